@@ -4,12 +4,12 @@ BIN := .venv/bin
 export LANGGRAPH_STRICT_MSGPACK := true
 unexport PYTHONDONTWRITEBYTECODE  # hundreds of processes of the tests import what one of them compiled
 
-.PHONY: demo test soak install format lint types imports unit wheel lowest bench clean
+.PHONY: demo test soak coverage install format lint types imports unit wheel lowest bench clean
 
 demo: .venv/.installed  ## the three patterns, offline
 	@$(BIN)/guardgraph demo
 
-test: .venv/.dev  ## everything that CI checks; what has one process runs beside another
+test: .venv/.dev  ## what every change must pass; what has one process runs beside another
 	$(MAKE) -j2 types wheel lint imports build/lowest/.installed
 	$(MAKE) unit
 	$(MAKE) lowest
@@ -47,8 +47,13 @@ types: .venv/.dev
 imports: .venv/.dev
 	$(BIN)/lint-imports
 
-unit: .venv/.dev
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --cov --cov-report=term --cov-fail-under=97
+UNIT := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+
+unit: .venv/.dev  ## the tests; ROOM=guards runs those of one room of the package (tests/rooms.py says which these are)
+	$(UNIT) $(if $(ROOM),--room=$(ROOM))
+
+coverage: .venv/.dev  ## the tests once more, with their lines and branches counted
+	$(UNIT) --cov --cov-report=term --cov-fail-under=97
 
 wheel: .venv/.dev  ## the built wheel in an empty environment
 	rm -rf build/wheel && mkdir -p build/wheel

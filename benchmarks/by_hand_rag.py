@@ -29,8 +29,8 @@ from guardgraph.graphs.rag import CLARIFICATION
 from guardgraph.guards import rag as guards
 from guardgraph.guards.proposals import check_proposed_text
 from guardgraph.guards.stop import evidence
-from guardgraph.languages.terms import terms
-from guardgraph.plain.json import excerpt
+from guardgraph.languages.terms import read_terms
+from guardgraph.plain.json import excerpt_value
 from guardgraph.state.rag import CitationDetail, ClarifyReason, Intent, Passage, Retrieval
 
 SHOWN = ("doc_id", "title", "section", "updated_at", "text")
@@ -105,7 +105,7 @@ class RagNodes:
             "max_chars": self.budget.max_context_chars,
         }
         once = guards.drop_near_duplicates(candidates, min_score=self.budget.min_chunk_score)
-        shown = guards.cut_to_best_passages(once, query=intent["query"], terms=terms, **limits)
+        shown = guards.cut_to_best_passages(once, query=intent["query"], terms=read_terms, **limits)
         context = guards.pack_context(shown, **limits)
         nearest = max((item["score"] for item in candidates), default=0.0)
         shown = [{key: item[key] for key in ("doc_id", "source", "score")} for item in candidates]
@@ -138,10 +138,10 @@ class RagNodes:
         if self.policy.check_names:
             known = self.policy.known_names
             guards.check_cited_names(answer, question=state["question"], chunks=used, packed=chunks, known_names=known)
-        said = guards.match_sentences_to_chunks(answer, used, terms=terms)
+        said = guards.match_sentences_to_chunks(answer, used, terms=read_terms)
         by = "cited" if len(citations) == 1 else "words"
-        details = guards.add_citation_spans(details, used, answer=answer, sentences=said, spans_by=by, terms=terms)
-        told = {"action": "compose_grounded_answer", "answer": excerpt(answer, 280), "citations": citations}
+        details = guards.add_citation_spans(details, used, answer=answer, sentences=said, spans_by=by, terms=read_terms)
+        told = {"action": "compose_grounded_answer", "answer": excerpt_value(answer, 280), "citations": citations}
         return {
             "answer": answer,
             "citations": citations,

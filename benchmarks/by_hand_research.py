@@ -35,7 +35,7 @@ from guardgraph.guards.research import plan as plans
 from guardgraph.guards.research import request as requests
 from guardgraph.guards.research import sources as judged
 from guardgraph.guards.stop import Stop, evidence
-from guardgraph.state.research import Note, Page, PlanStep, ResearchTask, Sources
+from guardgraph.state.research import Note, PlanStep, ResearchTask, SourcePage, Sources
 
 
 class State(Ending, total=False):
@@ -51,7 +51,7 @@ class State(Ending, total=False):
     hits: list[Any]
     sources: Sources
     found_pages: list[tuple[str, Any]]
-    pages: dict[str, Page]
+    pages: dict[str, SourcePage]
     found_notes: Any
     notes: list[Note]
     proposed_answer: Any
@@ -161,7 +161,7 @@ class ResearchNodes:
 
     @stops_in("read_extract")
     def check_pages(self, state: State) -> Update:
-        pages: dict[str, Page] = {}
+        pages: dict[str, SourcePage] = {}
         failed: list[Update] = []
         for url, raw in state["found_pages"]:
             if raised := failure(raw):

@@ -16,8 +16,8 @@ from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.self_critique import critique, revision
 from guardgraph.guards.self_critique.request import parse_self_critique_request
 from guardgraph.guards.stop import Stop, evidence
-from guardgraph.nodes.offline.self_critique import repair
-from guardgraph.nodes.self_critique import audit_change
+from guardgraph.nodes.offline.self_critique import apply_required_changes
+from guardgraph.nodes.self_critique import audit_draft_change
 from guardgraph.state.self_critique import ChangeAudit, Critique, Patch, Risk, SelfCritiqueTask
 
 REVISION_ATTEMPTS = 3
@@ -150,7 +150,9 @@ class SelfCritiqueNodes:
 
     def repair(self, state: State) -> Update:
         return {
-            "proposed_revision": {"revised_answer": repair(state["unapplied"], state["critique"]["required_changes"])}
+            "proposed_revision": {
+                "revised_answer": apply_required_changes(state["unapplied"], state["critique"]["required_changes"])
+            }
         }
 
     @stops_in("finalize")
@@ -164,7 +166,7 @@ class SelfCritiqueNodes:
             avoid_absolute_guarantees=state["task"]["avoid_absolute_guarantees"],
         )
         risks, required = accepted["risks"], accepted["required_changes"]
-        audited = audit_change(before, answer, risks_count=len(risks), required_changes_count=len(required))
+        audited = audit_draft_change(before, answer, risks_count=len(risks), required_changes_count=len(required))
         told = {"action": "audit_finalize", "status": "final", "changed": audited["changed"]}
         return {
             "answer": answer,

@@ -23,7 +23,7 @@ from lsa import LsaEmbedding
 
 from guardgraph import KnowledgeBase
 from guardgraph.knowledge.index.embedder import embedded_text
-from guardgraph.languages.terms import terms
+from guardgraph.languages.terms import read_terms
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.lexical import LexicalRetriever
 
@@ -62,7 +62,7 @@ def hybrid(docs: dict[str, str], folder: Path) -> Search:
 
 def plain_bm25(docs: dict[str, str], k1: float = 1.2, b: float = 0.75) -> Search:
     """The floor: BM25 as Lucene defines it, with its default constants, over the same terms."""
-    counts = {name: Counter(terms(text)) for name, text in docs.items()}
+    counts = {name: Counter(read_terms(text)) for name, text in docs.items()}
     average = sum(count.total() for count in counts.values()) / len(counts)
     holders: defaultdict[str, list[str]] = defaultdict(list)
     for name, count in counts.items():
@@ -71,7 +71,7 @@ def plain_bm25(docs: dict[str, str], k1: float = 1.2, b: float = 0.75) -> Search
 
     def search(query: str) -> list[str]:
         scores: Counter[str] = Counter()
-        for term in terms(query):
+        for term in read_terms(query):
             held = holders.get(term, [])
             idf = math.log(1 + (len(docs) - len(held) + 0.5) / (len(held) + 0.5))
             for name in held:

@@ -27,8 +27,8 @@ from guardgraph.guards.research.answer import check_answer_facts, check_answer_n
 from guardgraph.guards.research.notes import verify_notes
 from guardgraph.guards.self_critique import revision
 from guardgraph.guards.self_critique.claims import restricted_claims
-from guardgraph.languages.sentences import sentences
-from guardgraph.plain.urls import identity
+from guardgraph.languages.sentences import split_sentences
+from guardgraph.plain.urls import identify_url
 
 ROUNDS = 11
 LONG = 50_000
@@ -51,9 +51,9 @@ Check = Callable[[str], object]
 CHECKS: dict[str, Check] = {
     "facts_in_text": facts_in_text,
     "restricted_claims": restricted_claims,
-    "sentences": sentences,
+    "sentences": split_sentences,
     "stands_in": lambda text: is_quote_in_text(text, f"{text}x"),
-    "url_identity": lambda text: identity(f"https://example.com/{text}"),
+    "url_identity": lambda text: identify_url(f"https://example.com/{text}"),
 }
 
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from guardgraph import create_self_critique_agent
-from guardgraph.languages.wording import has_phrase, keys
-from guardgraph.nodes.offline.prose import has_path, plain_sentences
+from guardgraph.languages.wording import has_phrase, list_word_keys
+from guardgraph.nodes.offline.prose import has_file_path, read_prose_sentences
 
 GOAL = "Write an update for customers. Use precise language and keep next actions concrete."
 ENDINGS = ("approved_direct", "revised_once", "policy_escalation")
@@ -53,14 +53,16 @@ def has_status(answer: str, context: dict[str, Any]) -> bool:
 
 def tells(answer: str, summary: str) -> bool:
     """Say whether some words of a summary stand in an update, one after the other."""
-    said = keys(" ".join(plain_sentences(summary)))
+    said = list_word_keys(" ".join(read_prose_sentences(summary)))
     runs = (said[at : at + TOLD_WORDS] for at in range(max(1, len(said) - TOLD_WORDS + 1)))
     return any(has_phrase(answer, " ".join(run)) for run in runs if run)
 
 
 def is_internal(answer: str, names: Iterable[str]) -> bool:
     """Say whether an update names a file or a field of its record."""
-    return has_path(answer) or any(f"{name}:" in answer.lower() or ("_" in name and name in answer) for name in names)
+    return has_file_path(answer) or any(
+        f"{name}:" in answer.lower() or ("_" in name and name in answer) for name in names
+    )
 
 
 def measure(prefix: str, contexts: Iterable[tuple[dict[str, Any], dict[str, Any]]]) -> None:
@@ -85,7 +87,7 @@ def measure(prefix: str, contexts: Iterable[tuple[dict[str, Any], dict[str, Any]
 
 def short_updates(records: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
     """Yield short updates, each with a phrase that it lacks."""
-    texts = {" ".join(plain_sentences(update["body"])) for record in records for update in record["updates"]}
+    texts = {" ".join(read_prose_sentences(update["body"])) for record in records for update in record["updates"]}
     short = sorted(text for text in texts if 0 < len(text) <= SHORT_CHARS)
     return ((text, phrase) for text in short for phrase in PHRASES if not has_phrase(text, phrase))
 

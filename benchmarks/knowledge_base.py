@@ -24,7 +24,7 @@ from synthesised import chunks
 
 from guardgraph import Document, KnowledgeBase, LexicalRetriever
 from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
-from guardgraph.languages.terms import terms
+from guardgraph.languages.terms import read_terms
 from guardgraph.state.access import normalize_document_access
 
 SIZES = (1_000, 10_000, 100_000)
@@ -73,7 +73,7 @@ def figures(texts: Sequence[str], questions: Sequence[str], sizes: Sequence[int]
 def _built(folder: Path, made: list[str]) -> tuple[dict[str, Search], dict[str, float]]:
     """Return what searches, and the seconds of processor time in which what is on disk was built."""
     base = KnowledgeBase(folder / "kb.sqlite")
-    read = [terms(text) for text in made]  # so that every word was stemmed before, for whoever is built first
+    read = [read_terms(text) for text in made]  # so that every word was stemmed before, for whoever is built first
     built = {"kb": _seconds(lambda: base.add(documents(made), tenant=TENANT, readers=["group:all"], name=COLLECTION))}
     searches: dict[str, Search] = {"kb": _search(base, "all")}
 

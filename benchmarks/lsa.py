@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
-from guardgraph.languages.terms import terms
+from guardgraph.languages.terms import read_terms
 
 
 class LsaEmbedding(Embeddings):
@@ -27,7 +27,7 @@ class LsaEmbedding(Embeddings):
 
     def __init__(self, texts: Sequence[str], dimensions: int = 100) -> None:
         self.model = f"lsa-{dimensions}"
-        counts = [Counter(terms(text)) for text in texts]
+        counts = [Counter(read_terms(text)) for text in texts]
         holders = Counter(term for count in counts for term in count)
         self._place = {term: place for place, term in enumerate(sorted(holders))}
         self._idf = np.array([math.log(len(texts) / holders[term]) + 1 for term in sorted(holders)])
@@ -41,7 +41,7 @@ class LsaEmbedding(Embeddings):
         return [self.embed_query(text) for text in texts]
 
     def embed_query(self, text: str) -> list[float]:
-        return [float(number) for number in self._weighed(Counter(terms(text))) @ self._axes]
+        return [float(number) for number in self._weighed(Counter(read_terms(text))) @ self._axes]
 
     def _weighed(self, count: Counter[str]) -> np.ndarray:
         row = np.zeros(len(self._place))

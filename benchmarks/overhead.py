@@ -65,12 +65,7 @@ def _said_once(body: Body) -> Body:
 
 
 def _compared(
-    name: str,
-    scripted: Scripted,
-    work: Callable[..., Work],
-    rounds: int,
-    *,
-    coroutines: bool = False,
+    name: str, scripted: Scripted, work: Callable[..., Work], rounds: int, *, coroutines: bool = False
 ) -> Iterator[Figure]:
     graphs = beside_floor(scripted, coroutines=coroutines)
     taken = interleaved({graph: work(graphs[graph], scripted.given, RUNS) for graph in graphs}, rounds)

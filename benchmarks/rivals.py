@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from guardgraph.languages.terms import terms
+from guardgraph.languages.terms import read_terms
 
 __all__ = ["TOP", "Search", "bm25s", "fts5", "rank_bm25"]
 
@@ -32,12 +32,12 @@ def fts5(file: Path, texts: Sequence[str], *, same_words: bool) -> Search:
         with connection:
             for at, text in enumerate(texts[begin : begin + AT_ONCE], begin):
                 connection.execute("INSERT INTO chunks VALUES (?, ?)", [at, text])
-                read = " ".join(terms(text)) if same_words else text
+                read = " ".join(read_terms(text)) if same_words else text
                 connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", [at, read])
     best = "SELECT rowid AS id, rank AS score FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?"
 
     def search(question: str) -> object:
-        asked = terms(question) if same_words else re.findall(r"\w+", question)
+        asked = read_terms(question) if same_words else re.findall(r"\w+", question)
         match = " OR ".join(f'"{word}"' for word in asked)
         return connection.execute(f"SELECT text, score FROM ({best}) JOIN chunks USING (id)", [match, TOP]).fetchall()
 
@@ -49,7 +49,7 @@ def rank_bm25(read: Sequence[list[str]], texts: Sequence[str]) -> Search:
     from rank_bm25 import BM25Okapi
 
     index = BM25Okapi(read)
-    return lambda question: index.get_top_n(terms(question), texts, n=TOP)
+    return lambda question: index.get_top_n(read_terms(question), texts, n=TOP)
 
 
 def bm25s(read: Sequence[list[str]]) -> Search:
@@ -58,4 +58,4 @@ def bm25s(read: Sequence[list[str]]) -> Search:
 
     index = library.BM25()
     index.index(list(read), show_progress=False)
-    return lambda question: index.retrieve([terms(question)], k=TOP, show_progress=False, n_threads=0)
+    return lambda question: index.retrieve([read_terms(question)], k=TOP, show_progress=False, n_threads=0)

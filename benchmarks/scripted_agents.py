@@ -21,7 +21,7 @@ from guardgraph.graphs.rag import DEMO_SOURCES
 from guardgraph.nodes.offline import rag, research, self_critique
 from guardgraph.tools.knowledge_base import demo_documents
 from guardgraph.tools.lexical import LexicalRetriever
-from guardgraph.tools.recordings import recorded_notes, recorded_reader, recorded_search
+from guardgraph.tools.recordings import make_recorded_extractor, make_recorded_reader, make_recorded_search
 
 _DATA = Path(guardgraph.__file__).parent / "tools" / "data"
 
@@ -99,18 +99,22 @@ def _tried(
 
 def _rag() -> Recipe:
     policy = RagPolicy(allowed_sources_policy=DEMO_SOURCES, allowed_sources_execution=DEMO_SOURCES)
-    parts = {"planner": rag.plan, "answerer": rag.answer, "retriever": LexicalRetriever(demo_documents())}
+    parts = {
+        "planner": rag.plan_offline_retrieval,
+        "answerer": rag.write_offline_answer,
+        "retriever": LexicalRetriever(demo_documents()),
+    }
     question = {"question": "What SLA applies to enterprise plan and what is P1 first response target?"}
     return create_rag_agent, {"policy": policy}, parts, question
 
 
 def _research() -> Recipe:
     parts = {
-        "planner": research.plan,
-        "writer": research.answer,
-        "search": recorded_search(),
-        "reader": recorded_reader(),
-        "extractor": recorded_notes(),
+        "planner": research.plan_offline_research,
+        "writer": research.write_offline_brief,
+        "search": make_recorded_search(),
+        "reader": make_recorded_reader(),
+        "extractor": make_recorded_extractor(),
     }
     goal = "Summarise the payments incident with citations."
     return create_research_agent, {}, parts, {"goal": goal, "request": _demo("research_request")}
@@ -118,10 +122,10 @@ def _research() -> Recipe:
 
 def _self_critique() -> Recipe:
     parts = {
-        "drafter": self_critique.draft,
-        "shortener": self_critique.shorten,
-        "critic": self_critique.critique,
-        "reviser": self_critique.revise,
+        "drafter": self_critique.write_offline_draft,
+        "shortener": self_critique.shorten_offline_draft,
+        "critic": self_critique.critique_offline_draft,
+        "reviser": self_critique.revise_offline_draft,
     }
     incident = _demo("self_critique_incident_context")
     given = {"goal": "Draft a customer update.", "incident_context": incident}

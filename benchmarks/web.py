@@ -31,7 +31,7 @@ from web_server import LOOPBACK, WebServer, after, answer
 from guardgraph import GuardedGraph, ResearchBudget, ResearchPolicy, WebLimits, create_research_agent, web_reader
 from guardgraph.web.hops import Hops
 from guardgraph.web.limits import Meter
-from guardgraph.web.page import page_of
+from guardgraph.web.reader import page_of
 
 ROUNDS = 20
 PAGES = 10

@@ -29,10 +29,7 @@ def figures(rounds: int) -> Iterator[Figure]:
         demo = PATTERNS[scripted.pattern]
         agent, recording = recorded_demo(demo.create, demo.demo)
         fresh, recordings = scripted.make(), fresh_recordings(scripted, rounds)
-        works = {
-            "demo_what_ifs": judging(agent, [recording]),
-            "fresh_what_ifs": judging(fresh, recordings),
-        }
+        works = {"demo_what_ifs": judging(agent, [recording]), "fresh_what_ifs": judging(fresh, recordings)}
         for name, taken in interleaved(works, rounds).items():
             yield f"{scripted.pattern}_{name}_per_s", RUNS / min(taken.cpu)
 

@@ -21,9 +21,9 @@ _front = Front(__name__, "__init__.pyi")
 
 def __getattr__(name: str) -> object:
     if name == "__version__":
-        from guardgraph.plain.version import version
+        from guardgraph.plain.version import read_package_version
 
-        return version()
+        return read_package_version()
     return _front.load(name)
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-__all__ = ["Front"]
-
 
 class Front:
     """The names that a stub declares with lines such as ``from guardgraph.drawing import draw as draw``.

@@ -23,8 +23,6 @@ from guardgraph.graphs.self_critique import create_self_critique_agent
 from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.policies.file import read_policy_in_folder
 
-__all__ = ["rag", "research", "self_critique"]
-
 
 async def rag() -> GuardedGraph:
     """Return the RAG agent on the demo's documents.
@@ -67,11 +65,7 @@ def _built_once(*named: Any) -> GuardedGraph:
 
 
 @cache
-def _built(
-    pattern: str,
-    create: Callable[..., GuardedGraph],
-    *variables: str | None,
-) -> GuardedGraph:
+def _built(pattern: str, create: Callable[..., GuardedGraph], *variables: str | None) -> GuardedGraph:
     model, audit, folder, tenant = variables
     agent = create(model, recorder=None if audit is None else _store(audit), **_settings(pattern, folder, tenant))
     agent.open()  # here, in a thread, and not on the event loop of the first run

@@ -36,7 +36,7 @@ def process(*arguments, **environ):
     """Run the command line as a process of its own."""
     command = [sys.executable, "-W", "error", "-m", "guardgraph", *arguments]
     given = {**os.environ, **environ}
-    return subprocess.run(command, env=given, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, env=given, capture_output=True, text=True, timeout=300, check=False)
 
 
 def run(*arguments):

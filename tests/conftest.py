@@ -8,6 +8,7 @@ from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
+from rooms import layers, rooms_of
 from runs import EDITED
 
 try:
@@ -24,8 +25,27 @@ settings.load_profile("guardgraph")
 COUNTED_SECONDS = 5.0
 """Processor time for which the lines of one table of cases are counted."""
 SPENT = Counter()
-LONG = ("types", "examples", "notebooks", "cli_processes", "example_checkpoints", "serving")
+LONG = ("types", "examples", "notebooks", "cli_processes", "example_checkpoints", "serving", "report_browser")
 """Files of tests that take long: they begin first, or one process ends long after the others."""
+
+
+def pytest_addoption(parser):
+    """Take a room of the package: its tests run alone."""
+    parser.addoption("--room", help="run the tests of one room of the package, such as guards (see tests/rooms.py)")
+
+
+def pytest_configure(config):
+    """Refuse a room that there is not, before anything runs."""
+    room = config.getoption("--room")
+    if room and room not in layers():
+        raise pytest.UsageError(f"--room: no such room: {room!r}; the rooms are {', '.join(sorted(layers()))}")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave out the files that are not of the room that was asked for, unread."""
+    room = config.getoption("--room")
+    left_out = room and collection_path.suffix == ".py" and room not in rooms_of(collection_path)
+    return True if left_out else None  # None leaves it to whoever else has a say
 
 
 def pytest_collection_modifyitems(items):

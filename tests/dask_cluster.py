@@ -63,8 +63,8 @@ def dask_cluster(folder, workers=2, *, allowed_failures=10):
         for _ in range(workers):
             options = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(folder))
             working.append(started("distributed.cli.dask_worker", address, *host, *options))
-        with Client(address, timeout=60) as client:
-            client.wait_for_workers(workers, timeout=60)
+        with Client(address, timeout=300) as client:
+            client.wait_for_workers(workers, timeout=300)
             yield Cluster(client, working)
     finally:
         for process in [*working, scheduler]:

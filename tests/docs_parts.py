@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from inspect import getdoc
@@ -17,12 +16,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from markdown_it import MarkdownIt
+from rooms import stacked
 
 import guardgraph
 from guardgraph.graphs.catalogues import catalogue_markdown
 from guardgraph.state.recording import schema
 from guardgraph.state.research import READ_FAILURES
-from guardgraph.tools.demo import CRITIQUE_GOAL, incident_context
+from guardgraph.tools.demo import CRITIQUE_GOAL, load_demo_incident
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -80,17 +80,10 @@ def table(page: Path, heading: str) -> list[list[str]]:
     return [[cell.strip().strip("`") for cell in row.strip("|").split("|")] for row in lines[0].splitlines()[2:]]
 
 
-def rooms() -> list[list[str]]:
-    """Return the rooms of the package as the import contract has them: a list for each layer, the highest first."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    layers = project["tool"]["importlinter"]["contracts"][0]["layers"]
-    return [[name.strip().removeprefix("guardgraph.") for name in layer.split("|")] for layer in layers]
-
-
 def rooms_table() -> str:
     """Return the rooms as a table: what each says of itself, and which of the others it may import."""
     rows = ["| room | what is in it | may import |", "| --- | --- | --- |"]
-    for at, layer in enumerate(layers := rooms()):
+    for at, layer in enumerate(layers := stacked()):
         below = [name for other in layers[at + 1 :] for name in other]
         allowed = f"`{below[0]}/` and all below" if len(below) > 3 else ", ".join(f"`{name}/`" for name in below)
         for name in layer:
@@ -115,7 +108,7 @@ def stopped_rag() -> str:
 def repaired_draft() -> str:
     """Return the picture of a run that went in circles: the revisions lacked what was required."""
     agent = guardgraph.create_self_critique_agent(reviser=lambda view: {"revised_answer": f"{view['draft']} Sorry."})
-    request = {"goal": CRITIQUE_GOAL, "incident_context": incident_context()}
+    request = {"goal": CRITIQUE_GOAL, "incident_context": load_demo_incident()}
     return guardgraph.draw(agent, agent.invoke(request)).svg
 
 

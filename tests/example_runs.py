@@ -34,7 +34,7 @@ def ran(*arguments: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str
     kept = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI_")}
     environ = {**kept, "PYTHONPATH": str(ROOT), "LANGGRAPH_STRICT_MSGPACK": "true"}
     command = [sys.executable, "-W", "error", *arguments]
-    return subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=300, check=False)
 
 
 def printed(*arguments: str, folder: Path = ROOT) -> list[str]:

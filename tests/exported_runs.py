@@ -88,10 +88,7 @@ KINDS = {
         lambda recorder: create_self_critique_agent(recorder=recorder).invoke(PATTERNS["self_critique"].demo()),
     ),
     "refund reviewed": ("refund_pattern:refund", _reviewed),
-    "refund rejected": (
-        "refund_pattern:refund",
-        _rejected,
-    ),
+    "refund rejected": ("refund_pattern:refund", _rejected),
     "triage": ("ticket_pattern:triage", lambda recorder: triage(recorder=recorder).invoke(TICKET)),
 }
 """What makes a run, and the agent that decides it again by its name."""

@@ -49,7 +49,5 @@ def json_values(keys, texts=()):
     )
     names = st.sampled_from(list(keys)) | st.text(max_size=3)
     return st.recursive(
-        leaves,
-        lambda inner: st.lists(inner, max_size=5) | st.dictionaries(names, inner, max_size=7),
-        max_leaves=25,
+        leaves, lambda inner: st.lists(inner, max_size=5) | st.dictionaries(names, inner, max_size=7), max_leaves=25
     )

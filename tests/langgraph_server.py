@@ -89,7 +89,7 @@ def serving(folder: Path, graphs: dict[str, object], **environ: str) -> Iterator
     """Yield a server of these graphs, in a folder that has the page's agents.py.
 
     Raises:
-        RuntimeError: it ended, or is not ready within a minute; the message shows what it printed.
+        RuntimeError: it ended, or is not ready within five minutes; the message shows what it printed.
     """
     port = _free_port()
     server = Server(f"http://127.0.0.1:{port}", folder)
@@ -140,7 +140,7 @@ def _free_port() -> int:
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes], server: Server) -> None:
-    for _ in range(300):
+    for _ in range(1500):
         if process.poll() is not None:
             raise RuntimeError(f"the server ended with {process.returncode}:\n{server.log}")
         try:
@@ -149,7 +149,7 @@ def _wait_until_ready(process: subprocess.Popen[bytes], server: Server) -> None:
         except httpx.TransportError:
             pass
         time.sleep(0.2)
-    raise RuntimeError(f"the server was not ready within a minute:\n{server.log}")
+    raise RuntimeError(f"the server was not ready within five minutes:\n{server.log}")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -158,6 +158,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             return
         os.killpg(process.pid, sign)
         try:
-            process.wait(timeout=15)
+            process.wait(timeout=60)
         except subprocess.TimeoutExpired:
             continue

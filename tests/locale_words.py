@@ -39,12 +39,7 @@ UKRAINIAN = [
 FORMS: dict[str, list[dict[str, object]]] = {"ru": RUSSIAN, "uk": UKRAINIAN}
 """What num2words may be asked for beside the number."""
 
-VARIANTS = {
-    "en": ["en"],
-    "fr": ["fr", "fr_BE", "fr_CH"],
-    "pt": ["pt", "pt_BR"],
-    "es": ["es"],
-}
+VARIANTS = {"en": ["en"], "fr": ["fr", "fr_BE", "fr_CH"], "pt": ["pt", "pt_BR"], "es": ["es"]}
 """Places whose number words differ."""
 
 MORE = {
@@ -136,11 +131,7 @@ def _language(language: str) -> dict[str, dict[str, int]]:
 
 
 HUNDREDS = {"de": "hundert", "nl": "honderd", "it": "cento", "sv": "hundra", "tr": "yüz"}
-THOUSANDS = {
-    "it": {"mille": 1000, "mila": 1000},
-    "sv": {"tusen": 1000},
-    "tr": {"bin": 1000},
-}
+THOUSANDS = {"it": {"mille": 1000, "mila": 1000}, "sv": {"tusen": 1000}, "tr": {"bin": 1000}}
 
 
 def _keep(made: dict[str, dict[str, int]], scales: dict[str, int], kind: str, words: str, value: int) -> None:
@@ -152,7 +143,7 @@ def _read(
     made: dict[str, dict[str, int]], scales: dict[str, int], words: str, value: int, *, ordinal: bool = False
 ) -> bool:
     split = words.split()
-    return NumberWords(made, scales).read(split, 0) == (value, ordinal, len(split))
+    return NumberWords(made, scales).read_spelled_number(split, 0) == (value, ordinal, len(split))
 
 
 def _cardinals(language: str, numbers: Iterable[int]) -> Iterator[tuple[str, int]]:

@@ -172,8 +172,7 @@ ENDINGS = [
     lambda recorder: refund(recorder=recorder).invoke(ORDER),
     lambda recorder: reviewed(recorder, graph=desk(recorder, InMemorySaver())),
     lambda recorder: reviewed(
-        recorder,
-        graph=refund(tool=scripted_tool(OSError("no bank")), recorder=recorder, checkpointer=InMemorySaver()),
+        recorder, graph=refund(tool=scripted_tool(OSError("no bank")), recorder=recorder, checkpointer=InMemorySaver())
     ),
     lambda recorder: triage(recorder=recorder).invoke(TICKET),
     lambda recorder: triage(lambda view: {"label": "spam"}, recorder=recorder).invoke(TICKET),

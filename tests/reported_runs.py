@@ -11,7 +11,7 @@ from research_cases import ANSWER, PLAN, STATUS, research
 from self_critique_cases import GIVEN, REVISE
 
 import guardgraph
-from guardgraph.reporting.document import legible
+from guardgraph.reporting.document import escape_odd_letters
 from guardgraph.testing import scripted_tool
 
 HOSTILE = (
@@ -134,7 +134,7 @@ def texts_in(value):
 
 def shown(text):
     """Return a text as a page shows it, without white space."""
-    return re.sub(r"\s", "", legible(text.replace("\r\n", "\n")))
+    return re.sub(r"\s", "", escape_odd_letters(text.replace("\r\n", "\n")))
 
 
 def with_class(root, name):

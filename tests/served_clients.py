@@ -83,7 +83,7 @@ def mcp_tools(url):
 def begun(client, thread):
     """Begin a run whose planner waits, and return its id when it waits."""
     run_id = client.runs.create(thread, "waiting", input=QUESTION)["run_id"]
-    for _ in range(100):
+    for _ in range(2400):
         if client.runs.get(thread, run_id)["status"] == "running":
             return run_id
         time.sleep(0.05)

@@ -13,7 +13,7 @@ from postgres_server import postgres_server
 
 from guardgraph import create_rag_agent, create_research_agent, create_self_critique_agent
 from guardgraph.testing import InMemoryRecorder
-from guardgraph.tools.demo import CRITIQUE_GOAL, incident_context, research_request
+from guardgraph.tools.demo import CRITIQUE_GOAL, load_demo_incident, load_demo_request
 
 _numbers = count()
 
@@ -58,8 +58,8 @@ def _recordings():
     recorder = InMemoryRecorder()
     asked(recorder, "What is the P1 target of ann@acme.example?", tenant="acme", user="ann")
     asked(recorder, "")
-    create_research_agent(recorder=recorder).invoke(research_request())
-    given = {"goal": CRITIQUE_GOAL, "incident_context": incident_context()}
+    create_research_agent(recorder=recorder).invoke(load_demo_request())
+    given = {"goal": CRITIQUE_GOAL, "incident_context": load_demo_incident()}
     create_self_critique_agent(recorder=recorder).invoke(given)
     return [json.dumps(run) for run in recorder.runs]
 

@@ -201,14 +201,8 @@ def nothing(caller, sources):
 
 NO_FILTER = "access: a function of a caller and of sources"
 WRONG = {
-    "readers without a filter": (
-        lambda: retriever(in_memory(), None, metadata={"readers": "acl"}),
-        NO_FILTER,
-    ),
-    "a tenant without a filter": (
-        lambda: retriever(in_memory(), None, metadata={"tenant": "org"}),
-        NO_FILTER,
-    ),
+    "readers without a filter": (lambda: retriever(in_memory(), None, metadata={"readers": "acl"}), NO_FILTER),
+    "a tenant without a filter": (lambda: retriever(in_memory(), None, metadata={"tenant": "org"}), NO_FILTER),
     "a tool, which is not told who asks": (
         lambda: retriever(create_retriever_tool(ListRetriever(found=[]), "x", "x"), None, metadata={"readers": "acl"}),
         NO_FILTER,

@@ -224,13 +224,14 @@ def proposer(view):
     return interrupt("Which label?")
 
 
-with {saver}.from_conn_string(sys.argv[1]) as checkpointer:
+where, *threads = sys.argv[1:]
+with {saver}.from_conn_string(where) as checkpointer:
     checkpointer.setup()
-    triage(proposer, checkpointer=checkpointer, world=LiveWorld(clock=clock)).invoke(
-        TICKET, {{"configurable": {{"thread_id": "1"}}}}
-    )
+    graph = triage(proposer, checkpointer=checkpointer, world=LiveWorld(clock=clock))
+    for thread in threads:
+        graph.invoke(TICKET, {{"configurable": {{"thread_id": thread}}}})
 """
-"""A process that works for nine scripted seconds, asks, and ends."""
+"""A process that works in each of some threads for nine scripted seconds, asks, and ends."""
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -243,13 +244,13 @@ def kept(request, tmp_path):
             yield "postgres", PostgresSaver, address
 
 
-@pytest.mark.parametrize(("limit", "reason"), [(18.0, "max_seconds"), (18.5, "success")])
-def test_time_of_another_process_counts(kept, limit, reason):
+def test_time_of_another_process_counts(kept):
     """What a process did before it asked counts in the process that goes on with the answer."""
     kind, saver, where = kept
+    limits = {18.0: "max_seconds", 18.5: "success"}
     script = BEFORE.format(kind=kind, saver=saver.__name__)
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS.parent)])}
-    subprocess.run([sys.executable, "-c", script, where], env=environ, check=True)
+    subprocess.run([sys.executable, "-c", script, where, *map(str, limits)], env=environ, check=True)
     clock = ScriptedClock()
 
     def proposer(view):
@@ -258,5 +259,7 @@ def test_time_of_another_process_counts(kept, limit, reason):
 
     with saver.from_conn_string(where) as checkpointer:
         graph = triage(proposer, checkpointer=checkpointer, world=LiveWorld(clock=clock))
-        result = check_result(REASONS, graph.invoke(Command(resume={"label": "bug"}), THREAD, context=budget(limit)))
-    assert result["stop_reason"] == reason
+        for limit, reason in limits.items():
+            config = {"configurable": {"thread_id": str(limit)}}
+            result = graph.invoke(Command(resume={"label": "bug"}), config, context=budget(limit))
+            assert check_result(REASONS, result)["stop_reason"] == reason

@@ -5,23 +5,23 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.languages.wording import text_hash
-from guardgraph.nodes.self_critique import audit_change, diff_excerpt
+from guardgraph.languages.wording import hash_normalised_text
+from guardgraph.nodes.self_critique import audit_draft_change, list_changed_sentences
 
 
 def test_a_text_has_one_hash() -> None:
     """12 hexadecimal digits that white space does not change and any text has."""
-    assert text_hash(" a\n b ") == text_hash("a b") == "c8687a08aa5d"
-    assert len(text_hash("\ud800")) == 12
+    assert hash_normalised_text(" a\n b ") == hash_normalised_text("a b") == "c8687a08aa5d"
+    assert len(hash_normalised_text("\ud800")) == 12
 
 
 def test_an_audit_says_what_changed() -> None:
     """Its keys, its lengths and its excerpt are the contract's."""
-    record = audit_change("One. Two.", " One. Three. ", risks_count=1, required_changes_count=2)
+    record = audit_draft_change("One. Two.", " One. Three. ", risks_count=1, required_changes_count=2)
     assert record == {
         "changed": True,
-        "before_hash": text_hash("One. Two."),
-        "after_hash": text_hash("One. Three."),
+        "before_hash": hash_normalised_text("One. Two."),
+        "after_hash": hash_normalised_text("One. Three."),
         "before_chars": 9,
         "after_chars": 11,
         "delta_chars": 2,
@@ -30,27 +30,27 @@ def test_an_audit_says_what_changed() -> None:
         "required_changes_count": 2,
         "diff_excerpt": ["- Two.", "+ Three."],
     }
-    same = audit_change("One.\nTwo", "One. Two", risks_count=0, required_changes_count=0)
+    same = audit_draft_change("One.\nTwo", "One. Two", risks_count=0, required_changes_count=0)
     assert (same["changed"], same["diff_excerpt"], same["length_increase_pct"]) == (False, [], 0.0)
-    assert audit_change("", "x", risks_count=0, required_changes_count=0)["length_increase_pct"] == 0.0
+    assert audit_draft_change("", "x", risks_count=0, required_changes_count=0)["length_increase_pct"] == 0.0
 
 
 def test_an_excerpt_shows_both_sides_in_six_lines() -> None:
     """Neither side crowds the other out, and a new order of the same sentences is shown too."""
     old = " ".join(f"Old {place}." for place in range(9))
     new = " ".join(f"New {place}." for place in range(9))
-    shown = diff_excerpt(old, new)
+    shown = list_changed_sentences(old, new)
     assert [line[:5] for line in shown] == ["- Old"] * 3 + ["+ New"] * 3
-    assert diff_excerpt(old, f"{old} New.") == ["+ New."]
-    assert len(diff_excerpt(old, "")) == 6
-    assert diff_excerpt("A. B.", "B. A.") == ["- A. B.", "+ B. A."]
-    assert diff_excerpt("A. A. B.", "A. B.") == ["- A."]
+    assert list_changed_sentences(old, f"{old} New.") == ["+ New."]
+    assert len(list_changed_sentences(old, "")) == 6
+    assert list_changed_sentences("A. B.", "B. A.") == ["- A. B.", "+ B. A."]
+    assert list_changed_sentences("A. A. B.", "A. B.") == ["- A."]
 
 
 @given(st.text(), st.text())
 def test_an_excerpt_is_empty_only_for_equal_texts(before: str, after: str) -> None:
     """What changed is shown, in at most six lines with their sign."""
-    record = audit_change(before, after, risks_count=0, required_changes_count=0)
+    record = audit_draft_change(before, after, risks_count=0, required_changes_count=0)
     assert record["changed"] == bool(record["diff_excerpt"])
     assert len(record["diff_excerpt"]) <= 6
     assert all(line.startswith(("- ", "+ ")) for line in record["diff_excerpt"])

@@ -31,11 +31,11 @@ from guardgraph import (
 )
 from guardgraph.grammar import Budget, Ok, Pattern, Policy, Result, Stop, Stopped
 from guardgraph.state.run import Audit
-from guardgraph.tools.demo import rag_input, research_input, self_critique_input
+from guardgraph.tools.demo import load_rag_demo, load_research_demo, load_self_critique_demo
 
 THREAD = {"configurable": {"thread_id": "1"}}
 REQUIRED = {"policy": {"audit_required": True}}
-INPUTS = {"rag": rag_input, "research": research_input, "self_critique": self_critique_input}
+INPUTS = {"rag": load_rag_demo, "research": load_research_demo, "self_critique": load_self_critique_demo}
 
 
 class Audited(ticket_pattern.Policy, Policy):
@@ -439,7 +439,7 @@ def test_no_body_says_that_a_run_was_recorded(audit):
 def test_the_critics_audit_has_both():
     """The Self-critique agent's measures and the receipt stand side by side, in the result and on its page."""
     recorder = Receipts({"seq": 3, "hash": "cd"})
-    given = self_critique_input()
+    given = load_self_critique_demo()
     result = create_self_critique_agent(recorder=recorder).invoke(given)
     plain = create_self_critique_agent().invoke(given)
     assert result["audit"] == {**plain["audit"], "status": "recorded", "seq": 3, "hash": "cd"}

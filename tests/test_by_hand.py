@@ -129,10 +129,7 @@ RESEARCH = {
     "invalid_request:policy_hints": ({}, hinted(allowed_domains_policy="all")),
     "invalid_plan:steps": ({"planner": said({"steps": []})}, {}),
     "invalid_step:not_object": ({"planner": said({"steps": [1]})}, {}),
-    "invalid_search:query": (
-        {"planner": lambda view: {"steps": [{**step, "args": {}} for step in _plan(view)]}},
-        {},
-    ),
+    "invalid_search:query": ({"planner": lambda view: {"steps": [{**step, "args": {}} for step in _plan(view)]}}, {}),
     "no_sources_after_dedupe": ({"search": said([])}, {}),
     "no_sources_after_dedupe, dropped": ({"search": said([{"url": "nowhere"}])}, {}),
     "tool_invalid_output:search_sources": ({"search": said(ValueError("quota"))}, {}),

@@ -17,7 +17,7 @@ from langgraph.types import Command
 from pydantic import BaseModel
 
 from guardgraph import InputError
-from guardgraph.plain.conversion import expected_in
+from guardgraph.plain.conversion import parse_expected_failure
 from guardgraph.plain.errors import ExpectedFailure
 from guardgraph.testing import Reply, ScriptedChatModel
 from guardgraph.world.call import Call
@@ -273,6 +273,6 @@ def test_a_failure_that_was_to_be_expected_keeps_its_reason(how, mode):
     said = {"reason": "away", "details": {"since": "2026-01-01"}}
     message = "away (since: 2026-01-01)"
     assert came["details"] == {"type": "ExpectedFailure", "message": message, "expected": said}
-    assert expected_in(came) == ("away", {"since": "2026-01-01"})
+    assert parse_expected_failure(came) == ("away", {"since": "2026-01-01"})
     with pytest.raises(ExpectedFailure):
         outcome(fails, mode)

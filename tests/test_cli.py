@@ -10,7 +10,12 @@ from cli_runs import CONTROL, comparable, empty_folder, files_of_a_user, refused
 from openai_server import OpenAIServer, answer
 
 import guardgraph
-from guardgraph.cli.runs import critique_run, follow, rag_run, research_run
+from guardgraph.cli.runs import (
+    follow_run_on_screen,
+    prepare_critique_command,
+    prepare_rag_command,
+    prepare_research_command,
+)
 from guardgraph.graphs.catalogues import catalogue_markdown
 from guardgraph.tools.demo import DEMO_QUESTION
 
@@ -157,12 +162,14 @@ def test_the_demo_in_json():
     }
 
 
-@pytest.mark.parametrize("plan", [lambda: rag_run(DEMO_QUESTION), research_run, critique_run])
+@pytest.mark.parametrize(
+    "plan", [lambda: prepare_rag_command(DEMO_QUESTION), prepare_research_command, prepare_critique_command]
+)
 def test_following_a_run_gives_what_invoke_gives(plan):
     """The result that the command line shows is the result of the graph."""
     planned = plan()
     expected = planned.agent.invoke(planned.request)
-    followed = follow(planned)
+    followed = follow_run_on_screen(planned)
     assert list(followed) == list(expected)
     assert comparable(followed) == comparable(expected)
 

@@ -10,10 +10,10 @@ from cli_runs import CONTROL, empty_folder, run
 from openai_server import OpenAIServer, answer
 from rich.cells import cell_len
 
-from guardgraph.cli.runs import rag_run
-from guardgraph.cli.safe_text import one_line, plain
+from guardgraph.cli.runs import prepare_rag_command
+from guardgraph.cli.safe_text import escape_for_terminal, escape_to_one_line
 from guardgraph.cli.screen import Screen
-from guardgraph.cli.views import decision, show_result
+from guardgraph.cli.views import describe_printed_step, print_run_result
 from guardgraph.grammar import Outcome
 
 here = pytest.fixture(autouse=True)(empty_folder)
@@ -72,12 +72,12 @@ def test_any_width_is_fine(columns, monkeypatch):
 
 def test_plain_text():
     """Letters of any script stay; what steers or hides is shown; white space becomes blanks, line ends stay."""
-    assert plain("naïve 東京 क्‍ष 👩‍💻") == "naïve 東京 क्‍ष 👩‍💻"
-    assert plain("a\tb\u00a0c\r\nd\x85e") == "a b c \nd e"
-    assert plain("\x1b[0m\x00\x7f\x9b\u202e\u2066\ufeff\ud800\U000e0041") == (
+    assert escape_for_terminal("naïve 東京 क्‍ष 👩‍💻") == "naïve 東京 क्‍ष 👩‍💻"
+    assert escape_for_terminal("a\tb\u00a0c\r\nd\x85e") == "a b c \nd e"
+    assert escape_for_terminal("\x1b[0m\x00\x7f\x9b\u202e\u2066\ufeff\ud800\U000e0041") == (
         r"\x1b[0m\x00\x7f\x9b\u202e\u2066\ufeff\ud800\U000e0041"
     )
-    assert one_line("a\n\n b\r\nc\x1b") == r"a;  b; c\x1b"
+    assert escape_to_one_line("a\n\n b\r\nc\x1b") == r"a;  b; c\x1b"
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_plain_text():
 )
 def test_what_a_node_decided(kind, writes, shown):
     """A step is told in one line."""
-    told = decision({"kind": kind, "writes": ["proposed"]}, writes)
+    told = describe_printed_step({"kind": kind, "writes": ["proposed"]}, writes)
     assert "\n" not in told
     assert told[:60] == shown[:60]
 
@@ -103,7 +103,7 @@ def test_what_a_node_decided(kind, writes, shown):
 def test_a_reason_outside_the_catalogues_is_shown_as_it_is(capsys):
     """A reason that nobody has explained is shown without meaning and advice."""
     result = {"stop_reason": "of_my_own", "phase": "plan", "run_id": "1", "history": []}
-    show_result(Screen(), rag_run("P1"), result)
+    print_run_result(Screen(), prepare_rag_command("P1"), result)
     printed = capsys.readouterr().out
     assert "Stopped: of_my_own\n" in printed
     assert "What to do" not in printed

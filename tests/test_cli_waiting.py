@@ -12,9 +12,9 @@ from langgraph.types import interrupt
 from refund_pattern import ORDER, SHOWN, THREAD, answering, begun, refund
 
 from guardgraph import create_rag_agent
-from guardgraph.cli.making import make
-from guardgraph.cli.runs import PlannedRun, follow
-from guardgraph.cli.views import decision
+from guardgraph.cli.making import run_and_exit
+from guardgraph.cli.runs import PlannedRun, follow_run_on_screen
+from guardgraph.cli.views import describe_printed_step
 from guardgraph.graphs.patterns import PATTERNS
 
 QUESTION = "What is the P1 first response target?"
@@ -29,7 +29,7 @@ def planned(agent=None, request=ORDER):
 def printed(made, as_json, capsys):
     """Make a run as a command does; return its exit code and what it prints."""
     with pytest.raises(typer.Exit) as left:
-        make(made, as_json)
+        run_and_exit(made, as_json)
     told = capsys.readouterr().out
     return left.value.exit_code, told if as_json else " ".join(told.split())
 
@@ -37,7 +37,7 @@ def printed(made, as_json, capsys):
 def test_a_run_that_waits_is_followed_to_where_it_waits():
     """What the command line gets is what `invoke` returns, without what only a program can read."""
     seen = []
-    result = follow(planned(), lambda node, declared, writes: seen.append(node))
+    result = follow_run_on_screen(planned(), lambda node, declared, writes: seen.append(node))
     expected = refund(checkpointer=InMemorySaver()).invoke(ORDER, THREAD)
     assert result.keys() == expected.keys() - {"__interrupt__"}
     assert [*seen, "approve"] == result["path"] == expected["path"]
@@ -79,14 +79,14 @@ def test_a_step_that_asked_a_person_says_the_decision(answer):
         for update in graph.stream(answering(shown, answer), THREAD, stream_mode="updates")
         if "approve" in update
     ]
-    said = decision(graph.builder.nodes["approve"].metadata, writes)
+    said = describe_printed_step(graph.builder.nodes["approve"].metadata, writes)
     assert said == ("a person: approve" if answer == "approve" else "a person: review_rejected")
 
 
 def test_a_run_that_waits_is_drawn_and_reported(tmp_path, monkeypatch):
     """`draw --run` and `report` take what `--json` printed of it."""
     file = tmp_path / "waiting.json"
-    file.write_text(json.dumps(follow(planned())), encoding="utf-8")
+    file.write_text(json.dumps(follow_run_on_screen(planned())), encoding="utf-8")
     (tmp_path / "refunds.py").write_text("from refund_pattern import refund\n", encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     drawn = run("draw", "refunds:refund", "-o", str(tmp_path / "way.svg"), "--run", str(file))

@@ -18,16 +18,9 @@ from guardgraph.guards.self_critique.changes import (
     parse_required_change,
 )
 from guardgraph.guards.self_critique.critique import DECISIONS, check_decision_execution, parse_critique
-from guardgraph.languages.wording import has_phrase, keys, words
+from guardgraph.languages.wording import has_phrase, list_word_keys, split_words
 
-RISKS = (
-    "overconfidence",
-    "missing_uncertainty",
-    "contradiction",
-    "scope_leak",
-    "policy_violation",
-    "legal_risk",
-)
+RISKS = ("overconfidence", "missing_uncertainty", "contradiction", "scope_leak", "policy_violation", "legal_risk")
 FIELDS = ("decision", "severity", "risks", "required_changes", "reason", "type", "note")
 JSON = json_values(FIELDS, ["revise", "approve", "escalate", "high", 'ADD "the phrase"', "legal_risk"])
 
@@ -229,7 +222,7 @@ def test_phrases_are_found_as_whole_words_in_any_script(text: str, phrase: str, 
 @given(st.text(st.characters()))
 def test_words_have_their_place_in_any_text(text: str) -> None:
     """Words are in order, apart from each other, and never empty."""
-    found = words(text)
+    found = split_words(text)
     assert all(word.key and word.start < word.end for word in found)
     assert all(left.end <= right.start for left, right in pairwise(found))
 
@@ -237,8 +230,8 @@ def test_words_have_their_place_in_any_text(text: str) -> None:
 @given(st.text(st.characters() | st.sampled_from(" \n\u00a0'’.,_1aé\u0301\u200b")))
 def test_keys_are_those_of_the_words(text: str) -> None:
     """Read part by part or as a whole, a text has the same words."""
-    assert keys(text) == [word.key for word in words(text)]
-    assert words(f"{text} é") == [*words(text), *words(" " * len(text) + " é")]
+    assert list_word_keys(text) == [word.key for word in split_words(text)]
+    assert split_words(f"{text} é") == [*split_words(text), *split_words(" " * len(text) + " é")]
 
 
 @pytest.mark.parametrize(

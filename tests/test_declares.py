@@ -5,21 +5,10 @@ from __future__ import annotations
 import pytest
 from ticket_pattern import REASONS, TICKET, In, Out, Policy, State, check_label, check_request, is_bug, label, pattern
 
-from guardgraph import (
-    GrammarError,
-    create_rag_agent,
-    create_research_agent,
-    create_self_critique_agent,
-    draw,
-)
+from guardgraph import GrammarError, create_rag_agent, create_research_agent, create_self_critique_agent, draw
 from guardgraph.grammar import Budget, Pass, Pattern, declares
 
-GUARD = {
-    "phase": "label",
-    "reads": ["proposed_label"],
-    "writes": ["accepted_label"],
-    "stops": ["llm", "invalid_label"],
-}
+GUARD = {"phase": "label", "reads": ["proposed_label"], "writes": ["accepted_label"], "stops": ["llm", "invalid_label"]}
 PROPOSE = {"phase": "label", "reads": ["task"], "writes": ["proposed_label"]}
 END = {"phase": "label", "reads": ["accepted_label"], "writes": ["outcome", "label"]}
 KINDS = ["propose", "act", "review", "guard", "terminal"]

@@ -16,7 +16,8 @@ from typing import get_args
 
 import pytest
 from cli_runs import empty_folder, run
-from docs_parts import MADE, MADE_PART, PAGES, PICTURES, ROOT, anchors, fences, images, links, renewed, rooms, table
+from docs_parts import MADE, MADE_PART, PAGES, PICTURES, ROOT, anchors, fences, images, links, renewed, table
+from rooms import stacked
 
 import guardgraph
 from guardgraph import grammar
@@ -143,12 +144,13 @@ def test_every_test_that_a_page_names_exists():
 
 
 def test_every_other_line_of_a_shell_block_is_a_target_of_the_makefile_or_an_installation():
-    """`make` lines name targets that the Makefile has, and nothing is shown that nobody checks."""
-    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    """`make` lines name targets and variables that the Makefile has, and nothing is shown that nobody checks."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    known = {*re.findall(r"^([\w-]+):", makefile, re.MULTILINE), *re.findall(r"\$\((\w+)\)", makefile)}
     for line in _shell_lines():
         words = shlex.split(line, comments=True)
         if words[0] == "make":
-            assert set(words[1:]) <= targets, line
+            assert {word.partition("=")[0] for word in words[1:]} <= known, line
         else:
             assert words[0] in ("guardgraph", "export", "langgraph") or words in (
                 ["pip", "install", "."],
@@ -288,4 +290,4 @@ def test_the_import_contract_has_every_room():
     """No folder of the package is without a place in the order of imports, so none is missing in the table of rooms."""
     package = ROOT / "guardgraph"
     folders = {path.parent.name for path in package.glob("*/__init__.py")}
-    assert folders == {name for layer in rooms() for name in layer} - {"serving"}
+    assert folders == {name for layer in stacked() for name in layer} - {"serving"}

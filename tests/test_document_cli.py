@@ -101,7 +101,7 @@ def test_what_is_written_is_whole_or_not_there(stored, here):
         "resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000)); sys.argv[0] = 'guardgraph'; main()"
     )
     command = [sys.executable, "-c", limited, "audit", "export", recording(1)["run_id"], "-o", "old.json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert "cannot be written" in refused(done)
     assert (here / "old.json").read_text() == "old"
     assert not [file.name for file in here.iterdir() if file.name.startswith(".")]
@@ -191,7 +191,7 @@ def test_a_check_reaches_nothing(here):
 
     def done(code):
         command = [sys.executable, "-c", code]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
 
     assert "reached: socket.connect" in done("import socket; socket.socket().connect_ex(('127.0.0.1', 1))").stderr
     checked = done(CHECKS)

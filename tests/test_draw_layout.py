@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guardgraph import draw
-from guardgraph.drawing.diagram import Diagram, Edge, Ending, Node, main_way
-from guardgraph.drawing.geometry import Box, around
-from guardgraph.drawing.layout import place
-from guardgraph.drawing.shapes import trimmed
+from guardgraph.drawing.diagram import Diagram, DrawnEnding, Edge, Node, find_main_way
+from guardgraph.drawing.geometry import Box, enclose_points
+from guardgraph.drawing.layout import place_diagram
+from guardgraph.drawing.shapes import trim_edge
 
 OURS = ("rag", "research", "self_critique", "triage")
 
@@ -26,31 +26,31 @@ def _boxes(placed):
 
 
 def _pieces(points):
-    return [around(pair) for pair in pairwise(points)]
+    return [enclose_points(pair) for pair in pairwise(points)]
 
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_nothing_stands_on_anything_else(name):
     """Nodes, stops and labels keep apart; no edge goes through a node or a stop, nor along the line to a stop."""
     diagram = draw(GRAPHS[name]()).diagram
-    placed = place(diagram)
+    placed = place_diagram(diagram)
     labels = [box for *_, box in placed.edges if box is not None]
-    assert not [pair for pair in combinations([*_boxes(placed), *labels], 2) if pair[0].meets(pair[1])]
+    assert not [pair for pair in combinations([*_boxes(placed), *labels], 2) if pair[0].overlaps_box(pair[1])]
     boxes = {node.name: box for node, box in placed.nodes}
     for edge, points, _ in placed.edges:
         others = [box for other, box in boxes.items() if other not in (edge.start, edge.end)]
         others += [chip.box for panel in placed.panels for chip in panel.chips]
-        assert not [piece for piece in _pieces(points) if any(map(piece.meets, others))], edge
+        assert not [piece for piece in _pieces(points) if any(map(piece.overlaps_box, others))], edge
     for panel in placed.panels:
         others = [box for other, box in boxes.items() if other != panel.node]
-        assert not [piece for piece in _pieces(panel.line) if any(map(piece.meets, others))], panel.node
+        assert not [piece for piece in _pieces(panel.line) if any(map(piece.overlaps_box, others))], panel.node
 
 
 @pytest.mark.parametrize("name", OURS)
 def test_the_main_way_runs_straight_down_the_middle(name):
     """Its nodes stand below one another in the middle of the picture, and so do the edges between them."""
     picture = draw(GRAPHS[name]())
-    placed, main = place(picture.diagram), picture.diagram.main
+    placed, main = place_diagram(picture.diagram), picture.diagram.main
     boxes = {node.name: box for node, box in placed.nodes}
     assert {boxes[name].x for name in main} == {0.0}
     assert sorted(main, key=lambda name: boxes[name].y) == [*main]
@@ -64,7 +64,7 @@ def test_the_main_way_runs_straight_down_the_middle(name):
 def test_stops_stand_at_the_side(name):
     """Stops of the guards on the main way stand on their right, in one lane; nodes beside the main way on its left."""
     diagram = draw(GRAPHS[name]()).diagram
-    placed = place(diagram)
+    placed = place_diagram(diagram)
     boxes = {node.name: box for node, box in placed.nodes}
     lanes = set()
     for panel in placed.panels:
@@ -73,7 +73,7 @@ def test_stops_stand_at_the_side(name):
             assert {y for _, y in panel.line} == {boxes[panel.node].y}
     assert len(lanes) == 1
     assert all(box.x < 0 for name, box in boxes.items() if name not in diagram.main)
-    assert min(lanes) > max(box.right for name, box in boxes.items() if name in diagram.main)
+    assert min(lanes) > max(box.max_x for name, box in boxes.items() if name in diagram.main)
 
 
 @pytest.mark.parametrize(
@@ -91,13 +91,13 @@ def test_stops_stand_at_the_side(name):
 )
 def test_the_main_way_is_the_longest_without_loops(edges, way):
     """Ties go to what was declared first, and edges that lead back do not count."""
-    assert "".join(main_way("sabcde", [tuple(edge) for edge in edges.split()])) == way
+    assert "".join(find_main_way("sabcde", [tuple(edge) for edge in edges.split()])) == way
 
 
 def test_a_long_way_needs_no_recursion():
     """A thousand nodes in a row are a way like any other."""
     nodes = [str(number) for number in range(3000)]
-    assert main_way(nodes, pairwise(nodes)) == tuple(nodes)
+    assert find_main_way(nodes, pairwise(nodes)) == tuple(nodes)
 
 
 @st.composite
@@ -112,9 +112,9 @@ def diagrams(draw_one):
     nodes = [Node(names[0], "start", "")]
     for name in names[1:]:
         stops = draw_one(st.sampled_from([0, 0, 1, 2, 5, 9]))
-        endings = tuple(Ending(f"some_family_{number}", "", f"stop_{number}") for number in range(stops))
+        endings = tuple(DrawnEnding(f"some_family_{number}", "", f"stop_{number}") for number in range(stops))
         nodes.append(Node(name, "guard", name, endings))
-    main = main_way(names, [(edge.start, edge.end) for edge in edges])
+    main = find_main_way(names, [(edge.start, edge.end) for edge in edges])
     return Diagram("any", tuple(nodes), edges, (), main)
 
 
@@ -122,15 +122,15 @@ def diagrams(draw_one):
 @given(diagrams())
 def test_whatever_the_graph_nodes_and_stops_keep_apart(diagram):
     """No node and no stop covers another, wherever the layout puts them, and all of them are in the frame."""
-    placed = place(diagram)
+    placed = place_diagram(diagram)
     boxes = _boxes(placed)
-    assert not [pair for pair in combinations(boxes, 2) if pair[0].meets(pair[1])]
-    frame = placed.bounds.wider(0.1)
-    assert all(frame.left <= box.left and box.right <= frame.right for box in boxes)
+    assert not [pair for pair in combinations(boxes, 2) if pair[0].overlaps_box(pair[1])]
+    frame = placed.bounds.widen_box(0.1)
+    assert all(frame.min_x <= box.min_x and box.max_x <= frame.max_x for box in boxes)
     assert sum(len(panel.chips) for panel in placed.panels) == sum(len(node.endings) for node in diagram.nodes)
     for edge, points, _ in placed.edges:
         chips = [chip.box for panel in placed.panels for chip in panel.chips]
-        assert not [piece for piece in _pieces(points) if any(map(piece.meets, chips))], edge
+        assert not [piece for piece in _pieces(points) if any(map(piece.overlaps_box, chips))], edge
 
 
 @pytest.mark.parametrize(
@@ -140,16 +140,16 @@ def test_whatever_the_graph_nodes_and_stops_keep_apart(diagram):
 def test_edges_reach_the_shapes(kind, aside, height):
     """An edge that ends at the place of a node is drawn out to its outline, however that is bent."""
     box = Box(0.0, 0.0, 160.0, 38.0)
-    down = trimmed([(aside, -90.0), (aside, -40.0)], ("act", Box(0.0, -110.0, 160.0, 38.0)), (kind, box))
+    down = trim_edge([(aside, -90.0), (aside, -40.0)], ("act", Box(0.0, -110.0, 160.0, 38.0)), (kind, box))
     assert down[-1] == pytest.approx((aside, -height))
-    up = trimmed([(aside, 40.0), (aside, 90.0)], (kind, box), None)
+    up = trim_edge([(aside, 40.0), (aside, 90.0)], (kind, box), None)
     assert up[0] == pytest.approx((aside, height))
-    assert trimmed([(80.0, 0.0), (99.0, 0.0)], (kind, box), None)[0] == (80.0, 0.0)
+    assert trim_edge([(80.0, 0.0), (99.0, 0.0)], (kind, box), None)[0] == (80.0, 0.0)
 
 
 @pytest.mark.parametrize("aside", [-60.0, -7.5, 30.0])
 def test_edges_beside_a_round_shape_are_led_to_its_side(aside):
     """START and END stay round, however many edges they hold: one that arrives beside them ends at their side."""
     place_of_end = Box(0.0, 0.0, 160.0, 14.0)
-    line = trimmed([(aside, -90.0), (aside, -7.0)], ("plain", Box(aside, -110.0, 80.0, 38.0)), ("end", place_of_end))
+    line = trim_edge([(aside, -90.0), (aside, -7.0)], ("plain", Box(aside, -110.0, 80.0, 38.0)), ("end", place_of_end))
     assert line == [(aside, -91.0), (aside, 0.0), (copysign(7.0, aside), 0.0)]

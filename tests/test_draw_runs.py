@@ -12,7 +12,7 @@ from langgraph.types import interrupt
 from refund_pattern import THREAD, begun
 
 from guardgraph import InputError, RagBudget, create_rag_agent, create_self_critique_agent, draw
-from guardgraph.tools.demo import CRITIQUE_GOAL, incident_context
+from guardgraph.tools.demo import CRITIQUE_GOAL, load_demo_incident
 
 QUESTION = {"question": "What is the P1 first response target?"}
 LONG = "wiki " * 40
@@ -75,7 +75,7 @@ def test_a_stop_that_every_guard_has_is_shown_at_the_one_that_made_it():
 def test_loops_are_counted():
     """A node that ran more than once says how often, in the picture and in the Mermaid text."""
     agent = create_self_critique_agent(reviser=lambda view: {"revised_answer": f"{view['draft']} Sorry."})
-    result = agent.invoke({"goal": CRITIQUE_GOAL, "incident_context": incident_context()})
+    result = agent.invoke({"goal": CRITIQUE_GOAL, "incident_context": load_demo_incident()})
     assert result["path"].count("patch_guard") == 4
     picture = draw(agent, result)
     assert sorted(words(item)[0] for item in elements(picture, "badge")) == ["×3", "×4"]
@@ -155,10 +155,7 @@ def test_a_run_of_ones_own_pattern_is_drawn():
         (lambda run: {**run, "path": ["request_guard", 1]}, "the result of a finished run is required"),
         (lambda run: {**run, "path": [["request_guard"]]}, "the result of a finished run is required"),
         (lambda run: {**run, "stop_reason": None}, "the result of a finished run is required"),
-        (
-            lambda run: {**run, "path": ["request_guard", "draft"]},
-            "a run of another graph; rag has no node 'draft'",
-        ),
+        (lambda run: {**run, "path": ["request_guard", "draft"]}, "a run of another graph; rag has no node 'draft'"),
         (lambda run: {**run, "path": ["__start__", "plan"]}, "rag has no node '__start__'"),
         (lambda run: {**run, "path": run["path"][1:]}, "no edge leads from __start__ to plan"),
         (lambda run: {**run, "path": ["request_guard", "answered"]}, "no edge leads from request_guard to answered"),

@@ -24,8 +24,6 @@ from self_critique_cases import DRAFT, ESCALATE, GIVEN, REVISE, REVISED, agent
 from guardgraph import create_rag_agent
 from guardgraph.testing import ScriptedChatModel
 
-TOLD = "success: For P1 incidents, first response target is 15 minutes, 24/7."
-
 
 @pytest.fixture(scope="module")
 def server():
@@ -120,16 +118,6 @@ def test_a_source_that_was_switched_off_meanwhile_is_not_read(kept, tmp_path, ad
         between, result = kept(tmp_path, address, (make, sqlite_checkpoints.QUESTION), context)
         assert (between, result["stop_reason"]) == (("retrieve",), reason)
         assert ("answer" in result) == (reason == "success")
-
-
-@pytest.mark.parametrize("name", ["sqlite_checkpoints", "postgres_checkpoints"])
-def test_a_run_goes_on_in_another_process(name, tmp_path, address):
-    """One process begins and another ends the run, with an answer, or with a stop where the source is off now."""
-    script = str(SCRIPTS[name])
-    for thread, sources, told in (("a", [], TOLD), ("b", ["billing_policy"], "source_denied:support_policy: None")):
-        where = [str(tmp_path / thread)] if name == "sqlite_checkpoints" else [address, thread]
-        assert ran_here(name, "start", *where).stdout == "next: retrieve\n"
-        assert printed(script, "resume", *where, *sources) == [told]
 
 
 DIES = """

@@ -235,7 +235,7 @@ def test_a_batch_runs_as_many_at_once_as_it_may(mode):
         with lock:
             here.append(view)
             seen.append(len(here))
-        meeting.wait(timeout=60)  # nobody passes before three are here
+        meeting.wait(timeout=300)  # nobody passes before three are here
         with lock:
             here.pop()
         return {"kind": "retrieve", "query": "SLA"}

@@ -18,7 +18,11 @@ STEPS = [
     "  generate proposes",
     "  answer_guard decides",
 ]
-RESUMED = ["next: retrieve", "success: For P1 incidents", "next: retrieve", "source_denied:support_policy: None"]
+RESUMED = [
+    *("next: retrieve", "success: For P1 incidents, first response target is 15 minutes, 24/7."),
+    *("next: retrieve", "source_denied:support_policy: None"),
+]
+"""Each line is of a process: two begin a run, and two end it, one where the source is off now."""
 OUTPUT = {
     "batch": [
         "all sources: {'grounded_answer': 2, 'clarify': 1}",

@@ -250,12 +250,7 @@ def test_numbers_are_shown_as_written(text: str, shown: list[str]) -> None:
     ("text", "severities", "incident_ids", "regions"),
     [
         ("P0, p1 and P1-P3", {"P0", "P1", "P3"}, set(), set()),
-        (
-            "SEV1, sev-2, Sev 3, severity: 4, Severity level 5",
-            {"SEV1", "SEV2", "SEV3", "SEV4", "SEV5"},
-            set(),
-            set(),
-        ),
+        ("SEV1, sev-2, Sev 3, severity: 4, Severity level 5", {"SEV1", "SEV2", "SEV3", "SEV4", "SEV5"}, set(), set()),
         ("P6, P10, P1x, sp1, SEV9, p99, severity 1.5, severity 5%", set(), set(), set()),
         ("inc_payments_20260306 INC-2026-001", set(), {"inc_payments_20260306", "INC-2026-001"}, set()),
         ("INC12345, INC-7-related, incident-42", set(), {"INC12345", "INC-7", "incident-42"}, set()),

@@ -16,11 +16,7 @@ from guardgraph.testing import ScriptedChatModel
 RUNS = {
     "rag": (create_rag_agent, QUESTION, [INTENT, RAG_ANSWER]),
     "research": (create_research_agent, {"goal": GOAL, "request": REQUEST}, [PLAN, ANSWER]),
-    "self_critique": (
-        create_self_critique_agent,
-        GIVEN,
-        [{"draft": DRAFT}, REVISE, {"revised_answer": REVISED}],
-    ),
+    "self_critique": (create_self_critique_agent, GIVEN, [{"draft": DRAFT}, REVISE, {"revised_answer": REVISED}]),
 }
 
 

@@ -227,10 +227,7 @@ def test_a_key_that_is_no_text_closes_the_run_too(key):
 
 def test_a_channel_that_nobody_writes_is_found():
     """Whoever reads it waits for nothing."""
-    refuses(
-        "channels: routed reads accepted_duty, which no node writes",
-        {"duty_guard": {"writes": []}},
-    )
+    refuses("channels: routed reads accepted_duty, which no node writes", {"duty_guard": {"writes": []}})
 
 
 def silent(state, run):

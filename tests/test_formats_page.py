@@ -8,8 +8,7 @@ import trafilatura
 from guardgraph.formats.article import Heading
 from guardgraph.formats.extraction import Extracted, ExtractionFailed
 from guardgraph.formats.html import BlockReader, ShownPage, parts_of
-from guardgraph.formats.main_part import chosen_text, main_part, markup_of
-from guardgraph.formats.page import read_page
+from guardgraph.formats.page import chosen_text, main_part, markup_of, read_page
 from guardgraph.formats.page_tree import Tag, tree_of, visible_pieces
 
 SAYS = [

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.plain.urls import text_fragment
+from guardgraph.plain.urls import make_text_fragment_url
 
 URL = "https://docs.example.com/a?b=c"
 
@@ -30,25 +30,25 @@ URL = "https://docs.example.com/a?b=c"
 )
 def test_a_quote_is_a_text_directive(quote, directive):
     """Whole where it is short and in one paragraph, else its first and last words; encoded as the draft says."""
-    assert text_fragment(URL, quote) == f"{URL}#:~:text={directive}"
+    assert make_text_fragment_url(URL, quote) == f"{URL}#:~:text={directive}"
 
 
 @pytest.mark.parametrize("quote", ["", " \n ", "|"])
 def test_without_words_there_is_nothing_to_look_for(quote):
     """The link opens the page."""
-    assert text_fragment(URL, quote) == URL
+    assert make_text_fragment_url(URL, quote) == URL
 
 
 def test_a_fragment_is_kept():
     """But for a directive that it has already."""
-    assert text_fragment(f"{URL}#top", "a b") == f"{URL}#top:~:text=a%20b"
-    assert text_fragment(f"{URL}#top:~:text=x", "a b") == f"{URL}#top:~:text=a%20b"
+    assert make_text_fragment_url(f"{URL}#top", "a b") == f"{URL}#top:~:text=a%20b"
+    assert make_text_fragment_url(f"{URL}#top:~:text=x", "a b") == f"{URL}#top:~:text=a%20b"
 
 
 @given(st.text(max_size=300))
 def test_whatever_is_quoted_stays_within_its_directive(quote):
     """No letter of a quote is a mark of the directive, and all that is looked for stands in the quote."""
-    link = text_fragment(URL, quote)
+    link = make_text_fragment_url(URL, quote)
     if link == URL:
         return
     start, found, directive = link.partition("#:~:text=")

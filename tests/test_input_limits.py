@@ -10,7 +10,7 @@ from cli_runs import process
 from pydantic import ValidationError
 from rag_agents import CANDIDATE, QUESTION, agent_with
 from recorded_runs import Kept
-from research_cases import asked, research
+from research_cases import asked
 from runs import MODES, run
 from self_critique_cases import GIVEN
 from ticket_pattern import TICKET, triage
@@ -25,7 +25,7 @@ from guardgraph import (
 )
 from guardgraph.grammar import Budget
 from guardgraph.guards.stop import LONGEST_QUESTION
-from guardgraph.plain.json import named
+from guardgraph.plain.json import name_json_numbers
 
 LONG = "word " * (LONGEST_QUESTION // 5 + 1)
 HUGE = "x" * 10_000_000
@@ -76,12 +76,14 @@ def test_what_is_too_large_or_too_deep_is_refused_by_name(field, mode):
     assert len(kept.texts[0]) < (len(json.dumps(given)) + 20_000 if len(str(given)) < 10**6 else 20_000)
 
 
-@pytest.mark.parametrize("levels", range(28, 66))
-def test_a_nested_context_is_read_or_refused(levels):
+def test_a_nested_context_is_read_or_refused():
     """At no depth is it a defect of a guard."""
-    result = create_self_critique_agent().invoke(incident(x=nested(levels)))
-    assert result["stop_reason"] in ("success", "invalid_request:incident_context")
-    assert research(input=asked(x=nested(levels)))["stop_reason"] in ("success", "invalid_request:request")
+    writer, researcher = create_self_critique_agent(), create_research_agent()
+    for levels in range(28, 66):
+        result = writer.invoke(incident(x=nested(levels)))
+        assert result["stop_reason"] in ("success", "invalid_request:incident_context"), levels
+        result = researcher.invoke(asked(x=nested(levels)))
+        assert result["stop_reason"] in ("success", "invalid_request:request"), levels
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -135,4 +137,4 @@ def test_json_of_the_command_line_is_strict(tmp_path):
     file.write_text('{"x": 1e999, "y": NaN, "policy_hints": {"max_length_increase_pct": Infinity}}')
     done = process("critique", "--context", str(file), "--json")
     json.loads(done.stdout, parse_constant=pytest.fail)
-    assert named([float("inf"), {"a": float("nan")}]) == ["inf", {"a": "nan"}]
+    assert name_json_numbers([float("inf"), {"a": float("nan")}]) == ["inf", {"a": "nan"}]

@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 from test_kb_index import ACCESSES, ASKED, CALLERS, CHANGES, PUBLIC, TEXTS, document, replayed, stored
 
 from guardgraph.knowledge.index import Index
-from guardgraph.knowledge.index.arithmetic import Held, Row, arithmetic
+from guardgraph.knowledge.index.arithmetic import Held, PostingRow, arithmetic
 from guardgraph.knowledge.index.file import File
 from guardgraph.knowledge.index.kept import Latest
 from guardgraph.knowledge.index.postings import BLOCK, encoded
 from guardgraph.knowledge.index.scopes import scopes
-from guardgraph.knowledge.index.spans import Span, Spans
+from guardgraph.knowledge.index.spans import PostingSpan, Spans
 from guardgraph.knowledge.index.statistics import view_of
 from guardgraph.plain.errors import StoreError
 from guardgraph.state.access import normalize_document_access
@@ -145,7 +145,7 @@ def test_both_say_the_same_of_each_chunk_however_many_have_a_term():
     found = []
     rows = {
         term: [
-            Row(block, len(places), encoded(places, [chance.randint(1, most) for _ in places]))
+            PostingRow(block, len(places), encoded(places, [chance.randint(1, most) for _ in places]))
             for block, among in held
             if (places := [place for place in among if chance.random() < share])
         ]
@@ -181,7 +181,9 @@ def test_each_sum_is_the_formula_to_the_last_digit(lengths, average, given_terms
             expected[at] += weight * share(times, damping(lengths[at], average))
     for computes in (arithmetic(1, inf), arithmetic(1, 0)):
         damped = computes.damped([[array("I", lengths).tobytes()]], average)
-        rows = [Row(0, len(some), encoded(sorted(some), [some[at] for at in sorted(some)])) for _, some in counts]
+        rows = [
+            PostingRow(0, len(some), encoded(sorted(some), [some[at] for at in sorted(some)])) for _, some in counts
+        ]
         held = [
             Held(weight, weight, computes.column(damped, [row])) for (weight, _), row in zip(counts, rows, strict=True)
         ]
@@ -250,12 +252,12 @@ def test_an_earlier_copy_in_place_of_the_file_is_another_one(tmp_path, numpy_fro
 def test_what_is_kept_in_memory_of_small_bases_is_bounded(tmp_path):
     """Of a small base that changes all the time, only the last thousand states are kept."""
     index, spans = filled(tmp_path / "kb.sqlite", ["wing flow"]), Spans(inf)
-    others = [kept for kept in gc.get_objects() if isinstance(kept, Span)]
+    others = [kept for kept in gc.get_objects() if isinstance(kept, PostingSpan)]
     with File(index.path).reading() as connection:
         parts = view_of(connection, scopes(connection), Latest(9)).parts
         for average in range(1500):
             spans.of(connection, parts, float(average))
-    kept = sum(isinstance(kept, Span) for kept in gc.get_objects()) - len(others)
+    kept = sum(isinstance(kept, PostingSpan) for kept in gc.get_objects()) - len(others)
     assert 0 < kept <= 1024
 
 

@@ -13,7 +13,7 @@ from test_kb_index import WORDY, base, index, stored
 from guardgraph import KnowledgeBase, create_rag_agent, sql_store, web_reader
 from guardgraph.knowledge.index import Index
 from guardgraph.knowledge.index.schema import WORDS_VERSION
-from guardgraph.languages.terms import beginnings, content_words
+from guardgraph.languages.terms import list_content_words, list_word_beginnings
 from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.tools.knowledge_base import demo_documents
 
@@ -111,7 +111,7 @@ def test_many_write_and_read_one_file_at_once(index):
 def test_a_change_of_how_words_are_read_is_told_by_the_file():
     """What `terms` makes of a text is pinned beside the number in the file, which a change of it must raise."""
     texts = [*(document["text"] for document in demo_documents()), *WORDY, "Hello, thanks", "Hallo, wie und danke"]
-    read = [beginnings(content_words(text)) + content_words(text) for text in texts]
+    read = [list_word_beginnings(list_content_words(text)) + list_content_words(text) for text in texts]
     digest = hashlib.sha256(json.dumps(read).encode()).hexdigest()[:16]
     assert (WORDS_VERSION, digest) == (2, "28eeb2ec89bca563")
 

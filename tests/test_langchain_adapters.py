@@ -39,8 +39,8 @@ from guardgraph import (
     create_rag_agent,
     create_research_agent,
 )
-from guardgraph.tools.demo import research_input
-from guardgraph.tools.recordings import recorded_notes, recorded_reader, recorded_search
+from guardgraph.tools.demo import load_research_demo
+from guardgraph.tools.recordings import make_recorded_extractor, make_recorded_reader, make_recorded_search
 
 SCORED = [{"doc_id": name, "source": source, "text": text, "score": 0.5} for name, source, text in ROWS[:2]]
 
@@ -512,13 +512,13 @@ def test_an_unrelated_question_stays_below_a_measured_min_chunk_score():
 
 # Search and reader
 
-HITS = recorded_search()({"query": "US payments incident status SLA", "max_results": 12})
+HITS = make_recorded_search()({"query": "US payments incident status SLA", "max_results": 12})
 
 
 def research(**tools):
     """Run the demo's research with other tools, sync and async."""
     agent = create_research_agent(**tools)
-    result, other = agent.invoke(research_input()), asyncio.run(agent.ainvoke(research_input()))
+    result, other = agent.invoke(load_research_demo()), asyncio.run(agent.ainvoke(load_research_demo()))
     assert (result["stop_reason"], result.get("details")) == (other["stop_reason"], other.get("details"))
     return result
 
@@ -589,9 +589,9 @@ def test_a_tool_reads_pages(form):
     @tool
     def fetch(url: str) -> object:
         """Fetch a page."""
-        return form(recorded_reader()({"url": url}))
+        return form(make_recorded_reader()({"url": url}))
 
-    result = research(reader=fetch, extractor=recorded_notes())
+    result = research(reader=fetch, extractor=make_recorded_extractor())
     assert result["citation_details"] == research()["citation_details"]
 
 
@@ -602,7 +602,7 @@ def test_the_text_of_a_page_is_enough_and_an_error_is_none():
     @tool
     def fetch(address: str) -> str:
         """Fetch a page's text."""
-        return recorded_reader()({"url": address})["body"]
+        return make_recorded_reader()({"url": address})["body"]
 
     assert research(reader=fetch, policy=policy)["stop_reason"] == "success"
 

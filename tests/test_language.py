@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.languages.language import language_of
+from guardgraph.languages.language import detect_language
 
 SENTENCES = {
     "en": "The refund is paid within ten days when the order was cancelled in time.",
@@ -36,25 +36,25 @@ SENTENCES = {
 def test_a_sentence_tells_its_language(language):
     """Script, stop words and letters tell it, in capitals too, and names in Latin letters do not hide it."""
     sentence = SENTENCES[language]
-    assert language_of(sentence) == language
-    assert language_of(sentence.upper()) == language
-    assert language_of(f"GuardGraph {sentence} (Status Page, API)") == language
+    assert detect_language(sentence) == language
+    assert detect_language(sentence.upper()) == language
+    assert detect_language(f"GuardGraph {sentence} (Status Page, API)") == language
 
 
 @pytest.mark.parametrize("text", ["", "…", "P1 99.95 %", "Kubernetes", "ՀԱՅԵՐԵՆ", "\ud800"])
 def test_nothing_tells_no_language(text):
     """Without votes, or in a script of none of the languages, nothing is said."""
-    assert language_of(text) == ""
+    assert detect_language(text) == ""
 
 
 @given(st.text())
 def test_any_text_can_be_asked(text):
     """Any text has one of the languages or none, the same every time."""
-    assert language_of(text) in {*SENTENCES, ""}
-    assert language_of(text) == language_of(f"{text}")
+    assert detect_language(text) in {*SENTENCES, ""}
+    assert detect_language(text) == detect_language(f"{text}")
 
 
 @pytest.mark.parametrize("unit", ["a", "\u0315\u0300", "ж ", "漢", "ſ"])
 def test_a_text_without_end_is_told_by_its_beginning(unit):
     """What comes after the first five hundred characters changes nothing."""
-    assert language_of(unit * 100_000) == language_of((unit * 500)[:500])
+    assert detect_language(unit * 100_000) == detect_language((unit * 500)[:500])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.plain.letters import compatible
+from guardgraph.plain.letters import normalise_to_nfkc
 
 MARKS = "\u0300\u0301\u0315\u0316\u093f\u3099"
 
@@ -15,14 +15,14 @@ MARKS = "\u0300\u0301\u0315\u0316\u093f\u3099"
 @given(st.text())
 def test_any_text_has_its_compatibility_form(text):
     """What people write comes out as Unicode's NFKC, and is its own compatibility form."""
-    assert compatible(text) == unicodedata.normalize("NFKC", text)
-    assert compatible(compatible(text)) == compatible(text)
+    assert normalise_to_nfkc(text) == unicodedata.normalize("NFKC", text)
+    assert normalise_to_nfkc(normalise_to_nfkc(text)) == normalise_to_nfkc(text)
 
 
 @given(st.text(), st.text(MARKS, max_size=29))
 def test_up_to_thirty_marks_belong_to_one_letter(text, marks):
     """No writing system puts more of them on one letter; so many are put in order and composed."""
-    assert compatible(f"{text}e{marks}.") == unicodedata.normalize("NFKC", f"{text}e{marks}.")
+    assert normalise_to_nfkc(f"{text}e{marks}.") == unicodedata.normalize("NFKC", f"{text}e{marks}.")
 
 
 def letter_by_letter(text):
@@ -34,7 +34,7 @@ def letter_by_letter(text):
 def test_marks_without_end_are_cut_into_short_runs(unit):
     """A hundred thousand of them are normalised part by part: nothing is lost, and no part waits for the others."""
     text = unit * (100_000 // len(unit))
-    plain = compatible(text)
+    plain = normalise_to_nfkc(text)
     decomposed = [letter_by_letter(unit), letter_by_letter(plain)]
     assert set(decomposed[0]) == set(decomposed[1])
     assert len(decomposed[1]) == len(decomposed[0]) * (100_000 // len(unit))
@@ -48,4 +48,4 @@ def test_every_letter_that_begins_with_a_mark_is_cut():
         if letter.isalnum() and unicodedata.combining(unicodedata.normalize("NFKD", letter)[0])
     }
     assert begin_with_mark == {"\uff9e", "\uff9f"}
-    assert compatible("\u0315\uff9e" * 1000) != unicodedata.normalize("NFKC", "\u0315\uff9e" * 1000)
+    assert normalise_to_nfkc("\u0315\uff9e" * 1000) != unicodedata.normalize("NFKC", "\u0315\uff9e" * 1000)

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.languages.terms import STOP_WORDS, content_words, terms
+from guardgraph.languages.terms import STOP_WORDS, list_content_words, read_terms
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.tools.knowledge_base import Document, demo_documents, load_folder
 from guardgraph.tools.lexical import LexicalRetriever
@@ -30,10 +30,7 @@ OFF_TOPIC = [
     if line and not line.startswith("#")
 ]
 ON_TOPIC = [json.loads(line) for line in (DATA / "on_topic_questions.jsonl").read_text(encoding="utf-8").splitlines()]
-RETRIEVERS = {
-    "demo": LexicalRetriever(demo_documents()),
-    "handbook": LexicalRetriever(load_folder(DATA / "handbook")),
-}
+RETRIEVERS = {"demo": LexicalRetriever(demo_documents()), "handbook": LexicalRetriever(load_folder(DATA / "handbook"))}
 
 
 def ask(retriever, query, sources=None, top_k=MAX_CHUNKS):
@@ -55,7 +52,7 @@ def as_asked(question):
 
 def compact(question):
     """The query that the offline proposer makes of a question."""
-    return " ".join(content_words(question))
+    return " ".join(list_content_words(question))
 
 
 def document(name, text, source="s", title="", section=""):
@@ -65,22 +62,15 @@ def document(name, text, source="s", title="", section=""):
 
 def test_terms_unite_word_forms_and_keep_numbers():
     """Word forms, case and width are one term; numbers keep their points; function words are gone."""
-    assert terms("The refunds, REFUNDED: refund!") == ["refund", "refund", "refund"]
-    assert terms("What's the on-call P1 target: 99.95%, 24/7?") == [
-        "call",
-        "p1",
-        "target",
-        "99.95",
-        "24",
-        "7",
-    ]
-    assert terms("ＦＵＬＬ snake_case don't") == ["full", "snake", "case"]
-    assert terms("What is it? \ud800 …") == []
+    assert read_terms("The refunds, REFUNDED: refund!") == ["refund", "refund", "refund"]
+    assert read_terms("What's the on-call P1 target: 99.95%, 24/7?") == ["call", "p1", "target", "99.95", "24", "7"]
+    assert read_terms("ＦＵＬＬ snake_case don't") == ["full", "snake", "case"]
+    assert read_terms("What is it? \ud800 …") == []
 
 
 def test_content_words_keep_spelling_and_order():
     """A compact query keeps the question's own words, lower case, in order, and repeated ones as often."""
-    assert content_words("Which refunds apply to P1 Refunds, and to refund 99.95?") == [
+    assert list_content_words("Which refunds apply to P1 Refunds, and to refund 99.95?") == [
         "refunds", "apply", "p1", "refunds", "refund", "99.95",
     ]  # fmt: skip
 
@@ -88,15 +78,15 @@ def test_content_words_keep_spelling_and_order():
 @given(st.text())
 def test_any_text_has_terms(text):
     """Any string can be read, and neither a content word nor a term is ever blank."""
-    assert all(content_words(text))
-    assert len(terms(text)) == len(content_words(text))
-    assert all(terms(text))
+    assert all(list_content_words(text))
+    assert len(read_terms(text)) == len(list_content_words(text))
+    assert all(read_terms(text))
 
 
 @pytest.mark.parametrize("unit", ["a", "1", "1.", "'", "é ", "\u0315\u0300", "a" * 41 + " "])
 def test_hostile_text_is_read(unit):
     """A hundred thousand characters of anything are read to the end, and never as a stop word."""
-    assert not STOP_WORDS & set(terms(unit * (100_000 // len(unit))))
+    assert not STOP_WORDS & set(read_terms(unit * (100_000 // len(unit))))
 
 
 # --- what is found -------------------------------------------------------------------------------------
@@ -173,7 +163,7 @@ def test_nothing_in_common_is_no_candidate():
     assert LexicalRetriever([]).sources == ()
 
 
-@given(st.lists(st.sampled_from([*terms(" ".join(d["text"] for d in demo_documents())), "zebra", "moon"])))
+@given(st.lists(st.sampled_from([*read_terms(" ".join(d["text"] for d in demo_documents())), "zebra", "moon"])))
 def test_scores_are_shares(words):
     """Any query scores in 0..1, best first; saying all twice changes nothing, foreign words lower every score."""
     retriever = RETRIEVERS["demo"]
@@ -253,15 +243,15 @@ def test_one_chunk_is_found_among_ten_thousand():
 )
 def test_an_english_noun_is_read_as_its_verb(words):
     """A verb and what is derived from it are one term, whatever consonant the Latin participle gave the noun."""
-    assert len({*terms(words, "en")}) == 1
+    assert len({*read_terms(words, "en")}) == 1
 
 
 @pytest.mark.parametrize("words", ["sense send", "mission mit", "version vert", "tension tend", "status stature"])
 def test_words_that_only_end_alike_stay_apart(words):
     """Short words are no derivations: what is before the ending has three letters at least."""
-    assert len({*terms(words, "en")}) == 2
+    assert len({*read_terms(words, "en")}) == 2
 
 
 def test_other_languages_keep_the_stems_of_their_stemmers():
     """The endings are English: a German word that ends so is read as before."""
-    assert terms("response", "de") != terms("respond", "de")
+    assert read_terms("response", "de") != read_terms("respond", "de")

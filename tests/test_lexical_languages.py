@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.languages.terms import content_words, terms
+from guardgraph.languages.terms import list_content_words, read_terms
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.lexical import LexicalRetriever
@@ -179,30 +179,30 @@ def test_a_question_about_something_else_is_not_relevant(language):
 
 def test_marks_belong_to_their_letter():
     """Vowel signs do not cut a word, joiners inside a word change nothing, and digits of any script are digits."""
-    assert content_words("किताब और खिड़की", "hi") == ["किताब", "खिड़की"]
-    assert content_words("auf\u00adgabe क्\u200dष", "de") == ["aufgabe", "क्ष"]
-    assert content_words("२४ ٣٧ ３.５", "hi") == ["24", "37", "3.5"]
+    assert list_content_words("किताब और खिड़की", "hi") == ["किताब", "खिड़की"]
+    assert list_content_words("auf\u00adgabe क्\u200dष", "de") == ["aufgabe", "क्ष"]
+    assert list_content_words("२४ ٣٧ ３.５", "hi") == ["24", "37", "3.5"]
 
 
 def test_a_script_without_blanks_is_read_in_pairs():
     """Pairs overlap, function words and other scripts part them, and one letter alone is a word."""
-    assert content_words("北京地铁", "zh") == ["北京", "京地", "地铁"]
-    assert content_words("北京的地铁NFL", "zh") == ["北京", "地铁", "nfl"]
-    assert content_words("猫的鱼", "zh") == ["猫", "鱼"]
-    assert content_words("서울역", "ko") == ["서울", "울역"]
+    assert list_content_words("北京地铁", "zh") == ["北京", "京地", "地铁"]
+    assert list_content_words("北京的地铁NFL", "zh") == ["北京", "地铁", "nfl"]
+    assert list_content_words("猫的鱼", "zh") == ["猫", "鱼"]
+    assert list_content_words("서울역", "ko") == ["서울", "울역"]
 
 
 def test_the_language_of_a_text_can_be_said():
     """A word is stemmed in the language that is said, or in the one that the text tells."""
-    assert terms("Häuser Haus", "de") == ["haus", "haus"]
-    assert terms("die Häuser und das Haus") == ["haus", "haus"]
-    assert terms("Häuser", "en") == ["häuser"]
+    assert read_terms("Häuser Haus", "de") == ["haus", "haus"]
+    assert read_terms("die Häuser und das Haus") == ["haus", "haus"]
+    assert read_terms("Häuser", "en") == ["häuser"]
 
 
 @pytest.mark.parametrize("unit", ["漢", "ก็", "가", "का", "的", "a\u0301"])
 def test_hostile_text_of_any_script_is_read(unit):
     """A hundred thousand characters of any script are read to the end."""
-    assert all(terms(unit * (100_000 // len(unit))))
+    assert all(read_terms(unit * (100_000 // len(unit))))
 
 
 # --- what a score means ----------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from guardgraph import (
 )
 from guardgraph.grammar import Hosts, Tightens
 from guardgraph.guards.urls import explain_url_denial
-from guardgraph.plain.urls import host_problem
+from guardgraph.plain.urls import find_host_problem
 from guardgraph.testing import scripted_tool
 
 DECISIONS = "there are approve, revise, escalate; given: 'aprove'; did you mean 'approve'?"
@@ -121,7 +121,7 @@ def test_a_context_may_spell_a_host_in_its_own_way():
 )
 def test_a_host_may_be_spelled_as_a_browser_reads_it(name):
     """Case, blanks around it and letters of any script do not make it another thing than a host."""
-    assert host_problem(name) is None
+    assert find_host_problem(name) is None
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_a_host_may_be_spelled_as_a_browser_reads_it(name):
 )
 def test_what_is_more_or_less_than_a_host_is_refused(name, meant):
     """A scheme, user, port, path, query or wildcard; the host that may have been meant is named."""
-    problem = host_problem(name)
+    problem = find_host_problem(name)
     assert f"given: {name!r}" in problem
     assert problem.partition("did you mean ")[2] == (f"{meant!r}?" if meant else "")
 
@@ -147,7 +147,7 @@ def test_what_is_more_or_less_than_a_host_is_refused(name, meant):
 @given(st.text(max_size=20))
 def test_a_host_that_passes_is_one_that_urls_can_have(name):
     """Whatever a list names without an error, a URL of that host is on it."""
-    if host_problem(name) is None:
+    if find_host_problem(name) is None:
         assert explain_url_denial(f"https://{name.strip()}/", policy=[name], execution=[name]) is None
 
 

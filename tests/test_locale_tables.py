@@ -5,12 +5,17 @@ from fractions import Fraction
 import pytest
 from locale_tables import DATA, MAKERS, written
 
-from guardgraph.languages.calendar import months, weekdays, zones
-from guardgraph.languages.numbers import Separators, separators
-from guardgraph.languages.tables import LANGUAGES
-from guardgraph.languages.territories import territories
-from guardgraph.languages.units import currencies, measures
-from guardgraph.languages.words import stop_words
+from guardgraph.languages.numbers import Separators, load_number_separators
+from guardgraph.languages.tables import (
+    LANGUAGES,
+    load_currency_names,
+    load_month_names,
+    load_territory_names,
+    load_time_zones,
+    load_unit_names,
+    load_weekday_names,
+)
+from guardgraph.languages.words import load_stop_words
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -32,39 +37,39 @@ def test_the_tables_are_small():
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_has_a_calendar(language):
     """Seven weekdays are known in every language, and twelve months where they are no numbers ("1月", "tháng 1")."""
-    assert set(weekdays(language).values()) == set(range(1, 8))
-    assert set(months(language).values()) == set(range(1, 13)) or language in ("ja", "ko", "vi", "zh")
+    assert set(load_weekday_names(language).values()) == set(range(1, 8))
+    assert set(load_month_names(language).values()) == set(range(1, 13)) or language in ("ja", "ko", "vi", "zh")
 
 
 def test_months_have_their_forms():
     """A month is known as it stands in a date and as it stands alone, and by its abbreviation without a full stop."""
-    assert months("ru")["июля"] == months("ru")["июль"] == 7
-    assert months("uk")["липня"] == months("uk")["липень"] == 7
-    assert months("de")["märz"] == months("en")["mar"] == months("fr")["mars"] == 3
+    assert load_month_names("ru")["июля"] == load_month_names("ru")["июль"] == 7
+    assert load_month_names("uk")["липня"] == load_month_names("uk")["липень"] == 7
+    assert load_month_names("de")["märz"] == load_month_names("en")["mar"] == load_month_names("fr")["mars"] == 3
 
 
 def test_a_zone_has_every_offset_of_its_name():
     """An abbreviation that several zones share keeps all their offsets, and a name of both halves of a year both."""
-    assert zones()["PST"] == (-480, 480)
-    assert {60, 120, 330} <= set(zones()["IST"])
-    assert zones()["pacific time"] == (-480, -420)
+    assert load_time_zones()["PST"] == (-480, 480)
+    assert {60, 120, 330} <= set(load_time_zones()["IST"])
+    assert load_time_zones()["pacific time"] == (-480, -420)
 
 
 def test_separators_differ_by_place():
     """Spanish is written with a comma for decimals in Spain and with a point in Mexico."""
-    assert {Separators(",", "."), Separators(".", ",")} <= separators("es")
+    assert {Separators(",", "."), Separators(".", ",")} <= load_number_separators("es")
 
 
 def test_a_territory_has_name_codes_and_language():
     """A territory is known by its name, both codes and the language named after it, in each language."""
-    germany = {each.code: each for each in territories("es")}["DE"]
+    germany = {each.code: each for each in load_territory_names("es")}["DE"]
     assert (germany.name, germany.languages[0]) == ("Alemania", "alemán")
     assert "DEU" in germany.others
 
 
 def test_a_territory_has_an_adjective():
     """The adjective of a territory is known, where CLDR names a currency or a kind of a language by it."""
-    adjectives = {each.code: each.adjectives for each in territories("en")}
+    adjectives = {each.code: each.adjectives for each in load_territory_names("en")}
     some = {"US": "american", "GB": "british", "FR": "french", "NL": "dutch", "SE": "swedish", "CH": "swiss"}
     assert all(word in adjectives[code] for code, word in some.items())
     assert "english" not in adjectives["US"]
@@ -73,39 +78,44 @@ def test_a_territory_has_an_adjective():
 
 def test_an_unknown_language_has_empty_tables():
     """A language that the tables do not have has no names, and that is no error."""
-    assert not months("tlh")
-    assert not separators("tlh")
-    assert not stop_words("tlh")
-    assert not territories("tlh")
+    assert not load_month_names("tlh")
+    assert not load_number_separators("tlh")
+    assert not load_stop_words("tlh")
+    assert not load_territory_names("tlh")
 
 
 def test_stop_words_are_those_of_their_language():
     """The commonest words of a language are among its stop words."""
-    assert {"the", "of"} <= stop_words("en")
-    assert {"der", "und"} <= stop_words("de")
-    assert {"и", "в"} <= stop_words("ru")
+    assert {"the", "of"} <= load_stop_words("en")
+    assert {"der", "und"} <= load_stop_words("de")
+    assert {"и", "в"} <= load_stop_words("ru")
 
 
 def test_a_unit_converts_exactly():
     """A unit has its dimension and exact factor, by its names in each language and by its symbol in all."""
-    (mile,) = measures("en")["miles"]
-    assert measures("de")["meilen"] == measures("ru")["миль"] == (mile,)
-    assert mile.factor == Fraction("1609.344") * measures("es")["m"][0].factor
-    (fahrenheit,) = measures("en")["°F"]
+    (mile,) = load_unit_names("en")["miles"]
+    assert load_unit_names("de")["meilen"] == load_unit_names("ru")["миль"] == (mile,)
+    assert mile.factor == Fraction("1609.344") * load_unit_names("es")["m"][0].factor
+    (fahrenheit,) = load_unit_names("en")["°F"]
     assert 212 * fahrenheit.factor + fahrenheit.zero == Fraction("373.15")
 
 
 def test_the_case_of_a_symbol_matters():
     """A megabit is no megabyte, and a milliwatt no megawatt."""
-    assert measures("en")["Mb"] != measures("en")["MB"]
-    assert measures("en")["mW"] != measures("en")["MW"]
+    assert load_unit_names("en")["Mb"] != load_unit_names("en")["MB"]
+    assert load_unit_names("en")["mW"] != load_unit_names("en")["MW"]
 
 
 def test_a_currency_has_code_symbol_and_names():
     """A currency is known by code, by symbol and by its names; a noun alone is the currency with the lone sign."""
-    assert currencies("en")["US$"] == currencies("en")["$"] == currencies("en")["dollars"] == ("USD",)
-    assert currencies("en")["HK$"] == currencies("en")["hong kong dollars"] == ("HKD",)
-    assert currencies("ru")["долларов"] == currencies("uk")["долари сша"] == ("USD",)
-    assert currencies("de")["pfund"] == ("GBP",)
-    assert {"DKK", "NOK", "SEK"} == set(currencies("en")["kr"])
-    assert "CHF" in currencies("en")["francs"]
+    assert (
+        load_currency_names("en")["US$"]
+        == load_currency_names("en")["$"]
+        == load_currency_names("en")["dollars"]
+        == ("USD",)
+    )
+    assert load_currency_names("en")["HK$"] == load_currency_names("en")["hong kong dollars"] == ("HKD",)
+    assert load_currency_names("ru")["долларов"] == load_currency_names("uk")["долари сша"] == ("USD",)
+    assert load_currency_names("de")["pfund"] == ("GBP",)
+    assert {"DKK", "NOK", "SEK"} == set(load_currency_names("en")["kr"])
+    assert "CHF" in load_currency_names("en")["francs"]

@@ -36,6 +36,7 @@ from made_by_0_6 import (
     expected,
     name_of,
     recordings,
+    texts,
 )
 from refund_pattern import PAID, refund
 from runs import content, masked
@@ -59,8 +60,8 @@ from guardgraph import (
 here = pytest.fixture(empty_folder)
 server = pytest.fixture(scope="module")(running_server)
 
-ALL = [(file, at) for file in (OWN, STOPS) for at in range(len(recordings(file)))]
-NAMES = [f"{file.name.partition('.')[0]} {at} {name_of(recordings(file)[at])}" for file, at in ALL]
+ALL = [(file, at) for file in (OWN, STOPS) for at in range(len(texts(file)))]
+NAMES = [f"{file.name.partition('.')[0]} {at} {name_of(json.loads(texts(file)[at]))}" for file, at in ALL]
 AGENTS = {
     "rag": create_rag_agent,
     "research": create_research_agent,
@@ -147,7 +148,7 @@ def test_a_recorded_run_is_decided_as_it_was(file, at):
 
     In a document of it, fingerprints, requests, what every node wrote and shadows are derived, and nothing differs.
     """
-    item = recordings(file)[at]
+    item = json.loads(texts(file)[at])
     agent = agent_of(item)
     assert replay(agent, item) == item["result"]
     place = json.loads((FOLDER / "rag.json").read_bytes())  # in the chain: that of another run

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from guardgraph.guards.facts import facts_in_json, facts_in_text
-from guardgraph.plain.memory import remembered
+from guardgraph.plain.memory import remember_by_text
 
 
 def test_the_latest_short_texts_are_remembered() -> None:
     """A text is read again once others pushed it out, or every time where it is too long to be kept."""
     read: list[str] = []
 
-    @remembered(texts=2, chars=3)
+    @remember_by_text(texts=2, chars=3)
     def upper(text: str, end: str = "") -> str:
         read.append(text)
         return text.upper() + end

@@ -15,17 +15,7 @@ import tracemalloc
 import pytest
 from hanging import standing
 from openai import DefaultHttpxClient
-from openai_server import (
-    OpenAIServer,
-    answer,
-    choice,
-    completion,
-    drip,
-    drip_headers,
-    flood,
-    payload,
-    redirect,
-)
+from openai_server import OpenAIServer, answer, choice, completion, drip, drip_headers, flood, payload, redirect
 from rag_agents import ANSWER, INTENT, QUESTION
 from runs import check_result, run
 
@@ -227,7 +217,7 @@ def at_work():
 
 def ends(what):
     """Wait until something is over, for half a minute."""
-    for _ in range(1500):
+    for _ in range(6000):
         if what() == 0:
             return True
         time.sleep(0.02)

@@ -58,10 +58,7 @@ def test_schemas_are_strict(name: str) -> None:
     for item in objects_of(schema):
         assert item["required"] == list(item["properties"])
         assert item["additionalProperties"] is False
-    keywords = set(re.findall(r'"(\w+)":', json.dumps({**schema, "properties": 0}))) - {
-        "title",
-        "description",
-    }
+    keywords = set(re.findall(r'"(\w+)":', json.dumps({**schema, "properties": 0}))) - {"title", "description"}
     assert keywords <= {"type", "properties", "required", "additionalProperties", "items", "enum"}
 
 

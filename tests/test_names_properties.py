@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from guardgraph.guards.names import find_unsupported_names
 from guardgraph.guards.names.words import split_name_words
-from guardgraph.languages.territories import territories
+from guardgraph.languages.tables import load_territory_names
 
 SENTENCES = (
     "It was said that {} had been seen with {} on the way to the town of {}.",
@@ -81,7 +81,7 @@ PLACES = {
 def test_a_territory_is_known_by_its_names(language):
     """Every territory may be called by its name, by its codes or by its adjective, whichever of them was said."""
     sentence = PLACES[language]
-    for place in territories(language):
+    for place in load_territory_names(language):
         if not place.code.isalpha():
             continue
         names = [place.name, place.code, *place.others, *(adjective.title() for adjective in place.adjectives)]

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guardgraph.guards.self_critique.changes import find_unapplied_changes, list_enforceable_changes
-from guardgraph.languages.wording import has_phrase, words
-from guardgraph.nodes.offline.self_critique import repair
+from guardgraph.languages.wording import has_phrase, split_words
+from guardgraph.nodes.offline.self_critique import apply_required_changes
 
 TEXT = "We are working on it, with an estimate of 45 minutes. Please retry (later).\n\n- Status page\n- Next: wait"
 
@@ -33,15 +33,15 @@ TEXT = "We are working on it, with an estimate of 45 minutes. Please retry (late
 def test_the_editor_makes_the_changes_and_nothing_else(changes: list[str], old: str, new: str) -> None:
     """Phrases go with the punctuation they leave behind, missing ones are appended in their own spelling."""
     expected = TEXT.replace(old, new, 1) if changes != ['ADD "a b c"', 'REMOVE "b"'] else f"{TEXT}. a b c."
-    assert repair(TEXT, changes) == expected
-    assert repair(expected, changes) == expected
+    assert apply_required_changes(TEXT, changes) == expected
+    assert apply_required_changes(expected, changes) == expected
 
 
 def test_a_phrase_that_closes_when_another_goes_goes_too() -> None:
     """No nesting hides a phrase."""
-    assert repair("one two two three three end", ['REMOVE "two three"']) == "one end"
-    assert repair("One. Two.", ['REMOVE "one two"']) == ""
-    assert repair("3.x.4", ['REMOVE "x  "', 'REMOVE "3.x"']) == "4"
+    assert apply_required_changes("one two two three three end", ['REMOVE "two three"']) == "one end"
+    assert apply_required_changes("One. Two.", ['REMOVE "one two"']) == ""
+    assert apply_required_changes("3.x.4", ['REMOVE "x  "', 'REMOVE "3.x"']) == "4"
 
 
 PHRASES = st.lists(st.sampled_from(["ab", "cd", "3.4", "4", "don't", "支付", "fin"]), min_size=2, max_size=3)
@@ -56,8 +56,8 @@ PIECES = st.lists(st.sampled_from(["ab", "cd", "3.4", "4", "don't", "支付", "f
 @given(PIECES | st.text(), CHANGES)
 def test_the_editors_text_obeys_and_stays(text: str, changes: list[str]) -> None:
     """What does not contradict itself is obeyed; a second pass changes nothing; words are only removed or added."""
-    edited = repair(text, changes)
-    assert repair(edited, changes) == edited
+    edited = apply_required_changes(text, changes)
+    assert apply_required_changes(edited, changes) == edited
     required = list_enforceable_changes(changes)
     removed = [change for change in required if change.kind == "remove"]
     consistent = [
@@ -73,7 +73,7 @@ def test_the_editors_text_obeys_and_stays(text: str, changes: list[str]) -> None
 @given(PIECES, PHRASES)
 def test_removal_leaves_the_other_words_as_they_are(text: str, phrase: list[str]) -> None:
     """No word is joined to another or split where a phrase went."""
-    before = [word.key for word in words(text)]
-    after = [word.key for word in words(repair(text, [f'REMOVE "{" ".join(phrase)}"']))]
+    before = [word.key for word in split_words(text)]
+    after = [word.key for word in split_words(apply_required_changes(text, [f'REMOVE "{" ".join(phrase)}"']))]
     left = iter(before)
     assert all(word in left for word in after)

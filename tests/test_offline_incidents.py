@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from self_critique_cases import checked
 
 from guardgraph import create_self_critique_agent
-from guardgraph.nodes.offline.prose import has_path
+from guardgraph.nodes.offline.prose import has_file_path
 
 GOAL = "Write an update for customers. Use precise language and keep next actions concrete."
 SUMMARY = (
@@ -78,7 +78,7 @@ def test_an_update_says_status_what_happened_and_what_is_affected(shape: str) ->
     assert "Current status: " in text
     assert re.search(r"certificate|failing card payments", text)
     assert "Affected: checkout and refunds." in text
-    assert not has_path(text)
+    assert not has_file_path(text)
     assert not re.search(r"[*#`<>|]|\]\(|https?:|_|Path|Label|Call Jo", text)
     assert len(text) <= 900
     assert text == update(SHAPES[shape])

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.nodes.offline.prose import has_path, plain_line, plain_sentences
+from guardgraph.nodes.offline.prose import has_file_path, read_prose_line, read_prose_sentences
 
 
 def said(text: str) -> list[str]:
     """Return the sentences of a text."""
-    return list(plain_sentences(text))
+    return list(read_prose_sentences(text))
 
 
 @pytest.mark.parametrize(
@@ -85,9 +85,9 @@ def test_a_sentence_that_only_points_to_a_link_is_left_out(text: str, sentences:
 )
 def test_a_sentence_with_a_path_is_left_out(text: str) -> None:
     """Customers are not told where files are."""
-    assert has_path(text)
+    assert has_file_path(text)
     assert said(f"Cards fail. We changed {text} today. We look.") == ["Cards fail.", "We look."]
-    assert plain_line(f"Down: {text}") == ""
+    assert read_prose_line(f"Down: {text}") == ""
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_sentence_with_a_path_is_left_out(text: str) -> None:
 )
 def test_what_has_a_slash_or_a_point_is_not_yet_a_path(text: str) -> None:
     """Rates, names, versions and hosts are no files."""
-    assert not has_path(text)
+    assert not has_file_path(text)
 
 
 @given(st.text(st.sampled_from(" \n-*_#`>[]()<>:.|!ab1/\\&~。"), max_size=200))
@@ -104,4 +104,4 @@ def test_any_text_becomes_sentences_on_one_line(text: str) -> None:
     for sentence in said(text):
         assert sentence == " ".join(sentence.split())
         assert sentence.rstrip("\"')]”’»")[-1] in ".!?…。！？।"
-        assert not has_path(sentence)
+        assert not has_file_path(sentence)

@@ -14,7 +14,7 @@ from rag_agents import CANDIDATE, INTENT, POLICY
 from runs import check_result
 
 from guardgraph import LexicalRetriever, RagBudget, create_rag_agent, load_folder
-from guardgraph.nodes.offline.rag import answer, plan
+from guardgraph.nodes.offline.rag import plan_offline_retrieval, write_offline_answer
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import scripted_tool
 
@@ -29,7 +29,7 @@ def chunks(*texts, **fields):
 
 def said(question, *texts, **fields):
     """Return what the offline answerer answers from these texts."""
-    return answer({"question": question, "context_chunks": chunks(*texts, **fields)})
+    return write_offline_answer({"question": question, "context_chunks": chunks(*texts, **fields)})
 
 
 FOUND = []
@@ -54,7 +54,7 @@ def ask(question, *texts):
 def test_the_query_is_the_question():
     """A question that fits is the query, with every word that it repeats; what it names is spelled as there."""
     question = "Does  P1 mean P1,\nor is P1 a\tSEV1?"
-    assert plan({"question": question, "available_sources": []}) == {
+    assert plan_offline_retrieval({"question": question, "available_sources": []}) == {
         "kind": "retrieve",
         "query": "Does P1 mean P1, or is P1 a SEV1?",
     }
@@ -63,7 +63,7 @@ def test_the_query_is_the_question():
 def test_a_question_that_repeats_a_word_says_so():
     """Words that a long question repeats stay repeated in the query."""
     question = f"What is the {'uptime of the uptime for ' * 40}Enterprise?"
-    query = plan({"question": question, "available_sources": []})["query"]
+    query = plan_offline_retrieval({"question": question, "available_sources": []})["query"]
     assert query.split() == ["uptime"] * len(query.split())
     assert 230 < len(query) <= 240
 
@@ -147,7 +147,7 @@ def test_words_above_a_sentence_count():
     """Of two equal sentences the one under the section that the question names is taken."""
     first, second = chunks("Support answers in 1 hour.", "Support answers in 15 minutes.")
     view = {"context_chunks": [{**first, "section": "Standard"}, {**second, "section": "Enterprise"}]}
-    assert answer({"question": "When does Enterprise support answer?", **view})["citations"] == ["d1"]
+    assert write_offline_answer({"question": "When does Enterprise support answer?", **view})["citations"] == ["d1"]
 
 
 def test_a_question_in_the_sources_is_no_answer():
@@ -194,34 +194,10 @@ def test_it_abstains(question):
 
 
 WORDS = [
-    *(
-        "uptime",
-        "the",
-        "for",
-        "version 3.2",
-        "99.95 %",
-        "1,200 seats",
-        "12h30",
-        "$15",
-        "P1",
-        "INC-204",
-        "(4)",
-        "[3]",
-    ),
+    *("uptime", "the", "for", "version 3.2", "99.95 %", "1,200 seats", "12h30", "$15", "P1", "INC-204", "(4)", "[3]"),
     *("March 6, 2026", "1990s", "10-15", "two thirds", "the 2nd", "24/7", "half an hour", "Section 3", "v2", "950hp"),
     *("Dr. Anna Kowalska", "the EU", "SLA", "World War II", "iPhone 12", "U.S. teams", "Quarter 2", "step 2.", "No. 7"),
-    *(
-        "am 3. Mai",
-        "1.600",
-        "3,4 Millionen",
-        "五百个",
-        "в марте",
-        "Ὀδυσσεύς",
-        "e.g. Paris",
-        "and",
-        "at noon",
-        "12:30",
-    ),
+    *("am 3. Mai", "1.600", "3,4 Millionen", "五百个", "в марте", "Ὀδυσσεύς", "e.g. Paris", "and", "at noon", "12:30"),
 ]
 FORMS = [
     "{}.",

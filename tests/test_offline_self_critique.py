@@ -17,11 +17,11 @@ from guardgraph.guards.self_critique.critique import DECISIONS, parse_critique
 from guardgraph.guards.self_critique.revision import check_final_draft, check_revision_patch, parse_draft
 from guardgraph.nodes.offline.self_critique import (
     UNCERTAINTY_NOTE,
-    critique,
-    draft,
-    repair,
-    revise,
-    shorten,
+    apply_required_changes,
+    critique_offline_draft,
+    revise_offline_draft,
+    shorten_offline_draft,
+    write_offline_draft,
 )
 
 DATA = Path(__file__).parents[1] / "guardgraph" / "tools" / "data"
@@ -30,14 +30,7 @@ GOAL = (
     "Draft a customer-facing payment incident update for US enterprise customers. "
     "Use precise language, avoid guarantees, and keep next actions concrete."
 )
-RISKS = [
-    "contradiction",
-    "legal_risk",
-    "missing_uncertainty",
-    "overconfidence",
-    "policy_violation",
-    "scope_leak",
-]
+RISKS = ["contradiction", "legal_risk", "missing_uncertainty", "overconfidence", "policy_violation", "scope_leak"]
 GOOD = (
     "Current status: degraded. Customer impact: 27% of checkouts are affected. "
     "Next actions: we will monitor payment failures every 15 minutes, publish customer update via status page "
@@ -55,7 +48,7 @@ def hinted(**hints: Any) -> dict[str, Any]:
 def reviewed(text: str, context: Any = CONTEXT) -> Any:
     """Review a draft; what the critic says is always a valid critique."""
     view = {"goal": GOAL, "incident_context": context, "draft": text, "allowed_risk_types": RISKS}
-    raw = critique(view)
+    raw = critique_offline_draft(view)
     limits: dict[str, Any] = {"decisions": DECISIONS, "risk_types": RISKS}
     return parse_critique(raw, max_risks=5, max_required_changes=5, **limits)
 
@@ -64,7 +57,7 @@ def patched(text: str, changes: list[str]) -> str:
     """Apply changes with the reviser; the patch guard and the final guard let it pass."""
     view = {"goal": GOAL, "incident_context": CONTEXT, "draft": text, "required_changes": changes}
     patch = check_revision_patch(
-        revise(view)["revised_answer"],
+        revise_offline_draft(view)["revised_answer"],
         draft=text,
         context=CONTEXT,
         required_changes=changes,
@@ -81,7 +74,7 @@ def patched(text: str, changes: list[str]) -> str:
 
 def test_the_demo_ends_revised_and_reads_like_a_message() -> None:
     """Draft, critique and revision pass every guard, and say what a customer needs."""
-    text = draft({"goal": GOAL, "incident_context": CONTEXT})["draft"]
+    text = write_offline_draft({"goal": GOAL, "incident_context": CONTEXT})["draft"]
     parse_draft(text, context=CONTEXT, max_chars=900, check_facts=True, regions=DEFAULT_REGIONS)
     verdict = reviewed(text)
     assert verdict["decision"] == "revise"
@@ -104,14 +97,14 @@ def test_the_demo_ends_revised_and_reads_like_a_message() -> None:
 )
 def test_an_estimate_is_called_uncertain_by_a_revision(context: Any) -> None:
     """However short the draft and tight the limit: what a change adds is no growth."""
-    verdict = reviewed(draft({"incident_context": context})["draft"], context)
+    verdict = reviewed(write_offline_draft({"incident_context": context})["draft"], context)
     assert verdict["required_changes"] == [f'MUST_INCLUDE "{UNCERTAINTY_NOTE}"']
 
 
 def test_what_is_over_has_no_estimate_that_could_change() -> None:
     """Neither the drafter nor the critic speaks of a time that is past."""
     context = {"incident": {"status": "resolved", "eta_minutes": 45, "summary": "We expected recovery in 45 minutes."}}
-    text = draft({"incident_context": context})["draft"]
+    text = write_offline_draft({"incident_context": context})["draft"]
     assert "Estimated time" not in text
     assert reviewed(text, context)["decision"] == "approve"
 
@@ -120,7 +113,7 @@ def test_what_is_over_has_no_estimate_that_could_change() -> None:
 def test_a_draft_of_the_drafter_claims_nothing_that_the_critic_takes_out(status: str) -> None:
     """A licensed status stays, any other is said so that it claims nothing."""
     context = {"incident": {"incident_id": "INC-9", "severity": "P2", "status": status}, "region": "EU"}
-    assert reviewed(draft({"incident_context": context})["draft"], context)["decision"] == "approve"
+    assert reviewed(write_offline_draft({"incident_context": context})["draft"], context)["decision"] == "approve"
 
 
 @pytest.mark.parametrize(
@@ -139,7 +132,7 @@ def test_a_status_line_that_goes_is_replaced(status: str | None, said: str) -> N
     verdict = reviewed(text, context)
     removed = 'MUST_REMOVE "Current status: the incident is resolved for good"'
     assert verdict["required_changes"] == [removed, f'MUST_INCLUDE "{said}"']
-    revised = revise({"draft": text, "required_changes": verdict["required_changes"]})["revised_answer"]
+    revised = revise_offline_draft({"draft": text, "required_changes": verdict["required_changes"]})["revised_answer"]
     assert revised.endswith(f"{said}.")
     assert reviewed(revised, context)["decision"] == "approve"
 
@@ -178,7 +171,7 @@ def test_a_missing_section_is_one_change(section: str, gone: str, change: str) -
     verdict = reviewed(text, context)
     assert verdict["required_changes"] == [f'MUST_INCLUDE "{change}"']
     assert section in verdict["reason"]
-    assert reviewed(repair(text, verdict["required_changes"]), context)["decision"] == "approve"
+    assert reviewed(apply_required_changes(text, verdict["required_changes"]), context)["decision"] == "approve"
 
 
 def test_several_missing_sections_are_several_changes() -> None:
@@ -222,7 +215,7 @@ def test_what_only_lacks_something_is_mended(text: str, context: Any) -> None:
     """What the changes add is not held against them."""
     verdict = reviewed(text, context)
     assert verdict["decision"] == "revise"
-    revised = revise({"draft": text, "required_changes": verdict["required_changes"]})["revised_answer"]
+    revised = revise_offline_draft({"draft": text, "required_changes": verdict["required_changes"]})["revised_answer"]
     assert reviewed(revised, context)["decision"] == "approve"
 
 
@@ -247,7 +240,7 @@ def test_a_claim_of_the_context_may_be_repeated_if_claims_are_allowed() -> None:
 def test_the_critic_names_only_risks_that_it_may() -> None:
     """A risk that is not on the list is left out, the change stays."""
     view = {"incident_context": CONTEXT, "draft": f"{GOOD} Recovery is guaranteed.", "allowed_risk_types": []}
-    raw = critique(view)
+    raw = critique_offline_draft(view)
     assert (raw["decision"], raw["risks"]) == ("revise", [])
 
 
@@ -261,7 +254,9 @@ VIEWS = st.fixed_dictionaries(
 @given(VIEWS)
 def test_proposers_take_any_view(view: dict[str, Any]) -> None:
     """They return the text or the critique that the contract asks for, whatever they see."""
-    assert all(isinstance(propose(view)["draft"], str) for propose in (draft, shorten))
-    assert isinstance(revise(view)["revised_answer"], str)
+    assert all(isinstance(propose(view)["draft"], str) for propose in (write_offline_draft, shorten_offline_draft))
+    assert isinstance(revise_offline_draft(view)["revised_answer"], str)
     limits: dict[str, Any] = {"decisions": DECISIONS, "risk_types": RISKS}
-    assert "value" in outcome(parse_critique, critique(view), max_risks=5, max_required_changes=5, **limits)
+    assert "value" in outcome(
+        parse_critique, critique_offline_draft(view), max_risks=5, max_required_changes=5, **limits
+    )

@@ -17,7 +17,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from guardgraph.plain.json import MAX_DEPTH, NotJson, excerpt, json_problem, json_text, parse_json, storable
+from guardgraph.plain.json import (
+    MAX_DEPTH,
+    NotJson,
+    excerpt_value,
+    find_json_problem,
+    format_json_text,
+    make_storable_json,
+    parse_json,
+)
 
 
 class Colour(str, Enum):  # noqa: UP042 - users still have them, and their str() is no value
@@ -43,7 +51,20 @@ class Count:
 Integral.register(Count)
 
 TEXTS = st.text(st.characters(codec=None), max_size=8) | st.sampled_from(["\ud800", "a\udfffb", "\x00", "é", "😀"])
-ODD = [object(), {1, 2}, b"x", 1j, range(3), json_text, Colour.RED, Size.LARGE, 10**1000, -(10**400), 2**63, -(2**63)]
+ODD = [
+    object(),
+    {1, 2},
+    b"x",
+    1j,
+    range(3),
+    format_json_text,
+    Colour.RED,
+    Size.LARGE,
+    10**1000,
+    -(10**400),
+    2**63,
+    -(2**63),
+]
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | TEXTS | st.sampled_from(ODD)
 KEYS = TEXTS | st.integers() | st.none() | st.booleans() | st.tuples(st.integers())
 VALUES = st.recursive(
@@ -86,34 +107,34 @@ def unescaped(value):
 @given(VALUES)
 def test_any_value_becomes_text_that_can_be_read_and_kept(value):
     """The text is ASCII; what is read from it can be kept in a checkpoint, and reads the same again."""
-    text = json_text(value)
+    text = format_json_text(value)
     assert text.isascii()
     read = parse_json(text)
-    assert json_problem(read) is None
+    assert find_json_problem(read) is None
     assert can_be_kept(read)
-    assert same(parse_json(json_text(read)), read)
+    assert same(parse_json(format_json_text(read)), read)
 
 
 @given(VALUES)
 def test_any_value_can_be_shown_in_a_result(value):
     """What results show is strict JSON, without NaN, and fits into a message pack."""
-    shown = storable(value)
+    shown = make_storable_json(value)
     assert json.loads(json.dumps(shown, allow_nan=False)) == shown
     assert ormsgpack.unpackb(ormsgpack.packb(shown)) == shown
-    assert storable(shown) == shown
+    assert make_storable_json(shown) == shown
 
 
 @given(JSON)
 def test_plain_json_passes_unchanged(value):
     """What was right stays as it was."""
-    assert json_problem(value) is None
-    assert same(parse_json(json_text(value)), value)
+    assert find_json_problem(value) is None
+    assert same(parse_json(format_json_text(value)), value)
 
 
 @given(VALUES)
 def test_a_value_without_a_problem_can_be_kept(value):
     """What may enter a state comes out of a checkpoint as it was."""
-    if json_problem(value) is None:
+    if find_json_problem(value) is None:
         assert can_be_kept(value)
 
 
@@ -155,8 +176,8 @@ def test_any_text_is_a_value_that_can_be_kept_or_no_json(text):
 )
 def test_what_json_cannot_say_is_named_or_left_out(value, shown):
     """No odd value looks like a right one: it becomes a name, a float, or the mark U+FFFD."""
-    assert storable(value) == shown
-    assert type(storable(value)) is type(shown)
+    assert make_storable_json(value) == shown
+    assert type(make_storable_json(value)) is type(shown)
 
 
 @pytest.mark.parametrize(
@@ -193,11 +214,11 @@ def test_no_json_is_said_to_be_none(text):
 @pytest.mark.parametrize("kind", [list, dict])
 def test_nesting_ends_at_a_depth_that_checkpoints_can_hold(kind):
     """What is nested deeper is cut with NaN, or named as a problem."""
-    assert json_problem(nested(MAX_DEPTH, kind)) is None
-    assert storable(nested(MAX_DEPTH, kind)) == nested(MAX_DEPTH, kind)
-    assert can_be_kept(parse_json(json_text(nested(100_000, kind))))
-    assert json_problem(nested(MAX_DEPTH + 1, kind)) == "more than 64 levels of nesting"
-    assert "NaN" in json_text(nested(MAX_DEPTH + 1, kind))
+    assert find_json_problem(nested(MAX_DEPTH, kind)) is None
+    assert make_storable_json(nested(MAX_DEPTH, kind)) == nested(MAX_DEPTH, kind)
+    assert can_be_kept(parse_json(format_json_text(nested(100_000, kind))))
+    assert find_json_problem(nested(MAX_DEPTH + 1, kind)) == "more than 64 levels of nesting"
+    assert "NaN" in format_json_text(nested(MAX_DEPTH + 1, kind))
 
 
 @pytest.mark.parametrize("kind", [list, dict])
@@ -206,19 +227,19 @@ def test_tuples_count_as_levels(kind):
     inside = nested(40, kind)
     for _ in range(40):
         inside = (inside,)
-    assert "NaN" in json_text(inside)
-    assert can_be_kept(parse_json(json_text(inside)))
+    assert "NaN" in format_json_text(inside)
+    assert can_be_kept(parse_json(format_json_text(inside)))
 
 
 def test_a_value_that_contains_itself_is_cut_at_once():
     """Cycles are not followed, however many ways lead round them."""
     wide = []
     wide.extend([wide] * 50)
-    assert json_text(wide) == json.dumps([math.nan] * 50)
-    assert json_problem(wide) == "more than 64 levels of nesting"
+    assert format_json_text(wide) == json.dumps([math.nan] * 50)
+    assert find_json_problem(wide) == "more than 64 levels of nesting"
     shared = [1]
-    assert storable([shared, shared]) == [[1], [1]]
-    assert json_problem([shared, shared]) is None
+    assert make_storable_json([shared, shared]) == [[1], [1]]
+    assert find_json_problem([shared, shared]) is None
 
 
 @pytest.mark.parametrize(
@@ -240,12 +261,12 @@ def test_a_value_that_contains_itself_is_cut_at_once():
 )
 def test_a_problem_is_named(value, problem):
     """A value that no state can hold is said to be so, wherever in it that is."""
-    assert json_problem(value) == problem
+    assert find_json_problem(value) == problem
 
 
 def test_an_excerpt_is_cut():
     """Messages show values as JSON, texts as they are, at most so many characters of either."""
-    assert excerpt("short") == "short"
-    assert excerpt({"a": [1]}) == '{"a": [1]}'
-    assert excerpt("x" * 200) == "x" * 117 + "..."
-    assert len(excerpt([0] * 1000, limit=50)) == 50
+    assert excerpt_value("short") == "short"
+    assert excerpt_value({"a": [1]}) == '{"a": [1]}'
+    assert excerpt_value("x" * 200) == "x" * 117 + "..."
+    assert len(excerpt_value([0] * 1000, limit=50)) == 50

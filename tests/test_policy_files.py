@@ -12,14 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from policy_files import PLAIN, SECTIONS, TEXTS, Desk, Effort, as_toml, as_yaml
 
-from guardgraph import (
-    ConfigurationError,
-    PolicyFile,
-    RagBudget,
-    RagPolicy,
-    create_rag_agent,
-    load_policy,
-)
+from guardgraph import ConfigurationError, PolicyFile, RagBudget, RagPolicy, create_rag_agent, load_policy
 
 
 def _written(folder, text, name="rag.yaml"):

@@ -11,7 +11,7 @@ from runs import check_result
 from guardgraph import RagBudget, create_rag_agent
 from guardgraph.guards import rag
 from guardgraph.guards.rag import cut_to_best_passages
-from guardgraph.languages.terms import terms
+from guardgraph.languages.terms import read_terms
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import scripted_tool
 
@@ -22,7 +22,7 @@ SMALL = RagBudget(max_context_chunks=3, max_context_chars=2200)
 
 def shown_of(text, query, max_chars):
     """Return the best passage of a text, None where there is none."""
-    place = rag.find_best_passage(text, query, terms=terms, max_chars=max_chars)
+    place = rag.find_best_passage(text, query, terms=read_terms, max_chars=max_chars)
     return text[slice(*place)] if place else None
 
 
@@ -72,7 +72,7 @@ def test_several_long_texts_share_the_context():
 
 def test_a_text_that_fits_or_is_not_relevant_stays():
     """What fits the context is shown whole; what is not relevant is no context, however long."""
-    limits = {"query": "P1 response", "terms": terms, "min_score": 0.2, "max_chunks": 6, "max_chars": 8000}
+    limits = {"query": "P1 response", "terms": read_terms, "min_score": 0.2, "max_chunks": 6, "max_chars": 8000}
     found = [{**CANDIDATE, "text": "P1. " * 2000}, {**long_chunk(), "score": 0.19}]
     assert cut_to_best_passages(found, **limits) == found
     result = agent_with(long_chunk(score=0.19)).invoke(QUESTION)

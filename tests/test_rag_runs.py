@@ -14,7 +14,7 @@ from runs import MODES, check_result, masked, run
 
 from guardgraph import ConfigurationError, InputError, LexicalRetriever, RagBudget, RagPolicy, create_rag_agent
 from guardgraph.graphs.rag import CLARIFICATION
-from guardgraph.languages.sentences import sentences
+from guardgraph.languages.sentences import split_sentences
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, scripted_tool
 from guardgraph.world.models import load_prompt
@@ -46,7 +46,7 @@ def test_the_demo_question_offline():
     assert result["citations"] == [SLA]
     [details] = result["citation_details"]
     assert SLA_DETAILS.items() <= details.items()
-    assert [result["answer"][start:end] for start, end in details["answer_spans"]] == sentences(result["answer"])
+    assert [result["answer"][start:end] for start, end in details["answer_spans"]] == split_sentences(result["answer"])
     assert all(said in result["answer"] for said in ("99.95%", "15 minutes", "24/7"))
     assert not any(said in result["answer"] for said in ("99.5%", "1 hour"))
     assert {entry.get("proposer") for entry in result["history"]} == {"offline"}

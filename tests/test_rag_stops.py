@@ -196,9 +196,7 @@ STOPS = {
     ),
     "invalid_answer:missing_citations": answered({**ANSWER, "citations": [" "]}),
     "invalid_answer:uncited_sentence": StopCase(
-        "generate",
-        ask(marked(f"It is quick. P1 within 15 minutes [{SLA}]."), context=MARKED),
-        UNCITED,
+        "generate", ask(marked(f"It is quick. P1 within 15 minutes [{SLA}]."), context=MARKED), UNCITED
     ),
     "invalid_answer:quote_not_in_source": StopCase(
         "generate", ask(marked(f"“It is quick” [{SLA}]."), context=MARKED), QUOTED

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from guardgraph.guards.urls import dedupe_found_urls, explain_url_denial
-from guardgraph.tools.recordings import recorded_notes, recorded_reader, recorded_search
+from guardgraph.tools.recordings import make_recorded_extractor, make_recorded_reader, make_recorded_search
 
 SAMPLE = json.loads((Path(__file__).parent / "data" / "research_sample_output.json").read_text())
 DATA = Path(__file__).parents[1] / "guardgraph" / "tools" / "data"
@@ -19,7 +19,7 @@ DEMO = json.loads((DATA / "research_request.json").read_text())
 
 def demo_hits():
     """Search what the demo searches."""
-    return recorded_search()({"query": DEMO["request"]["question"], "max_results": 12})
+    return make_recorded_search()({"query": DEMO["request"]["question"], "max_results": 12})
 
 
 def test_the_demo_finds_what_the_sample_says():
@@ -32,9 +32,7 @@ def test_the_demo_finds_what_the_sample_says():
         for url in urls
         if (
             reason := explain_url_denial(
-                url,
-                policy=hints["allowed_domains_policy"],
-                execution=hints["allowed_domains_execution"],
+                url, policy=hints["allowed_domains_policy"], execution=hints["allowed_domains_execution"]
             )
         )
     ]
@@ -47,8 +45,8 @@ def test_the_demo_finds_what_the_sample_says():
 def test_the_search_obeys_max_results():
     """No more hits than asked for, the first recorded first."""
     request = {"query": DEMO["request"]["question"], "max_results": 2}
-    assert recorded_search()(request) == demo_hits()[:2]
-    assert recorded_search()(request | {"max_results": 0}) == []
+    assert make_recorded_search()(request) == demo_hits()[:2]
+    assert make_recorded_search()(request | {"max_results": 0}) == []
 
 
 @pytest.mark.parametrize(
@@ -64,27 +62,27 @@ def test_the_search_obeys_max_results():
 )
 def test_a_question_about_something_else_finds_nothing(query):
     """A hit shares a content word with the query: no stop word, no bare number."""
-    assert recorded_search()({"query": query, "max_results": 12}) == []
+    assert make_recorded_search()({"query": query, "max_results": 12}) == []
 
 
 def test_words_are_compared_by_their_stems():
     """Another form of a recorded word finds its hit, in the path of a URL too."""
-    hits = recorded_search()({"query": "OUTAGES", "max_results": 12})
+    hits = make_recorded_search()({"query": "OUTAGES", "max_results": 12})
     assert [hit["title"] for hit in hits] == ["Community Thread"]
 
 
 def test_the_reader_returns_recorded_pages():
     """A recorded URL is a page; any other raises an error that names it."""
-    page = recorded_reader()({"url": "https://vendor.example.com/policies/enterprise-sla"})
+    page = make_recorded_reader()({"url": "https://vendor.example.com/policies/enterprise-sla"})
     assert page["title"] == "Enterprise SLA"
     assert set(page) == {"title", "published_at", "body"}
     with pytest.raises(LookupError, match=r"https://vendor\.example\.com/other"):
-        recorded_reader()({"url": "https://vendor.example.com/other"})
+        make_recorded_reader()({"url": "https://vendor.example.com/other"})
 
 
 def test_the_notes_are_those_of_the_pages():
     """Only notes from pages that were read, in recorded order, and no more than asked for."""
-    extract = recorded_notes()
+    extract = make_recorded_extractor()
     urls = [item["url"] for item in SAMPLE["citation_details"]]
 
     def found(pages, most=6):
@@ -98,7 +96,7 @@ def test_the_notes_are_those_of_the_pages():
 
 def test_what_a_caller_changes_stays_with_the_caller():
     """A recording cannot be written over."""
-    search, read, extract = recorded_search(), recorded_reader(), recorded_notes()
+    search, read, extract = make_recorded_search(), make_recorded_reader(), make_recorded_extractor()
     url = "https://vendor.example.com/policies/enterprise-sla"
     calls = [
         lambda: search({"query": "enterprise", "max_results": 1})[0],
@@ -117,5 +115,5 @@ def test_importing_reads_nothing():
         "import sys; sys.addaudithook(lambda event, args: event == 'open' and '.json' in str(args[0])"
         " and sys.exit(f'read {args[0]}')); import guardgraph.tools.recordings"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=30)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")

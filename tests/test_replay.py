@@ -26,11 +26,7 @@ from recorded_runs import AGENTS, Kept, dead, recorded, recorded_stop, replaying
 from runs import EDITED, MODES
 from ticket_pattern import TICKET, triage
 
-from guardgraph import (
-    LiveWorld,
-    create_rag_agent,
-    replay,
-)
+from guardgraph import LiveWorld, create_rag_agent, replay
 from guardgraph.grammar import Budget, Call, Pass, Step, Stop
 from guardgraph.plain.json import MAX_DEPTH
 from guardgraph.testing import ScriptedClock

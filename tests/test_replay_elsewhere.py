@@ -59,10 +59,7 @@ def twice(state, run):
 def test_a_request_that_was_not_recorded_is_named():
     """The error says which node asked, and what of its call was otherwise."""
     recording = recorded(triage)
-    for body, difference in (
-        (reworded, "visit 1, call 1: its request was "),
-        (twice, "visit 1, call 2 was not made"),
-    ):
+    for body, difference in ((reworded, "visit 1, call 1: its request was "), (twice, "visit 1, call 2 was not made")):
         with pytest.raises(NotRecorded) as raised:
             replay(triage(bodies={"lookup": body}), recording)
         assert raised.value.node == "lookup"

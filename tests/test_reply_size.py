@@ -50,7 +50,7 @@ class EndlessMapping(dict):
 
     def items(self):
         """Return one pair after another."""
-        return ((str(at), at) for at in itertools.count())
+        return ((f"{at:099}", at) for at in itertools.count())  # long keys: soon there are too many
 
 
 def laughs():

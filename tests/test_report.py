@@ -17,7 +17,7 @@ from reported_runs import page, result_of, said, tree, with_class
 
 import guardgraph
 from guardgraph import ConfigurationError, InputError, report
-from guardgraph.reporting.answer import marked
+from guardgraph.reporting.answer import render_text_differences
 
 SVG = "{http://www.w3.org/2000/svg}"
 DEEP = json.loads("[" * 900 + "]" * 900)
@@ -166,7 +166,7 @@ def test_a_revision_is_shown_beside_the_draft():
 @given(st.text("ab .\n<", max_size=60), st.text("ab .\n<", max_size=60))
 def test_marks_lose_nothing(before, after):
     """Two texts with their differences marked are the same two texts, and share whatever is not marked."""
-    old, new = (tree(f"\n{item}") for item in marked(before, after))
+    old, new = (tree(f"\n{item}") for item in render_text_differences(before, after))
     assert (said(old), said(new)) == (before, after)
     for text, kind in ((old, "del"), (new, "ins")):
         for item in text.iter(kind):
@@ -177,7 +177,7 @@ def test_marks_lose_nothing(before, after):
 def test_long_texts_are_compared_whole_or_not_at_all():
     """Beyond what can be compared word by word in no time, both texts are shown as they are."""
     before, after = ("a b " * 3000, "b a " * 3000)
-    old, new = marked(before, after)
+    old, new = render_text_differences(before, after)
     assert before in said(tree(f"\n{old}"))
     assert "<ins>" not in new
 
@@ -234,7 +234,9 @@ def test_a_page_loads_the_pattern_that_a_run_names_alone():
     code = "import json, sys, guardgraph; guardgraph.report(json.load(sys.stdin)).html; print(*sys.modules)"
     for result in ({**result_of("rag"), "pattern": "rag"}, older(result_of("rag"))):
         command = [sys.executable, "-c", code]
-        done = subprocess.run(command, input=json.dumps(result), capture_output=True, text=True, check=True, timeout=60)
+        done = subprocess.run(
+            command, input=json.dumps(result), capture_output=True, text=True, check=True, timeout=300
+        )
         assert "guardgraph.graphs.rag" in done.stdout.split()
         assert not {"guardgraph.graphs.research", "guardgraph.graphs.self_critique"} & {*done.stdout.split()}
 

@@ -45,9 +45,13 @@ least => {
     const [low, high] = [light(one), light(other)].sort((a, b) => a - b);
     return (high + 0.05) / (low + 0.05);
   };
-  const faded = item => item ? Number(getComputedStyle(item).opacity) * faded(item.parentElement) : 1;
-  const ground = item => item === null ? [255, 255, 255]
-    : over(parsed(getComputedStyle(item).backgroundColor), ground(item.parentElement));
+  const once = (work, known = new Map()) => item => {  // an ancestor of many texts is looked at for the first of them
+    if (!known.has(item)) known.set(item, work(item));
+    return known.get(item);
+  };
+  const faded = once(item => item ? Number(getComputedStyle(item).opacity) * faded(item.parentElement) : 1);
+  const ground = once(item => item === null ? [255, 255, 255]
+    : over(parsed(getComputedStyle(item).backgroundColor), ground(item.parentElement)));
   const drawn = text => {  // a text of a picture stands on the shape beside it, which stands on the paper
     const paper = over(parsed(getComputedStyle(text.closest('svg').querySelector('.paper')).fill), [255, 255, 255]);
     const shape = [...text.parentElement.children].find(item => ['rect', 'polygon'].includes(item.tagName));
@@ -92,54 +96,89 @@ def browser():
         chromium.close()
 
 
-@pytest.fixture
-def opened(browser, tmp_path):
+@pytest.fixture(scope="module")
+def opening(browser, tmp_path_factory):
     """Return a function that saves the page of a run, opens the file, and collects what it asks for and says."""
-    contexts = []
 
     def _open(name, scripts=True):
-        file = tmp_path / "run.html"
+        file = tmp_path_factory.mktemp("page") / "run.html"
         file.write_text(_html(name), encoding="utf-8")
-        context = browser.new_context(java_script_enabled=scripts)
-        contexts.append(context)
-        page = context.new_page()
+        page = browser.new_context(java_script_enabled=scripts).new_page()
         page.heard = []
         for event in ("request", "console", "dialog", "pageerror", "popup", "download", "worker"):
             page.on(event, lambda what, event=event: page.heard.append((event, getattr(what, "url", str(what)))))
         page.goto(file.as_uri())
         return page
 
+    return _open
+
+
+@pytest.fixture
+def opened(opening):
+    """Open pages that a test may do with as it likes, and close them."""
+    pages = []
+
+    def _open(name, scripts=True):
+        pages.append(opening(name, scripts))
+        return pages[-1]
+
     yield _open
-    for context in contexts:
-        context.close()
+    for page in pages:
+        page.context.close()
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["scripts on", "scripts off"])
-@pytest.mark.parametrize("name", RUNS)
-def test_nothing_loads_and_nothing_runs(name, scripts, opened):
+@pytest.fixture(scope="module", params=RUNS)
+def name(request):
+    """A run."""
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def quiet(name, opening):
+    """The page of a run where scripts are off, which the tests of it look at one after the other."""
+    page = opening(name, scripts=False)
+    yield page
+    page.context.close()
+
+
+@pytest.fixture(scope="module")
+def lively(name, opening):
+    """The same page where scripts may run."""
+    page = opening(name)
+    yield page
+    page.context.close()
+
+
+def test_nothing_loads_and_nothing_runs(quiet, lively):
     """Only the file itself is read; no script of a run is executed, even where scripts are allowed."""
-    page = opened(name, scripts=scripts)
-    page.wait_for_load_state("networkidle")
-    assert page.heard == [("request", page.url)]
-    assert page.title() != "x"
-    assert page.locator("script, iframe, img, object, embed, link, base, form, input, video, audio").count() == 0
-    assert page.evaluate("document.getAnimations().length + document.styleSheets.length") > 0
-    known = ["http:", "https:", "file:"]
-    assert page.eval_on_selector_all("a", "(links, known) => links.every(a => known.includes(a.protocol))", known)
+    for page in (quiet, lively):
+        page.wait_for_load_state("networkidle")
+        assert page.heard == [("request", page.url)]
+        assert page.title() != "x"
+        assert page.locator("script, iframe, img, object, embed, link, base, form, input, video, audio").count() == 0
+        assert page.evaluate("document.getAnimations().length + document.styleSheets.length") > 0
+        known = ["http:", "https:", "file:"]
+        assert page.eval_on_selector_all("a", "(links, known) => links.every(a => known.includes(a.protocol))", known)
 
 
-@pytest.mark.parametrize("name", RUNS)
-def test_everything_can_be_read(name, opened):
+def test_everything_can_be_read(quiet):
     """On a desk and a phone, in light and dark, folded or not, all is in the window and stands out from its ground."""
-    page = opened(name, scripts=False)
     for width, scheme in product(WIDTHS, SCHEMES):
-        page.set_viewport_size({"width": width, "height": 800})
-        page.emulate_media(color_scheme=scheme)
+        quiet.set_viewport_size({"width": width, "height": 800})
+        quiet.emulate_media(color_scheme=scheme)
         for folding in (FOLD_ALL, UNFOLD_ALL):
-            page.evaluate(folding)
-            assert page.evaluate(SIDEWAYS) == 0, (width, scheme, folding)
-        assert page.evaluate(CUT) == [], width
-        assert page.evaluate(FAINT, READABLE) == [], (width, scheme)
+            quiet.evaluate(folding)
+            assert quiet.evaluate(SIDEWAYS) == 0, (width, scheme, folding)
+        assert quiet.evaluate(CUT) == [], width
+        assert quiet.evaluate(FAINT, READABLE) == [], (width, scheme)
+
+
+def test_what_was_written_stays_text(name, lively):
+    """What was given to a run, hostile words too, is read in the page as it was, and the record is the result again."""
+    if name.startswith(("hostile", "poisoned", "foreign")):
+        words = lively.evaluate("document.body.textContent")
+        assert shown(HOSTILE.partition("\x00")[0]) in shown(words)
+    assert json.loads(lively.locator("pre.json").last.text_content()) == result_of(name)
 
 
 def test_the_measure_of_contrast_finds_what_is_faint(opened):
@@ -151,19 +190,10 @@ def test_the_measure_of_contrast_finds_what_is_faint(opened):
     assert {"Every citation and every number was held", "policy_guard"} <= faint
 
 
-@pytest.mark.parametrize("name", [name for name in RUNS if name.startswith(("hostile", "poisoned", "foreign"))])
-def test_what_was_written_stays_text(name, opened):
-    """Hostile words are read in the page as they were written, and the record is the result again."""
-    page = opened(name)
-    words = page.evaluate("document.body.textContent")
-    assert shown(HOSTILE.partition("\x00")[0]) in shown(words)
-    assert json.loads(page.locator("pre.json").last.text_content()) == result_of(name)
-
-
-@pytest.mark.parametrize("name", ["rag stopped", "rag refused", "research stopped", "critique stopped"])
-def test_a_phone_shows_at_once_that_a_run_was_stopped_and_why(name, opened):
+@pytest.mark.parametrize("stopped", ["rag stopped", "rag refused", "research stopped", "critique stopped"])
+def test_a_phone_shows_at_once_that_a_run_was_stopped_and_why(stopped, opened):
     """On a phone the first screen has the stop chip, reason and guard; the graph fits in, with its own stop chip."""
-    page = opened(name, scripts=False)
+    page = opened(stopped, scripts=False)
     page.set_viewport_size(PHONE)
     for part in (".badge.stop", "h1 bdi", ".why > p"):
         box = page.locator(part).first.bounding_box()

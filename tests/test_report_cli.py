@@ -51,7 +51,7 @@ def test_report_reads_a_pipe(here):
     """What a run prints with `--json` can be piped into a page."""
     printed = process("rag", "What is the P1 target?", "--json").stdout
     command = [sys.executable, "-W", "error", "-m", "guardgraph", "report", "-", "-o", "run.html"]
-    done = subprocess.run(command, input=printed, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, input=printed, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "run.html: RAG run, ok: grounded_answer\n", "")
     assert (here / "run.html").read_text(encoding="utf-8") == guardgraph.report(json.loads(printed)).html
 

@@ -14,7 +14,7 @@ from reported_runs import ADDRESS, HOSTILE, RUNS, page, record, result_of, said,
 from runs import RECORD
 
 from guardgraph import report
-from guardgraph.reporting.values import link
+from guardgraph.reporting.values import render_link
 
 SVG = "{http://www.w3.org/2000/svg}"
 ELEMENTS = """
@@ -99,7 +99,7 @@ def test_what_hides_is_shown_as_its_escape():
     root = page({"path": ["x"], "stop_reason": "success", "answer": f"{HOSTILE}\u0915\u094d\u200d\u0937\r\nline"})
     [answer] = with_class(root, "answer")
     assert [said(item) for item in with_class(answer, "odd")] == [
-        *("\\u202e", "\\u202c", "\\u200f", "\\x00\\x1b", "\\ufeff\\u2028\\ud800"),
+        *("\\u202e", "\\u202c", "\\u200f", "\\x00\\x1b", "\\ufeff\\u2028\\ud800")
     ]
     assert said(answer).endswith("\u0915\u094d\u200d\u0937\nline")
     assert answer.get("dir") == "auto"
@@ -119,8 +119,8 @@ def test_what_hides_is_shown_as_its_escape():
 )
 def test_only_addresses_of_the_web_are_links(address):
     """Anything else stays text, however it begins."""
-    assert "<a" not in link(address)
-    assert link("HTTPS://a.example/?q=\"&x='").startswith('<a href="https://a.example/?q=%22&amp;x=%27"')
+    assert "<a" not in render_link(address)
+    assert render_link("HTTPS://a.example/?q=\"&x='").startswith('<a href="https://a.example/?q=%22&amp;x=%27"')
 
 
 def test_a_strict_policy_stands_in_the_page():

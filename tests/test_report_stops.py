@@ -12,7 +12,7 @@ from reported_runs import page, result_of, said, tree, with_class
 from self_critique_cases import GIVEN
 
 import guardgraph
-from guardgraph.reporting.values import Marked, value
+from guardgraph.reporting.values import Marked, render_value
 from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool
 
 ID = "doc_sla_enterprise_v3"
@@ -101,7 +101,7 @@ def test_marks_lose_nothing_of_a_value(text, words):
     """Whatever is marked in a text, it is the same text."""
     found = re.compile("|".join(map(re.escape, words))) if words else None
     marks = (lambda text: [Marked(*match.span()) for match in found.finditer(text)]) if found else None
-    shown = tree(f"\n{value({'text': text}, marks=marks)}")
+    shown = tree(f"\n{render_value({'text': text}, marks=marks)}")
     assert said(shown.find("div/dd")) == (text or "empty text")
 
 

@@ -11,7 +11,7 @@ from runs import check_result
 from test_research_stops import MODEL_FAILURES
 
 from guardgraph import ResearchBudget, create_research_agent, verify
-from guardgraph.nodes.offline.research import LONGEST, notes
+from guardgraph.nodes.offline.research import LONGEST, take_offline_notes
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import ScriptedChatModel
 
@@ -85,7 +85,7 @@ def test_the_graph_is_proved_with_every_option():
     """With a model and a reader, with an extractor, offline with a reader, and with the recordings: verify is empty."""
     model, reader = ScriptedChatModel({}), page()
     options = [{}, {"reader": reader}, {"model": model}, {"model": model, "reader": reader}]
-    options.append({"model": model, "reader": reader, "extractor": notes})
+    options.append({"model": model, "reader": reader, "extractor": take_offline_notes})
     kinds = []
     for given in options:
         agent = create_research_agent(**given)
@@ -173,7 +173,7 @@ def test_an_order_that_is_quoted_reaches_the_writer_as_data_only():
 def offline(text, question="How fast are P1 incidents answered?", **request):
     """Take notes by the rule from one page."""
     shown = {"title": "T", "published_at": "", "body": text}
-    return notes({"goal": "g", "question": question, "pages": {PAGE: shown}, "max_notes": 6, **request})
+    return take_offline_notes({"goal": "g", "question": question, "pages": {PAGE: shown}, "max_notes": 6, **request})
 
 
 def test_offline_notes_are_the_sentences_that_share_most():

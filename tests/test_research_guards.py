@@ -162,9 +162,7 @@ def test_a_guard_returns_or_stops(first, second):
         outcome(narrow_research_domains, {"d": first}, "d", ["a.example"]),
         outcome(parse_research_request, first, second),
         outcome(
-            parse_research_request,
-            "goal",
-            {"request": {"question": "q", "region": first}, "policy_hints": second},
+            parse_research_request, "goal", {"request": {"question": "q", "region": first}, "policy_hints": second}
         ),
         outcome(parse_research_plan, first, max_steps=4),
         outcome(

@@ -16,7 +16,7 @@ from guardgraph import ConfigurationError, listed_search, searx_search
 from guardgraph.guards.urls import dedupe_found_urls
 from guardgraph.plain.errors import ExpectedFailure
 from guardgraph.state.research import RESEARCH_REASONS
-from guardgraph.tools.recordings import recorded_notes, recorded_reader
+from guardgraph.tools.recordings import make_recorded_extractor, make_recorded_reader
 
 HIT = {"url": SLA, "title": "Enterprise SLA", "content": "Uptime.", "engine": "mwmbl", "score": 1.0}
 ASKED = {"query": "SLA & uptime?", "max_results": 3}
@@ -145,7 +145,7 @@ def test_a_wrong_argument_is_named(given, name):
     assert "s3cret" not in str(raised.value)
 
 
-PARTS = {"reader": recorded_reader(), "extractor": recorded_notes()}
+PARTS = {"reader": make_recorded_reader(), "extractor": make_recorded_extractor()}
 
 
 def test_a_run_searches_with_searxng():

@@ -32,10 +32,10 @@ from research_cases import (
 from runs import check_result
 
 from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent
-from guardgraph.nodes.offline.research import answer as offline_answer
+from guardgraph.nodes.offline.research import write_offline_brief as offline_answer
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import scripted_tool
-from guardgraph.tools.recordings import recorded_notes, recorded_reader
+from guardgraph.tools.recordings import make_recorded_extractor, make_recorded_reader
 
 TEN = ResearchBudget(max_urls=10)
 JUDGED = {
@@ -132,8 +132,8 @@ AFTER = {"read": "reader", "pages_guard": "extractor", "extract": "extractor", "
 def paused(before, context, **parts):
     """Run the demo up to a node, then resume it under a context; return the result and the calls after it."""
     made = {
-        "reader": scripted_tool(recorded_reader(), loop=True),
-        "extractor": scripted_tool(recorded_notes(), loop=True),
+        "reader": scripted_tool(make_recorded_reader(), loop=True),
+        "extractor": scripted_tool(make_recorded_extractor(), loop=True),
         "writer": scripted_tool(offline_answer, loop=True),
         **parts,
     }

@@ -31,7 +31,7 @@ from guardgraph import LiveWorld, create_research_agent
 from guardgraph.guards.research.notes import parse_notes, verify_notes
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool
-from guardgraph.tools.recordings import recorded_reader
+from guardgraph.tools.recordings import make_recorded_reader
 
 
 def late(clock, value=None):
@@ -172,15 +172,11 @@ STOPS = {
         {
             "denied_sources": [{"url": RUMORS, "reason": "source_denied_policy"}],
             "failed_sources": [
-                {
-                    "url": SLA,
-                    "reason": "read_failed",
-                    "details": {"type": "LookupError", "message": "gone"},
-                }
+                {"url": SLA, "reason": "read_failed", "details": {"type": "LookupError", "message": "gone"}}
             ],
         },
     ),
-    "invalid_notes:empty": StopCase("read_extract", lambda: said({"notes": 5}, reader=recorded_reader())),
+    "invalid_notes:empty": StopCase("read_extract", lambda: said({"notes": 5}, reader=make_recorded_reader())),
     "invalid_notes:too_many": StopCase(
         "read_extract", lambda: research({"max_notes": 1}, extractor=scripted_tool(NOTES))
     ),
@@ -212,9 +208,7 @@ STOPS = {
 def test_every_reason_has_a_run():
     """The catalogue and the runs below name the same reasons, but for those that no run can reach."""
     assert reasons_without_a_run(RESEARCH_REASONS, STOPS) == []
-    assert [item.reason for item in RESEARCH_REASONS if item.defensive] == [
-        "tool_invalid_output:verify_notes",
-    ]
+    assert [item.reason for item in RESEARCH_REASONS if item.defensive] == ["tool_invalid_output:verify_notes"]
 
 
 @pytest.mark.parametrize("entry", STOPS)

@@ -13,7 +13,7 @@ import guardgraph
 from guardgraph import GrammarError, create_rag_agent, create_research_agent, create_self_critique_agent
 from guardgraph.grammar import Budget, Ok, Pattern, Result, Stopped, Waiting
 from guardgraph.testing import ScriptedChatModel
-from guardgraph.tools.demo import rag_input, research_input, self_critique_input
+from guardgraph.tools.demo import load_rag_demo, load_research_demo, load_self_critique_demo
 
 
 class Labelled(Ok):
@@ -66,16 +66,16 @@ def escalate(view):
 @pytest.mark.parametrize(
     ("kind", "agent", "given", "status"),
     [
-        ("Rag", create_rag_agent, rag_input(), "ok"),
+        ("Rag", create_rag_agent, load_rag_demo(), "ok"),
         ("Rag", create_rag_agent, {"question": "Do you repair bicycles?"}, "ok"),
-        ("Rag", lambda: create_rag_agent(answerer=lambda view: MISCITED), rag_input(), "stopped"),
-        ("Rag", lambda: create_rag_agent(ScriptedChatModel("no JSON")), rag_input(), "stopped"),
+        ("Rag", lambda: create_rag_agent(answerer=lambda view: MISCITED), load_rag_demo(), "stopped"),
+        ("Rag", lambda: create_rag_agent(ScriptedChatModel("no JSON")), load_rag_demo(), "stopped"),
         ("Rag", create_rag_agent, {}, "stopped"),
-        ("Research", create_research_agent, research_input(), "ok"),
-        ("Research", lambda: create_research_agent(search=lambda view: []), research_input(), "stopped"),
-        ("Research", lambda: create_research_agent(writer=lambda view: MISCITED), research_input(), "stopped"),
-        ("SelfCritique", create_self_critique_agent, self_critique_input(), "ok"),
-        ("SelfCritique", lambda: create_self_critique_agent(critic=escalate), self_critique_input(), "stopped"),
+        ("Research", create_research_agent, load_research_demo(), "ok"),
+        ("Research", lambda: create_research_agent(search=lambda view: []), load_research_demo(), "stopped"),
+        ("Research", lambda: create_research_agent(writer=lambda view: MISCITED), load_research_demo(), "stopped"),
+        ("SelfCritique", create_self_critique_agent, load_self_critique_demo(), "ok"),
+        ("SelfCritique", lambda: create_self_critique_agent(critic=escalate), load_self_critique_demo(), "stopped"),
     ],
 )
 def test_a_result_is_what_its_type_says(kind, agent, given, status):

@@ -22,8 +22,8 @@ from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, agent
 from research_cases import research
 from runs import run
 
-from guardgraph.plain.conversion import Unreturnable, plain_value
-from guardgraph.plain.json import is_plain
+from guardgraph.plain.conversion import Unreturnable, convert_to_plain_json
+from guardgraph.plain.json import is_plain_json
 
 
 class Plan(str, Enum):  # noqa: UP042 - users still have them, and their str() is no value
@@ -128,9 +128,9 @@ REFUSED = {
 def test_what_says_the_same_in_json_is_converted(name):
     """Each kind has one form, wherever it stands."""
     value, plain = CONVERTED[name]
-    assert plain_value(value) == plain
-    assert plain_value({"a": [value]}) == {"a": [plain]}
-    assert is_plain(plain_value(value))
+    assert convert_to_plain_json(value) == plain
+    assert convert_to_plain_json({"a": [value]}) == {"a": [plain]}
+    assert is_plain_json(convert_to_plain_json(value))
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_what_says_the_same_in_json_is_converted(name):
 )
 def test_the_form_is_pydantics(value):
     """Whoever reads a value back with Pydantic gets what was returned."""
-    assert TypeAdapter(type(value)).validate_python(plain_value(value)) == value
+    assert TypeAdapter(type(value)).validate_python(convert_to_plain_json(value)) == value
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -146,7 +146,7 @@ def test_what_json_cannot_say_is_refused_by_name_and_place(name):
     """Nothing turns into something else."""
     value, named = REFUSED[name]
     with pytest.raises(Unreturnable) as caught:
-        plain_value({"rows": ["fine", {"amount": value}]})
+        convert_to_plain_json({"rows": ["fine", {"amount": value}]})
     assert caught.value.given == named
     assert ".".join(caught.value.place).startswith("rows.1.amount")
 
@@ -163,9 +163,9 @@ VALUES = st.recursive(
 def test_any_value_is_plain_or_refused(value):
     """What comes out can be kept by every store and stays as it is; nothing else is raised."""
     with suppress(Unreturnable):
-        plain = plain_value(value)
-        assert is_plain(plain)
-        assert plain_value(plain) is plain
+        plain = convert_to_plain_json(value)
+        assert is_plain_json(plain)
+        assert convert_to_plain_json(plain) is plain
 
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])

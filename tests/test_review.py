@@ -101,8 +101,7 @@ def test_a_person_may_say_no():
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
-    [({}, "success"), ({"decision": "reject"}, "review_rejected"), ({"hash": "x"}, "review_stale")],
+    ("said", "reason"), [({}, "success"), ({"decision": "reject"}, "review_rejected"), ({"hash": "x"}, "review_stale")]
 )
 def test_an_answer_with_a_number_that_is_none_is_recorded_like_any_other(said, reason):
     """Nobody keeps a run out of the record by what he answers: NaN stands there by its name."""

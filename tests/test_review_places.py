@@ -14,19 +14,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
-from refund_pattern import (
-    ORDER,
-    PAID,
-    REASONS,
-    SHOWN,
-    THREAD,
-    answering,
-    approve,
-    begun,
-    pattern,
-    refund,
-    waiting,
-)
+from refund_pattern import ORDER, PAID, REASONS, SHOWN, THREAD, answering, approve, begun, pattern, refund, waiting
 from runs import check_result, content, run
 from ticket_pattern import TICKET, triage
 from typing_extensions import TypedDict
@@ -83,7 +71,7 @@ def test_another_process_goes_on(tmp_path):
     del shown["__interrupt__"]
     command = [sys.executable, "-W", "error", "-c", script, str(file), json.dumps(shown)]
     folder = Path(__file__).parent
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=True)
     result = check_result(REASONS, json.loads(done.stdout))
     assert (content(result), result["run_id"]) == (PAID, shown["run_id"])
 

@@ -107,11 +107,7 @@ def test_policy_hints_are_no_facts() -> None:
 def test_a_patch_passes_with_its_measures() -> None:
     """The stripped text comes with its similarity in 3 digits and its growth in 2."""
     patch = check_revision_patch(f" {DRAFT} {NOTE} ", **PATCH_LIMITS)
-    assert patch == {
-        "revised_answer": f"{DRAFT} {NOTE}",
-        "patch_similarity": 0.958,
-        "length_increase_pct": 10.5,
-    }
+    assert patch == {"revised_answer": f"{DRAFT} {NOTE}", "patch_similarity": 0.958, "length_increase_pct": 10.5}
 
 
 @pytest.mark.parametrize(

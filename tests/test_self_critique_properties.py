@@ -12,7 +12,7 @@ from runs import printed_under_hash_seed, sample
 from self_critique_cases import APPROVE, CONTEXT, DRAFT, ESCALATE, GIVEN, GOAL, NOTE, REVISE, REVISED, checked
 
 from guardgraph import create_self_critique_agent
-from guardgraph.plain.json import storable
+from guardgraph.plain.json import make_storable_json
 from guardgraph.testing import ScriptedChatModel
 
 QUICK = settings(max_examples=30, deadline=None)
@@ -79,7 +79,7 @@ def test_any_request_ends_in_the_catalogue(request):
     assert not checked(offline_agent().invoke(request))["stop_reason"].startswith("guard_error")
 
 
-PLAIN = JSON.map(storable)
+PLAIN = JSON.map(make_storable_json)
 CONTEXTS = st.fixed_dictionaries(
     {"incident": st.fixed_dictionaries({}, optional=dict.fromkeys(CONTEXT["incident"], PLAIN)) | PLAIN},
     optional={key: PLAIN for key in CONTEXT if key not in ("incident", "policy_hints")}

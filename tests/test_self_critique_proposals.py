@@ -198,11 +198,7 @@ def test_the_status_of_the_incident_licenses_closures(hints, status):
 
 @pytest.mark.parametrize(
     ("hints", "reason"),
-    [
-        ({}, "success"),
-        (MILD, "success"),
-        ({"avoid_absolute_guarantees": True}, "invalid_answer:restricted_claims"),
-    ],
+    [({}, "success"), (MILD, "success"), ({"avoid_absolute_guarantees": True}, "invalid_answer:restricted_claims")],
 )
 def test_another_text_of_the_context_licenses_closures_where_the_hint_is_off(hints, reason):
     """An absent hint is off; a text that claims no closure, and the hints themselves, license nothing."""

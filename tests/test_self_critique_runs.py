@@ -26,7 +26,7 @@ from self_critique_cases import (
 )
 
 from guardgraph import ConfigurationError, create_self_critique_agent, verify
-from guardgraph.nodes.offline.self_critique import repair
+from guardgraph.nodes.offline.self_critique import apply_required_changes
 from guardgraph.testing import Reply, ScriptedChatModel, scripted_tool
 from guardgraph.world.models import load_prompt
 
@@ -273,7 +273,7 @@ def test_after_three_attempts_the_last_one_is_repaired():
     critique = revise(f'ADD "{NOTE}"', 'REMOVE "About"')
     results = [result_of(DRAFT, critique, THANKS) for _ in range(2)]
     assert masked(results[0]) == masked(results[1])
-    answer = repair(THANKS[-1], critique["required_changes"])
+    answer = apply_required_changes(THANKS[-1], critique["required_changes"])
     assert answer == f"{DRAFT.replace('About ', '')} Many thanks. {NOTE}."
     assert results[0]["answer"] == answer
     step, told = results[0]["trace"][2], results[0]["history"][2]

@@ -142,9 +142,7 @@ STOPS = {
         },
     ),
     "patch_violation:required_changes_not_applied": StopCase(
-        "revise",
-        lambda: result_of(DRAFT, UNFIT, [REVISED]),
-        {"unapplied": ["include Thank you"]},
+        "revise", lambda: result_of(DRAFT, UNFIT, [REVISED]), {"unapplied": ["include Thank you"]}
     ),
     "invalid_answer:too_long": StopCase(
         "finalize", lambda: result_of(budget={"max_answer_chars": 50}), {"details": {"allowed": 50}}

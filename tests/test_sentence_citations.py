@@ -13,7 +13,7 @@ from runs import check_result
 from guardgraph import RagPolicy, create_rag_agent
 from guardgraph.guards import rag
 from guardgraph.guards.stop import Stop
-from guardgraph.languages.terms import terms
+from guardgraph.languages.terms import read_terms
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import ScriptedChatModel, scripted_tool
 
@@ -271,17 +271,17 @@ def test_the_evidence_stands_in_the_document(parts, blanks, max_chars):
     document = f"Head.\n{text}\nTail."
     item = {**FOUND[0], "title": "", "section": "", "updated_at": "", "text": text, "span": [6, 6 + len(text)]}
     limits = {"min_score": 0.2, "max_chunks": 3, "max_chars": max_chars}
-    shown = rag.cut_to_best_passages([item], query="P1", terms=terms, **limits)
+    shown = rag.cut_to_best_passages([item], query="P1", terms=read_terms, **limits)
     for chunk in rag.pack_context(shown, **limits)["chunks"]:
         assert document[slice(*chunk["span"])] == chunk["text"]
-        whole = rag.match_sentences_to_chunks(chunk["text"], [chunk], terms=terms)
+        whole = rag.match_sentences_to_chunks(chunk["text"], [chunk], terms=read_terms)
         [detail] = rag.add_citation_spans(
             rag.check_citations(["doc_a"], [chunk]),
             [chunk],
             answer=chunk["text"],
             sentences=whole,
             spans_by="cited",
-            terms=terms,
+            terms=read_terms,
         )
         assert document[slice(*detail["passage_span"])] == chunk["text"]
         assert document[slice(*detail["document_span"])] in chunk["text"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guardgraph.languages.sentences import sentence_spans, sentences, unwrapped
+from guardgraph.languages.sentences import find_sentence_spans, split_sentences, unwrap_text_lines
 
 
 @pytest.mark.parametrize(
@@ -28,14 +28,14 @@ from guardgraph.languages.sentences import sentence_spans, sentences, unwrapped
 def test_sentences_end_at_marks(parts):
     """A mark ends a sentence where another begins, with the quote marks it closes, in scripts without blanks too."""
     between = "" if "。" in "".join(parts) else " "
-    assert sentences(between.join(parts)) == parts
+    assert split_sentences(between.join(parts)) == parts
 
 
 @pytest.mark.parametrize("between", [" ", "\n"])
 def test_an_item_keeps_its_number(between):
     """The point behind an item's number ends nothing."""
     items = ["Steps: 1. Open the door.", "2. Close it.", "3. Go 12. Street"]
-    assert sentences(between.join(items))[:2] == items[:2]
+    assert split_sentences(between.join(items))[:2] == items[:2]
 
 
 def test_lines_broken_to_a_width_are_one():
@@ -44,9 +44,9 @@ def test_lines_broken_to_a_width_are_one():
         "The enterprise plan comes with a monthly uptime of\n99.95 % for every workspace that is on an\nEnterprise "
         "plan. It is\nmeasured.\n\n- P1 is answered\n  within 15 minutes\n- P2 later\nStatus: ok\n| a | b |\n# A\nB"
     )
-    text = unwrapped(wrapped)
+    text = unwrap_text_lines(wrapped)
     assert len(text) == len(wrapped)
-    assert [" ".join(line.split()) for line in sentences(text)] == [
+    assert [" ".join(line.split()) for line in split_sentences(text)] == [
         "The enterprise plan comes with a monthly uptime of 99.95 % for every workspace that is on an Enterprise plan.",
         "It is measured.",
         "- P1 is answered within 15 minutes",
@@ -63,7 +63,7 @@ def test_lines_of_code_stay():
     code = (
         "Run this:\n\n```python\nprint('a long line of code that is as wide as any')\nagain(1)\n```\nThen wait\nfor it."
     )
-    assert unwrapped(code) == code.replace("wait\nfor", "wait for")
+    assert unwrap_text_lines(code) == code.replace("wait\nfor", "wait for")
 
 
 WORDS = ["Uptime", "is", "99.95", "%", "of", "a", "month.", "The", "limit", "P1", "Enterprise", "15", "minutes.", "Ja!"]
@@ -74,22 +74,24 @@ WORDS = ["Uptime", "is", "99.95", "%", "of", "a", "month.", "The", "limit", "P1"
 def test_any_width(words, width):
     """A text that was wrapped to a width has the sentences that it had before."""
     text = " ".join(words)
-    wrapped = [" ".join(item.split()) for item in sentences(unwrapped(fill(text, width, break_on_hyphens=False)))]
-    assert wrapped == sentences(text)
+    wrapped = [
+        " ".join(item.split()) for item in split_sentences(unwrap_text_lines(fill(text, width, break_on_hyphens=False)))
+    ]
+    assert wrapped == split_sentences(text)
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(st.sampled_from("aB1 .!?。।\n\"'()-") | st.characters(), max_size=60))
 def test_sentences_of_any_text(text):
     """Sentences are the text itself without the blanks between them, in order."""
-    spans = sentence_spans(text)
+    spans = find_sentence_spans(text)
     assert all(start < end for start, end in spans)
-    assert "".join("".join(sentences(text)).split()) == "".join(text.split())
+    assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
     assert spans == sorted(spans)
-    assert "".join(unwrapped(text).split()) == "".join(text.split())
+    assert "".join(unwrap_text_lines(text).split()) == "".join(text.split())
 
 
 @pytest.mark.parametrize("piece", [".", "。", "\n", "1. ", "A. ", '."', " ", "a\n", "Dr. "])
 def test_hostile_texts(piece):
     """Long texts of anything are split like short ones."""
-    assert sentences(unwrapped(piece * 100_000)) is not None
+    assert split_sentences(unwrap_text_lines(piece * 100_000)) is not None

@@ -54,14 +54,16 @@ def thread(client):
     return client.threads.create()["thread_id"]
 
 
-@pytest.mark.parametrize("given", [INPUT, MALFORMED], ids=["ok", "malformed"])
-@pytest.mark.parametrize("pattern", CREATE)
-def test_every_client_gets_the_dictionary_of_invoke(pattern, given, server):
+def test_every_client_gets_the_dictionary_of_invoke(server):
     """Whoever asks and however the run ends, the result is that of a graph in the own process; only times differ."""
-    expected = masked(CREATE[pattern]().invoke(given[pattern]))
-    results = at_once([partial(ask, server.url, pattern, given[pattern]) for ask in CLIENTS])
-    for ask, result in zip(CLIENTS, results, strict=True):
-        assert masked(result) == expected, ask.__doc__
+    asked = [(pattern, given[pattern]) for given in (INPUT, MALFORMED) for pattern in CREATE]
+    made = [(ask, pattern, given) for pattern, given in asked for ask in CLIENTS]
+    results = iter(at_once([partial(ask, server.url, pattern, given) for ask, pattern, given in made]))
+    for pattern, given in asked:
+        expected = masked(CREATE[pattern]().invoke(given))
+        for ask, result in zip(CLIENTS, results, strict=False):
+            assert masked(result) == expected, (ask.__doc__, pattern, given)
+    assert next(results, None) is None
 
 
 def test_every_graph_is_a_tool_of_its_own(server):
@@ -70,8 +72,8 @@ def test_every_graph_is_a_tool_of_its_own(server):
     tools = mcp_tools(server.url)
     assert {"rag", "handbook", "waiting"} <= served.keys() == tools.keys()
     assert tools["handbook"] == served["handbook"]["description"]
-    searched = [mcp_tool(server.url, name, QUESTION)["trace"][0]["requested_sources"] for name in ("rag", "handbook")]
-    assert searched == [sorted(DEMO_SOURCES), ["docs"]]
+    results = at_once([partial(mcp_tool, server.url, name, QUESTION) for name in ("rag", "handbook")])
+    assert [result["trace"][0]["requested_sources"] for result in results] == [sorted(DEMO_SOURCES), ["docs"]]
 
 
 @pytest.mark.parametrize("pattern", CREATE)
@@ -83,16 +85,22 @@ def test_ids_patterns_and_the_names_of_graphs_agree(pattern):
     assert CREATE[pattern](name="mine").name == "mine"
 
 
-@pytest.mark.parametrize("pattern", CREATE)
-def test_a_run_can_be_followed_node_by_node(pattern, server, client):
+def test_a_run_can_be_followed_node_by_node(client):
     """Updates come node by node in the order of the path, and the last of all values is the result."""
-    expected = masked(CREATE[pattern]().invoke(INPUT[pattern]))
-    parts = list(client.runs.stream(None, pattern, input=INPUT[pattern], stream_mode=["updates", "values"]))
-    updates, values = ([part.data for part in parts if part.event == event] for event in ("updates", "values"))
-    assert [node for data in updates for node in data] == expected["path"]
-    assert masked(values[-1]) == masked(updates[-1][expected["path"][-1]]) == expected
-    remote = RemoteGraph(pattern, sync_client=client)
-    assert [node for part in remote.stream(INPUT[pattern], stream_mode="updates") for node in part] == expected["path"]
+
+    def followed(pattern):
+        parts = list(client.runs.stream(None, pattern, input=INPUT[pattern], stream_mode=["updates", "values"]))
+        return [[part.data for part in parts if part.event == event] for event in ("updates", "values")]
+
+    def followed_from_afar(pattern):
+        return list(RemoteGraph(pattern, sync_client=client).stream(INPUT[pattern], stream_mode="updates"))
+
+    streams = at_once([partial(follow, pattern) for follow in (followed, followed_from_afar) for pattern in CREATE])
+    for pattern, (updates, values), remote in zip(CREATE, streams[: len(CREATE)], streams[len(CREATE) :], strict=True):
+        expected = masked(CREATE[pattern]().invoke(INPUT[pattern]))
+        assert [node for data in updates for node in data] == expected["path"], pattern
+        assert masked(values[-1]) == masked(updates[-1][expected["path"][-1]]) == expected, pattern
+        assert [node for part in remote for node in part] == expected["path"], pattern
 
 
 def test_the_graphs_are_described_as_they_are(client):
@@ -109,16 +117,17 @@ def test_the_graphs_are_described_as_they_are(client):
         assert nodes == {*create().builder.nodes, "__start__", "__end__"}
 
 
-@pytest.mark.parametrize(
-    ("context", "same"),
-    [(CLOSED, CLOSED), (WIDE, CLOSED), (TIGHT, TIGHT), (LOOSE, None), ({}, None)],
-    ids=["closed", "wide", "tight", "loose", "empty"],
-)
-def test_a_context_tightens_and_never_loosens(context, same, server):
+CONTEXTS = [(CLOSED, CLOSED), (WIDE, CLOSED), (TIGHT, TIGHT), (LOOSE, None), ({}, None)]
+"""What clients give, and what that comes to."""
+
+
+def test_a_context_tightens_and_never_loosens(server):
     """A client's context narrows lists and shrinks limits, as in the own process; what would loosen does nothing."""
-    expected = masked(create_rag_agent().invoke(QUESTION, context=same))
-    for result in at_once([partial(ask, server.url, "rag", QUESTION, context=context) for ask in WITH_CONTEXT]):
-        assert masked(result) == expected
+    asked = [(ask, context, same) for context, same in CONTEXTS for ask in WITH_CONTEXT]
+    results = at_once([partial(ask, server.url, "rag", QUESTION, context=context) for ask, context, _ in asked])
+    for (ask, context, same), result in zip(asked, results, strict=True):
+        expected = masked(create_rag_agent().invoke(QUESTION, context=same))
+        assert masked(result) == expected, (ask.__doc__, context)
 
 
 def test_what_a_client_puts_into_configurable_counts_as_context(server):
@@ -165,11 +174,19 @@ def test_what_is_wrong_is_told_by_an_error_that_names_it(server):
 
 def test_clients_raise_what_is_wrong(client):
     """The SDK raises the error's class and message, the remote graph an exception of its own; a stream sends it."""
-    with pytest.raises(Exception, match=r"^InputError: input: a dictionary"):
-        client.runs.wait(None, "rag", input="x")
-    with pytest.raises(RemoteException, match="InputError"):
-        RemoteGraph("rag", sync_client=client).invoke("x")
-    *_, last = client.runs.stream(None, "rag", input="x")
+
+    def asked():
+        with pytest.raises(Exception, match=r"^InputError: input: a dictionary"):
+            client.runs.wait(None, "rag", input="x")
+
+    def asked_from_afar():
+        with pytest.raises(RemoteException, match="InputError"):
+            RemoteGraph("rag", sync_client=client).invoke("x")
+
+    def streamed():
+        return list(client.runs.stream(None, "rag", input="x"))[-1]
+
+    *_, last = at_once([asked, asked_from_afar, streamed])
     assert (last.event, last.data["error"]) == ("error", "InputError")
 
 
@@ -190,25 +207,32 @@ def test_a_misspelt_name_at_the_top_of_a_context_is_dropped(server):
 
 def test_a_client_cannot_write_what_nodes_write(server):
     """Keys beyond the input's own are ignored."""
-    assert masked(sdk(server.url, "rag", {**FORGED, **QUESTION})) == masked(sdk(server.url, "rag", QUESTION))
+    asked = [partial(sdk, server.url, "rag", given) for given in ({**FORGED, **QUESTION}, QUESTION)]
+    forged, plain = at_once(asked)
+    assert masked(forged) == masked(plain)
 
 
-@pytest.mark.parametrize("node", ["answer_guard", "answered"])
-def test_nobody_writes_into_a_thread(node, client, thread):
+def test_nobody_writes_into_a_thread(client):
     """Neither an interrupted run nor a new thread takes a state from outside; the run goes on as it was."""
-    client.runs.wait(thread, "rag", input=QUESTION, interrupt_before=[node])
-    config = {"configurable": {"thread_id": thread}}
-    forged = {"values": FORGED, "as_node": "answer_guard"}
-    writes = [
-        lambda: client.threads.update_state(thread, FORGED, as_node="answer_guard"),
-        lambda: client.threads.update_state(thread, None, as_node="answer_guard"),
-        lambda: RemoteGraph("rag", sync_client=client).update_state(config, FORGED, "answer_guard"),
-        lambda: client.threads.create(graph_id="rag", supersteps=[{"updates": [forged]}]),
-    ]
-    for write in writes:
-        with pytest.raises(BadRequestError, match="state: only the nodes of a guarded graph write it"):
-            write()
-    assert masked(client.runs.wait(thread, "rag", input=None)) == masked(create_rag_agent().invoke(QUESTION))
+
+    def resumed(node):
+        thread = client.threads.create()["thread_id"]
+        client.runs.wait(thread, "rag", input=QUESTION, interrupt_before=[node])
+        config = {"configurable": {"thread_id": thread}}
+        forged = {"values": FORGED, "as_node": "answer_guard"}
+        writes = [
+            lambda: client.threads.update_state(thread, FORGED, as_node="answer_guard"),
+            lambda: client.threads.update_state(thread, None, as_node="answer_guard"),
+            lambda: RemoteGraph("rag", sync_client=client).update_state(config, FORGED, "answer_guard"),
+            lambda: client.threads.create(graph_id="rag", supersteps=[{"updates": [forged]}]),
+        ]
+        for write in writes:
+            with pytest.raises(BadRequestError, match="state: only the nodes of a guarded graph write it"):
+                write()
+        return masked(client.runs.wait(thread, "rag", input=None))
+
+    expected = masked(create_rag_agent().invoke(QUESTION))
+    assert at_once([partial(resumed, node) for node in ("answer_guard", "answered")]) == [expected] * 2
 
 
 def test_a_run_that_was_halted_goes_on_under_the_context_of_its_resume(client, thread):

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from guardgraph import ConfigurationError, RagBudget, ResearchPolicy
 from guardgraph.grammar import Allowlist, Budget, Check, MaxFloat, MaxInt, MinFloat, Settings, Vocabulary
-from guardgraph.plain.findings import configuration_error
+from guardgraph.plain.findings import make_configuration_error
 from guardgraph.state.settings import choose_settings
 
 
@@ -144,7 +144,7 @@ def told(fields):
     try:
         Limits(**fields)
     except ValidationError as error:
-        return str(configuration_error("limits", error))
+        return str(make_configuration_error("limits", error))
 
 
 def test_settings_are_frozen_and_lists_hold_each_name_once():
@@ -173,7 +173,7 @@ def test_a_configuration_error_has_a_line_for_every_field():
     """The message names each field, what is allowed and what was given; long values are cut."""
     with pytest.raises(ValidationError) as raised:
         Limits(most="x" * 500, allowed="a", wrong=1)
-    lines = str(configuration_error("policy", raised.value)).splitlines()
+    lines = str(make_configuration_error("policy", raised.value)).splitlines()
     assert [line.partition(":")[0] for line in lines] == ["policy.most", "policy.allowed", "policy.wrong"]
     assert lines[1:] == [
         "policy.allowed: a list of strings is required; given: 'a'",

@@ -30,10 +30,10 @@ from guardgraph import (
 from guardgraph.grammar import Budget, Policy
 from guardgraph.state.recording import schema, validate_recording
 from guardgraph.testing import ScriptedClock
-from guardgraph.tools.demo import rag_input, research_input, self_critique_input
+from guardgraph.tools.demo import load_rag_demo, load_research_demo, load_self_critique_demo
 
 THREAD = {"configurable": {"thread_id": "1"}}
-INPUTS = {"rag": rag_input, "research": research_input, "self_critique": self_critique_input}
+INPUTS = {"rag": load_rag_demo, "research": load_research_demo, "self_critique": load_self_critique_demo}
 VALID = Draft202012Validator(schema())
 JUDGED = {"kind": "kind", "ending": "new", "guard": "guard", "call": "call"}
 """What a shadow says of a run, by the name that it has in a row of a what-if."""
@@ -109,7 +109,7 @@ def test_a_shadow_that_would_have_asked_for_something_else_is_unknown():
     fewer = create_rag_agent(policy=RagPolicy(allowed_sources_execution=["support_policy"]))
     other = create_rag_agent(budget=RagBudget(max_top_k=1), policy=RagPolicy(allowed_sources_policy=["support_policy"]))
     kept = Kept()
-    create_rag_agent(recorder=kept, shadow={"fewer": fewer, "other": other}).invoke(rag_input())
+    create_rag_agent(recorder=kept, shadow={"fewer": fewer, "other": other}).invoke(load_rag_demo())
     for agent, shadow in zip((fewer, other), shadows(kept.only).values(), strict=True):
         assert said_by(shadow) == what_if_says(agent, kept.only)
         assert shadow["kind"] == "unknown"

@@ -41,7 +41,7 @@ def together(count, kind):
         barrier = threading.Barrier(count)
 
         def wait(request):
-            barrier.wait(20)
+            barrier.wait(300)
             return request["number"]
 
         return wait
@@ -188,7 +188,7 @@ def test_research_reads_as_many_pages_at_once_as_are_still_wanted(mode):
         name = request["url"][-1]
         asked.append(name)
         if name in "abc":
-            barrier.wait(20)
+            barrier.wait(300)
         if name == "b":
             raise LookupError("gone")
         return {"title": name, "body": f"This is what the page {name} says."}

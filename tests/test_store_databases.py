@@ -57,7 +57,7 @@ def in_process(code, *arguments):
     texts = json.dumps([recording(number) for number in range(100)])
     given = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}:{ROOT / 'examples'}"}
     command = [sys.executable, "-W", "error", "-c", code, *map(str, arguments)]
-    done = subprocess.run(command, env=given, input=texts, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, env=given, input=texts, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

@@ -13,7 +13,7 @@ from ticket_pattern import TICKET, triage
 
 from guardgraph import ConfigurationError, RagPolicy
 from guardgraph.grammar import Allowlist, Budget, Context, MaxInt, Pass, Settings, Tightens
-from guardgraph.plain.findings import configuration_error
+from guardgraph.plain.findings import make_configuration_error
 
 ORDER = ("low", "medium", "high")
 KEPT = Tightens("kept", lambda ours, theirs: ours, lambda value: value)
@@ -140,14 +140,14 @@ def test_a_value_that_its_kind_does_not_know_is_refused(field, value, allowed):
     """Nothing is coerced; the message names the field, what is allowed and what was given."""
     with pytest.raises(ValidationError) as raised:
         Prices(**{field: value})
-    assert str(configuration_error("policy", raised.value)) == f"policy.{field}: {allowed}"
+    assert str(make_configuration_error("policy", raised.value)) == f"policy.{field}: {allowed}"
 
 
 def test_an_item_of_a_list_is_not_coerced_either():
     """A port in quotes is no port."""
     with pytest.raises(ValidationError) as raised:
         Prices(ports=["22"])
-    assert str(configuration_error("policy", raised.value)) == (
+    assert str(make_configuration_error("policy", raised.value)) == (
         "policy.ports.0: Input should be a valid integer; given: '22'"
     )
 

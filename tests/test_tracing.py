@@ -70,7 +70,7 @@ def sent_with():
         }
         command = [sys.executable, "-c", RUN]
         environment = {**kept, **given, **variables}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
         assert done.stdout == "invalid_answer:citations_out_of_context\n", done.stderr
         return server.sent
 

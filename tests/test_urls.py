@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guardgraph.guards.urls import dedupe_found_urls, explain_url_denial, list_allowed_hosts
-from guardgraph.plain.urls import identity, normal_host
+from guardgraph.plain.urls import identify_url, normalise_host
 
 POLICY = ["vendor.example.com", "münchen.example", "[2001:db8::1]", "regulator.example.org"]
 EXECUTION = ["vendor.example.com", "xn--mnchen-3ya.example", "[2001:DB8::1]"]
@@ -58,7 +58,7 @@ URLS = st.one_of(
 )
 def test_identity_is_one_spelling(url, expected):
     """A URL is itself however its host, port, path and tracking parameters are spelled."""
-    assert identity(url) == expected
+    assert identify_url(url) == expected
 
 
 @pytest.mark.parametrize(
@@ -66,30 +66,24 @@ def test_identity_is_one_spelling(url, expected):
     [
         *("", "example.com/a", "/a", "//example.com/a", "?a=1", "not a url", "http://", "http://a b/"),
         *("data:text/plain,x", "javascript:alert(1)", "mailto:a@example.com", "file:///etc/passwd"),
-        *(
-            "blob:https://example.com/1",
-            "http://h:99999/",
-            "http://a\0b/",
-            "http://[::1/",
-            "https://h/\ud800",
-        ),
+        *("blob:https://example.com/1", "http://h:99999/", "http://a\0b/", "http://[::1/", "https://h/\ud800"),
         *(None, True, 7, 1.5, ["https://h/"], {"url": "https://h/"}, b"https://h/", 10**400),
     ],
 )
 def test_what_is_no_absolute_url_has_no_identity(url):
     """Whatever cannot be parsed, has no host or is no text at all is None, never an error."""
-    assert identity(url) is None
+    assert identify_url(url) is None
 
 
 @settings(max_examples=200)
 @given(URLS)
 def test_identity_is_idempotent_and_judged(text):
     """Any text has an identity that is its own identity, or none; and every identity gets a verdict."""
-    known = identity(text)
+    known = identify_url(text)
     if known is None:
         assert dedupe_found_urls([text], max_urls=1)[0] == {}
     else:
-        assert identity(known) == known
+        assert identify_url(known) == known
         assert "#" not in known
         assert explain_url_denial(known, policy=[], execution=[]) is not None
 
@@ -98,9 +92,9 @@ def test_identity_is_idempotent_and_judged(text):
 def test_dedupe_keeps_each_once(urls, max_urls):
     """Survivors are distinct, in order of appearance and at most max_urls; what was dropped is shown."""
     survivors, dropped = dedupe_found_urls(urls, max_urls=max_urls)
-    known = [name for url in urls if (name := identity(url)) is not None]
+    known = [name for url in urls if (name := identify_url(url)) is not None]
     assert list(survivors) == list(dict.fromkeys(known))[:max_urls]
-    assert all(identity(spelled) == name for name, spelled in survivors.items())
+    assert all(identify_url(spelled) == name for name, spelled in survivors.items())
     assert len(dropped) == len(urls) - len(known)
     assert all(isinstance(text, str) and len(text) <= 200 for text in dropped)
 
@@ -191,7 +185,7 @@ def test_both_lists_are_needed():
 )
 def test_a_list_names_hosts(name, expected):
     """An entry of a domain list is a host in any spelling; anything more or less allows nothing."""
-    assert normal_host(name) == expected
+    assert normalise_host(name) == expected
 
 
 @pytest.mark.parametrize(
@@ -206,5 +200,5 @@ def test_a_list_names_hosts(name, expected):
 def test_a_hostile_url_costs_little(url):
     """A text of 100,000 characters is judged in well under a second."""
     begin = thread_time()
-    explain_url_denial(identity(url) or url, policy=POLICY, execution=EXECUTION)
+    explain_url_denial(identify_url(url) or url, policy=POLICY, execution=EXECUTION)
     assert thread_time() - begin < 1

@@ -16,13 +16,7 @@ from langgraph.types import CachePolicy, RetryPolicy
 from tampering import broken, by_rule, edge, node, plain
 from ticket_pattern import TICKET, State, pattern, triage
 
-from guardgraph import (
-    InputError,
-    create_rag_agent,
-    create_research_agent,
-    create_self_critique_agent,
-    verify,
-)
+from guardgraph import InputError, create_rag_agent, create_research_agent, create_self_critique_agent, verify
 from guardgraph.graphs.running.router import Router
 
 AGENTS = [triage, create_rag_agent, create_research_agent, create_self_critique_agent]
@@ -102,10 +96,7 @@ COMPILED = {
     "a cache": ("label_guard", lambda graph: setattr(graph.nodes["label_guard"], "cache_policy", CachePolicy())),
     "a node more": ("extra", lambda graph: graph.nodes.update(extra=graph.nodes["label"])),
     "a node less": ("spam", lambda graph: graph.nodes.pop("spam")),
-    "what a node runs": (
-        "label",
-        lambda graph: vars(graph.nodes["label"]).update(node=RunnableLambda(plain)),
-    ),
+    "what a node runs": ("label", lambda graph: vars(graph.nodes["label"]).update(node=RunnableLambda(plain))),
     "other nodes in the builder": ("extra", lambda graph: graph.builder.add_node("extra", plain)),
     "an edge in the builder": ("label", lambda graph: graph.builder.add_edge("label", "routed")),
 }

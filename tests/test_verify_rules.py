@@ -55,11 +55,7 @@ BROKEN = {
         None,
         [lambda builder: builder.add_node("extra", create_rag_agent()), edge("extra", "label_guard")],
     ),
-    "foreign: an error handler": (
-        ["extra"],
-        None,
-        [node("extra", error_handler=plain), edge("extra", "label_guard")],
-    ),
+    "foreign: an error handler": (["extra"], None, [node("extra", error_handler=plain), edge("extra", "label_guard")]),
     "foreign: a handler on a guard": (
         ["label_guard"],
         None,
@@ -95,11 +91,7 @@ BROKEN = {
         None,
         [lambda builder: setattr(builder.nodes["label"].runnable, "__class__", Tame)],
     ),
-    "foreign: a branch without a path_map": (
-        ["label_guard"],
-        None,
-        [branch("label_guard", lambda state: "routed")],
-    ),
+    "foreign: a branch without a path_map": (["label_guard"], None, [branch("label_guard", lambda state: "routed")]),
     "foreign: a branch of a propose node": (
         ["label"],
         None,
@@ -120,11 +112,7 @@ BROKEN = {
         None,
         [ways("label_guard", stop_llm="lookup", lookup="stop_llm")],
     ),
-    "foreign: a join": (
-        ["routed"],
-        None,
-        [lambda builder: builder.add_edge(["label_guard", "duty_guard"], "routed")],
-    ),
+    "foreign: a join": (["routed"], None, [lambda builder: builder.add_edge(["label_guard", "duty_guard"], "routed")]),
     "entry: a second begin": (["duty_guard"], (START, "duty_guard"), [edge(START, "duty_guard")]),
     "entry: a propose node": (["label"], (START, "label"), [edge(START, "label")]),
     "entry: two at once": (["duty_guard", "request_guard"], None, [edge(START, "duty_guard")]),
@@ -141,11 +129,7 @@ BROKEN = {
     "guarded: straight to the tool": (["label", "lookup"], ("label", "lookup"), [edge("label", "lookup")]),
     "guarded: straight to the end": (["label", "__end__"], ("label", END), [edge("label", END)]),
     "guarded: a tool that ends": (["lookup", "routed"], ("lookup", "routed"), [edge("lookup", "routed")]),
-    "guarded: two guards at once": (
-        ["duty_guard", "label", "label_guard"],
-        None,
-        [edge("label", "duty_guard")],
-    ),
+    "guarded: two guards at once": (["duty_guard", "label", "label_guard"], None, [edge("label", "duty_guard")]),
     "bypass: an edge": (["label", "lookup"], ("label", "lookup"), [edge("label", "lookup")]),
     "bypass: to a good end": (["label", "routed"], ("label", "routed"), [edge("label", "routed")]),
     "bypass: through a plain node": (
@@ -153,11 +137,7 @@ BROKEN = {
         ("label", "extra", "routed"),
         [node("extra"), edge("label", "extra"), edge("extra", "routed")],
     ),
-    "bypass: an open branch": (
-        ["label", "lookup"],
-        ("label", "lookup"),
-        [branch("label", lambda state: "lookup")],
-    ),
+    "bypass: an open branch": (["label", "lookup"], ("label", "lookup"), [branch("label", lambda state: "lookup")]),
     "bypass: a join": (
         ["label", "routed"],
         ("label", "routed"),
@@ -186,11 +166,7 @@ BROKEN = {
         None,
         [lambda builder: setattr(builder, "input_schema", builder.state_schema)],
     ),
-    "sealed: a guard that writes the output": (
-        ["duty_guard"],
-        None,
-        [declared("duty_guard", writes=("on_duty",))],
-    ),
+    "sealed: a guard that writes the output": (["duty_guard"], None, [declared("duty_guard", writes=("on_duty",))]),
     "triggers: a proposal that starts a tool": (["lookup"], None, [channel("branch:to:lookup", EphemeralValue(str))]),
     "triggers: a proposal in a schema": (
         ["lookup"],
@@ -205,16 +181,8 @@ BROKEN = {
     "triggers: a proposal that begins the run again": (["__start__"], None, [channel(START, EphemeralValue(str))]),
     "fresh: a proposal that stays": ([], None, [channel("proposed_label", LastValue(str))]),
     "fresh: an answer that stays": ([], None, [channel("on_duty", LastValue(str))]),
-    "fresh: a log of one's own": (
-        [],
-        None,
-        [lambda builder: builder.channels.update(task=builder.channels["log"])],
-    ),
-    "exits: a plain edge": (
-        ["label_guard", "routed"],
-        ("label_guard", "routed"),
-        [edge("label_guard", "routed")],
-    ),
+    "fresh: a log of one's own": ([], None, [lambda builder: builder.channels.update(task=builder.channels["log"])]),
+    "exits: a plain edge": (["label_guard", "routed"], ("label_guard", "routed"), [edge("label_guard", "routed")]),
     "exits: a second branch": (["label_guard"], None, [branch("label_guard", lambda state: "spam", {"spam": "spam"})]),
     "exits: a stop that ends past its router": (["stop_llm"], ("stop_llm", END), [edge("stop_llm", END)]),
     "exits: an unrecorded stop that decides": (
@@ -261,11 +229,7 @@ BROKEN = {
     "families: declared, not drawn": (["label_guard"], None, [ways("label_guard", stop_llm=None)]),
     "families: drawn, not declared": (["duty_guard"], None, [ways("duty_guard", stop_llm="stop_llm")]),
     "families: another end": (["label_guard"], None, [declared("stop_llm", family="tool")]),
-    "drawn: another way": (
-        ["duty_guard", "lookup"],
-        ("duty_guard", "lookup"),
-        [ways("duty_guard", lookup="lookup")],
-    ),
+    "drawn: another way": (["duty_guard", "lookup"], ("duty_guard", "lookup"), [ways("duty_guard", lookup="lookup")]),
     "drawn: a way left out": (["label_guard", "spam"], None, [ways("label_guard", spam=None)]),
     "budget: before a tool": (
         ["label", "label_guard", "lookup"],

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guardgraph import ConfigurationError
-from guardgraph.web.addresses import NOT_PUBLIC, addresses_allowed, denied, parsed_address
+from guardgraph.web.addresses import NOT_PUBLIC, explain_denied_address, parse_allowed_addresses, parse_ip_address
 
 PUBLIC = ["1.1.1.1", "8.8.8.8", "93.184.215.14", "2606:4700::1111", "2a00:1450::1", "64:ff9b::808:808"]
 
@@ -29,21 +29,21 @@ INSIDE_6 = ["::1", "fe80::1", "fe80::1%eth0", "fd00:ec2::254", "2001:db8::1", "1
 @pytest.mark.parametrize("text", PUBLIC)
 def test_a_public_address_may_be_read(text):
     """Global unicast addresses are allowed, and IPv4 ones as a network without IPv4 translates them."""
-    assert denied(parsed_address(text)) is None
+    assert explain_denied_address(parse_ip_address(text)) is None
 
 
 @pytest.mark.parametrize("text", [*IS_GLOBAL_IS_WRONG, *HIDDEN, *NOT_UNICAST, *INSIDE, *INSIDE_6])
 def test_any_other_address_is_denied_with_its_use(text):
     """Nothing that is private, special, withdrawn or hidden inside of another form is allowed."""
-    assert denied(parsed_address(text))
+    assert explain_denied_address(parse_ip_address(text))
 
 
 @pytest.mark.parametrize(("network", "use"), NOT_PUBLIC, ids=[str(network) for network, _ in NOT_PUBLIC])
 def test_the_table_holds_from_the_first_address_to_the_last(network, use):
     """Each row denies both ends of its network, and names a source."""
     assert "(RFC" in use
-    assert denied(network[0])
-    assert denied(network[-1])
+    assert explain_denied_address(network[0])
+    assert explain_denied_address(network[-1])
 
 
 ADDRESSES = st.one_of(st.ip_addresses(v=4), st.ip_addresses(v=6))
@@ -53,7 +53,7 @@ ADDRESSES = st.one_of(st.ip_addresses(v=4), st.ip_addresses(v=6))
 @given(ADDRESSES)
 def test_what_the_standard_library_calls_private_is_never_public(address):
     """The table is stricter than `ipaddress`, but for what is inside of a translated address."""
-    if denied(address) is None and address not in ipaddress.ip_network("64:ff9b::/96"):
+    if explain_denied_address(address) is None and address not in ipaddress.ip_network("64:ff9b::/96"):
         assert address.is_global
         assert not address.is_multicast
 
@@ -71,22 +71,28 @@ def test_no_form_of_an_address_is_more_public_than_the_address(address):
         ipaddress.IPv6Address(0x20010000 << 96 | 0x08080808 << 64 | number ^ 0xFFFFFFFF),
         ipaddress.IPv6Address(0x64FF9B << 96 | number),
     ]
-    if denied(address):
-        assert all(map(denied, forms))
+    if explain_denied_address(address):
+        assert all(map(explain_denied_address, forms))
 
 
 def test_an_allowed_network_allows_itself_and_no_more():
     """What is inside of an address has to be allowed by itself."""
-    loopback = addresses_allowed(["127.0.0.0/8"])
-    assert denied(parsed_address("127.0.0.1"), loopback) is None
-    assert denied(parsed_address("10.0.0.1"), loopback)
-    assert denied(parsed_address("::ffff:127.0.0.1"), loopback)
-    assert denied(parsed_address("2002:7f00:1::"), addresses_allowed(["2002::/16"])) == "127.0.0.1: loopback (RFC 1122)"
-    assert denied(parsed_address("2002:7f00:1::"), addresses_allowed(["2002::/16", "127.0.0.1"])) is None
+    loopback = parse_allowed_addresses(["127.0.0.0/8"])
+    assert explain_denied_address(parse_ip_address("127.0.0.1"), loopback) is None
+    assert explain_denied_address(parse_ip_address("10.0.0.1"), loopback)
+    assert explain_denied_address(parse_ip_address("::ffff:127.0.0.1"), loopback)
+    assert (
+        explain_denied_address(parse_ip_address("2002:7f00:1::"), parse_allowed_addresses(["2002::/16"]))
+        == "127.0.0.1: loopback (RFC 1122)"
+    )
+    assert (
+        explain_denied_address(parse_ip_address("2002:7f00:1::"), parse_allowed_addresses(["2002::/16", "127.0.0.1"]))
+        is None
+    )
 
 
 @pytest.mark.parametrize("given", ["127.0.0.0/8", 5, ["127.0.0.1/8"], ["localhost"], [None], [5]])
 def test_networks_that_are_none_are_told(given):
     """The error names the argument."""
     with pytest.raises(ConfigurationError, match="allowed_addresses"):
-        addresses_allowed(given)
+        parse_allowed_addresses(given)

@@ -171,7 +171,7 @@ def test_a_full_disk_costs_no_page(tmp_path):
     """What cannot be kept is read all the same, without a word on the screen."""
     with WebServer({"/": answer("x" * 300_000, **FRESH)}) as server:
         command = [sys.executable, "-c", FULL, str(server.ports[80]), str(tmp_path / "c")]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env={**os.environ})
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env={**os.environ})
     assert (json.loads(done.stdout), done.stderr) == ([300_000, 300_000], "")
 
 

@@ -8,7 +8,7 @@ from pdf_files import pdf_of
 from guardgraph.formats.extraction import EXTRACTION_FAILURES
 from guardgraph.plain.errors import ReadFailure
 from guardgraph.state.research import READ_FAILURES
-from guardgraph.web.page import MAX_TEXT_CHARS, page_of
+from guardgraph.web.reader import MAX_TEXT_CHARS, page_of
 
 TEXT = "The target of the Enterprise plan is 15 minutes, and has been so since the first of May."
 HTML = (
@@ -74,7 +74,7 @@ def test_without_time_nothing_is_read(seconds):
 
 def test_every_failure_has_a_reason_of_readers():
     """What extraction can end with, a reader can say."""
-    from guardgraph.web import page
+    from guardgraph.web import reader as page
 
     assert set(page._REASONS) == set(EXTRACTION_FAILURES)
     assert set(page._REASONS.values()) <= set(READ_FAILURES)

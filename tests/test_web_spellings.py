@@ -8,7 +8,7 @@ from web_server import LOOPBACK, WebServer, answer, redirect
 
 from guardgraph import ReadFailure, WebLimits, web_reader
 from guardgraph.guards.urls import explain_url_denial
-from guardgraph.plain.urls import normal_host, parsed_url
+from guardgraph.plain.urls import normalise_host, parse_url
 from guardgraph.state.research import READ_FAILURES
 
 HOSTS = ("a.test", "bücher.test", "a_b.test", "xn--a.test")
@@ -80,7 +80,7 @@ class Everywhere(dict):
 def _refused(page):
     """Return the host that was dialled and proved to be another."""
     is_tls = isinstance(page, ReadFailure) and page.reason == "tls"
-    return {parsed_url(page.details["hops"][-1]["url"]).hostname} if is_tls else set()
+    return {parse_url(page.details["hops"][-1]["url"]).hostname} if is_tls else set()
 
 
 def asked_by(web, read, request):
@@ -100,12 +100,12 @@ def asked_by(web, read, request):
 def test_what_is_judged_is_what_is_dialled(web, reader, url):
     """A URL that the lists allow is asked at its host with its path; of any other not even the name is looked up."""
     page, resolved, log, seen = asked_by(web, reader, {"url": url, "hosts": list(HOSTS)})
-    parsed = parsed_url(url)
+    parsed = parse_url(url)
     if parsed is None or explain_url_denial(parsed.href, policy=HOSTS, execution=HOSTS) is not None:
         assert page.reason == "address_denied"
         assert (resolved, log, seen) == ([], [], [])
         return
-    assert {*resolved} == {parsed.hostname} <= {*map(normal_host, HOSTS)}
+    assert {*resolved} == {parsed.hostname} <= {*map(normalise_host, HOSTS)}
     assert {*log} <= {parsed.href.partition("#")[0]}
     assert log or page.reason == "tls"
     assert {place[0] for place in seen} == {"127.0.0.1"}
@@ -123,8 +123,8 @@ def test_a_redirect_is_judged_as_it_is_dialled(web, reader, location):
         return
     web.pages.start = redirect(location.encode().decode("latin-1"))
     page, resolved, log, _ = asked_by(web, reader, {"url": "http://start.test/", "hosts": [*HOSTS, "start.test"]})
-    assert {*resolved} <= {"start.test", *map(normal_host, HOSTS)}
-    assert {parsed_url(url).hostname for url in log} == {*resolved} - _refused(page)
+    assert {*resolved} <= {"start.test", *map(normalise_host, HOSTS)}
+    assert {parse_url(url).hostname for url in log} == {*resolved} - _refused(page)
     if isinstance(page, ReadFailure):
         assert page.reason in {"redirect_denied", "too_many_redirects", "tls", "connection", "http_status"}
 
@@ -133,7 +133,7 @@ def test_a_redirect_is_judged_as_it_is_dialled(web, reader, location):
 def test_an_address_in_any_spelling_is_judged_as_the_address_that_it_is(web, address):
     """Though it stands on the lists; nothing is dialled."""
     url = f"http://{address}/"
-    hosts = [parsed_url(url).hostname] if parsed_url(url) else [address]
+    hosts = [parse_url(url).hostname] if parse_url(url) else [address]
     read = web_reader(resolve=web.resolve, limits=LIMITS, robots=False)
     page, resolved, log, seen = asked_by(web, read, {"url": url, "hosts": hosts})
     assert page.reason == "address_denied"

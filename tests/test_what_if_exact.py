@@ -54,13 +54,13 @@ def odd(rule, seed):
 
 
 PROPOSERS = {
-    "rag": {"planner": rag.plan, "answerer": rag.answer},
-    "research": {"planner": research.plan, "writer": research.answer},
+    "rag": {"planner": rag.plan_offline_retrieval, "answerer": rag.write_offline_answer},
+    "research": {"planner": research.plan_offline_research, "writer": research.write_offline_brief},
     "self_critique": {
-        "drafter": self_critique.draft,
-        "shortener": self_critique.shorten,
-        "critic": self_critique.critique,
-        "reviser": self_critique.revise,
+        "drafter": self_critique.write_offline_draft,
+        "shortener": self_critique.shorten_offline_draft,
+        "critic": self_critique.critique_offline_draft,
+        "reviser": self_critique.revise_offline_draft,
     },
 }
 SOURCES = ("billing_policy", "security_policy", "support_policy")

@@ -186,10 +186,7 @@ def test_the_command_names_a_run_that_was_changed_and_judges_the_others(folder):
         (["--store", "list.jsonl"], "--store 'list.jsonl', line 2: a recording is required"),
         (["--store", "runs.jsonl", "--tenant", "a"], "--tenant: for a store; a .jsonl file is judged whole"),
         (["--store", "runs.jsonl", "--fail-on", "x"], "--fail-on 'x': required: "),
-        (
-            ["--store", "sqlite:///runs.db", "--pattern", "rga"],
-            "--pattern: rag, which the candidate judges, ",
-        ),
+        (["--store", "sqlite:///runs.db", "--pattern", "rga"], "--pattern: rag, which the candidate judges, "),
         (["--store", "runs.jsonl", "-o", "page.pdf"], "--out: a name that ends in .html; given: "),
         ([], "--store: a URL, such as sqlite:///runs.db, is required"),
     ],

@@ -89,10 +89,7 @@ def test_every_call_of_a_run_goes_through_the_world(mode):
     graph = triage(bodies={"lookup": several(target, target)}, world=world, budget=Budget(max_seconds=40.0))
     assert run(graph, TICKET, mode)["on_duty"] == "Ada"
     calls, seconds = zip(*world.made, strict=True)
-    assert calls == (
-        [("label", 1, 1, "proposer")],
-        [("lookup", 1, 1, "tool"), ("lookup", 1, 2, "tool")],
-    )
+    assert calls == ([("label", 1, 1, "proposer")], [("lookup", 1, 1, "tool"), ("lookup", 1, 2, "tool")])
     assert 30 < seconds[1] < seconds[0] <= 40
 
 

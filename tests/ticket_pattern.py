@@ -147,14 +147,7 @@ def on_duty(request):
 def pattern(proposer=is_bug, tool=on_duty, *, bodies=None, policy=None, budget=None, catalogue=REASONS):
     """Return the pattern, with `bodies` in the place of its own."""
     own = bodies or {}
-    p = Pattern(
-        catalogue,
-        state=State,
-        input=In,
-        output=Out,
-        policy=policy or Policy(),
-        budget=budget or Budget(),
-    )
+    p = Pattern(catalogue, state=State, input=In, output=Out, policy=policy or Policy(), budget=budget or Budget())
     p.entry("request_guard", own.get("request_guard", check_request), writes=["task"], to="label")
     p.propose(
         "label",

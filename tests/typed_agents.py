@@ -105,8 +105,7 @@ def of_langchain(store: VectorStore, retriever: BaseRetriever, tool: BaseTool, m
     """Take vector stores, retrievers and tools of LangChain's as they are, and adapted."""
     for found in (store, memory, retriever, retriever.with_retry(), tool):
         assert_type(
-            g.create_rag_agent(retriever=found, sources=["help"]),
-            g.GuardedGraph[g.RagInput, g.RagContext, g.RagResult],
+            g.create_rag_agent(retriever=found, sources=["help"]), g.GuardedGraph[g.RagInput, g.RagContext, g.RagResult]
         )
         g.create_research_agent(search=found)
     g.create_research_agent(reader=tool, search=g.LangChainSearch(tool, metadata={"url": "address"}))

@@ -1,6 +1,6 @@
 """Graphs for tests of the server.
 
-`agent` has a planner that blocks its thread until a file is there, ten seconds at most; `ordinary` has no guards, and
+`agent` has a planner that blocks its thread until a file is there, a minute at most; `ordinary` has no guards, and
 keys of the same names as those of an agent.
 """
 
@@ -18,7 +18,7 @@ from guardgraph import create_rag_agent
 
 def wait(view):
     """Plan a retrieval when the time has come."""
-    for _ in range(200):
+    for _ in range(1200):
         if Path(os.environ["GO"]).exists():
             break
         time.sleep(0.05)

@@ -9,8 +9,6 @@ from __future__ import annotations
 import sys
 from io import TextIOWrapper
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Run the command line and exit."""

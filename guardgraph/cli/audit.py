@@ -16,7 +16,7 @@ import typer
 
 import guardgraph
 from guardgraph.cli import inputs
-from guardgraph.cli.safe_text import one_line
+from guardgraph.cli.safe_text import escape_to_one_line
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED
 from guardgraph.plain.errors import ConfigurationError
@@ -25,7 +25,6 @@ from guardgraph.plain.json import JsonObject
 if TYPE_CHECKING:
     from guardgraph.evidence.verification import Erasure, Verification
 
-__all__ = ["Json", "Store", "app", "check", "export", "head_of", "runs_of", "store_at", "stored_row"]
 
 VARIABLE = "GUARDGRAPH_AUDIT"
 """The variable of the environment that names a store where no option does."""
@@ -39,8 +38,7 @@ app = typer.Typer(
 )
 
 Store = Annotated[
-    str | None,
-    typer.Option("--store", metavar="URL", help=f"The store; {VARIABLE} if left out.", show_default=False),
+    str | None, typer.Option("--store", metavar="URL", help=f"The store; {VARIABLE} if left out.", show_default=False)
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 By = Annotated[str, typer.Option("--by", metavar="WHO", help="Who erases; it stays in the chain.", show_default=False)]
@@ -61,12 +59,12 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List the runs of a store, each by its latest record."""
-    inputs.load_environment()
-    rows = map(stored_row, runs_of(store, pattern=pattern, tenant=tenant, since=since))
+    inputs.load_dotenv_file()
+    rows = map(make_run_row, select_store_runs(store, pattern=pattern, tenant=tenant, since=since))
     if as_json:
-        _print_json(list(rows))
+        _print_json_document(list(rows))
     else:
-        _show_rows(Screen(), rows)
+        _print_run_rows(Screen(), rows)
 
 
 @app.command()
@@ -76,24 +74,24 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show a run: where it stands in the chain, and how it ended; with --json its whole recording."""
-    inputs.load_environment()
-    stored = store_at(store).read(run)
+    inputs.load_dotenv_file()
+    stored = open_store_option(store).read(run)
     if as_json:
         place = {"seq": stored.position.seq, "hash": stored.position.hash, "at": stored.position.at}
-        _print_json({"run_id": stored.run_id, "position": place, "recording": stored.recording})
+        _print_json_document({"run_id": stored.run_id, "position": place, "recording": stored.recording})
     else:
-        _show_run(Screen(), stored)
+        _print_stored_run(Screen(), stored)
 
 
 @app.command()
 def head(store: Store = None, as_json: Json = False) -> None:
     """Print number and hash of the last entry, N:HASH, to be kept elsewhere."""
-    inputs.load_environment()
-    last = store_at(store).head()
+    inputs.load_dotenv_file()
+    last = open_store_option(store).head()
     if as_json:
-        _print_json(None if last is None else {"seq": last.seq, "hash": last.hash, "at": last.at})
+        _print_json_document(None if last is None else {"seq": last.seq, "hash": last.hash, "at": last.at})
     elif last is None:
-        Screen().show("the chain is empty", indent=0)
+        Screen().print_text("the chain is empty", indent=0)
     else:
         print(f"{last.seq}:{last.hash}", flush=True)
 
@@ -102,18 +100,17 @@ def head(store: Store = None, as_json: Json = False) -> None:
 def verify(
     store: Store = None,
     head: Annotated[
-        str | None,
-        typer.Option("--head", metavar="N:HASH", help="A head that was kept elsewhere.", show_default=False),
+        str | None, typer.Option("--head", metavar="N:HASH", help="A head that was kept elsewhere.", show_default=False)
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Verify that a store has what was written to it; exit code 3 where it has not."""
-    inputs.load_environment()
-    verification = store_at(store).verify(head_of(head))
+    inputs.load_dotenv_file()
+    verification = open_store_option(store).verify(parse_head_option(head))
     if as_json:
-        _print_json(verification.plain())
+        _print_json_document(verification.plain())
     else:
-        _show_verification(Screen(), verification)
+        _print_verification(Screen(), verification)
     raise typer.Exit(OK if verification.ok else STOPPED)
 
 
@@ -130,8 +127,8 @@ def erase(
     as_json: Json = False,
 ) -> None:
     """Erase a run, or all runs that a tenant or a user began or resumed; the chain stays."""
-    inputs.load_environment()
-    _erased(store_at(store).erase(run, tenant=tenant, user=user, by=by), as_json)
+    inputs.load_dotenv_file()
+    _print_erasure_and_exit(open_store_option(store).erase(run, tenant=tenant, user=user, by=by), as_json)
 
 
 @app.command()
@@ -142,11 +139,11 @@ def retain(
     as_json: Json = False,
 ) -> None:
     """Erase what was recorded more than some days ago; the chain stays."""
-    inputs.load_environment()
-    _erased(store_at(store).retain(days, by=by), as_json)
+    inputs.load_dotenv_file()
+    _print_erasure_and_exit(open_store_option(store).retain(days, by=by), as_json)
 
 
-def store_at(given: str | None) -> guardgraph.SqlStore:
+def open_store_option(given: str | None) -> guardgraph.SqlStore:
     """Return the store of ``--store``, or of the environment, which has to be there already.
 
     Raises:
@@ -161,17 +158,19 @@ def store_at(given: str | None) -> guardgraph.SqlStore:
     return store
 
 
-def runs_of(store: str | None, *, pattern: str | None, tenant: str | None, since: str | None) -> guardgraph.Runs:
+def select_store_runs(
+    store: str | None, *, pattern: str | None, tenant: str | None, since: str | None
+) -> guardgraph.Runs:
     """Return the runs of a store that options select.
 
     Raises:
-        ConfigurationError: as `store_at`, or `since` is no date and time.
-        StoreError: as `store_at`.
+        ConfigurationError: as `open_store_option`, or `since` is no date and time.
+        StoreError: as `open_store_option`.
     """
-    return store_at(store).runs(pattern=pattern, tenant=tenant, since=_moment(since))
+    return open_store_option(store).runs(pattern=pattern, tenant=tenant, since=_parse_since_option(since))
 
 
-def stored_row(stored: guardgraph.StoredRun) -> JsonObject:
+def make_run_row(stored: guardgraph.StoredRun) -> JsonObject:
     """Return what a list says of a run."""
     row: JsonObject = {"seq": stored.position.seq, "at": stored.position.at, "run_id": stored.run_id}
     if stored.recording is None:
@@ -181,63 +180,69 @@ def stored_row(stored: guardgraph.StoredRun) -> JsonObject:
     return {**row, "redacted": bool(stored.recording.get("redacted"))}
 
 
-def _show_rows(screen: Screen, rows: Iterable[JsonObject]) -> None:
+def _print_run_rows(screen: Screen, rows: Iterable[JsonObject]) -> None:
     for row in rows:
         redacted = ", redacted" if row.get("redacted") else ""
-        screen.show(f"{row['seq']:>6}  {row['at'][:19]}  {row['run_id']}  {_ended(row)}{redacted}", indent=0, hang=8)
+        screen.print_text(
+            f"{row['seq']:>6}  {row['at'][:19]}  {row['run_id']}  {_format_row_ending(row)}{redacted}", indent=0, hang=8
+        )
 
 
-def _ended(row: JsonObject) -> str:
+def _format_row_ending(row: JsonObject) -> str:
     if "changed" in row:
         return f"changed: {row['changed']}"
     return "erased" if "erased" in row else f"{row['pattern']}: {row['outcome'] or row['stop_reason']}"
 
 
-def _show_run(screen: Screen, stored: guardgraph.StoredRun) -> None:
-    from guardgraph.plain.json import excerpt
+def _print_stored_run(screen: Screen, stored: guardgraph.StoredRun) -> None:
+    from guardgraph.plain.json import excerpt_value
 
     place = stored.position
-    screen.labelled("run", stored.run_id)
-    screen.labelled("entry", f"{place.seq}:{place.hash}")
-    screen.labelled("recorded", place.at)
+    screen.print_with_label("run", stored.run_id)
+    screen.print_with_label("entry", f"{place.seq}:{place.hash}")
+    screen.print_with_label("recorded", place.at)
     if stored.recording is None:
-        screen.labelled("content", "erased")
+        screen.print_with_label("content", "erased")
         return
-    row = stored_row(stored)
-    screen.labelled("pattern", row["pattern"], f", guardgraph {stored.recording['guardgraph']}")
-    screen.labelled("asked", excerpt(stored.recording["input"], 600))
-    screen.labelled("ended", ", ".join(item for item in (row["status"], row["stop_reason"], row["outcome"]) if item))
-    screen.labelled("path", " ".join(stored.recording["result"]["path"]))
+    row = make_run_row(stored)
+    screen.print_with_label("pattern", row["pattern"], f", guardgraph {stored.recording['guardgraph']}")
+    screen.print_with_label("asked", excerpt_value(stored.recording["input"], 600))
+    screen.print_with_label(
+        "ended", ", ".join(item for item in (row["status"], row["stop_reason"], row["outcome"]) if item)
+    )
+    screen.print_with_label("path", " ".join(stored.recording["result"]["path"]))
     if row["redacted"]:
-        screen.labelled("redacted", f"in {len(stored.recording['redacted'])} places")
+        screen.print_with_label("redacted", f"in {len(stored.recording['redacted'])} places")
 
 
-def _show_verification(screen: Screen, found: Verification) -> None:
-    screen.show(f"{found.entries} entries, {found.runs} of runs; head {found.head or 'none'}", indent=0)
+def _print_verification(screen: Screen, found: Verification) -> None:
+    screen.print_text(f"{found.entries} entries, {found.runs} of runs; head {found.head or 'none'}", indent=0)
     for item in found.erasures:
-        screen.show(f"entry {item.seq}: {_told(item)} at {item.at}", hang=2)
+        screen.print_text(f"entry {item.seq}: {_format_erasure_line(item)} at {item.at}", hang=2)
     if found.ok:
-        screen.show(("no findings", "green"), indent=0)
+        screen.print_text(("no findings", "green"), indent=0)
     for finding in found.findings:
-        screen.show((str(finding), "red"), hang=2)
+        screen.print_text((str(finding), "red"), hang=2)
 
 
-def _told(erasure: Erasure) -> str:
+def _format_erasure_line(erasure: Erasure) -> str:
     how = {"erase": "erased", "retain": "erased, as kept long enough,"}[erasure.how]
     counted = f"{erasure.records} {'record' if erasure.records == 1 else 'records'}"
-    return f"{counted} {how} by {one_line(erasure.by)}"
+    return f"{counted} {how} by {escape_to_one_line(erasure.by)}"
 
 
-def _erased(made: Erasure | None, as_json: bool) -> NoReturn:
+def _print_erasure_and_exit(made: Erasure | None, as_json: bool) -> NoReturn:
     if as_json:
         told: Any = made and {key: getattr(made, key) for key in ("seq", "at", "by", "how", "records")}
-        _print_json(told)
+        _print_json_document(told)
     else:
-        Screen().show("nothing to erase" if made is None else f"entry {made.seq}: {_told(made)}", indent=0)
+        Screen().print_text(
+            "nothing to erase" if made is None else f"entry {made.seq}: {_format_erasure_line(made)}", indent=0
+        )
     raise typer.Exit(OK)
 
 
-def _moment(given: str | None) -> datetime | None:
+def _parse_since_option(given: str | None) -> datetime | None:
     if given is None:
         return None
     try:
@@ -249,7 +254,7 @@ def _moment(given: str | None) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def head_of(given: str | None) -> tuple[int, str] | None:
+def parse_head_option(given: str | None) -> tuple[int, str] | None:
     """Return number and hash of ``--head``.
 
     Raises:
@@ -264,7 +269,7 @@ def head_of(given: str | None) -> tuple[int, str] | None:
     return int(said[1]), said[2]
 
 
-def _print_json(document: Any) -> None:
+def _print_json_document(document: Any) -> None:
     print(json.dumps(document, indent=2), flush=True)
 
 
@@ -291,16 +296,18 @@ def export(
     """
     from guardgraph.evidence.strict_json import format_document_text
 
-    inputs.load_environment()
-    key = None if sign is None else inputs.content("--sign", sign, KEY_BYTES)
-    document = guardgraph.export_run(store_at(store), run)
+    inputs.load_dotenv_file()
+    key = None if sign is None else inputs.read_option_bytes("--sign", sign, KEY_BYTES)
+    document = guardgraph.export_run(open_store_option(store), run)
     text = format_document_text(dict(document)) if key is None else guardgraph.sign_document(document, key)
     if out is None:
         print(text, end="", flush=True)
         return
-    _write(out, text)
+    _write_out_option(out, text)
     how = "signed" if key is not None else "not signed"
-    Screen().show(f"{out}: run {run}, entry {document['chain']['seq']}:{document['chain']['hash']}, {how}", indent=0)
+    Screen().print_text(
+        f"{out}: run {run}, entry {document['chain']['seq']}:{document['chain']['hash']}, {how}", indent=0
+    )
 
 
 @app.command()
@@ -331,14 +338,16 @@ def check(
     """
     from guardgraph.evidence.strict_json import MOST_BYTES
 
-    inputs.load_environment()
-    kept = head_of(head)
-    key = None if public_key is None else inputs.content("--public-key", public_key, KEY_BYTES)
-    checked = guardgraph.check_document(inputs.content("FILE", file, MOST_BYTES), agent, head=kept, public_key=key)
+    inputs.load_dotenv_file()
+    kept = parse_head_option(head)
+    key = None if public_key is None else inputs.read_option_bytes("--public-key", public_key, KEY_BYTES)
+    checked = guardgraph.check_document(
+        inputs.read_option_bytes("FILE", file, MOST_BYTES), agent, head=kept, public_key=key
+    )
     if as_json:
         print(json.dumps(checked.plain(), indent=2), flush=True)
     else:
-        _show(Screen(), checked)
+        _print_checked_document(Screen(), checked)
     raise typer.Exit(OK if checked.ok else STOPPED)
 
 
@@ -350,17 +359,17 @@ SIGNED = {
 }
 
 
-def _show(screen: Screen, checked: guardgraph.CheckedRun) -> None:
-    screen.labelled("run", checked.run_id, f", {checked.pattern}, guardgraph {checked.guardgraph}")
-    screen.labelled("entry", f"{checked.seq}:{checked.hash}")
-    screen.labelled("signature", SIGNED[checked.signed])
+def _print_checked_document(screen: Screen, checked: guardgraph.CheckedRun) -> None:
+    screen.print_with_label("run", checked.run_id, f", {checked.pattern}, guardgraph {checked.guardgraph}")
+    screen.print_with_label("entry", f"{checked.seq}:{checked.hash}")
+    screen.print_with_label("signature", SIGNED[checked.signed])
     if checked.ok:
-        screen.show(("every verdict was derived again; no findings", "green"), indent=0)
+        screen.print_text(("every verdict was derived again; no findings", "green"), indent=0)
     for finding in checked.findings:
-        screen.show((f"{finding.kind}: {finding}", "red"), hang=2)
+        screen.print_text((f"{finding.kind}: {finding}", "red"), hang=2)
 
 
-def _write(out: str, text: str) -> None:
+def _write_out_option(out: str, text: str) -> None:
     """Write a file that its owner alone can read, whole or not at all.
 
     Raises:

@@ -8,15 +8,22 @@ import typer
 
 import guardgraph
 from guardgraph.cli import audit, graphs, inputs, knowledge, policies, reasons, runs, views
-from guardgraph.cli.making import exit_after, exit_with, make, print_json
-from guardgraph.cli.options import Goal, Json, Model, Policy, Tenant
+from guardgraph.cli.making import (
+    Goal,
+    Json,
+    Model,
+    Policy,
+    Tenant,
+    exit_after_runs,
+    exit_with_status,
+    print_json,
+    run_and_exit,
+)
 from guardgraph.cli.research import recheck, research
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, Shell
 from guardgraph.cli.what_if import what_if
 from guardgraph.graphs.patterns import COMMANDS
-
-__all__ = ["app"]
 
 app = typer.Typer(
     cls=Shell,
@@ -79,10 +86,10 @@ def rag(
 
     With a FILE, --tenant, --user and --group say who asks: documents that he may not read are not there for him.
     """
-    inputs.load_environment()
+    inputs.load_dotenv_file()
     caller = knowledge.caller_of(kb, tenant, user, group)
-    settings = policies.settings_for("rag", policy, tenant, is_caller=caller is not None)
-    make(runs.rag_run(question, kb=kb, model=model, caller=caller, **settings), as_json)
+    settings = policies.load_policy_option("rag", policy, tenant, is_caller=caller is not None)
+    run_and_exit(runs.prepare_rag_command(question, kb=kb, model=model, caller=caller, **settings), as_json)
 
 
 app.command()(research)
@@ -104,9 +111,11 @@ def critique(
     as_json: Json = False,
 ) -> None:
     """Draft an incident update, criticise it, revise it within bounds and audit the change."""
-    inputs.load_environment()
-    make(
-        runs.critique_run(context, goal=goal, model=model, **policies.settings_for("self_critique", policy, tenant)),
+    inputs.load_dotenv_file()
+    run_and_exit(
+        runs.prepare_critique_command(
+            context, goal=goal, model=model, **policies.load_policy_option("self_critique", policy, tenant)
+        ),
         as_json,
     )
 
@@ -114,16 +123,16 @@ def critique(
 @app.command()
 def demo(model: Model = None, as_json: Json = False) -> None:
     """Make the demo run of each of the patterns."""
-    inputs.load_environment()
-    planned = runs.demo_runs(model)
+    inputs.load_dotenv_file()
+    planned = runs.prepare_demo_commands(model)
     if as_json:
-        results = {run.pattern.name: runs.follow(run) for run in planned}
+        results = {run.pattern.name: runs.follow_run_on_screen(run) for run in planned}
         print_json(results)
     else:
         screen = Screen()
-        results = {run.pattern.name: views.show_run(screen, run) for run in planned}
-        views.show_demo_next(screen)
-    exit_after(*results.values())
+        results = {run.pattern.name: views.print_followed_run(screen, run) for run in planned}
+        views.print_commands_after_demo(screen)
+    exit_after_runs(*results.values())
 
 
 @app.command()
@@ -135,13 +144,13 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Prove that no run of a graph can get around its guards."""
-    inputs.load_environment()
-    proved = graphs.prove(target)
+    inputs.load_dotenv_file()
+    proved = graphs.prove_graph_argument(target)
     if as_json:
-        print_json(graphs.proofs_json(proved))
+        print_json(graphs.format_proofs_json(proved))
     else:
-        graphs.show_proofs(Screen(), proved)
-    exit_with(not any(proof.findings for proof in proved))
+        graphs.print_proofs(Screen(), proved)
+    exit_with_status(not any(proof.findings for proof in proved))
 
 
 @app.command()
@@ -165,10 +174,10 @@ def draw(
     ] = None,
 ) -> None:
     """Draw a graph to a file, and the way that a run took through it."""
-    inputs.load_environment()
-    picture = graphs.picture_of(target, run, earlier)
-    graphs.save(picture, out)
-    Screen().show(f"{out}: {picture.described}", indent=0)
+    inputs.load_dotenv_file()
+    picture = graphs.draw_graph_argument(target, run, earlier)
+    graphs.save_out_option(picture, out)
+    Screen().print_text(f"{out}: {picture.described}", indent=0)
 
 
 @app.command()
@@ -184,10 +193,7 @@ def report(
     graph: Annotated[
         str | None,
         typer.Option(
-            "--graph",
-            metavar=GRAPH,
-            help="The graph of the run; a run of ours needs none.",
-            show_default=False,
+            "--graph", metavar=GRAPH, help="The graph of the run; a run of ours needs none.", show_default=False
         ),
     ] = None,
     asked: Annotated[
@@ -198,10 +204,10 @@ def report(
     ] = None,
 ) -> None:
     """Make a page of a run: how it ended, every proposal beside its verdict, the path, the sources."""
-    inputs.load_environment()
-    page = graphs.page_of(run, graph, asked, store)
-    graphs.save(page, out)
-    Screen().show(f"{out}: {page.described}", indent=0)
+    inputs.load_dotenv_file()
+    page = graphs.report_run_argument(run, graph, asked, store)
+    graphs.save_out_option(page, out)
+    Screen().print_text(f"{out}: {page.described}", indent=0)
 
 
 @app.command(name="reasons")
@@ -215,10 +221,10 @@ def list_reasons(
     """List every reason why a run can stop, and what to do about it."""
     if markdown and (as_json or pattern):
         raise guardgraph.ConfigurationError("--markdown: the whole table; give neither a pattern nor --json with it")
-    wanted = reasons.catalogues_named(pattern)
+    wanted = reasons.select_catalogues_argument(pattern)
     if as_json:
-        print_json(reasons.reasons_json(wanted))
+        print_json(reasons.format_reasons_json(wanted))
     elif markdown:
-        print(reasons.reasons_markdown(), end="", flush=True)
+        print(reasons.format_reasons_markdown(), end="", flush=True)
     else:
-        reasons.show_reasons(Screen(), wanted)
+        reasons.print_reasons(Screen(), wanted)

@@ -10,29 +10,27 @@ from typing import Any
 
 import guardgraph
 from guardgraph.cli import inputs
-from guardgraph.cli.shell import note
-
-__all__ = ["bar", "knowledge_base"]
+from guardgraph.cli.shell import print_on_stderr
 
 
-def knowledge_base(kb: str) -> dict[str, Any]:
+def open_kb_option(kb: str) -> dict[str, Any]:
     """Return what the agent's factory is given for ``--kb``: a folder that was read, or an index that is there.
 
     Raises:
         ConfigurationError: it is neither, or cannot be a knowledge base; see `load_folder`.
     """
-    if os.path.isfile(inputs.named("--kb", kb)):
+    if os.path.isfile(inputs.check_path_option("--kb", kb)):
         return {"knowledge_base": kb}
-    with bar() as progress:
+    with show_progress_bar() as progress:
         documents = guardgraph.load_folder(kb, progress=progress)
         retriever = guardgraph.LexicalRetriever(documents)
     if left_out := documents.describe_left_out():
-        note(f"left out of {kb}: {left_out}")
+        print_on_stderr(f"left out of {kb}: {left_out}")
     return {"retriever": retriever}
 
 
 @contextmanager
-def bar() -> Iterator[Callable[[int, int], object] | None]:
+def show_progress_bar() -> Iterator[Callable[[int, int], object] | None]:
     """Show a bar while a folder is read and indexed, if somebody looks at stderr; it is gone afterwards."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
@@ -44,8 +42,8 @@ def bar() -> Iterator[Callable[[int, int], object] | None]:
         reading = bar.add_task("Reading", total=None)
         indexing = bar.add_task("Indexing", total=None, visible=False)
 
-        def show(read: int, total: int) -> None:
+        def update_progress_bar(read: int, total: int) -> None:
             bar.update(reading, completed=read, total=total)
             bar.update(indexing, visible=read == total)
 
-        yield show
+        yield update_progress_bar

@@ -14,10 +14,8 @@ from guardgraph.graphs.patterns import COMMANDS, PATTERNS, find_shipped_pattern
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject
 
-__all__ = ["Proof", "graph_of", "page_of", "picture_of", "proofs_json", "prove", "read", "save", "show_proofs"]
 
-
-def picture_of(target: str, run: str | None, earlier: str | None) -> guardgraph.Picture:
+def draw_graph_argument(target: str, run: str | None, earlier: str | None) -> guardgraph.Picture:
     """Draw one of the patterns, or a graph of the user's own.
 
     Args:
@@ -29,15 +27,15 @@ def picture_of(target: str, run: str | None, earlier: str | None) -> guardgraph.
         ConfigurationError: there is no such graph, or the file cannot be read.
         InputError: it is no compiled LangGraph graph, or the file holds no finished run of it.
     """
-    graph = graph_of(target, "draw")
+    graph = load_graph_argument(target, "draw")
     now, then = (
-        None if file is None else inputs.run_result(option, file)
+        None if file is None else inputs.read_run_option(option, file)
         for option, file in (("--run", run), ("--earlier", earlier))
     )
     return guardgraph.draw(graph, now, earlier=then)
 
 
-def graph_of(target: str, asking: str) -> Any:
+def load_graph_argument(target: str, asking: str) -> Any:
     """Return one of the patterns, or what a user's factory makes.
 
     Args:
@@ -55,14 +53,14 @@ def graph_of(target: str, asking: str) -> Any:
     return load_named_graph(target, asking)
 
 
-class Made(Protocol):
+class SavedFile(Protocol):
     """What can be written to a file: a picture, a page."""
 
     def save(self, path: str) -> None:
         """Write it."""
 
 
-def save(made: Made, out: str) -> None:
+def save_out_option(made: SavedFile, out: str) -> None:
     """Write a picture or a page to the file of ``--out``.
 
     Raises:
@@ -87,7 +85,7 @@ class Proof:
     findings: list[guardgraph.Finding]
 
 
-def prove(target: str | None) -> list[Proof]:
+def prove_graph_argument(target: str | None) -> list[Proof]:
     """Hold the shipped patterns, or a graph of the user's own, against the grammar.
 
     Args:
@@ -98,36 +96,36 @@ def prove(target: str | None) -> list[Proof]:
         InputError: what it makes is no compiled LangGraph graph.
     """
     if target is not None:
-        return [_proof(load_named_graph(target, "verify"))]
-    return [_proof(pattern.create_agent()) for pattern in PATTERNS.values()]
+        return [_prove_printed_graph(load_named_graph(target, "verify"))]
+    return [_prove_printed_graph(pattern.create_agent()) for pattern in PATTERNS.values()]
 
 
-def _proof(graph: guardgraph.GuardedGraph) -> Proof:
+def _prove_printed_graph(graph: guardgraph.GuardedGraph) -> Proof:
     findings = guardgraph.verify(graph)
     return Proof(graph.get_name(), len(graph.builder.nodes), len(guardgraph.RULES), findings)
 
 
-def show_proofs(screen: Screen, proved: Iterable[Proof]) -> None:
+def print_proofs(screen: Screen, proved: Iterable[Proof]) -> None:
     """Print a line for each graph and one for each finding."""
     for proof in proved:
-        sizes = f"{_counted(proof.nodes, 'node')}, {_counted(proof.rules, 'rule')}, "
-        found = _counted(len(proof.findings), "finding")
+        sizes = f"{_format_count(proof.nodes, 'node')}, {_format_count(proof.rules, 'rule')}, "
+        found = _format_count(len(proof.findings), "finding")
         shown = (found, "red") if proof.findings else ("no findings", "green")
-        screen.show((proof.graph, "bold"), f": {sizes}", shown, indent=0)
+        screen.print_text((proof.graph, "bold"), f": {sizes}", shown, indent=0)
         for finding in proof.findings:
-            screen.show(str(finding), hang=2)
+            screen.print_text(str(finding), hang=2)
 
 
-def _counted(count: int, noun: str) -> str:
+def _format_count(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def proofs_json(proved: Iterable[Proof]) -> list[JsonObject]:
+def format_proofs_json(proved: Iterable[Proof]) -> list[JsonObject]:
     """Return every proof as an object."""
     return [asdict(proof) for proof in proved]
 
 
-def page_of(run: str, graph: str | None, asked: str | None, store: str | None = None) -> guardgraph.Page:
+def report_run_argument(run: str, graph: str | None, asked: str | None, store: str | None = None) -> guardgraph.Page:
     """Make the page of a run.
 
     Args:
@@ -142,11 +140,11 @@ def page_of(run: str, graph: str | None, asked: str | None, store: str | None = 
         InputError: the file holds no finished run, or none of this graph; or the store has no such run.
         StoreError: the store cannot be read.
     """
-    found = read("RUN", run) if store is None else audit.store_at(store).read(run)
-    return guardgraph.report(found, None if graph is None else graph_of(graph, "--graph"), asked=asked)
+    found = read_run_argument("RUN", run) if store is None else audit.open_store_option(store).read(run)
+    return guardgraph.report(found, None if graph is None else load_graph_argument(graph, "--graph"), asked=asked)
 
 
-def read(option: str, file: str) -> JsonObject | guardgraph.StoredRun:
+def read_run_argument(option: str, file: str) -> JsonObject | guardgraph.StoredRun:
     """Return the result in a file, or the run of the document that it is.
 
     Raises:
@@ -155,7 +153,7 @@ def read(option: str, file: str) -> JsonObject | guardgraph.StoredRun:
     from guardgraph.evidence.checking import is_run_document, unwrap_run_document
     from guardgraph.evidence.document import build_stored_run
 
-    value = inputs.json_object(option, file, inputs.DOCUMENT_DEPTH)
+    value = inputs.read_json_option(option, file, inputs.DOCUMENT_DEPTH)
     if not is_run_document(value):
         return value
     try:

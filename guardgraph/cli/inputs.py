@@ -15,26 +15,12 @@ from guardgraph.tools import demo
 if TYPE_CHECKING:
     from guardgraph.state.context import Caller
 
-__all__ = [
-    "DOCUMENT_DEPTH",
-    "caller",
-    "content",
-    "existing_file",
-    "existing_folder",
-    "incident_context",
-    "json_object",
-    "load_environment",
-    "named",
-    "research_request",
-    "run_result",
-]
-
 
 DOCUMENT_DEPTH = RESULT_DEPTH + 8
 """Levels of nesting of a file with a run's result, or with a document of the run, in which the result stands."""
 
 
-def load_environment() -> None:
+def load_dotenv_file() -> None:
     """Read the ``.env`` of the current folder, if there is one; what the environment already has, wins.
 
     Raises:
@@ -46,7 +32,7 @@ def load_environment() -> None:
         raise ConfigurationError(f".env in the current folder cannot be read: {error}") from error
 
 
-def named(option: str, path: str) -> str:
+def check_path_option(option: str, path: str) -> str:
     """Return the path that an option or an argument names.
 
     Raises:
@@ -57,27 +43,27 @@ def named(option: str, path: str) -> str:
     return path
 
 
-def existing_file(option: str, path: str) -> str:
+def require_file_option(option: str, path: str) -> str:
     """Return the path of a file that is there: what is only read is not made.
 
     Raises:
         ConfigurationError: there is no such file.
     """
-    return _existing(option, path, "file", Path.is_file)
+    return _require_path_option(option, path, "file", Path.is_file)
 
 
-def existing_folder(option: str, path: str) -> str:
+def require_folder_option(option: str, path: str) -> str:
     """Return the path of a folder that is there.
 
     Raises:
         ConfigurationError: there is no such folder.
     """
-    return _existing(option, path, "folder", Path.is_dir)
+    return _require_path_option(option, path, "folder", Path.is_dir)
 
 
-def _existing(option: str, path: str, kind: str, is_one: Callable[[Path], bool]) -> str:
+def _require_path_option(option: str, path: str, kind: str, is_one: Callable[[Path], bool]) -> str:
     try:
-        found = is_one(Path(named(option, path)))
+        found = is_one(Path(check_path_option(option, path)))
     except OSError as error:
         raise ConfigurationError(f"{option} {path!r:.200}: cannot be read: {error.strerror}") from None
     if not found:
@@ -86,7 +72,7 @@ def _existing(option: str, path: str, kind: str, is_one: Callable[[Path], bool])
     return path
 
 
-def caller(tenant: str | None, user: str | None, groups: list[str] | None) -> Caller | None:
+def parse_caller_options(tenant: str | None, user: str | None, groups: list[str] | None) -> Caller | None:
     """Return who asks, None where nothing is said of him.
 
     Raises:
@@ -99,45 +85,45 @@ def caller(tenant: str | None, user: str | None, groups: list[str] | None) -> Ca
             raise ConfigurationError(f"{option}: a name that is not blank is required; given: {name!r:.80}")
     from pydantic import ValidationError  # for which help need not wait
 
-    from guardgraph.plain.findings import configuration_error
+    from guardgraph.plain.findings import make_configuration_error
     from guardgraph.state.context import Caller
 
     try:
         return Caller(tenant=tenant, user=user, groups=tuple(groups or ()))
     except ValidationError as error:
-        raise configuration_error("caller", error) from None
+        raise make_configuration_error("caller", error) from None
 
 
-def research_request(question: str | None = None) -> JsonObject:
+def load_question_argument(question: str | None = None) -> JsonObject:
     """Return the demo's research request, asking another question if one is given."""
-    given = demo.research_request()
+    given = demo.load_demo_request()
     return given if question is None else {**given, "request": {**given["request"], "question": question}}
 
 
-def incident_context(file: str | None = None) -> JsonObject:
+def load_context_option(file: str | None = None) -> JsonObject:
     """Return the incident context in a file, the demo's without one.
 
     Raises:
         ConfigurationError: the file cannot be read, or holds no JSON object.
     """
     if file is None:
-        return demo.incident_context()
-    return json_object("--context", file)
+        return demo.load_demo_incident()
+    return read_json_option("--context", file)
 
 
-def run_result(option: str, file: str) -> JsonObject:
-    """Return the result of a run in the file that an option names; see `json_object`."""
-    return json_object(option, file, RESULT_DEPTH)
+def read_run_option(option: str, file: str) -> JsonObject:
+    """Return the result of a run in the file that an option names; see `read_json_option`."""
+    return read_json_option(option, file, RESULT_DEPTH)
 
 
-def json_object(option: str, file: str, levels: int = MAX_DEPTH) -> JsonObject:
+def read_json_option(option: str, file: str, levels: int = MAX_DEPTH) -> JsonObject:
     """Return the JSON object in the file that an option names; ``-`` is the standard input.
 
     Raises:
         ConfigurationError: the file cannot be read, or holds no JSON object.
     """
     try:
-        value = parse_json(_content(file).decode("utf-8-sig"), levels, keys_once=True)
+        value = parse_json(_read_file_or_stdin(file).decode("utf-8-sig"), levels, keys_once=True)
     except NotJson as error:
         raise ConfigurationError(f"{option} {file!r}: not JSON: {error}") from error
     except (OSError, ValueError) as error:
@@ -147,7 +133,7 @@ def json_object(option: str, file: str, levels: int = MAX_DEPTH) -> JsonObject:
     return value
 
 
-def content(option: str, file: str, most: int) -> bytes:
+def read_option_bytes(option: str, file: str, most: int) -> bytes:
     """Return what is in the file that an option names; ``-`` is the standard input.
 
     Args:
@@ -159,7 +145,7 @@ def content(option: str, file: str, most: int) -> bytes:
         ConfigurationError: it cannot be read, or is larger.
     """
     try:
-        found = _content(file, most + 1)
+        found = _read_file_or_stdin(file, most + 1)
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"{option} {file!r:.200}: cannot be read: {error}") from error
     if len(found) > most:
@@ -167,7 +153,7 @@ def content(option: str, file: str, most: int) -> bytes:
     return found
 
 
-def _content(file: str, most: int = -1) -> bytes:
+def _read_file_or_stdin(file: str, most: int = -1) -> bytes:
     # sys.stdin is None where nothing is connected
     with Path(file).open("rb") if file != "-" else open(0, "rb", closefd=False) as opened:
         return opened.read(most)

@@ -1,29 +1,105 @@
-"""`guardgraph kb`: knowledge bases on disk are filled, searched, checked, and asked who may read what."""
+"""`guardgraph kb`: knowledge bases on disk are filled, searched, checked, rebuilt, and asked who may read what."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 import typer
 
 import guardgraph
 from guardgraph.cli import inputs
-from guardgraph.cli.bases import counted, first_of, show_checked, show_report, show_rows
-from guardgraph.cli.folders import bar
+from guardgraph.cli.folders import show_progress_bar
 from guardgraph.cli.screen import Screen
-from guardgraph.cli.shell import OK, STOPPED, note
+from guardgraph.cli.shell import OK, STOPPED, print_on_stderr
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 
 if TYPE_CHECKING:
     from guardgraph.knowledge.checking import CheckedBase
     from guardgraph.knowledge.index.scopes import Scope
+    from guardgraph.knowledge.ingest.report import Report
     from guardgraph.state.context import Caller
 
-__all__ = ["Group", "User", "app", "caller_of"]
+_SHOWN: Final = 5
+"""Of many that are alike."""
+
+
+def counted(count: int, name: str) -> str:
+    """Return a number of things."""
+    return f"{count} {name}{'' if count == 1 else 's'}"
+
+
+def first_of(names: Sequence[str]) -> str:
+    """Return the first of some names, and how many there are more."""
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{', '.join(names[:_SHOWN])}{more}" or "none"
+
+
+def show_report(screen: Screen, folder: str, report: Report) -> None:
+    """Show what became of the files of a folder, and on stderr what to know of those that were put in."""
+    counts = {name: len(getattr(report, name)) for name in ("added", "changed", "unchanged", "removed", "failed")}
+    screen.print_text(f"{folder}: {', '.join(f'{count} {name}' for name, count in counts.items())}", indent=0)
+    for failed in report.failed:
+        screen.print_text((f"{failed.name}: {failed.reason}", "red"), hang=2)
+    if left_out := report.describe_left_out():
+        print_on_stderr(f"left out of {folder}: {left_out}")
+    if report.closed:
+        whom = "--reader or an access.yaml names who may"
+        print_on_stderr(
+            f"nobody may read {counted(len(report.closed), 'document')} ({first_of(report.closed)}); {whom}"
+        )
+
+
+def show_rows(screen: Screen, rows: Iterable[JsonObject]) -> None:
+    """Show rows that have the same fields."""
+    held = [*rows]
+    if not held:
+        screen.print_text("nothing", indent=0)
+        return
+    screen.print_table(
+        [name.replace("_", " ") for name in held[0]], ([_cell(value) for value in row.values()] for row in held)
+    )
+
+
+def show_checked(screen: Screen, file: str, checked: CheckedBase) -> None:
+    """Show what was found, what became of it, and what to do next."""
+    screen.print_text(f"{file}: {counted(checked.documents, 'document')}, {counted(checked.chunks, 'chunk')}", indent=0)
+    for kind, of_kind in groupby(checked.findings, key=lambda finding: finding.kind):
+        findings = [*of_kind]
+        for finding in findings[:_SHOWN]:
+            screen.print_text((str(finding), "red"), hang=2)
+        if len(findings) > _SHOWN:
+            screen.print_text((f"{kind}: {len(findings) - _SHOWN} more; --json has them", "red"), hang=2)
+    if not checked.findings:
+        screen.print_text(("no findings", "green"), indent=0)
+    elif not checked.rebuilt:
+        screen.print_text(f"to make the index anew of what is right: guardgraph kb rebuild {file}", indent=0)
+    if checked.rebuilt:
+        screen.print_text(("the index is made anew", "green"), indent=0)
+    for items, became in (
+        (checked.refused, "not what was put in; add it again"),
+        (checked.without_vectors, "it has no vectors"),
+        (checked.lost, "add the documents again"),
+    ):
+        for item in items:
+            screen.print_text((f"{item}: {became}", "red"), hang=2)
+    if checked.without_vectors or (not checked.rebuilt and any(item.kind == "vectors" for item in checked.findings)):
+        again = f"KnowledgeBase({file!r}, embedding=...).add(...); where it is refused, into a new file"
+        screen.print_text(f"to make vectors again, in Python: {again}", indent=0)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(value) or "nobody"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "-" if value is None else str(value)
+
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -81,9 +157,9 @@ def add(
     What is new or changed is read, what is gone is removed, and every rule is held again. Exit code 3 if a file could
     not be taken in; the others were.
     """
-    inputs.load_environment()
-    inputs.existing_folder("FOLDER", folder)
-    with guardgraph.KnowledgeBase(inputs.named("FILE", file)) as kb, bar() as progress:
+    inputs.load_dotenv_file()
+    inputs.require_folder_option("FOLDER", folder)
+    with guardgraph.KnowledgeBase(inputs.check_path_option("FILE", file)) as kb, show_progress_bar() as progress:
         report = kb.add(folder, tenant=tenant, readers=reader, name=name, prune=prune, progress=progress)
     if as_json:
         items = {name: [item._asdict() for item in getattr(report, name)] for name in ("failed", "left_out")}
@@ -103,9 +179,9 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List the collections of a knowledge base, or the documents of one."""
-    inputs.load_environment()
+    inputs.load_dotenv_file()
     rows: list[JsonObject]
-    with guardgraph.KnowledgeBase(inputs.existing_file("FILE", file)) as kb:
+    with guardgraph.KnowledgeBase(inputs.require_file_option("FILE", file)) as kb:
         if name is None:
             collections = kb.index.collections()
             rows = [
@@ -133,10 +209,10 @@ def remove(
     tenant: Of = None,
 ) -> None:
     """Remove a collection with all its documents."""
-    inputs.load_environment()
-    with guardgraph.KnowledgeBase(inputs.existing_file("FILE", file)) as kb:
+    inputs.load_dotenv_file()
+    with guardgraph.KnowledgeBase(inputs.require_file_option("FILE", file)) as kb:
         count = kb.remove(_existing_collection("NAME", name, tenant, kb), tenant=tenant)
-    Screen().show(f"{name}: {counted(count, 'document')} removed", indent=0)
+    Screen().print_text(f"{name}: {counted(count, 'document')} removed", indent=0)
 
 
 @app.command()
@@ -154,23 +230,25 @@ def search(
 
     That shows documents that the caller may not read: whoever may open the file may read all of it.
     """
-    inputs.load_environment()
-    with guardgraph.KnowledgeBase(inputs.existing_file("FILE", file)) as kb:
-        found, missing = kb.index.explain(query, caller=inputs.caller(tenant, user, group), top_k=top_k)
+    inputs.load_dotenv_file()
+    with guardgraph.KnowledgeBase(inputs.require_file_option("FILE", file)) as kb:
+        found, missing = kb.index.explain(query, caller=inputs.parse_caller_options(tenant, user, group), top_k=top_k)
         _note_unknown(tenant, kb)
     if as_json:
         _print_json({"found": found, "not_found": [item._asdict() for item in missing]})
         return
     screen = Screen()
     for candidate in found:
-        screen.columns((f"{candidate['score']:.4f}", "bold"), candidate["doc_id"], at=8, indent=0)
-        screen.show((f"{candidate['source']}: {' '.join(candidate['text'].split())[:SHOWN_TEXT]}", "dim"), indent=8)
+        screen.print_columns((f"{candidate['score']:.4f}", "bold"), candidate["doc_id"], at=8, indent=0)
+        screen.print_text(
+            (f"{candidate['source']}: {' '.join(candidate['text'].split())[:SHOWN_TEXT]}", "dim"), indent=8
+        )
     if not found:
-        screen.show("nothing found", indent=0)
+        screen.print_text("nothing found", indent=0)
     if missing:
-        screen.heading("not found")
+        screen.print_heading("not found")
     for item in missing:
-        screen.show(f"{item.id}: {item.reason}", hang=2)
+        screen.print_text(f"{item.id}: {item.reason}", hang=2)
 
 
 @app.command()
@@ -178,8 +256,7 @@ def check(
     file: File,
     *,
     repair: Annotated[
-        bool,
-        typer.Option("--repair", help="Another name of `kb rebuild`, for this version alone."),
+        bool, typer.Option("--repair", help="Another name of `kb rebuild`, for this version alone.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -190,11 +267,11 @@ def check(
     """
     from guardgraph.knowledge.checking import check_file, rebuild_file
 
-    inputs.load_environment()
-    path = Path(inputs.existing_file("FILE", file))
+    inputs.load_dotenv_file()
+    path = Path(inputs.require_file_option("FILE", file))
     checked = rebuild_file(path) if repair else check_file(path)
     if repair:
-        note("`kb check --repair` is `kb rebuild` now; the next version has no other name for it")
+        print_on_stderr("`kb check --repair` is `kb rebuild` now; the next version has no other name for it")
     _show_checked(file, checked, as_json)
 
 
@@ -207,8 +284,8 @@ def rebuild(file: File, *, as_json: Json = False) -> None:
     """
     from guardgraph.knowledge.checking import rebuild_file
 
-    inputs.load_environment()
-    _show_checked(file, rebuild_file(Path(inputs.existing_file("FILE", file))), as_json)
+    inputs.load_dotenv_file()
+    _show_checked(file, rebuild_file(Path(inputs.require_file_option("FILE", file))), as_json)
 
 
 def _show_checked(file: str, checked: CheckedBase, as_json: bool) -> NoReturn:
@@ -229,9 +306,9 @@ def access(file: File, tenant: Asking = None, user: User = None, group: Group = 
     """
     from guardgraph.state.access import is_access_allowed
 
-    inputs.load_environment()
-    asked = inputs.caller(tenant, user, group)
-    with guardgraph.KnowledgeBase(inputs.existing_file("FILE", file)) as kb:
+    inputs.load_dotenv_file()
+    asked = inputs.parse_caller_options(tenant, user, group)
+    with guardgraph.KnowledgeBase(inputs.require_file_option("FILE", file)) as kb:
         _note_unknown(tenant, kb)
         rows: list[JsonObject] = [
             {
@@ -255,8 +332,8 @@ def caller_of(kb: str | None, tenant: str | None, user: str | None, group: list[
     Raises:
         ConfigurationError: a caller is named without such a file, or a name is wrong.
     """
-    if kb is not None and os.path.isfile(inputs.named("--kb", kb)):
-        return inputs.caller(tenant, user, group)
+    if kb is not None and os.path.isfile(inputs.check_path_option("--kb", kb)):
+        return inputs.parse_caller_options(tenant, user, group)
     for option, given in (("--user", user), ("--group", group)):
         if given:
             raise ConfigurationError(f"{option}: --kb FILE, a file of `guardgraph kb`, is required beside it")
@@ -281,7 +358,7 @@ def _note_unknown(tenant: str | None, kb: guardgraph.KnowledgeBase) -> None:
     """Say on stderr that a tenant has no documents, since another one may be meant."""
     there = kb.tenants()
     if tenant is not None and tenant not in there:
-        note(f"the tenant {tenant!r:.80} has no documents; there are {first_of([of for of in there if of])}")
+        print_on_stderr(f"the tenant {tenant!r:.80} has no documents; there are {first_of([of for of in there if of])}")
 
 
 def _by_tenant(collection: tuple[str | None, str]) -> tuple[str, str]:

@@ -1,44 +1,64 @@
-"""How commands make their runs, and how they end: what is printed, and the exit code."""
+"""How commands make their runs: the options that several have, what is printed, and the exit code."""
 
 from __future__ import annotations
 
 import json
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from guardgraph.cli import runs, views
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED, WAITING
-from guardgraph.plain.json import JsonObject, named
+from guardgraph.plain.json import JsonObject, name_json_numbers
 
-__all__ = ["exit_after", "exit_with", "make", "print_json"]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="PROVIDER:NAME",
+        help='Who proposes, such as "openai:gpt-4.1-mini"; offline rules if left out.',
+        show_default=False,
+    ),
+]
+Policy = Annotated[
+    str | None, typer.Option("--policy", metavar="FILE", help="Policy and budget: YAML or TOML.", show_default=False)
+]
+Tenant = Annotated[
+    str | None, typer.Option("--tenant", metavar="TENANT", help="Whose overlay in --policy.", show_default=False)
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Goal = Annotated[
+    str | None, typer.Option("--goal", help="What the text is for; the demo's if left out.", show_default=False)
+]
 
 
-def make(run: runs.PlannedRun, as_json: bool) -> NoReturn:
+def run_and_exit(run: runs.PlannedRun, as_json: bool) -> NoReturn:
     """Make a run, print it, and exit as it ended."""
     if as_json:
-        result = runs.follow(run)
+        result = runs.follow_run_on_screen(run)
         print_json(result)
     else:
         screen = Screen()
-        result = views.show_run(screen, run)
-        views.show_next(screen, run, result)
-    exit_after(result)
+        result = views.print_followed_run(screen, run)
+        views.print_next_commands(screen, run, result)
+    exit_after_runs(result)
 
 
 def print_json(document: Any) -> None:
     """Print one JSON document."""
-    print(json.dumps(named(document), indent=2, allow_nan=False), flush=True)
+    print(json.dumps(name_json_numbers(document), indent=2, allow_nan=False), flush=True)
 
 
-def exit_with(ok: bool) -> NoReturn:
+def exit_with_status(ok: bool) -> NoReturn:
     """Exit as something turned out that is either well or not."""
     raise typer.Exit(OK if ok else STOPPED)
 
 
-def exit_after(*results: JsonObject) -> NoReturn:
+def exit_after_runs(*results: JsonObject) -> NoReturn:
     """Exit as runs ended; one that was stopped counts more than one that waits."""
-    if not any(map(runs.is_waiting, results)):
-        exit_with(all(map(runs.is_ok, results)))
-    raise typer.Exit(WAITING if all(runs.is_waiting(result) or runs.is_ok(result) for result in results) else STOPPED)
+    if not any(map(runs.is_waiting_result, results)):
+        exit_with_status(all(map(runs.is_ok_result, results)))
+    raise typer.Exit(
+        WAITING if all(runs.is_waiting_result(result) or runs.is_ok_result(result) for result in results) else STOPPED
+    )

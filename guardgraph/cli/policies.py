@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from guardgraph.cli import inputs
-from guardgraph.cli.graphs import graph_of
+from guardgraph.cli.graphs import load_graph_argument
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED
 from guardgraph.graphs.patterns import COMMANDS, find_shipped_pattern
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from guardgraph.policies.file import PolicyFile
     from guardgraph.state.settings import Budget, Settings
 
-__all__ = ["app", "settings_for", "settings_given"]
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -55,14 +54,14 @@ def check(
     """Check a policy file, and print the settings that hold with their fingerprints."""
     from guardgraph.policies.comparison import find_not_taken_overlays
 
-    inputs.load_environment()
-    policy = _file(file, graph)
+    inputs.load_dotenv_file()
+    policy = _load_policy_argument(file, graph)
     holds = policy.settings(tenant)
     refused = find_not_taken_overlays(policy, None if tenant is None else [tenant])
     if as_json:
-        _print_json(_checked_json(policy, tenant, holds, refused))
+        _print_json_document(_format_policy_json(policy, tenant, holds, refused))
     else:
-        _show_checked(Screen(), policy, holds, refused)
+        _print_checked_policy(Screen(), policy, holds, refused)
 
 
 @app.command()
@@ -85,16 +84,16 @@ def diff(
     """
     from guardgraph.policies.comparison import compare_policy_files, find_not_taken_overlays
 
-    inputs.load_environment()
+    inputs.load_dotenv_file()
     if wrong := [kind for kind in fail_on or () if kind not in STYLES]:
         raise ConfigurationError(f"--fail-on: {', '.join(STYLES)} are allowed; given: {wrong[0]!r:.80}")
-    files = _file(old, graph), _file(new, graph)
+    files = _load_policy_argument(old, graph), _load_policy_argument(new, graph)
     rows = compare_policy_files(*files, tenant=tenant)
     refused = find_not_taken_overlays(
         files[1], None if tenant is None else [name for name in files[1].tenants if name == tenant]
     )
     if as_json:
-        _print_json(
+        _print_json_document(
             {
                 "pattern": files[1].pattern,
                 "fields": [row.plain() for row in rows],
@@ -102,7 +101,7 @@ def diff(
             }
         )
     else:
-        _show_differences(Screen(), rows, refused)
+        _print_policy_differences(Screen(), rows, refused)
     raise typer.Exit(STOPPED if any(row.compared in (fail_on or ()) for row in rows) else OK)
 
 
@@ -115,13 +114,17 @@ def schema(
     """Print the JSON Schema of the policy files of a pattern, for editors."""
     from guardgraph.policies.file import build_policy_schema
 
-    inputs.load_environment()
+    inputs.load_dotenv_file()
     shipped = find_shipped_pattern(graph)
-    named, policy, budget = _of_graph(graph, "schema") if shipped is None else (shipped.name, *shipped.settings_classes)
-    _print_json(build_policy_schema(named, policy, budget))
+    named, policy, budget = (
+        _load_settings_classes(graph, "schema") if shipped is None else (shipped.name, *shipped.settings_classes)
+    )
+    _print_json_document(build_policy_schema(named, policy, budget))
 
 
-def settings_for(pattern: str, file: str | None, tenant: str | None, *, is_caller: bool = False) -> dict[str, Any]:
+def load_policy_option(
+    pattern: str, file: str | None, tenant: str | None, *, is_caller: bool = False
+) -> dict[str, Any]:
     """Return what the factory of a shipped pattern is given by ``--policy`` and ``--tenant``; nothing without a file.
 
     Args:
@@ -143,7 +146,7 @@ def settings_for(pattern: str, file: str | None, tenant: str | None, *, is_calle
     return read.settings(None if is_caller and tenant not in read.tenants else tenant)
 
 
-def settings_given(candidate: str, file: str, tenant: str | None) -> dict[str, Any]:
+def load_candidate_policy_option(candidate: str, file: str, tenant: str | None) -> dict[str, Any]:
     """Return what a user's factory is given by ``--policy``: what holds for a tenant that the file has, else for all.
 
     Args:
@@ -156,30 +159,30 @@ def settings_given(candidate: str, file: str, tenant: str | None) -> dict[str, A
     """
     from guardgraph.policies.file import read_policy
 
-    read = read_policy(file, own=lambda: _of_graph(candidate, "candidate")[1:])
+    read = read_policy(file, own=lambda: _load_settings_classes(candidate, "candidate")[1:])
     return read.settings(tenant if tenant in read.tenants else None)
 
 
-def _file(file: str, graph: str | None) -> PolicyFile[Any, Any]:
+def _load_policy_argument(file: str, graph: str | None) -> PolicyFile[Any, Any]:
     from guardgraph.policies.file import load_policy
 
     if graph is None:
         return load_policy(file)
-    named, policy, budget = _of_graph(graph, "--graph")
+    named, policy, budget = _load_settings_classes(graph, "--graph")
     return load_policy(file, pattern=named, policy=policy, budget=budget)
 
 
-def _of_graph(target: str, asking: str) -> tuple[str, type[Settings], type[Budget]]:
+def _load_settings_classes(target: str, asking: str) -> tuple[str, type[Settings], type[Budget]]:
     from guardgraph.graphs.running.door import GuardedGraph
 
-    graph = graph_of(target, asking)
+    graph = load_graph_argument(target, asking)
     if not isinstance(graph, GuardedGraph):
         raise ConfigurationError(f"{asking}: a guarded graph is required; given: {type(graph).__name__}")
     frame = graph.frame
     return frame.catalogue.pattern, type(frame.policy), type(frame.budget)
 
 
-def _checked_json(
+def _format_policy_json(
     file: PolicyFile[Any, Any], tenant: str | None, holds: dict[str, Settings], refused: list[NotTaken]
 ) -> JsonObject:
     from guardgraph.policies.comparison import show_policy_settings
@@ -188,58 +191,56 @@ def _checked_json(
         name: {"fingerprint": item.fingerprint, "settings": show_policy_settings(item)} for name, item in holds.items()
     }
     not_taken = [item.plain() for item in refused]
-    return {
-        "pattern": file.pattern,
-        "tenant": tenant,
-        **sections,
-        "tenants": [*file.tenants],
-        "not_taken": not_taken,
-    }
+    return {"pattern": file.pattern, "tenant": tenant, **sections, "tenants": [*file.tenants], "not_taken": not_taken}
 
 
-def _show_checked(
+def _print_checked_policy(
     screen: Screen, file: PolicyFile[Any, Any], holds: dict[str, Settings], refused: list[NotTaken]
 ) -> None:
     from guardgraph.policies.comparison import show_policy_settings
 
-    screen.show((file.pattern, "bold"), ": valid", indent=0)
+    screen.print_text((file.pattern, "bold"), ": valid", indent=0)
     for name, item in holds.items():
-        screen.heading(name)
+        screen.print_heading(name)
         for setting, value in show_policy_settings(item).items():
             left_out = item.is_open(setting)
-            screen.columns(setting, (LEFT_OUT, "dim") if left_out else _shown(value), at=28)
-        screen.columns(("fingerprint", "dim"), item.fingerprint, at=28)
+            screen.print_columns(setting, (LEFT_OUT, "dim") if left_out else _format_setting_value(value), at=28)
+        screen.print_columns(("fingerprint", "dim"), item.fingerprint, at=28)
     if file.tenants:
-        screen.heading("tenants")
-        screen.show(", ".join(file.tenants))
-    _show_refused(screen, refused)
+        screen.print_heading("tenants")
+        screen.print_text(", ".join(file.tenants))
+    _print_refused_overlays(screen, refused)
 
 
-def _show_differences(screen: Screen, rows: list[Difference], refused: list[NotTaken]) -> None:
+def _print_policy_differences(screen: Screen, rows: list[Difference], refused: list[NotTaken]) -> None:
     for row in rows:
         if row.compared != "equal":
             whose = f"{row.tenant}: " if row.tenant is not None else ""
-            screen.columns(
+            screen.print_columns(
                 (row.compared, STYLES[row.compared]),
-                f"{whose}{row.field}: {_shown(row.old)} -> {_shown(row.new)}",
+                f"{whose}{row.field}: {_format_setting_value(row.old)} -> {_format_setting_value(row.new)}",
                 at=9,
                 indent=0,
             )
     counts = {kind: sum(row.compared == kind for row in rows) for kind in (*STYLES, "equal")}
-    screen.show(", ".join(f"{count} {kind}" for kind, count in counts.items()), indent=0)
-    _show_refused(screen, refused)
+    screen.print_text(", ".join(f"{count} {kind}" for kind, count in counts.items()), indent=0)
+    _print_refused_overlays(screen, refused)
 
 
-def _show_refused(screen: Screen, refused: list[NotTaken]) -> None:
+def _print_refused_overlays(screen: Screen, refused: list[NotTaken]) -> None:
     if refused:
-        screen.heading("asked for by an overlay and not taken, since it would loosen")
+        screen.print_heading("asked for by an overlay and not taken, since it would loosen")
     for item in refused:
-        screen.show(f"{item.tenant}: {item.field}: {_shown(item.asked)}; holds: {_shown(item.holds)}", hang=2)
+        screen.print_text(
+            f"{item.tenant}: {item.field}: {_format_setting_value(item.asked)}; "
+            f"holds: {_format_setting_value(item.holds)}",
+            hang=2,
+        )
 
 
-def _shown(value: Any) -> str:
+def _format_setting_value(value: Any) -> str:
     return "nothing" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def _print_json(document: Any) -> None:
+def _print_json_document(document: Any) -> None:
     print(json.dumps(document, indent=2), flush=True)

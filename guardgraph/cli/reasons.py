@@ -10,10 +10,8 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.catalogue import Catalogue
 
-__all__ = ["catalogues_named", "reasons_json", "reasons_markdown", "show_reasons"]
 
-
-def catalogues_named(called: str | None) -> list[Catalogue]:
+def select_catalogues_argument(called: str | None) -> list[Catalogue]:
     """Return one pattern's catalogue, or all.
 
     Raises:
@@ -26,18 +24,18 @@ def catalogues_named(called: str | None) -> list[Catalogue]:
     return [found.catalogue]
 
 
-def show_reasons(screen: Screen, catalogues: Iterable[Catalogue]) -> None:
+def print_reasons(screen: Screen, catalogues: Iterable[Catalogue]) -> None:
     """Print a table for each pattern."""
     for catalogue in catalogues:
-        screen.heading(f"{catalogue.pattern}: {len(catalogue.reasons)} reasons")
+        screen.print_heading(f"{catalogue.pattern}: {len(catalogue.reasons)} reasons")
         rows = []
         for item in catalogue:
             mark = " (defensive)" if item.defensive else ""
             rows.append((f"{item.reason}{mark}\n  {', '.join(item.phases)}", f"{item.meaning}\n{item.advice}"))
-        screen.table(("Reason, and where", "Meaning, and what to do"), rows)
+        screen.print_table(("Reason, and where", "Meaning, and what to do"), rows)
 
 
-def reasons_json(catalogues: Iterable[Catalogue]) -> list[JsonObject]:
+def format_reasons_json(catalogues: Iterable[Catalogue]) -> list[JsonObject]:
     """Return every reason as an object."""
     return [
         {
@@ -54,7 +52,7 @@ def reasons_json(catalogues: Iterable[Catalogue]) -> list[JsonObject]:
     ]
 
 
-def reasons_markdown() -> str:
+def format_reasons_markdown() -> str:
     """Return the table of the docs."""
     # loads Pydantic, for which help need not wait
     from guardgraph.graphs.catalogues import catalogue_markdown

@@ -12,8 +12,7 @@ import typer
 
 import guardgraph
 from guardgraph.cli import graphs, inputs, policies, runs
-from guardgraph.cli.making import exit_with, make, print_json
-from guardgraph.cli.options import Goal, Json, Model, Policy, Tenant
+from guardgraph.cli.making import Goal, Json, Model, Policy, Tenant, exit_with_status, print_json, run_and_exit
 from guardgraph.cli.screen import Screen
 from guardgraph.graphs.loading import load_named_graph
 from guardgraph.plain.errors import ConfigurationError, ReadFailure
@@ -22,18 +21,6 @@ from guardgraph.plain.json import JsonObject
 if TYPE_CHECKING:
     from guardgraph.world.call import Outside
 
-__all__ = [
-    "Allow",
-    "Cache",
-    "Evidence",
-    "Reader",
-    "Shown",
-    "reader_of",
-    "recheck",
-    "research",
-    "settings_of",
-    "watched",
-]
 
 Shown = Callable[[str, str], None]
 """Shows a URL, and what came of it."""
@@ -64,7 +51,7 @@ Reader = Annotated[
 ]
 
 
-def settings_of(policy: str | None, tenant: str | None, allow: list[str] | None) -> dict[str, Any]:
+def load_web_settings_options(policy: str | None, tenant: str | None, allow: list[str] | None) -> dict[str, Any]:
     """Return the settings under which pages are read: those of ``--policy``, or the hosts of ``--allow`` on both lists.
 
     Raises:
@@ -74,7 +61,7 @@ def settings_of(policy: str | None, tenant: str | None, allow: list[str] | None)
         both = "not both" if allow else "one of them"
         raise ConfigurationError(f"--allow HOST, --policy FILE: {both}; they say which hosts may be read")
     if not allow:
-        return policies.settings_for("research", policy, tenant)
+        return policies.load_policy_option("research", policy, tenant)
     if tenant is not None:
         raise ConfigurationError(f"--tenant: --policy FILE is required beside it; given: {tenant!r:.80}")
     hosts = guardgraph.ResearchPolicy(allowed_domains_policy=tuple(allow), allowed_domains_execution=tuple(allow))
@@ -82,15 +69,15 @@ def settings_of(policy: str | None, tenant: str | None, allow: list[str] | None)
     return {"policy": hosts}
 
 
-def reader_of(reader: str | None, cache: str | None) -> Outside:
+def load_reader_option(reader: str | None, cache: str | None) -> Outside:
     """Return who reads pages: what ``--reader`` makes, else a `web_reader`.
 
     Raises:
         ConfigurationError: there is no such factory, it makes none, or the extra `web` is not installed.
     """
-    _say_nothing_of_retries()
+    _silence_retry_output()
     if reader is None:
-        return guardgraph.web_reader(cache=None if cache is None else inputs.named("--cache", cache))
+        return guardgraph.web_reader(cache=None if cache is None else inputs.check_path_option("--cache", cache))
     if cache is not None:
         raise ConfigurationError("--cache: for the reader of ours; --reader makes one with a cache of its own")
     from guardgraph.world.proposers import validate_call_target
@@ -98,7 +85,7 @@ def reader_of(reader: str | None, cache: str | None) -> Outside:
     return validate_call_target("--reader", load_named_graph(reader, "--reader"))
 
 
-def _say_nothing_of_retries() -> None:
+def _silence_retry_output() -> None:
     """Keep stamina from printing among the output: what came of the last attempt is shown."""
     try:
         from stamina.instrumentation import set_on_retry_hooks
@@ -107,7 +94,7 @@ def _say_nothing_of_retries() -> None:
     set_on_retry_hooks(())
 
 
-def watched(reader: Outside, evidence: str | None, shown: Shown | None) -> Outside:
+def print_pages_of_reader(reader: Outside, evidence: str | None, shown: Shown | None) -> Outside:
     """Return a reader whose pages are kept and shown as they are read.
 
     Args:
@@ -120,10 +107,10 @@ def watched(reader: Outside, evidence: str | None, shown: Shown | None) -> Outsi
     """
     if evidence is None and shown is None:
         return reader
-    folder = None if evidence is None else _folder(evidence)
+    folder = None if evidence is None else _make_evidence_folder(evidence)
     from langchain_core.runnables import Runnable
 
-    def read(request: JsonObject) -> Any:
+    def read_and_print_page(request: JsonObject) -> Any:
         say = shown or (lambda url, came: None)
         try:
             page: Any = reader.invoke(request) if isinstance(reader, Runnable) else reader(request)
@@ -134,16 +121,16 @@ def watched(reader: Outside, evidence: str | None, shown: Shown | None) -> Outsi
             say(request["url"], page.reason)
             return page
         if isinstance(page, dict) and isinstance(text := page.get("body"), str):
-            page = page if folder is None else {**page, "text_sha256": _kept(folder, text)}
+            page = page if folder is None else {**page, "text_sha256": _save_evidence_text(folder, text)}
             led = page.get("final_url", request["url"])
             say(request["url"], f"{len(text)} characters{'' if led == request['url'] else f' at {led}'}")
         return page
 
-    return read
+    return read_and_print_page
 
 
-def _folder(evidence: str) -> Path:
-    folder = Path(inputs.named("--evidence", evidence))
+def _make_evidence_folder(evidence: str) -> Path:
+    folder = Path(inputs.check_path_option("--evidence", evidence))
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -151,10 +138,10 @@ def _folder(evidence: str) -> Path:
     return folder
 
 
-def _kept(folder: Path, text: str) -> str:
-    from guardgraph.web.recheck import keep_body
+def _save_evidence_text(folder: Path, text: str) -> str:
+    from guardgraph.web.recheck import keep_page_body
 
-    return keep_body(folder, text)
+    return keep_page_body(folder, text)
 
 
 Question = Annotated[
@@ -188,27 +175,29 @@ def research(
 
     With --searx or --urls, pages of the hosts of --allow, or of --policy, are read, and no others.
     """
-    inputs.load_environment()
+    inputs.load_dotenv_file()
     if searx is None and urls is None:
         given = {"--allow": allow, "--cache": cache, "--evidence": evidence, "--reader": reader}
         if beside := [option for option, value in given.items() if value]:
             raise ConfigurationError(f"{beside[0]}: --searx URL or --urls FILE is required beside it")
-        settings = policies.settings_for("research", policy, tenant)
-        make(runs.research_run(question, goal=goal, model=model, **settings), as_json)
+        settings = policies.load_policy_option("research", policy, tenant)
+        run_and_exit(runs.prepare_research_command(question, goal=goal, model=model, **settings), as_json)
     if searx is not None and urls is not None:
         raise ConfigurationError("--searx URL, --urls FILE: not both")
     if question is None:
         raise ConfigurationError("QUESTION: required beside --searx and --urls")
-    settings = settings_of(policy, tenant, allow)
+    settings = load_web_settings_options(policy, tenant, allow)
     search: Any = guardgraph.searx_search(searx) if searx is not None else guardgraph.listed_search(urls or "")
-    shown = None if as_json else partial(_show, Screen(), Lock())
-    pages = watched(reader_of(reader, cache), evidence, shown)
-    make(runs.web_run(question, goal=goal, model=model, search=search, reader=pages, **settings), as_json)
+    shown = None if as_json else partial(_print_page_line, Screen(), Lock())
+    pages = print_pages_of_reader(load_reader_option(reader, cache), evidence, shown)
+    run_and_exit(
+        runs.prepare_web_command(question, goal=goal, model=model, search=search, reader=pages, **settings), as_json
+    )
 
 
-def _show(screen: Screen, lock: Lock, url: str, came: str) -> None:
+def _print_page_line(screen: Screen, lock: Lock, url: str, came: str) -> None:
     with lock:
-        screen.columns(("page", "dim"), f"{url}: {came}", at=9, indent=4)
+        screen.print_columns(("page", "dim"), f"{url}: {came}", at=9, indent=4)
 
 
 STYLES = {"same": "green", "moved": "green", "changed": "red", "gone": "red", "denied": "yellow"}
@@ -239,35 +228,37 @@ def recheck(
     """
     from guardgraph.web import recheck as core
 
-    inputs.load_environment()
-    notes = core.cited_in(_result(run))
+    inputs.load_dotenv_file()
+    notes = core.list_cited_notes(_read_result_argument(run))
     if evidence is not None:
         given = {"--allow": allow, "--policy": policy, "--cache": cache, "--reader": reader}
         if beside := [option for option, value in given.items() if value]:
             raise ConfigurationError(f"{beside[0]}: to be left out beside --evidence, which reads nothing from the web")
-        texts = core.kept_bodies(inputs.existing_folder("--evidence", evidence))
+        texts = core.make_kept_page_reader(inputs.require_folder_option("--evidence", evidence))
     else:
-        settings = settings_of(policy, tenant, allow)
+        settings = load_web_settings_options(policy, tenant, allow)
         lists, budget = settings["policy"], settings.get("budget", guardgraph.ResearchBudget())
-        texts = core.live_pages(
-            reader_of(reader, cache),
+        texts = core.make_live_page_reader(
+            load_reader_option(reader, cache),
             policy=lists.allowed_domains_policy,
             execution=lists.allowed_domains_execution,
             limits={name: getattr(budget, name) for name in PAGE_LIMITS},
         )
-    checked = core.recheck(notes, texts)
+    checked = core.recheck_cited_notes(notes, texts)
     if as_json:
-        print_json({"notes": [note.plain() for note in checked]})
+        print_json({"notes": [note.list_rechecked_note() for note in checked]})
     else:
         screen = Screen()
         for note in checked:
             why = f" ({note.why})" if note.why else ""
-            screen.columns((f"{note.verdict:<8} {note.id}", STYLES[note.verdict]), f"{note.url}{why}", at=16, indent=0)
-    exit_with(all(note.verdict in STILL_SAID for note in checked))
+            screen.print_columns(
+                (f"{note.verdict:<8} {note.id}", STYLES[note.verdict]), f"{note.url}{why}", at=16, indent=0
+            )
+    exit_with_status(all(note.verdict in STILL_SAID for note in checked))
 
 
-def _result(run: str) -> JsonObject:
-    found = graphs.read("RUN", run)
+def _read_result_argument(run: str) -> JsonObject:
+    found = graphs.read_run_argument("RUN", run)
     if isinstance(found, dict):
         return found
     if found.recording is None:

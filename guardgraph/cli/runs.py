@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import guardgraph
 from guardgraph.cli import inputs
-from guardgraph.cli.folders import knowledge_base
+from guardgraph.cli.folders import open_kb_option
 from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.catalogue import SUCCESS
@@ -16,18 +16,6 @@ from guardgraph.tools.demo import CRITIQUE_GOAL, RESEARCH_GOAL
 
 if TYPE_CHECKING:
     from guardgraph.state.context import Caller
-
-__all__ = [
-    "PlannedRun",
-    "critique_run",
-    "demo_runs",
-    "follow",
-    "is_ok",
-    "is_waiting",
-    "rag_run",
-    "research_run",
-    "web_run",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,55 +37,57 @@ class PlannedRun:
     """Who asks, where somebody is named."""
 
 
-def rag_run(
+def prepare_rag_command(
     question: str, *, kb: str | None = None, model: str | None = None, caller: Caller | None = None, **settings: Any
 ) -> PlannedRun:
     """Plan an answer from a folder or an index, from the demo's documents if that is None."""
-    found = {} if kb is None else knowledge_base(kb)
-    planned = _planned("rag", {"question": question}, model, **found, **settings)
+    found = {} if kb is None else open_kb_option(kb)
+    planned = _prepare_command("rag", {"question": question}, model, **found, **settings)
     return planned if caller is None else replace(planned, context={"caller": caller.model_dump()})
 
 
-def research_run(
+def prepare_research_command(
     question: str | None = None, *, goal: str | None = None, model: str | None = None, **settings: Any
 ) -> PlannedRun:
     """Plan a brief; question and goal are the demo's where they are None."""
-    given = {"goal": RESEARCH_GOAL if goal is None else goal, "request": inputs.research_request(question)}
-    return _planned("research", given, model, **settings)
+    given = {"goal": RESEARCH_GOAL if goal is None else goal, "request": inputs.load_question_argument(question)}
+    return _prepare_command("research", given, model, **settings)
 
 
-def web_run(
+def prepare_web_command(
     question: str, *, goal: str | None = None, model: str | None = None, search: Any, reader: Any, **settings: Any
 ) -> PlannedRun:
     """Plan a brief from pages that a search finds and a reader reads; the goal is the question where it is None."""
     given = {"goal": question if goal is None else goal, "request": {"request": {"question": question}}}
-    planned = _planned("research", given, model, search=search, reader=reader, **settings)
+    planned = _prepare_command("research", given, model, search=search, reader=reader, **settings)
     return replace(planned, remarks={})
 
 
-def critique_run(
+def prepare_critique_command(
     context: str | None = None, *, goal: str | None = None, model: str | None = None, **settings: Any
 ) -> PlannedRun:
     """Plan a text about the incident in a file; file and goal are the demo's where they are None."""
     wanted = CRITIQUE_GOAL if goal is None else goal
-    return _planned(
-        "self_critique", {"goal": wanted, "incident_context": inputs.incident_context(context)}, model, **settings
+    return _prepare_command(
+        "self_critique", {"goal": wanted, "incident_context": inputs.load_context_option(context)}, model, **settings
     )
 
 
-def demo_runs(model: str | None = None) -> list[PlannedRun]:
+def prepare_demo_commands(model: str | None = None) -> list[PlannedRun]:
     """Plan the demo's run of each pattern."""
-    return [_planned(name, pattern.demo(), model) for name, pattern in PATTERNS.items()]
+    return [_prepare_command(name, pattern.demo(), model) for name, pattern in PATTERNS.items()]
 
 
-def _planned(name: str, request: JsonObject, model: str | None, **settings: Any) -> PlannedRun:
+def _prepare_command(name: str, request: JsonObject, model: str | None, **settings: Any) -> PlannedRun:
     pattern = PATTERNS[name]
     agent = pattern.create_agent(model, **settings)
     agent.open()  # a missing key is said before anything is shown of the run
     return PlannedRun(pattern, agent, request, pattern.read_request(request), model, pattern.remarks)
 
 
-def follow(run: PlannedRun, show: Callable[[str, JsonObject, JsonObject], None] | None = None) -> JsonObject:
+def follow_run_on_screen(
+    run: PlannedRun, show: Callable[[str, JsonObject, JsonObject], None] | None = None
+) -> JsonObject:
     """Make a run and return its result, or what it shows if it waits for a person.
 
     Args:
@@ -120,11 +110,11 @@ def follow(run: PlannedRun, show: Callable[[str, JsonObject, JsonObject], None] 
     return result
 
 
-def is_ok(result: JsonObject) -> bool:
+def is_ok_result(result: JsonObject) -> bool:
     """Say whether a run ended well."""
     return result.get("stop_reason") == SUCCESS
 
 
-def is_waiting(result: JsonObject) -> bool:
+def is_waiting_result(result: JsonObject) -> bool:
     """Say whether a run waits for a person."""
     return result.get("status") == "waiting"

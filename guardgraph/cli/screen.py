@@ -10,9 +10,7 @@ from rich.containers import Lines
 from rich.table import Table
 from rich.text import Text
 
-from guardgraph.cli.safe_text import plain
-
-__all__ = ["Part", "Screen"]
+from guardgraph.cli.safe_text import escape_for_terminal
 
 Part = str | tuple[str, str]
 """A piece of text, or one with a style."""
@@ -33,12 +31,12 @@ class Screen:
         least, most = WIDTHS
         self._console.width = min(max(self._console.width, least), most)
 
-    def heading(self, title: str) -> None:
+    def print_heading(self, title: str) -> None:
         """Begin a part of the output."""
         self._console.print()
-        self.show((title, "bold"), indent=0)
+        self.print_text((title, "bold"), indent=0)
 
-    def show(self, *parts: Part, indent: int = 2, hang: int = 0) -> None:
+    def print_text(self, *parts: Part, indent: int = 2, hang: int = 0) -> None:
         """Print parts as one text.
 
         Args:
@@ -46,10 +44,10 @@ class Screen:
             indent: columns before every line.
             hang: further columns before every line but the first.
         """
-        for number, line in enumerate(self._wrapped(parts, self._console.width - indent - hang)):
-            self._print(line, indent + (hang if number else 0))
+        for number, line in enumerate(self._wrap_parts(parts, self._console.width - indent - hang)):
+            self._print_line(line, indent + (hang if number else 0))
 
-    def columns(self, first: Part, *rest: Part, at: int, indent: int = 2) -> None:
+    def print_columns(self, first: Part, *rest: Part, at: int, indent: int = 2) -> None:
         """Print parts in a second column; on a narrow screen it stands under the first.
 
         Args:
@@ -58,34 +56,34 @@ class Screen:
             at: where the second column begins, counted from the indent; further right behind a long first one.
             indent: columns before the first.
         """
-        head = Text.assemble(_safe(first))
+        head = Text.assemble(_escape_part(first))
         at = max(at, head.cell_len + 1)
         if self._console.width - indent - at < LEAST_COLUMN:
-            self.show(first, indent=indent)
-            self.show(*rest, indent=indent + 4)
+            self.print_text(first, indent=indent)
+            self.print_text(*rest, indent=indent + 4)
             return
         head.pad_right(at - head.cell_len)
-        for line in self._wrapped(rest, self._console.width - indent - at):
-            self._print(head + line, indent)
+        for line in self._wrap_parts(rest, self._console.width - indent - at):
+            self._print_line(head + line, indent)
             head = Text(" " * at)
 
-    def labelled(self, label: str, *parts: Part) -> None:
+    def print_with_label(self, label: str, *parts: Part) -> None:
         """Print parts behind a label."""
-        self.columns((label, "dim"), *parts, at=LABEL + 1)
+        self.print_columns((label, "dim"), *parts, at=LABEL + 1)
 
-    def table(self, columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
+    def print_table(self, columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
         """Print a table whose cells break where they must."""
         table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 1, 0))
         for name in columns:
             table.add_column(name, overflow="fold", ratio=1)
         for row in rows:
-            table.add_row(*(Text(plain(cell)) for cell in row))
+            table.add_row(*(Text(escape_for_terminal(cell)) for cell in row))
         self._console.print(table)
 
-    def _wrapped(self, parts: Iterable[Part], width: int) -> Lines:
-        return Text.assemble(*map(_safe, parts)).wrap(self._console, max(width, 1))
+    def _wrap_parts(self, parts: Iterable[Part], width: int) -> Lines:
+        return Text.assemble(*map(_escape_part, parts)).wrap(self._console, max(width, 1))
 
-    def _print(self, line: Text, indent: int) -> None:
+    def _print_line(self, line: Text, indent: int) -> None:
         line.rstrip()
         self._console.print(Text(" " * indent) + line, soft_wrap=True)
 
@@ -96,5 +94,5 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-def _safe(part: Part) -> Part:
-    return plain(part) if isinstance(part, str) else (plain(part[0]), part[1])
+def _escape_part(part: Part) -> Part:
+    return escape_for_terminal(part) if isinstance(part, str) else (escape_for_terminal(part[0]), part[1])

@@ -11,10 +11,8 @@ from typing import Any, NoReturn, TextIO
 import typer
 from typer.core import TyperGroup
 
-from guardgraph.cli.safe_text import one_line
+from guardgraph.cli.safe_text import escape_to_one_line
 from guardgraph.plain.errors import GuardgraphError
-
-__all__ = ["CONFIGURATION", "INTERRUPTED", "OK", "STOPPED", "UNREAD", "WAITING", "Shell", "note"]
 
 OK = 0
 CONFIGURATION = 2
@@ -33,47 +31,47 @@ class Shell(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the options before the command; help and version are printed here."""
-        with _one_line_at_most():
+        with _print_error_and_exit():
             return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
-        with _one_line_at_most():
+        with _print_error_and_exit():
             return super().invoke(ctx)
 
 
 @contextmanager
-def _one_line_at_most() -> Iterator[None]:
+def _print_error_and_exit() -> Iterator[None]:
     try:
         yield
     except GuardgraphError as error:
-        _fail(str(error), CONFIGURATION)
+        _exit_with_error(str(error), CONFIGURATION)
     except BrokenPipeError:
-        _silence(sys.stdout)
+        _silence_output_stream(sys.stdout)
         raise typer.Exit(UNREAD) from None  # as any command does before `| head`, without a word
     except OSError as error:  # whatever reads a file turns it into an error of ours
-        _silence(sys.stdout)
-        _fail(f"the output cannot be written: {error}", CONFIGURATION)
+        _silence_output_stream(sys.stdout)
+        _exit_with_error(f"the output cannot be written: {error}", CONFIGURATION)
     except KeyboardInterrupt:
-        _fail("interrupted", INTERRUPTED)
+        _exit_with_error("interrupted", INTERRUPTED)
 
 
-def note(message: str) -> None:
+def print_on_stderr(message: str) -> None:
     """Print one line on stderr, if there is one."""
     if sys.stderr is None:
         return  # print would take stdout in its place
     try:
-        print(f"guardgraph: {one_line(message)}", file=sys.stderr, flush=True)
+        print(f"guardgraph: {escape_to_one_line(message)}", file=sys.stderr, flush=True)
     except OSError:
-        _silence(sys.stderr)
+        _silence_output_stream(sys.stderr)
 
 
-def _fail(message: str, code: int) -> NoReturn:
-    note(message)
+def _exit_with_error(message: str, code: int) -> NoReturn:
+    print_on_stderr(message)
     raise typer.Exit(code)
 
 
-def _silence(stream: TextIO) -> None:
+def _silence_output_stream(stream: TextIO) -> None:
     """Lead a stream nowhere, so that Python does not fail once more when it flushes it at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())

@@ -5,14 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from guardgraph.cli.runs import PlannedRun, follow, is_ok, is_waiting
+from guardgraph.cli.runs import PlannedRun, follow_run_on_screen, is_ok_result, is_waiting_result
 from guardgraph.cli.screen import Screen
 from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
-from guardgraph.plain.json import JsonObject, excerpt
+from guardgraph.plain.json import JsonObject, excerpt_value
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.outcome import Outcome
-
-__all__ = ["decision", "show_demo_next", "show_next", "show_result", "show_run", "show_step", "show_waiting"]
 
 STYLES = {"propose": "yellow", "guard": "cyan", "act": "blue", "review": "bright_magenta", "terminal": "magenta"}
 
@@ -24,26 +22,26 @@ UNSHOWN = ("title", "link", "document_span", "sha256", "text_sha256")
 EVIDENCE_CHARS = 600
 
 
-def show_run(screen: Screen, run: PlannedRun) -> JsonObject:
+def print_followed_run(screen: Screen, run: PlannedRun) -> JsonObject:
     """Make a run, print each step as it happens and then the result; return the result."""
-    screen.heading(run.pattern.title)
-    screen.show(run.asked)
-    screen.heading("Steps")
-    result = follow(run, partial(show_step, screen))
-    if is_waiting(result):
-        show_waiting(screen, run, result)
+    screen.print_heading(run.pattern.title)
+    screen.print_text(run.asked)
+    screen.print_heading("Steps")
+    result = follow_run_on_screen(run, partial(print_step, screen))
+    if is_waiting_result(result):
+        print_waiting_run(screen, run, result)
     else:
-        show_result(screen, run, result)
+        print_run_result(screen, run, result)
     return result
 
 
-def show_step(screen: Screen, node: str, declared: JsonObject, writes: JsonObject) -> None:
+def print_step(screen: Screen, node: str, declared: JsonObject, writes: JsonObject) -> None:
     """Print what a node has just done."""
     kind = declared["kind"]
-    screen.columns((f"{kind:<8} {node}", STYLES[kind]), decision(declared, writes), at=STEP_COLUMN)
+    screen.print_columns((f"{kind:<8} {node}", STYLES[kind]), describe_printed_step(declared, writes), at=STEP_COLUMN)
 
 
-def decision(declared: JsonObject, writes: JsonObject) -> str:
+def describe_printed_step(declared: JsonObject, writes: JsonObject) -> str:
     """Say in one line what a node decided: a guard where the run goes, a proposer what it proposes.
 
     Args:
@@ -55,15 +53,15 @@ def decision(declared: JsonObject, writes: JsonObject) -> str:
     if verdict := writes.get("verdict"):
         return f"stop: {verdict['reason']}"
     if declared["kind"] == "guard":
-        return " ".join([*_counts(writes["log"]), f"-> {writes['route']}"])
+        return " ".join([*_format_step_counts(writes["log"]), f"-> {writes['route']}"])
     if declared["kind"] == "propose":
-        return _proposed(Outcome.unpacked(writes[declared["writes"][0]]))
+        return _format_proposal_line(Outcome.unpacked(writes[declared["writes"][0]]))
     if declared["kind"] == "review":
-        return _answered(Outcome.unpacked(writes[declared["writes"][0]]))
+        return _format_person_line(Outcome.unpacked(writes[declared["writes"][0]]))
     return str(writes.get("outcome") or writes.get("stop_reason") or "done")
 
 
-def _counts(log: Any) -> list[str]:
+def _format_step_counts(log: Any) -> list[str]:
     """Return the numbers of the steps that a guard completed; the entry guard, which replaces the log, has none."""
     steps = [step for entry in log for step in entry.get("steps", ())] if isinstance(log, list) else []
     items = [item for trace, _ in steps for item in trace.items()]
@@ -71,116 +69,118 @@ def _counts(log: Any) -> list[str]:
     return [", ".join(numbers)] if numbers else []
 
 
-def _proposed(outcome: Outcome) -> str:
+def _format_proposal_line(outcome: Outcome) -> str:
     failed = outcome.form == "failure"
-    shown = outcome.content["reason"] if failed else excerpt(outcome.content, EXCERPT_CHARS)
+    shown = outcome.content["reason"] if failed else excerpt_value(outcome.content, EXCERPT_CHARS)
     return f"{outcome.about['proposer']}: {' '.join(shown.split())}"
 
 
-def _answered(outcome: Outcome) -> str:
+def _format_person_line(outcome: Outcome) -> str:
     key = "reason" if outcome.form == "failure" else "decision"
     return f"a person: {outcome.content[key]}"
 
 
-def show_waiting(screen: Screen, run: PlannedRun, result: JsonObject) -> None:
+def print_waiting_run(screen: Screen, run: PlannedRun, result: JsonObject) -> None:
     """Print what a run waits for: who asks, what the person is shown, and how the run goes on."""
     asked = result["waiting_for"]
-    screen.heading("Waits for a person")
+    screen.print_heading("Waits for a person")
     for key, value in asked.items():
-        screen.labelled({"node": "asked by"}.get(key, key), excerpt(value, EVIDENCE_CHARS))
-    screen.heading("To go on")
+        screen.print_with_label({"node": "asked by"}.get(key, key), excerpt_value(value, EVIDENCE_CHARS))
+    screen.print_heading("To go on")
     answer = "an answer to what is shown"
     if run.agent.frame.declarations[asked["node"]].kind == "review":
         answer = f'{{"hash": "{asked["hash"]}", "decision": "approve"}}, or "reject"'
-    screen.show("Resume the run on its thread, with Command(resume=...): ", answer)
-    screen.heading("Run")
-    screen.labelled("phase", result["phase"])
-    screen.labelled("run", result["run_id"])
+    screen.print_text("Resume the run on its thread, with Command(resume=...): ", answer)
+    screen.print_heading("Run")
+    screen.print_with_label("phase", result["phase"])
+    screen.print_with_label("run", result["run_id"])
 
 
-def show_result(screen: Screen, run: PlannedRun, result: JsonObject) -> None:
+def print_run_result(screen: Screen, run: PlannedRun, result: JsonObject) -> None:
     """Print how a run ended: the answer and what it rests on, or the stop and what to do."""
-    if is_ok(result):
-        screen.heading("Answer")
-        screen.show(result["answer"])
-        _show_sources(screen, result)
-        _show_critique(screen, result)
+    if is_ok_result(result):
+        screen.print_heading("Answer")
+        screen.print_text(result["answer"])
+        _print_sources(screen, result)
+        _print_critique(screen, result)
     else:
-        _show_stop(screen, run.pattern.catalogue, result)
-    screen.heading("Run")
-    if is_ok(result):
-        screen.labelled("outcome", result["outcome"], ", ", run.pattern.explain_outcome(result) or "")
+        _print_stop(screen, run.pattern.catalogue, result)
+    screen.print_heading("Run")
+    if is_ok_result(result):
+        screen.print_with_label("outcome", result["outcome"], ", ", run.pattern.explain_outcome(result) or "")
         if "best_score" in result:
-            screen.labelled("nearest", f"relevance {result['best_score']} of the best that was found")
+            screen.print_with_label("nearest", f"relevance {result['best_score']} of the best that was found")
     else:
-        screen.labelled("phase", result["phase"])
-    screen.labelled("proposer", _proposers(run, result))
+        screen.print_with_label("phase", result["phase"])
+    screen.print_with_label("proposer", _format_proposers_line(run, result))
     for label, remark in run.remarks.items():
-        screen.labelled(label, remark)
-    screen.labelled("run", result["run_id"])
+        screen.print_with_label(label, remark)
+    screen.print_with_label("run", result["run_id"])
 
 
-def _show_stop(screen: Screen, catalogue: Catalogue, result: JsonObject) -> None:
+def _print_stop(screen: Screen, catalogue: Catalogue, result: JsonObject) -> None:
     from guardgraph.state.run import RECORDED  # loads Pydantic, for which help need not wait
 
     reason = result["stop_reason"]
-    screen.heading(f"Stopped: {reason}")
+    screen.print_heading(f"Stopped: {reason}")
     known = catalogue.find(reason)
     if known is not None:
-        screen.show(known.meaning)
-        screen.show("What to do: ", known.advice)
+        screen.print_text(known.meaning)
+        screen.print_text("What to do: ", known.advice)
     for key, value in result.items():
         if key not in RECORDED:
-            screen.labelled(key, excerpt(value, EVIDENCE_CHARS))
+            screen.print_with_label(key, excerpt_value(value, EVIDENCE_CHARS))
 
 
-def _show_sources(screen: Screen, result: JsonObject) -> None:
+def _print_sources(screen: Screen, result: JsonObject) -> None:
     if cited := result.get("citation_details"):
-        screen.heading("Sources")
-        said = {_name(item): item.get("quote") or item.get("text") for item in result["passages"]}
+        screen.print_heading("Sources")
+        said = {_format_source_name(item): item.get("quote") or item.get("text") for item in result["passages"]}
         for item in cited:
             shown = {**item, "url": item["link"]} if "link" in item else item
             rest = [f"{key} {value}" for key, value in list(shown.items())[1:] if key not in UNSHOWN and value != ""]
-            screen.show((f"{_name(item)}  ", "green"), item["title"])
-            screen.show(", ".join(rest), indent=6)
-            screen.show(f'"{excerpt(said[_name(item)], EXCERPT_CHARS)}"', indent=6)
+            screen.print_text((f"{_format_source_name(item)}  ", "green"), item["title"])
+            screen.print_text(", ".join(rest), indent=6)
+            screen.print_text(f'"{excerpt_value(said[_format_source_name(item)], EXCERPT_CHARS)}"', indent=6)
     aggregate = result.get("aggregate", {})
     denied, failed = aggregate.get("denied_sources", []), result.get("failed_sources", [])
     dropped = [{"url": url, "reason": "no absolute URL"} for url in result.get("dropped_urls", [])]
     if left_out := [*denied, *failed, *dropped]:
-        screen.heading("Left out")
+        screen.print_heading("Left out")
         for item in left_out:
-            screen.show(str(item["url"]))
-            screen.show(_why(item), indent=6)
+            screen.print_text(str(item["url"]))
+            screen.print_text(_format_left_out_line(item), indent=6)
 
 
-def _why(left_out: JsonObject) -> str:
+def _format_left_out_line(left_out: JsonObject) -> str:
     """Say why a source was left out: the reason, and where the page led to or what else is known of it."""
     said = {**left_out.get("details", {}), **({"at": led} if (led := left_out.get("final_url")) else {})}
-    known = ", ".join(f"{key} {excerpt(value, EXCERPT_CHARS)}" for key, value in said.items() if value is not None)
+    known = ", ".join(
+        f"{key} {excerpt_value(value, EXCERPT_CHARS)}" for key, value in said.items() if value is not None
+    )
     return f"{left_out['reason']} ({known})" if known else str(left_out["reason"])
 
 
-def _name(source: JsonObject) -> str:
+def _format_source_name(source: JsonObject) -> str:
     return str(next(iter(source.values())))
 
 
-def _show_critique(screen: Screen, result: JsonObject) -> None:
+def _print_critique(screen: Screen, result: JsonObject) -> None:
     if "critique_decision" not in result:
         return
-    screen.heading("Critique")
-    screen.labelled("decision", f"{result['critique_decision']}, severity {result['severity']}")
+    screen.print_heading("Critique")
+    screen.print_with_label("decision", f"{result['critique_decision']}, severity {result['severity']}")
     for risk in result["risks"]:
-        screen.labelled("risk", f"{risk['type']}: {risk['note']}")
+        screen.print_with_label("risk", f"{risk['type']}: {risk['note']}")
     for change in result["required_changes"]:
-        screen.labelled("change", change)
+        screen.print_with_label("change", change)
     if lines := result["audit"]["diff_excerpt"]:
-        screen.heading("Changed")
+        screen.print_heading("Changed")
         for line in lines:
-            screen.show((line, "green" if line.startswith("+") else "red"), hang=2)
+            screen.print_text((line, "green" if line.startswith("+") else "red"), hang=2)
 
 
-def _proposers(run: PlannedRun, result: JsonObject) -> str:
+def _format_proposers_line(run: PlannedRun, result: JsonObject) -> str:
     from guardgraph.world.proposers import OFFLINE  # loads LangChain, for which help need not wait
 
     told = {item["proposer"] for item in result["history"] if "proposer" in item}
@@ -197,25 +197,25 @@ BEYOND = (
 )
 
 
-def show_next(screen: Screen, run: PlannedRun, result: JsonObject) -> None:
+def print_next_commands(screen: Screen, run: PlannedRun, result: JsonObject) -> None:
     """Print what to try after a run."""
     known = (f"guardgraph reasons {run.pattern.name}", "every reason why such a run can stop")
-    why = [] if is_ok(result) or is_waiting(result) else [known]
+    why = [] if is_ok_result(result) or is_waiting_result(result) else [known]
     asked = [WITH_MODEL] if run.model is None else []
-    _show_ways(screen, "Next", [*why, _invitation(run.pattern), *asked, AS_JSON])
+    _print_command_table(screen, "Next", [*why, _format_command_invitation(run.pattern), *asked, AS_JSON])
 
 
-def show_demo_next(screen: Screen) -> None:
+def print_commands_after_demo(screen: Screen) -> None:
     """Print where to go after the demo."""
-    own = map(_invitation, PATTERNS.values())
-    _show_ways(screen, "Where to go next", [*own, WITH_MODEL, AS_JSON, *BEYOND])
+    own = map(_format_command_invitation, PATTERNS.values())
+    _print_command_table(screen, "Where to go next", [*own, WITH_MODEL, AS_JSON, *BEYOND])
 
 
-def _invitation(pattern: ShippedPattern) -> tuple[str, str]:
+def _format_command_invitation(pattern: ShippedPattern) -> tuple[str, str]:
     return f"guardgraph {pattern.command} {pattern.usage}", pattern.invitation
 
 
-def _show_ways(screen: Screen, title: str, ways: list[tuple[str, str]]) -> None:
-    screen.heading(title)
+def _print_command_table(screen: Screen, title: str, ways: list[tuple[str, str]]) -> None:
+    screen.print_heading(title)
     for command, why in ways:
-        screen.columns((command, "bold"), why, at=WAY_COLUMN)
+        screen.print_columns((command, "bold"), why, at=WAY_COLUMN)

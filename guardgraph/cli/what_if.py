@@ -11,8 +11,8 @@ import typer
 
 import guardgraph
 from guardgraph.cli import graphs, inputs
-from guardgraph.cli.audit import runs_of
-from guardgraph.cli.policies import settings_given
+from guardgraph.cli.audit import select_store_runs
+from guardgraph.cli.policies import load_candidate_policy_option
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED
 from guardgraph.plain.errors import ConfigurationError
@@ -21,7 +21,6 @@ from guardgraph.plain.json import RESULT_DEPTH, NotJson, parse_json
 if TYPE_CHECKING:
     from guardgraph.evidence.fail_on import FailOn
 
-__all__ = ["what_if"]
 
 LINES = ".jsonl"
 """How the name of a file ends that has a recording a line."""
@@ -82,34 +81,40 @@ def what_if(
     from guardgraph.evidence.fail_on import parse_fail_on
     from guardgraph.evidence.what_if import load_candidate_agent
 
-    inputs.load_environment()
-    graph = load_candidate_agent(candidate, **({} if policy is None else settings_given(candidate, policy, tenant)))
+    inputs.load_dotenv_file()
+    graph = load_candidate_agent(
+        candidate, **({} if policy is None else load_candidate_policy_option(candidate, policy, tenant))
+    )
     ours = graph.frame.catalogue.pattern
     if pattern not in (None, ours):  # no run would be judged, and no limit exceeded
         raise ConfigurationError(f"--pattern: {ours}, which the candidate judges, is required; given: {pattern!r:.80}")
     limits = [parse_fail_on(text, graph.frame.catalogue) for text in fail_on or ()]
-    judged = guardgraph.what_if(graph, _runs(store, pattern=pattern, tenant=tenant, since=since), assume=assume)
+    judged = guardgraph.what_if(
+        graph, _read_store_option(store, pattern=pattern, tenant=tenant, since=since), assume=assume
+    )
     exceeded = [limit for limit in limits if limit.is_exceeded(judged)]
     if out is not None:
-        graphs.save(guardgraph.report(judged), out)
+        graphs.save_out_option(guardgraph.report(judged), out)
     if as_json:
         failed = [{"limit": limit.text, "found": limit.count_what_if_runs(judged)} for limit in exceeded]
         print(json.dumps({**judged.plain(), "exceeded": failed}, indent=2), flush=True)
     else:
-        _show(Screen(), judged, exceeded)
+        _print_what_if(Screen(), judged, exceeded)
     raise typer.Exit(STOPPED if exceeded else OK)
 
 
-def _runs(store: str | None, *, pattern: str | None, tenant: str | None, since: str | None) -> Iterable[Any]:
+def _read_store_option(
+    store: str | None, *, pattern: str | None, tenant: str | None, since: str | None
+) -> Iterable[Any]:
     if store is None or not store.endswith(LINES):
-        return runs_of(store, pattern=pattern, tenant=tenant, since=since)
+        return select_store_runs(store, pattern=pattern, tenant=tenant, since=since)
     for name, value in {"pattern": pattern, "tenant": tenant, "since": since}.items():
         if value is not None:
             raise ConfigurationError(f"--{name}: for a store; a {LINES} file is judged whole")
-    return _recordings(store)
+    return _read_recording_lines(store)
 
 
-def _recordings(file: str) -> Iterator[Any]:
+def _read_recording_lines(file: str) -> Iterator[Any]:
     """Yield the recordings in a file, a line each.
 
     Raises:
@@ -119,14 +124,14 @@ def _recordings(file: str) -> Iterator[Any]:
         with Path(file).open(encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
-                    yield _recording(file, number, line)
+                    yield _parse_recording_line(file, number, line)
     except (OSError, ValueError) as error:
         if isinstance(error, ConfigurationError):
             raise
         raise ConfigurationError(f"--store {file!r:.200}: cannot be read as UTF-8 text: {error}") from error
 
 
-def _recording(file: str, number: int, line: str) -> Any:
+def _parse_recording_line(file: str, number: int, line: str) -> Any:
     try:
         value = parse_json(line, RESULT_DEPTH, keys_once=True)
     except NotJson as error:
@@ -136,11 +141,13 @@ def _recording(file: str, number: int, line: str) -> Any:
     return value
 
 
-def _show(screen: Screen, judged: guardgraph.WhatIf, exceeded: list[FailOn]) -> None:
+def _print_what_if(screen: Screen, judged: guardgraph.WhatIf, exceeded: list[FailOn]) -> None:
     for line in judged.table().splitlines():
-        screen.show(line, indent=0)
+        screen.print_text(line, indent=0)
     for row in judged.rows:
         if row.assumed is not None:
-            screen.show(f"assumed: {row.run_id}  {row.old} -> {row.assumed}, which nobody proposed", indent=0, hang=2)
+            screen.print_text(
+                f"assumed: {row.run_id}  {row.old} -> {row.assumed}, which nobody proposed", indent=0, hang=2
+            )
     for limit in exceeded:
-        screen.show((f"--fail-on {limit.text}: {limit.count_what_if_runs(judged)} runs", "red"), indent=0)
+        screen.print_text((f"--fail-on {limit.text}: {limit.count_what_if_runs(judged)} runs", "red"), indent=0)

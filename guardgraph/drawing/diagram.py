@@ -18,14 +18,12 @@ from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.drawing.kinds import DrawnKind
-from guardgraph.drawing.taken import Taken, fitting, taken_by
+from guardgraph.drawing.taken import Taken, fit_way_to_graph, read_way_of_run
 from guardgraph.graphs.proof.topology import Topology
 from guardgraph.plain.errors import InputError
 
-__all__ = ["ANYWHERE", "Diagram", "Edge", "Ending", "Node", "diagram_of", "main_way"]
 
-
-def main_way(nodes: Sequence[str], edges: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+def find_main_way(nodes: Sequence[str], edges: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """Return the longest way from the first node on; of equally long ones, the one that was declared first.
 
     Args:
@@ -37,7 +35,7 @@ def main_way(nodes: Sequence[str], edges: Iterable[tuple[str, str]]) -> tuple[st
         after[start].append(end)
     length: dict[str, int] = {}
     following: dict[str, str] = {}
-    for name, ways in _backwards(nodes[0], after):
+    for name, ways in _order_nodes_backwards(nodes[0], after):
         length[name] = 1
         for way in ways:
             if length[way] >= length[name]:
@@ -48,7 +46,7 @@ def main_way(nodes: Sequence[str], edges: Iterable[tuple[str, str]]) -> tuple[st
     return tuple(longest)
 
 
-def _backwards(start: str, after: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
+def _order_nodes_backwards(start: str, after: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
     """Return the nodes that can be reached, each behind all that it leads to, with the ways that do not lead back."""
     done: dict[str, list[str]] = {}
     open_ways = {start: iter(after[start])}
@@ -68,7 +66,7 @@ ANYWHERE = "any node"
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class DrawnEnding:
     """Edges that are folded into the node that they leave."""
 
     label: str
@@ -87,7 +85,7 @@ class Node:
     name: str
     kind: DrawnKind
     about: str
-    endings: tuple[Ending, ...] = ()
+    endings: tuple[DrawnEnding, ...] = ()
     visits: int = 0
     earlier: bool = False
     """Whether an earlier run came here."""
@@ -115,7 +113,7 @@ class Diagram:
     name: str
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
-    everywhere: tuple[Ending, ...]
+    everywhere: tuple[DrawnEnding, ...]
     """Endings of every guard, which stand at none of them."""
     main: tuple[str, ...]
     """The way through most nodes, from START on."""
@@ -124,11 +122,11 @@ class Diagram:
     """Another run of the same graph, whose way stands beside."""
     parting: str | None = None
     """The node from which the two runs go different ways."""
-    behind: tuple[Ending, ...] = ()
+    behind: tuple[DrawnEnding, ...] = ()
     """Endings of terminals alone, which stand at none of them."""
 
 
-def diagram_of(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None) -> Diagram:
+def make_diagram(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None) -> Diagram:
     """Return what is to be seen of a compiled graph, and of a run of it.
 
     Raises:
@@ -137,89 +135,96 @@ def diagram_of(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None
     if not isinstance(graph, CompiledStateGraph):
         raise InputError(f"graph: a compiled LangGraph graph is required; given: {type(graph).__name__}")
     shape = Topology(graph)
-    taken = None if run is None else fitting(shape, taken_by(run))
-    nodes, edges = _nodes(shape, taken), _edges(shape, taken)
-    everywhere = _everywhere(nodes)
-    nodes = [_without(node, everywhere) for node in nodes]
-    main = main_way([node.name for node in nodes], [(edge.start, edge.end) for edge in edges])
-    return Diagram(graph.get_name(), tuple(nodes), tuple(edges), everywhere, main, taken, behind=_behind(shape, taken))
+    taken = None if run is None else fit_way_to_graph(shape, read_way_of_run(run))
+    nodes, edges = _list_drawn_nodes(shape, taken), _list_drawn_edges(shape, taken)
+    everywhere = _list_endings_of_all_guards(nodes)
+    nodes = [_drop_common_endings(node, everywhere) for node in nodes]
+    main = find_main_way([node.name for node in nodes], [(edge.start, edge.end) for edge in edges])
+    return Diagram(
+        graph.get_name(), tuple(nodes), tuple(edges), everywhere, main, taken, behind=_list_endings_behind(shape, taken)
+    )
 
 
-def _nodes(shape: Topology, taken: Taken | None) -> list[Node]:
+def _list_drawn_nodes(shape: Topology, taken: Taken | None) -> list[Node]:
     visits = Counter(taken.path if taken else ())
     drawn = [Node(START, "start", "every run begins here", visits=bool(taken))]
     for name in shape.builder.nodes:
-        if not _is_folded(shape, name):
-            endings = _endings(shape, name, taken)
-            drawn.append(Node(name, _kind(shape, name), _about(shape, name), endings, visits[name]))
-    if any(not _ends_by_itself(shape, name) and END in _ways(shape, name) for name in [START, *shape.builder.nodes]):
-        ended_here = taken is not None and not taken.waiting and not _ends_by_itself(shape, taken.path[-1])
+        if not _is_folded_terminal(shape, name):
+            endings = _list_drawn_endings(shape, name, taken)
+            drawn.append(
+                Node(name, _choose_drawn_kind(shape, name), _describe_drawn_node(shape, name), endings, visits[name])
+            )
+    if any(
+        not _is_drawn_terminal(shape, name) and END in _map_edge_labels(shape, name)
+        for name in [START, *shape.builder.nodes]
+    ):
+        ended_here = taken is not None and not taken.waiting and not _is_drawn_terminal(shape, taken.path[-1])
         drawn.append(Node(END, "end", "the run ends here", visits=ended_here))
     return drawn
 
 
-def _kind(shape: Topology, name: str) -> DrawnKind:
+def _choose_drawn_kind(shape: Topology, name: str) -> DrawnKind:
     kind = shape.get_kind(name)
     if kind == "terminal":
         return "ok" if shape.is_ok_terminal(name) else "stop"
     return kind or "plain"
 
 
-def _about(shape: Topology, name: str) -> str:
+def _describe_drawn_node(shape: Topology, name: str) -> str:
     item = shape.get_declaration(name)
     if item is None:
         return name
     return f"{name}: {item.kind}, phase {item.phase}" if item.phase else f"{name}: {item.kind}"
 
 
-def _ends_by_itself(shape: Topology, name: str) -> bool:
+def _is_drawn_terminal(shape: Topology, name: str) -> bool:
     """Say whether a node is a terminal, whose edge to END is part of its shape."""
     return shape.get_kind(name) == "terminal" and shape.list_following_nodes(name) == shape.get_endings(name)
 
 
-def _is_folded(shape: Topology, name: str) -> bool:
+def _is_folded_terminal(shape: Topology, name: str) -> bool:
     """Say whether a stop terminal is shown at the nodes that lead to it, instead of by itself."""
-    if _kind(shape, name) != "stop" or not _ends_by_itself(shape, name):
+    if _choose_drawn_kind(shape, name) != "stop" or not _is_drawn_terminal(shape, name):
         return False
     before = shape.list_preceding_nodes(name)
     return bool(before) and START not in before
 
 
-def _endings(shape: Topology, name: str, taken: Taken | None) -> tuple[Ending, ...]:
+def _list_drawn_endings(shape: Topology, name: str, taken: Taken | None) -> tuple[DrawnEnding, ...]:
     endings = []
-    for way in () if _ends_by_itself(shape, name) else _ways(shape, name):
-        if _is_folded(shape, way):
-            endings.append(_ending(shape, way))
-    if _leads_anywhere(shape, name):
-        endings.append(Ending(ANYWHERE, "a branch without a path map, which can lead to any node", None))
-    if taken is not None and name == _last_drawn(shape, taken) != taken.path[-1]:
+    for way in () if _is_drawn_terminal(shape, name) else _map_edge_labels(shape, name):
+        if _is_folded_terminal(shape, way):
+            endings.append(_make_drawn_ending(shape, way))
+    if _has_unmapped_branch(shape, name):
+        endings.append(DrawnEnding(ANYWHERE, "a branch without a path map, which can lead to any node", None))
+    if taken is not None and name == _find_last_drawn_node(shape, taken) != taken.path[-1]:
         terminal = taken.path[-1]
-        reached = Ending(taken.reason, f"{terminal}: the run ended here, {taken.reason}", terminal, taken=True)
+        reached = DrawnEnding(taken.reason, f"{terminal}: the run ended here, {taken.reason}", terminal, taken=True)
         endings = [reached, *(ending for ending in endings if ending.terminal != terminal)]
     return tuple(endings)
 
 
-def _ending(shape: Topology, name: str) -> Ending:
+def _make_drawn_ending(shape: Topology, name: str) -> DrawnEnding:
     item = shape.get_declaration(name)
-    return Ending((item and item.family) or name, f"{name}: the run ends here", name)
+    return DrawnEnding((item and item.family) or name, f"{name}: the run ends here", name)
 
 
-def _last_drawn(shape: Topology, taken: Taken) -> str:
+def _find_last_drawn_node(shape: Topology, taken: Taken) -> str:
     """Return the last node of a run that is drawn by itself; two stops follow it if the first could not be recorded."""
-    return next((name for name in reversed(taken.path) if not _is_folded(shape, name)), taken.path[-1])
+    return next((name for name in reversed(taken.path) if not _is_folded_terminal(shape, name)), taken.path[-1])
 
 
-def _behind(shape: Topology, taken: Taken | None) -> tuple[Ending, ...]:
+def _list_endings_behind(shape: Topology, taken: Taken | None) -> tuple[DrawnEnding, ...]:
     endings = []
     for name in shape.builder.nodes:
         before = shape.list_preceding_nodes(name)
-        only = _is_folded(shape, name) and all(_ends_by_itself(shape, other) for other in before)
+        only = _is_folded_terminal(shape, name) and all(_is_drawn_terminal(shape, other) for other in before)
         if only and (taken is None or name != taken.path[-1]):
-            endings.append(_ending(shape, name))
+            endings.append(_make_drawn_ending(shape, name))
     return tuple(endings)
 
 
-def _everywhere(nodes: Iterable[Node]) -> tuple[Ending, ...]:
+def _list_endings_of_all_guards(nodes: Iterable[Node]) -> tuple[DrawnEnding, ...]:
     guards = [node for node in nodes if node.kind == "guard"]
     if len(guards) < 2:
         return ()
@@ -229,28 +234,32 @@ def _everywhere(nodes: Iterable[Node]) -> tuple[Ending, ...]:
     return tuple(sorted(everywhere, key=lambda ending: ending.label))
 
 
-def _without(node: Node, everywhere: Iterable[Ending]) -> Node:
+def _drop_common_endings(node: Node, everywhere: Iterable[DrawnEnding]) -> Node:
     if node.kind != "guard":
         return node
     return replace(node, endings=tuple(ending for ending in node.endings if ending not in everywhere))
 
 
-def _edges(shape: Topology, taken: Taken | None) -> list[Edge]:
-    steps = set(taken.steps if taken else ())
+def _list_drawn_edges(shape: Topology, taken: Taken | None) -> list[Edge]:
+    steps = set(taken.edges_on_way if taken else ())
     edges = []
     for name in [START, *shape.builder.nodes]:
-        for way, labels in _ways(shape, name).items():
-            if _is_folded(shape, way) or _is_folded(shape, name) or (way == END and _ends_by_itself(shape, name)):
+        for way, labels in _map_edge_labels(shape, name).items():
+            if (
+                _is_folded_terminal(shape, way)
+                or _is_folded_terminal(shape, name)
+                or (way == END and _is_drawn_terminal(shape, name))
+            ):
                 continue
-            decided = labels is not None and _kind(shape, name) != "guard"
+            decided = labels is not None and _choose_drawn_kind(shape, name) != "guard"
             edges.append(Edge(name, way, ", ".join(labels or ()), decided, (name, way) in steps))
     return edges
 
 
-def _ways(shape: Topology, name: str) -> dict[str, list[str] | None]:
+def _map_edge_labels(shape: Topology, name: str) -> dict[str, list[str] | None]:
     """Return where edges lead to, with the labels of those that are decided on; None for plain edges."""
     ways: dict[str, list[str] | None] = {}
-    for key, way in _decided(shape, name):
+    for key, way in _list_branch_labels(shape, name):
         labels = ways.setdefault(way, [])
         if labels is not None and key not in ("", way, *labels):
             labels.append(key)
@@ -260,7 +269,7 @@ def _ways(shape: Topology, name: str) -> dict[str, list[str] | None]:
     return ways
 
 
-def _decided(shape: Topology, name: str) -> Iterator[tuple[str, str]]:
+def _list_branch_labels(shape: Topology, name: str) -> Iterator[tuple[str, str]]:
     for branch in shape.builder.branches.get(name, {}).values():
         for key, way in (branch.ends or {}).items():
             yield str(key), way
@@ -273,5 +282,5 @@ def _decided(shape: Topology, name: str) -> Iterator[tuple[str, str]]:
             yield "on error", spec.error_handler_node
 
 
-def _leads_anywhere(shape: Topology, name: str) -> bool:
+def _has_unmapped_branch(shape: Topology, name: str) -> bool:
     return any(branch.ends is None for branch in shape.builder.branches.get(name, {}).values())

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-__all__ = ["LOOKS", "RARE", "DrawnKind", "Look"]
-
 DrawnKind: TypeAlias = Literal["start", "propose", "act", "review", "guard", "ok", "stop", "plain", "end"]
 """How a node looks; `plain` is one that the grammar did not make."""
 

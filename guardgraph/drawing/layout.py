@@ -13,13 +13,10 @@ from math import fsum
 from typing import Any
 
 from guardgraph.drawing.diagram import Diagram, Edge, Node
-from guardgraph.drawing.geometry import Box, Point, around, near
-from guardgraph.drawing.panels import CHIP_CELL, Panel, panel_at, panel_size
+from guardgraph.drawing.geometry import Box, Point, enclose_points, fit_label, measure_cells, round_coordinate
+from guardgraph.drawing.panels import CHIP_CELL, Panel, measure_ending_panel, place_ending_panel
 from guardgraph.drawing.shapes import DOT, NAME_CELLS
-from guardgraph.drawing.text import cells, shown
 from guardgraph.plain.errors import ConfigurationError
-
-__all__ = ["LABEL_CELLS", "LABEL_HEIGHT", "Placed", "label_width", "labels", "place"]
 
 LABEL_CELLS = 24
 LABEL_HEIGHT = 13.0
@@ -32,12 +29,12 @@ SHARES = (0.5, 0.35, 0.65, 0.2, 0.8)
 """Where on a straight piece of the line a label is tried."""
 
 
-def label_width(edge: Edge) -> float:
+def measure_label_width(edge: Edge) -> float:
     """Return the room that an edge's label takes across."""
-    return cells(shown(edge.label, LABEL_CELLS)) * CHIP_CELL + 8
+    return measure_cells(fit_label(edge.label, LABEL_CELLS)) * CHIP_CELL + 8
 
 
-def labels(
+def place_edge_labels(
     edges: Sequence[Edge], routes: Mapping[tuple[str, str], tuple[Point, ...]], nodes: Sequence[Box]
 ) -> dict[tuple[str, str], Box]:
     """Return the places of labels by the ends of their edges.
@@ -51,26 +48,32 @@ def labels(
     for edge in edges:
         if edge.label:
             key = (edge.start, edge.end)
-            others = [around(pair) for other, points in routes.items() if other != key for pair in pairwise(points)]
+            others = [
+                enclose_points(pair) for other, points in routes.items() if other != key for pair in pairwise(points)
+            ]
             taken = [*nodes, *placed.values(), *others, Box(*routes[key][-1], TIP, TIP)]
-            placed[key] = min(_tries(routes[key], label_width(edge)), key=lambda box: _meeting(box, taken))
+            placed[key] = min(
+                _try_label_places(routes[key], measure_label_width(edge)),
+                key=lambda box: sum(map(box.overlaps_box, taken)),
+            )
     return placed
 
 
-def _meeting(box: Box, taken: Sequence[Box]) -> int:
-    return sum(map(box.meets, taken))
-
-
-def _tries(points: Sequence[Point], width: float) -> Iterator[Box]:
+def _try_label_places(points: Sequence[Point], width: float) -> Iterator[Box]:
     """Yield places on a line, its longest piece first, then places beside it."""
-    pieces = sorted(pairwise(points), key=_length, reverse=True)
+    pieces = sorted(pairwise(points), key=_measure_line_length, reverse=True)
     for aside in (0.0, width / 2 + BESIDE, -width / 2 - BESIDE):
         for (x0, y0), (x1, y1) in pieces:
             for share in SHARES:
-                yield Box(near(x0 + (x1 - x0) * share + aside), near(y0 + (y1 - y0) * share), width, LABEL_HEIGHT)
+                yield Box(
+                    round_coordinate(x0 + (x1 - x0) * share + aside),
+                    round_coordinate(y0 + (y1 - y0) * share),
+                    width,
+                    LABEL_HEIGHT,
+                )
 
 
-def _length(piece: tuple[Point, Point]) -> float:
+def _measure_line_length(piece: tuple[Point, Point]) -> float:
     (x0, y0), (x1, y1) = piece
     return abs(x1 - x0) + abs(y1 - y0)
 
@@ -114,16 +117,16 @@ class _Arranged:
     below: dict[str, Box]
     """Endings that stand in the layout themselves."""
 
-    def mirrored(self) -> _Arranged:
+    def mirror_layout(self) -> _Arranged:
         return _Arranged(
-            {name: _flip_box(box) for name, box in self.boxes.items()},
-            {key: tuple(map(_flip, points)) for key, points in self.routes.items()},
-            {key: _flip_box(box) for key, box in self.labels.items()},
-            {name: _flip_box(box) for name, box in self.below.items()},
+            {name: _mirror_box(box) for name, box in self.boxes.items()},
+            {key: tuple(map(_mirror_point, points)) for key, points in self.routes.items()},
+            {key: _mirror_box(box) for key, box in self.labels.items()},
+            {name: _mirror_box(box) for name, box in self.below.items()},
         )
 
 
-def place(diagram: Diagram) -> Placed:
+def place_diagram(diagram: Diagram) -> Placed:
     """Lay a diagram out, main way down the middle.
 
     Endings stand beside their node where there is room for them; elsewhere they are laid out like a node behind it.
@@ -131,72 +134,76 @@ def place(diagram: Diagram) -> Placed:
     Raises:
         ConfigurationError: the layout library is not installed.
     """
-    below = {node.name for node in diagram.nodes if node.endings and not _leads_on(diagram, node.name)}
+    below = {node.name for node in diagram.nodes if node.endings and not _has_outgoing_edge(diagram, node.name)}
     while True:
-        arranged = _arrange(diagram, below)
-        sides = [(side, _beside(diagram, side)) for side in (arranged, arranged.mirrored())]
-        arranged, beside = min(sides, key=lambda side: (len(_clashes(*side)), _weight_on_the_right(side[0])))
-        clashing = _clashes(arranged, beside)
+        arranged = _arrange_drawn_nodes(diagram, below)
+        sides = [(side, _place_panels_beside(diagram, side)) for side in (arranged, arranged.mirror_layout())]
+        arranged, beside = min(
+            sides, key=lambda side: (len(_find_clashing_panels(*side)), _weigh_right_side_nodes(side[0]))
+        )
+        clashing = _find_clashing_panels(arranged, beside)
         if not clashing:
-            return _placed(diagram, arranged, beside)
+            return _place_arranged_nodes(diagram, arranged, beside)
         below |= clashing
 
 
-def _leads_on(diagram: Diagram, name: str) -> bool:
+def _has_outgoing_edge(diagram: Diagram, name: str) -> bool:
     return any(edge.start == name for edge in diagram.edges)
 
 
-def _weight_on_the_right(arranged: _Arranged) -> float:
+def _weigh_right_side_nodes(arranged: _Arranged) -> float:
     """Return by how much nodes stand on the right of the main way, where endings should be."""
     return fsum(box.x for box in [*arranged.boxes.values(), *arranged.below.values()])
 
 
-def _arrange(diagram: Diagram, below: set[str]) -> _Arranged:
+def _arrange_drawn_nodes(diagram: Diagram, below: set[str]) -> _Arranged:
     try:
         import graphlay
     except ImportError as error:
         raise ConfigurationError(f"draw: the extra is required, as in pip install '.[draw]' ({error})") from error
     graph = graphlay.Graph()
     number = {node.name: index for index, node in enumerate(diagram.nodes)}  # names may be what no JSON can say
-    width = _common_width(diagram.nodes)
+    width = _measure_node_width(diagram.nodes)
     stops = any(node.endings for node in diagram.nodes)
     for node in diagram.nodes:
-        box = _visible(diagram, node, width)
+        box = _measure_visible_box(diagram, node, width)
         lane = int(stops and node.name in diagram.main)  # leaves the other side to the stops
-        beside = 0.0 if node.name in below else panel_size(node)[1]
+        beside = 0.0 if node.name in below else measure_ending_panel(node)[1]
         graph.node(number[node.name], width=box.width, height=max(box.height, beside), group=lane)
     main = set(pairwise(diagram.main))
     for edge in diagram.edges:
-        label = {"label_size": {"width": label_width(edge), "height": LABEL_HEIGHT}} if edge.label else {}
+        label = {"label_size": {"width": measure_label_width(edge), "height": LABEL_HEIGHT}} if edge.label else {}
         weight = MAIN_WEIGHT if (edge.start, edge.end) in main else 1.0
         graph.edge(number[edge.start], number[edge.end], weight=weight, **label)
     panels = [node for node in diagram.nodes if node.name in below]
     for node in panels:
-        size = panel_size(node)
+        size = measure_ending_panel(node)
         graph.edge(number[node.name], graph.node(width=size[0], height=size[1], group=0))
     options = {"spacing": SPACING, "routing": {"port_sides": "facing_only"}}
     done = graphlay.layout(graph, preset="process_map", options=options)
-    return _read(diagram, panels, done, width)
+    return _read_graphlay_layout(diagram, panels, done, width)
 
 
-def _read(diagram: Diagram, panels: list[Node], done: Any, width: float) -> _Arranged:
-    centres = [(near(item["center"]["x"]), near(item["center"]["y"])) for item in done.nodes]
+def _read_graphlay_layout(diagram: Diagram, panels: list[Node], done: Any, width: float) -> _Arranged:
+    centres = [(round_coordinate(item["center"]["x"]), round_coordinate(item["center"]["y"])) for item in done.nodes]
     middle = centres[0][0]  # START stands on the main way
     boxes, below = {}, {}
     for node, (x, y) in zip(diagram.nodes, centres, strict=False):
-        size = _visible(diagram, node, width)
-        boxes[node.name] = Box(near(x - middle), y, size.width, size.height)
+        size = _measure_visible_box(diagram, node, width)
+        boxes[node.name] = Box(round_coordinate(x - middle), y, size.width, size.height)
     for node, (x, y) in zip(panels, centres[len(diagram.nodes) :], strict=True):
-        below[node.name] = Box(near(x - middle), y, *panel_size(node))
+        below[node.name] = Box(round_coordinate(x - middle), y, *measure_ending_panel(node))
     keys = [*((edge.start, edge.end) for edge in diagram.edges), *((node.name, "") for node in panels)]
     routes = {}
     for key, edge in zip(keys, done.edges, strict=True):
-        routes[key] = tuple((near(point["x"] - middle), near(point["y"])) for point in edge["points"])
-    _straighten(diagram.main, routes)
-    return _Arranged(boxes, routes, labels(diagram.edges, routes, [*boxes.values(), *below.values()]), below)
+        routes[key] = tuple(
+            (round_coordinate(point["x"] - middle), round_coordinate(point["y"])) for point in edge["points"]
+        )
+    _straighten_main_way(diagram.main, routes)
+    return _Arranged(boxes, routes, place_edge_labels(diagram.edges, routes, [*boxes.values(), *below.values()]), below)
 
 
-def _straighten(main: tuple[str, ...], routes: dict[tuple[str, str], tuple[Point, ...]]) -> None:
+def _straighten_main_way(main: tuple[str, ...], routes: dict[tuple[str, str], tuple[Point, ...]]) -> None:
     """Give the main way the middle where an edge leads straight back beside it."""
     for start, end in pairwise(main):
         there, back = routes[start, end], routes.get((end, start), ())
@@ -204,25 +211,25 @@ def _straighten(main: tuple[str, ...], routes: dict[tuple[str, str], tuple[Point
             routes[start, end], routes[end, start] = back[::-1], there[::-1]
 
 
-def _placed(diagram: Diagram, arranged: _Arranged, beside: dict[str, Panel]) -> Placed:
+def _place_arranged_nodes(diagram: Diagram, arranged: _Arranged, beside: dict[str, Panel]) -> Placed:
     nodes = tuple((node, arranged.boxes[node.name]) for node in diagram.nodes)
     edges = []
     for edge in diagram.edges:
         key = (edge.start, edge.end)
         edges.append((edge, arranged.routes[key], arranged.labels.get(key)))
     panels = [
-        beside.get(node.name) or panel_at(node, arranged.below[node.name], arranged.routes[node.name, ""])
+        beside.get(node.name) or place_ending_panel(node, arranged.below[node.name], arranged.routes[node.name, ""])
         for node in diagram.nodes
         if node.endings
     ]
     chips = [chip.box for panel in panels for chip in panel.chips]
     boxes = [*arranged.boxes.values(), *arranged.labels.values(), *chips]
-    corners = [corner for box in boxes for corner in box.corners]
+    corners = [corner for box in boxes for corner in box.corner_points]
     corners += [point for points in arranged.routes.values() for point in points]
-    return Placed(nodes, tuple(edges), tuple(panels), around(corners))
+    return Placed(nodes, tuple(edges), tuple(panels), enclose_points(corners))
 
 
-def _beside(diagram: Diagram, arranged: _Arranged) -> dict[str, Panel]:
+def _place_panels_beside(diagram: Diagram, arranged: _Arranged) -> dict[str, Panel]:
     """Place endings beside their nodes, on the side away from the main way; those of a column in one lane."""
     columns: dict[tuple[int, float], list[Node]] = {}
     for node in diagram.nodes:
@@ -232,59 +239,59 @@ def _beside(diagram: Diagram, arranged: _Arranged) -> dict[str, Panel]:
             columns.setdefault((sign, box.x + sign * box.width / 2), []).append(node)
     panels = {}
     for (sign, border), nodes in columns.items():
-        lane = border + sign * _reach(nodes, arranged, sign, border)
+        lane = border + sign * _measure_panel_reach(nodes, arranged, sign, border)
         for node in nodes:
-            width, height = panel_size(node)
+            width, height = measure_ending_panel(node)
             y = arranged.boxes[node.name].y
             room = Box(lane + sign * width / 2, y, width, height)
-            panels[node.name] = panel_at(node, room, ((border, y), (lane, y)), sign)
+            panels[node.name] = place_ending_panel(node, room, ((border, y), (lane, y)), sign)
     return panels
 
 
-def _reach(nodes: Iterable[Node], arranged: _Arranged, sign: int, border: float) -> float:
+def _measure_panel_reach(nodes: Iterable[Node], arranged: _Arranged, sign: int, border: float) -> float:
     """Return how far from a column its endings stand: behind the edges that pass close by."""
     reach = REACH
     for node in nodes:
-        room = Box(0.0, arranged.boxes[node.name].y, 0.0, panel_size(node)[1] + CLEARANCE)
-        for line in _lines(arranged):
+        room = Box(0.0, arranged.boxes[node.name].y, 0.0, measure_ending_panel(node)[1] + CLEARANCE)
+        for line in _list_edge_lines(arranged):
             away = sign * (line.x - border)
             if not line.width and 0 < away < FARTHEST and abs(line.y - room.y) <= (line.height + room.height) / 2:
                 reach = max(reach, away + CLEARANCE)
     return reach
 
 
-def _lines(arranged: _Arranged) -> list[Box]:
+def _list_edge_lines(arranged: _Arranged) -> list[Box]:
     """Return every straight piece of every edge."""
-    return [around(pair) for points in arranged.routes.values() for pair in pairwise(points)]
+    return [enclose_points(pair) for points in arranged.routes.values() for pair in pairwise(points)]
 
 
-def _clashes(arranged: _Arranged, beside: dict[str, Panel]) -> set[str]:
+def _find_clashing_panels(arranged: _Arranged, beside: dict[str, Panel]) -> set[str]:
     """Return the nodes whose endings, beside them, would meet another node, edge or ending.
 
     The line to the endings may cross an edge, but neither run along one nor through a node.
     """
     rooms, ways = {}, {}
     for name, panel in beside.items():
-        corners = [corner for chip in panel.chips for corner in chip.box.corners]
-        rooms[name] = around([*corners, panel.line[1]]).wider(CLEARANCE)
-        ways[name] = around(panel.line).wider(CLEARANCE)
-    lines = _lines(arranged)
+        corners = [corner for chip in panel.chips for corner in chip.box.corner_points]
+        rooms[name] = enclose_points([*corners, panel.line[1]]).widen_box(CLEARANCE)
+        ways[name] = enclose_points(panel.line).widen_box(CLEARANCE)
+    lines = _list_edge_lines(arranged)
     along = [line for line in lines if line.width]
     clashing = set()
     for name, room in rooms.items():
         others = [box for other, box in [*arranged.boxes.items(), *rooms.items()] if other != name]
         others += [*arranged.below.values(), *arranged.labels.values()]
-        if any(map(room.meets, [*others, *lines])) or any(map(ways[name].meets, [*others, *along])):
+        if any(map(room.overlaps_box, [*others, *lines])) or any(map(ways[name].overlaps_box, [*others, *along])):
             clashing.add(name)
     return clashing
 
 
-def _common_width(nodes: Iterable[Node]) -> float:
+def _measure_node_width(nodes: Iterable[Node]) -> float:
     """Return one width for all nodes, so that they stand in columns."""
-    return max([LEAST_WIDTH, *(cells(shown(node.name, NAME_CELLS)) * CELL + NODE_MARGIN for node in nodes)])
+    return max([LEAST_WIDTH, *(measure_cells(fit_label(node.name, NAME_CELLS)) * CELL + NODE_MARGIN for node in nodes)])
 
 
-def _visible(diagram: Diagram, node: Node, width: float) -> Box:
+def _measure_visible_box(diagram: Diagram, node: Node, width: float) -> Box:
     """Return a node's size; the places of START and END grow with their edges."""
     if node.kind in ("start", "end"):
         ends = sum(node.name in (edge.start, edge.end) for edge in diagram.edges)
@@ -292,9 +299,9 @@ def _visible(diagram: Diagram, node: Node, width: float) -> Box:
     return Box(0.0, 0.0, width, NODE_HEIGHT)
 
 
-def _flip(point: Point) -> Point:
+def _mirror_point(point: Point) -> Point:
     return 0.0 - point[0], point[1]
 
 
-def _flip_box(box: Box) -> Box:
+def _mirror_box(box: Box) -> Box:
     return Box(0.0 - box.x, box.y, box.width, box.height)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from guardgraph.drawing.diagram import Diagram, Edge, Node
+from guardgraph.drawing.geometry import fit_label
 from guardgraph.drawing.kinds import LOOKS, DrawnKind
-from guardgraph.drawing.text import shown
-
-__all__ = ["mermaid"]
 
 STYLES: dict[str, str] = {
     **{
@@ -27,27 +25,31 @@ PLAIN = frozenset(" _-.,:()×…")
 """What stands for itself in a label, besides letters and digits."""
 
 
-def mermaid(diagram: Diagram) -> str:
+def draw_mermaid_flowchart(diagram: Diagram) -> str:
     """Return a flowchart: every node and edge, the endings of a node in one box beside it."""
     ids = {node.name: f"n{number}" for number, node in enumerate(diagram.nodes)}
     classes: dict[str, list[str]] = {kind: [] for kind in STYLES}
     lines = ["flowchart TD"]
     for node in diagram.nodes:
         often = f" ×{node.visits}" if node.visits > 1 else ""
-        lines.append(f"{ids[node.name]}{_shape(node.kind, [NAMES.get(node.kind, node.name) + often])}")
-        for kind in _classes(diagram, node):
+        lines.append(f"{ids[node.name]}{_write_mermaid_box(node.kind, [NAMES.get(node.kind, node.name) + often])}")
+        for kind in _list_mermaid_classes(diagram, node):
             classes.get(kind, []).append(ids[node.name])
     for edge in diagram.edges:
-        label = f'|"{_label(edge.label)}"|' if edge.label else ""
-        lines.append(f"{ids[edge.start]} {_arrow(edge)}{label} {ids[edge.end]}")
+        label = f'|"{_escape_mermaid_label(edge.label)}"|' if edge.label else ""
+        lines.append(f"{ids[edge.start]} {_draw_mermaid_arrow(edge)}{label} {ids[edge.end]}")
     for node in diagram.nodes:
-        for kind, endings in _boxes(diagram, node):
+        for kind, endings in _list_mermaid_boxes(diagram, node):
             box = f"{ids[node.name]}_{kind}"
-            lines.append(f"{ids[node.name]} {'==>' if kind == 'stopping' else '-.->'} {box}{_shape('stop', endings)}")
+            lines.append(
+                f"{ids[node.name]} {'==>' if kind == 'stopping' else '-.->'} {box}{_write_mermaid_box('stop', endings)}"
+            )
             classes[kind].append(box)
     if diagram.behind:
         lines += [f"{ids[node.name]} -.-> behind" for node in diagram.nodes if node.kind == "ok"]
-        lines.append(f"behind{_shape('stop', [ending.terminal or ending.label for ending in diagram.behind])}")
+        lines.append(
+            f"behind{_write_mermaid_box('stop', [ending.terminal or ending.label for ending in diagram.behind])}"
+        )
         classes["stop"].append("behind")
     for kind, members in classes.items():
         if members:
@@ -56,22 +58,22 @@ def mermaid(diagram: Diagram) -> str:
     return "".join([f"{head}\n", *(f"  {line}\n" for line in rest)])
 
 
-def _classes(diagram: Diagram, node: Node) -> Iterator[str]:
+def _list_mermaid_classes(diagram: Diagram, node: Node) -> Iterator[str]:
     """Yield how a node looks: as its kind, and as the runs that came to it."""
     yield node.kind
     if node.visits:
-        yield "waiting" if diagram.taken is not None and diagram.taken.waits_at(node.name) else "taken"
+        yield "waiting" if diagram.taken is not None and diagram.taken.is_waiting_node(node.name) else "taken"
     elif node.earlier:
         yield "earlier"
 
 
-def _arrow(edge: Edge) -> str:
+def _draw_mermaid_arrow(edge: Edge) -> str:
     if edge.decided or (edge.earlier and not edge.taken):
         return "-.->"
     return "==>" if edge.taken else "-->"
 
 
-def _boxes(diagram: Diagram, node: Node) -> Iterator[tuple[str, list[str]]]:
+def _list_mermaid_boxes(diagram: Diagram, node: Node) -> Iterator[tuple[str, list[str]]]:
     """Yield the endings of a node, those of every guard among them, and apart from them the one that a run took."""
     reached = [ending for ending in node.endings if ending.taken]
     known = {ending.terminal for ending in reached}
@@ -82,12 +84,12 @@ def _boxes(diagram: Diagram, node: Node) -> Iterator[tuple[str, list[str]]]:
             yield kind, [ending.label if ending.taken else ending.terminal or ending.label for ending in endings]
 
 
-def _shape(kind: DrawnKind, lines: list[str]) -> str:
+def _write_mermaid_box(kind: DrawnKind, lines: list[str]) -> str:
     opening, closing = LOOKS[kind].mermaid
-    return f'{opening}"{"<br>".join(map(_label, lines))}"{closing}'
+    return f'{opening}"{"<br>".join(map(_escape_mermaid_label, lines))}"{closing}'
 
 
-def _label(text: str) -> str:
+def _escape_mermaid_label(text: str) -> str:
     """Return a text in which nothing is markup: all but letters, digits and a few marks as character codes."""
-    words = shown(text, LABEL_CELLS)
+    words = fit_label(text, LABEL_CELLS)
     return "".join(letter if letter.isalnum() or letter in PLAIN else f"#{ord(letter)};" for letter in words)

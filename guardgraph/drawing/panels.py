@@ -6,21 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import fsum
 
-from guardgraph.drawing.diagram import Ending, Node
-from guardgraph.drawing.geometry import Box, Point, near
-from guardgraph.drawing.text import cells, shown
-
-__all__ = [
-    "CHIP_CELL",
-    "CHIP_CELLS",
-    "CHIP_GAP",
-    "CHIP_HEIGHT",
-    "CHIP_MARGIN",
-    "Chip",
-    "Panel",
-    "panel_at",
-    "panel_size",
-]
+from guardgraph.drawing.diagram import DrawnEnding, Node
+from guardgraph.drawing.geometry import Box, Point, fit_label, measure_cells, round_coordinate
 
 CHIP_CELLS = 36
 CHIP_CELL = 6.63
@@ -39,7 +26,7 @@ RAIL = 9.0
 class Chip:
     """An ending, placed."""
 
-    ending: Ending
+    ending: DrawnEnding
     text: str
     box: Box
 
@@ -56,43 +43,49 @@ class Panel:
     """In front of several rows, else empty."""
 
 
-def panel_at(node: Node, room: Box, line: tuple[Point, ...], sign: int = 0) -> Panel:
+def place_ending_panel(node: Node, room: Box, line: tuple[Point, ...], sign: int = 0) -> Panel:
     """Place endings in a room, in rows that begin at the side where the line arrives; centred when that is above."""
-    rows = list(_rows(node.endings))
+    rows = list(_split_chip_rows(node.endings))
     shift = RAIL if sign and len(rows) > 1 else 0.0
     chips = []
     for number, row in enumerate(rows):
-        y = room.top + CHIP_HEIGHT / 2 + number * (CHIP_HEIGHT + CHIP_GAP)
-        total = _row_width(row)
-        left = room.x - total / 2 if not sign else room.left + shift if sign > 0 else room.right - shift - total
+        y = room.min_y + CHIP_HEIGHT / 2 + number * (CHIP_HEIGHT + CHIP_GAP)
+        total = _measure_chip_row(row)
+        left = room.x - total / 2 if not sign else room.min_x + shift if sign > 0 else room.max_x - shift - total
         for ending, text, width in row:
-            chips.append(Chip(ending, text, Box(near(left + width / 2), near(y), near(width), CHIP_HEIGHT)))
+            chips.append(
+                Chip(
+                    ending,
+                    text,
+                    Box(round_coordinate(left + width / 2), round_coordinate(y), round_coordinate(width), CHIP_HEIGHT),
+                )
+            )
             left += width + CHIP_GAP
     x = line[-1][0]
-    rail = ((x, room.top + 4), (x, room.bottom - 4)) if shift else ()
+    rail = ((x, room.min_y + 4), (x, room.max_y - 4)) if shift else ()
     return Panel(node.name, tuple(chips), line, rail)
 
 
-def _rows(endings: Iterable[Ending]) -> Iterator[list[tuple[Ending, str, float]]]:
-    row: list[tuple[Ending, str, float]] = []
+def _split_chip_rows(endings: Iterable[DrawnEnding]) -> Iterator[list[tuple[DrawnEnding, str, float]]]:
+    row: list[tuple[DrawnEnding, str, float]] = []
     for ending in endings:
-        text = shown(ending.label, CHIP_CELLS)
-        item = (ending, text, cells(text) * CHIP_CELL + CHIP_MARGIN)
-        if row and _row_width([*row, item]) > PANEL_WIDTH:
+        text = fit_label(ending.label, CHIP_CELLS)
+        item = (ending, text, measure_cells(text) * CHIP_CELL + CHIP_MARGIN)
+        if row and _measure_chip_row([*row, item]) > PANEL_WIDTH:
             yield row
             row = []
         row.append(item)
     yield row
 
 
-def _row_width(row: list[tuple[Ending, str, float]]) -> float:
+def _measure_chip_row(row: list[tuple[DrawnEnding, str, float]]) -> float:
     return fsum(width for *_, width in row) + CHIP_GAP * (len(row) - 1)
 
 
-def panel_size(node: Node) -> tuple[float, float]:
+def measure_ending_panel(node: Node) -> tuple[float, float]:
     """Return the width and height of a node's endings, zero where it has none."""
     if not node.endings:
         return 0.0, 0.0
-    rows = list(_rows(node.endings))
-    widest = max(map(_row_width, rows)) + (RAIL if len(rows) > 1 else 0.0)
+    rows = list(_split_chip_rows(node.endings))
+    widest = max(map(_measure_chip_row, rows)) + (RAIL if len(rows) > 1 else 0.0)
     return widest, len(rows) * (CHIP_HEIGHT + CHIP_GAP) - CHIP_GAP

@@ -1,25 +1,70 @@
-"""The picture of a graph: as SVG, as PNG, as Mermaid text, in a notebook, in a file."""
+"""The picture of a graph: as SVG, as PNG, as Mermaid text, in a notebook, in a file.
+
+A picture may show the way of an earlier run beside that of a run: what both took, what one alone, where they part.
+"""
 
 from __future__ import annotations
 
 from base64 import b64encode
+from collections import Counter
+from dataclasses import replace
 from functools import cached_property
 from html import escape
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from langgraph.graph import START
 from langgraph.graph.state import CompiledStateGraph
 
-from guardgraph.drawing.beside import beside
-from guardgraph.drawing.diagram import Diagram, diagram_of
-from guardgraph.drawing.mermaid import mermaid
+from guardgraph.drawing.diagram import Diagram, DrawnEnding, Node, make_diagram
+from guardgraph.drawing.mermaid import draw_mermaid_flowchart
 from guardgraph.drawing.style import MONO
-from guardgraph.drawing.svg import svg
-from guardgraph.drawing.taken import Taken, fitting, taken_by
+from guardgraph.drawing.svg import draw_svg
+from guardgraph.drawing.taken import Taken, fit_way_to_graph, read_way_of_run
 from guardgraph.graphs.proof.topology import Topology
 from guardgraph.plain.errors import ConfigurationError, InputError
 
-__all__ = ["Picture", "draw"]
+
+def draw_runs_beside(diagram: Diagram, earlier: Taken) -> Diagram:
+    """Return a diagram of a run with the way of an earlier run of the same graph in it.
+
+    Args:
+        diagram: of the graph, with a run.
+        earlier: how the other run went.
+    """
+    often, steps = Counter((START, *earlier.path)), set(earlier.edges_on_way)
+    drawn = {node.name for node in diagram.nodes}
+    stopped = earlier.path[-2:-1] if earlier.path[-1] not in drawn else ()
+    nodes = [replace(node, earlier=often[node.name] > 0) for node in diagram.nodes]
+    nodes = [
+        replace(node, endings=_list_earlier_endings(node, earlier)) if node.name in stopped else node for node in nodes
+    ]
+    edges = [replace(edge, earlier=(edge.start, edge.end) in steps) for edge in diagram.edges]
+    parting = _find_parting_node(diagram.taken, earlier)
+    return replace(diagram, nodes=tuple(nodes), edges=tuple(edges), earlier=earlier, parting=parting)
+
+
+def _list_earlier_endings(node: Node, earlier: Taken) -> tuple[DrawnEnding, ...]:
+    """Return the endings of the node at which the earlier run was stopped, with the reason."""
+    terminal = earlier.path[-1]
+    reached = DrawnEnding(
+        earlier.reason, f"{terminal}: the earlier run ended here, {earlier.reason}", terminal, earlier=True
+    )
+    same = [ending for ending in node.endings if ending.taken and ending.label == earlier.reason]
+    if same:
+        return tuple(replace(ending, earlier=True) if ending in same else ending for ending in node.endings)
+    left = [ending for ending in node.endings if ending.taken or ending.terminal != terminal]
+    return (*(ending for ending in left if ending.taken), reached, *(ending for ending in left if not ending.taken))
+
+
+def _find_parting_node(taken: Taken | None, earlier: Taken) -> str | None:
+    """Return the node from which two runs go different ways, None where they go the same or have none in common."""
+    if taken is None or taken.edges_on_way == earlier.edges_on_way:
+        return None
+    common = [now for now, _ in takewhile(lambda pair: pair[0] == pair[1], zip(taken.path, earlier.path, strict=False))]
+    return common[-1] if common else None
+
 
 _LETTERS = f"""\
 <svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text y="9" font-family="{MONO}">{{}}</text></svg>
@@ -42,12 +87,12 @@ class Picture:
         Raises:
             ConfigurationError: the extra ``draw`` is not installed.
         """
-        return svg(self.diagram)
+        return draw_svg(self.diagram)
 
     @cached_property
     def mermaid(self) -> str:
         """The graph as Mermaid text, which GitHub and others draw; no extra is needed."""
-        return mermaid(self.diagram)
+        return draw_mermaid_flowchart(self.diagram)
 
     def png(self, *, dark: bool = False, scale: float = 2.0) -> bytes:
         """Return the picture as PNG.
@@ -68,7 +113,7 @@ class Picture:
             raise ConfigurationError(f"png: the extra is required, as in pip install '.[draw]' ({error})") from error
         if svg_to_bytes(_LETTERS.format("M")) == svg_to_bytes(_LETTERS.format("")):
             raise ConfigurationError("png: this machine has no font; install one, such as DejaVu, or save SVG")
-        return bytes(svg_to_bytes(svg(self.diagram, dark=dark), zoom=scale))
+        return bytes(svg_to_bytes(draw_svg(self.diagram, dark=dark), zoom=scale))
 
     def save(self, path: str | Path) -> None:
         """Write the picture to a file; the ending of its name says as what: .svg, .png or .mmd.
@@ -109,16 +154,18 @@ class Picture:
         folded = {ending.terminal for node in diagram.nodes for ending in node.endings if ending.terminal}
         nodes = sum(node.kind not in ("start", "end") for node in diagram.nodes)
         stops = len(folded.union(ending.terminal for ending in (*diagram.everywhere, *diagram.behind)))
-        run = "" if diagram.taken is None else f", a run that {_how(diagram.taken)}"
-        other = "" if diagram.earlier is None else f", beside an earlier one that {_how(diagram.earlier)}"
+        run = "" if diagram.taken is None else f", a run that {_describe_drawn_run(diagram.taken)}"
+        other = (
+            "" if diagram.earlier is None else f", beside an earlier one that {_describe_drawn_run(diagram.earlier)}"
+        )
         return f"{diagram.name}, {nodes} nodes and {stops} stops{run}{other}"
 
     def __repr__(self) -> str:
         return f"<Picture: {self.described}>"
 
 
-def _how(taken: Taken) -> str:
-    return f"waits at {taken.ending}" if taken.waiting else f"ended with {taken.reason}"
+def _describe_drawn_run(taken: Taken) -> str:
+    return f"waits at {taken.ending_label}" if taken.waiting else f"ended with {taken.reason}"
 
 
 def draw(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None, *, earlier: object = None) -> Picture:
@@ -138,9 +185,9 @@ def draw(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None, *, e
         InputError: the graph is no compiled LangGraph graph, a run is no finished or waiting run of it, or an earlier
             one is given alone.
     """
-    diagram = diagram_of(graph, run)
+    diagram = make_diagram(graph, run)
     if earlier is None:
         return Picture(diagram)
     if run is None:
         raise InputError("earlier: the way of a run is required beside it; given: no run")
-    return Picture(beside(diagram, fitting(Topology(graph), taken_by(earlier))))
+    return Picture(draw_runs_beside(diagram, fit_way_to_graph(Topology(graph), read_way_of_run(earlier))))

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from guardgraph.drawing.kinds import LOOKS, RARE, DrawnKind
 
-__all__ = ["MONO", "SANS", "style_sheet", "variables"]
-
 SANS = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue','Noto Sans','DejaVu Sans',Arial,sans-serif"
 MONO = "ui-monospace,'SF Mono',Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono','Courier New',monospace"
 
@@ -54,7 +52,7 @@ _DARK = _Palette(
 )
 
 
-def style_sheet(drawn: Iterable[DrawnKind], *, dark: bool | None = None, beside: bool = False) -> str:
+def write_style_sheet(drawn: Iterable[DrawnKind], *, dark: bool | None = None, beside: bool = False) -> str:
     """Return the style sheet of a picture.
 
     Args:
@@ -64,12 +62,12 @@ def style_sheet(drawn: Iterable[DrawnKind], *, dark: bool | None = None, beside:
     """
     left_out = RARE - {*drawn}
     if dark is not None:
-        return _SHAPES + _colours(_DARK if dark else _LIGHT, left_out, beside)
-    light, night = (_colours(palette, left_out, beside) for palette in (_LIGHT, _DARK))
+        return _SHAPES + _write_colour_rules(_DARK if dark else _LIGHT, left_out, beside)
+    light, night = (_write_colour_rules(palette, left_out, beside) for palette in (_LIGHT, _DARK))
     return f"{_SHAPES}{light}@media (prefers-color-scheme: dark) {{\n{night}}}\n"
 
 
-def variables(*, dark: bool) -> dict[str, str]:
+def list_picture_colours(*, dark: bool) -> dict[str, str]:
     """Return the colours by their names, a kind's border as ``kind-line``, for what stands around a picture."""
     palette = (_DARK if dark else _LIGHT)._asdict()
     kinds = palette.pop("kinds")
@@ -97,7 +95,7 @@ _SHAPES = f"""\
 """
 
 
-def _colours(palette: _Palette, left_out: frozenset[DrawnKind], beside: bool) -> str:
+def _write_colour_rules(palette: _Palette, left_out: frozenset[DrawnKind], beside: bool) -> str:
     paper, ink, muted, line, frame, stopped, stop_ink, ok_ink, _, every_kind = palette
     kinds = {kind: colours for kind, colours in every_kind.items() if kind not in left_out}
     rules = [
@@ -125,13 +123,13 @@ def _colours(palette: _Palette, left_out: frozenset[DrawnKind], beside: bool) ->
         f".stop.taken .fold {{ stroke: {stopped} }}",
         f".stop.taken .shape, .gg .stop.taken .tip {{ fill: {stopped}; stroke: {stopped} }}",
         ".stop.taken text { fill: #ffffff; font-weight: 700 }",
-        *_waiting(kinds),
-        *(_beside(palette) if beside else ()),
+        *_write_waiting_rules(kinds),
+        *(_write_beside_rules(palette) if beside else ()),
     ]
     return "".join(f".gg {rule}\n" for rule in rules)
 
 
-def _beside(palette: _Palette) -> list[str]:
+def _write_beside_rules(palette: _Palette) -> list[str]:
     """Return the rules for what one of two runs took alone."""
     grey, newer = f"stroke: {palette.muted}; stroke-dasharray: 6 4", palette.newer
     return [
@@ -143,7 +141,7 @@ def _beside(palette: _Palette) -> list[str]:
     ]
 
 
-def _waiting(kinds: Mapping[DrawnKind, tuple[str, str]]) -> list[str]:
+def _write_waiting_rules(kinds: Mapping[DrawnKind, tuple[str, str]]) -> list[str]:
     """Return the rules for a run that waits: few pictures have one."""
     if "review" not in kinds:
         return []

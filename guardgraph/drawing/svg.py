@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from html import escape
 
-from guardgraph.drawing.diagram import Diagram, Edge, Ending, Node
-from guardgraph.drawing.geometry import Box
+from guardgraph.drawing.diagram import Diagram, DrawnEnding, Edge, Node
+from guardgraph.drawing.geometry import Box, fit_label
 from guardgraph.drawing.kinds import DrawnKind
-from guardgraph.drawing.layout import LABEL_CELLS, Placed, place
-from guardgraph.drawing.legend import legend, legend_width, wide
+from guardgraph.drawing.layout import LABEL_CELLS, Placed, place_diagram
+from guardgraph.drawing.legend import draw_legend, measure_legend_text, measure_legend_width
 from guardgraph.drawing.panels import Panel
-from guardgraph.drawing.shapes import arrow, chip, group, label, node, number, text, trimmed
-from guardgraph.drawing.style import style_sheet
-from guardgraph.drawing.text import shown
-
-__all__ = ["svg"]
+from guardgraph.drawing.shapes import (
+    draw_arrow,
+    draw_edge_label,
+    draw_ending_chip,
+    draw_node,
+    draw_text,
+    group_svg,
+    to_svg_number,
+    trim_edge,
+)
+from guardgraph.drawing.style import write_style_sheet
 
 MARGIN = 28.0
 NARROW_MARGIN = 14.0
@@ -28,7 +34,7 @@ GAP = 22.0
 """Between the graph and the legend."""
 
 
-def svg(diagram: Diagram, *, dark: bool | None = None, narrow: bool = False, headed: bool = True) -> str:
+def draw_svg(diagram: Diagram, *, dark: bool | None = None, narrow: bool = False, headed: bool = True) -> str:
     """Return a picture.
 
     Args:
@@ -40,111 +46,132 @@ def svg(diagram: Diagram, *, dark: bool | None = None, narrow: bool = False, hea
     Raises:
         ConfigurationError: the layout library is not installed.
     """
-    placed = place(diagram)
-    heads = _heads(diagram) if headed else []
-    middle, across = (placed.bounds.x, placed.bounds.width) if narrow else _framed(placed.bounds)
+    placed = place_diagram(diagram)
+    heads = _list_picture_headings(diagram) if headed else []
+    middle, across = (placed.bounds.x, placed.bounds.width) if narrow else _frame_picture(placed.bounds)
     least, margin = (NARROW_WIDTH, NARROW_MARGIN) if narrow else (LEAST_WIDTH, MARGIN)
-    inside = max(across, least, legend_width(diagram), *(wide(words) * size for words, _, size in heads))
+    inside = max(
+        across, least, measure_legend_width(diagram), *(measure_legend_text(words) * size for words, _, size in heads)
+    )
     width = inside + 2 * margin
-    explained, explained_height = legend(diagram, inside)
+    explained, explained_height = draw_legend(diagram, inside)
     top = margin + 22 * len(heads) + (18 if heads else 0)
     rule = top + placed.bounds.height + GAP
     height = rule + GAP / 2 + explained_height + margin / 2
-    shift = (number(width / 2 - middle), number(top - placed.bounds.top))
-    size = f'width="{number(width)}" height="{number(height)}"'
-    name = escape(_spoken(diagram), quote=True)
-    head = [text(words, margin, margin + 10 + 22 * row, kind) for row, (words, kind, _) in enumerate(heads)]
+    shift = (to_svg_number(width / 2 - middle), to_svg_number(top - placed.bounds.min_y))
+    size = f'width="{to_svg_number(width)}" height="{to_svg_number(height)}"'
+    paper = f'width="{to_svg_number(width - 1)}" height="{to_svg_number(height - 1)}"'
+    name = escape(_describe_picture(diagram), quote=True)
+    styles = write_style_sheet(_find_drawn_kinds(diagram), dark=dark, beside=diagram.earlier is not None)
+    head = [draw_text(words, margin, margin + 10 + 22 * row, kind) for row, (words, kind, _) in enumerate(heads)]
     return "".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="gg" {size} ',
-            f'viewBox="0 0 {number(width)} {number(height)}" role="img" aria-label="{name}">\n',
-            f"<style>\n{style_sheet(_drawn_kinds(diagram), dark=dark, beside=diagram.earlier is not None)}</style>\n",
-            f'<rect class="paper" x="0.5" y="0.5" width="{number(width - 1)}" height="{number(height - 1)}" rx="8"/>\n',
+            f'viewBox="0 0 {to_svg_number(width)} {to_svg_number(height)}" role="img" aria-label="{name}">\n',
+            f"<style>\n{styles}</style>\n",
+            f'<rect class="paper" x="0.5" y="0.5" {paper} rx="8"/>\n',
             *(f"{line}\n" for line in head),
-            f'<g transform="translate({shift[0]} {shift[1]})">\n{_drawn(diagram, placed)}</g>\n',
-            f'<path class="rule" d="M{margin:g},{number(rule)}H{number(width - margin)}"/>\n',
-            f'<g transform="translate({margin:g} {number(rule + GAP / 2)})">\n{explained}</g>\n',
+            f'<g transform="translate({shift[0]} {shift[1]})">\n{_draw_placed_diagram(diagram, placed)}</g>\n',
+            f'<path class="rule" d="M{margin:g},{to_svg_number(rule)}H{to_svg_number(width - margin)}"/>\n',
+            f'<g transform="translate({margin:g} {to_svg_number(rule + GAP / 2)})">\n{explained}</g>\n',
             "</svg>\n",
         ]
     )
 
 
-def _framed(bounds: Box) -> tuple[float, float]:
+def _frame_picture(bounds: Box) -> tuple[float, float]:
     """Return what stands in the middle of the picture, and the width: the main way, unless that wastes much room."""
-    centred = 2 * max(-bounds.left, bounds.right)
+    centred = 2 * max(-bounds.min_x, bounds.max_x)
     return (0.0, centred) if centred <= WASTE * bounds.width else (bounds.x, bounds.width)
 
 
-def _heads(diagram: Diagram) -> list[tuple[str, str, float]]:
+def _list_picture_headings(diagram: Diagram) -> list[tuple[str, str, float]]:
     """Return the lines above the graph, with their classes and size as to that of the legend."""
-    heads = [(shown(diagram.name, 60), "sans title", 1.4)]
+    heads = [(fit_label(diagram.name, 60), "sans title", 1.4)]
     if (taken := diagram.taken) is not None:
-        ink = {"ok": "ok_ink", "stopped": "stop_ink", "waiting": "wait_ink"}[taken.status]
-        words = shown(f"{taken.status}: {taken.ending}", HEAD_CELLS)
+        ink = {"ok": "ok_ink", "stopped": "stop_ink", "waiting": "wait_ink"}[taken.way_status]
+        words = fit_label(f"{taken.way_status}: {taken.ending_label}", HEAD_CELLS)
         heads.append((words, f"sans {ink}", 1.0))
     if diagram.earlier is not None:
         heads.append(
-            (shown(f"before: {diagram.earlier.status}: {diagram.earlier.ending}", HEAD_CELLS), "sans muted", 1.0)
+            (
+                fit_label(f"before: {diagram.earlier.way_status}: {diagram.earlier.ending_label}", HEAD_CELLS),
+                "sans muted",
+                1.0,
+            )
         )
     return heads
 
 
-def _spoken(diagram: Diagram) -> str:
+def _describe_picture(diagram: Diagram) -> str:
     """Return the picture in words, for those who cannot see it."""
-    way = " to ".join(shown(name, 40) for name in diagram.main[1:])
-    run = "" if diagram.taken is None else f" This run: {' to '.join(shown(n, 40) for n in diagram.taken.path)}."
+    way = " to ".join(fit_label(name, 40) for name in diagram.main[1:])
+    run = "" if diagram.taken is None else f" This run: {' to '.join(fit_label(n, 40) for n in diagram.taken.path)}."
     if diagram.earlier is not None:
-        run += f" The earlier run: {' to '.join(shown(n, 40) for n in diagram.earlier.path)}."
-    return f"Graph {shown(diagram.name, 60)}. Main way: {way}.{run}"
+        run += f" The earlier run: {' to '.join(fit_label(n, 40) for n in diagram.earlier.path)}."
+    return f"Graph {fit_label(diagram.name, 60)}. Main way: {way}.{run}"
 
 
-def _drawn(diagram: Diagram, placed: Placed) -> str:
+def _draw_placed_diagram(diagram: Diagram, placed: Placed) -> str:
     boxes = {item.name: (item, box) for item, box in placed.nodes}
     lines, labels = [], []
     for edge, points, room in placed.edges:
         (start, start_box), (end, end_box) = boxes[edge.start], boxes[edge.end]
-        there = trimmed(points, (start.kind, start_box), (end.kind, end_box))
-        state = _state(diagram, edge) or "way"
+        there = trim_edge(points, (start.kind, start_box), (end.kind, end_box))
+        state = _choose_run_classes(diagram, edge) or "way"
         lines.append(
-            ((edge.taken, edge.earlier), group(state, arrow(there, "edge decided" if edge.decided else "edge")))
+            (
+                (edge.taken, edge.earlier),
+                group_svg(state, draw_arrow(there, "edge decided" if edge.decided else "edge")),
+            )
         )
         if room is not None:
-            labels.append(group(state, label(shown(edge.label, LABEL_CELLS), room)))
+            labels.append(group_svg(state, draw_edge_label(fit_label(edge.label, LABEL_CELLS), room)))
     lines.sort(key=lambda line: line[0])
-    panels = [_panel(diagram, panel, *boxes[panel.node]) for panel in placed.panels]
+    panels = [_draw_ending_panel(diagram, panel, *boxes[panel.node]) for panel in placed.panels]
     shapes = [
-        group(_classes(diagram, item), node(item, box, parting=item.name == diagram.parting))
+        group_svg(_join_node_classes(diagram, item), draw_node(item, box, parting=item.name == diagram.parting))
         for item, box in placed.nodes
     ]
     return "".join([*(line for _, line in lines), *panels, *shapes, *labels])
 
 
-def _panel(diagram: Diagram, panel: Panel, item: Node, box: Box) -> str:
-    line = trimmed(panel.line, (item.kind, box), None)
+def _draw_ending_panel(diagram: Diagram, panel: Panel, item: Node, box: Box) -> str:
+    line = trim_edge(panel.line, (item.kind, box), None)
     endings = [placed.ending for placed in panel.chips]
     kind = "stop" if any(ending.terminal for ending in endings) else "plain"
     furthest = max(endings, key=lambda ending: (ending.taken, ending.earlier))
-    parts = [arrow(line, "bridge", bare=True)]
+    parts = [draw_arrow(line, "bridge", bare=True)]
     if panel.rail:
-        parts.append(group(f"{kind} faded" if diagram.taken else kind, arrow(panel.rail, "fold", bare=True)))
-    parts.append(group(_joined(kind, _state(diagram, furthest)), arrow(line, "fold", bare=bool(panel.rail))))
+        parts.append(group_svg(f"{kind} faded" if diagram.taken else kind, draw_arrow(panel.rail, "fold", bare=True)))
+    parts.append(
+        group_svg(
+            _join_classes(kind, _choose_run_classes(diagram, furthest)), draw_arrow(line, "fold", bare=bool(panel.rail))
+        )
+    )
     for placed in panel.chips:
-        parts.append(group(_joined(f"{kind} chip", _state(diagram, placed.ending)), chip(placed)))
+        parts.append(
+            group_svg(
+                _join_classes(f"{kind} chip", _choose_run_classes(diagram, placed.ending)), draw_ending_chip(placed)
+            )
+        )
     return "".join(parts)
 
 
-def _classes(diagram: Diagram, item: Node) -> str:
+def _join_node_classes(diagram: Diagram, item: Node) -> str:
     taken = diagram.taken
     if taken is None or not item.visits:
-        return _joined(item.kind, _state(diagram, item))
-    state = _joined(item.kind, _state(diagram, item))
-    if taken.waits_at(item.name):
+        return _join_classes(item.kind, _choose_run_classes(diagram, item))
+    state = _join_classes(item.kind, _choose_run_classes(diagram, item))
+    if taken.is_waiting_node(item.name):
         return f"{state} waiting"
-    stopping = taken.status == "stopped" and item.name == _stopping(taken.path, {other.name for other in diagram.nodes})
+    stopping = taken.way_status == "stopped" and item.name == _find_stopping_node(
+        taken.path, {other.name for other in diagram.nodes}
+    )
     return f"{state} stopping" if stopping else state
 
 
-def _state(diagram: Diagram, item: Node | Edge | Ending) -> str:
+def _choose_run_classes(diagram: Diagram, item: Node | Edge | DrawnEnding) -> str:
     """Return the classes that say which runs came by: the run, the run alone, an earlier one alone, none of them."""
     if diagram.taken is None:
         return ""
@@ -153,16 +180,16 @@ def _state(diagram: Diagram, item: Node | Edge | Ending) -> str:
     return "earlier" if item.earlier else "faded"
 
 
-def _joined(*classes: str) -> str:
+def _join_classes(*classes: str) -> str:
     return " ".join(filter(None, classes))
 
 
-def _drawn_kinds(diagram: Diagram) -> set[DrawnKind]:
+def _find_drawn_kinds(diagram: Diagram) -> set[DrawnKind]:
     """Return the kinds of the nodes; a run that waits has the colour of those that ask a person."""
     waiting: set[DrawnKind] = {"review"} if diagram.taken and diagram.taken.waiting else set()
     return waiting | {item.kind for item in diagram.nodes}
 
 
-def _stopping(path: tuple[str, ...], drawn: set[str]) -> str:
+def _find_stopping_node(path: tuple[str, ...], drawn: set[str]) -> str:
     """Return the node that stopped a run: the last one that is drawn, since stop terminals stand at their guards."""
     return next(name for name in reversed(path) if name in drawn)

@@ -18,23 +18,6 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.state.recording import CLOSED
 
-__all__ = [
-    "FORMAT",
-    "START",
-    "Entry",
-    "ErasureEntry",
-    "How",
-    "RunEntry",
-    "build_run_entry_parts",
-    "entry_hash",
-    "erasure_entry",
-    "expand_entry_ranges",
-    "group_entry_numbers",
-    "read_chain_entry",
-    "run_entry",
-    "validate_chain_head",
-]
-
 FORMAT: Literal[1] = 1
 """The version of the form of an entry."""
 
@@ -164,9 +147,3 @@ def group_entry_numbers(numbers: Iterable[int]) -> list[tuple[int, int]]:
         else:
             made.append((number, number))
     return made
-
-
-def expand_entry_ranges(erased: Iterable[tuple[int, int]]) -> Iterable[int]:
-    """Yield the numbers that `group_entry_numbers` was made of."""
-    for first, last in erased:
-        yield from range(first, last + 1)

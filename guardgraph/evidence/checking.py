@@ -15,8 +15,6 @@ from guardgraph.evidence.strict_json import format_document_text, parse_strict_j
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.plain.json import JsonObject
 
-__all__ = ["CheckedRun", "Signed", "check_document", "is_run_document", "unwrap_run_document"]
-
 Signed: TypeAlias = Literal["no", "unchecked", "wrong", "yes"]
 """Whether a document is signed: it is not; it is, and nobody gave a key; not by the key that was given; it is."""
 

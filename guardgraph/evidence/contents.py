@@ -12,16 +12,6 @@ from typing import Any
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.recording import Recording
 
-__all__ = [
-    "Lookup",
-    "build_run_lookup",
-    "content_hash",
-    "make_content_salt",
-    "normalize_run_lookup",
-    "read_run_caller",
-    "read_stored_recording",
-]
-
 SALT_BYTES = 32
 """As many as the hash has: nobody finds a content by hashing what it may have been."""
 

@@ -18,12 +18,10 @@ from guardgraph.graphs.running.end import build_recording
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.plain.hashing import canonical_json
-from guardgraph.plain.json import JsonObject, JsonValue, excerpt
-from guardgraph.plain.version import version
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
+from guardgraph.plain.version import read_package_version
 from guardgraph.state.recording import Recording, validate_recording
 from guardgraph.state.settings import Settings
-
-__all__ = ["find_derivation_problems", "load_deriving_agent"]
 
 MOST = 100
 """Differences that are named: one says enough, and after a change of the way of a run nothing is as it was."""
@@ -89,8 +87,8 @@ def find_derivation_problems(frame: Frame, given: JsonObject) -> list[DocumentFi
     if given.get("redacted"):
         return [DocumentFinding("underived", "redacted", "words of the run were redacted: nothing can be derived")]
     recording = validate_recording(given)
-    kind: DocumentFindingKind = "verdict" if recording["guardgraph"] == version() else "version"
-    behind = "" if kind == "verdict" else f"; differs under version {version()}"
+    kind: DocumentFindingKind = "verdict" if recording["guardgraph"] == read_package_version() else "version"
+    behind = "" if kind == "verdict" else f"; differs under version {read_package_version()}"
     found = islice(_compare_with_derived_run(frame, recording, given), MOST)
     return [
         *[DocumentFinding(kind, place, f"{message}{behind}") for place, message in found],
@@ -99,7 +97,7 @@ def find_derivation_problems(frame: Frame, given: JsonObject) -> list[DocumentFi
 
 
 def _compare_with_derived_run(frame: Frame, recording: Recording, given: JsonObject) -> Iterator[tuple[str, str]]:
-    known: JsonObject = {**given, "guardgraph": version()}
+    known: JsonObject = {**given, "guardgraph": read_package_version()}
     shadows = known.pop("shadows", {})
     alone: Any = {key: value for key, value in recording.items() if key != "shadows"}
     try:
@@ -171,4 +169,4 @@ def _excerpt_recorded_values(recorded: object, made: object) -> tuple[str, str]:
 
 
 def _format_recorded_value(value: object) -> str:
-    return "nothing" if value is _NOTHING else excerpt(json.dumps(value, ensure_ascii=False), SHOWN)
+    return "nothing" if value is _NOTHING else excerpt_value(json.dumps(value, ensure_ascii=False), SHOWN)

@@ -18,10 +18,8 @@ from guardgraph.evidence.store import Position, RunStore, StoredRun
 from guardgraph.evidence.strict_json import format_document_text, parse_strict_json
 from guardgraph.plain.errors import InputError
 from guardgraph.plain.hashing import canonical_json
-from guardgraph.plain.json import RESULT_DEPTH, JsonObject, is_plain, json_problem
+from guardgraph.plain.json import RESULT_DEPTH, JsonObject, find_json_problem, is_plain_json
 from guardgraph.state.recording import CLOSED, Sha256
-
-__all__ = ["FORMAT", "ChainPlace", "RunDocument", "build_stored_run", "export_run", "validate_run_document"]
 
 FORMAT: Literal[1] = 1
 """The version of the form of a document; `_FORMS` has all that can be read."""
@@ -110,8 +108,8 @@ def validate_run_document(given: Any) -> RunDocument:
     Raises:
         InputError: it is none, one of another format, or of a run in which people of two tenants had a part.
     """
-    if not is_plain(given, LEVELS):
-        problem = json_problem(given, LEVELS) or "NaN or an infinity"
+    if not is_plain_json(given, LEVELS):
+        problem = find_json_problem(given, LEVELS) or "NaN or an infinity"
         raise InputError(f"document: plain JSON is required; given: {problem}")
     number = given.get("format") if isinstance(given, dict) else None
     if type(number) is not int or number not in _FORMS:

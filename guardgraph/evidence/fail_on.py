@@ -12,8 +12,6 @@ from guardgraph.graphs.replay.whatif import REFUSED, AgainKind, Ending, Unreplay
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.catalogue import Catalogue
 
-__all__ = ["FORM", "FailOn", "parse_fail_on"]
-
 FORM = "OLD>NEW:MOST, CLASS:MOST or unreplayable:WHY:MOST"
 """How a limit is written."""
 

@@ -14,7 +14,6 @@ from guardgraph.plain.json import JsonObject
 if TYPE_CHECKING:
     from guardgraph.graphs.running.door import GuardedGraph
 
-__all__ = ["KINDS", "OTHERWISE", "Row", "Way", "WhatIf", "build_what_if_row"]
 
 KINDS: tuple[AgainKind, ...] = get_args(AgainKind)
 """The classes, in the order in which they are counted."""

@@ -13,13 +13,6 @@ from guardgraph.plain.json import JsonObject
 if TYPE_CHECKING:
     from guardgraph.evidence.document import RunDocument
 
-__all__ = [
-    "DocumentFinding",
-    "DocumentFindingKind",
-    "find_chain_head_problems",
-    "find_chain_place_problems",
-    "hash_recording_content",
-]
 
 DocumentFindingKind: TypeAlias = Literal["text", "chain", "head", "signature", "verdict", "version", "underived"]
 """What a finding is about: the text of the file, the place in the chain, the head that was kept elsewhere, the

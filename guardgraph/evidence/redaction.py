@@ -1,19 +1,106 @@
-"""Redaction: what a deployment does not want to keep is replaced in a recording before a store gets to see it."""
+"""Redaction: what a deployment does not want to keep is replaced in a recording before a store gets to see it.
+
+Paths with wildcards lead to places in a recording, some of which its form needs as they are. What stands in a text that
+is JSON, as packed outcomes and the replies of models are, can be replaced too.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
-from guardgraph.evidence.places import FORM, Place, follow_redaction_paths, is_never_redacted
-from guardgraph.evidence.unpacking import change_packed_json
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.state.recording import Recording
+from guardgraph.plain.json import RESULT_DEPTH, is_nested_too_deep
+from guardgraph.state.recording import Asking, Fingerprints, Opening, RecordedCall, RecordedVisit, Recording
+from guardgraph.state.run import RECORDED, Ok, TimelineEntry
 
-__all__ = ["MARKER", "Redaction", "redact_recording"]
+Place: TypeAlias = tuple[str | int, ...]
+"""Keys and indices; in a path ``*`` stands for any one of them, ``**`` for any number."""
+
+FORM: dict[Place, frozenset[str]] = {
+    (): frozenset(Recording.__annotations__),
+    ("fingerprints",): frozenset(Fingerprints.__annotations__),
+    ("visits", "*"): frozenset(RecordedVisit.__annotations__),
+    ("visits", "*", "opening"): frozenset(Opening.__annotations__),
+    ("visits", "*", "opening", "caller"): frozenset(Asking.__annotations__),
+    ("calls", "*"): frozenset(RecordedCall.__annotations__),
+    ("result",): frozenset({*RECORDED, *Ok.__annotations__}),
+    ("result", "timeline", "*"): frozenset(TimelineEntry.__annotations__),
+}
+"""The keys that a recording has by its form: they stay."""
+
+_KEPT: frozenset[tuple[str, ...]] = frozenset(
+    (
+        *(
+            (name,)
+            for name in ("format", "guardgraph", "pattern", "graph", "run_id", "nameless", "redacted", "fingerprints")
+        ),
+        *(("visits", "*", name) for name in ("node", "kind", "clock")),
+        *(("visits", "*", "opening", name) for name in ("started_at", "carried", "resumable")),
+        *(
+            ("calls", "*", name)
+            for name in ("node", "visit", "number", "kind", "request", "scope", "prompt", "reply_bytes", "seconds")
+        ),
+        ("calls", "*", "outcome", "0"),
+        *(("result", name) for name in ("run_id", "pattern", "status", "phase", "path")),
+        *(
+            ("result", "timeline", "*", name)
+            for name in ("node", "kind", "phase", "elapsed_ms", "verdict", "to", "steps")
+        ),
+        *(("result", "timeline", "*", name) for name in ("prompt", "usage")),
+    )
+)
+"""What is as it is for a recording to be one, for its picture and for its place in time: nobody's words."""
+_DEEPEST = max(map(len, _KEPT))
+_LISTS = (1, 2)
+"""How deep the indices of the form's own lists stand."""
+
+
+def is_never_redacted(place: Place) -> bool:
+    """Say whether what stands at a place stays as it is, whatever is to be redacted."""
+    if not 0 < len(place) <= _DEEPEST:
+        return False
+    steps = map(str, place)
+    return tuple("*" if at in _LISTS and step.isdigit() else step for at, step in enumerate(steps)) in _KEPT
+
+
+def follow_redaction_paths(paths: Iterable[Place], step: str) -> frozenset[Place]:
+    """Return what is left of paths one step further; an empty one has led here, and leads on to all that is inside."""
+    made: set[Place] = set()
+    for path in paths:
+        if not path:
+            made.add(path)
+        elif path[0] == "**":
+            made.add(path)
+            made |= follow_redaction_paths([path[1:]], step) if path[1:] else {()}
+        elif path[0] in ("*", step):
+            made.add(path[1:])
+    return frozenset(made)
+
+
+def change_packed_json(text: str, inside: Callable[[Any], Any], whole: Callable[[str], str]) -> str:
+    """Return a text with a change.
+
+    Args:
+        text: any text.
+        inside: changes the list or object that a text is the JSON of.
+        whole: changes any other text.
+    """
+    if text[:64].lstrip()[:1] not in ("[", "{"):
+        return whole(text)
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return whole(text)
+    if is_nested_too_deep(text, value, RESULT_DEPTH):  # deeper than anything that is recorded
+        return whole(text)
+    made = inside(value)
+    return text if made == value else json.dumps(made)
+
 
 MARKER = "[redacted]"
 """What stands in the place of what was redacted."""
@@ -210,8 +297,8 @@ def _zero_recorded_hashes(value: Any, place: Place) -> Any:
         return value
     if isinstance(value, dict):
         return {
-            key: _zero_out_hash(item)
-            if HASH_NAME.fullmatch(key) and _is_recorded_hash(item)
+            key: ("0" * len(item))
+            if HASH_NAME.fullmatch(key) and (isinstance(item, str) and HASH.fullmatch(item) is not None)
             else _zero_recorded_hashes(item, (*place, key))
             for key, item in value.items()
         }
@@ -221,11 +308,3 @@ def _zero_recorded_hashes(value: Any, place: Place) -> Any:
         inside: Callable[[Any], Any] = partial(_zero_recorded_hashes, place=place)
         return change_packed_json(value, inside, str)
     return value
-
-
-def _is_recorded_hash(item: Any) -> bool:
-    return isinstance(item, str) and HASH.fullmatch(item) is not None
-
-
-def _zero_out_hash(text: str) -> str:
-    return "0" * len(text)

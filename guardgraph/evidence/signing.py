@@ -24,16 +24,6 @@ from guardgraph.state.recording import CLOSED
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-__all__ = [
-    "PAYLOAD_TYPE",
-    "Envelope",
-    "Sealed",
-    "check_public_key",
-    "encode_signed_payload",
-    "is_signed_envelope",
-    "open_signed_envelope",
-    "sign_document",
-]
 
 PAYLOAD_TYPE = "application/vnd.guardgraph.run+json"
 """What the payload of an envelope is."""

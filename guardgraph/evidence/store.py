@@ -13,8 +13,6 @@ from typing import Protocol, TypedDict
 
 from guardgraph.state.recording import Recording
 
-__all__ = ["Position", "Receipt", "RunStore", "Runs", "StoredRun"]
-
 
 class Receipt(TypedDict):
     """What says that a run was kept, as plain JSON."""

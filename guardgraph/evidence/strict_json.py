@@ -6,9 +6,7 @@ import json
 import math
 
 from guardgraph.plain.errors import InputError
-from guardgraph.plain.json import INT_LIMIT, JsonObject, is_nested, is_plain, unambiguous
-
-__all__ = ["MOST_BYTES", "format_document_text", "parse_strict_json"]
+from guardgraph.plain.json import INT_LIMIT, JsonObject, is_nested_too_deep, is_plain_json, refuse_repeated_keys
 
 MOST_BYTES = 64 * 2**20
 """Bytes of a document: sixteen replies of the size that a budget allows by default."""
@@ -34,7 +32,7 @@ def parse_strict_json(data: bytes, name: str, levels: int) -> JsonObject:
         text = data.decode()
         value = json.loads(
             text,
-            object_pairs_hook=unambiguous,
+            object_pairs_hook=refuse_repeated_keys,
             parse_int=_parse_bounded_int,
             parse_float=_parse_finite_float,
             parse_constant=_refuse_json_constant,
@@ -47,9 +45,9 @@ def parse_strict_json(data: bytes, name: str, levels: int) -> JsonObject:
         raise InputError(f"{name}: JSON is required: {str(error)[:200]}") from None
     if not isinstance(value, dict):
         raise InputError(f"{name}: a JSON object is required; given: a {type(value).__name__}")
-    if is_nested(text, value, levels):
+    if is_nested_too_deep(text, value, levels):
         raise InputError(f"{name}: at most {levels} levels of nesting are allowed; given: more")
-    if not is_plain(value, levels + 1):
+    if not is_plain_json(value, levels + 1):
         raise InputError(f"{name}: texts without lone surrogates and U+0000 are required; given: others")
     return value
 

@@ -21,8 +21,6 @@ from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.state.recording import Recording, is_newer_recording, validate_recording
 from guardgraph.state.settings import Budget, Settings
 
-__all__ = ["AT_WORK", "PARTS", "PART_SIZE", "load_candidate_agent", "what_if"]
-
 PARTS = 64
 """Into how many parts a store's runs are divided; a worker that is lost costs one."""
 PART_SIZE = 64

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple, TypeAlias
 
-__all__ = ["SECTION_SIGN", "Heading", "Parsed", "Part", "Section", "Span", "assembled", "sections_of"]
-
 _BETWEEN: Final = "\n\n"
 SECTION_SIGN: Final = " > "
 """What stands between the headings of a path."""

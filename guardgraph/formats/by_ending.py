@@ -12,8 +12,6 @@ from guardgraph.formats.markdown import parse_markdown, parse_plain
 from guardgraph.formats.rst import parse_rst
 from guardgraph.formats.text import encoding_of_page, label_in
 
-__all__ = ["FORMATS", "decoded"]
-
 FORMATS: Final[Mapping[str, Callable[[str], Parsed]]] = MappingProxyType(
     {
         ".md": parse_markdown,

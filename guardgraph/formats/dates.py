@@ -13,7 +13,6 @@ from guardgraph.formats.page_tree import elements_of, text_in
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-__all__ = ["changed_in", "declared_in", "guessed_from", "shown_in"]
 
 _PUBLISHED: Final = (
     "article:published_time", "og:article:published_time", "og:published_time", "datepublished", "date",

@@ -11,19 +11,6 @@ from guardgraph.formats.article import Heading, Part
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError
 from guardgraph.plain.json import JsonObject, JsonValue
 
-__all__ = [
-    "EXTRACTION_FAILURES",
-    "OUT_OF_MEMORY",
-    "Extracted",
-    "ExtractionFailed",
-    "FailureReason",
-    "Kind",
-    "answer_of",
-    "failure_of",
-    "missing_of",
-    "read_answer",
-]
-
 Kind = Literal["html", "pdf", "text"]
 """What content is said to be; nothing is guessed."""
 

@@ -7,8 +7,6 @@ import select
 from time import monotonic
 from typing import Final
 
-__all__ = ["FrameTooLong", "receive", "receive_all", "send", "send_all"]
-
 _HEAD: Final = 8
 _PIECE: Final = 1 << 20
 

@@ -15,7 +15,6 @@ from guardgraph.formats.visibility import plain_text
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-__all__ = ["Block", "BlockReader", "Element", "ShownPage", "parse_html", "parts_of"]
 
 _PARAGRAPHS: Final = frozenset(
     {

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-__all__ = ["front_matter_of", "parse_markdown", "parse_plain"]
 
 _KEY_VALUE = re.compile(r"([\w-]+):(.*)")
 _LINE_END = re.compile(r"\n")

@@ -12,7 +12,6 @@ from guardgraph.formats.visibility import Shown, one_line, shown_by
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-__all__ = ["HEADINGS", "VOID", "Tag", "elements_of", "text_in", "title_in", "tree_of", "visible_pieces"]
 
 HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 VOID: Final = frozenset(

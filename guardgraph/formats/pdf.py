@@ -11,8 +11,6 @@ from guardgraph.formats.extraction import Extracted, ExtractionFailed
 from guardgraph.formats.text import within
 from guardgraph.formats.visibility import one_line, plain_text
 
-__all__ = ["read_pdf"]
-
 _LEVEL: Final = 2
 """Of a page, below the title."""
 _SHOWING: Final = (b"Tj", b"TJ", b"'", b'"')

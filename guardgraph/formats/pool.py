@@ -20,8 +20,6 @@ from guardgraph.formats.extraction import OUT_OF_MEMORY, Extracted, ExtractionFa
 from guardgraph.formats.frames import FrameTooLong, receive, send
 from guardgraph.plain.errors import ConfigurationError
 
-__all__ = ["MAX_CONTENT_BYTES", "MEMORY", "Child", "Pool", "extract"]
-
 _LIBRARIES: Final = ("guardgraph", "trafilatura", "lxml", "selectolax", "charset_normalizer", "pypdf")
 _BOOT: Final = (
     "import sys; sys.path += [path for path in sys.argv[2:] if path not in sys.path]; "

@@ -12,17 +12,13 @@ from typing import Final
 
 from guardgraph.formats.article import Heading, Parsed, Part, assembled
 
-__all__ = ["fields_of", "parse_rst"]
-
 _ADORNMENT = re.compile(r"([!-/:-@[-`{-~])\1*$")
 _EXPLICIT = re.compile(r"\.\.(?:[ \t]+(.*)|$)")
 _DIRECTIVE = re.compile(r"([\w:.+-]+?) ?::(?:[ \t]+(.*)|$)")
 _FOOTNOTE = re.compile(r"\[[^\]]+\](?:\s|$)")
 _OPTION = re.compile(r"[ \t]*:[\w -]+:")
 _FIELD = re.compile(r":(title|section|updated_at|date|readers):[ \t]*(.*)", re.IGNORECASE)
-_INLINE = re.compile(
-    r"``(?P<literal>[^`]+)``|(?P<role>:[\w:.+-]{1,60}:)?`(?P<text>[^`]+)`_{0,2}|\\(?P<escaped>[\s\S])",
-)
+_INLINE = re.compile(r"``(?P<literal>[^`]+)``|(?P<role>:[\w:.+-]{1,60}:)?`(?P<text>[^`]+)`_{0,2}|\\(?P<escaped>[\s\S])")
 
 _UNSEEN: Final = frozenset(
     {
@@ -58,7 +54,7 @@ def fields_of(text: str) -> dict[str, str]:
 
 
 def _parts(text: str) -> list[Part]:
-    return list(_Reader(text.expandtabs(8).split("\n")).parts())
+    return list(_RstReader(text.expandtabs(8).split("\n")).parts())
 
 
 def _fields(parts: Iterable[Part]) -> dict[str, str]:
@@ -72,7 +68,7 @@ def _fields(parts: Iterable[Part]) -> dict[str, str]:
     return fields
 
 
-class _Reader:
+class _RstReader:
     """Goes through the lines once."""
 
     def __init__(self, lines: list[str]) -> None:

@@ -11,19 +11,6 @@ from typing import Any, TypeAlias
 
 from guardgraph.plain.errors import ConfigurationError
 
-__all__ = [
-    "MAX_BYTES",
-    "MAX_LEVELS",
-    "MAX_VALUES",
-    "SHOWN_FINDINGS",
-    "Document",
-    "Place",
-    "WrongText",
-    "parse_toml",
-    "parse_yaml",
-    "text_of",
-]
-
 MAX_BYTES = 1_000_000
 """Bytes that a file may have."""
 MAX_VALUES = 50_000
@@ -51,7 +38,7 @@ class WrongText(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class SettingsDocument:
     """What a file says."""
 
     file: str

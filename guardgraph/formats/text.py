@@ -9,8 +9,6 @@ from typing import Final
 from guardgraph.formats.extraction import Extracted, ExtractionFailed
 from guardgraph.formats.visibility import plain_text
 
-__all__ = ["encoding_named", "encoding_of_page", "label_in", "read_plain", "text_of", "within"]
-
 _MARKS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16-be"), (codecs.BOM_UTF16_LE, "utf-16-le"))
 """Byte order marks; one outweighs what anybody says (Encoding standard, 6)."""
 _META = re.compile(rb"<meta\b[^>]{0,200}?\bcharset\s*=\s*[\"']?\s*([\w:.-]{1,40})", re.IGNORECASE)

@@ -9,9 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from guardgraph.plain.letters import composed
-
-__all__ = ["Shown", "one_line", "plain_text", "shown_by", "without_unseen"]
+from guardgraph.plain.letters import normalise_to_nfc
 
 
 class Shown(NamedTuple):
@@ -162,7 +160,7 @@ def without_unseen(text: str) -> str:
 
 def plain_text(text: str) -> str:
     """Return a text without what is not seen, its letters composed as they are usually written (NFC)."""
-    return composed(without_unseen(text))
+    return normalise_to_nfc(without_unseen(text))
 
 
 def one_line(text: str) -> str:

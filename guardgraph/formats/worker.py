@@ -15,8 +15,6 @@ from typing import Any, Final
 from guardgraph.formats.extraction import OUT_OF_MEMORY, Extracted, ExtractionFailed, answer_of, failure_of, missing_of
 from guardgraph.formats.frames import receive_all, send_all
 
-__all__ = ["answer_all", "main"]
-
 _OPEN_FILES: Final = 32
 _DENIED: Final = ("socket.", "subprocess.", "os.exec", "os.fork", "os.posix_spawn", "os.system")
 """Audit events of what no parser has to do (Python documentation, audit events table)."""
@@ -62,11 +60,7 @@ def answer_all(asks: int, answers: int) -> None:
 def _limit(memory: int) -> None:
     with suppress(ValueError):  # macOS refuses a limit of memory
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    for kind, most in (
-        (resource.RLIMIT_NOFILE, _OPEN_FILES),
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_FSIZE, 0),
-    ):
+    for kind, most in ((resource.RLIMIT_NOFILE, _OPEN_FILES), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0)):
         resource.setrlimit(kind, (most, most))
     sys.addaudithook(_deny)
 

@@ -8,8 +8,6 @@ from types import MappingProxyType
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.state.catalogue import Catalogue, StopReason
 
-__all__ = ["CATALOGUES", "catalogue_markdown"]
-
 CATALOGUES: Mapping[str, Catalogue] = MappingProxyType({name: item.catalogue for name, item in PATTERNS.items()})
 """Every reason why a run of ours can stop."""
 

@@ -42,7 +42,7 @@ from guardgraph.graphs.running.handing import wrap_nodes_for_handlers
 from guardgraph.graphs.running.langgraph import keep_checkpoint_allowlist
 from guardgraph.graphs.running.node import GrammarNode, Seal
 from guardgraph.graphs.running.router import EndingRouter, Router, drop_router_readers
-from guardgraph.nodes.body import Body, Declares, names
+from guardgraph.nodes.body import Body, Declares, check_declared_names
 from guardgraph.plain.errors import ConfigurationError, GrammarError
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.context import Context
@@ -55,17 +55,6 @@ from guardgraph.world.world import WORLD_METHODS, World
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
-__all__ = [
-    "DefaultName",
-    "Pattern",
-    "PatternGraph",
-    "collect_result_keys",
-    "has_own_audit",
-    "order_result_keys",
-    "validate_pattern_settings",
-    "validate_recorder",
-    "validate_world",
-]
 
 _UNNAMED = "LangGraph"
 """What LangGraph calls such a graph."""
@@ -364,7 +353,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         records = tuple(name_record_channel(item.name) for item in calling)
         kept = {**RECORD, **dict.fromkeys(records, CALLED)}
         channels = {**kept, **{k: make_ephemeral_channel(v) if k in raw else v for k, v in self._state.items()}}
-        context = _build_context_class(self.policy, self.budget)
+        context: Any = Context.__class_getitem__((type(self.policy), type(self.budget)))
         frame = Frame(
             name=self.catalogue.pattern if name is None else str(name),
             catalogue=self.catalogue,
@@ -411,7 +400,9 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         check_node_name(name, self.declarations)
         if inspect.iscoroutinefunction(body) or inspect.isasyncgenfunction(body):
             raise GrammarError(f"node {name!r}: a body is a plain function; it yields a Call for what is awaited")
-        said = Declares(phase, **{field: names(f"node {name!r}, {field}", value) for field, value in given.items()})
+        said = Declares(
+            phase, **{field: check_declared_names(f"node {name!r}, {field}", value) for field, value in given.items()}
+        )
         ways = (to,) if isinstance(to, str) else to
         self.declarations[name] = build_declaration(kind, name, body, said, to=ways, entry=entry)
         self._bodies[name] = body
@@ -445,7 +436,3 @@ def _connect_node(graph: PatternGraph, item: Declaration) -> None:
     else:
         for way in item.to:
             graph.add_edge(item.name, way)
-
-
-def _build_context_class(policy: Settings, budget: Budget) -> Any:
-    return Context.__class_getitem__((type(policy), type(budget)))

@@ -12,8 +12,6 @@ from typing import Any
 
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError
 
-__all__ = ["is_factory_setting", "load_named_graph"]
-
 
 def load_named_graph(target: str, asking: str, **settings: Any) -> Any:
     """Return what a user's factory makes, or the graph itself where the name is one.

@@ -13,14 +13,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from guardgraph.plain.json import JsonObject
-from guardgraph.tools.demo import rag_input, research_input, self_critique_input
+from guardgraph.tools.demo import load_rag_demo, load_research_demo, load_self_critique_demo
 
 if TYPE_CHECKING:
     from guardgraph.graphs.running.door import GuardedGraph
     from guardgraph.state.catalogue import Catalogue
     from guardgraph.state.settings import Budget, Settings
-
-__all__ = ["COMMANDS", "PATTERNS", "ShippedPattern", "find_shipped_pattern"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,10 +96,8 @@ _RAG = ShippedPattern(
         "grounded_answer": "every citation and every number was held against the context",
         "clarify": "nothing relevant was found, so no answer was written",
     },
-    reasons_named={
-        "answerer_abstained": "what was found does not answer the question, so no answer was written",
-    },
-    demo=rag_input,
+    reasons_named={"answerer_abstained": "what was found does not answer the question, so no answer was written"},
+    demo=load_rag_demo,
     subject=("question",),
     usage='"QUESTION" --kb FOLDER',
     invitation="ask your own files",
@@ -113,10 +109,8 @@ _RESEARCH = ShippedPattern(
     factory="guardgraph.graphs.research:create_research_agent",
     reasons="guardgraph.state.research:RESEARCH_REASONS",
     settings=("guardgraph.state.research:ResearchPolicy", "guardgraph.state.research:ResearchBudget"),
-    outcomes={
-        "grounded_research_answer": "every note was held against its page, every fact against the notes",
-    },
-    demo=research_input,
+    outcomes={"grounded_research_answer": "every note was held against its page, every fact against the notes"},
+    demo=load_research_demo,
     subject=("request", "request", "question"),
     usage='"QUESTION"',
     invitation="ask the recorded pages something else",
@@ -133,7 +127,7 @@ _SELF_CRITIQUE = ShippedPattern(
         "approved_direct": "the critic approved the draft as it was",
         "revised_once": "the draft was revised within bounds, and the change audited",
     },
-    demo=self_critique_input,
+    demo=load_self_critique_demo,
     subject=("goal",),
     usage="--context FILE",
     invitation="write about an incident of your own",

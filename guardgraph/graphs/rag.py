@@ -28,10 +28,10 @@ from guardgraph.state.settings import choose_settings
 from guardgraph.state.tightening import explain_unknown_name
 from guardgraph.tools.knowledge_base import demo_documents, load_folder
 from guardgraph.tools.langchain.asking import is_from_langchain
-from guardgraph.tools.langchain.reranker import LangChainReranker, is_compressor
+from guardgraph.tools.langchain.reranker import LangChainReranker, is_document_compressor
 from guardgraph.tools.langchain.retriever import LangChainRetriever
 from guardgraph.tools.lexical import LexicalRetriever
-from guardgraph.tools.tool import known_sources
+from guardgraph.tools.tool import choose_retriever_sources
 from guardgraph.world.call import Outside
 from guardgraph.world.proposers import Proposer, choose_proposer, validate_call_target
 from guardgraph.world.world import World
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
     from guardgraph.knowledge.base import KnowledgeBase
 
-__all__ = ["CLARIFICATION", "DEMO_SOURCES", "create_rag_agent", "rag_pattern"]
 
 CLARIFICATION = (
     "I found nothing in the knowledge base that answers this. "
@@ -115,9 +114,9 @@ def create_rag_agent(
     if not isinstance(clarification, str) or not clarification.strip():
         raise ConfigurationError(f"clarification: a text that is not blank; given: {clarification!r:.80}")
     choose = partial(choose_proposer, model=model, budget=limits)
-    answering = partial(choose, "answerer", answerer, offline=offline.answer)
+    answering = partial(choose, "answerer", answerer, offline=offline.write_offline_answer)
     return rag_pattern(
-        planner=choose("planner", planner, prompt="rag_plan", offline=offline.plan),
+        planner=choose("planner", planner, prompt="rag_plan", offline=offline.plan_offline_retrieval),
         answerer=answering(prompt="rag_answer"),
         marking_answerer=answering(prompt="rag_answer_marked"),
         retriever=found,
@@ -141,23 +140,23 @@ def rag_pattern(
 ) -> Pattern[RagInput, RagContext, RagResult]:
     """Return the RAG agent's diagram."""
     p = Pattern(RAG_REASONS, state=RagState, input=RagInput, output=RagResult, policy=policy, budget=budget)
-    p.entry("request_guard", nodes.check_request, to="plan")
-    p.propose("plan", nodes.plan(planner), to="policy_guard")
-    p.guard("policy_guard", nodes.check_policy, to="execution_guard")
-    p.guard("execution_guard", nodes.check_execution, to="retrieve")
+    p.entry("request_guard", nodes.run_request_guard_node, to="plan")
+    p.propose("plan", nodes.make_plan_node(planner), to="policy_guard")
+    p.guard("policy_guard", nodes.run_policy_guard_node, to="execution_guard")
+    p.guard("execution_guard", nodes.run_execution_guard_node, to="retrieve")
     if reranker is None:
-        p.act("retrieve", nodes.retrieve(retriever), to="context_guard")
-        pack = nodes.pack_context(clarification)
+        p.act("retrieve", nodes.make_retrieve_node(retriever), to="context_guard")
+        pack = nodes.make_context_guard_node(clarification)
     else:
-        p.act("retrieve", nodes.retrieve(retriever), to="candidates_guard")
-        p.guard("candidates_guard", nodes.check_candidates, to="rerank")
-        p.act("rerank", nodes.rerank(reranker), to="context_guard")
-        pack = nodes.pack_reranked(clarification)
+        p.act("retrieve", nodes.make_retrieve_node(retriever), to="candidates_guard")
+        p.guard("candidates_guard", nodes.run_candidates_guard_node, to="rerank")
+        p.act("rerank", nodes.make_rerank_node(reranker), to="context_guard")
+        pack = nodes.make_reranked_guard_node(clarification)
     p.guard("context_guard", pack, to=["generate", "clarified"])
-    p.propose("generate", nodes.generate(answerer, marking_answerer), to="answer_guard")
-    p.guard("answer_guard", nodes.check_answer(clarification), to=["answered", "clarified"])
-    p.terminal("answered", nodes.answered)
-    p.terminal("clarified", nodes.clarified)
+    p.propose("generate", nodes.make_generate_node(answerer, marking_answerer), to="answer_guard")
+    p.guard("answer_guard", nodes.make_answer_guard_node(clarification), to=["answered", "clarified"])
+    p.terminal("answered", nodes.run_answered_node)
+    p.terminal("clarified", nodes.run_clarified_node)
     return p
 
 
@@ -175,7 +174,7 @@ def _choose_retriever(
         given = "the demo base" if base is None else "a knowledge_base"
         raise ConfigurationError(f"sources: they name what a retriever has; given: {given}, which says it itself")
     if own is not None:
-        known = known_sources(own, sources)
+        known = choose_retriever_sources(own, sources)
         retriever = (
             LangChainRetriever(own, sources=sources)
             if is_from_langchain(own)
@@ -217,7 +216,7 @@ def _list_live_sources(index: KnowledgeBase, policy: RagPolicy) -> tuple[str, ..
 
 
 def _choose_reranker(given: Outside | BaseDocumentCompressor) -> Outside:
-    return LangChainReranker(given) if is_compressor(given) else validate_call_target("reranker", given)
+    return LangChainReranker(given) if is_document_compressor(given) else validate_call_target("reranker", given)
 
 
 def _fill_rag_policy(

@@ -10,7 +10,7 @@ from guardgraph.graphs.grammar import Pattern
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.nodes import research as nodes
 from guardgraph.nodes.offline import research as offline
-from guardgraph.nodes.offline.research import notes as offline_notes
+from guardgraph.nodes.offline.research import take_offline_notes as offline_notes
 from guardgraph.state.recording import Recorder
 from guardgraph.state.research import (
     RESEARCH_REASONS,
@@ -22,9 +22,9 @@ from guardgraph.state.research import (
     ResearchState,
 )
 from guardgraph.state.settings import choose_settings
-from guardgraph.tools.langchain.asking import core, is_from_langchain, is_tool
+from guardgraph.tools.langchain.asking import is_from_langchain, is_langchain_tool, unwrap_runnable
 from guardgraph.tools.langchain.search import LangChainReader, LangChainSearch
-from guardgraph.tools.recordings import recorded_notes, recorded_reader, recorded_search
+from guardgraph.tools.recordings import make_recorded_extractor, make_recorded_reader, make_recorded_search
 from guardgraph.world.call import Outside
 from guardgraph.world.proposers import Proposer, choose_proposer, validate_call_target
 from guardgraph.world.world import World
@@ -32,8 +32,6 @@ from guardgraph.world.wrapped import ChatModel
 
 if TYPE_CHECKING:
     from langchain_core.vectorstores import VectorStore
-
-__all__ = ["create_research_agent", "research_pattern"]
 
 
 def create_research_agent(
@@ -85,8 +83,8 @@ def create_research_agent(
     limits = choose_settings(ResearchBudget(), budget, "budget")
     choose = partial(choose_proposer, model=model, budget=limits)
     return research_pattern(
-        planner=choose("planner", planner, prompt="research_plan", offline=offline.plan),
-        writer=choose("writer", writer, prompt="research_answer", offline=offline.answer),
+        planner=choose("planner", planner, prompt="research_plan", offline=offline.plan_offline_research),
+        writer=choose("writer", writer, prompt="research_answer", offline=offline.write_offline_brief),
         search=_choose_research_search(search),
         reader=_choose_page_reader(reader),
         extractor=_choose_note_extractor(extractor, choose, own_reader=reader is not None, by_model=model is not None),
@@ -107,33 +105,28 @@ def research_pattern(
 ) -> Pattern[ResearchInput, ResearchContext, ResearchResult]:
     """Return the Research agent's diagram."""
     p = Pattern(
-        RESEARCH_REASONS,
-        state=ResearchState,
-        input=ResearchInput,
-        output=ResearchResult,
-        policy=policy,
-        budget=budget,
+        RESEARCH_REASONS, state=ResearchState, input=ResearchInput, output=ResearchResult, policy=policy, budget=budget
     )
-    p.entry("request_guard", nodes.check_request, to="plan")
-    p.propose("plan", nodes.plan(planner), to="plan_guard")
-    p.guard("plan_guard", nodes.check_plan, to="query_guard")
-    p.guard("query_guard", nodes.check_query, to="search")
-    p.act("search", nodes.search(search), to="hits_guard")
-    p.guard("hits_guard", nodes.check_hits, to="dedupe_guard")
-    p.guard("dedupe_guard", nodes.dedupe, to="source_guard")
-    p.guard("source_guard", nodes.check_sources, to="read")
-    p.act("read", nodes.read(reader), to="pages_guard")
-    p.guard("pages_guard", nodes.check_pages, to="extract")
+    p.entry("request_guard", nodes.run_request_guard_node, to="plan")
+    p.propose("plan", nodes.make_plan_node(planner), to="plan_guard")
+    p.guard("plan_guard", nodes.run_plan_guard_node, to="query_guard")
+    p.guard("query_guard", nodes.run_query_guard_node, to="search")
+    p.act("search", nodes.make_search_node(search), to="hits_guard")
+    p.guard("hits_guard", nodes.run_hits_guard_node, to="dedupe_guard")
+    p.guard("dedupe_guard", nodes.run_dedupe_guard_node, to="source_guard")
+    p.guard("source_guard", nodes.run_source_guard_node, to="read")
+    p.act("read", nodes.make_read_node(reader), to="pages_guard")
+    p.guard("pages_guard", nodes.run_pages_guard_node, to="extract")
     if isinstance(extractor, Proposer):
-        p.propose("extract", nodes.propose_notes(extractor), to="notes_guard")
-        p.guard("notes_guard", nodes.check_proposed_notes, to="verify_guard")
+        p.propose("extract", nodes.make_propose_notes_node(extractor), to="notes_guard")
+        p.guard("notes_guard", nodes.run_proposed_notes_guard_node, to="verify_guard")
     else:
-        p.act("extract", nodes.extract(extractor), to="notes_guard")
-        p.guard("notes_guard", nodes.check_notes, to="verify_guard")
-    p.guard("verify_guard", nodes.verify, to="synthesize")
-    p.propose("synthesize", nodes.synthesize(writer), to="answer_guard")
-    p.guard("answer_guard", nodes.check_answer, to="answered")
-    p.terminal("answered", nodes.answered)
+        p.act("extract", nodes.make_extract_node(extractor), to="notes_guard")
+        p.guard("notes_guard", nodes.run_notes_guard_node, to="verify_guard")
+    p.guard("verify_guard", nodes.run_verify_guard_node, to="synthesize")
+    p.propose("synthesize", nodes.make_synthesize_node(writer), to="answer_guard")
+    p.guard("answer_guard", nodes.run_answer_guard_node, to="answered")
+    p.terminal("answered", nodes.run_answered_node)
     return p
 
 
@@ -144,17 +137,17 @@ def _choose_note_extractor(
     if own is not None:
         return validate_call_target("extractor", own)
     if not own_reader:
-        return recorded_notes()
+        return make_recorded_extractor()
     return choose("extractor", None, prompt="research_notes", offline=offline_notes) if by_model else offline_notes
 
 
 def _choose_research_search(own: Outside | VectorStore | None) -> Outside:
     if own is None:
-        return recorded_search()
+        return make_recorded_search()
     return LangChainSearch(own) if is_from_langchain(own) else validate_call_target("search", own)
 
 
 def _choose_page_reader(own: Outside | None) -> Outside:
     if own is None:
-        return recorded_reader()
-    return LangChainReader(own) if is_tool(core(own)) else validate_call_target("reader", own)
+        return make_recorded_reader()
+    return LangChainReader(own) if is_langchain_tool(unwrap_runnable(own)) else validate_call_target("reader", own)

@@ -26,8 +26,6 @@ from guardgraph.world.proposers import Proposer, choose_proposer
 from guardgraph.world.world import World
 from guardgraph.world.wrapped import ChatModel
 
-__all__ = ["create_self_critique_agent", "self_critique_pattern"]
-
 
 def create_self_critique_agent(
     model: ChatModel | str | None = None,
@@ -71,11 +69,13 @@ def create_self_critique_agent(
     limits = choose_settings(SelfCritiqueBudget(), budget, "budget")
     choose = partial(choose_proposer, model=model, budget=limits)
     return self_critique_pattern(
-        drafter=choose("drafter", drafter, prompt="critique_draft", offline=offline.draft),
-        shortener=choose("shortener", shortener, prompt="critique_shorten", offline=offline.shorten),
-        critic=choose("critic", critic, prompt="critique_review", offline=offline.critique),
-        reviser=choose("reviser", reviser, prompt="critique_revise", offline=offline.revise),
-        strict_reviser=choose("reviser", reviser, prompt="critique_revise_strict", offline=offline.revise),
+        drafter=choose("drafter", drafter, prompt="critique_draft", offline=offline.write_offline_draft),
+        shortener=choose("shortener", shortener, prompt="critique_shorten", offline=offline.shorten_offline_draft),
+        critic=choose("critic", critic, prompt="critique_review", offline=offline.critique_offline_draft),
+        reviser=choose("reviser", reviser, prompt="critique_revise", offline=offline.revise_offline_draft),
+        strict_reviser=choose(
+            "reviser", reviser, prompt="critique_revise_strict", offline=offline.revise_offline_draft
+        ),
         policy=choose_settings(SelfCritiquePolicy(), policy, "policy"),
         budget=limits,
     ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow)
@@ -100,17 +100,17 @@ def self_critique_pattern(
         policy=policy,
         budget=budget,
     )
-    p.entry("request_guard", nodes.check_request, to="draft")
-    p.propose("draft", nodes.draft(drafter), to="draft_guard")
-    p.guard("draft_guard", nodes.check_draft, to=["critique", "shorten"])
-    p.propose("shorten", nodes.shorten(shortener), to="draft_guard")
-    p.propose("critique", nodes.ask_critic(critic), to="critique_guard")
-    p.guard("critique_guard", nodes.check_critique, to=["revise", "final_guard", "escalation_guard"])
-    p.guard("escalation_guard", nodes.escalate, to=[])
-    p.propose("revise", nodes.revise(reviser, strict_reviser), to="patch_guard")
-    p.guard("patch_guard", nodes.check_patch, to=["final_guard", "revise", "repair"])
-    p.propose("repair", nodes.repair, to="patch_guard")
-    p.guard("final_guard", nodes.check_final, to=["approved", "revised"])
-    p.terminal("approved", nodes.approved)
-    p.terminal("revised", nodes.revised)
+    p.entry("request_guard", nodes.run_request_guard_node, to="draft")
+    p.propose("draft", nodes.make_draft_node(drafter), to="draft_guard")
+    p.guard("draft_guard", nodes.run_draft_guard_node, to=["critique", "shorten"])
+    p.propose("shorten", nodes.make_shorten_node(shortener), to="draft_guard")
+    p.propose("critique", nodes.make_critique_node(critic), to="critique_guard")
+    p.guard("critique_guard", nodes.run_critique_guard_node, to=["revise", "final_guard", "escalation_guard"])
+    p.guard("escalation_guard", nodes.run_escalation_guard_node, to=[])
+    p.propose("revise", nodes.make_revise_node(reviser, strict_reviser), to="patch_guard")
+    p.guard("patch_guard", nodes.run_patch_guard_node, to=["final_guard", "revise", "repair"])
+    p.propose("repair", nodes.run_repair_node, to="patch_guard")
+    p.guard("final_guard", nodes.run_final_guard_node, to=["approved", "revised"])
+    p.terminal("approved", nodes.run_approved_node)
+    p.terminal("revised", nodes.run_revised_node)
     return p

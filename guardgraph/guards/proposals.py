@@ -5,19 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from guardgraph.guards.stop import Stop
-from guardgraph.plain.json import JsonObject, JsonValue, NotJson, excerpt, parse_json
+from guardgraph.plain.json import JsonObject, JsonValue, NotJson, excerpt_value, parse_json
 from guardgraph.state.outcome import Outcome
-
-__all__ = [
-    "Proposal",
-    "build_tool_stop",
-    "check_proposed_text",
-    "found",
-    "proposal",
-    "proposed_object",
-    "proposed_text",
-    "reviewed",
-]
 
 SHORTEST_FENCE = 3
 """Backticks or tildes that make a fence, by CommonMark."""
@@ -91,7 +80,7 @@ def proposed_object(packed: str) -> Proposal:
     """
     given = proposal(packed)
     if given.text is not None and not isinstance(given.value, dict):
-        raise Stop("llm_invalid_json", details={"text": excerpt(given.text)})
+        raise Stop("llm_invalid_json", details={"text": excerpt_value(given.text)})
     return given
 
 
@@ -124,7 +113,7 @@ def check_proposed_text(value: JsonValue, name: str, lists: tuple[str, ...] = ()
     wrong = [] if isinstance(fields.get(name), str) else [name]
     wrong += [key for key in lists if not _is_proposed_list(fields.get(key))]
     if wrong:
-        raise Stop("llm_invalid_schema", details={"fields": wrong, "given": excerpt(value)})
+        raise Stop("llm_invalid_schema", details={"fields": wrong, "given": excerpt_value(value)})
     if not fields[name].strip():
         raise Stop("llm_empty", details={"field": name})
 

@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
-from guardgraph.languages.sentences import paragraph_spans
-from guardgraph.plain.letters import is_unspaced
-from guardgraph.plain.memory import remembered
-
-__all__ = ["Quote", "find_quote_place", "find_quotes", "is_quote_in_text", "normalise_quote_text"]
+from guardgraph.languages.sentences import find_paragraph_spans
+from guardgraph.plain.letters import is_unspaced_letter
+from guardgraph.plain.memory import remember_by_text
 
 _SAME = str.maketrans(
     dict.fromkeys("‘’‚‛‹›＇", "'") | dict.fromkeys("“”„‟«»＂", '"') | dict.fromkeys("‐‑‒–—―−﹘﹣－", "-")
@@ -69,7 +67,7 @@ def find_quotes(text: str) -> Iterator[Quote]:
     """
     if _MARK.search(text) is None:
         return
-    for first, last in paragraph_spans(text):
+    for first, last in find_paragraph_spans(text):
         for match in _QUOTED.finditer(text, first, last):
             quoted = match[match.lastindex or 0].strip(_PUNCTUATION)
             if sum(map(_count_quoted_words, quoted.split())) > 1:
@@ -77,7 +75,7 @@ def find_quotes(text: str) -> Iterator[Quote]:
 
 
 def _count_quoted_words(word: str) -> int:
-    return max(sum(map(is_unspaced, word)), any(map(str.isalnum, word)))
+    return max(sum(map(is_unspaced_letter, word)), any(map(str.isalnum, word)))
 
 
 def normalise_quote_text(text: str) -> str:
@@ -159,7 +157,7 @@ def _widen_quote_span(start: int, end: int, text: str) -> tuple[int, int]:
     return text.rfind(" ", 0, start) + 1, blank if blank >= 0 else len(text)
 
 
-@remembered(texts=256, chars=1000)
+@remember_by_text(texts=256, chars=1000)
 def _mark_quote_words(text: str) -> str:
     # A comparable text holds no line break, so line breaks can mark where its words begin and end.
     return "\n".join((_ASCII_WORD if text.isascii() else _WORD).split(text))

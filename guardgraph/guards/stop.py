@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from guardgraph.plain.json import INPUT_DEPTH, JsonValue, excerpt, json_problem
-
-__all__ = [
-    "LONGEST_QUESTION",
-    "NAME_LIMIT",
-    "Stop",
-    "build_request_stop",
-    "check_request_depth",
-    "evidence",
-    "read_request_text",
-    "shown_name",
-]
+from guardgraph.plain.json import INPUT_DEPTH, JsonValue, excerpt_value, find_json_problem
 
 LONGEST_QUESTION = 20_000
 """Characters of a question or a goal: some ten pages. Every word of it is looked up, and every fact read."""
@@ -52,7 +41,7 @@ def build_request_stop(field: str, given: JsonValue, allowed: str) -> Stop:
     Returns:
         ``invalid_request:<field>`` with `details` ``{field, given, allowed}``.
     """
-    details = {"field": field, "given": excerpt(given), "allowed": allowed}
+    details = {"field": field, "given": excerpt_value(given), "allowed": allowed}
     return Stop(f"invalid_request:{field}", details=details)
 
 
@@ -76,7 +65,7 @@ def check_request_depth(field: str, given: JsonValue) -> None:
     Raises:
         Stop: ``invalid_request:<field>``.
     """
-    if (problem := json_problem(given, INPUT_DEPTH)) is not None:
+    if (problem := find_json_problem(given, INPUT_DEPTH)) is not None:
         raise build_request_stop(field, problem, f"plain JSON of at most {INPUT_DEPTH} levels")
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 
-from guardgraph.plain.json import excerpt
-from guardgraph.plain.urls import normal_host, target
-
-__all__ = ["dedupe_found_urls", "explain_url_denial", "list_allowed_hosts"]
+from guardgraph.plain.json import excerpt_value
+from guardgraph.plain.urls import normalise_host, parse_url_target
 
 SHOWN_URL_CHARS = 200
 """Characters of a dropped URL that a result repeats."""
@@ -26,12 +24,12 @@ def dedupe_found_urls(urls: Sequence[object], *, max_urls: int) -> tuple[dict[st
         the form of the standard and without its fragment. And what was dropped as no absolute URL with a host, each as
         text of at most 200 characters.
     """
-    targets = [(url, target(url) if isinstance(url, str) else None) for url in urls]
+    targets = [(url, parse_url_target(url) if isinstance(url, str) else None) for url in urls]
     spelled: dict[str, str] = {}
     for _, known in targets:
         if known is not None and len(spelled) < max_urls:
             spelled.setdefault(known.identity, known.serialised)
-    return spelled, [excerpt(url, SHOWN_URL_CHARS) for url, known in targets if known is None]
+    return spelled, [excerpt_value(url, SHOWN_URL_CHARS) for url, known in targets if known is None]
 
 
 def explain_url_denial(url: str, *, policy: Collection[str], execution: Collection[str]) -> str | None:
@@ -49,7 +47,7 @@ def explain_url_denial(url: str, *, policy: Collection[str], execution: Collecti
         ``source_denied_scheme``, ``_userinfo``, ``_port``, ``_policy`` or ``_execution``, the first that
         holds; None when the URL may be read.
     """
-    known = target(url)
+    known = parse_url_target(url)
     if known is None or known.protocol not in {"http:", "https:"}:
         return "source_denied_scheme"
     if known.userinfo:
@@ -79,4 +77,4 @@ def list_allowed_hosts(*, policy: Collection[str], execution: Collection[str]) -
 
 @lru_cache(maxsize=64)
 def _normalise_allowed_hosts(names: tuple[str, ...]) -> frozenset[str | None]:
-    return frozenset(map(normal_host, names))
+    return frozenset(map(normalise_host, names))

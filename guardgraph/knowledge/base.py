@@ -14,20 +14,18 @@ from guardgraph.knowledge.ingest.adding import add_folder
 from guardgraph.knowledge.ingest.collection import Collection
 from guardgraph.knowledge.ingest.folder import find_documents
 from guardgraph.knowledge.ingest.given import GIVEN, add_documents
-from guardgraph.knowledge.ingest.readers import readers_in
 from guardgraph.knowledge.ingest.report import Report
+from guardgraph.knowledge.ingest.rules import readers_in
 from guardgraph.plain.errors import ConfigurationError, StoreError
-from guardgraph.plain.findings import configuration_error
-from guardgraph.plain.json import JsonObject, json_problem
+from guardgraph.plain.findings import make_configuration_error
+from guardgraph.plain.json import JsonObject, find_json_problem
 from guardgraph.state.context import Caller
 from guardgraph.state.tightening import explain_unknown_name
 from guardgraph.tools.knowledge_base import Document
-from guardgraph.tools.lexical import Asked
+from guardgraph.tools.lexical import SearchRequest
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
-
-__all__ = ["KnowledgeBase"]
 
 
 class KnowledgeBase:
@@ -190,7 +188,7 @@ class KnowledgeBase:
             ConfigurationError: a field is missing or wrong.
             StoreError: as `search`.
         """
-        query, sources, top_k = Asked.of(request)
+        query, sources, top_k = SearchRequest.of(request)
         return self.index.search(query, sources=sources, caller=_caller(request.get("caller")), top_k=top_k)
 
     def check(self, *, repair: bool = False) -> CheckedBase:
@@ -252,13 +250,13 @@ def _caller(given: Caller | Mapping[str, Any] | None) -> Caller | None:
     try:
         return Caller.model_validate(given)
     except ValidationError as error:
-        raise configuration_error("caller", error) from None
+        raise make_configuration_error("caller", error) from None
 
 
 def _check_name(field: str, given: object) -> None:
     if given is None:
         return
-    if not isinstance(given, str) or not given or given != given.strip() or json_problem(given) is not None:
+    if not isinstance(given, str) or not given or given != given.strip() or find_json_problem(given) is not None:
         raise ConfigurationError(f"{field}: a text without blanks around it is required, or None; given: {given!r:.80}")
 
 

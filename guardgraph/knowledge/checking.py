@@ -21,8 +21,6 @@ from guardgraph.knowledge.index.vectors import check_vectors
 from guardgraph.plain.errors import StoreError
 from guardgraph.plain.json import JsonObject
 
-__all__ = ["CheckedBase", "check_file", "rebuild_file"]
-
 _ANEW = "`guardgraph kb add` of the same folders into a new file makes it again"
 
 

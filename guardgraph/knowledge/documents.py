@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from guardgraph.state.access import Access
 
-__all__ = ["Chunk", "Stamp", "StoredDocument"]
-
 
 class Chunk(NamedTuple):
     """A piece of a document: what is found, shown to a model and cited."""

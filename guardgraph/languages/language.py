@@ -9,11 +9,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
-from guardgraph.languages.words import stop_words
-from guardgraph.plain.letters import compatible
-from guardgraph.plain.memory import remembered
-
-__all__ = ["language_of"]
+from guardgraph.languages.words import load_stop_words
+from guardgraph.plain.letters import normalise_to_nfkc
+from guardgraph.plain.memory import remember_by_text
 
 _LONGEST_READ: Final = 500
 """Characters. A text that is longer tells its language in its beginning."""
@@ -57,7 +55,7 @@ _LETTERS: Final = {
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
-def language_of(text: str) -> str:
+def detect_language(text: str) -> str:
     """Tell which language a text is in.
 
     Where one language alone is written in a script, the script tells. Where several are, each word votes for
@@ -71,18 +69,18 @@ def language_of(text: str) -> str:
         An ISO 639-1 code, or ``""`` where nothing tells: no letters, a script that none of these languages is
         written in, no votes, or as many for two of them.
     """
-    return _language_of(text[:_LONGEST_READ])
+    return _detect_language_of_text(text[:_LONGEST_READ])
 
 
-@remembered(texts=1024, chars=_LONGEST_READ)
-def _language_of(text: str) -> str:
-    text = compatible(text).lower()
-    languages = _LANGUAGES.get(_script(text), ())
+@remember_by_text(texts=1024, chars=_LONGEST_READ)
+def _detect_language_of_text(text: str) -> str:
+    text = normalise_to_nfkc(text).lower()
+    languages = _LANGUAGES.get(_detect_script(text), ())
     if len(languages) <= 1:
         return "".join(languages)
     votes = Counter[str]()
-    known = _signs(languages)
-    for sign, times in Counter(_signs_of(text)).items():
+    known = _load_language_signs(languages)
+    for sign, times in Counter(_list_language_signs(text)).items():
         if sign in known:
             for language in known[sign]:
                 votes[language] += times * (_WHOLE_VOTE // len(known[sign]))
@@ -95,10 +93,10 @@ _WHOLE_VOTE: Final = 360_360
 """Divisible by every number up to 15, so that shares of votes are whole numbers and their sums exact."""
 
 
-def _script(text: str) -> str:
+def _detect_script(text: str) -> str:
     if text.isascii():
         return "LATIN"
-    scripts = Counter(map(_script_of, text))
+    scripts = Counter(map(_detect_letter_script, text))
     scripts.pop("", None)
     if scripts["KANA"] * 10 > scripts["CJK"]:  # Japanese is written in both, Chinese hardly ever in kana
         scripts["KANA"] += scripts.pop("CJK", 0)
@@ -108,23 +106,23 @@ def _script(text: str) -> str:
 
 
 @cache
-def _script_of(character: str) -> str:
+def _detect_letter_script(character: str) -> str:
     if not character.isalpha():
         return ""
     script = unicodedata.name(character, "").partition(" ")[0]
     return "KANA" if script in _KANA else script
 
 
-def _signs_of(text: str) -> list[str]:
+def _list_language_signs(text: str) -> list[str]:
     words = _WORD.findall(text)
     return words if text.isascii() else [*words, *(f"{letter}-" for letter in text if not letter.isascii())]
 
 
 @cache
-def _signs(languages: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
+def _load_language_signs(languages: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
     known: defaultdict[str, list[str]] = defaultdict(list)
     for language in languages:
-        for word in stop_words(language):
+        for word in load_stop_words(language):
             known[word].append(language)
         for letter in _LETTERS.get(language, ""):
             known[f"{letter}-"].append(language)

@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
-from guardgraph.languages.tables import table
-
-__all__ = ["NumberWords", "Separators", "Spelled", "magnitudes", "number_words", "separators"]
+from guardgraph.languages.tables import load_language_table
 
 _LONGEST_WORD: Final = 80
 """Letters of the longest compound that is taken apart: "einhundertdreiundzwanzigtausendvierhundertsechsundfünfzig"."""
@@ -54,13 +52,13 @@ class NumberWords:
         """Words with which a number can begin."""
         self._heads = frozenset(word[:3] for word in self._inside if len(word) > 1) if "compounds" in shipped else None
 
-    def opens(self, word: str) -> bool:
+    def is_number_opening(self, word: str) -> bool:
         """Say whether a number can begin with a word, in lower case."""
         if word in self.beginnings:
             return True
-        return self._heads is not None and word[:3] in self._heads and self._compound(word) is not None
+        return self._heads is not None and word[:3] in self._heads and self._split_compound_number(word) is not None
 
-    def read(self, words: Sequence[str], at: int) -> Spelled | None:
+    def read_spelled_number(self, words: Sequence[str], at: int) -> Spelled | None:
         """Read the number that begins at a word.
 
         Args:
@@ -73,49 +71,49 @@ class NumberWords:
         parts: list[int] = []
         end = at
         while True:
-            start = end + 1 if parts and self._joins(parts, words, end) else end
-            if longer := self._longer(parts, words, start):
+            start = end + 1 if parts and self._is_joined_number(parts, words, end) else end
+            if longer := self._lengthen_number(parts, words, start):
                 parts, end = longer
                 continue
-            ordinal, after = self._phrase(self._ordinals, words, start)
-            if ordinal is not None and _fits(parts, ordinal):
+            ordinal, after = self._read_number_phrase(self._ordinals, words, start)
+            if ordinal is not None and _is_free_number_place(parts, ordinal):
                 return Spelled(sum(parts) + ordinal, True, after)
             return Spelled(sum(parts), False, end) if parts else None
 
-    def _joins(self, parts: list[int], words: Sequence[str], at: int) -> bool:
-        if _at(words, at) != ",":
-            return _at(words, at) in self._joiners
+    def _is_joined_number(self, parts: list[int], words: Sequence[str], at: int) -> bool:
+        if _pick_word_at(words, at) != ",":
+            return _pick_word_at(words, at) in self._joiners
         if "," not in self._joiners or parts[-1] < 1000:
             return False
         # "one thousand, six hundred" is a number, "in one thousand, five of them" has two.
         for word in words[at + 1 : at + _LONGEST_GROUP]:
             if word in self._scales:
                 return 100 <= self._scales[word] < parts[-1] and word != words[at + 1]
-            if word not in self._words and word not in self._joiners and not self._compound(word):
+            if word not in self._words and word not in self._joiners and not self._split_compound_number(word):
                 return False
         return False
 
-    def _longer(self, parts: list[int], words: Sequence[str], at: int) -> tuple[list[int], int] | None:
-        scale, after_scale = self._phrase(self._scales, words, at)
-        value, after = self._phrase(self._words, words, at)
+    def _lengthen_number(self, parts: list[int], words: Sequence[str], at: int) -> tuple[list[int], int] | None:
+        scale, after_scale = self._read_number_phrase(self._scales, words, at)
+        value, after = self._read_number_phrase(self._words, words, at)
         if scale is not None and (value is None or after_scale > after):
             if not parts and words[at] not in self._alone:
                 return None  # "hundreds of them"
-            more = _multiplied(parts, scale)
+            more = _multiply_number_parts(parts, scale)
             return (more, after_scale) if more is not None else None
         if value is not None:
-            added = _added(parts, value)
+            added = _add_number_part(parts, value)
             return (added, after) if added is not None else None
-        values = self._compound(_at(words, at)) if self._heads is not None else None
+        values = self._split_compound_number(_pick_word_at(words, at)) if self._heads is not None else None
         for each, multiplies in values or ():
-            more = _multiplied(parts, each) if multiplies else _added(parts, each)
+            more = _multiply_number_parts(parts, each) if multiplies else _add_number_part(parts, each)
             if more is None:
                 return None
             parts = more
         return (parts, at + 1) if values else None
 
     @staticmethod
-    def _phrase(known: Mapping[str, int], words: Sequence[str], at: int) -> tuple[int | None, int]:
+    def _read_number_phrase(known: Mapping[str, int], words: Sequence[str], at: int) -> tuple[int | None, int]:
         phrase, best, after = "", None, at
         for end in range(at, min(at + _LONGEST_PHRASE, len(words))):
             phrase = f"{phrase} {words[end]}" if phrase else words[end]
@@ -123,7 +121,7 @@ class NumberWords:
                 best, after = known[phrase], end + 1
         return best, after
 
-    def _compound(self, word: str) -> list[tuple[int, bool]] | None:
+    def _split_compound_number(self, word: str) -> list[tuple[int, bool]] | None:
         """Take a compound apart, the longest part first: "einhundertfünfundzwanzig" is 1, 100 and 25."""
         if self._heads is None or len(word) > _LONGEST_WORD or word[:3] not in self._heads:
             return None
@@ -140,11 +138,11 @@ class NumberWords:
         return found
 
 
-def _at(words: Sequence[str], at: int) -> str:
+def _pick_word_at(words: Sequence[str], at: int) -> str:
     return words[at] if at < len(words) else ""
 
 
-def _fits(parts: list[int], value: int) -> bool:
+def _is_free_number_place(parts: list[int], value: int) -> bool:
     """Say whether the place of a value is still free behind the last part: 25 fits behind 100, and not behind 20."""
     if not parts:
         return True
@@ -154,11 +152,11 @@ def _fits(parts: list[int], value: int) -> bool:
     return 0 < value < place
 
 
-def _added(parts: list[int], value: int) -> list[int] | None:
-    return [*parts, value] if _fits(parts, value) else None
+def _add_number_part(parts: list[int], value: int) -> list[int] | None:
+    return [*parts, value] if _is_free_number_place(parts, value) else None
 
 
-def _multiplied(parts: list[int], scale: int) -> list[int] | None:
+def _multiply_number_parts(parts: list[int], scale: int) -> list[int] | None:
     """Multiply the parts below a scale: 2 and 100 before a thousand are 102,000."""
     kept = [part for part in parts if part >= scale]
     below = sum(parts[len(kept) :]) if kept == parts[: len(kept)] else 0
@@ -167,20 +165,20 @@ def _multiplied(parts: list[int], scale: int) -> list[int] | None:
     more = (below or 1) * scale
     if scale == 100 and below > 99:
         return None
-    return [*kept, more] if _fits(kept, more) else None
+    return [*kept, more] if _is_free_number_place(kept, more) else None
 
 
 @cache
-def number_words(language: str) -> NumberWords:
+def load_number_words(language: str) -> NumberWords:
     """Return the number words of a language: num2words' cardinals and ordinals, CLDR's magnitudes.
 
     Args:
         language: a code of `LANGUAGES`; another one has none.
     """
-    return NumberWords(table("number_words").get(language, {}), magnitudes(language))
+    return NumberWords(load_language_table("number_words").get(language, {}), load_magnitude_words(language))
 
 
-def magnitudes(language: str) -> Mapping[str, int]:
+def load_magnitude_words(language: str) -> Mapping[str, int]:
     """Return the words that multiply a number in digits: "million", "mil millones", "тыс", "万", "lakh".
 
     Source: CLDR's compact numbers, in lower case and without full stops.
@@ -188,7 +186,7 @@ def magnitudes(language: str) -> Mapping[str, int]:
     Args:
         language: a code of `LANGUAGES`; another one has none.
     """
-    found: Mapping[str, int] = table("magnitudes").get(language, {})
+    found: Mapping[str, int] = load_language_table("magnitudes").get(language, {})
     return found
 
 
@@ -200,7 +198,7 @@ class Separators(NamedTuple):
 
 
 @cache
-def separators(language: str) -> frozenset[Separators]:
+def load_number_separators(language: str) -> frozenset[Separators]:
     """Return the ways in which numbers are written wherever a language is: 1.600 in Spain, 1,600 in Mexico.
 
     Source: CLDR, all locales of the language.
@@ -208,4 +206,6 @@ def separators(language: str) -> frozenset[Separators]:
     Args:
         language: a code of `LANGUAGES`; another one has none.
     """
-    return frozenset(Separators(decimal, group) for decimal, group in table("separators").get(language, ()))
+    return frozenset(
+        Separators(decimal, group) for decimal, group in load_language_table("separators").get(language, ())
+    )

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from itertools import groupby, pairwise, repeat
 from typing import Final
 
-from guardgraph.plain.memory import remembered
-
-__all__ = ["is_block_start", "paragraph_spans", "sentence_spans", "sentences", "unwrapped"]
+from guardgraph.plain.memory import remember_by_text
 
 _END = re.compile(r"(?<![.!?…؟।۔։])[.!?…؟।۔։]++[\"'”’»)\]*_]*+(?=\s)\s*+|[。！？｡]++[”’」』）\"')\]]*+\s*+|\n\s*+")
 """A mark that ends sentences, the quote marks and brackets that it closes, and the blanks behind; a line's end, too.
@@ -46,41 +44,41 @@ _LEAST_WIDTH: Final = 30
 """Characters. Nobody wraps a text to narrower lines; what is narrower are lines of their own."""
 
 
-def sentences(text: str) -> list[str]:
+def split_sentences(text: str) -> list[str]:
     """Split a text into its sentences, stripped, in order, blanks dropped."""
-    return [text[start:end] for start, end in sentence_spans(text)]
+    return [text[start:end] for start, end in find_sentence_spans(text)]
 
 
-def sentence_spans(text: str) -> list[tuple[int, int]]:
+def find_sentence_spans(text: str) -> list[tuple[int, int]]:
     """Return where a text's sentences begin and end, without the blanks around them.
 
     A mark of the end counts where what follows it begins a sentence: behind a blank, and with no lower-case letter.
     "99.95" and "24/7." hold together, "e.g. this", "Dr. No", "3. Mai" and "2. Press" as well. Every line ends a
-    sentence; see `unwrapped` for a text whose lines were broken to a width.
+    sentence; see `unwrap_text_lines` for a text whose lines were broken to a width.
     """
-    return list(_spans_of(text))
+    return list(_find_spans_of_text(text))
 
 
-@remembered(texts=64, chars=2500)
-def _spans_of(text: str) -> tuple[tuple[int, int], ...]:
+@remember_by_text(texts=64, chars=2500)
+def _find_spans_of_text(text: str) -> tuple[tuple[int, int], ...]:
     spans, start = [], 0
-    for mark, after in _ends(text):
+    for mark, after in _find_sentence_ends(text):
         may_be_item = text[mark] == "\n" or _is_digit(text[mark - 1 : mark])
         if not (may_be_item and _ITEM.search(text[max(start, mark - _LOOKBACK) : mark + 1])):
-            spans.append(_stripped(text, start, after))
+            spans.append(_strip_sentence_span(text, start, after))
             start = after
-    spans.append(_stripped(text, start, len(text)))
+    spans.append(_strip_sentence_span(text, start, len(text)))
     return tuple((first, last) for first, last in spans if first < last)
 
 
-def _ends(text: str) -> Iterator[tuple[int, int]]:
+def _find_sentence_ends(text: str) -> Iterator[tuple[int, int]]:
     for match in _END.finditer(text):
         start, after = match.span()
-        if text[start] in "\n。！？｡" or "\n" in match[0] or _begins(text, after, start):
+        if text[start] in "\n。！？｡" or "\n" in match[0] or _is_sentence_beginning(text, after, start):
             yield start, after
 
 
-def _begins(text: str, after: int, mark: int) -> bool:
+def _is_sentence_beginning(text: str, after: int, mark: int) -> bool:
     """Say whether a sentence begins at a place, behind a mark that may end the one before."""
     at = after
     while at < len(text) and at < after + 3 and text[at] in _OPENING:
@@ -105,7 +103,7 @@ def _is_digit(letter: str) -> bool:
     return "0" <= letter <= "9"
 
 
-def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
+def _strip_sentence_span(text: str, start: int, end: int) -> tuple[int, int]:
     while start < end and text[start].isspace():
         start += 1
     while start < end and text[end - 1].isspace():
@@ -113,12 +111,12 @@ def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def paragraph_spans(text: str) -> list[tuple[int, int]]:
+def find_paragraph_spans(text: str) -> list[tuple[int, int]]:
     """Return where a text's paragraphs begin and end: what blank lines part."""
-    return [_stripped(text, *match.span()) for match in _PARAGRAPH.finditer(text)]
+    return [_strip_sentence_span(text, *match.span()) for match in _PARAGRAPH.finditer(text)]
 
 
-def unwrapped(text: str) -> str:
+def unwrap_text_lines(text: str) -> str:
     """Return a text of the same length whose lines, where they were only broken to a width, go on behind a blank.
 
     A line goes on where the next one begins with a lower-case letter, or where its first word would not have fitted
@@ -127,20 +125,20 @@ def unwrapped(text: str) -> str:
     """
     lines = text.split("\n")
     joined, in_code = [lines[0]], False
-    for (line, following), width in zip(pairwise(lines), _widths(lines), strict=False):
+    for (line, following), width in zip(pairwise(lines), _measure_paragraph_widths(lines), strict=False):
         in_code ^= line.lstrip().startswith(_FENCES)
-        joined += ["\n" if in_code or not _goes_on(line, following, width) else " ", following]
+        joined += ["\n" if in_code or not _is_continued_line(line, following, width) else " ", following]
     return "".join(joined)
 
 
-def _widths(lines: list[str]) -> Iterator[int]:
+def _measure_paragraph_widths(lines: list[str]) -> Iterator[int]:
     """Return for every line the length of the widest of its paragraph."""
     for _, paragraph in groupby(lines, key=lambda line: bool(line.strip())):
         lengths = [len(line.rstrip()) for line in paragraph]
         yield from repeat(max(lengths), len(lengths))
 
 
-def _goes_on(line: str, following: str, width: int) -> bool:
+def _is_continued_line(line: str, following: str, width: int) -> bool:
     if not line.strip() or is_block_start(following) or line.lstrip().startswith(("|", "#", *_FENCES)):
         return False
     first = following.split(maxsplit=1)[0]

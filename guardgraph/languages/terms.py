@@ -9,11 +9,9 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
 
-from guardgraph.languages.language import language_of
-from guardgraph.languages.words import function_words
-from guardgraph.plain.letters import compatible, is_unspaced
-
-__all__ = ["DEFAULT_LANGUAGE", "STOP_WORDS", "beginnings", "content_words", "is_name", "of_verb", "stems", "terms"]
+from guardgraph.languages.language import detect_language
+from guardgraph.languages.words import load_function_words
+from guardgraph.plain.letters import is_unspaced_letter, normalise_to_nfkc
 
 DEFAULT_LANGUAGE: Final = "en"
 """Of a text that does not tell its own."""
@@ -45,7 +43,7 @@ Function and question words; words with which one greets, thanks and asks; the h
 
 _ASCII_WORD: Final = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+", re.ASCII)
 _WORD: Final = re.compile(r"d+(?:pd+)+|[wd][wdm]*|u[um]*")
-"""A word in the letters of `_kind`: a mark belongs to its letter, points hold digits together."""
+"""A word in the letters of `_find_script_kind`: a mark belongs to its letter, points hold digits together."""
 
 _UNSPACED_LETTER: Final = re.compile(r"um*")
 _JOINERS: Final = "\u00ad\u200c\u200d\u2060"
@@ -79,7 +77,7 @@ _LONGEST_STEMMED: Final = 40
 """Characters. Longer than any word; a stemmer need not walk through what no dictionary holds."""
 
 
-def terms(text: str, language: str = "") -> list[str]:
+def read_terms(text: str, language: str = "") -> list[str]:
     """Read a text as index terms, in order, repetitions kept.
 
     Letters with their marks, and digits, make a word (so `on-call` is two and `P1` one), numbers keep their
@@ -92,100 +90,100 @@ def terms(text: str, language: str = "") -> list[str]:
         text: what is read.
         language: an ISO 639-1 code; by default the one that the text tells, or else English.
     """
-    language = language or language_of(text) or DEFAULT_LANGUAGE
-    return stems(content_words(text, language), language)
+    language = language or detect_language(text) or DEFAULT_LANGUAGE
+    return stem_words(list_content_words(text, language), language)
 
 
-def content_words(text: str, language: str = "") -> list[str]:
+def list_content_words(text: str, language: str = "") -> list[str]:
     """Name the words that carry a text's meaning: lower case, else as spelled; in order, repetitions kept.
 
     Args:
         text: what is read.
         language: an ISO 639-1 code; by default the one that the text tells, or else English.
     """
-    language = language or language_of(text) or DEFAULT_LANGUAGE
-    left_out = _left_out(language)
-    return [word for word in _words(text, _cuts(language)) if word not in left_out]
+    language = language or detect_language(text) or DEFAULT_LANGUAGE
+    left_out = _load_left_out_words(language)
+    return [word for word in _split_term_words(text, _load_word_cuts(language)) if word not in left_out]
 
 
-def stems(words: Iterable[str], language: str) -> list[str]:
+def stem_words(words: Iterable[str], language: str) -> list[str]:
     """Return the stems of words in a language: at most their first seven letters, six where it has no stemmer.
 
     What is longer is mostly composed, and its first part tells what it is about (McNamee, Nicholas and Mayfield,
     Addressing Morphological Variation in Alphabetic Languages, 2009, index beginnings alone). Words with digits
     are names and stay whole.
     """
-    return [word if len(word) > _LONGEST_STEMMED else _stem(word, language) for word in words]
+    return [word if len(word) > _LONGEST_STEMMED else _stem_word(word, language) for word in words]
 
 
-def beginnings(words: Iterable[str]) -> list[str]:
+def list_word_beginnings(words: Iterable[str]) -> list[str]:
     """Return the first four letters of each word: forms that no stemmer unites, and composed words, share them.
 
     Words with digits stay whole.
     """
-    return [word if is_name(word) else word[:_BEGINNING_LETTERS] for word in words]
+    return [word if is_name_word(word) else word[:_BEGINNING_LETTERS] for word in words]
 
 
-def is_name(word: str) -> bool:
+def is_name_word(word: str) -> bool:
     """Say whether a word has digits: it is a name then, and stays whole."""
     return not word.isalpha() and any(map(str.isdecimal, word))
 
 
 @cache
-def _left_out(language: str) -> frozenset[str]:
-    return STOP_WORDS if language == "en" else function_words(language)
+def _load_left_out_words(language: str) -> frozenset[str]:
+    return STOP_WORDS if language == "en" else load_function_words(language)
 
 
 @cache
-def _cuts(language: str) -> frozenset[str]:
+def _load_word_cuts(language: str) -> frozenset[str]:
     """Return what separates words in a script without blanks: longer function words, and particles."""
-    return frozenset(word for word in _left_out(language) if len(word) > 1 or word in _PARTICLES)
+    return frozenset(word for word in _load_left_out_words(language) if len(word) > 1 or word in _PARTICLES)
 
 
 _PARTICLES: Final = frozenset("的了是在有和与及于之吗呢吧被把谁哪几はがをにでともの")
 """Chinese and Japanese particles of one character that hardly any other word has in it."""
 
 
-def _words(text: str, cuts: frozenset[str]) -> Iterable[str]:
-    plain = compatible(text).lower()
-    return _ASCII_WORD.findall(plain) if plain.isascii() else _any_words(plain, cuts)
+def _split_term_words(text: str, cuts: frozenset[str]) -> Iterable[str]:
+    plain = normalise_to_nfkc(text).lower()
+    return _ASCII_WORD.findall(plain) if plain.isascii() else _split_words_of_any_script(plain, cuts)
 
 
-def _any_words(plain: str, cuts: frozenset[str]) -> Iterator[str]:
+def _split_words_of_any_script(plain: str, cuts: frozenset[str]) -> Iterator[str]:
     for joiner in _JOINERS:
         plain = plain.replace(joiner, "")
     kinds = plain.translate(_KINDS)
     for start, end in (match.span() for match in _WORD.finditer(kinds)):
         if kinds[start] == "u":
-            yield from _unspaced_words(plain[start:end], kinds[start:end], cuts)
+            yield from _split_unspaced_words(plain[start:end], kinds[start:end], cuts)
         elif kinds[start] == "d":
             yield "".join(str(unicodedata.decimal(letter, letter)) for letter in plain[start:end])
         else:
             yield plain[start:end]
 
 
-def _unspaced_words(run: str, kinds: str, cuts: frozenset[str]) -> Iterator[str]:
+def _split_unspaced_words(run: str, kinds: str, cuts: frozenset[str]) -> Iterator[str]:
     letters = [run[match.start() : match.end()] for match in _UNSPACED_LETTER.finditer(kinds)]
     begin = at = 0
     while at < len(letters):
-        length = _cut_at(letters, at, cuts)
+        length = _find_word_cut(letters, at, cuts)
         if length:
-            yield from _pairs(letters[begin:at])
+            yield from _pair_letters(letters[begin:at])
             begin = at + length
         at += length or 1
-    yield from _pairs(letters[begin:])
+    yield from _pair_letters(letters[begin:])
 
 
 _LONGEST_CUT: Final = 4
 """Letters of the longest function word that is looked for in a run of letters."""
 
 
-def _cut_at(letters: Sequence[str], at: int, cuts: frozenset[str]) -> int:
+def _find_word_cut(letters: Sequence[str], at: int, cuts: frozenset[str]) -> int:
     lengths = range(min(_LONGEST_CUT, len(letters) - at), 0, -1)
     return next((length for length in lengths if "".join(letters[at : at + length]) in cuts), 0)
 
 
-def _pairs(letters: Sequence[str]) -> Iterator[str]:
+def _pair_letters(letters: Sequence[str]) -> Iterator[str]:
     if len(letters) == 1:
         yield letters[0]
     yield from (first + second for first, second in pairwise(letters))
@@ -195,16 +193,16 @@ class _Kinds(dict[int, str]):
     """The kind of every character that was met, for `str.translate`."""
 
     def __missing__(self, code: int) -> str:
-        kind = self[code] = _kind(chr(code))
+        kind = self[code] = _find_script_kind(chr(code))
         return kind
 
 
 _KINDS: Final = _Kinds()
 
 
-def _kind(letter: str) -> str:
+def _find_script_kind(letter: str) -> str:
     if letter.isalnum():
-        is_pairwise = is_unspaced(letter) or unicodedata.name(letter, "").startswith("HANGUL")
+        is_pairwise = is_unspaced_letter(letter) or unicodedata.name(letter, "").startswith("HANGUL")
         return "u" if is_pairwise else "d" if letter.isdecimal() else "w"
     if letter in ".,":
         return "p"
@@ -212,8 +210,8 @@ def _kind(letter: str) -> str:
 
 
 @lru_cache(maxsize=65_536)
-def _stem(word: str, language: str) -> str:
-    if is_name(word):
+def _stem_word(word: str, language: str) -> str:
+    if is_name_word(word):
         return word
     if language not in _STEMMERS:
         return word[:_UNSTEMMED_LETTERS]
@@ -221,7 +219,7 @@ def _stem(word: str, language: str) -> str:
 
     # A stemmer keeps the word it works on in itself, and graphs run in threads: one stemmer per word.
     stem = str(snowballstemmer.stemmer(_STEMMERS[language]).stemWord(word))
-    return (of_verb(stem) if language == "en" else stem)[:_STEM_LETTERS]
+    return (find_verb_stem(stem) if language == "en" else stem)[:_STEM_LETTERS]
 
 
 _LEAST_BEFORE: Final = 3
@@ -252,7 +250,7 @@ of a participle, such as that of *status*, becomes no other word's, so it still 
 """
 
 
-def of_verb(stem: str) -> str:
+def find_verb_stem(stem: str) -> str:
     """Return the stem of the verb that an English stem may be derived from, or the stem itself.
 
     Args:

@@ -9,15 +9,13 @@ from hashlib import sha256
 from itertools import chain, starmap
 from typing import NamedTuple
 
-from guardgraph.plain.letters import compatible, is_unspaced
-from guardgraph.plain.memory import remembered
-
-__all__ = ["Word", "has_phrase", "keys", "normalised", "text_hash", "words"]
+from guardgraph.plain.letters import is_unspaced_letter, normalise_to_nfkc
+from guardgraph.plain.memory import remember_by_text
 
 _APOSTROPHES = "'’ʼ＇"
 _NUMBER_POINTS = ".,"
 _WORD = re.compile(r"um*|[wd][wdm]*(?:(?:a|(?<=d)p(?=d))[wd][wdm]*)*")
-"""A word in the letters of `_kind`: apostrophes hold words together, points only digits."""
+"""A word in the letters of `_find_letter_kind`: apostrophes hold words together, points only digits."""
 
 _ASCII_WORD = re.compile(r"\w+(?:(?:'|(?<=\d)[.,](?=\d))\w+)*", re.ASCII)
 """The same in a text of ASCII characters alone."""
@@ -32,13 +30,13 @@ class Word(NamedTuple):
     end: int
 
 
-@remembered(texts=64, chars=4000)
-def normalised(text: str) -> str:
+@remember_by_text(texts=64, chars=4000)
+def normalise_spaces(text: str) -> str:
     """Return a text with every run of white space as one blank and none at its ends."""
     return " ".join(text.split())
 
 
-def words(text: str) -> list[Word]:
+def split_words(text: str) -> list[Word]:
     """Read a text as words; punctuation stands between them.
 
     Letters, digits, accents and underscores make a word, and so do the parts that an apostrophe joins
@@ -47,51 +45,51 @@ def words(text: str) -> list[Word]:
     Returns:
         The words in order, with their places in the text.
     """
-    return list(_words_of(text))
+    return list(_split_words_of_text(text))
 
 
-@remembered(texts=64, chars=1000)
-def _words_of(text: str) -> tuple[Word, ...]:
+@remember_by_text(texts=64, chars=1000)
+def _split_words_of_text(text: str) -> tuple[Word, ...]:
     if not text.isascii():
-        spans = [match.span() for match in _WORD.finditer("".join(map(_kind, text)))]
-        return tuple(Word(key, start, end) for start, end in spans if (key := _folded(text[start:end])))
+        spans = [match.span() for match in _WORD.finditer("".join(map(_find_letter_kind, text)))]
+        return tuple(Word(key, start, end) for start, end in spans if (key := _fold_word(text[start:end])))
     found = [(match[0], *match.span()) for match in _ASCII_WORD.finditer(text.lower())]
     if "'" in text or "_" in text:
-        found = [(key, start, end) for word, start, end in found if (key := _folded(word))]
+        found = [(key, start, end) for word, start, end in found if (key := _fold_word(word))]
     return tuple(starmap(Word, found))
 
 
-def keys(text: str) -> list[str]:
-    """Return what is compared of the words of a text, in order: the keys of `words`."""
-    return list(_keys_of(text))
+def list_word_keys(text: str) -> list[str]:
+    """Return what is compared of the words of a text, in order: the keys of `split_words`."""
+    return list(_list_keys_of_text(text))
 
 
-@remembered(texts=64, chars=1000)
-def _keys_of(text: str) -> tuple[str, ...]:
-    return tuple(chain.from_iterable(map(_keys_of_part, text.split())))
+@remember_by_text(texts=64, chars=1000)
+def _list_keys_of_text(text: str) -> tuple[str, ...]:
+    return tuple(chain.from_iterable(map(_list_keys_of_part, text.split())))
 
 
-@remembered(texts=4096, chars=24)
-def _keys_of_part(part: str) -> tuple[str, ...]:
+@remember_by_text(texts=4096, chars=24)
+def _list_keys_of_part(part: str) -> tuple[str, ...]:
     """No word goes across white space, and what stands between it turns up again and again."""
     if part.isascii() and part.isalnum():
         return (part.lower(),)
-    return tuple(word.key for word in words(part))
+    return tuple(word.key for word in split_words(part))
 
 
 def has_phrase(text: str, phrase: str) -> bool:
     """Say whether the words of a phrase stand in a text, one after the other, as whole words."""
-    return _run(phrase) in _run(text)
+    return _join_word_keys(phrase) in _join_word_keys(text)
 
 
-@remembered(texts=64, chars=1000)
-def _run(text: str) -> str:
+@remember_by_text(texts=64, chars=1000)
+def _join_word_keys(text: str) -> str:
     # A key holds no line break, so line breaks can mark where words begin and end.
-    return "".join([f"\n{key}\n" for key in _keys_of(text)])
+    return "".join([f"\n{key}\n" for key in _list_keys_of_text(text)])
 
 
 @lru_cache(maxsize=4096)
-def _kind(char: str) -> str:
+def _find_letter_kind(char: str) -> str:
     category = unicodedata.category(char)
     if category[0] == "M" or category == "Cf":
         return "m"
@@ -103,17 +101,19 @@ def _kind(char: str) -> str:
         return "d"
     if not char.isalnum() and char != "_":
         return " "
-    return "u" if is_unspaced(char) else "w"
+    return "u" if is_unspaced_letter(char) else "w"
 
 
-def _folded(word: str) -> str:
+def _fold_word(word: str) -> str:
     if word.isascii():
         return word.replace("'", "").lower().strip("_")
-    visible = (char for char in compatible(word) if char not in _APOSTROPHES and unicodedata.category(char) != "Cf")
+    visible = (
+        char for char in normalise_to_nfkc(word) if char not in _APOSTROPHES and unicodedata.category(char) != "Cf"
+    )
     return "".join(visible).casefold().strip("_")
 
 
-@remembered(texts=64, chars=4000)
-def text_hash(text: str) -> str:
+@remember_by_text(texts=64, chars=4000)
+def hash_normalised_text(text: str) -> str:
     """Return a text's identity: 12 hexadecimal digits of the SHA-256 of its normalised form."""
-    return sha256(normalised(text).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return sha256(normalise_spaces(text).encode("utf-8", "surrogatepass")).hexdigest()[:12]

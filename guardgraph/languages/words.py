@@ -5,14 +5,12 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from guardgraph.languages.tables import table
-from guardgraph.plain.letters import compatible
-
-__all__ = ["DENYING_LANGUAGES", "function_words", "negations", "stop_words"]
+from guardgraph.languages.tables import load_language_table
+from guardgraph.plain.letters import normalise_to_nfkc
 
 
 @cache
-def stop_words(language: str) -> frozenset[str]:
+def load_stop_words(language: str) -> frozenset[str]:
     """Return the stop words of a language, in lower case.
 
     Source: stopwords-iso, a collection of the lists of many projects.
@@ -20,7 +18,7 @@ def stop_words(language: str) -> frozenset[str]:
     Args:
         language: a code of `LANGUAGES`; another one has none.
     """
-    return frozenset(table("stop_words").get(language, "").split())
+    return frozenset(load_language_table("stop_words").get(language, "").split())
 
 
 _ASKING: Final = {
@@ -90,14 +88,14 @@ _COURTESY: Final = {
 
 
 @cache
-def function_words(language: str) -> frozenset[str]:
+def load_function_words(language: str) -> frozenset[str]:
     """Return the words of a language that say nothing of what a text is about, in lower case.
 
     Args:
         language: an ISO 639-1 code; one that is not known has none.
     """
     spoken = f"{_ASKING.get(language, '')} {_COURTESY.get(language, '')}"
-    return frozenset(map(compatible, (*stop_words(language), *spoken.split())))
+    return frozenset(map(normalise_to_nfkc, (*load_stop_words(language), *spoken.split())))
 
 
 _NEGATIONS: Final = {
@@ -119,6 +117,6 @@ DENYING_LANGUAGES: Final = frozenset(_NEGATIONS)
 
 
 @cache
-def negations() -> frozenset[str]:
+def load_negations() -> frozenset[str]:
     """Return the negations of all languages where they are known, case folded: a text may be in several."""
     return frozenset(" ".join(_NEGATIONS.values()).casefold().split())

@@ -23,8 +23,6 @@ from guardgraph.state.context import Caller
 from guardgraph.state.settings import BudgetT, PolicyT
 from guardgraph.world.call import Call
 
-__all__ = ["Body", "Declares", "Pass", "Run", "Step", "Steps", "Writes", "declared_by", "declares", "names"]
-
 _SLOT = "declares"
 """The attribute of a body that keeps what it says of itself."""
 
@@ -110,11 +108,13 @@ def declares(
         GrammarError: a field is no list of names, or the body is no function or declared already.
     """
     given = {"reads": reads, "writes": writes, "stops": stops}
-    said = Declares(phase, **{field: names(f"declares, {field}", value) for field, value in given.items()})
+    said = Declares(
+        phase, **{field: check_declared_names(f"declares, {field}", value) for field, value in given.items()}
+    )
 
-    def declare(body: BodyT) -> BodyT:
+    def declare_body(body: BodyT) -> BodyT:
         called = getattr(body, "__qualname__", type(body).__name__)
-        if (before := declared_by(body)) != Declares():
+        if (before := read_body_declaration(body)) != Declares():
             raise GrammarError(f"declares: once for a body; {called} has {before}")
         try:
             setattr(body, _SLOT, said)
@@ -122,16 +122,16 @@ def declares(
             raise GrammarError(f"declares: a function is required; given: {called}") from None
         return body
 
-    return declare
+    return declare_body
 
 
-def declared_by(body: Body) -> Declares:
+def read_body_declaration(body: Body) -> Declares:
     """Return what a body says of itself, nothing where it was not declared."""
     said = getattr(body, _SLOT, None)
     return said if isinstance(said, Declares) else Declares()
 
 
-def names(where: str, given: Sequence[str] | None) -> tuple[str, ...] | None:
+def check_declared_names(where: str, given: Sequence[str] | None) -> tuple[str, ...] | None:
     """Return names as a tuple, None for None.
 
     Raises:

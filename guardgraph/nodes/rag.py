@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 from guardgraph.guards import rag as guards
 from guardgraph.guards.proposals import Proposal, check_proposed_text, found, proposal, proposed_object
 from guardgraph.guards.stop import Stop, evidence
-from guardgraph.languages.terms import terms
+from guardgraph.languages.terms import read_terms
 from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
-from guardgraph.plain.json import JsonObject, JsonValue, excerpt
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.rag import (
     Candidate,
@@ -35,38 +35,16 @@ from guardgraph.state.rag import (
 from guardgraph.world.call import Call, Outside
 from guardgraph.world.proposers import Proposer
 
-__all__ = [
-    "RagRun",
-    "answered",
-    "asked_to_clarify",
-    "check_answer",
-    "check_candidates",
-    "check_chunks",
-    "check_execution",
-    "check_policy",
-    "check_request",
-    "clarified",
-    "found_candidates",
-    "generate",
-    "pack_context",
-    "pack_reranked",
-    "packed_or_clarified",
-    "plan",
-    "rerank",
-    "retrieve",
-    "usable_sources",
-]
-
 RagRun = Run[RagPolicy, RagBudget]
 
 
 @declares(writes=["task"])
-def check_request(state: JsonObject, run: RagRun) -> Pass:
+def run_request_guard_node(state: JsonObject, run: RagRun) -> Pass:
     """Parse the input."""
     return Pass({"task": guards.parse_rag_request(state.get("question"))})
 
 
-def usable_sources(intent: Intent, run: RagRun) -> list[str]:
+def list_usable_sources(intent: Intent, run: RagRun) -> list[str]:
     """Return the sources that an intent may read at this moment; the lists may have changed since it was judged."""
     with evidence(intent=intent):
         return guards.check_intent_execution(
@@ -77,37 +55,31 @@ def usable_sources(intent: Intent, run: RagRun) -> list[str]:
         )
 
 
-def check_chunks(chunks: list[Candidate], run: RagRun) -> None:
+def check_context_chunks(chunks: list[Candidate], run: RagRun) -> None:
     """Stop a run that holds a chunk which whoever asks now may not read, or of a source that has been switched off."""
     guards.check_candidate_access(chunks, caller=run.caller, required=run.policy.require_access)
     allowed = set(run.policy.allowed_sources_policy) & set(run.policy.allowed_sources_execution)
     guards.check_allowed_sources({chunk["source"] for chunk in chunks}, allowed=allowed)
 
 
-def plan(planner: Proposer) -> Body:
+def make_plan_node(planner: Proposer) -> Body:
     """Ask for a retrieval intent."""
 
     @declares(phase="plan", reads=["task"], writes=["proposed_intent"])
-    def body(state: RagState, run: RagRun) -> Steps:
-        view = {
-            "question": state["task"]["question"],
-            "available_sources": sorted(run.policy.allowed_sources_policy),
-        }
+    def run_plan_node(state: RagState, run: RagRun) -> Steps:
+        view = {"question": state["task"]["question"], "available_sources": sorted(run.policy.allowed_sources_policy)}
         budget = run.budget
         top_k = max(min(budget.max_top_k, budget.max_context_chunks), 1)
         outcome = yield planner.call(view, top_k=top_k, max_query_chars=budget.max_query_chars)
         return {"proposed_intent": outcome.packed()}
 
-    return body
+    return run_plan_node
 
 
 @declares(
-    phase="plan",
-    reads=["proposed_intent"],
-    writes=["accepted_intent", "planned_by"],
-    stops=["llm", "invalid_intent"],
+    phase="plan", reads=["proposed_intent"], writes=["accepted_intent", "planned_by"], stops=["llm", "invalid_intent"]
 )
-def check_policy(state: RagState, run: RagRun) -> Pass:
+def run_policy_guard_node(state: RagState, run: RagRun) -> Pass:
     """Hold the intent against what the model may ask for."""
     given = proposal(state["proposed_intent"])
     with evidence(raw_intent=given.raw):
@@ -120,9 +92,9 @@ def check_policy(state: RagState, run: RagRun) -> Pass:
 
 
 @declares(phase="retrieve", reads=["accepted_intent"], stops=["invalid_intent", "source_denied"])
-def check_execution(state: RagState, run: RagRun) -> Pass:
+def run_execution_guard_node(state: RagState, run: RagRun) -> Pass:
     """Hold the intent against what the runtime will do now."""
-    usable_sources(state["accepted_intent"], run)
+    list_usable_sources(state["accepted_intent"], run)
     return Pass()
 
 
@@ -136,7 +108,7 @@ CLARIFIED = ("outcome", "answer", "citations", "citation_details", "passages", "
 """What the ending returns."""
 
 
-def asked_to_clarify(
+def pass_to_clarified_node(
     text: str,
     reason: ClarifyReason,
     best_score: float,
@@ -161,45 +133,45 @@ def asked_to_clarify(
 
 
 @declares(phase="generate", reads=["accepted_clarification"], writes=CLARIFIED)
-def clarified(state: RagState, run: RagRun) -> dict[str, Any]:
+def run_clarified_node(state: RagState, run: RagRun) -> dict[str, Any]:
     """End with an honest request for clarification."""
     empty: JsonObject = {"citations": [], "citation_details": [], "passages": []}
     return {"outcome": "clarify", **state["accepted_clarification"], **empty}
 
 
-def retrieve(retriever: Outside) -> Body:
+def make_retrieve_node(retriever: Outside) -> Body:
     """Read the sources that are switched on at this moment."""
 
     @declares(phase="retrieve", reads=["accepted_intent"], writes=["asked_retrieval", "found_candidates"])
-    def body(state: RagState, run: RagRun) -> Steps:
+    def run_retrieve_node(state: RagState, run: RagRun) -> Steps:
         intent = state["accepted_intent"]
         request: JsonObject = {
             "query": intent["query"],
-            "sources": usable_sources(intent, run),
+            "sources": list_usable_sources(intent, run),
             "top_k": min(intent["top_k"], run.budget.max_top_k),
         }
         if run.caller is not None:  # a request without one keeps the hash that it was recorded with
             request["caller"] = {**run.caller.model_dump(mode="json"), "groups": sorted(run.caller.groups)}
         nothing = Outcome("value", [])
-        outcome = (yield _call(retriever, request, run)) if request["sources"] else nothing
+        outcome = (yield _make_retriever_call(retriever, request, run)) if request["sources"] else nothing
         return {"asked_retrieval": request, "found_candidates": outcome.packed()}
 
-    return body
+    return run_retrieve_node
 
 
-def _call(retriever: Outside, request: JsonObject, run: RagRun) -> Call:
+def _make_retriever_call(retriever: Outside, request: JsonObject, run: RagRun) -> Call:
     """Return the call to a retriever; nothing of a document that the caller may not read is even kept."""
     required = run.policy.require_access
 
-    def holds(recorded: JsonValue) -> str | None:
+    def explain_unkept_candidates(recorded: JsonValue) -> str | None:
         is_refusal = isinstance(recorded, dict) and guards.is_uncontrolled_access(recorded.get("details"))
         return "what it found had no readers, and was not kept" if is_refusal and not required else None
 
     refuse = partial(guards.explain_access_refusal, caller=run.caller, required=required)
-    return Call("tool", retriever, request, refuse=refuse, holds=holds)
+    return Call("tool", retriever, request, refuse=refuse, holds=explain_unkept_candidates)
 
 
-def pack_context(clarification: str) -> Body:
+def make_context_guard_node(clarification: str) -> Body:
     """Choose the context; with nothing left, clarify instead of asking a model."""
 
     @declares(
@@ -208,14 +180,14 @@ def pack_context(clarification: str) -> Body:
         writes=["accepted_context", "nearest_score", "accepted_clarification"],
         stops=["invalid_intent", "source_denied", "tool", "access_revoked"],
     )
-    def body(state: RagState, run: RagRun) -> Pass:
-        asked, candidates = found_candidates(state, run)
-        return packed_or_clarified(state, run, Found(asked=asked, candidates=candidates), clarification)
+    def run_context_guard_node(state: RagState, run: RagRun) -> Pass:
+        asked, candidates = read_found_candidates(state, run)
+        return pack_or_clarify(state, run, Found(asked=asked, candidates=candidates), clarification)
 
-    return body
+    return run_context_guard_node
 
 
-def found_candidates(state: RagState, run: RagRun) -> tuple[RetrievalRequest, list[Candidate]]:
+def read_found_candidates(state: RagState, run: RagRun) -> tuple[RetrievalRequest, list[Candidate]]:
     """Return what a retriever was asked, and what it returned, held against it."""
     asked = state["asked_retrieval"]
     returned = found(state["found_candidates"], "retrieve")
@@ -223,7 +195,7 @@ def found_candidates(state: RagState, run: RagRun) -> tuple[RetrievalRequest, li
     return asked, guards.parse_candidates(returned, allowed_sources=asked["sources"], top_k=asked["top_k"])
 
 
-def packed_or_clarified(
+def pack_or_clarify(
     state: RagState, run: RagRun, given: Found, clarification: str, *, ranked: list[Candidate] | None = None
 ) -> Pass:
     """Return the way on with a context, or without one.
@@ -236,25 +208,25 @@ def packed_or_clarified(
         ranked: the candidates in the order of a reranker, where there is one.
     """
     candidates = given["candidates"]
-    packed = _packed(given["asked"]["query"], candidates if ranked is None else ranked, run.budget)
+    packed = _pack_candidates(given["asked"]["query"], candidates if ranked is None else ranked, run.budget)
     nearest = max((item["score"] for item in candidates), default=0.0)
-    step = _retrieved(state, given, packed, ranked)
+    step = _make_retrieve_step(state, given, packed, ranked)
     if packed["chunks"]:
         return Pass({"accepted_context": packed, "nearest_score": nearest}, "generate", (step,))
-    return asked_to_clarify(clarification, "nothing_relevant", nearest, before=(step,))
+    return pass_to_clarified_node(clarification, "nothing_relevant", nearest, before=(step,))
 
 
-def _packed(query: str, candidates: list[Candidate], budget: RagBudget) -> Retrieval:
+def _pack_candidates(query: str, candidates: list[Candidate], budget: RagBudget) -> Retrieval:
     """Leave out near-duplicates, cut what is longer than the whole context to its best passage, then pack."""
     relevant, chunks, chars = budget.min_chunk_score, budget.max_context_chunks, budget.max_context_chars
     once = guards.drop_near_duplicates(candidates, min_score=relevant)
     shown = guards.cut_to_best_passages(
-        once, query=query, terms=terms, min_score=relevant, max_chunks=chunks, max_chars=chars
+        once, query=query, terms=read_terms, min_score=relevant, max_chunks=chunks, max_chars=chars
     )
     return guards.pack_context(shown, min_score=relevant, max_chunks=chunks, max_chars=chars)
 
 
-def _retrieved(state: RagState, given: Found, packed: Retrieval, ranked: list[Candidate] | None) -> Step:
+def _make_retrieve_step(state: RagState, given: Found, packed: Retrieval, ranked: list[Candidate] | None) -> Step:
     asked, candidates, chunks = given["asked"], given["candidates"], packed["chunks"]
     trace: JsonObject = {
         "phase": "retrieve",
@@ -283,28 +255,28 @@ SHOWN: Final = ("doc_id", "source", "title", "section", "updated_at", "text", "s
     writes=["accepted_candidates"],
     stops=["invalid_intent", "source_denied", "tool", "access_revoked"],
 )
-def check_candidates(state: RagState, run: RagRun) -> Pass:
+def run_candidates_guard_node(state: RagState, run: RagRun) -> Pass:
     """Hold what was found against what was asked for, before anybody else sees it."""
-    asked, candidates = found_candidates(state, run)
+    asked, candidates = read_found_candidates(state, run)
     return Pass({"accepted_candidates": {"asked": asked, "candidates": candidates}})
 
 
-def rerank(reranker: Outside) -> Body:
+def make_rerank_node(reranker: Outside) -> Body:
     """Show the candidates to a reranker; where there are none, it is not asked."""
 
     @declares(phase="retrieve", reads=["accepted_candidates"], writes=["found_ranking"])
-    def body(state: RagState, run: RagRun) -> Steps:
+    def run_rerank_node(state: RagState, run: RagRun) -> Steps:
         accepted = state["accepted_candidates"]
-        check_chunks(accepted["candidates"], run)
+        check_context_chunks(accepted["candidates"], run)
         shown = [{key: item[key] for key in SHOWN} for item in accepted["candidates"]]
         request: JsonObject = {"query": accepted["asked"]["query"], "candidates": shown}
         outcome = (yield Call("tool", reranker, request)) if shown else Outcome("value", [])
         return {"found_ranking": outcome.packed()}
 
-    return body
+    return run_rerank_node
 
 
-def pack_reranked(clarification: str) -> Body:
+def make_reranked_guard_node(clarification: str) -> Body:
     """Choose the context in the reranker's order; with nothing left, clarify instead of asking a model."""
 
     @declares(
@@ -313,14 +285,14 @@ def pack_reranked(clarification: str) -> Body:
         writes=["accepted_context", "nearest_score", "accepted_clarification"],
         stops=["source_denied", "tool", "access_revoked"],
     )
-    def body(state: RagState, run: RagRun) -> Pass:
+    def run_reranked_guard_node(state: RagState, run: RagRun) -> Pass:
         accepted = state["accepted_candidates"]
-        check_chunks(accepted["candidates"], run)
+        check_context_chunks(accepted["candidates"], run)
         returned = found(state["found_ranking"], "rerank")
         ranked = guards.parse_ranking(returned, candidates=accepted["candidates"])
-        return packed_or_clarified(state, run, accepted, clarification, ranked=ranked)
+        return pack_or_clarify(state, run, accepted, clarification, ranked=ranked)
 
-    return body
+    return run_reranked_guard_node
 
 
 HISTORY_CHARS = 280
@@ -330,24 +302,24 @@ ANSWERED = ("outcome", "answer", "citations", "citation_details", "passages")
 """What the answered ending returns."""
 
 
-def generate(answerer: Proposer, marking: Proposer) -> Body:
+def make_generate_node(answerer: Proposer, marking: Proposer) -> Body:
     """Ask for an answer from the context alone, with a mark behind every sentence where the policy requires it."""
 
     @declares(phase="generate", reads=["task", "accepted_context"], writes=["proposed_answer"])
-    def body(state: RagState, run: RagRun) -> Steps:
+    def run_generate_node(state: RagState, run: RagRun) -> Steps:
         keys = ("doc_id", "title", "section", "updated_at", "text")
-        shown = [{key: chunk[key] for key in keys} for chunk in _usable_chunks(state, run)]  # type: ignore[literal-required]
+        shown = [{key: chunk[key] for key in keys} for chunk in _list_usable_chunks(state, run)]  # type: ignore[literal-required]
         view: JsonObject = {"question": state["task"]["question"], "context_chunks": shown}
         if run.policy.require_sentence_citations:
             outcome = yield marking.call({**view, "sentence_citations": True})
         else:
             outcome = yield answerer.call(view)
-        return {"proposed_answer": _kept(outcome)}
+        return {"proposed_answer": _pack_proposed_answer(outcome)}
 
-    return body
+    return run_generate_node
 
 
-def _kept(outcome: Outcome) -> str:
+def _pack_proposed_answer(outcome: Outcome) -> str:
     """Return an outcome as the state keeps it: of an abstention nothing that the model wrote beside it."""
     packed = outcome.packed()
     with suppress(Stop):  # what is no proposal is the guard's to judge
@@ -356,7 +328,7 @@ def _kept(outcome: Outcome) -> str:
     return packed
 
 
-def check_answer(clarification: str) -> Body:
+def make_answer_guard_node(clarification: str) -> Body:
     """Hold the answer against its context: citations first, then numbers, then names; or clarify without one."""
 
     @declares(
@@ -365,19 +337,19 @@ def check_answer(clarification: str) -> Body:
         writes=["accepted_answer", "accepted_clarification"],
         stops=["access_revoked", "source_denied", "llm", "invalid_answer"],
     )
-    def body(state: RagState, run: RagRun) -> Pass:
+    def run_answer_guard_node(state: RagState, run: RagRun) -> Pass:
         chunks = state["accepted_context"]["chunks"]
         guards.check_candidate_access(chunks, caller=run.caller, required=run.policy.require_access)
         given = proposed_object(state["proposed_answer"])
         if guards.is_abstaining_answer(given.value):
             nearest = state["nearest_score"]
-            return asked_to_clarify(clarification, "answerer_abstained", nearest, about=given.about)
-        return _checked(given, state, run)
+            return pass_to_clarified_node(clarification, "answerer_abstained", nearest, about=given.about)
+        return _pass_proposed_answer(given, state, run)
 
-    return body
+    return run_answer_guard_node
 
 
-class _Read(NamedTuple):
+class _ReadAnswer(NamedTuple):
     """An answer as it was read: its sentences cite what is cited."""
 
     text: str
@@ -386,24 +358,28 @@ class _Read(NamedTuple):
     used: list[Candidate]
 
 
-def _checked(given: Proposal, state: RagState, run: RagRun) -> Pass:
+def _pass_proposed_answer(given: Proposal, state: RagState, run: RagRun) -> Pass:
     check_proposed_text(given.value, "answer", ("citations",))
-    question, chunks, policy = state["task"]["question"], _usable_chunks(state, run), run.policy
-    read = _read(given.value, chunks, marked=policy.require_sentence_citations)
-    _hold(read, question, chunks, policy)
+    question, chunks, policy = state["task"]["question"], _list_usable_chunks(state, run), run.policy
+    read = _read_answer_citations(given.value, chunks, marked=policy.require_sentence_citations)
+    _check_answer_citations(read, question, chunks, policy)
     citations = [item["doc_id"] for item in read.details]
     by: SpansBy = "cited" if policy.require_sentence_citations or len(citations) == 1 else "words"
     details = guards.add_citation_spans(
-        read.details, read.used, answer=read.text, sentences=read.sentences, spans_by=by, terms=terms
+        read.details, read.used, answer=read.text, sentences=read.sentences, spans_by=by, terms=read_terms
     )
     passages = [Passage(doc_id=chunk["doc_id"], text=chunk["text"]) for chunk in read.used]
     accepted = {"answer": read.text, "citations": citations, "citation_details": details, "passages": passages}
-    history = {"action": "compose_grounded_answer", "answer": excerpt(read.text, HISTORY_CHARS), "citations": citations}
+    history = {
+        "action": "compose_grounded_answer",
+        "answer": excerpt_value(read.text, HISTORY_CHARS),
+        "citations": citations,
+    }
     step = Step({"phase": "generate", "citation_count": len(citations)}, {**history, **given.about})
     return Pass({"accepted_answer": accepted}, "answered", (step,))
 
 
-def _read(proposed: JsonObject, chunks: list[Candidate], *, marked: bool) -> _Read:
+def _read_answer_citations(proposed: JsonObject, chunks: list[Candidate], *, marked: bool) -> _ReadAnswer:
     """Read what an answer cites: by its list, and where sentences must cite, by its marks too."""
     text, citations = proposed["answer"].strip(), proposed["citations"]
     marks = list[guards.Mark]()
@@ -413,13 +389,13 @@ def _read(proposed: JsonObject, chunks: list[Candidate], *, marked: bool) -> _Re
     details = guards.check_citations(citations, chunks)
     used = [chunk for item in details for chunk in chunks if chunk["doc_id"] == item["doc_id"]]
     if marked:
-        return _Read(
+        return _ReadAnswer(
             text, guards.read_marked_sentences(text, marks, [item["doc_id"] for item in details]), details, used
         )
-    return _Read(text, guards.match_sentences_to_chunks(text, used, terms=terms), details, used)
+    return _ReadAnswer(text, guards.match_sentences_to_chunks(text, used, terms=read_terms), details, used)
 
 
-def _hold(read: _Read, question: str, chunks: list[Candidate], policy: RagPolicy) -> None:
+def _check_answer_citations(read: _ReadAnswer, question: str, chunks: list[Candidate], policy: RagPolicy) -> None:
     """Hold an answer against what it cites: where sentences must cite, one by one, and then as a whole."""
     if policy.require_sentence_citations:
         guards.check_cited_sentences(read.text, read.sentences, question=question, chunks=chunks, policy=policy)
@@ -430,15 +406,15 @@ def _hold(read: _Read, question: str, chunks: list[Candidate], policy: RagPolicy
         guards.check_cited_names(read.text, question=question, chunks=read.used, packed=chunks, known_names=known)
 
 
-def _usable_chunks(state: RagState, run: RagRun) -> list[Candidate]:
+def _list_usable_chunks(state: RagState, run: RagRun) -> list[Candidate]:
     """Return the context, unless one of its sources has been switched off since it was packed."""
     chunks = state["accepted_context"]["chunks"]
-    check_chunks(chunks, run)
+    check_context_chunks(chunks, run)
     return chunks
 
 
 @declares(phase="generate", reads=["accepted_context", "accepted_answer"], writes=ANSWERED)
-def answered(state: RagState, run: RagRun) -> dict[str, Any]:
+def run_answered_node(state: RagState, run: RagRun) -> dict[str, Any]:
     """End with a grounded answer, unless the run was resumed here by somebody who may not read what it is made of."""
     chunks = state["accepted_context"]["chunks"]
     guards.check_candidate_access(chunks, caller=run.caller, required=run.policy.require_access)

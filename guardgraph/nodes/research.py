@@ -13,37 +13,10 @@ from guardgraph.guards.proposals import found, proposed_object, proposed_text
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.guards.urls import list_allowed_hosts
 from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
-from guardgraph.plain.json import JsonObject, JsonValue, json_text
+from guardgraph.plain.json import JsonObject, JsonValue, format_json_text
 from guardgraph.state.research import Note, ResearchBudget, ResearchPolicy, ResearchState, ResearchTask, Sources
 from guardgraph.world.call import Call, Outside
 from guardgraph.world.proposers import Proposer
-
-__all__ = [
-    "ResearchRun",
-    "answered",
-    "check_answer",
-    "check_hits",
-    "check_notes",
-    "check_pages",
-    "check_plan",
-    "check_proposed_notes",
-    "check_query",
-    "check_request",
-    "check_sources",
-    "dedupe",
-    "extract",
-    "limit",
-    "lists",
-    "plan",
-    "propose_notes",
-    "read",
-    "reader_scope",
-    "regions",
-    "search",
-    "synthesize",
-    "usable_sources",
-    "verify",
-]
 
 ResearchRun = Run[ResearchPolicy, ResearchBudget]
 
@@ -52,41 +25,41 @@ PAGE_LIMITS = ("max_page_seconds", "max_wire_bytes", "max_page_bytes")
 
 
 @declares(writes=["task"])
-def check_request(state: JsonObject, run: ResearchRun) -> Pass:
+def run_request_guard_node(state: JsonObject, run: ResearchRun) -> Pass:
     """Parse the input; its hints must be readable before anything is run."""
     task = guards.parse_research_request(state.get("goal"), state.get("request"))
-    lists(task, run)
+    narrow_domain_lists(task, run)
     return Pass({"task": task})
 
 
-def usable_sources(
+def list_usable_urls(
     names: Iterable[str], state: ResearchState, run: ResearchRun, *, led_to: Mapping[str, str] | None = None
 ) -> tuple[list[str], Sources]:
     """Return the URLs that may be used now, also where their pages were in the end; and what became of the sources."""
     return guards.select_usable_sources(
-        names, state["accepted_sources"], **lists(state["task"], run), led_to=led_to or {}
+        names, state["accepted_sources"], **narrow_domain_lists(state["task"], run), led_to=led_to or {}
     )
 
 
-def reader_scope(task: ResearchTask, run: ResearchRun) -> JsonObject:
+def make_reader_scope(task: ResearchTask, run: ResearchRun) -> JsonObject:
     """Return where a reader may go at this moment: the hosts on both lists, and the caps of a page."""
     return {
-        "hosts": list_allowed_hosts(**lists(task, run)),
+        "hosts": list_allowed_hosts(**narrow_domain_lists(task, run)),
         "limits": {name: getattr(run.budget, name) for name in PAGE_LIMITS},
     }
 
 
-def limit(name: str, task: ResearchTask, run: ResearchRun) -> int:
+def read_task_limit(name: str, task: ResearchTask, run: ResearchRun) -> int:
     """Return one of the limits that a request's hints may tighten."""
     return guards.tighten_research_limit(name, task["policy_hints"].get(name), allowed=getattr(run.budget, name))
 
 
-def regions(run: ResearchRun) -> tuple[str, ...]:
+def list_fact_regions(run: ResearchRun) -> tuple[str, ...]:
     """Return the regions that count as facts."""
     return (*DEFAULT_REGIONS, *run.policy.known_regions)
 
 
-def lists(task: ResearchTask, run: ResearchRun) -> dict[str, list[str]]:
+def narrow_domain_lists(task: ResearchTask, run: ResearchRun) -> dict[str, list[str]]:
     """Return both domain lists as they are at this moment, narrowed by the request's hints."""
     hints, policy = task["policy_hints"], run.policy
     narrowed = guards.narrow_research_domains
@@ -96,21 +69,21 @@ def lists(task: ResearchTask, run: ResearchRun) -> dict[str, list[str]]:
     }
 
 
-def plan(planner: Proposer) -> Body:
+def make_plan_node(planner: Proposer) -> Body:
     """Ask for a research plan."""
 
     @declares(phase="plan", reads=["task"], writes=["proposed_plan"])
-    def body(state: ResearchState, run: ResearchRun) -> Steps:
+    def run_plan_node(state: ResearchState, run: ResearchRun) -> Steps:
         task = state["task"]
         request = {key: task[key] for key in ("question", "report_date", "region") if key in task}
         outcome = yield planner.call({"goal": task["goal"], "request": request})
         return {"proposed_plan": outcome.packed()}
 
-    return body
+    return run_plan_node
 
 
 @declares(phase="plan", reads=["proposed_plan"], writes=["accepted_plan"], stops=["llm", "invalid_plan"])
-def check_plan(state: ResearchState, run: ResearchRun) -> Pass:
+def run_plan_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Hold the plan against the five steps of every run."""
     given = proposed_object(state["proposed_plan"])
     with evidence(raw_plan=given.raw):
@@ -121,33 +94,30 @@ def check_plan(state: ResearchState, run: ResearchRun) -> Pass:
 
 
 @declares(phase="search", reads=["accepted_plan"], writes=["accepted_query"], stops=["invalid_search"])
-def check_query(state: ResearchState, run: ResearchRun) -> Pass:
+def run_query_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Take the query out of the plan."""
     with evidence(raw_plan={"steps": state["accepted_plan"]}):
         return Pass({"accepted_query": guards.read_plan_query(state["accepted_plan"])})
 
 
-def search(tool: Outside) -> Body:
+def make_search_node(tool: Outside) -> Body:
     """Search; twice as many hits as URLs may survive, since some are the same page."""
 
     @declares(phase="search", reads=["task", "accepted_query"], writes=["found_hits"])
-    def body(state: ResearchState, run: ResearchRun) -> Steps:
-        most = 2 * limit("max_urls", state["task"], run)
+    def run_search_node(state: ResearchState, run: ResearchRun) -> Steps:
+        most = 2 * read_task_limit("max_urls", state["task"], run)
         outcome = yield Call("tool", tool, {"query": state["accepted_query"], "max_results": most})
         return {"found_hits": outcome.packed()}
 
-    return body
+    return run_search_node
 
 
 @declares(
-    phase="search",
-    reads=["task", "accepted_query", "found_hits"],
-    writes=["accepted_hits"],
-    stops=["tool", "budget"],
+    phase="search", reads=["task", "accepted_query", "found_hits"], writes=["accepted_hits"], stops=["tool", "budget"]
 )
-def check_hits(state: ResearchState, run: ResearchRun) -> Pass:
+def run_hits_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Read what the search returned."""
-    most = 2 * limit("max_urls", state["task"], run)
+    most = 2 * read_task_limit("max_urls", state["task"], run)
     hits = guards.read_found_urls(found(state["found_hits"], "search_sources"))[:most]
     counted = {"query": state["accepted_query"], "candidates": len(hits)}
     step = Step({"phase": "search", **counted}, {"action": "search_sources", **counted})
@@ -155,9 +125,11 @@ def check_hits(state: ResearchState, run: ResearchRun) -> Pass:
 
 
 @declares(phase="dedupe", reads=["task", "accepted_hits"], writes=["accepted_sources"], stops=["no_sources"])
-def dedupe(state: ResearchState, run: ResearchRun) -> Pass:
+def run_dedupe_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Keep every URL once."""
-    spellings, dropped = urls.dedupe_found_urls(state["accepted_hits"], max_urls=limit("max_urls", state["task"], run))
+    spellings, dropped = urls.dedupe_found_urls(
+        state["accepted_hits"], max_urls=read_task_limit("max_urls", state["task"], run)
+    )
     if not spellings:
         raise Stop("no_sources_after_dedupe", **({"dropped_urls": dropped} if dropped else {}))
     sources = guards.start_research_sources(spellings, dropped)
@@ -167,23 +139,27 @@ def dedupe(state: ResearchState, run: ResearchRun) -> Pass:
 
 
 @declares(phase="read_extract", reads=["task", "accepted_sources"], writes=["accepted_sources"], stops=["no_sources"])
-def check_sources(state: ResearchState, run: ResearchRun) -> Pass:
+def run_source_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Judge every URL before anything is read."""
-    usable, sources = usable_sources(state["accepted_sources"]["urls"], state, run)
+    usable, sources = list_usable_urls(state["accepted_sources"]["urls"], state, run)
     return Pass({"accepted_sources": {**sources, "allowed_urls": usable}})
 
 
-def read(reader: Outside) -> Body:
+def make_read_node(reader: Outside) -> Body:
     """Read pages side by side until there are enough; what cannot be read does not count.
 
     The reader is given a URL as it was found, and told where it may go at this moment.
     """
 
     @declares(phase="read_extract", reads=["task", "accepted_sources"], writes=["found_pages"])
-    def body(state: ResearchState, run: ResearchRun) -> Steps:
+    def run_read_node(state: ResearchState, run: ResearchRun) -> Steps:
         task, sources = state["task"], state["accepted_sources"]
-        usable, _ = usable_sources(sources["allowed_urls"], state, run)
-        most, scope, allowed = limit("max_read_pages", task, run), reader_scope(task, run), lists(task, run)
+        usable, _ = list_usable_urls(sources["allowed_urls"], state, run)
+        most, scope, allowed = (
+            read_task_limit("max_read_pages", task, run),
+            make_reader_scope(task, run),
+            narrow_domain_lists(task, run),
+        )
         ask = partial(Call, "tool", reader, scope=scope, holds=partial(guards.explain_page_difference, **scope))
         brought: list[list[str]] = []
         pages = 0
@@ -191,9 +167,9 @@ def read(reader: Outside) -> Body:
             outcomes = yield [ask({"url": guards.find_source_spelling(url, sources)}) for url in wanted]
             brought += [[url, outcome.packed()] for url, outcome in zip(wanted, outcomes, strict=True)]
             pages += sum(guards.is_usable_page(outcome.content, **allowed) for outcome in outcomes)
-        return {"found_pages": json_text(brought)}
+        return {"found_pages": format_json_text(brought)}
 
-    return body
+    return run_read_node
 
 
 @declares(
@@ -202,47 +178,49 @@ def read(reader: Outside) -> Body:
     writes=["accepted_pages", "accepted_sources"],
     stops=["tool", "no_sources"],
 )
-def check_pages(state: ResearchState, run: ResearchRun) -> Pass:
+def run_pages_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Sort what the reader brought into pages and failures."""
-    usable, sources = usable_sources(state["accepted_sources"]["allowed_urls"], state, run)
+    usable, sources = list_usable_urls(state["accepted_sources"]["allowed_urls"], state, run)
     pages, sources = guards.sort_read_pages(state["found_pages"], sources, usable=usable)
-    used, sources = usable_sources(
+    used, sources = list_usable_urls(
         pages, {**state, "accepted_sources": sources}, run, led_to=guards.map_final_page_urls(pages)
     )
     return Pass({"accepted_pages": {url: pages[url] for url in used}, "accepted_sources": sources})
 
 
-def extract(extractor: Outside) -> Body:
+def make_extract_node(extractor: Outside) -> Body:
     """Take notes from the pages that were read."""
 
     @declares(phase="read_extract", reads=["task", "accepted_sources", "accepted_pages"], writes=["found_notes"])
-    def body(state: ResearchState, run: ResearchRun) -> Steps:
+    def run_extract_node(state: ResearchState, run: ResearchRun) -> Steps:
         pages = state["accepted_pages"]
-        usable, _ = usable_sources(pages, state, run, led_to=guards.map_final_page_urls(pages))
-        outcome = yield Call("tool", extractor, _view(state, run, pages={url: pages[url] for url in usable}))
+        usable, _ = list_usable_urls(pages, state, run, led_to=guards.map_final_page_urls(pages))
+        outcome = yield Call(
+            "tool", extractor, _make_extractor_view(state, run, pages={url: pages[url] for url in usable})
+        )
         return {"found_notes": outcome.packed()}
 
-    return body
+    return run_extract_node
 
 
-def propose_notes(extractor: Proposer) -> Body:
+def make_propose_notes_node(extractor: Proposer) -> Body:
     """Ask for notes from the pages that were read; their texts are data, cut to what a model is shown of a page."""
 
     @declares(phase="read_extract", reads=["task", "accepted_sources", "accepted_pages"], writes=["proposed_notes"])
-    def body(state: ResearchState, run: ResearchRun) -> Steps:
+    def run_propose_notes_node(state: ResearchState, run: ResearchRun) -> Steps:
         pages = state["accepted_pages"]
-        usable, _ = usable_sources(pages, state, run, led_to=guards.map_final_page_urls(pages))
+        usable, _ = list_usable_urls(pages, state, run, led_to=guards.map_final_page_urls(pages))
         shown = [guards.show_source_page(url, pages[url], max_chars=run.budget.max_page_chars) for url in usable]
-        outcome = yield extractor.call(_view(state, run, pages=shown))
+        outcome = yield extractor.call(_make_extractor_view(state, run, pages=shown))
         return {"proposed_notes": outcome.packed()}
 
-    return body
+    return run_propose_notes_node
 
 
-def _view(state: ResearchState, run: ResearchRun, *, pages: JsonValue) -> JsonObject:
+def _make_extractor_view(state: ResearchState, run: ResearchRun, *, pages: JsonValue) -> JsonObject:
     task = state["task"]
     asked = {"goal": task["goal"], "question": task["question"]}
-    return {**asked, "pages": pages, "max_notes": limit("max_notes", task, run)}
+    return {**asked, "pages": pages, "max_notes": read_task_limit("max_notes", task, run)}
 
 
 @declares(
@@ -251,9 +229,9 @@ def _view(state: ResearchState, run: ResearchRun, *, pages: JsonValue) -> JsonOb
     writes=["accepted_notes", "accepted_sources"],
     stops=["tool", "no_sources", "invalid_notes", "budget"],
 )
-def check_notes(state: ResearchState, run: ResearchRun) -> Pass:
+def run_notes_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Read the notes that an extractor took."""
-    return _accepted(guards.number_notes(found(state["found_notes"], "extract_notes")), state, run, {})
+    return _accept_notes(guards.number_notes(found(state["found_notes"], "extract_notes")), state, run, {})
 
 
 @declares(
@@ -262,18 +240,20 @@ def check_notes(state: ResearchState, run: ResearchRun) -> Pass:
     writes=["accepted_notes", "accepted_sources"],
     stops=["llm", "no_sources", "invalid_notes", "budget"],
 )
-def check_proposed_notes(state: ResearchState, run: ResearchRun) -> Pass:
+def run_proposed_notes_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Read the notes that a model proposed."""
     given = proposed_object(state["proposed_notes"])
-    return _accepted(guards.number_notes(guards.read_proposed_notes(given.value)), state, run, given.about)
+    return _accept_notes(guards.number_notes(guards.read_proposed_notes(given.value)), state, run, given.about)
 
 
-def _accepted(raw: list[JsonValue], state: ResearchState, run: ResearchRun, about: JsonObject) -> Pass:
+def _accept_notes(raw: list[JsonValue], state: ResearchState, run: ResearchRun, about: JsonObject) -> Pass:
     pages = state["accepted_pages"]
-    _, sources = usable_sources(pages, state, run, led_to=guards.map_final_page_urls(pages))
+    _, sources = list_usable_urls(pages, state, run, led_to=guards.map_final_page_urls(pages))
     if not raw:
         raise guards.build_sources_stop(sources)
-    notes = guards.place_notes(guards.parse_notes(raw, max_notes=limit("max_notes", state["task"], run)), pages=pages)
+    notes = guards.place_notes(
+        guards.parse_notes(raw, max_notes=read_task_limit("max_notes", state["task"], run)), pages=pages
+    )
     read_pages, denied = len(pages), sources["denied_sources"]
     trace = {"phase": "read_extract", "pages_read": read_pages, "notes": len(notes), "denied_sources": len(denied)}
     history = {"action": "read_extract_notes", "pages_read": read_pages, "denied_sources": denied, **about}
@@ -281,14 +261,14 @@ def _accepted(raw: list[JsonValue], state: ResearchState, run: ResearchRun, abou
 
 
 @declares(phase="verify", reads=["accepted_pages", "accepted_notes"], stops=["tool", "verification_failed"])
-def verify(state: ResearchState, run: ResearchRun) -> Pass:
+def run_verify_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Hold every note against the page that it names."""
     verification = guards.verify_notes(
         state["accepted_notes"],
         pages=state["accepted_pages"],
         check_numbers=run.policy.check_numbers,
         check_quotes=run.policy.check_quotes,
-        regions=regions(run),
+        regions=list_fact_regions(run),
     )
     checked = verification["checked_notes"]
     trace = {"phase": "verify", "checked_notes": checked, "issues": len(verification["issues"])}
@@ -311,23 +291,23 @@ RESULT = (
 """What the good ending returns, the last two where there are any."""
 
 
-def synthesize(writer: Proposer) -> Body:
+def make_synthesize_node(writer: Proposer) -> Body:
     """Ask for an answer from the notes alone."""
 
     @declares(phase="synthesize", reads=["task", "accepted_sources", "accepted_notes"], writes=["proposed_answer"])
-    def body(state: ResearchState, run: ResearchRun) -> Steps:
+    def run_synthesize_node(state: ResearchState, run: ResearchRun) -> Steps:
         task = state["task"]
-        notes, _ = _usable_notes(state, run)
+        notes, _ = _list_usable_notes(state, run)
         view = {
             "goal": task["goal"],
             "question": task["question"],
             "notes": list(map(guards.show_note, notes)),
-            "max_answer_chars": limit("max_answer_chars", task, run),
+            "max_answer_chars": read_task_limit("max_answer_chars", task, run),
         }
         outcome = yield writer.call(view)
         return {"proposed_answer": outcome.packed()}
 
-    return body
+    return run_synthesize_node
 
 
 @declares(
@@ -336,19 +316,19 @@ def synthesize(writer: Proposer) -> Body:
     writes=["accepted_answer", "accepted_sources"],
     stops=["llm", "no_sources", "invalid_answer"],
 )
-def check_answer(state: ResearchState, run: ResearchRun) -> Pass:
+def run_answer_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Hold the answer against the notes that it cites."""
     given = proposed_text(state["proposed_answer"], "answer", ("citations",))
     fields = given.value if isinstance(given.value, dict) else {}
-    notes, sources = _usable_notes(state, run)
+    notes, sources = _list_usable_notes(state, run)
     answer = guards.parse_research_answer(
         fields.get("answer"),
         fields.get("citations"),
         notes=notes,
-        max_answer_chars=limit("max_answer_chars", state["task"], run),
+        max_answer_chars=read_task_limit("max_answer_chars", state["task"], run),
     )
     if run.policy.check_numbers:
-        guards.check_answer_facts(answer, notes=notes, regions=regions(run))
+        guards.check_answer_facts(answer, notes=notes, regions=list_fact_regions(run))
     if run.policy.check_names:
         asked, pages, known = state["task"]["question"], state["accepted_pages"], run.policy.known_names
         guards.check_answer_names(answer, question=asked, notes=notes, pages=pages, known_names=known)
@@ -357,15 +337,15 @@ def check_answer(state: ResearchState, run: ResearchRun) -> Pass:
     return Pass({"accepted_answer": answer, "accepted_sources": sources}, steps=(Step(trace, history),))
 
 
-def _usable_notes(state: ResearchState, run: ResearchRun) -> tuple[list[Note], Sources]:
+def _list_usable_notes(state: ResearchState, run: ResearchRun) -> tuple[list[Note], Sources]:
     notes = state["accepted_notes"]
     led_to = {guards.find_note_url(note): note["url"] for note in notes}
-    usable, sources = usable_sources(led_to, state, run, led_to=led_to)
+    usable, sources = list_usable_urls(led_to, state, run, led_to=led_to)
     return [note for note in notes if guards.find_note_url(note) in usable], sources
 
 
 @declares(phase="synthesize", reads=(*FOUND, "accepted_answer"), writes=RESULT)
-def answered(state: ResearchState, run: ResearchRun) -> dict[str, Any]:
+def run_answered_node(state: ResearchState, run: ResearchRun) -> dict[str, Any]:
     """End with a cited brief."""
     answer, sources, notes = state["accepted_answer"], state["accepted_sources"], state["accepted_notes"]
     pages = state["accepted_pages"]

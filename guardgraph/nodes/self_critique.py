@@ -11,10 +11,10 @@ from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.proposals import proposed_object, proposed_text
 from guardgraph.guards.self_critique.revision import measure_length_increase
 from guardgraph.guards.stop import Stop, evidence
-from guardgraph.languages.sentences import sentences
-from guardgraph.languages.wording import normalised, text_hash
+from guardgraph.languages.sentences import split_sentences
+from guardgraph.languages.wording import hash_normalised_text, normalise_spaces
 from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
-from guardgraph.nodes.offline.self_critique import repair as edited
+from guardgraph.nodes.offline.self_critique import apply_required_changes as edited
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.self_critique import (
@@ -28,83 +28,57 @@ from guardgraph.state.self_critique import (
 )
 from guardgraph.world.proposers import OFFLINE, Proposer
 
-__all__ = [
-    "EXCERPT_LINES",
-    "SelfCritiqueRun",
-    "approved",
-    "ask_critic",
-    "audit_change",
-    "check_critique",
-    "check_decision",
-    "check_draft",
-    "check_final",
-    "check_patch",
-    "check_request",
-    "diff_excerpt",
-    "draft",
-    "escalate",
-    "proposed",
-    "regions",
-    "rejected_before",
-    "repair",
-    "revise",
-    "revised",
-    "shorten",
-    "shown",
-    "told",
-]
-
 SelfCritiqueRun = Run[SelfCritiquePolicy, SelfCritiqueBudget]
 
 
 @declares(writes=["task"])
-def check_request(state: JsonObject, run: SelfCritiqueRun) -> Pass:
+def run_request_guard_node(state: JsonObject, run: SelfCritiqueRun) -> Pass:
     """Parse the input."""
     return Pass({"task": guards.parse_self_critique_request(state.get("goal"), state.get("incident_context"))})
 
 
-def shown(state: SelfCritiqueState) -> JsonObject:
+def make_proposer_view(state: SelfCritiqueState) -> JsonObject:
     """Return what every proposer but the shortener is shown."""
     return {key: state["task"][key] for key in ("goal", "incident_context")}
 
 
-def regions(run: SelfCritiqueRun) -> tuple[str, ...]:
+def list_fact_regions(run: SelfCritiqueRun) -> tuple[str, ...]:
     """Return the regions that count as facts."""
     return (*DEFAULT_REGIONS, *run.policy.known_regions)
 
 
-def check_decision(accepted: Critique, run: SelfCritiqueRun) -> None:
+def check_critique_decision(accepted: Critique, run: SelfCritiqueRun) -> None:
     """Ask the lists again at the point of use: they may have changed since the critique was judged."""
     policy, execution = run.policy.allowed_decisions_policy, run.policy.allowed_decisions_execution
     with evidence(critique=accepted):
         guards.check_decision_execution(accepted["decision"], [name for name in execution if name in policy])
 
 
-def proposed(packed: str, name: str) -> tuple[JsonValue, JsonObject]:
+def read_proposed_text(packed: str, name: str) -> tuple[JsonValue, JsonObject]:
     """Return a proposed text, not yet judged, and what history says of its proposer."""
     given = proposed_text(packed, name)
     return given.value.get(name) if isinstance(given.value, dict) else None, given.about
 
 
-def rejected_before(attempt: Rejected | None) -> list[JsonObject]:
+def list_rejected_attempts(attempt: Rejected | None) -> list[JsonObject]:
     """Return what is known of the attempts that were sent back."""
     return attempt["by"] if attempt is not None else []
 
 
-def told(about: JsonObject, rejected: list[JsonObject]) -> JsonObject:
+def tell_history_of_attempts(about: JsonObject, rejected: list[JsonObject]) -> JsonObject:
     """Tell history of the proposer, and of every attempt where there were several: each of them cost tokens."""
     return {**about, "attempts": [*rejected, about]} if rejected else about
 
 
-def draft(drafter: Proposer) -> Body:
+def make_draft_node(drafter: Proposer) -> Body:
     """Ask for a draft."""
 
     @declares(phase="draft", reads=["task"], writes=["proposed_draft"])
-    def body(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
-        outcome = yield drafter.call(shown(state))
+    def run_draft_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
+        outcome = yield drafter.call(make_proposer_view(state))
         return {"proposed_draft": outcome.packed()}
 
-    return body
+    return run_draft_node
 
 
 @declares(
@@ -113,17 +87,17 @@ def draft(drafter: Proposer) -> Body:
     writes=["rejected_draft", "accepted_draft"],
     stops=["llm", "invalid_draft"],
 )
-def check_draft(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
+def run_draft_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
     """Hold the draft against the context; one that is only too long is shortened once."""
-    text, about = proposed(state["proposed_draft"], "draft")
-    rejected = rejected_before(state.get("rejected_draft"))
+    text, about = read_proposed_text(state["proposed_draft"], "draft")
+    rejected = list_rejected_attempts(state.get("rejected_draft"))
     try:
         accepted = guards.parse_draft(
             text,
             context=state["task"]["incident_context"],
             max_chars=run.budget.max_draft_chars,
             check_facts=run.policy.check_facts,
-            regions=regions(run),
+            regions=list_fact_regions(run),
         )
     except Stop as stop:
         if stop.reason == "invalid_draft:too_long" and not rejected:
@@ -131,42 +105,42 @@ def check_draft(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
         raise
     trace = {
         "phase": "draft",
-        "draft_hash": text_hash(accepted),
+        "draft_hash": hash_normalised_text(accepted),
         "chars": len(accepted),
         "attempts_used": len(rejected) + 1,
         "retried": bool(rejected),
     }
-    history = {"action": "draft_once", "draft": accepted, **told(about, rejected)}
+    history = {"action": "draft_once", "draft": accepted, **tell_history_of_attempts(about, rejected)}
     return Pass({"accepted_draft": accepted}, "critique", (Step(trace, history),))
 
 
-def shorten(shortener: Proposer) -> Body:
+def make_shorten_node(shortener: Proposer) -> Body:
     """Ask for the same draft in fewer characters."""
 
     @declares(phase="draft", reads=["rejected_draft"], writes=["proposed_draft"])
-    def body(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
+    def run_shorten_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
         view = {"draft": state["rejected_draft"]["text"], "max_chars": run.budget.max_draft_chars}
         outcome = yield shortener.call(view)
         return {"proposed_draft": outcome.packed()}
 
-    return body
+    return run_shorten_node
 
 
 ESCALATION_CHARS = 120
 """Characters of the critic's reason that a stop repeats."""
 
 
-def ask_critic(critic: Proposer) -> Body:
+def make_critique_node(critic: Proposer) -> Body:
     """Ask for a critique of the draft."""
 
     @declares(phase="critique", reads=["task", "accepted_draft"], writes=["proposed_critique"])
-    def body(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
+    def run_critique_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
         risk_types = sorted(run.policy.allowed_risk_types_policy)
-        view = {**shown(state), "draft": state["accepted_draft"], "allowed_risk_types": risk_types}
+        view = {**make_proposer_view(state), "draft": state["accepted_draft"], "allowed_risk_types": risk_types}
         outcome = yield critic.call(view)
         return {"proposed_critique": outcome.packed()}
 
-    return body
+    return run_critique_node
 
 
 @declares(
@@ -175,7 +149,7 @@ def ask_critic(critic: Proposer) -> Body:
     writes=["accepted_critique"],
     stops=["llm", "invalid_critique", "not_allowed_policy", "denied_execution"],
 )
-def check_critique(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
+def run_critique_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
     """Hold the critique against both lists; the decision says where the run goes."""
     given = proposed_object(state["proposed_critique"])
     with evidence(raw_critique=given.raw):
@@ -200,10 +174,10 @@ def check_critique(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
 
 
 @declares(phase="critique", reads=["accepted_critique"], stops=["denied_execution", "escalation"])
-def escalate(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
+def run_escalation_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
     """Hand the draft to a person."""
     accepted = state["accepted_critique"]
-    check_decision(accepted, run)
+    check_critique_decision(accepted, run)
     reason = accepted["reason"][:ESCALATION_CHARS]
     raise Stop("policy_escalation", escalation_reason=reason, critique=accepted)
 
@@ -212,7 +186,7 @@ REVISION_ATTEMPTS = 3
 """Revisions asked for before the deterministic fallback edits the last one."""
 
 
-def revise(reviser: Proposer, strict: Proposer) -> Body:
+def make_revise_node(reviser: Proposer, strict: Proposer) -> Body:
     """Ask for a revision of the draft, from the second attempt on with the strict prompt."""
 
     @declares(
@@ -220,22 +194,24 @@ def revise(reviser: Proposer, strict: Proposer) -> Body:
         reads=["task", "accepted_draft", "accepted_critique", "rejected_revision"],
         writes=["proposed_revision"],
     )
-    def body(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
+    def run_revise_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
         accepted = state["accepted_critique"]
-        check_decision(accepted, run)
-        asked = strict if rejected_before(state.get("rejected_revision")) else reviser
+        check_critique_decision(accepted, run)
+        asked = strict if list_rejected_attempts(state.get("rejected_revision")) else reviser
         required = accepted["required_changes"]
-        outcome = yield asked.call({**shown(state), "draft": state["accepted_draft"], "required_changes": required})
+        outcome = yield asked.call(
+            {**make_proposer_view(state), "draft": state["accepted_draft"], "required_changes": required}
+        )
         return {"proposed_revision": outcome.packed()}
 
-    return body
+    return run_revise_node
 
 
 @declares(phase="revise", reads=["accepted_critique", "rejected_revision"], writes=["proposed_revision"])
-def repair(state: SelfCritiqueState, run: SelfCritiqueRun) -> JsonObject:
+def run_repair_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> JsonObject:
     """Edit the last attempt by rule, since three did not make the changes."""
     accepted = state["accepted_critique"]
-    check_decision(accepted, run)
+    check_critique_decision(accepted, run)
     text = edited(state["rejected_revision"]["text"], accepted["required_changes"])
     return {"proposed_revision": Outcome("value", {"revised_answer": text}, {"proposer": OFFLINE}).packed()}
 
@@ -246,13 +222,13 @@ def repair(state: SelfCritiqueState, run: SelfCritiqueRun) -> JsonObject:
     writes=["rejected_revision", "accepted_revision"],
     stops=["llm", "denied_execution", "invalid_revised", "patch_violation"],
 )
-def check_patch(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
+def run_patch_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
     """Hold the revision against the draft; changes that were not made are asked for again, then made by rule."""
-    text, about = proposed(state["proposed_revision"], "revised_answer")
-    rejected = rejected_before(state.get("rejected_revision"))
+    text, about = read_proposed_text(state["proposed_revision"], "revised_answer")
+    rejected = list_rejected_attempts(state.get("rejected_revision"))
     attempts = len(rejected) + 1
     try:
-        patch = _patch(text, state, run)
+        patch = _check_proposed_patch(text, state, run)
     except Stop as stop:
         if stop.reason != "patch_violation:required_changes_not_applied" or attempts > REVISION_ATTEMPTS:
             raise
@@ -263,13 +239,13 @@ def check_patch(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
         "action": "revise_once",
         "required_changes": required,
         "revised_answer": patch["revised_answer"],
-        **told(about, rejected),
+        **tell_history_of_attempts(about, rejected),
     }
-    step = Step(_measured(patch, required, attempts), history)
+    step = Step(_measure_patch(patch, required, attempts), history)
     return Pass({"accepted_revision": patch}, "final_guard", (step,))
 
 
-def _patch(text: JsonValue, state: SelfCritiqueState, run: SelfCritiqueRun) -> Patch:
+def _check_proposed_patch(text: JsonValue, state: SelfCritiqueState, run: SelfCritiqueRun) -> Patch:
     task, budget = state["task"], run.budget
     return guards.check_revision_patch(
         text,
@@ -282,11 +258,11 @@ def _patch(text: JsonValue, state: SelfCritiqueState, run: SelfCritiqueRun) -> P
         hinted_length_increase_pct=task["max_length_increase_pct"],
         avoid_absolute_guarantees=task["avoid_absolute_guarantees"],
         check_facts=run.policy.check_facts,
-        regions=regions(run),
+        regions=list_fact_regions(run),
     )
 
 
-def _measured(patch: Patch, required: Sequence[str], attempts: int) -> JsonObject:
+def _measure_patch(patch: Patch, required: Sequence[str], attempts: int) -> JsonObject:
     return {
         "phase": "revise",
         "patch_similarity": patch["patch_similarity"],
@@ -296,7 +272,7 @@ def _measured(patch: Patch, required: Sequence[str], attempts: int) -> JsonObjec
         "required_changes_unenforced": sum(guards.parse_required_change(item) is None for item in required),
         "attempts_used": attempts,
         "retried": attempts > 1,
-        "revised_hash": text_hash(patch["revised_answer"]),
+        "revised_hash": hash_normalised_text(patch["revised_answer"]),
     }
 
 
@@ -304,7 +280,7 @@ EXCERPT_LINES = 6
 """How many changed sentences an audit shows."""
 
 
-def audit_change(before: str, after: str, *, risks_count: int, required_changes_count: int) -> ChangeAudit:
+def audit_draft_change(before: str, after: str, *, risks_count: int, required_changes_count: int) -> ChangeAudit:
     """Compare a draft with the final text.
 
     Args:
@@ -313,7 +289,7 @@ def audit_change(before: str, after: str, *, risks_count: int, required_changes_
         risks_count: how many risks the critique named.
         required_changes_count: how many changes it required.
     """
-    before_hash, after_hash = text_hash(before), text_hash(after)
+    before_hash, after_hash = hash_normalised_text(before), hash_normalised_text(after)
     before_chars, after_chars = len(before.strip()), len(after.strip())
     return ChangeAudit(
         changed=before_hash != after_hash,
@@ -325,32 +301,32 @@ def audit_change(before: str, after: str, *, risks_count: int, required_changes_
         length_increase_pct=round(measure_length_increase(before_chars, after_chars), 2),
         risks_count=risks_count,
         required_changes_count=required_changes_count,
-        diff_excerpt=diff_excerpt(before, after),
+        diff_excerpt=list_changed_sentences(before, after),
     )
 
 
-def diff_excerpt(before: str, after: str) -> list[str]:
+def list_changed_sentences(before: str, after: str) -> list[str]:
     """Return the first sentences that only one of two texts has, white space normalised.
 
     Returns:
         At most `EXCERPT_LINES` lines: ``"- …"`` for what went, then ``"+ …"`` for what came; none for equal
         texts. Texts with the same sentences, otherwise arranged, are shown whole.
     """
-    if normalised(before) == normalised(after):
+    if normalise_spaces(before) == normalise_spaces(after):
         return []
-    old, new = _normalised_sentences(before), _normalised_sentences(after)
-    gone, come = _without(old, new), _without(new, old)
+    old, new = _split_normalised_sentences(before), _split_normalised_sentences(after)
+    gone, come = _drop_common_sentences(old, new), _drop_common_sentences(new, old)
     if not gone and not come:
-        gone, come = [normalised(before)], [normalised(after)]
+        gone, come = [normalise_spaces(before)], [normalise_spaces(after)]
     room = max(EXCERPT_LINES - len(come), EXCERPT_LINES // 2)
     return [*(f"- {line}" for line in gone[:room]), *(f"+ {line}" for line in come)][:EXCERPT_LINES]
 
 
-def _normalised_sentences(text: str) -> list[str]:
-    return [normalised(sentence) for sentence in sentences(text)]
+def _split_normalised_sentences(text: str) -> list[str]:
+    return [normalise_spaces(sentence) for sentence in split_sentences(text)]
 
 
-def _without(lines: list[str], others: list[str]) -> list[str]:
+def _drop_common_sentences(lines: list[str], others: list[str]) -> list[str]:
     left = Counter(others)
     left.subtract(lines)
     only = []
@@ -374,10 +350,10 @@ RESULT = ("outcome", "answer", "critique_decision", "severity", "risks", "requir
     writes=["accepted_answer", "accepted_audit"],
     stops=["denied_execution", "invalid_answer"],
 )
-def check_final(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
+def run_final_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
     """Check the text that is about to be returned, and write the audit."""
     accepted, task = state["accepted_critique"], state["task"]
-    check_decision(accepted, run)
+    check_critique_decision(accepted, run)
     before = state["accepted_draft"]
     revising = accepted["decision"] == "revise"
     answer = guards.check_final_draft(
@@ -387,7 +363,7 @@ def check_final(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
         avoid_absolute_guarantees=task["avoid_absolute_guarantees"],
     )
     risks, changed = len(accepted["risks"]), len(accepted["required_changes"])
-    audit = audit_change(before, answer, risks_count=risks, required_changes_count=changed)
+    audit = audit_draft_change(before, answer, risks_count=risks, required_changes_count=changed)
     trace = {
         "phase": "audit_finalize",
         "final_hash": audit["after_hash"],
@@ -400,18 +376,18 @@ def check_final(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
 
 
 @declares(phase="finalize", reads=ACCEPTED, writes=RESULT)
-def approved(state: SelfCritiqueState, run: SelfCritiqueRun) -> dict[str, Any]:
+def run_approved_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> dict[str, Any]:
     """End with the draft as it was."""
-    return _result(state, "approved_direct")
+    return _make_critique_result(state, "approved_direct")
 
 
 @declares(phase="finalize", reads=ACCEPTED, writes=RESULT)
-def revised(state: SelfCritiqueState, run: SelfCritiqueRun) -> dict[str, Any]:
+def run_revised_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> dict[str, Any]:
     """End with the revision."""
-    return _result(state, "revised_once")
+    return _make_critique_result(state, "revised_once")
 
 
-def _result(state: SelfCritiqueState, outcome: str) -> dict[str, Any]:
+def _make_critique_result(state: SelfCritiqueState, outcome: str) -> dict[str, Any]:
     accepted = state["accepted_critique"]
     judged = {key: accepted[key] for key in ("severity", "risks", "required_changes")}
     answer = {"answer": state["accepted_answer"], "critique_decision": accepted["decision"]}

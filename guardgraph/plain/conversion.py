@@ -28,11 +28,9 @@ from guardgraph.plain.json import (
     JsonValue,
     Room,
     TooLarge,
-    legible_text,
-    measure,
+    make_legible_text,
+    measure_json,
 )
-
-__all__ = ["ALLOWED", "Unreturnable", "expected", "expected_in", "plain_value"]
 
 _BY_PYDANTIC = (date, datetime, time, timedelta, Decimal, UUID)
 
@@ -61,7 +59,7 @@ class Unreturnable(ValueError):
         return {"place": ".".join(self.place)[:200], "given": self.given, "allowed": self.allowed}
 
 
-def plain_value(value: object, most: int = REPLY_BYTES) -> JsonValue:
+def convert_to_plain_json(value: object, most: int = REPLY_BYTES) -> JsonValue:
     """Return a value as plain JSON that every store can keep.
 
     Lone surrogates and U+0000 in texts become U+FFFD. That is the only change; all else is a conversion that says the
@@ -77,37 +75,37 @@ def plain_value(value: object, most: int = REPLY_BYTES) -> JsonValue:
         Unreturnable: it holds bytes, NaN, an infinity, a whole number of more than 64 bits, more than `MAX_DEPTH`
             levels, two keys that become one text, or an object of any other kind.
     """
-    _, plain = measure(value, most)
-    return value if plain else _plain(value, 0, Room(most))
+    _, plain = measure_json(value, most)
+    return value if plain else _convert_nested_value(value, 0, Room(most))
 
 
-def _plain(value: Any, depth: int, room: Room) -> JsonValue:
+def _convert_nested_value(value: Any, depth: int, room: Room) -> JsonValue:
     if value is None or type(value) is bool:
         return value
     if isinstance(value, Enum):
-        return _plain(value.value, depth, room)
+        return _convert_nested_value(value.value, depth, room)
     if isinstance(value, str):
-        room.take(len(value) + 2)
-        return legible_text(value)
+        room.count_json_size(len(value) + 2)
+        return make_legible_text(value)
     if isinstance(value, _BY_PYDANTIC):
-        return _by_pydantic(value)
+        return _convert_by_pydantic(value)
     if isinstance(value, Integral | Real):
-        return _number(value)
+        return _convert_number(value)
     if depth == MAX_DEPTH:
         raise Unreturnable(f"more than {MAX_DEPTH} levels of nesting")
     if isinstance(value, list | tuple) and not hasattr(value, "_asdict"):
-        return [_inside(str(at), item, depth, room) for at, item in enumerate(value)]
-    return _object(_held(value), depth, room)
+        return [_convert_object_item(str(at), item, depth, room) for at, item in enumerate(value)]
+    return _convert_object(_list_object_fields(value), depth, room)
 
 
-def _by_pydantic(value: object) -> str:
+def _convert_by_pydantic(value: object) -> str:
     text = to_jsonable_python(value)
     if isinstance(value, Decimal) and not value.is_finite():
         raise Unreturnable(f"the Decimal {text}")
     return str(text)
 
 
-def _number(value: Integral | Real) -> int | float:
+def _convert_number(value: Integral | Real) -> int | float:
     if isinstance(value, Integral):
         if not -INT_LIMIT <= (whole := int(value)) < INT_LIMIT:
             raise Unreturnable("a whole number of more than 64 bits")
@@ -121,7 +119,7 @@ def _number(value: Integral | Real) -> int | float:
     return real
 
 
-def _held(value: Any) -> Mapping[Any, Any]:
+def _list_object_fields(value: Any) -> Mapping[Any, Any]:
     """Return what an object holds, by name."""
     if isinstance(value, Mapping):
         return value
@@ -135,27 +133,27 @@ def _held(value: Any) -> Mapping[Any, Any]:
     raise Unreturnable(f"a {type(value).__name__}")
 
 
-def _object(held: Mapping[Any, Any], depth: int, room: Room) -> dict[str, JsonValue]:
+def _convert_object(held: Mapping[Any, Any], depth: int, room: Room) -> dict[str, JsonValue]:
     made: dict[str, JsonValue] = {}
     for key, item in held.items():
-        name = _key(key, room)
+        name = _convert_object_key(key, room)
         if name in made:
             raise Unreturnable(f"two keys that are both {name!r:.80}")
-        made[name] = _inside(name, item, depth, room)
+        made[name] = _convert_object_item(name, item, depth, room)
     return made
 
 
-def _key(key: Any, room: Room) -> str:
+def _convert_object_key(key: Any, room: Room) -> str:
     if not isinstance(key, str | Enum | Integral | Real | date | time | timedelta | Decimal | UUID):
         raise Unreturnable(f"the key {key!r:.80}")
-    room.take(1 if isinstance(key, str) else 3)  # what stands around it
-    return str(_plain(key, 0, room))
+    room.count_json_size(1 if isinstance(key, str) else 3)  # what stands around it
+    return str(_convert_nested_value(key, 0, room))
 
 
-def _inside(name: str, item: Any, depth: int, room: Room) -> JsonValue:
-    room.take(1)
+def _convert_object_item(name: str, item: Any, depth: int, room: Room) -> JsonValue:
+    room.count_json_size(1)
     try:
-        return _plain(item, depth + 1, room)
+        return _convert_nested_value(item, depth + 1, room)
     except Unreturnable as error:
         error.place = (name, *error.place)
         raise
@@ -165,7 +163,7 @@ EXPECTED_BYTES = 65_536
 """That an expected failure may take: failures are short, whatever a budget says of replies."""
 
 
-def expected(error: BaseException) -> JsonObject:
+def list_expected_details(error: BaseException) -> JsonObject:
     """Return what the details of a tool's error say of one that was to be expected, nothing of any other.
 
     Args:
@@ -175,12 +173,12 @@ def expected(error: BaseException) -> JsonObject:
     if not isinstance(error, ExpectedFailure):
         return {}
     try:
-        return {"expected": plain_value({"reason": error.reason, "details": error.details}, EXPECTED_BYTES)}
+        return {"expected": convert_to_plain_json({"reason": error.reason, "details": error.details}, EXPECTED_BYTES)}
     except (Unreturnable, TooLarge):
         return {}
 
 
-def expected_in(content: JsonValue) -> tuple[str, JsonObject] | None:
+def parse_expected_failure(content: JsonValue) -> tuple[str, JsonObject] | None:
     """Return the reason and the details of an expected failure, None where a tool failed otherwise, or did not.
 
     Args:

@@ -15,17 +15,6 @@ from __future__ import annotations
 
 from guardgraph.plain.json import JsonObject
 
-__all__ = [
-    "ConfigurationError",
-    "ExpectedFailure",
-    "GrammarError",
-    "GuardgraphError",
-    "InputError",
-    "NotRecorded",
-    "ReadFailure",
-    "StoreError",
-]
-
 
 class GuardgraphError(Exception):
     """Every exception of this library."""

@@ -8,15 +8,13 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["identity", "keep_private", "make_private"]
-
 LOGS = ("-wal", "-shm")
 """What SQLite keeps beside a database; it gives them the rights of the database when it makes them."""
 OTHERS = 0o077
 """The rights of everybody but the owner."""
 
 
-def make_private(file: Path) -> None:
+def make_private_file(file: Path) -> None:
     """Make the file of a database if there is none.
 
     Raises:
@@ -30,7 +28,7 @@ def make_private(file: Path) -> None:
         raise OSError(errno.EINVAL, "a device, a pipe or a socket is no file", str(file))
 
 
-def keep_private(file: Path) -> None:
+def keep_file_private(file: Path) -> None:
     """Take from others what rights they have of a database that is known to be ours, and with it of its log.
 
     Raises:
@@ -47,7 +45,7 @@ def keep_private(file: Path) -> None:
                 os.chmod(name, rights & 0o700)
 
 
-def identity(file: Path) -> tuple[int, int] | None:
+def identify_file(file: Path) -> tuple[int, int] | None:
     """Return what tells a file from another one that took its place, None where there is none."""
     try:
         found = file.stat()

@@ -11,45 +11,45 @@ from guardgraph.plain.errors import ConfigurationError
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
-__all__ = ["configuration_error", "findings", "lines_of", "shown"]
 
-
-def configuration_error(what: str, error: ValidationError) -> ConfigurationError:
+def make_configuration_error(what: str, error: ValidationError) -> ConfigurationError:
     """Say in one line per field what was given and what is allowed.
 
     Args:
         what: what was being read, such as ``"context"``.
         error: Pydantic's findings.
     """
-    return ConfigurationError("\n".join(lines_of(what, error.errors(include_url=False))))
+    return ConfigurationError("\n".join(format_validation_lines(what, error.errors(include_url=False))))
 
 
-def findings(error: ValidationError) -> Iterator[tuple[tuple[int | str, ...], str]]:
+def list_validation_findings(error: ValidationError) -> Iterator[tuple[tuple[int | str, ...], str]]:
     """Yield where something is wrong, and what was given and what is allowed there.
 
     Args:
         error: Pydantic's findings.
     """
     for item in error.errors(include_url=False):
-        yield item["loc"], _said(item)
+        yield item["loc"], _format_validation_finding(item)
 
 
-def lines_of(what: str, found: Iterable[Any]) -> list[str]:
+def format_validation_lines(what: str, found: Iterable[Any]) -> list[str]:
     """Return a line for each of Pydantic's findings, behind the name of what was being read."""
-    return [f"{what}.{'.'.join(str(part) for part in item['loc'])}: {_said(item)}" for item in found]
+    return [
+        f"{what}.{'.'.join(str(part) for part in item['loc'])}: {_format_validation_finding(item)}" for item in found
+    ]
 
 
-def _said(item: Any) -> str:
-    return f"{_allowed(item)}; given: {shown(item['input'])}"
+def _format_validation_finding(item: Any) -> str:
+    return f"{_describe_allowed_value(item)}; given: {format_given_value(item['input'])}"
 
 
-def _allowed(item: Any) -> str:
+def _describe_allowed_value(item: Any) -> str:
     if item["type"] == "extra_forbidden":
         return "no such setting"
     return str(item["msg"]).removeprefix("Value error, ")
 
 
-def shown(value: object) -> str:
+def format_given_value(value: object) -> str:
     """Return how a message shows what was given."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)

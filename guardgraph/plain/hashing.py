@@ -7,8 +7,6 @@ from hashlib import sha256
 
 from guardgraph.plain.json import JsonValue
 
-__all__ = ["canonical_json", "digest"]
-
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 

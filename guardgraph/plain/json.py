@@ -16,38 +16,7 @@ from copy import deepcopy
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
-from guardgraph.plain.secrets import shown_text
-
-__all__ = [
-    "INPUT_BYTES",
-    "INPUT_DEPTH",
-    "INT_LIMIT",
-    "MAX_DEPTH",
-    "REPLY_BYTES",
-    "RESULT_DEPTH",
-    "JsonObject",
-    "JsonValue",
-    "NotJson",
-    "Room",
-    "TooLarge",
-    "copied",
-    "excerpt",
-    "is_larger",
-    "is_nested",
-    "is_plain",
-    "json_bytes",
-    "json_problem",
-    "json_text",
-    "legible_text",
-    "measure",
-    "named",
-    "nameless",
-    "packed_text",
-    "parse_json",
-    "storable",
-    "unambiguous",
-    "unnamed",
-]
+from guardgraph.plain.secrets import cut_and_mask_text
 
 JsonValue: TypeAlias = Any
 """None, bool, int, float, str, or a list or a dictionary of them.
@@ -59,7 +28,7 @@ JsonObject: TypeAlias = dict[str, Any]
 """A JSON object."""
 
 
-def unambiguous(pairs: list[tuple[str, Any]]) -> JsonObject:
+def refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> JsonObject:
     """Return an object of the names and values that stand in a JSON text; given as ``object_pairs_hook``.
 
     Raises:
@@ -76,7 +45,7 @@ def unambiguous(pairs: list[tuple[str, Any]]) -> JsonObject:
 _ATOMS = frozenset({str, int, float, bool, type(None)})
 
 
-def copied(value: Any) -> Any:
+def copy_json(value: Any) -> Any:
     """Copy a value deeply, plain JSON several times faster than `copy.deepcopy` does."""
     kind = type(value)
     if kind is not dict and kind is not list:
@@ -84,7 +53,7 @@ def copied(value: Any) -> Any:
     made = value.copy()
     for key, item in made.items() if kind is dict else enumerate(made):
         if type(item) not in _ATOMS:
-            made[key] = copied(item)
+            made[key] = copy_json(item)
     return made
 
 
@@ -107,15 +76,15 @@ class NotJson(ValueError):
     """The text is no JSON, or nested so deeply that nobody can have meant it."""
 
 
-def json_text(value: object) -> str:
+def format_json_text(value: object) -> str:
     """Return any value as ASCII JSON text; what JSON cannot say becomes NaN."""
-    return packed_text(value)[0]
+    return pack_json_text(value)[0]
 
 
-def packed_text(value: object) -> tuple[str, bool]:
-    """Return a value as `json_text` does, and whether the text says just what the value is."""
-    plain = is_plain(value)
-    return json.dumps(value if plain else _legible(value)), plain
+def pack_json_text(value: object) -> tuple[str, bool]:
+    """Return a value as `format_json_text` does, and whether the text says just what the value is."""
+    plain = is_plain_json(value)
+    return json.dumps(value if plain else _make_legible_json(value)), plain
 
 
 def parse_json(text: str, levels: int = MAX_DEPTH, *, keys_once: bool = False) -> JsonValue:
@@ -133,18 +102,18 @@ def parse_json(text: str, levels: int = MAX_DEPTH, *, keys_once: bool = False) -
         NotJson: the text is no JSON, or nested deeper than can be read.
     """
     try:
-        value: JsonValue = _STRICT_DECODER.decode(text) if keys_once else _decoded(text)
-        is_too_deep = is_nested(text, value, levels)
+        value: JsonValue = _STRICT_DECODER.decode(text) if keys_once else _decode_json_text(text)
+        is_too_deep = is_nested_too_deep(text, value, levels)
     except RecursionError:
         is_too_deep = True
     except ValueError as error:
         raise NotJson(str(error)[:200]) from None
     if is_too_deep:
         raise NotJson(f"more than {levels} levels of nesting")
-    return _legible(value, levels=levels) if _may_be_unstorable(text) else value
+    return _make_legible_json(value, levels=levels) if _is_maybe_unstorable_json(text) else value
 
 
-def _decoded(text: str) -> JsonValue:
+def _decode_json_text(text: str) -> JsonValue:
     if text[:1] in ("{", "["):  # what a run keeps begins and ends without blanks, and need not be looked at for them
         value, end = _DECODER.raw_decode(text)
         if end == len(text):
@@ -152,14 +121,14 @@ def _decoded(text: str) -> JsonValue:
     return _DECODER.decode(text)
 
 
-def _may_be_unstorable(text: str) -> bool:
+def _is_maybe_unstorable_json(text: str) -> bool:
     """Say whether a JSON text may say half a character, escaped or not, or U+0000, which JSON always escapes."""
     if "\\u" in text and ("\\ud" in text or "\\uD" in text or "\\u0000" in text):
         return True
-    return not _is_storable(text)
+    return not _is_storable_text(text)
 
 
-def is_nested(text: str, value: Any, levels: int = MAX_DEPTH) -> bool:
+def is_nested_too_deep(text: str, value: Any, levels: int = MAX_DEPTH) -> bool:
     """Say whether a value, of which this is the JSON text, has more levels than allowed.
 
     How deep a Python can read differs from version to version, so no error of its own tells.
@@ -173,22 +142,22 @@ def is_nested(text: str, value: Any, levels: int = MAX_DEPTH) -> bool:
     return bool(containers)
 
 
-def _int(digits: str) -> int | float:
+def _parse_json_integer(digits: str) -> int | float:
     number = int(digits) if len(digits) <= 20 else float(digits)
     return number if -INT_LIMIT <= number < INT_LIMIT else float(number)
 
 
-_DECODER = json.JSONDecoder(parse_int=_int)
-_STRICT_DECODER = json.JSONDecoder(parse_int=_int, object_pairs_hook=unambiguous)
+_DECODER = json.JSONDecoder(parse_int=_parse_json_integer)
+_STRICT_DECODER = json.JSONDecoder(parse_int=_parse_json_integer, object_pairs_hook=refuse_repeated_keys)
 
 
-def _legible(value: object, above: tuple[int, ...] = (), levels: int = MAX_DEPTH) -> Any:
+def _make_legible_json(value: object, above: tuple[int, ...] = (), levels: int = MAX_DEPTH) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return legible_text(value)
+        return make_legible_text(value)
     if isinstance(value, int):
-        return int(value) if -INT_LIMIT <= value < INT_LIMIT else _float(value)
+        return int(value) if -INT_LIMIT <= value < INT_LIMIT else _convert_large_integer(value)
     if isinstance(value, float):
         return float(value)
     if len(above) == levels or id(value) in above:
@@ -196,31 +165,31 @@ def _legible(value: object, above: tuple[int, ...] = (), levels: int = MAX_DEPTH
     inside = (*above, id(value))
     if isinstance(value, Mapping):
         return {
-            legible_text(k if isinstance(k, str) else str(k)): _legible(item, inside, levels)
+            make_legible_text(k if isinstance(k, str) else str(k)): _make_legible_json(item, inside, levels)
             for k, item in value.items()
         }
     if isinstance(value, list | tuple):
-        return [_legible(item, inside, levels) for item in value]
+        return [_make_legible_json(item, inside, levels) for item in value]
     if isinstance(value, Integral):
-        return _legible(int(value))
-    return _float(value) if isinstance(value, Real) else _NEITHER
+        return _make_legible_json(int(value))
+    return _convert_large_integer(value) if isinstance(value, Real) else _NEITHER
 
 
-def _float(value: Any) -> float:
+def _convert_large_integer(value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
 
 
-def legible_text(value: str) -> str:
+def make_legible_text(value: str) -> str:
     """Return a text that every store can keep: lone surrogates and U+0000 become U+FFFD."""
     if not value.isascii():
         value = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return str.__str__(value).replace("\0", "\ufffd")  # of an Enum its value, as in JSON, not its name
 
 
-def _is_storable(value: str) -> bool:
+def _is_storable_text(value: str) -> bool:
     """Say whether every store can keep a text: PostgreSQL has no U+0000, and nobody has half a character."""
     if value.isascii():
         return "\0" not in value
@@ -231,7 +200,7 @@ def _is_storable(value: str) -> bool:
     return "\0" not in value
 
 
-def storable(value: JsonValue, around: int = 0) -> JsonValue:
+def make_storable_json(value: JsonValue, around: int = 0) -> JsonValue:
     """Return a value as plain JSON for a result: numbers that JSON has no form for become their names.
 
     Args:
@@ -239,15 +208,15 @@ def storable(value: JsonValue, around: int = 0) -> JsonValue:
         around: levels of it that stand around values of a run, and are not counted.
     """
     levels = MAX_DEPTH + around
-    return value if is_plain(value, levels) else named(_legible(value, levels=levels))
+    return value if is_plain_json(value, levels) else name_json_numbers(_make_legible_json(value, levels=levels))
 
 
-def is_plain(value: Any, levels: int = MAX_DEPTH) -> bool:
+def is_plain_json(value: Any, levels: int = MAX_DEPTH) -> bool:
     """Say whether a value is plain, finite JSON that any store can keep."""
-    return measure(value, levels=levels)[1]
+    return measure_json(value, levels=levels)[1]
 
 
-def measure(value: Any, most: float = math.inf, levels: int = MAX_DEPTH) -> tuple[int, bool]:
+def measure_json(value: Any, most: float = math.inf, levels: int = MAX_DEPTH) -> tuple[int, bool]:
     """Walk once through a value: how large it is at least, and whether it is plain.
 
     Plain is finite JSON that any store can keep. What is neither a dictionary, a list nor a text is counted as one
@@ -272,14 +241,14 @@ def measure(value: Any, most: float = math.inf, levels: int = MAX_DEPTH) -> tupl
         for key in holder if is_object else ():
             if type(key) is str:
                 size += len(key) + 2
-                plain = plain and ((key.isascii() and "\0" not in key) or _is_storable(key))
+                plain = plain and ((key.isascii() and "\0" not in key) or _is_storable_text(key))
             else:
                 size, plain = size + 1, False
         for item in holder.values() if is_object else holder:
             kind = type(item)
             if kind is str:
                 size += len(item) + 2
-                plain = plain and ((item.isascii() and "\0" not in item) or _is_storable(item))
+                plain = plain and ((item.isascii() and "\0" not in item) or _is_storable_text(item))
             elif kind is dict or kind is list:
                 if left == 0:  # lists that hold themselves end here, too
                     return size, False
@@ -298,23 +267,23 @@ def measure(value: Any, most: float = math.inf, levels: int = MAX_DEPTH) -> tupl
     return size, plain
 
 
-def nameless(value: JsonValue, above: tuple[str | int, ...] = ()) -> list[list[str | int]]:
-    """Return the places, as keys and indices, of the numbers that `storable` replaces by their names."""
+def find_unnamed_numbers(value: JsonValue, above: tuple[str | int, ...] = ()) -> list[list[str | int]]:
+    """Return the places, as keys and indices, of the numbers that `make_storable_json` replaces by their names."""
     if isinstance(value, float) and not math.isfinite(value):
         return [list(above)]
     inner: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [place for key, item in inner for place in nameless(item, (*above, key))]
+    return [place for key, item in inner for place in find_unnamed_numbers(item, (*above, key))]
 
 
-def unnamed(value: JsonObject, places: list[list[str | int]]) -> JsonObject:
-    """Return a value of `storable` with its numbers in the place of their names again.
+def restore_json_numbers(value: JsonObject, places: list[list[str | int]]) -> JsonObject:
+    """Return a value of `make_storable_json` with its numbers in the place of their names again.
 
     Raises:
         LookupError: there is no such place.
         ValueError: there stands no name of a number.
         TypeError: as both.
     """
-    restored: Any = copied(value)
+    restored: Any = copy_json(value)
     for *above, last in places:
         holder = restored
         for key in above:
@@ -323,32 +292,32 @@ def unnamed(value: JsonObject, places: list[list[str | int]]) -> JsonObject:
     return restored  # type: ignore[no-any-return]
 
 
-def named(value: JsonValue) -> JsonValue:
+def name_json_numbers(value: JsonValue) -> JsonValue:
     """Return JSON in which the numbers that JSON has no form for stand by their names: nan, inf and -inf."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, dict):
-        return {key: named(item) for key, item in value.items()}
+        return {key: name_json_numbers(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [named(item) for item in value]
+        return [name_json_numbers(item) for item in value]
     return value
 
 
-def json_problem(value: object, levels: int = MAX_DEPTH) -> str | None:
+def find_json_problem(value: object, levels: int = MAX_DEPTH) -> str | None:
     """Say why a value cannot be stored as JSON, None when it can; NaN and infinities can, guards judge them.
 
     Args:
         value: anything.
         levels: of nesting that it may have.
     """
-    return None if is_plain(value, levels) else _problem(value, levels)
+    return None if is_plain_json(value, levels) else _find_nested_problem(value, levels)
 
 
-def _problem(value: object, levels: int, above: tuple[int, ...] = ()) -> str | None:
+def _find_nested_problem(value: object, levels: int, above: tuple[int, ...] = ()) -> str | None:
     if value is None or isinstance(value, bool | float):
         return None
     if isinstance(value, str):
-        return None if _is_storable(value) else "a text with lone surrogates or U+0000"
+        return None if _is_storable_text(value) else "a text with lone surrogates or U+0000"
     if isinstance(value, int):
         return None if -INT_LIMIT <= value < INT_LIMIT else "a whole number of more than 64 bits"
     if not isinstance(value, dict | list):
@@ -358,13 +327,15 @@ def _problem(value: object, levels: int, above: tuple[int, ...] = ()) -> str | N
     if isinstance(value, dict) and not all(isinstance(key, str) for key in value):
         return "an object with keys that are no strings"
     items = [*value, *value.values()] if isinstance(value, dict) else value
-    return next((problem for item in items if (problem := _problem(item, levels, (*above, id(value))))), None)
+    return next(
+        (problem for item in items if (problem := _find_nested_problem(item, levels, (*above, id(value))))), None
+    )
 
 
-def excerpt(value: object, limit: int = 120) -> str:
+def excerpt_value(value: object, limit: int = 120) -> str:
     """Show a value in a message, letters of any script as they are, cut to `limit` characters, without credentials."""
-    text = value if isinstance(value, str) else json.dumps(_legible(value), ensure_ascii=False)
-    text = shown_text(text, limit + 1)
+    text = value if isinstance(value, str) else json.dumps(_make_legible_json(value), ensure_ascii=False)
+    text = cut_and_mask_text(text, limit + 1)
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
@@ -376,7 +347,7 @@ REPLY_BYTES = 4 * 2**20
 
 
 _LONGEST = 25
-"""Bytes for one that `measure` counts: a number may have so many, a character six."""
+"""Bytes for one that `measure_json` counts: a number may have so many, a character six."""
 
 
 class TooLarge(ValueError):
@@ -395,7 +366,7 @@ class Room:
     def __init__(self, most: int) -> None:
         self.left = most
 
-    def take(self, size: int) -> None:
+    def count_json_size(self, size: int) -> None:
         """Count some bytes.
 
         Raises:
@@ -406,7 +377,7 @@ class Room:
             raise TooLarge("a value is larger than allowed")
 
 
-def is_larger(value: JsonValue, most: int) -> bool:
+def is_larger_json(value: JsonValue, most: int) -> bool:
     """Say whether plain JSON takes more than `most` bytes.
 
     Args:
@@ -414,12 +385,12 @@ def is_larger(value: JsonValue, most: int) -> bool:
         most: bytes as JSON text.
     """
     try:
-        least, _ = measure(value, most)
+        least, _ = measure_json(value, most)
     except TooLarge:
         return True
-    return least * _LONGEST > most and json_bytes(value) > most
+    return least * _LONGEST > most and count_json_bytes(value) > most
 
 
-def json_bytes(value: JsonValue) -> int:
+def count_json_bytes(value: JsonValue) -> int:
     """Return the size of plain JSON: bytes of its text in UTF-8, without blanks between."""
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())

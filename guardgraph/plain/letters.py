@@ -7,8 +7,6 @@ import unicodedata
 from itertools import pairwise
 from typing import Literal
 
-__all__ = ["compatible", "composed", "escaped", "is_harmless", "is_odd"]
-
 _JOINERS = "\u200c\u200d"
 """Invisible, but scripts and emoji are spelled with them."""
 
@@ -16,19 +14,19 @@ _UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\U000e0100-\U00
 """Printable by their category, but drawn as nothing; whole texts have been hidden in the last of them."""
 
 
-def is_harmless(text: str) -> bool:
+def is_harmless_text(text: str) -> bool:
     """Say whether a text can be shown as it is, wherever that is."""
     return text.isprintable() and (text.isascii() or not _UNSEEN.search(text))
 
 
-def is_odd(letter: str) -> bool:
+def is_odd_letter(letter: str) -> bool:
     """Say whether a letter could steer or hide where it is shown; line ends, tabs and other blanks could not."""
-    if is_harmless(letter) or letter in "\n\t" or letter in _JOINERS:
+    if is_harmless_text(letter) or letter in "\n\t" or letter in _JOINERS:
         return False
     return unicodedata.category(letter) != "Zs"
 
 
-def escaped(letter: str) -> str:
+def escape_letter(letter: str) -> str:
     r"""Return a letter as its escape, such as ``\u202e``."""
     return ascii(letter)[1:-1]
 
@@ -40,22 +38,22 @@ _LONG_RUN = re.compile(rf"[\W\uff9e\uff9f]{{{_LONGEST_RUN + 1},}}")
 """Where more marks than that could follow each other; the half-width sound marks count as letters elsewhere."""
 
 
-def compatible(text: str) -> str:
+def normalise_to_nfkc(text: str) -> str:
     """Return a text in its compatibility form: full-width, ligature and composed letters are the plain ones.
 
     This is NFKC in linear time. Putting marks in order takes quadratic time on endless runs of them, so a run
     is cut after 30 marks, as the Stream-Safe Text Format of Unicode Standard Annex #15 does, and each part is
     normalised for itself.
     """
-    return _normalized("NFKC", text)
+    return _normalise_unicode("NFKC", text)
 
 
-def composed(text: str) -> str:
+def normalise_to_nfc(text: str) -> str:
     """Return a text in its composed form, NFC: letters with their marks as one character. In linear time, likewise."""
-    return _normalized("NFC", text)
+    return _normalise_unicode("NFC", text)
 
 
-def _normalized(form: Literal["NFC", "NFKC"], text: str) -> str:
+def _normalise_unicode(form: Literal["NFC", "NFKC"], text: str) -> str:
     if text.isascii():
         return text
     runs = (match.span() for match in _LONG_RUN.finditer(text))
@@ -78,6 +76,6 @@ _UNSPACED = (
 )
 
 
-def is_unspaced(letter: str) -> bool:
+def is_unspaced_letter(letter: str) -> bool:
     """Say whether a letter is of a script that puts no blanks between words."""
     return any(first <= ord(letter) <= last for first, last in _UNSPACED)

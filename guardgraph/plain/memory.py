@@ -10,14 +10,12 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
-__all__ = ["remembered"]
-
 _Rest = ParamSpec("_Rest")
 _Made = TypeVar("_Made")
 _OfText = Callable[Concatenate[str, _Rest], _Made]
 
 
-def remembered(*, texts: int, chars: int) -> Callable[[_OfText[_Rest, _Made]], _OfText[_Rest, _Made]]:
+def remember_by_text(*, texts: int, chars: int) -> Callable[[_OfText[_Rest, _Made]], _OfText[_Rest, _Made]]:
     """Let a function keep its latest answers, in bounded memory.
 
     Args:
@@ -28,15 +26,15 @@ def remembered(*, texts: int, chars: int) -> Callable[[_OfText[_Rest, _Made]], _
         A decorator for a pure function of a text, and of hashable values beside it, whose answer nobody changes.
     """
 
-    def decorate(function: _OfText[_Rest, _Made]) -> _OfText[_Rest, _Made]:
+    def decorate_with_memory(function: _OfText[_Rest, _Made]) -> _OfText[_Rest, _Made]:
         known: _OfText[_Rest, _Made] = lru_cache(maxsize=texts)(function)
 
         @wraps(function)
-        def remembering(text: str, /, *args: _Rest.args, **kwargs: _Rest.kwargs) -> _Made:
+        def call_with_memory(text: str, /, *args: _Rest.args, **kwargs: _Rest.kwargs) -> _Made:
             if len(text) > chars:
                 return function(text, *args, **kwargs)
             return known(text, *args, **kwargs)
 
-        return remembering
+        return call_with_memory
 
-    return decorate
+    return decorate_with_memory

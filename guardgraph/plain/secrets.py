@@ -10,8 +10,6 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-__all__ = ["MARK", "MESSAGE_LIMIT", "message_of", "shown_text", "without_secrets"]
-
 MARK: Final = "[key]"
 """What stands in the place of a credential."""
 
@@ -52,11 +50,7 @@ _PATTERNS: Final = tuple(
             MARK,
         ),
         ("bearer", r"(?i)\bBearer\s+\S+", MARK),
-        (
-            "basic",
-            r"\b(?:[Bb]asic|BASIC)\s{1,3}(?=[A-Za-z+/]{0,99}(?:[a-z][A-Z]|[0-9=]))[A-Za-z0-9+/_=-]{6,}",
-            MARK,
-        ),
+        ("basic", r"\b(?:[Bb]asic|BASIC)\s{1,3}(?=[A-Za-z+/]{0,99}(?:[a-z][A-Z]|[0-9=]))[A-Za-z0-9+/_=-]{6,}", MARK),
         (
             "authorization",
             r"(?i)(\bauthorization[\"']?\s{0,3}[=:]\s{0,3}[\"']?)[a-z][\w-]{0,30}\s[^\s\"',;]+",
@@ -82,7 +76,7 @@ _PATTERNS: Final = tuple(
 most messages have none, and looking for a text takes a fraction of the time."""
 
 
-def without_secrets(text: str) -> str:
+def mask_secrets(text: str) -> str:
     """Return a text in which `MARK` stands for whatever looks like a credential.
 
     These are: what stands before the host of a URL, bearer and basic authorisation, private keys, keys in the forms of
@@ -96,12 +90,12 @@ def without_secrets(text: str) -> str:
     return text
 
 
-def shown_text(text: str, limit: int = MESSAGE_LIMIT) -> str:
+def cut_and_mask_text(text: str, limit: int = MESSAGE_LIMIT) -> str:
     """Return the first characters of a message, without credentials."""
-    return without_secrets(text[:_READ])[:limit]
+    return mask_secrets(text[:_READ])[:limit]
 
 
-def message_of(error: BaseException, first: Callable[[str], str] = str) -> str:
+def format_error_message(error: BaseException, first: Callable[[str], str] = str) -> str:
     """Return what is shown of an exception's message; of one that cannot even say what it is, nothing.
 
     Args:
@@ -109,6 +103,6 @@ def message_of(error: BaseException, first: Callable[[str], str] = str) -> str:
         first: takes out what is known to be secret, before the rest is looked at.
     """
     try:
-        return shown_text(first(str(error)[:_READ]))
+        return cut_and_mask_text(first(str(error)[:_READ]))
     except Exception:  # noqa: BLE001 - an error that cannot even say what it is
         return ""

@@ -13,19 +13,7 @@ from urllib.parse import unquote_plus
 
 from ada_url import URL
 
-from guardgraph.plain.memory import remembered
-
-__all__ = [
-    "KNOWN_URLS",
-    "KNOWN_URL_CHARS",
-    "Target",
-    "host_problem",
-    "identity",
-    "normal_host",
-    "parsed_url",
-    "target",
-    "text_fragment",
-]
+from guardgraph.plain.memory import remember_by_text
 
 KNOWN_URLS = 1024
 KNOWN_URL_CHARS = 500
@@ -36,7 +24,7 @@ _NO_PART_OF_A_HOST = frozenset("/\\?#@*")
 """Beginnings of a path, a query, a fragment, the end of a user, and the wildcard that no list of exact hosts has."""
 
 
-def parsed_url(url: str) -> URL | None:
+def parse_url(url: str) -> URL | None:
     """Parse an absolute URL with a host; a text with lone surrogates is none (UnicodeEncodeError)."""
     try:
         parsed = URL(url)
@@ -45,28 +33,28 @@ def parsed_url(url: str) -> URL | None:
     return parsed if parsed.hostname else None
 
 
-@remembered(texts=KNOWN_URLS, chars=KNOWN_URL_CHARS)
-def normal_host(name: str) -> str | None:
+@remember_by_text(texts=KNOWN_URLS, chars=KNOWN_URL_CHARS)
+def normalise_host(name: str) -> str | None:
     """Return a host's name as URLs carry it, lower-case and punycode, without blanks around; None for no host."""
     if _CONTROLS & set(name := name.strip()):  # a parser passes over some, so another text would be the same host
         return None
-    parsed = parsed_url(f"https://{name}")
+    parsed = parse_url(f"https://{name}")
     return parsed.hostname if parsed is not None and parsed.href == f"https://{parsed.hostname}/" else None
 
 
-def host_problem(name: str) -> str | None:
+def find_host_problem(name: str) -> str | None:
     """Say what keeps a text from naming a host and nothing else, None where it does; blanks around it do not count."""
     host, required = name.strip(), "a host alone is required, without scheme, user, port, path or wildcard"
-    if _is_host(host):
+    if _is_host_name(host):
         return None
-    meant = parsed_url(host if "://" in host else f"https://{host}")
-    hint = f"; did you mean {meant.hostname!r:.80}?" if meant is not None and _is_host(meant.hostname) else ""
+    meant = parse_url(host if "://" in host else f"https://{host}")
+    hint = f"; did you mean {meant.hostname!r:.80}?" if meant is not None and _is_host_name(meant.hostname) else ""
     return f"{required}; given: {name!r:.80}{hint}"
 
 
-def _is_host(name: str) -> bool:
+def _is_host_name(name: str) -> bool:
     has_port = ":" in name.rpartition("]")[2]
-    return not (has_port or _NO_PART_OF_A_HOST & set(name)) and normal_host(name) is not None
+    return not (has_port or _NO_PART_OF_A_HOST & set(name)) and normalise_host(name) is not None
 
 
 TRACKING_PREFIXES = ("utm_", "mtm_")
@@ -104,7 +92,7 @@ class Target(NamedTuple):
     host: str
 
 
-def identity(url: object) -> str | None:
+def identify_url(url: object) -> str | None:
     """Return the one spelling under which a URL counts as itself.
 
     Lower-case host (internationalised names as punycode), no fragment, no default port, no slash at the end
@@ -116,14 +104,14 @@ def identity(url: object) -> str | None:
     Returns:
         The spelling, which is its own identity; None for what is no absolute URL with a host.
     """
-    known = target(url) if isinstance(url, str) else None
+    known = parse_url_target(url) if isinstance(url, str) else None
     return known.identity if known is not None else None
 
 
-@remembered(texts=KNOWN_URLS, chars=KNOWN_URL_CHARS)
-def target(url: str) -> Target | None:
+@remember_by_text(texts=KNOWN_URLS, chars=KNOWN_URL_CHARS)
+def parse_url_target(url: str) -> Target | None:
     """Return where a URL leads, None for what is no absolute URL with a host."""
-    parsed = parsed_url(url)
+    parsed = parse_url(url)
     if parsed is None:
         return None
     password = f":{parsed.password}" if parsed.password else ""
@@ -131,17 +119,17 @@ def target(url: str) -> Target | None:
     # The standard lowers the hosts of http and its kin only.
     host = parsed.host.lower()
     path = parsed.pathname.rstrip("/")
-    known = f"{parsed.protocol}//{userinfo}{host}{path}{_without_tracking(parsed.search)}"
+    known = f"{parsed.protocol}//{userinfo}{host}{path}{_drop_tracking_parameters(parsed.search)}"
     serialised = parsed.href.partition("#")[0]
     return Target(known, serialised, parsed.protocol, userinfo, parsed.port, parsed.hostname)
 
 
-def _without_tracking(search: str) -> str:
-    kept = "&".join(item for item in search[1:].split("&") if not _tracks(item))
+def _drop_tracking_parameters(search: str) -> str:
+    kept = "&".join(item for item in search[1:].split("&") if not _is_tracking_parameter(item))
     return f"?{kept}" if kept else ""
 
 
-def _tracks(parameter: str) -> bool:
+def _is_tracking_parameter(parameter: str) -> bool:
     name = unquote_plus(parameter.partition("=")[0]).lower()
     return name in TRACKING_PARAMETERS or name.startswith(TRACKING_PREFIXES)
 
@@ -158,7 +146,7 @@ _MARK = re.compile(r"^[ \t]*-[ \t]+")
 """Of an item: laid out by whoever read the page, and not in it."""
 
 
-def text_fragment(url: str, quote: str) -> str:
+def make_text_fragment_url(url: str, quote: str) -> str:
     """Return a link that opens a page where a quote stands.
 
     A short quote within one paragraph is looked for as a whole, any other one by its first and last words. A browser
@@ -168,35 +156,32 @@ def text_fragment(url: str, quote: str) -> str:
         url: of the page. A fragment that it has is kept.
         quote: the quoted words. Without any, the URL is returned as it is.
     """
-    directive = _directive(quote)
+    directive = _make_text_directive(quote)
     if not directive:
         return url
     page, _, fragment = url.partition("#")
     return f"{page}#{fragment.partition(_DIRECTIVE)[0]}{directive}"
 
 
-@remembered(texts=256, chars=1000)
-def _directive(quote: str) -> str:
+@remember_by_text(texts=256, chars=1000)
+def _make_text_directive(quote: str) -> str:
     """Return what leads to a quote, behind a page's own fragment; nothing where no word is quoted."""
     blocks = [" ".join(_MARK.sub("", block).split()) for block in _BLOCK_END.split(quote)]
     blocks = [block for block in blocks if block]
     if not blocks:
         return ""
     if len(blocks) == 1 and len(blocks[0]) <= _LONGEST:
-        text = _encoded(blocks[0])
+        text = _encode_directive_text(blocks[0])
     else:
-        text = f"{_encoded(_beginning(blocks[0]))},{_encoded(_end(blocks[-1]))}"
+        first, last = " ".join(blocks[0].split()[:_WORDS])[:_CHARS].strip(), _take_last_words(blocks[-1])
+        text = f"{_encode_directive_text(first)},{_encode_directive_text(last)}"
     return f"{_DIRECTIVE}text={text}"
 
 
-def _beginning(block: str) -> str:
-    return " ".join(block.split()[:_WORDS])[:_CHARS].strip()
-
-
-def _end(block: str) -> str:
+def _take_last_words(block: str) -> str:
     return " ".join(block.split()[-_WORDS:])[-_CHARS:].strip()
 
 
-def _encoded(text: str) -> str:
+def _encode_directive_text(text: str) -> str:
     """Encode all that means something in a directive: the comma, the ampersand, and the hyphen too."""
     return percent_encoded(text, safe="", errors="replace").replace("-", "%2D")

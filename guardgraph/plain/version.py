@@ -6,11 +6,9 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
 
-__all__ = ["version"]
-
 
 @cache
-def version() -> str:
+def read_package_version() -> str:
     """Return the version of the installed package; ``unknown`` where its sources are used without being installed."""
     try:
         return version_of("guardgraph")

@@ -12,8 +12,6 @@ from guardgraph.policies.file import SECTIONS, PolicyFile
 from guardgraph.state.settings import Settings
 from guardgraph.state.tightening import Compared, explain_unknown_name
 
-__all__ = ["Difference", "NotTaken", "compare_policy_files", "find_not_taken_overlays", "show_policy_settings"]
-
 
 @dataclass(frozen=True, slots=True)
 class Difference:

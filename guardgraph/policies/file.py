@@ -11,23 +11,21 @@ from typing import Any, Generic, TypeAlias, overload
 
 from pydantic import ValidationError
 
-from guardgraph.formats.settings_file import SHOWN_FINDINGS, Document, Place, WrongText, parse_toml, parse_yaml, text_of
+from guardgraph.formats.settings_file import (
+    SHOWN_FINDINGS,
+    Place,
+    SettingsDocument,
+    WrongText,
+    parse_toml,
+    parse_yaml,
+    text_of,
+)
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.findings import findings
-from guardgraph.plain.json import JsonObject, json_problem
+from guardgraph.plain.findings import list_validation_findings
+from guardgraph.plain.json import JsonObject, find_json_problem
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
 from guardgraph.state.tightening import explain_unknown_name
-
-__all__ = [
-    "SECTIONS",
-    "Overlay",
-    "PolicyFile",
-    "build_policy_schema",
-    "load_policy",
-    "read_policy",
-    "read_policy_in_folder",
-]
 
 PARSERS = {".yaml": parse_yaml, ".yml": parse_yaml, ".toml": parse_toml}
 SECTIONS = ("policy", "budget")
@@ -72,10 +70,7 @@ class PolicyFile(Generic[PolicyT, BudgetT]):
         if (problem := explain_unknown_name(tenant, [*self.tenants])) is not None:
             raise ConfigurationError(f"tenant: {problem}")
         overlay = self.tenants[tenant]
-        return {
-            "policy": self.policy.tightened_by(overlay.policy),
-            "budget": self.budget.tightened_by(overlay.budget),
-        }
+        return {"policy": self.policy.tightened_by(overlay.policy), "budget": self.budget.tightened_by(overlay.budget)}
 
 
 @overload
@@ -130,7 +125,7 @@ def read_policy(
     Raises:
         ConfigurationError: as `load_policy`.
     """
-    return _Reading(_parse_policy_file(path)).read_policy_file(pattern, classes, own)
+    return _PolicyFileReader(_parse_policy_file(path)).read_policy_file(pattern, classes, own)
 
 
 def read_policy_in_folder(folder: str | Path, pattern: str) -> PolicyFile[Any, Any] | None:
@@ -149,7 +144,7 @@ def read_policy_in_folder(folder: str | Path, pattern: str) -> PolicyFile[Any, A
     return read_policy(Path(folder) / found[0], pattern=pattern) if found else None
 
 
-def _parse_policy_file(path: str | Path) -> Document:
+def _parse_policy_file(path: str | Path) -> SettingsDocument:
     parse = PARSERS.get(Path(path).suffix.lower())
     name = repr(str(path))[1:-1][:200]
     if parse is None:
@@ -159,13 +154,13 @@ def _parse_policy_file(path: str | Path) -> Document:
     except WrongText as error:
         where = name if error.line is None else f"{name}:{error.line}"
         raise ConfigurationError(f"{where}: {error}") from None
-    return Document(name, value, lines)
+    return SettingsDocument(name, value, lines)
 
 
-class _Reading:
+class _PolicyFileReader:
     """Settings out of a document; what is wrong in it is collected, so that one look says all of it."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: SettingsDocument) -> None:
         self.document = document
         self.found: list[tuple[Place, str]] = []
 
@@ -223,7 +218,7 @@ class _Reading:
     def _read_tenants(self, value: Any) -> dict[str, Any]:
         given = self._read_policy_mapping(value, ("tenants",))
         for name in given:
-            if (problem := json_problem(name)) is not None or not name.strip():
+            if (problem := find_json_problem(name)) is not None or not name.strip():
                 self.found.append((("tenants", name), f"a name is required, not {problem or 'a blank one'}"))
         return given
 
@@ -239,7 +234,7 @@ class _Reading:
         try:
             return of.model_validate(self._read_policy_fields(value, place, of.model_fields))
         except ValidationError as error:
-            self.found.extend(((*place, *where), said) for where, said in findings(error))
+            self.found.extend(((*place, *where), said) for where, said in list_validation_findings(error))
             return None
 
     def _check_overlays(self, ours: Overlay[Any, Any], tenants: Mapping[str, Overlay[Any, Any]]) -> None:

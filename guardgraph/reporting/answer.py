@@ -7,20 +7,27 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import TypeGuard
 
-from guardgraph.languages.sentences import unwrapped
+from guardgraph.languages.sentences import unwrap_text_lines
 from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.reporting.document import Child, Html, tag
-from guardgraph.reporting.reading import Reading
-from guardgraph.reporting.values import LONG, Marked, Marks, facts, link, named, passage, value
+from guardgraph.reporting.document import Child, Html, make_tag
+from guardgraph.reporting.reading import RunReading
+from guardgraph.reporting.values import (
+    LONG,
+    Marked,
+    Marks,
+    render_facts,
+    render_inline,
+    render_link,
+    render_passage,
+    render_value,
+)
 from guardgraph.state.run import AUDITED
-
-__all__ = ["answer", "answer_marks", "evidence_marks", "laid_out", "marked", "revision"]
 
 BY = {"cited": "cited by the answer", "words": "by shared words, a guess"}
 """How it is known which sentences rest on a source."""
 
 
-def answer_marks(answer: str, sources: Sequence[JsonObject]) -> Marks:
+def mark_cited_sentences(answer: str, sources: Sequence[JsonObject]) -> Marks:
     """Return what marks the sentences of an answer with the numbers of the sources that they rest on.
 
     None where no source says any, or where they cannot be places of this answer's sentences.
@@ -29,7 +36,7 @@ def answer_marks(answer: str, sources: Sequence[JsonObject]) -> Marks:
     for number, source in enumerate(sources, 1):
         given = source.get("answer_spans")
         for item in given if isinstance(given, list) else ():
-            if (span := _span(item, len(answer))) is None:
+            if (span := _parse_source_span(item, len(answer))) is None:
                 return None
             numbers.setdefault(span, []).append(str(number))
     spans, end = sorted(numbers), 0
@@ -41,37 +48,37 @@ def answer_marks(answer: str, sources: Sequence[JsonObject]) -> Marks:
     return (lambda text: marked) if marked else None
 
 
-def evidence_marks(source: JsonObject, text: str) -> Marks:
+def mark_source_evidence(source: JsonObject, text: str) -> Marks:
     """Return what marks the evidence in a source's passage; None where it does not say where that stands."""
     passage, evidence = source.get("passage_span"), source.get("document_span")
-    whole = _span(passage)
+    whole = _parse_source_span(passage)
     if whole is None or whole[1] - whole[0] != len(text) or not isinstance(evidence, list):
         return None
-    span = _span([place - whole[0] for place in evidence if isinstance(place, int)], len(text))
+    span = _parse_source_span([place - whole[0] for place in evidence if isinstance(place, int)], len(text))
     return (lambda text: [Marked(*span, "evidence")]) if span else None
 
 
-def laid_out(source: JsonObject) -> tuple[JsonObject, list[tuple[str, str]]]:
+def format_source_places(source: JsonObject) -> tuple[JsonObject, list[tuple[str, str]]]:
     """Take out of a source what it says of places, and return what is left, and the same in words.
 
     What it says in another form than our results do stays.
     """
-    span, by = _span(source.get("document_span")), source.get("spans_by")
+    span, by = _parse_source_span(source.get("document_span")), source.get("spans_by")
     said = {
         "document_span": [("evidence", f"characters {span[0]:,} to {span[1]:,} of the document")] if span else None,
         "spans_by": [("sentences", BY[by])] if isinstance(by, str) and by in BY else None,
-        "passage_span": [] if _span(source.get("passage_span")) else None,
-        "answer_spans": [] if _are_spans(source.get("answer_spans")) else None,
+        "passage_span": [] if _parse_source_span(source.get("passage_span")) else None,
+        "answer_spans": [] if _is_span_list(source.get("answer_spans")) else None,
     }
     left = {key: item for key, item in source.items() if said.get(key) is None}
     return left, [pair for pairs in said.values() for pair in pairs or ()]
 
 
-def _are_spans(given: JsonValue) -> bool:
-    return isinstance(given, list) and all(_span(item) for item in given)
+def _is_span_list(given: JsonValue) -> bool:
+    return isinstance(given, list) and all(_parse_source_span(item) for item in given)
 
 
-def _span(given: JsonValue, length: int | None = None) -> tuple[int, int] | None:
+def _parse_source_span(given: JsonValue, length: int | None = None) -> tuple[int, int] | None:
     match given:
         case [int(start), int(end)] if type(start) is int and 0 <= start < end and (length is None or end <= length):
             return start, end
@@ -84,7 +91,7 @@ COMPARED = 1000
 WORD = re.compile(r"\s*\S+|\s+")
 
 
-def revision(reading: Reading) -> Html | None:
+def render_revision(reading: RunReading) -> Html | None:
     """Return the change that a run made to its draft, None for a run without an audit of it."""
     whole = reading.run.get("audit")
     audit = {key: item for key, item in whole.items() if key not in AUDITED} if isinstance(whole, dict) else {}
@@ -93,44 +100,46 @@ def revision(reading: Reading) -> Html | None:
     measures = {key: item for key, item in audit.items() if key != "diff_excerpt"}
     lines = audit.get("diff_excerpt")
     shown = isinstance(lines, list) and all(isinstance(line, str) for line in lines)
-    return tag(
+    return make_tag(
         "div",
-        _texts(reading),
-        tag("ul", map(_line, lines), class_="diff") if shown and lines else None,
-        facts(((key, named(item)) for key, item in (measures if shown else audit).items()), "facts inline"),
+        _render_draft_and_final(reading),
+        make_tag("ul", map(_render_diff_line, lines), class_="diff") if shown and lines else None,
+        render_facts(
+            ((key, render_inline(item)) for key, item in (measures if shown else audit).items()), "facts inline"
+        ),
         class_="card",
     )
 
 
-def _line(line: str) -> Html:
-    return tag("li", tag("bdi", line), class_="gone" if line.startswith("-") else "come")
+def _render_diff_line(line: str) -> Html:
+    return make_tag("li", make_tag("bdi", line), class_="gone" if line.startswith("-") else "come")
 
 
-def _texts(reading: Reading) -> Child:
-    drafts = [step["draft"] for step in reading.steps("history") if isinstance(step.get("draft"), str)]
+def _render_draft_and_final(reading: RunReading) -> Child:
+    drafts = [step["draft"] for step in reading.list_result_steps("history") if isinstance(step.get("draft"), str)]
     answer = reading.run.get("answer")
     if not drafts or not isinstance(answer, str) or drafts[-1] == answer:
         return None
-    before, after = marked(drafts[-1], answer)
-    return tag("div", _side("Draft", before), _side("Final text", after), class_="sides")
+    before, after = render_text_differences(drafts[-1], answer)
+    return make_tag("div", _render_text_side("Draft", before), _render_text_side("Final text", after), class_="sides")
 
 
-def _side(name: str, text: Child) -> Html:
-    return tag("div", tag("h3", name), text)
+def _render_text_side(name: str, text: Child) -> Html:
+    return make_tag("div", make_tag("h3", name), text)
 
 
-def marked(before: str, after: str) -> tuple[Html, Html]:
+def render_text_differences(before: str, after: str) -> tuple[Html, Html]:
     """Return two texts with what only one of them has in ``del`` and ``ins``; very long ones come unmarked."""
     old, new = WORD.findall(before), WORD.findall(after)
     if max(len(old), len(new)) > COMPARED:
-        return passage(before), passage(after)
+        return render_passage(before), render_passage(after)
     went: list[Child] = []
     came: list[Child] = []
     for how, start, end, first, last in SequenceMatcher(None, old, new).get_opcodes():
         gone, come = "".join(old[start:end]), "".join(new[first:last])
-        went.append(gone if how == "equal" or not gone else tag("del", gone))
-        came.append(come if how == "equal" or not come else tag("ins", come))
-    return tag("div", went, class_="text", dir="auto"), tag("div", came, class_="text", dir="auto")
+        went.append(gone if how == "equal" or not gone else make_tag("del", gone))
+        came.append(come if how == "equal" or not come else make_tag("ins", come))
+    return make_tag("div", went, class_="text", dir="auto"), make_tag("div", came, class_="text", dir="auto")
 
 
 IDS = ("doc_id", "id")
@@ -139,106 +148,114 @@ TITLES = ("title", *IDS)
 """What a source is called by, the first of them that it has."""
 WORDS = ("quote", "text")
 """What a source says."""
-LEFT_OUT = {
-    "denied_sources": "denied",
-    "failed_sources": "failed",
-    "dropped_urls": "dropped",
-}
+LEFT_OUT = {"denied_sources": "denied", "failed_sources": "failed", "dropped_urls": "dropped"}
 """Sources that the answer does not rest on, as results name them and as a person does."""
 
 
-def answer(reading: Reading) -> Iterator[tuple[str, Html]]:
+def render_answer_sections(reading: RunReading) -> Iterator[tuple[str, Html]]:
     """Yield sections with their titles; a stopped run has none, its evidence stands at the guard that stopped it."""
-    if not reading.taken.ok:
+    if not reading.taken.is_ok_way:
         return
-    left = dict(reading.content)
-    cited = _cited(left)
+    left = dict(reading.result_content)
+    cited = _take_cited_sources(left)
     if isinstance(text := left.get("answer"), str):
         del left["answer"]
-        marks = answer_marks(text, cited)
-        yield "Answer", tag("div", passage(text, "text answer", marks=marks), class_="card")
+        marks = mark_cited_sentences(text, cited)
+        yield "Answer", make_tag("div", render_passage(text, "text answer", marks=marks), class_="card")
     if cited:
         numbered = any("answer_spans" in item for item in cited)
-        yield "Sources", tag("ol", map(_source, cited), class_="sources numbered" if numbered else "sources")
-    if without := list(_left_out(left)):
-        yield "Left out", tag("ul", without, class_="card left")
-    if (changed := revision(reading)) is not None:
+        yield (
+            "Sources",
+            make_tag("ol", map(_render_source, cited), class_="sources numbered" if numbered else "sources"),
+        )
+    if without := list(_render_left_out_sources(left)):
+        yield "Left out", make_tag("ul", without, class_="card left")
+    if (changed := render_revision(reading)) is not None:
         if receipt := {key: item for key, item in left.pop("audit").items() if key in AUDITED}:
             left["audit"] = receipt
         yield "Change", changed
     if left:
-        yield "Also in the result", tag("div", value(left), class_="card")
+        yield "Also in the result", make_tag("div", render_value(left), class_="card")
 
 
-def _cited(left: JsonObject) -> list[JsonObject]:
+def _take_cited_sources(left: JsonObject) -> list[JsonObject]:
     """Take the sources out of what is left, with the passages behind them; what is no list of objects stays."""
     details, cited = left.get("citation_details"), left.get("citations")
-    if not _objects(details):
+    if not _is_object_list(details):
         return []
     del left["citation_details"]
     if isinstance(cited, list) and all(any(name in item.values() for item in details) for name in cited):
         del left["citations"]
     passages = left.get("passages")
-    if not _objects(passages):
+    if not _is_object_list(passages):
         return list(details)
-    joined = [_joined(item, passages) for item in details]
-    if all(any(_holds(item, words) for item in joined) for words in passages):
+    joined = [_join_source_and_passage(item, passages) for item in details]
+    if all(any(_has_same_words(item, words) for item in joined) for words in passages):
         del left["passages"]
     return joined
 
 
-def _objects(items: JsonValue) -> TypeGuard[list[JsonObject]]:
+def _is_object_list(items: JsonValue) -> TypeGuard[list[JsonObject]]:
     return isinstance(items, list) and bool(items) and all(isinstance(item, dict) for item in items)
 
 
-def _joined(detail: JsonObject, passages: list[JsonObject]) -> JsonObject:
+def _join_source_and_passage(detail: JsonObject, passages: list[JsonObject]) -> JsonObject:
     """Return a source together with the passage that has its id."""
     same = (item for item in passages for key in IDS if key in item and item[key] == detail.get(key))
     return {**next(same, {}), **detail}
 
 
-def _holds(item: JsonObject, words: JsonObject) -> bool:
+def _has_same_words(item: JsonObject, words: JsonObject) -> bool:
     return all(key in item and item[key] == inner for key, inner in words.items())
 
 
-def _source(item: JsonObject) -> Html:
-    rest, places = laid_out(item)
+def _render_source(item: JsonObject) -> Html:
+    rest, places = format_source_places(item)
     called = next((key for key in TITLES if isinstance(rest.get(key), str) and rest[key]), None)
-    heading = tag("h3", named(rest.pop(called))) if called else None
+    heading = make_tag("h3", render_inline(rest.pop(called))) if called else None
     address = rest.pop("url") if isinstance(rest.get("url"), str) else None
     place = rest.pop("link") if address and isinstance(rest.get("link"), str) else None
-    says = [_says(rest.pop(key), item) for key in WORDS if isinstance(rest.get(key), str)]
+    says = [_render_source_words(rest.pop(key), item) for key in WORDS if isinstance(rest.get(key), str)]
     claimed = isinstance(rest.get("claim"), str)
-    claim = [_label("Claim"), passage(unwrapped(rest.pop("claim"))), _label("Borne out by")] if claimed else None
-    return tag(
+    claim = (
+        [_render_label("Claim"), render_passage(unwrap_text_lines(rest.pop("claim"))), _render_label("Borne out by")]
+        if claimed
+        else None
+    )
+    return make_tag(
         "li",
         heading,
-        tag("p", link(address, place)) if address else None,
+        make_tag("p", render_link(address, place)) if address else None,
         claim,
         says,
-        facts([*((key, named(inner)) for key, inner in rest.items() if inner != ""), *places], "facts inline"),
+        render_facts(
+            [*((key, render_inline(inner)) for key, inner in rest.items() if inner != ""), *places], "facts inline"
+        ),
         class_="card source",
     )
 
 
-def _all(text: str) -> list[Marked]:
+def _mark_whole_text(text: str) -> list[Marked]:
     return [Marked(0, len(text), "evidence")]
 
 
-def _says(text: str, source: JsonObject) -> Html:
+def _render_source_words(text: str, source: JsonObject) -> Html:
     """Return what a source says, its evidence marked; of a long text that stands folded, the evidence before it."""
-    marks = evidence_marks(source, text)
-    shown = [passage(unwrapped(text), marks=marks)]
+    marks = mark_source_evidence(source, text)
+    shown = [render_passage(unwrap_text_lines(text), marks=marks)]
     if marks and len(text) > LONG:
-        shown = [passage(unwrapped(text[item.start : item.end]), marks=_all) for item in marks(text)] + shown
-    return tag("blockquote", shown)
+        shown = [
+            render_passage(unwrap_text_lines(text[item.start : item.end]), marks=_mark_whole_text)
+            for item in marks(text)
+        ] + shown
+    return make_tag("blockquote", shown)
 
 
-def _label(words: str) -> Html:
-    return tag("p", words, class_="label")
+def _render_label(words: str) -> Html:
+    return make_tag("p", words, class_="label")
 
 
-def _left_out(left: JsonObject) -> Iterator[Html]:
+def _render_left_out_sources(left: JsonObject) -> Iterator[Html]:
     """Take the sources that were left out; in research they stand in the aggregate."""
     holders = [left]
     if isinstance(left.get("aggregate"), dict):
@@ -247,18 +264,22 @@ def _left_out(left: JsonObject) -> Iterator[Html]:
     for holder in holders:
         for key, how in LEFT_OUT.items():
             items = holder.get(key)
-            if isinstance(items, list) and items and all(map(_is_named, items)):
+            if isinstance(items, list) and items and all(map(_is_source_name, items)):
                 del holder[key]
-                yield from (_unused(how, item) for item in items)
+                yield from (_render_unused_source(how, item) for item in items)
 
 
-def _is_named(item: JsonValue) -> bool:
+def _is_source_name(item: JsonValue) -> bool:
     return isinstance(item, str) or (isinstance(item, dict) and isinstance(item.get("url"), str))
 
 
-def _unused(how: str, item: JsonValue) -> Html:
+def _render_unused_source(how: str, item: JsonValue) -> Html:
     if isinstance(item, str):
-        return tag("li", link(item), tag("small", how))
+        return make_tag("li", render_link(item), make_tag("small", how))
     rest = {key: inner for key, inner in item.items() if key != "url"}
-    why = [how, ": ", named(rest["reason"])] if rest.keys() == {"reason"} else [how, value(rest) if rest else None]
-    return tag("li", link(item["url"]), tag("small", why))
+    why = (
+        [how, ": ", render_inline(rest["reason"])]
+        if rest.keys() == {"reason"}
+        else [how, render_value(rest) if rest else None]
+    )
+    return make_tag("li", render_link(item["url"]), make_tag("small", why))

@@ -16,15 +16,13 @@ from importlib import resources
 from itertools import groupby
 from typing import TypeAlias
 
-from guardgraph.drawing.style import MONO, SANS, variables
-from guardgraph.plain.letters import escaped, is_harmless, is_odd
-from guardgraph.plain.version import version
-
-__all__ = ["Child", "Html", "document", "foot", "fragment", "legible", "section", "tag"]
+from guardgraph.drawing.style import MONO, SANS, list_picture_colours
+from guardgraph.plain.letters import escape_letter, is_harmless_text, is_odd_letter
+from guardgraph.plain.version import read_package_version
 
 
 class Html(str):
-    """Markup. `tag` and `fragment` make it; to call it is to vouch for a text."""
+    """Markup. `make_tag` and `join_html` make it; to call it is to vouch for a text."""
 
     __slots__ = ()
 
@@ -38,7 +36,7 @@ _VOID = frozenset({"meta", "rect", "wbr"})
 """Elements with nothing in them."""
 
 
-def tag(name: str, /, *children: Child, **attributes: Attribute) -> Html:
+def make_tag(name: str, /, *children: Child, **attributes: Attribute) -> Html:
     """Return an element.
 
     Args:
@@ -46,91 +44,95 @@ def tag(name: str, /, *children: Child, **attributes: Attribute) -> Html:
         children: what stands in it.
         attributes: by name, ``class_`` for ``class`` and ``aria_label`` for ``aria-label``; None leaves one out.
     """
-    opening = "".join([name, *(_attribute(key, value) for key, value in attributes.items())])
-    return Html(f"<{opening}/>" if name in _VOID else f"<{opening}>{fragment(*children)}</{name}>")
+    opening = "".join([name, *(_render_attribute(key, value) for key, value in attributes.items())])
+    return Html(f"<{opening}/>" if name in _VOID else f"<{opening}>{join_html(*children)}</{name}>")
 
 
-def fragment(*children: Child) -> Html:
+def join_html(*children: Child) -> Html:
     """Return several things as one."""
-    return Html("".join(map(_markup, children)))
+    return Html("".join(map(_render_markup, children)))
 
 
-def legible(text: str) -> str:
+def escape_odd_letters(text: str) -> str:
     """Return a text with its odd letters as escapes, for where no element can stand."""
-    return text if is_harmless(text) else "".join(escaped(letter) if is_odd(letter) else letter for letter in text)
+    return (
+        text
+        if is_harmless_text(text)
+        else "".join(escape_letter(letter) if is_odd_letter(letter) else letter for letter in text)
+    )
 
 
-def _attribute(name: str, value: Attribute) -> str:
+def _render_attribute(name: str, value: Attribute) -> str:
     if value is None:
         return ""
-    return f' {name.rstrip("_").replace("_", "-")}="{escape(legible(str(value)))}"'
+    return f' {name.rstrip("_").replace("_", "-")}="{escape(escape_odd_letters(str(value)))}"'
 
 
-def _markup(child: Child) -> str:
+def _render_markup(child: Child) -> str:
     if child is None or isinstance(child, Html):
         return child or ""
     if not isinstance(child, str):
-        return "".join(map(_markup, child))
-    if is_harmless(child):
+        return "".join(map(_render_markup, child))
+    if is_harmless_text(child):
         return escape(child)
-    parts = groupby(child.replace("\r\n", "\n"), is_odd)
-    return "".join(_odd(letters) if odd else escape("".join(letters)) for odd, letters in parts)
+    parts = groupby(child.replace("\r\n", "\n"), is_odd_letter)
+    return "".join(_render_odd_letters(letters) if odd else escape("".join(letters)) for odd, letters in parts)
 
 
-def _odd(letters: Iterable[str]) -> str:
-    return f'<span class="odd">{"".join(map(escaped, letters))}</span>'
+def _render_odd_letters(letters: Iterable[str]) -> str:
+    return f'<span class="odd">{"".join(map(escape_letter, letters))}</span>'
 
 
-def document(title: str, *content: Child) -> str:
+def render_html_document(title: str, *content: Child) -> str:
     """Return a document.
 
     Args:
         title: what a browser shows of it in its tabs.
         content: what stands in it, head and foot included.
     """
-    body = fragment(*content)
-    style = _style()
+    body = join_html(*content)
+    style = _make_page_style()
     styles = [style, *re.findall(r"(?<=<style>).*?(?=</style>)", body, re.DOTALL)]
-    allowed = " ".join(dict.fromkeys(f"'sha256-{_digest(text)}'" for text in styles))
+    allowed = " ".join(dict.fromkeys(f"'sha256-{_hash_page_style(text)}'" for text in styles))
     policy = f"default-src 'none'; style-src {allowed}; base-uri 'none'; form-action 'none'"
-    made = tag(
+    made = make_tag(
         "html",
-        tag(
+        make_tag(
             "head",
-            tag("meta", charset="utf-8"),
-            tag("meta", http_equiv="Content-Security-Policy", content=policy),
-            tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-            tag("meta", name="referrer", content="no-referrer"),
-            tag("meta", name="color-scheme", content="light dark"),
-            tag("title", legible(title)),
-            tag("style", Html(style)),
+            make_tag("meta", charset="utf-8"),
+            make_tag("meta", http_equiv="Content-Security-Policy", content=policy),
+            make_tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+            make_tag("meta", name="referrer", content="no-referrer"),
+            make_tag("meta", name="color-scheme", content="light dark"),
+            make_tag("title", escape_odd_letters(title)),
+            make_tag("style", Html(style)),
         ),
-        tag("body", body),
+        make_tag("body", body),
         lang="en",
     )
     return f"<!doctype html>\n{made}\n"
 
 
-def section(name: str, *content: Child) -> Html:
+def render_section(name: str, *content: Child) -> Html:
     """Return a part of a page under its heading."""
-    return tag("section", tag("h2", name), *content)
+    return make_tag("section", make_tag("h2", name), *content)
 
 
-def foot(made_of: str) -> Html:
+def render_footer(made_of: str) -> Html:
     """Return what stands below, with the version that made the page."""
-    return tag("footer", tag("p", f"Made by guardgraph {version()} from {made_of}."))
+    return make_tag("footer", make_tag("p", f"Made by guardgraph {read_package_version()} from {made_of}."))
 
 
-def _style() -> str:
+def _make_page_style() -> str:
     sheet = (resources.files("guardgraph.reporting") / "page.css").read_text(encoding="utf-8")
-    light, dark = (_variables(dark=dark) for dark in (False, True))
+    light, dark = (_list_css_variables(dark=dark) for dark in (False, True))
     night = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"  # paper is never dark
     return f":root {{ --sans: {SANS}; --mono: {MONO}; {light} }}\n{night}\n{sheet}"
 
 
-def _variables(*, dark: bool) -> str:
-    return " ".join(f"--{name}: {colour};" for name, colour in variables(dark=dark).items())
+def _list_css_variables(*, dark: bool) -> str:
+    return " ".join(f"--{name}: {colour};" for name, colour in list_picture_colours(dark=dark).items())
 
 
-def _digest(text: str) -> str:
+def _hash_page_style(text: str) -> str:
     return b64encode(sha256(text.encode()).digest()).decode()

@@ -5,30 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from guardgraph.plain.json import JsonObject
-from guardgraph.reporting.decisions import refused, stopping
-from guardgraph.reporting.document import Child, Html, tag
-from guardgraph.reporting.reading import Entry, Reading
-from guardgraph.reporting.values import duration, facts, name, named, value
-
-__all__ = ["head", "kind_of_run", "title", "waiting"]
+from guardgraph.reporting.decisions import find_stopping_entries, render_refused_proposal
+from guardgraph.reporting.document import Child, Html, make_tag
+from guardgraph.reporting.reading import RunReading, TimelineRow
+from guardgraph.reporting.values import format_duration, render_facts, render_inline, render_name, render_value
 
 
-def waiting(reading: Reading) -> Iterator[tuple[str, Html]]:
+def render_waiting_sections(reading: RunReading) -> Iterator[tuple[str, Html]]:
     """Yield sections with their titles, for a run that waits."""
-    asked = reading.waiting_for
+    asked = reading.pending_request
     if asked is None:
         return
-    yield "Shown to the person", tag("div", value(asked.get("shown")), class_="card")
-    yield "How to go on", tag("div", facts(_told(asked)), class_="card")
+    yield "Shown to the person", make_tag("div", render_value(asked.get("shown")), class_="card")
+    yield "How to go on", make_tag("div", render_facts(_list_waiting_facts(asked)), class_="card")
 
 
-def _told(asked: JsonObject) -> Iterator[tuple[str, Child]]:
+def _list_waiting_facts(asked: JsonObject) -> Iterator[tuple[str, Child]]:
     if "problem" in asked:
-        yield "last answer", named(asked["problem"])
-    yield "asked by", tag("code", named(asked.get("node")))
-    yield "hash", tag("code", named(asked.get("hash")))
-    answer = tag("code", '{"hash": …, "decision": "approve" | "reject"}')
-    yield "answer", tag("p", "Resume the run on its thread with the hash and a decision: ", answer)
+        yield "last answer", render_inline(asked["problem"])
+    yield "asked by", make_tag("code", render_inline(asked.get("node")))
+    yield "hash", make_tag("code", render_inline(asked.get("hash")))
+    answer = make_tag("code", '{"hash": …, "decision": "approve" | "reject"}')
+    yield "answer", make_tag("p", "Resume the run on its thread with the hash and a decision: ", answer)
 
 
 NAME_CHARS = 80
@@ -38,107 +36,113 @@ BADGES = {"ok": ("ok", "✓ ok"), "stopped": ("stop", "✕ stopped"), "waiting":
 """How a run stands, as a class of the style sheet and as a person reads it."""
 
 
-def kind_of_run(reading: Reading) -> str:
+def describe_kind_of_run(reading: RunReading) -> str:
     """Return what was run, as a person says it."""
-    if reading.shipped is not None:
-        return f"{reading.shipped.title} run"
-    called = reading.graph.name if reading.graph else reading.pattern
+    if reading.matching_pattern is not None:
+        return f"{reading.matching_pattern.title} run"
+    called = reading.graph.name if reading.graph else reading.pattern_name
     return f"Run of {called[:NAME_CHARS]}" if called else "Run"
 
 
-def title(reading: Reading) -> str:
+def make_page_title(reading: RunReading) -> str:
     """Return what a browser shows of the page in its tabs."""
-    return f"{kind_of_run(reading)}, {reading.taken.status}: {reading.taken.ending[:NAME_CHARS]}"
+    return f"{describe_kind_of_run(reading)}, {reading.taken.way_status}: {reading.taken.ending_label[:NAME_CHARS]}"
 
 
-def head(reading: Reading) -> Html:
+def render_page_head(reading: RunReading) -> Html:
     """Return the head."""
-    look, words = BADGES[reading.taken.status]
-    asked = list(_asked(reading))
-    return tag(
+    look, words = BADGES[reading.taken.way_status]
+    asked = list(_list_question_facts(reading))
+    return make_tag(
         "header",
-        tag("p", kind_of_run(reading), class_="kicker"),
-        tag("h1", tag("span", words, class_=f"badge {look}"), " ", name(reading.taken.ending)),
-        _meaning(reading),
-        _why(reading) if reading.taken.status == "stopped" else None,
-        facts(asked, "facts asked") if asked else None,
-        facts(_facts(reading), "facts told"),
+        make_tag("p", describe_kind_of_run(reading), class_="kicker"),
+        make_tag("h1", make_tag("span", words, class_=f"badge {look}"), " ", render_name(reading.taken.ending_label)),
+        _render_ending_meaning(reading),
+        _render_stop_explanation(reading) if reading.taken.way_status == "stopped" else None,
+        render_facts(asked, "facts asked") if asked else None,
+        render_facts(_list_head_facts(reading), "facts told"),
         class_=f"ended {look}",
     )
 
 
-def _meaning(reading: Reading) -> Child:
-    if reading.waiting_for is not None:
-        return tag("p", "The run waits until a person has decided on what it shows.", class_="lead")
-    if reading.taken.ok:
-        known = reading.shipped.explain_outcome(reading.run) if reading.shipped else None
-        return tag("p", f"{known[0].upper()}{known[1:]}.", class_="lead") if known else None
-    reason = reading.reason
+def _render_ending_meaning(reading: RunReading) -> Child:
+    if reading.pending_request is not None:
+        return make_tag("p", "The run waits until a person has decided on what it shows.", class_="lead")
+    if reading.taken.is_ok_way:
+        known = reading.matching_pattern.explain_outcome(reading.run) if reading.matching_pattern else None
+        return make_tag("p", f"{known[0].upper()}{known[1:]}.", class_="lead") if known else None
+    reason = reading.stop_reason_entry
     if reason is None:
         return None
     return [
-        tag("p", reason.meaning, class_="lead"),
-        tag("p", tag("strong", "What to do: "), reason.advice, " ", tag("a", "See it in the run", href="#stop")),
+        make_tag("p", reason.meaning, class_="lead"),
+        make_tag(
+            "p",
+            make_tag("strong", "What to do: "),
+            reason.advice,
+            " ",
+            make_tag("a", "See it in the run", href="#stop"),
+        ),
     ]
 
 
-def _why(reading: Reading) -> Html:
+def _render_stop_explanation(reading: RunReading) -> Html:
     """Return who stopped the run, the evidence, and what was refused with the words marked that were the reason."""
-    guard, asked = stopping(reading)
-    proposal = refused(reading)
+    guard, asked = find_stopping_entries(reading)
+    proposal = render_refused_proposal(reading)
     said_twice = asked.told["proposal"] if proposal and asked else None
-    evidence = {key: item for key, item in reading.content.items() if said_twice is None or item != said_twice}
-    return tag(
+    evidence = {key: item for key, item in reading.result_content.items() if said_twice is None or item != said_twice}
+    return make_tag(
         "div",
-        _stopped_by(guard) if guard else None,
-        facts((key, value(item)) for key, item in evidence.items()) if evidence else None,
-        tag("div", tag("p", REFUSED, class_="label"), proposal, class_="refused") if proposal else None,
+        _render_stopping_guard(guard) if guard else None,
+        render_facts((key, render_value(item)) for key, item in evidence.items()) if evidence else None,
+        make_tag("div", make_tag("p", REFUSED, class_="label"), proposal, class_="refused") if proposal else None,
         class_="why",
     )
 
 
-def _stopped_by(guard: Entry) -> Html:
+def _render_stopping_guard(guard: TimelineRow) -> Html:
     where = f", in the phase {guard.phase}." if guard.phase else "."
-    return tag("p", "Stopped by ", tag("span", name(guard.node), class_="node"), where)
+    return make_tag("p", "Stopped by ", make_tag("span", render_name(guard.node), class_="node"), where)
 
 
-def _asked(reading: Reading) -> Iterator[tuple[str, Child]]:
+def _list_question_facts(reading: RunReading) -> Iterator[tuple[str, Child]]:
     if reading.asked is not None:
-        yield "asked", value(reading.asked)
-    elif (query := _query(reading)) is not None:
-        yield "searched for", named(query)
+        yield "asked", render_value(reading.asked)
+    elif (query := _find_search_query(reading)) is not None:
+        yield "searched for", render_inline(query)
 
 
-def _facts(reading: Reading) -> Iterator[tuple[str, Child]]:
+def _list_head_facts(reading: RunReading) -> Iterator[tuple[str, Child]]:
     run = reading.run
     for key in ("stop_reason", "phase", "outcome"):
         if key in run:
-            yield key, tag("code", name(run[key]) if isinstance(run[key], str) else value(run[key]))
-    if reading.waiting_for is None:  # which has no times yet
-        yield "active time", duration(reading.active_ms)
-    if proposers := _proposers(reading):
-        yield "proposed by", named(", ".join(proposers))
-    if tokens := _tokens(reading):
+            yield key, make_tag("code", render_name(run[key]) if isinstance(run[key], str) else render_value(run[key]))
+    if reading.pending_request is None:  # which has no times yet
+        yield "active time", format_duration(reading.total_active_ms)
+    if proposers := _list_proposer_names(reading):
+        yield "proposed by", render_inline(", ".join(proposers))
+    if tokens := _sum_tokens_of_run(reading):
         yield "tokens", f"{tokens:,}"
     if "run_id" in run:
-        yield "run_id", tag("code", named(run["run_id"]))
+        yield "run_id", make_tag("code", render_inline(run["run_id"]))
     if (place := reading.position) is not None:
-        yield "in the chain", tag("code", f"{place.seq}:{place.hash}")
+        yield "in the chain", make_tag("code", f"{place.seq}:{place.hash}")
         yield "recorded at", place.at
 
 
-def _query(reading: Reading) -> str | None:
+def _find_search_query(reading: RunReading) -> str | None:
     """Return what a run searched for: the question itself is not part of a result."""
-    queries = (step.get("query") for step in reading.steps("trace"))
+    queries = (step.get("query") for step in reading.list_result_steps("trace"))
     return next((query for query in queries if isinstance(query, str) and query), None)
 
 
-def _proposers(reading: Reading) -> list[str]:
-    told = [entry.told for entry in reading.entries] + reading.steps("history")
+def _list_proposer_names(reading: RunReading) -> list[str]:
+    told = [entry.told for entry in reading.entries] + reading.list_result_steps("history")
     return list(dict.fromkeys(who for item in told if isinstance(who := item.get("proposer"), str)))
 
 
-def _tokens(reading: Reading) -> int:
+def _sum_tokens_of_run(reading: RunReading) -> int:
     usages = [entry.told.get("usage") for entry in reading.entries]
     totals = [usage.get("total_tokens") for usage in usages if isinstance(usage, dict)]
     return sum(total for total in totals if isinstance(total, int))

@@ -13,18 +13,24 @@ from langgraph.graph.state import CompiledStateGraph
 from guardgraph.evidence.judged import WhatIf
 from guardgraph.evidence.store import StoredRun
 from guardgraph.plain.errors import ConfigurationError, InputError
-from guardgraph.reporting.answer import answer
-from guardgraph.reporting.decisions import decisions
-from guardgraph.reporting.document import Child, Html, document, foot, fragment, section, tag
-from guardgraph.reporting.head import head, title, waiting
-from guardgraph.reporting.reading import Reading, read
-from guardgraph.reporting.values import folded, json_text
-from guardgraph.reporting.way import graph as whole_graph
-from guardgraph.reporting.way import timeline, way
-from guardgraph.reporting.what_if import content as what_if_content
-from guardgraph.reporting.what_if import title as what_if_title
-
-__all__ = ["Page", "report"]
+from guardgraph.reporting.answer import render_answer_sections
+from guardgraph.reporting.decisions import render_decision_cards
+from guardgraph.reporting.document import (
+    Child,
+    Html,
+    join_html,
+    make_tag,
+    render_footer,
+    render_html_document,
+    render_section,
+)
+from guardgraph.reporting.head import make_page_title, render_page_head, render_waiting_sections
+from guardgraph.reporting.reading import RunReading, read_reported_run
+from guardgraph.reporting.values import format_readable_json, render_folded_text
+from guardgraph.reporting.way import render_timeline, render_way_picture
+from guardgraph.reporting.way import render_whole_graph as whole_graph
+from guardgraph.reporting.what_if import make_what_if_title as what_if_title
+from guardgraph.reporting.what_if import render_what_if_page as what_if_content
 
 CELL_HEIGHT = 720
 """CSS pixels of a page in a notebook; its lower corner makes it higher."""
@@ -45,7 +51,7 @@ class Page:
     @cached_property
     def html(self) -> str:
         """The page; the same run gives the same text."""
-        return document(self.described, self._content())
+        return render_html_document(self.described, self._content())
 
     def save(self, path: str | Path) -> None:
         """Write the page to a file.
@@ -88,30 +94,42 @@ def report(run: object, graph: CompiledStateGraph[Any, Any, Any, Any] | None = N
     if isinstance(run, WhatIf):
         return Page(what_if_title(run), partial(what_if_content, run))
     if not isinstance(run, StoredRun):
-        return _page(read(run, graph, asked))
+        return _make_page(read_reported_run(run, graph, asked))
     if run.recording is None:
         raise InputError(f"run: one that was not erased is required; given: {run.run_id}")
     given = run.recording["input"] if asked is None else asked
-    return _page(read(run.recording["result"], graph, given, run.position))
+    return _make_page(read_reported_run(run.recording["result"], graph, given, run.position))
 
 
-def _page(reading: Reading) -> Page:
-    return Page(title(reading), partial(_content, reading))
+def _make_page(reading: RunReading) -> Page:
+    return Page(make_page_title(reading), partial(_render_page_content, reading))
 
 
-def _content(reading: Reading) -> Html:
-    return fragment(head(reading), tag("main", _sections(reading)), foot("the result of the run"))
+def _render_page_content(reading: RunReading) -> Html:
+    return join_html(
+        render_page_head(reading),
+        make_tag("main", _render_page_sections(reading)),
+        render_footer("the result of the run"),
+    )
 
 
-def _sections(reading: Reading) -> Iterator[Html]:
-    answered = [section(name, content) for name, content in (*waiting(reading), *answer(reading))]
-    times = section("Timeline", timeline(reading)) if reading.waiting_for is None else None
-    path = tag("aside", tag("h2", "Path"), way(reading))
-    yield tag("div", tag("div", answered, times, class_="column"), path, class_="columns")
-    if cards := list(decisions(reading)):
-        yield section("Proposals and verdicts", *cards)
+def _render_page_sections(reading: RunReading) -> Iterator[Html]:
+    answered = [
+        render_section(name, content)
+        for name, content in (*render_waiting_sections(reading), *render_answer_sections(reading))
+    ]
+    times = render_section("Timeline", render_timeline(reading)) if reading.pending_request is None else None
+    path = make_tag("aside", make_tag("h2", "Path"), render_way_picture(reading))
+    yield make_tag("div", make_tag("div", answered, times, class_="column"), path, class_="columns")
+    if cards := list(render_decision_cards(reading)):
+        yield render_section("Proposals and verdicts", *cards)
     if (drawn := whole_graph(reading)) is not None:
-        yield section("The whole graph", drawn)
-    yield section(
-        "Record", tag("div", folded(json_text(reading.run), "The whole result as JSON, ", code=True), class_="card")
+        yield render_section("The whole graph", drawn)
+    yield render_section(
+        "Record",
+        make_tag(
+            "div",
+            render_folded_text(format_readable_json(reading.run), "The whole result as JSON, ", code=True),
+            class_="card",
+        ),
     )

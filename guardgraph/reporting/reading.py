@@ -12,25 +12,23 @@ from typing import Any, get_args
 from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph
 
-from guardgraph.drawing.diagram import Diagram, diagram_of
-from guardgraph.drawing.taken import Taken, taken_by
+from guardgraph.drawing.diagram import Diagram, make_diagram
+from guardgraph.drawing.taken import Taken, read_way_of_run
 from guardgraph.evidence.store import Position
 from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
 from guardgraph.graphs.proof.topology import Topology
 from guardgraph.graphs.running.langgraph import INTERRUPT
 from guardgraph.plain.errors import InputError
-from guardgraph.plain.json import RESULT_DEPTH, JsonObject, JsonValue, is_nested
+from guardgraph.plain.json import RESULT_DEPTH, JsonObject, JsonValue, is_nested_too_deep
 from guardgraph.state.catalogue import Catalogue, StopReason
 from guardgraph.state.run import RECORDED, Kind
-
-__all__ = ["Entry", "Reading", "read"]
 
 HEAD = frozenset({*RECORDED, "pattern", "outcome"})
 """Keys of a result that say how the run went; the others are what came of it, or the evidence."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TimelineRow:
     """A node that ran."""
 
     node: str
@@ -43,12 +41,12 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class RunReading:
     """A run, read."""
 
     run: JsonObject
     taken: Taken
-    entries: tuple[Entry, ...]
+    entries: tuple[TimelineRow, ...]
     graph: Diagram | None
     """The graph with the way of the run; None if nobody gave it and it is none of ours."""
     catalogue: Catalogue | None
@@ -57,118 +55,117 @@ class Reading:
     """Where the run stands in the chain of a store."""
 
     @property
-    def shipped(self) -> ShippedPattern | None:
+    def matching_pattern(self) -> ShippedPattern | None:
         """The pattern that it is a run of, None if it is none of ours."""
         return PATTERNS.get(self.catalogue.pattern) if self.catalogue else None
 
     @property
-    def pattern(self) -> str | None:
+    def pattern_name(self) -> str | None:
         """The name of the pattern, None where nobody says."""
         named = self.run.get("pattern")
         return self.catalogue.pattern if self.catalogue else named if isinstance(named, str) else None
 
     @property
-    def content(self) -> JsonObject:
+    def result_content(self) -> JsonObject:
         """What came of the run, or the evidence of a stopped one."""
         return {key: item for key, item in self.run.items() if key not in HEAD}
 
     @property
-    def waiting_for(self) -> JsonObject | None:
+    def pending_request(self) -> JsonObject | None:
         """What a run that waits for a person shows; None for one that is finished."""
-        asked = self.run["waiting_for"] if self.taken.status == "waiting" else None
+        asked = self.run["waiting_for"] if self.taken.way_status == "waiting" else None
         return asked if isinstance(asked, dict) else None
 
     @property
-    def reason(self) -> StopReason | None:
+    def stop_reason_entry(self) -> StopReason | None:
         """What the catalogue says of the stop reason; without a catalogue, if all patterns say the same."""
         catalogues = [self.catalogue] if self.catalogue else [item.catalogue for item in PATTERNS.values()]
         found = [item for catalogue in catalogues if (item := catalogue.find(self.taken.reason)) is not None]
         return found[0] if len({item.meaning for item in found}) == 1 else None
 
     @property
-    def active_ms(self) -> float:
+    def total_active_ms(self) -> float:
         """The time that the nodes took together."""
         if any(entry.elapsed_ms is not None for entry in self.entries):
             return math.fsum(entry.elapsed_ms or 0.0 for entry in self.entries)
-        return math.fsum(_milliseconds(step) or 0.0 for step in self.steps("trace"))
+        return math.fsum(_parse_elapsed_ms(step) or 0.0 for step in self.list_result_steps("trace"))
 
-    def steps(self, record: str) -> list[JsonObject]:
+    def list_result_steps(self, record: str) -> list[JsonObject]:
         """Return the completed steps as ``trace`` or ``history`` tells them."""
         steps = self.run.get(record)
         return [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
 
-    def step(self, record: str, number: object) -> JsonObject:
+    def find_result_step(self, record: str, number: object) -> JsonObject:
         """Return what a record tells of one completed step, by its number; nothing if it does not know it."""
-        return next((step for step in self.steps(record) if step.get("step") == number), {})
+        return next((step for step in self.list_result_steps(record) if step.get("step") == number), {})
 
 
-def read(
-    run: object,
-    graph: CompiledStateGraph[Any, Any, Any, Any] | None,
-    asked: object,
-    position: Position | None = None,
-) -> Reading:
+def read_reported_run(
+    run: object, graph: CompiledStateGraph[Any, Any, Any, Any] | None, asked: object, position: Position | None = None
+) -> RunReading:
     """Read the result of a run.
 
     Raises:
         InputError: it is no result of a finished or waiting run, no plain JSON, or no run of the graph.
     """
-    taken = taken_by(run)
+    taken = read_way_of_run(run)
     told = {key: item for key, item in run.items() if key != INTERRUPT} if isinstance(run, dict) else run
-    plain: JsonObject = _plain("run", told)
-    entries = tuple(_entries(plain, taken))
+    plain: JsonObject = _parse_reported_json("run", told)
+    entries = tuple(_read_timeline_entries(plain, taken))
     known: tuple[Diagram | None, Catalogue | None]
     if graph is not None:
-        known = diagram_of(graph, plain), Topology(graph).catalogue
+        known = make_diagram(graph, plain), Topology(graph).catalogue
     else:
-        _check_path(taken)
-        known = _known(plain, _told_by(plain, taken, entries))
-    return Reading(plain, taken, entries, *known, _plain("asked", asked), position)
+        _check_reported_path(taken)
+        known = _choose_reported_diagram(plain, _guess_patterns_of_run(plain, taken, entries))
+    return RunReading(plain, taken, entries, *known, _parse_reported_json("asked", asked), position)
 
 
-def _check_path(taken: Taken) -> None:
+def _check_reported_path(taken: Taken) -> None:
     """Refuse where every graph begins and ends: there is no graph to hold the path against, and these are no nodes."""
     for number, name in enumerate(taken.path, 1):
         if name in (START, END):
             raise InputError(f"run: path: entry {number} is the name of no node; given: {name!r:.80}")
 
 
-def _plain(name: str, item: object) -> JsonValue:
+def _parse_reported_json(name: str, item: object) -> JsonValue:
     try:
         text = json.dumps(item)
         plain: JsonValue = json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"{name}: plain JSON is required; given: {error}") from None
-    if is_nested(text, plain, RESULT_DEPTH):
+    if is_nested_too_deep(text, plain, RESULT_DEPTH):
         raise InputError(f"{name}: at most {RESULT_DEPTH} levels of nesting are allowed; given: more")
     return plain
 
 
-def _told_by(run: JsonObject, taken: Taken, entries: tuple[Entry, ...]) -> list[ShippedPattern]:
+def _guess_patterns_of_run(run: JsonObject, taken: Taken, entries: tuple[TimelineRow, ...]) -> list[ShippedPattern]:
     """Return the pattern that a result names; of one that names none, those that have its phases and its ending."""
     if "pattern" in run:
         return [item for item in PATTERNS.values() if item.name == run["pattern"]]
     phases = {entry.phase for entry in entries if entry.phase}
-    return [item for item in PATTERNS.values() if phases <= {*item.catalogue.phases} and _can_end(item, taken)]
+    return [
+        item for item in PATTERNS.values() if phases <= {*item.catalogue.phases} and _is_pattern_ending(item, taken)
+    ]
 
 
-def _can_end(pattern: ShippedPattern, taken: Taken) -> bool:
-    return taken.outcome in pattern.outcomes if taken.ok else pattern.catalogue.find(taken.reason) is not None
+def _is_pattern_ending(pattern: ShippedPattern, taken: Taken) -> bool:
+    return taken.outcome in pattern.outcomes if taken.is_ok_way else pattern.catalogue.find(taken.reason) is not None
 
 
-def _known(run: JsonObject, told: list[ShippedPattern]) -> tuple[Diagram | None, Catalogue | None]:
-    fitting = [(drawn, item.catalogue) for item in told if (drawn := _drawn(item, run)) is not None]
+def _choose_reported_diagram(run: JsonObject, told: list[ShippedPattern]) -> tuple[Diagram | None, Catalogue | None]:
+    fitting = [(drawn, item.catalogue) for item in told if (drawn := _draw_reported_run(item, run)) is not None]
     return fitting[0] if len(fitting) == 1 else (None, None)  # a request that is refused at once fits several
 
 
-def _drawn(pattern: ShippedPattern, run: JsonObject) -> Diagram | None:
+def _draw_reported_run(pattern: ShippedPattern, run: JsonObject) -> Diagram | None:
     try:
-        return diagram_of(pattern.create_agent(), run)
+        return make_diagram(pattern.create_agent(), run)
     except InputError:  # a user's own pattern may have the name, and another version other nodes
         return None
 
 
-def _entries(run: JsonObject, taken: Taken) -> Iterator[Entry]:
+def _read_timeline_entries(run: JsonObject, taken: Taken) -> Iterator[TimelineRow]:
     """Yield the nodes that ran; a result without a timeline has their names alone."""
     timeline = run.get("timeline", [{"node": node} for node in taken.path])
     if not isinstance(timeline, list):
@@ -183,10 +180,10 @@ def _entries(run: JsonObject, taken: Taken) -> Iterator[Entry]:
         known = {"node", "kind", "phase", "elapsed_ms"}
         rest = {key: item for key, item in told.items() if key not in known}
         kind = kind if kind in get_args(Kind) else None
-        yield Entry(node, kind, phase if isinstance(phase, str) else "", _milliseconds(told), rest)
+        yield TimelineRow(node, kind, phase if isinstance(phase, str) else "", _parse_elapsed_ms(told), rest)
 
 
-def _milliseconds(told: Mapping[str, JsonValue]) -> float | None:
+def _parse_elapsed_ms(told: Mapping[str, JsonValue]) -> float | None:
     elapsed = told.get("elapsed_ms")
     if isinstance(elapsed, bool) or not isinstance(elapsed, int | float) or not 0 <= elapsed <= sys.float_info.max:
         return None

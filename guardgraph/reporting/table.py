@@ -7,9 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from guardgraph.plain.errors import InputError
-from guardgraph.reporting.document import Html, tag
-
-__all__ = ["Table", "table"]
+from guardgraph.reporting.document import Html, make_tag
 
 LEFT_OUT = "elapsed_ms"
 """The times: they differ from run to run."""
@@ -25,8 +23,8 @@ class Table:
     @cached_property
     def html(self) -> str:
         """The table as HTML; whatever stands in an entry is only ever text."""
-        lines = [_row("th", self.columns), *(_row("td", row) for row in self.rows)]
-        return tag("table", lines)
+        lines = [_render_table_row("th", self.columns), *(_render_table_row("td", row) for row in self.rows)]
+        return make_tag("table", lines)
 
     def _repr_html_(self) -> str:
         return self.html
@@ -46,15 +44,15 @@ def table(entries: Iterable[Mapping[str, Any]], *keys: str) -> Table:
     Raises:
         InputError: an entry is no dictionary.
     """
-    return Table((*keys, "…"), tuple(_cells(entry, keys) for entry in entries))
+    return Table((*keys, "…"), tuple(_list_table_cells(entry, keys) for entry in entries))
 
 
-def _cells(entry: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, ...]:
+def _list_table_cells(entry: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, ...]:
     if not isinstance(entry, Mapping):
         raise InputError(f"entries: dictionaries are required; given: {type(entry).__name__}")
     rest = [f"{key}: {item}" for key, item in entry.items() if key not in (*keys, LEFT_OUT)]
     return (*(str(entry.get(key, "")) for key in keys), ", ".join(rest))
 
 
-def _row(name: str, cells: Iterable[str]) -> Html:
-    return tag("tr", (tag(name, cell, style="text-align: left") for cell in cells))
+def _render_table_row(name: str, cells: Iterable[str]) -> Html:
+    return make_tag("tr", (make_tag(name, cell, style="text-align: left") for cell in cells))

@@ -10,23 +10,8 @@ from typing import NamedTuple, TypeAlias
 from ada_url import URL
 
 from guardgraph.plain.json import JsonValue
-from guardgraph.plain.letters import is_odd
-from guardgraph.reporting.document import Child, Html, tag
-
-__all__ = [
-    "LONG",
-    "Marked",
-    "Marks",
-    "duration",
-    "facts",
-    "folded",
-    "json_text",
-    "link",
-    "name",
-    "named",
-    "passage",
-    "value",
-]
+from guardgraph.plain.letters import is_odd_letter
+from guardgraph.reporting.document import Child, Html, make_tag
 
 
 class Marked(NamedTuple):
@@ -55,93 +40,105 @@ DEEP = 4
 """Levels of nesting that are laid out; what is deeper stands as JSON."""
 
 
-def duration(milliseconds: float) -> str:
+def format_duration(milliseconds: float) -> str:
     """Return a duration in the unit that reads best."""
     if milliseconds >= 10_000:
         return f"{milliseconds / 1000:,.1f} s"
     return f"{milliseconds:,.0f} ms" if milliseconds >= 100 else f"{milliseconds:.{1 if milliseconds >= 10 else 2}f} ms"
 
 
-def value(item: JsonValue, depth: int = 0, *, marks: Marks = None) -> Html:
+def render_value(item: JsonValue, depth: int = 0, *, marks: Marks = None) -> Html:
     """Return a value, laid out as lists of names and values where that reads well, else as JSON."""
     if isinstance(item, str):
-        return passage(item, marks=marks) if item else tag("span", "empty text", class_="none")
+        return render_passage(item, marks=marks) if item else make_tag("span", "empty text", class_="none")
     if not isinstance(item, dict | list):
-        return tag("code", json.dumps(item))
+        return make_tag("code", json.dumps(item))
     if not item:
-        return tag("span", "none", class_="none")
+        return make_tag("span", "none", class_="none")
     if depth == DEEP or len(item) > MANY:
-        return _json(item)
+        return _render_json(item)
     if isinstance(item, dict):
-        return facts((key, value(inner, depth + 1, marks=marks)) for key, inner in item.items())
+        return render_facts((key, render_value(inner, depth + 1, marks=marks)) for key, inner in item.items())
     objects = all(isinstance(inner, dict) for inner in item)
-    inside = (tag("li", value(inner, depth + 1, marks=marks)) for inner in item)
-    return tag("ul", inside, class_="items" if objects else "values")
+    inside = (make_tag("li", render_value(inner, depth + 1, marks=marks)) for inner in item)
+    return make_tag("ul", inside, class_="items" if objects else "values")
 
 
-def _json(item: JsonValue) -> Html:
-    text = json_text(item)
-    return folded(text, "JSON, ", code=True) if len(text) > SHOWN else tag("code", " ".join(text.split()))
+def _render_json(item: JsonValue) -> Html:
+    text = format_readable_json(item)
+    return (
+        render_folded_text(text, "JSON, ", code=True) if len(text) > SHOWN else make_tag("code", " ".join(text.split()))
+    )
 
 
-def facts(pairs: Iterable[tuple[str, Child]], kind: str = "facts") -> Html:
+def render_facts(pairs: Iterable[tuple[str, Child]], kind: str = "facts") -> Html:
     """Return names with what belongs to each; names are keys of JSON, or ours."""
-    return tag("dl", (tag("div", tag("dt", name(key)), tag("dd", inner)) for key, inner in pairs), class_=kind)
+    return make_tag(
+        "dl",
+        (make_tag("div", make_tag("dt", render_name(key)), make_tag("dd", inner)) for key, inner in pairs),
+        class_=kind,
+    )
 
 
-def named(item: JsonValue) -> Child:
-    """Return a value in running text: a short text as it is, anything else as `value` has it."""
-    return tag("bdi", item) if isinstance(item, str) and 0 < len(item) <= SHOWN else value(item)
+def render_inline(item: JsonValue) -> Child:
+    """Return a value in running text: a short text as it is, anything else as `render_value` has it."""
+    return make_tag("bdi", item) if isinstance(item, str) and 0 < len(item) <= SHOWN else render_value(item)
 
 
-def name(words: str) -> Html:
+def render_name(words: str) -> Html:
     """Return a name made of parts, such as ``stop_invalid_answer``, which breaks between them where it must."""
     parts = re.findall(r"[^_:.-]+[_:.-]*|[_:.-]+", words)
-    return tag("bdi", ([part, tag("wbr")] for part in parts[:-1]), parts[-1:])
+    return make_tag("bdi", ([part, make_tag("wbr")] for part in parts[:-1]), parts[-1:])
 
 
-def passage(text: str, kind: str = "text", *, marks: Marks = None) -> Html:
+def render_passage(text: str, kind: str = "text", *, marks: Marks = None) -> Html:
     """Return a text in a direction of its own: a link if it is a web address, folded if it is long."""
     if len(text) > LONG:
-        return folded(text, marks=marks)
-    if _address(text):
-        return tag("mark", link(text)) if marks and any(marks(text)) else link(text)
-    return tag("div", _marked(text, marks), class_=f"{kind} long" if len(text) > LINE else kind, dir="auto")
+        return render_folded_text(text, marks=marks)
+    if _parse_link_address(text):
+        return make_tag("mark", render_link(text)) if marks and any(marks(text)) else render_link(text)
+    return make_tag(
+        "div", _render_marked_text(text, marks), class_=f"{kind} long" if len(text) > LINE else kind, dir="auto"
+    )
 
 
-def _marked(text: str, marks: Marks) -> Iterator[Child]:
+def _render_marked_text(text: str, marks: Marks) -> Iterator[Child]:
     """Yield a text with what is found in it in ``mark``."""
     at = 0
     for item in marks(text) if marks else ():
         yield text[at : item.start]
-        yield tag("mark", text[item.start : item.end], class_=item.kind, data_of=item.of)
+        yield make_tag("mark", text[item.start : item.end], class_=item.kind, data_of=item.of)
         at = item.end
     yield text[at:]
 
 
-def folded(text: str, head: str = "", *, code: bool = False, marks: Marks = None) -> Html:
+def render_folded_text(text: str, head: str = "", *, code: bool = False, marks: Marks = None) -> Html:
     """Return a text under a head that tells its length and how it begins."""
-    begins = tag("bdi", " ".join(text[:SHOWN].split()), "…" if len(text) > SHOWN else None)
-    summary = tag("summary", f"{head}{len(text):,} characters: ", tag("span", begins, class_="begins"))
-    whole = tag("pre", text, class_="json") if code else tag("div", _marked(text, marks), class_="text", dir="auto")
-    return tag("details", summary, whole, class_="folded")
+    begins = make_tag("bdi", " ".join(text[:SHOWN].split()), "…" if len(text) > SHOWN else None)
+    summary = make_tag("summary", f"{head}{len(text):,} characters: ", make_tag("span", begins, class_="begins"))
+    whole = (
+        make_tag("pre", text, class_="json")
+        if code
+        else make_tag("div", _render_marked_text(text, marks), class_="text", dir="auto")
+    )
+    return make_tag("details", summary, whole, class_="folded")
 
 
-def link(address: str, place: str | None = None) -> Html:
+def render_link(address: str, place: str | None = None) -> Html:
     """Return an address as a link if it is one of the web; anything else stays text, such as ``javascript:``.
 
     Args:
         address: what is shown.
         place: where it leads instead, such as to a quote in the page.
     """
-    target = _address(address if place is None else place)
+    target = _parse_link_address(address if place is None else place)
     if target is None:
-        return tag("bdi", address, class_="address")
+        return make_tag("bdi", address, class_="address")
     away = "noopener noreferrer nofollow"
-    return tag("a", tag("bdi", address), href=target, rel=away, target="_blank", class_="address")
+    return make_tag("a", make_tag("bdi", address), href=target, rel=away, target="_blank", class_="address")
 
 
-def _address(text: str) -> str | None:
+def _parse_link_address(text: str) -> str | None:
     """Return where a web address leads, as browsers read it; None for any other text."""
     if not text.lower().startswith(("http://", "https://")) or not text.isprintable() or " " in text:
         return None
@@ -151,13 +148,13 @@ def _address(text: str) -> str | None:
         return None
 
 
-def json_text(item: JsonValue) -> str:
+def format_readable_json(item: JsonValue) -> str:
     """Return a value as JSON that a person can read; letters that could steer or hide are JSON's own escapes."""
     text = json.dumps(item, ensure_ascii=False, indent=2)
     if text.isascii() and "\x7f" not in text:
         return text
-    return "".join(_escape(letter) if is_odd(letter) else letter for letter in text)
+    return "".join(_escape_json_letter(letter) if is_odd_letter(letter) else letter for letter in text)
 
 
-def _escape(letter: str) -> str:
+def _escape_json_letter(letter: str) -> str:
     return json.dumps(letter)[1:-1] if letter > "\x7f" else f"\\u{ord(letter):04x}"

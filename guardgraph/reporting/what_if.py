@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from guardgraph.drawing.picture import draw
-from guardgraph.drawing.svg import svg
+from guardgraph.drawing.svg import draw_svg
 from guardgraph.evidence.judged import Row, WhatIf
 from guardgraph.graphs.replay.whatif import AgainKind, Ending
 from guardgraph.plain.errors import ConfigurationError, InputError
-from guardgraph.reporting.document import Child, Html, foot, fragment, section, tag
-from guardgraph.reporting.values import facts, name, value
-
-__all__ = ["content", "title"]
+from guardgraph.reporting.document import Child, Html, join_html, make_tag, render_footer, render_section
+from guardgraph.reporting.values import render_facts, render_name, render_value
 
 DRAWN = 10
 """Changes of different kinds whose two ways are drawn; the table has all of them."""
@@ -27,77 +25,89 @@ MEANINGS = {
 }
 
 
-def title(judged: WhatIf) -> str:
+def make_what_if_title(judged: WhatIf) -> str:
     """Return what a browser shows of the page in its tabs."""
     return f"What if, {judged.graph.get_name()}: {judged.counts['changed']} of {len(judged.rows)} runs changed"
 
 
-def content(judged: WhatIf) -> Html:
+def render_what_if_page(judged: WhatIf) -> Html:
     """Return the page."""
-    return fragment(_head(judged), tag("main", _sections(judged)), foot("recorded runs; nothing was called"))
+    return join_html(
+        _render_what_if_head(judged),
+        make_tag("main", _render_what_if_sections(judged)),
+        render_footer("recorded runs; nothing was called"),
+    )
 
 
-def _head(judged: WhatIf) -> Html:
+def _render_what_if_head(judged: WhatIf) -> Html:
     runs, changed = len(judged.rows), judged.counts["changed"]
-    counted = ((kind, f"{count:,} {MEANINGS[kind]}{_why(judged, kind)}") for kind, count in judged.counts.items())
+    counted = (
+        (kind, f"{count:,} {MEANINGS[kind]}{_explain_unjudged_runs(judged, kind)}")
+        for kind, count in judged.counts.items()
+    )
     others = judged.other_declarations
     named = f"{others:,} were made by a graph with other declarations" if others else None
-    return tag(
+    return make_tag(
         "header",
-        tag("p", "What if ", name(judged.graph.get_name()), " had decided these runs?", class_="kicker"),
-        tag("h1", f"{changed:,} of {runs:,} runs changed"),
-        facts(counted),
-        tag("p", named, class_="label") if named else None,
+        make_tag("p", "What if ", render_name(judged.graph.get_name()), " had decided these runs?", class_="kicker"),
+        make_tag("h1", f"{changed:,} of {runs:,} runs changed"),
+        render_facts(counted),
+        make_tag("p", named, class_="label") if named else None,
         class_=f"ended {'wait' if changed else 'ok'}",
     )
 
 
-def _why(judged: WhatIf, kind: AgainKind) -> str:
+def _explain_unjudged_runs(judged: WhatIf, kind: AgainKind) -> str:
     """Say why runs cannot be judged; what the other classes are has its own words."""
     told = (f"{count:,} {why}" for why, count in judged.reasons(kind).items() if kind == "unreplayable")
     return f": {said}" if (said := ", ".join(told)) else ""
 
 
-def _sections(judged: WhatIf) -> Iterator[Html]:
+def _render_what_if_sections(judged: WhatIf) -> Iterator[Html]:
     if judged.flows:
-        yield section("From ending to ending", _flows(judged))
-    drawn = _first_of_each(judged)
+        yield render_section("From ending to ending", _render_ending_flows(judged))
+    drawn = _pick_first_changes(judged)
     if drawn:
-        shown = [_change(judged, row) for row in drawn[:DRAWN]]
-        yield section("Where the ways part", *shown)
+        shown = [_render_changed_run(judged, row) for row in drawn[:DRAWN]]
+        yield render_section("Where the ways part", *shown)
     if unknown := [row for row in judged.rows if row.kind == "unknown"]:
-        yield section("Unknown", _unknown(unknown))
+        yield render_section("Unknown", _render_unknown_runs(unknown))
 
 
-def _flows(judged: WhatIf) -> Html:
+def _render_ending_flows(judged: WhatIf) -> Html:
     most = max(judged.flows.values())
-    columns = tag("tr", (tag("th", column, scope="col") for column in ("old ending", "new ending", "runs")))
+    columns = make_tag("tr", (make_tag("th", column, scope="col") for column in ("old ending", "new ending", "runs")))
     rows = (
-        tag("tr", tag("th", _named(old), scope="row"), tag("td", _new(old, new, differs)), tag("td", _bar(count, most)))
+        make_tag(
+            "tr",
+            make_tag("th", _render_ending_name(old), scope="row"),
+            make_tag("td", _render_new_ending(old, new, differs)),
+            make_tag("td", _render_count_bar(count, most)),
+        )
         for (old, new, differs), count in judged.flows.items()
     )
-    return tag("table", tag("thead", columns), tag("tbody", rows), class_="card flows")
+    return make_tag("table", make_tag("thead", columns), make_tag("tbody", rows), class_="card flows")
 
 
-def _new(old: Ending, new: Ending, differs: bool) -> Child:
+def _render_new_ending(old: Ending, new: Ending, differs: bool) -> Child:
     if not differs:
-        return tag("span", "same", class_="none")
-    return [_named(new), tag("small", "another result") if old == new else None]
+        return make_tag("span", "same", class_="none")
+    return [_render_ending_name(new), make_tag("small", "another result") if old == new else None]
 
 
-def _named(ending: Ending) -> Html:
+def _render_ending_name(ending: Ending) -> Html:
     look = "pass" if ending.status == "ok" else "stop"
     words = ending.outcome if ending.status == "ok" else ending.stop_reason
-    return fragment(tag("span", ending.status, class_=f"verdict {look}"), " ", name(words or ""))
+    return join_html(make_tag("span", ending.status, class_=f"verdict {look}"), " ", render_name(words or ""))
 
 
-def _bar(count: int, most: int) -> Html:
-    rect = tag("rect", x=0, width=f"{100 * count / most:.2f}", height=1)
-    bar = tag("svg", rect, viewBox="0 0 100 1", preserveAspectRatio="none", aria_hidden="true", class_="bar")
-    return tag("div", bar, tag("span", f"{count:,}"), class_="time")
+def _render_count_bar(count: int, most: int) -> Html:
+    rect = make_tag("rect", x=0, width=f"{100 * count / most:.2f}", height=1)
+    bar = make_tag("svg", rect, viewBox="0 0 100 1", preserveAspectRatio="none", aria_hidden="true", class_="bar")
+    return make_tag("div", bar, make_tag("span", f"{count:,}"), class_="time")
 
 
-def _first_of_each(judged: WhatIf) -> list[Row]:
+def _pick_first_changes(judged: WhatIf) -> list[Row]:
     """Return the first run of each kind of change: by its endings, and by who decides otherwise."""
     found: dict[tuple[Ending | None, Ending | None, str | None], Row] = {}
     for row in judged.rows:
@@ -106,43 +116,50 @@ def _first_of_each(judged: WhatIf) -> list[Row]:
     return list(found.values())
 
 
-def _change(judged: WhatIf, row: Row) -> Html:
+def _render_changed_run(judged: WhatIf, row: Row) -> Html:
     said = [
-        ("run", tag("code", name(row.run_id))),
-        ("was", _named(row.old) if row.old else None),
-        ("would be", _named(row.new) if row.new else None),
-        ("decided by", tag("code", name(row.guard)) if row.guard else None),
+        ("run", make_tag("code", render_name(row.run_id))),
+        ("was", _render_ending_name(row.old) if row.old else None),
+        ("would be", _render_ending_name(row.new) if row.new else None),
+        ("decided by", make_tag("code", render_name(row.guard)) if row.guard else None),
         ("differs in", ", ".join(row.differs)),
-        *((key, value(item)) for key, item in row.evidence.items()),
+        *((key, render_value(item)) for key, item in row.evidence.items()),
     ]
-    told = tag("div", facts((key, item) for key, item in said if item), class_="card")
-    return tag("article", told, _picture(judged, row), class_="change")
+    told = make_tag("div", render_facts((key, item) for key, item in said if item), class_="card")
+    return make_tag("article", told, _render_both_ways(judged, row), class_="change")
 
 
-def _picture(judged: WhatIf, row: Row) -> Html | None:
+def _render_both_ways(judged: WhatIf, row: Row) -> Html | None:
     if row.ways is None:
         return None
     then, now = row.ways
     try:
         diagram = draw(judged.graph, now.run, earlier=then.run).diagram
-        drawn = Html(svg(diagram))  # a picture escapes what it shows
+        drawn = Html(draw_svg(diagram))  # a picture escapes what it shows
     except (ConfigurationError, InputError) as error:  # the old way may be one of a graph with other nodes
-        return tag("p", str(error), class_="none")
-    return tag("div", tag("figure", drawn), class_="whole", tabindex=0, role="region", aria_label="Both ways")
+        return make_tag("p", str(error), class_="none")
+    return make_tag("div", make_tag("figure", drawn), class_="whole", tabindex=0, role="region", aria_label="Both ways")
 
 
-def _unknown(rows: list[Row]) -> Html:
-    columns = tag("tr", (tag("th", column, scope="col") for column in ("run", "node", "what differs")))
+def _render_unknown_runs(rows: list[Row]) -> Html:
+    columns = make_tag("tr", (make_tag("th", column, scope="col") for column in ("run", "node", "what differs")))
     lines = (
-        tag("tr", tag("th", name(row.run_id), scope="row"), tag("td", name(row.call.node)), tag("td", _differs(row)))
+        make_tag(
+            "tr",
+            make_tag("th", render_name(row.run_id), scope="row"),
+            make_tag("td", render_name(row.call.node)),
+            make_tag("td", _render_difference(row)),
+        )
         for row in rows[:LISTED]
         if row.call is not None
     )
-    left = tag("p", f"and {len(rows) - LISTED:,} more", class_="label") if len(rows) > LISTED else None
-    return fragment(tag("table", tag("thead", columns), tag("tbody", lines), class_="card unknown"), left)
+    left = make_tag("p", f"and {len(rows) - LISTED:,} more", class_="label") if len(rows) > LISTED else None
+    return join_html(
+        make_tag("table", make_tag("thead", columns), make_tag("tbody", lines), class_="card unknown"), left
+    )
 
 
-def _differs(row: Row) -> Child:
+def _render_difference(row: Row) -> Child:
     difference = row.call.difference if row.call is not None else ""
     assumed = f"as an assumption: {row.assumed}" if row.assumed is not None else None
-    return [tag("bdi", difference), tag("small", tag("bdi", assumed)) if assumed else None]
+    return [make_tag("bdi", difference), make_tag("small", make_tag("bdi", assumed)) if assumed else None]

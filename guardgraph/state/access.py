@@ -7,8 +7,6 @@ from typing import Final, NamedTuple
 
 from guardgraph.state.context import Caller
 
-__all__ = ["PUBLIC", "TENANT", "Access", "find_reader_problem", "is_access_allowed", "normalize_document_access"]
-
 PUBLIC: Final = "public"
 """The reader that is everybody."""
 

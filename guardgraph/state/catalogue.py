@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-__all__ = ["AUDIT_UNAVAILABLE", "SUCCESS", "Catalogue", "StopReason", "common_reasons"]
-
 SUCCESS = "success"
 """The stop reason of a run that ended well."""
 

@@ -7,17 +7,15 @@ from typing import Annotated, Any, Generic, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from guardgraph.plain.findings import configuration_error
-from guardgraph.plain.json import json_problem
+from guardgraph.plain.findings import make_configuration_error
+from guardgraph.plain.json import find_json_problem
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
-
-__all__ = ["Caller", "Context", "build_server_caller"]
 
 
 def _validate_caller_text(value: object) -> object:
     if not isinstance(value, str):
         raise ValueError("a text is required")
-    if (problem := json_problem(value)) is not None:
+    if (problem := find_json_problem(value)) is not None:
         raise ValueError(f"a text that can be stored is required, not {problem}")
     return value
 
@@ -78,7 +76,7 @@ def build_server_caller(user: object) -> Caller | None:
             groups=groups if listed else (),
         )
     except ValidationError as error:
-        raise configuration_error("user", error) from None
+        raise make_configuration_error("user", error) from None
     return None if caller == Caller() else caller
 
 
@@ -127,7 +125,7 @@ class Context(BaseModel, Generic[PolicyT, BudgetT]):
         try:
             return cls(**{name: given[name] for name in cls.model_fields if name in given})
         except ValidationError as error:
-            raise configuration_error("context", error) from None
+            raise make_configuration_error("context", error) from None
 
     def check(self, policy: Settings, budget: Budget) -> None:
         """Hold the context against the deployment's settings.

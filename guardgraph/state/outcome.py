@@ -16,16 +16,14 @@ from guardgraph.plain.json import (
     JsonValue,
     NotJson,
     TooLarge,
-    copied,
-    is_plain,
-    json_bytes,
-    measure,
-    packed_text,
+    copy_json,
+    count_json_bytes,
+    is_plain_json,
+    make_storable_json,
+    measure_json,
+    pack_json_text,
     parse_json,
-    storable,
 )
-
-__all__ = ["Outcome"]
 
 
 @dataclass(slots=True)
@@ -46,14 +44,14 @@ class Outcome:
     def holding(cls, content: JsonValue, about: JsonObject) -> Outcome:
         """Return the outcome of a value that was just found to be plain JSON, packed at once and not walked again."""
         outcome = cls("value", content, about)
-        if is_plain(about):
+        if is_plain_json(about):
             outcome._text, outcome._is_plain = json.dumps(["value", content, about]), True
         return outcome
 
     def packed(self) -> str:
         """Return the JSON text that goes into a raw channel."""
         if self._text is None:
-            self._text, self._is_plain = packed_text([self.form, self.content, self.about])
+            self._text, self._is_plain = pack_json_text([self.form, self.content, self.about])
         return self._text
 
     def is_larger_than(self, most: int) -> bool:
@@ -61,16 +59,16 @@ class Outcome:
         if self.form == "failure" or (self._text is not None and len(self._text) <= most):
             return False
         try:
-            measure(self.content, most)
+            measure_json(self.content, most)
         except TooLarge:
             return True
-        return len(self.packed()) > most and json_bytes(self.settled().content) > most
+        return len(self.packed()) > most and count_json_bytes(self.settled().content) > most
 
     def settled(self) -> Outcome:
         """Return the outcome as whoever unpacks it will see it, and nobody else's object any more."""
         packed = self.packed()
         return (
-            self._rebuild_packed(packed, self.form, copied(self.content), self.about)
+            self._rebuild_packed(packed, self.form, copy_json(self.content), self.about)
             if self._is_plain
             else self.unpacked(packed)
         )
@@ -99,4 +97,4 @@ class Outcome:
         if self.form == "text":
             with suppress(NotJson):
                 content = parse_json(content)
-        return {**self.about, "failure" if self.form == "failure" else "proposal": storable(content)}
+        return {**self.about, "failure" if self.form == "failure" else "proposal": make_storable_json(content)}

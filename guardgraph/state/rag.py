@@ -13,32 +13,6 @@ from guardgraph.state.recording import Asking
 from guardgraph.state.run import Ok, Stopped
 from guardgraph.state.settings import Allowlist, Budget, Check, MaxFloat, MaxInt, MinFloat, Policy
 
-__all__ = [
-    "PASSAGE_CHARS",
-    "RAG_REASONS",
-    "Candidate",
-    "CitationDetail",
-    "Clarification",
-    "ClarifyReason",
-    "ContextChunk",
-    "Found",
-    "Intent",
-    "RagAnswer",
-    "RagBudget",
-    "RagContext",
-    "RagInput",
-    "RagOk",
-    "RagPolicy",
-    "RagResult",
-    "RagState",
-    "RagStopped",
-    "RagTask",
-    "Retrieval",
-    "RetrievalRequest",
-    "SpansBy",
-]
-
-
 ClarifyReason = Literal["nothing_relevant", "answerer_abstained"]
 """Why a run clarifies: nothing found was relevant enough, or the answerer said that the context has no answer."""
 

@@ -16,31 +16,8 @@ from typing_extensions import TypedDict
 
 from guardgraph.plain.errors import InputError
 from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.plain.version import version
+from guardgraph.plain.version import read_package_version
 from guardgraph.state.run import Kind
-
-__all__ = [
-    "CLOSED",
-    "FORMAT",
-    "Asking",
-    "CallKind",
-    "Fingerprints",
-    "JudgedBy",
-    "Opening",
-    "RecordedCall",
-    "RecordedVisit",
-    "Recorder",
-    "Recording",
-    "Sha256",
-    "Shadow",
-    "ShadowCall",
-    "ShadowEnding",
-    "ShadowError",
-    "VisitRecord",
-    "is_newer_recording",
-    "schema",
-    "validate_recording",
-]
 
 CLOSED = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
 """What is recorded has no other fields, and nothing in it is taken for something that it is not."""
@@ -331,7 +308,7 @@ def validate_recording(given: Any) -> Recording:
 
 def is_newer_recording(given: JsonObject) -> bool:
     """Say whether a recording says that a newer version of guardgraph made it, or that it has a newer form."""
-    made, ours = (_parse_release_number(text) for text in (given.get("guardgraph"), version()))
+    made, ours = (_parse_release_number(text) for text in (given.get("guardgraph"), read_package_version()))
     return (bool(ours) and made > ours) or (type(number := given.get("format")) is int and number > FORMAT)
 
 

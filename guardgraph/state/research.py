@@ -12,40 +12,10 @@ from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.run import Ok, Stopped
-from guardgraph.state.settings import (
-    Allowlist,
-    Budget,
-    Check,
-    Hosts,
-    MaxFloat,
-    MaxInt,
-    Policy,
-    Vocabulary,
-)
-
-__all__ = [
-    "READ_FAILURES",
-    "RESEARCH_REASONS",
-    "Issue",
-    "Note",
-    "Page",
-    "PlanStep",
-    "ResearchAnswer",
-    "ResearchBudget",
-    "ResearchContext",
-    "ResearchInput",
-    "ResearchOk",
-    "ResearchPolicy",
-    "ResearchResult",
-    "ResearchState",
-    "ResearchStopped",
-    "ResearchTask",
-    "Sources",
-    "Verification",
-]
+from guardgraph.state.settings import Allowlist, Budget, Check, Hosts, MaxFloat, MaxInt, Policy, Vocabulary
 
 
-class Page(TypedDict):
+class SourcePage(TypedDict):
     """A page that was read. What is not known is an empty string; what its reader does not say is absent."""
 
     title: str
@@ -139,7 +109,7 @@ class Issue(TypedDict):
     unsupported: NotRequired[list[str]]
 
 
-class Verification(TypedDict):
+class NotesVerification(TypedDict):
     """What the verification of the notes found."""
 
     ok: bool
@@ -178,7 +148,7 @@ class ResearchState(TypedDict):
     accepted_hits: list[JsonValue]
     accepted_sources: Sources
     found_pages: str
-    accepted_pages: dict[str, Page]
+    accepted_pages: dict[str, SourcePage]
     found_notes: str
     proposed_notes: str
     accepted_notes: list[Note]
@@ -207,7 +177,7 @@ class ResearchStopped(Stopped, SourcesLeftOut):
     """What a stopped run returns: why, and the evidence."""
 
     denied_sources: NotRequired[list[JsonObject]]
-    verification: NotRequired[Verification]
+    verification: NotRequired[NotesVerification]
     raw_plan: NotRequired[JsonValue]
     invalid_citations: NotRequired[list[str]]
     unsupported: NotRequired[list[str]]
@@ -220,11 +190,7 @@ ResearchResult: TypeAlias = ResearchOk | ResearchStopped
 class ResearchPolicy(Policy):
     """Which hosts the model may name, which the runtime will read now, and which checks run."""
 
-    allowed_domains_policy: Hosts = (
-        "official-status.example.com",
-        "vendor.example.com",
-        "regulator.example.org",
-    )
+    allowed_domains_policy: Hosts = ("official-status.example.com", "vendor.example.com", "regulator.example.org")
     """Hosts that may be asked for, exact."""
     allowed_domains_execution: Hosts = ("official-status.example.com", "vendor.example.com")
     """Hosts that the runtime will read now, exact."""

@@ -21,20 +21,6 @@ else:
             return hint
 
 
-__all__ = [
-    "AUDITED",
-    "RECORDED",
-    "Audit",
-    "Kind",
-    "LogEntry",
-    "Ok",
-    "Result",
-    "Stopped",
-    "TimelineEntry",
-    "Verdict",
-    "Waiting",
-]
-
 RECORDED = ("run_id", "pattern", "status", "stop_reason", "phase", "trace", "history", "path", "timeline")
 """Keys of a result that say how the run went; no body writes them."""
 

@@ -10,37 +10,8 @@ from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.run import Audit, Ok, Stopped
-from guardgraph.state.settings import (
-    Budget,
-    Check,
-    MaxFloat,
-    MaxInt,
-    MinFloat,
-    Names,
-    Policy,
-    Vocabulary,
-)
+from guardgraph.state.settings import Budget, Check, MaxFloat, MaxInt, MinFloat, Names, Policy, Vocabulary
 from guardgraph.state.tightening import Tightens
-
-__all__ = [
-    "SELF_CRITIQUE_REASONS",
-    "ChangeAudit",
-    "Critique",
-    "Decision",
-    "Patch",
-    "Rejected",
-    "Risk",
-    "SelfCritiqueBudget",
-    "SelfCritiqueContext",
-    "SelfCritiqueInput",
-    "SelfCritiqueOk",
-    "SelfCritiquePolicy",
-    "SelfCritiqueResult",
-    "SelfCritiqueState",
-    "SelfCritiqueStopped",
-    "SelfCritiqueTask",
-    "Severity",
-]
 
 Decision = Literal["approve", "revise", "escalate"]
 Severity = Literal["low", "medium", "high"]
@@ -48,14 +19,7 @@ Severity = Literal["low", "medium", "high"]
 Decisions: TypeAlias = Annotated[Names, Tightens.among(*get_args(Decision))]
 """Decisions that are allowed; only those on both lists hold."""
 
-RISK_TYPES = (
-    "overconfidence",
-    "missing_uncertainty",
-    "contradiction",
-    "scope_leak",
-    "policy_violation",
-    "legal_risk",
-)
+RISK_TYPES = ("overconfidence", "missing_uncertainty", "contradiction", "scope_leak", "policy_violation", "legal_risk")
 """The risks that a critic can name."""
 
 RiskTypes: TypeAlias = Annotated[Names, Tightens.among(*RISK_TYPES)]

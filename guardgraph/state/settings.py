@@ -14,28 +14,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic.fields import FieldInfo
 
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.findings import lines_of, shown
+from guardgraph.plain.findings import format_given_value, format_validation_lines
 from guardgraph.plain.hashing import canonical_json, digest
-from guardgraph.plain.json import INPUT_BYTES, INT_LIMIT, REPLY_BYTES, JsonObject, JsonValue, json_problem
+from guardgraph.plain.json import INPUT_BYTES, INT_LIMIT, REPLY_BYTES, JsonObject, JsonValue, find_json_problem
 from guardgraph.state.tightening import Compared, Problem, Tightens
-
-__all__ = [
-    "Allowlist",
-    "Budget",
-    "BudgetT",
-    "Check",
-    "Hosts",
-    "MaxFloat",
-    "MaxInt",
-    "MinFloat",
-    "Names",
-    "Policy",
-    "PolicyT",
-    "Settings",
-    "Vocabulary",
-    "choose_settings",
-]
-
 
 MOST_NAMES = 100_000
 """Names that a list of a setting may have."""
@@ -49,7 +31,7 @@ def _validate_setting_strings(value: object) -> object:
         raise ValueError("a list of strings is required")
     for number, item in enumerate(value, 1):
         if not isinstance(item, str):
-            raise ValueError(f"a list of strings is required, and item {number} is {shown(item)}")
+            raise ValueError(f"a list of strings is required, and item {number} is {format_given_value(item)}")
     if len(value) > MOST_NAMES or any(len(item) > LONGEST_NAME for item in value):
         raise ValueError(f"a list of at most {MOST_NAMES} strings of at most {LONGEST_NAME} characters is required")
     return tuple(value)
@@ -104,7 +86,7 @@ class Settings(BaseModel):
             )
         except ValidationError as error:
             if wrong := [item for item in error.errors(include_url=False) if item["type"] != "missing"]:
-                raise TypeError("\n".join(lines_of(cls.__name__, wrong))) from None
+                raise TypeError("\n".join(format_validation_lines(cls.__name__, wrong))) from None
 
     @classmethod
     def _get_tightening_rule(cls, name: str) -> Tightens:
@@ -125,7 +107,7 @@ class Settings(BaseModel):
     def _validate_storable_text(cls, value: Any) -> Any:
         """Refuse a text that no recording could keep."""
         for text in _list_setting_texts(value):
-            if (problem := json_problem(text)) is not None:
+            if (problem := find_json_problem(text)) is not None:
                 raise ValueError(f"a text that can be stored is required, not {problem}")
         return value
 
@@ -238,7 +220,7 @@ class Settings(BaseModel):
         for name in sorted(overlay.model_fields_set):
             ours, theirs = getattr(self, name), getattr(overlay, name)
             if self._get_tightening_rule(name).is_fixed and ours != theirs:
-                yield name, f"the deployment fixed {shown(ours)}; given: {shown(theirs)}"
+                yield name, f"the deployment fixed {format_given_value(ours)}; given: {format_given_value(theirs)}"
         problems = {name: said for name, said in self._list_name_problems().items() if name in overlay.model_fields_set}
         yield from overlay.wrong_names(problems)
 

@@ -12,10 +12,8 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.json import json_problem
-from guardgraph.plain.urls import host_problem, normal_host
-
-__all__ = ["Compared", "Problem", "Tightens", "explain_unknown_name"]
+from guardgraph.plain.json import find_json_problem
+from guardgraph.plain.urls import find_host_problem, normalise_host
 
 Problem: TypeAlias = Callable[[str], str | None]
 """What says why a name can name nothing, None of one that can."""
@@ -202,7 +200,7 @@ def _validate_setting_flag(value: Any) -> Any:
 
 
 def _validate_plain_setting(value: Any) -> Any:
-    if (problem := json_problem(list(value) if isinstance(value, tuple) else value)) is not None:
+    if (problem := find_json_problem(list(value) if isinstance(value, tuple) else value)) is not None:
         raise ValueError(f"plain JSON is required, not {problem}")
     return value
 
@@ -221,8 +219,8 @@ def _intersect_settings(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple
 
 
 def _intersect_allowed_hosts(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
-    named = {normal_host(host) for host in theirs}
-    return tuple(host for host in ours if normal_host(host) in named)
+    named = {normalise_host(host) for host in theirs}
+    return tuple(host for host in ours if normalise_host(host) in named)
 
 
 def _unite_settings(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -232,7 +230,9 @@ def _unite_settings(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any
 Tightens.smallest = Tightens("smallest", _tighten_limit(min), _validate_limit_number)
 Tightens.largest = Tightens("largest", _tighten_limit(max), _validate_limit_number)
 Tightens.intersection = Tightens("intersection", _intersect_settings, _validate_setting_names, is_set=True)
-Tightens.hosts = Tightens("hosts", _intersect_allowed_hosts, _validate_setting_names, is_set=True, problem=host_problem)
+Tightens.hosts = Tightens(
+    "hosts", _intersect_allowed_hosts, _validate_setting_names, is_set=True, problem=find_host_problem
+)
 Tightens.union = Tightens("union", _unite_settings, _validate_setting_names, is_set=True)
 Tightens.either = Tightens("either", lambda ours, theirs: ours or theirs, _validate_setting_flag)
 Tightens.fixed = Tightens("fixed", lambda ours, theirs: ours, _validate_plain_setting, is_fixed=True)

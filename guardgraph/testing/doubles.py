@@ -28,19 +28,6 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.recording import Recording
 
-__all__ = [
-    "InMemoryRecorder",
-    "ModelCall",
-    "Reply",
-    "Script",
-    "ScriptExhausted",
-    "ScriptedChatModel",
-    "ScriptedClock",
-    "ScriptedTool",
-    "forward",
-    "scripted_tool",
-]
-
 
 class ScriptedClock:
     """A clock that only a script moves; thread-safe.
@@ -52,7 +39,7 @@ class ScriptedClock:
 
     def __init__(self, start: float = 0.0, step: float = 0.0) -> None:
         self._now = float(start)
-        self._step = forward(step)
+        self._step = check_clock_step(step)
         self._lock = Lock()
 
     def __call__(self) -> float:
@@ -69,10 +56,10 @@ class ScriptedClock:
             ConfigurationError: `seconds` is negative; this clock is monotonic.
         """
         with self._lock:
-            self._now += forward(seconds)
+            self._now += check_clock_step(seconds)
 
 
-def forward(seconds: float) -> float:
+def check_clock_step(seconds: float) -> float:
     """Return seconds, if time can pass by them."""
     if not seconds >= 0:
         raise ConfigurationError(f"seconds: a number of at least 0 is required; given: {seconds}")
@@ -105,12 +92,12 @@ class Script:
         self._lock = Lock()
         self._calls: list[Any] = []
 
-    def calls(self) -> list[Any]:
+    def list_scripted_calls(self) -> list[Any]:
         """Return the calls so far, in order."""
         with self._lock:
             return list(self._calls)
 
-    def play(self, call: Any) -> Any:
+    def play_script_item(self, call: Any) -> Any:
         """Note a call and return its item; an exception is raised."""
         with self._lock:
             self._calls.append(call)
@@ -139,7 +126,7 @@ class Reply:
     """What the model says instead of answering."""
 
     def __post_init__(self) -> None:
-        forward(self.delay)
+        check_clock_step(self.delay)
 
     def message(self, model: str) -> AIMessage:
         """Return the message that a chat model would make of this reply."""
@@ -147,11 +134,11 @@ class Reply:
             content=self.text if isinstance(self.text, str) else json.dumps(self.text, ensure_ascii=False),
             additional_kwargs={} if self.refusal is None else {"refusal": self.refusal},
             response_metadata={"finish_reason": self.finish_reason, "model_name": model},
-            usage_metadata=None if self.usage is None else _usage_metadata(self.usage),
+            usage_metadata=None if self.usage is None else _make_scripted_usage(self.usage),
         )
 
 
-def _usage_metadata(usage: Mapping[str, int]) -> Any:
+def _make_scripted_usage(usage: Mapping[str, int]) -> Any:
     given = {"input_tokens": 0, "output_tokens": 0, **usage}
     return {"total_tokens": given["input_tokens"] + given["output_tokens"], **given}
 
@@ -165,7 +152,7 @@ class ScriptedTool:
     @property
     def calls(self) -> list[JsonObject]:
         """The requests so far, in order, as they were when they were made."""
-        return self._script.calls()
+        return self._script.list_scripted_calls()
 
     def __call__(self, request: JsonObject) -> Any:
         """Play the next item.
@@ -173,7 +160,7 @@ class ScriptedTool:
         Raises:
             ScriptExhausted: the script has run out.
         """
-        item = self._script.play(deepcopy(request))
+        item = self._script.play_script_item(deepcopy(request))
         return item(request) if callable(item) else deepcopy(item)
 
 
@@ -230,13 +217,13 @@ class ScriptedChatModel(BaseChatModel):
             known = ", ".join(["loop", "clock", *sorted(type(self).model_fields)])
             raise ConfigurationError(f"ScriptedChatModel: given {', '.join(unknown)}; allowed: {known}")
         super().__init__(**fields)
-        self._script = Script(self.model_name, map(_playable, script), loop=loop)
+        self._script = Script(self.model_name, map(_check_script_item, script), loop=loop)
         self._clock = clock
 
     @property
     def calls(self) -> list[ModelCall]:
         """What the model was asked so far, in order."""
-        return self._script.calls()
+        return self._script.list_scripted_calls()
 
     @property
     def _llm_type(self) -> str:
@@ -249,9 +236,9 @@ class ScriptedChatModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        item = self._script.play(ModelCall(list(messages), kwargs))
-        time.sleep(self._seconds_to_sleep(item))
-        return ChatResult(generations=[ChatGeneration(message=self._message(item))])
+        item = self._script.play_script_item(ModelCall(list(messages), kwargs))
+        time.sleep(self._take_scripted_delay(item))
+        return ChatResult(generations=[ChatGeneration(message=self._make_scripted_message(item))])
 
     async def _agenerate(
         self,
@@ -260,9 +247,9 @@ class ScriptedChatModel(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        item = self._script.play(ModelCall(list(messages), kwargs))
-        await asyncio.sleep(self._seconds_to_sleep(item))
-        return ChatResult(generations=[ChatGeneration(message=self._message(item))])
+        item = self._script.play_script_item(ModelCall(list(messages), kwargs))
+        await asyncio.sleep(self._take_scripted_delay(item))
+        return ChatResult(generations=[ChatGeneration(message=self._make_scripted_message(item))])
 
     def _stream(
         self,
@@ -271,9 +258,9 @@ class ScriptedChatModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> Iterator[ChatGenerationChunk]:
-        item = self._script.play(ModelCall(list(messages), kwargs))
-        time.sleep(self._seconds_to_sleep(item))
-        yield from _chunks(self._message(item))
+        item = self._script.play_script_item(ModelCall(list(messages), kwargs))
+        time.sleep(self._take_scripted_delay(item))
+        yield from _stream_scripted_message(self._make_scripted_message(item))
 
     async def _astream(
         self,
@@ -282,19 +269,19 @@ class ScriptedChatModel(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
-        item = self._script.play(ModelCall(list(messages), kwargs))
-        await asyncio.sleep(self._seconds_to_sleep(item))
-        for chunk in _chunks(self._message(item)):
+        item = self._script.play_script_item(ModelCall(list(messages), kwargs))
+        await asyncio.sleep(self._take_scripted_delay(item))
+        for chunk in _stream_scripted_message(self._make_scripted_message(item)):
             yield chunk
 
-    def _seconds_to_sleep(self, item: Reply | AIMessage) -> float:
+    def _take_scripted_delay(self, item: Reply | AIMessage) -> float:
         delay = item.delay if isinstance(item, Reply) else 0.0
         if self._clock is None:
             return delay
         self._clock.advance(delay)
         return 0.0
 
-    def _message(self, item: Reply | AIMessage) -> AIMessage:
+    def _make_scripted_message(self, item: Reply | AIMessage) -> AIMessage:
         return item.message(self.model_name) if isinstance(item, Reply) else item.model_copy(deep=True)
 
     def bind_tools(
@@ -335,7 +322,7 @@ class ScriptedChatModel(BaseChatModel):
         function = convert_to_openai_tool(schema)["function"]
         form = {"name": function["name"], "schema": function.get("parameters", {}), "strict": strict}
         llm = self.bind(response_format={"type": method, method: form}, **kwargs)
-        parser = _parser(schema)
+        parser = _choose_reply_parser(schema)
         if not include_raw:
             return llm | parser
         parsed = RunnablePassthrough.assign(parsed=itemgetter("raw") | parser, parsing_error=lambda _: None)
@@ -343,7 +330,7 @@ class ScriptedChatModel(BaseChatModel):
         return RunnableMap(raw=llm) | parsed.with_fallbacks([failed], exception_key="parsing_error")
 
 
-def _chunks(message: AIMessage) -> Iterator[ChatGenerationChunk]:
+def _stream_scripted_message(message: AIMessage) -> Iterator[ChatGenerationChunk]:
     """Cut a message as models stream it: word by word, and everything else with the last chunk."""
     words = _WORD.findall(message.content) if isinstance(message.content, str) else []
     for word in words:
@@ -359,7 +346,7 @@ def _chunks(message: AIMessage) -> Iterator[ChatGenerationChunk]:
     )
 
 
-def _playable(item: Any) -> Reply | AIMessage | BaseException:
+def _check_script_item(item: Any) -> Reply | AIMessage | BaseException:
     if isinstance(item, str | dict | list):
         return Reply(item)
     if isinstance(item, Reply | AIMessage | BaseException):
@@ -368,7 +355,7 @@ def _playable(item: Any) -> Reply | AIMessage | BaseException:
     raise ConfigurationError(f"script: {allowed} is required; given: {type(item).__name__}")
 
 
-def _parser(schema: dict[str, Any] | type) -> BaseOutputParser[Any]:
+def _choose_reply_parser(schema: dict[str, Any] | type) -> BaseOutputParser[Any]:
     if isinstance(schema, type) and issubclass(schema, BaseModel):
         return PydanticOutputParser(pydantic_object=schema)
     return JsonOutputParser()

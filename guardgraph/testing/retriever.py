@@ -14,21 +14,6 @@ from guardgraph.state.access import is_access_allowed, normalize_document_access
 from guardgraph.state.context import Caller
 from guardgraph.state.rag import Candidate
 
-__all__ = [
-    "CALLERS",
-    "QUESTIONS",
-    "READERS",
-    "RETRIEVER_CHECKS",
-    "GuardedBase",
-    "GuardedDocument",
-    "asked",
-    "check_retriever",
-    "equal",
-    "facts",
-    "found",
-    "is_readable",
-]
-
 
 class GuardedDocument(NamedTuple):
     """A document with who may read it."""
@@ -86,18 +71,18 @@ READERS: tuple[tuple[str, ...], ...] = (
 )
 
 
-def facts(tenant: str | None = None, readers: tuple[str, ...] = ("public",)) -> list[GuardedDocument]:
+def make_fact_documents(tenant: str | None = None, readers: tuple[str, ...] = ("public",)) -> list[GuardedDocument]:
     """Return a document for each of `FACTS`."""
     return [GuardedDocument(name, text, tenant, readers) for name, text in FACTS.items()]
 
 
-def is_readable(document: GuardedDocument, caller: JsonObject | None) -> bool:
+def is_readable_document(document: GuardedDocument, caller: JsonObject | None) -> bool:
     """Say whether a caller may read a document."""
     asking = None if caller is None else Caller.model_validate(caller)
     return is_access_allowed(normalize_document_access(document.tenant, document.readers), asking)
 
 
-def asked(
+def ask_tested_base(
     base: GuardedBase,
     question: str,
     caller: JsonObject | None = None,
@@ -121,7 +106,7 @@ def asked(
         raise AssertionError(f"search({question!r:.80}): {stop.evidence['details']}") from None
 
 
-def found(
+def find_tested_ids(
     base: GuardedBase,
     documents: Sequence[GuardedDocument],
     question: str,
@@ -131,15 +116,15 @@ def found(
     sources: Sequence[str] = ("kb",),
 ) -> list[str]:
     """Return the ids of what is found, by text."""
-    texts = [item["text"] for item in asked(base, question, caller, top_k=top_k, sources=sources)]
-    readable = [document for document in documents if is_readable(document, caller)]
+    texts = [item["text"] for item in ask_tested_base(base, question, caller, top_k=top_k, sources=sources)]
+    readable = [document for document in documents if is_readable_document(document, caller)]
     ids = [[document.id for document in readable if document.text in text] for text in texts]
     if not all(ids):
         raise AssertionError(f"search({question!r:.80}) of {caller}: a document that is not there: {texts!r:.300}")
     return [names[0] for names in ids]
 
 
-def equal(what: str, given: object, wanted: object) -> None:
+def require_equal_finds(what: str, given: object, wanted: object) -> None:
     """Refuse what is not what it should be."""
     if given != wanted:
         raise AssertionError(f"{what}: {wanted!r:.300} is required; given: {given!r:.300}")
@@ -163,7 +148,7 @@ def check_retriever(make: Callable[[], GuardedBase]) -> Literal["isolated", "fil
             check(make())
         except AssertionError as error:
             raise AssertionError(f"{name}: {error}") from error
-    return "isolated" if _is_isolated(make) else "filtered"
+    return "isolated" if _is_isolated_base(make) else "filtered"
 
 
 HOSTILE = (
@@ -183,14 +168,14 @@ ROUNDS = 8
 
 def _an_empty_base_finds_nothing(base: GuardedBase) -> None:
     for caller in CALLERS:
-        equal("found", found(base, [], QUESTIONS["harbour"], caller), [])
+        require_equal_finds("found", find_tested_ids(base, [], QUESTIONS["harbour"], caller), [])
 
 
 def _the_best_document_comes_first(base: GuardedBase) -> None:
-    documents = facts()
+    documents = make_fact_documents()
     base.put(documents)
     for name, question in QUESTIONS.items():
-        equal(f"the first for {question!r}", found(base, documents, question)[:1], [name])
+        require_equal_finds(f"the first for {question!r}", find_tested_ids(base, documents, question)[:1], [name])
 
 
 def _equal_documents_have_one_order(base: GuardedBase) -> None:
@@ -199,40 +184,49 @@ def _equal_documents_have_one_order(base: GuardedBase) -> None:
         for at, word in enumerate(("grey", "pink", "gold"))
     ]
     base.put(documents)
-    first = found(base, documents, "Who keeps the ledger?")
-    equal("all of them", sorted(first), [item.id for item in documents])
+    first = find_tested_ids(base, documents, "Who keeps the ledger?")
+    require_equal_finds("all of them", sorted(first), [item.id for item in documents])
     for _ in range(3):
-        equal("the same order again", found(base, documents, "Who keeps the ledger?"), first)
+        require_equal_finds("the same order again", find_tested_ids(base, documents, "Who keeps the ledger?"), first)
 
 
 def _top_k_and_sources_are_kept(base: GuardedBase) -> None:
-    documents = [*facts(), GuardedDocument("elsewhere", "The red ledger is kept elsewhere.", source="other")]
+    documents = [
+        *make_fact_documents(),
+        GuardedDocument("elsewhere", "The red ledger is kept elsewhere.", source="other"),
+    ]
     base.put(documents)
     question = "Where is the red ledger kept, in the bakery, the library or the stables?"
     for top_k in (1, 2, 3):
-        equal(f"as many as top_k {top_k}", len(found(base, documents, question, top_k=top_k)), top_k)
-    equal("of the other source", found(base, documents, question, sources=("other",)), ["elsewhere"])
-    equal("of no source", found(base, documents, question, sources=("nowhere",)), [])
+        require_equal_finds(
+            f"as many as top_k {top_k}", len(find_tested_ids(base, documents, question, top_k=top_k)), top_k
+        )
+    require_equal_finds(
+        "of the other source", find_tested_ids(base, documents, question, sources=("other",)), ["elsewhere"]
+    )
+    require_equal_finds("of no source", find_tested_ids(base, documents, question, sources=("nowhere",)), [])
 
 
 def _a_document_that_is_put_again_is_replaced(base: GuardedBase) -> None:
-    old, *others = facts()
+    old, *others = make_fact_documents()
     base.put([old, *others])
     new = old._replace(text="The harbour sells nine anchors and no maps.")
     base.put([new])
-    equal("the new text", found(base, [new, *others], "How many anchors does the harbour sell?")[:1], [new.id])
-    for item in asked(base, "Who keeps the red ledger?"):
-        equal("the old text", old.text in item["text"], False)
+    require_equal_finds(
+        "the new text", find_tested_ids(base, [new, *others], "How many anchors does the harbour sell?")[:1], [new.id]
+    )
+    for item in ask_tested_base(base, "Who keeps the red ledger?"):
+        require_equal_finds("the old text", old.text in item["text"], False)
 
 
 def _a_document_that_is_removed_is_gone(base: GuardedBase) -> None:
-    gone, *others = facts()
+    gone, *others = make_fact_documents()
     base.put([gone, *others])
     base.remove([gone])
     for question in QUESTIONS.values():
-        equal("what is left", gone.id in found(base, [gone, *others], question), False)
+        require_equal_finds("what is left", gone.id in find_tested_ids(base, [gone, *others], question), False)
     base.put([gone])
-    equal("put in again", found(base, [gone, *others], QUESTIONS["harbour"])[:1], [gone.id])
+    require_equal_finds("put in again", find_tested_ids(base, [gone, *others], QUESTIONS["harbour"])[:1], [gone.id])
 
 
 def _everybody_finds_what_he_may_read(base: GuardedBase) -> None:
@@ -244,9 +238,9 @@ def _everybody_finds_what_he_may_read(base: GuardedBase) -> None:
     ]
     base.put(documents)
     for caller in CALLERS:
-        expected = [item for item in documents if is_readable(item, caller)]
-        names = found(base, documents, "Which ledger is red?", caller, top_k=len(documents))
-        equal(f"found for {caller}", sorted(names), sorted(item.id for item in expected))
+        expected = [item for item in documents if is_readable_document(item, caller)]
+        names = find_tested_ids(base, documents, "Which ledger is red?", caller, top_k=len(documents))
+        require_equal_finds(f"found for {caller}", sorted(names), sorted(item.id for item in expected))
 
 
 def _what_may_not_be_read_takes_no_place(base: GuardedBase) -> None:
@@ -257,18 +251,20 @@ def _what_may_not_be_read_takes_no_place(base: GuardedBase) -> None:
     mine = GuardedDocument("mine", "A ledger lies in the tower, near other books.", "acme", ("user:ada",))
     base.put([*better, mine])
     asking = {"tenant": "acme", "user": "ada", "groups": []}
-    equal("the only one", found(base, [mine], "Who keeps the red ledger?", asking, top_k=1), ["mine"])
+    require_equal_finds(
+        "the only one", find_tested_ids(base, [mine], "Who keeps the red ledger?", asking, top_k=1), ["mine"]
+    )
 
 
 def _grants_and_revocations_hold_at_once(base: GuardedBase) -> None:
     asking = {"tenant": "acme", "user": "ada", "groups": ["support"]}
-    first, *others = facts("acme", ("tenant",))
+    first, *others = make_fact_documents("acme", ("tenant",))
     changes = [((), False), (("group:support",), True), (("user:bob",), False), (("user:ada",), True)]
     for readers, is_found in [*changes, ((), False), (("public",), True)]:
         changed = first._replace(readers=readers)
         base.put([changed, *others])
-        names = found(base, [changed, *others], QUESTIONS["harbour"], asking)
-        equal(f"found with the readers {list(readers)}", first.id in names, is_found)
+        names = find_tested_ids(base, [changed, *others], QUESTIONS["harbour"], asking)
+        require_equal_finds(f"found with the readers {list(readers)}", first.id in names, is_found)
 
 
 def _ids_are_those_of_a_tenant(base: GuardedBase) -> None:
@@ -280,39 +276,50 @@ def _ids_are_those_of_a_tenant(base: GuardedBase) -> None:
     base.put([other])
     for item in (mine, other):
         asking: JsonObject = {"tenant": item.tenant}
-        equal(f"found for {item.tenant}", found(base, [item], "Which ledger is red?", asking), ["ledger"])
+        require_equal_finds(
+            f"found for {item.tenant}", find_tested_ids(base, [item], "Which ledger is red?", asking), ["ledger"]
+        )
     base.remove([other])
-    equal("what is left", found(base, [mine], "Which ledger is red?", {"tenant": "acme"}), ["ledger"])
+    require_equal_finds(
+        "what is left", find_tested_ids(base, [mine], "Which ledger is red?", {"tenant": "acme"}), ["ledger"]
+    )
 
 
 def _no_query_breaks_out(base: GuardedBase) -> None:
-    documents = [*facts("acme", ("tenant",)), *facts("other", ("tenant",))]
+    documents = [*make_fact_documents("acme", ("tenant",)), *make_fact_documents("other", ("tenant",))]
     base.put(documents)
     for query in HOSTILE:
         name = query[:99].replace("\x00", "")  # which no caller has
-        found(base, documents, query)
-        found(base, documents, query, {"tenant": "acme", "user": name, "groups": [name]})
-        found(base, documents, QUESTIONS["harbour"], {"tenant": name}, sources=(name,))
-    equal("unharmed", found(base, documents, QUESTIONS["bakery"], {"tenant": "acme"})[:1], ["bakery"])
+        find_tested_ids(base, documents, query)
+        find_tested_ids(base, documents, query, {"tenant": "acme", "user": name, "groups": [name]})
+        find_tested_ids(base, documents, QUESTIONS["harbour"], {"tenant": name}, sources=(name,))
+    require_equal_finds(
+        "unharmed", find_tested_ids(base, documents, QUESTIONS["bakery"], {"tenant": "acme"})[:1], ["bakery"]
+    )
 
 
 def _many_ask_while_one_writes(base: GuardedBase) -> None:
-    lasting, changing = facts("acme", ("tenant",)), GuardedDocument("change", "The red ledger is new.", "acme")
+    lasting, changing = (
+        make_fact_documents("acme", ("tenant",)),
+        GuardedDocument("change", "The red ledger is new.", "acme"),
+    )
     hidden = GuardedDocument("hidden", "The red ledger is hidden.", "other", ("tenant",))
     base.put(lasting)
 
-    def ask(_: int) -> None:
+    def ask_base_in_thread(_: int) -> None:
         for _ in range(ROUNDS):
             for name, question in QUESTIONS.items():
-                equal("found", name in found(base, [*lasting, changing], question, {"tenant": "acme"}), True)
+                require_equal_finds(
+                    "found", name in find_tested_ids(base, [*lasting, changing], question, {"tenant": "acme"}), True
+                )
 
-    def write() -> None:
+    def write_base_in_thread() -> None:
         for _ in range(ROUNDS):
             base.put([changing, hidden])
             base.remove([changing])
 
     with ThreadPoolExecutor(READING_THREADS + 1) as pool:
-        writing, reading = pool.submit(write), pool.map(ask, range(READING_THREADS))
+        writing, reading = pool.submit(write_base_in_thread), pool.map(ask_base_in_thread, range(READING_THREADS))
         writing.result()
         list(reading)
 
@@ -337,21 +344,23 @@ RETRIEVER_CHECKS: dict[str, Callable[[GuardedBase], None]] = {
 """The checks by name; each is given a base without documents."""
 
 
-def _is_isolated(make: Callable[[], GuardedBase]) -> bool:
+def _is_isolated_base(make: Callable[[], GuardedBase]) -> bool:
     """Say whether documents that may not be read, whatever becomes of them, change nothing of what is returned."""
     alone, beside = make(), make()
-    mine = facts("acme", ("tenant",))
+    mine = make_fact_documents("acme", ("tenant",))
     alone.put(mine)
     beside.put(mine)
-    expected = canonical_json([asked(alone, question, {"tenant": "acme"}) for question in QUESTIONS.values()])
-    for _ in _changes(beside):
-        given = canonical_json([asked(beside, question, {"tenant": "acme"}) for question in QUESTIONS.values()])
+    expected = canonical_json([ask_tested_base(alone, question, {"tenant": "acme"}) for question in QUESTIONS.values()])
+    for _ in _change_hidden_documents(beside):
+        given = canonical_json(
+            [ask_tested_base(beside, question, {"tenant": "acme"}) for question in QUESTIONS.values()]
+        )
         if given != expected:
             return False
     return True
 
 
-def _changes(base: GuardedBase) -> Iterator[None]:
+def _change_hidden_documents(base: GuardedBase) -> Iterator[None]:
     """Put in, replace and remove what callers of acme may not read."""
     texts = [f"The red ledger, rye bread, atlases and ponies of house {at}." for at in range(20)]
     hidden = [GuardedDocument(f"hidden-{at}", text, "other", ("tenant",)) for at, text in enumerate(texts)]

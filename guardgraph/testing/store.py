@@ -14,10 +14,8 @@ from guardgraph.evidence.contents import content_hash
 from guardgraph.evidence.store import RunStore, StoredRun
 from guardgraph.plain.errors import InputError
 from guardgraph.plain.hashing import canonical_json, digest
-from guardgraph.plain.json import copied
+from guardgraph.plain.json import copy_json
 from guardgraph.state.recording import Recording
-
-__all__ = ["STORE_CHECKS", "check_store"]
 
 WRITERS = 8
 RUNS_OF_A_WRITER = 5
@@ -40,95 +38,111 @@ def check_store(make_store: Callable[[], RunStore]) -> None:
 
 
 def _an_empty_store_is_empty(store: RunStore) -> None:
-    _equal("head()", store.head(), None)
-    _equal("runs()", list(store.runs()), [])
-    _refused(store, _id(1))
+    _require_equal_store("head()", store.head(), None)
+    _require_equal_store("runs()", list(store.runs()), [])
+    _require_read_refusal(store, _make_test_run_id(1))
 
 
 def _a_run_is_read_as_it_was_recorded(store: RunStore) -> None:
-    run = _run(1, text="ünïcode, \u2028, \U0001f600, 0.1, 1e-7")
-    given = copied(run)
+    run = _make_test_run(1, text="ünïcode, \u2028, \U0001f600, 0.1, 1e-7")
+    given = copy_json(run)
     receipt = store.record(given)
-    _equal("what was given to record()", given, run)
+    _require_equal_store("what was given to record()", given, run)
     stored = store.read(run["run_id"])
-    _equal("read().recording", stored.recording, run)
-    _equal("read().run_id", stored.run_id, run["run_id"])
-    _equal("read().position.receipt", stored.position.receipt, {"seq": receipt["seq"], "hash": receipt["hash"]})
-    _refused(store, _id(2))
+    _require_equal_store("read().recording", stored.recording, run)
+    _require_equal_store("read().run_id", stored.run_id, run["run_id"])
+    _require_equal_store(
+        "read().position.receipt", stored.position.receipt, {"seq": receipt["seq"], "hash": receipt["hash"]}
+    )
+    _require_read_refusal(store, _make_test_run_id(2))
 
 
 def _entries_are_chained(store: RunStore) -> None:
-    receipts = [store.record(_run(number)) for number in range(1, 5)]
-    _equal("numbers", [receipt["seq"] for receipt in receipts], [1, 2, 3, 4])
-    _chained(list(store.runs()))
+    receipts = [store.record(_make_test_run(number)) for number in range(1, 5)]
+    _require_equal_store("numbers", [receipt["seq"] for receipt in receipts], [1, 2, 3, 4])
+    _require_chained_runs(list(store.runs()))
     head = store.head()
-    _equal("head().receipt", head and head.receipt, receipts[-1])
+    _require_equal_store("head().receipt", head and head.receipt, receipts[-1])
 
 
 def _a_run_that_is_given_again_has_its_receipt(store: RunStore) -> None:
-    first = store.record(_run(1))
-    store.record(_run(2))
-    _equal("the receipt of the same run", store.record(_run(1)), first)
-    _equal("the numbers of runs()", [stored.position.seq for stored in store.runs()], [1, 2])
+    first = store.record(_make_test_run(1))
+    store.record(_make_test_run(2))
+    _require_equal_store("the receipt of the same run", store.record(_make_test_run(1)), first)
+    _require_equal_store("the numbers of runs()", [stored.position.seq for stored in store.runs()], [1, 2])
 
 
 def _a_run_with_other_content_is_kept_beside_the_first(store: RunStore) -> None:
-    first = store.record(_run(1))
-    store.record(_run(2))
-    second = store.record(_run(1, text="resumed"))
-    _equal("the number of the second record", second["seq"], 3)
-    _equal("read()", store.read(_id(1)).recording, _run(1, text="resumed"))
-    _equal("the numbers of runs(), the latest of each run", [item.position.seq for item in store.runs()], [2, 3])
-    _equal("the receipt of the first content", store.record(_run(1)), first)
+    first = store.record(_make_test_run(1))
+    store.record(_make_test_run(2))
+    second = store.record(_make_test_run(1, text="resumed"))
+    _require_equal_store("the number of the second record", second["seq"], 3)
+    _require_equal_store("read()", store.read(_make_test_run_id(1)).recording, _make_test_run(1, text="resumed"))
+    _require_equal_store(
+        "the numbers of runs(), the latest of each run", [item.position.seq for item in store.runs()], [2, 3]
+    )
+    _require_equal_store("the receipt of the first content", store.record(_make_test_run(1)), first)
 
 
 def _runs_are_found_by_pattern_tenant_and_time(store: RunStore) -> None:
     began = datetime.now(UTC)
-    store.record(_run(1, pattern="rag", tenant="acme"))
-    store.record(_run(2, pattern="research", tenant="acme"))
-    store.record(_run(3, pattern="rag", tenant="other"))
-    store.record(_run(4, pattern="rag"))
+    store.record(_make_test_run(1, pattern="rag", tenant="acme"))
+    store.record(_make_test_run(2, pattern="research", tenant="acme"))
+    store.record(_make_test_run(3, pattern="rag", tenant="other"))
+    store.record(_make_test_run(4, pattern="rag"))
     hour = timedelta(hours=1)
-    _equal("runs(pattern=)", _numbers(store.runs(pattern="rag")), [1, 3, 4])
-    _equal("runs(tenant=)", _numbers(store.runs(tenant="acme")), [1, 2])
-    _equal("runs(pattern=, tenant=)", _numbers(store.runs(pattern="rag", tenant="acme")), [1])
-    _equal("runs(since=) of an hour ago", _numbers(store.runs(since=began - hour)), [1, 2, 3, 4])
-    _equal("runs(since=) of in an hour", _numbers(store.runs(since=began + hour)), [])
+    _require_equal_store("runs(pattern=)", _list_stored_numbers(store.runs(pattern="rag")), [1, 3, 4])
+    _require_equal_store("runs(tenant=)", _list_stored_numbers(store.runs(tenant="acme")), [1, 2])
+    _require_equal_store("runs(pattern=, tenant=)", _list_stored_numbers(store.runs(pattern="rag", tenant="acme")), [1])
+    _require_equal_store(
+        "runs(since=) of an hour ago", _list_stored_numbers(store.runs(since=began - hour)), [1, 2, 3, 4]
+    )
+    _require_equal_store("runs(since=) of in an hour", _list_stored_numbers(store.runs(since=began + hour)), [])
 
 
 def _runs_are_read_anew_whenever_they_are_iterated_over(store: RunStore) -> None:
     for number in range(1, 8):
-        store.record(_run(number))
+        store.record(_make_test_run(number))
     runs = store.runs()
-    _equal("runs(), twice", _numbers(runs), _numbers(runs))
-    _equal("runs(), pickled", _numbers(pickle.loads(pickle.dumps(runs))), [1, 2, 3, 4, 5, 6, 7])
+    _require_equal_store("runs(), twice", _list_stored_numbers(runs), _list_stored_numbers(runs))
+    _require_equal_store(
+        "runs(), pickled", _list_stored_numbers(pickle.loads(pickle.dumps(runs))), [1, 2, 3, 4, 5, 6, 7]
+    )
     for count in (1, 2, 3, 20):
         parts = runs.parts(count)
-        _equal(f"at most {count} parts", len(parts) <= count, True)
-        _equal(f"{count} parts together", [seq for part in parts for seq in _numbers(part)], _numbers(runs))
-        _equal(f"{count} parts, pickled", sum(len(_numbers(pickle.loads(pickle.dumps(part)))) for part in parts), 7)
+        _require_equal_store(f"at most {count} parts", len(parts) <= count, True)
+        _require_equal_store(
+            f"{count} parts together",
+            [seq for part in parts for seq in _list_stored_numbers(part)],
+            _list_stored_numbers(runs),
+        )
+        _require_equal_store(
+            f"{count} parts, pickled",
+            sum(len(_list_stored_numbers(pickle.loads(pickle.dumps(part)))) for part in parts),
+            7,
+        )
 
 
 def _nobody_changes_what_is_kept(store: RunStore) -> None:
-    run = _run(1)
+    run = _make_test_run(1)
     store.record(run)
     run["result"]["status"] = "changed"
     for _ in range(2):
-        stored = store.read(_id(1)).recording
-        _equal("read().recording", stored, _run(1))
+        stored = store.read(_make_test_run_id(1)).recording
+        _require_equal_store("read().recording", stored, _make_test_run(1))
         if stored is not None:
             stored["result"]["status"] = "changed"
 
 
 def _threads_write_into_one_chain(store: RunStore) -> None:
-    def write(writer: int) -> list[int]:
+    def record_runs_in_thread(writer: int) -> list[int]:
         mine = range(writer * RUNS_OF_A_WRITER + 1, (writer + 1) * RUNS_OF_A_WRITER + 1)
-        return [store.record(_run(number))["seq"] for number in mine]
+        return [store.record(_make_test_run(number))["seq"] for number in mine]
 
     with ThreadPoolExecutor(WRITERS) as pool:
-        numbers = [number for written in pool.map(write, range(WRITERS)) for number in written]
-    _equal("the numbers of all threads", sorted(numbers), list(range(1, WRITERS * RUNS_OF_A_WRITER + 1)))
-    _chained(list(store.runs()))
+        numbers = [number for written in pool.map(record_runs_in_thread, range(WRITERS)) for number in written]
+    _require_equal_store("the numbers of all threads", sorted(numbers), list(range(1, WRITERS * RUNS_OF_A_WRITER + 1)))
+    _require_chained_runs(list(store.runs()))
 
 
 STORE_CHECKS: dict[str, Callable[[RunStore], None]] = {
@@ -148,25 +162,25 @@ STORE_CHECKS: dict[str, Callable[[RunStore], None]] = {
 """The checks by name; each is given a store in which nothing was recorded yet."""
 
 
-def _chained(stored: list[StoredRun]) -> None:
+def _require_chained_runs(stored: list[StoredRun]) -> None:
     previous = START
     for item in stored:
         where, said = f"entry {item.position.seq}", read_chain_entry(item.entry)
-        _equal(f"{where}: position.previous", item.position.previous, previous)
-        _equal(f"{where}: position.hash", item.position.hash, entry_hash(item.entry))
+        _require_equal_store(f"{where}: position.previous", item.position.previous, previous)
+        _require_equal_store(f"{where}: position.hash", item.position.hash, entry_hash(item.entry))
         told: list[Any] = [said["seq"], said["previous"], said["at"], said.get("run_id")]
         place = item.position
-        _equal(f"{where}: what it says", told, [place.seq, place.previous, place.at, item.run_id])
+        _require_equal_store(f"{where}: what it says", told, [place.seq, place.previous, place.at, item.run_id])
         content = content_hash(item.salt or "", canonical_json(item.recording))
-        _equal(f"{where}: the hash of its content", said.get("content"), content)
+        _require_equal_store(f"{where}: the hash of its content", said.get("content"), content)
         previous = item.position.hash
 
 
-def _numbers(runs: Any) -> list[int]:
+def _list_stored_numbers(runs: Any) -> list[int]:
     return [stored.position.seq for stored in runs]
 
 
-def _refused(store: RunStore, run_id: str) -> None:
+def _require_read_refusal(store: RunStore, run_id: str) -> None:
     try:
         store.read(run_id)
     except InputError:
@@ -174,21 +188,23 @@ def _refused(store: RunStore, run_id: str) -> None:
     raise AssertionError("read() of a run that is not there: an InputError is required")
 
 
-def _equal(what: str, given: object, wanted: object) -> None:
+def _require_equal_store(what: str, given: object, wanted: object) -> None:
     if given != wanted:
         raise AssertionError(f"{what}: {wanted!r:.500} is required; given: {given!r:.500}")
 
 
-def _id(number: int) -> str:
+def _make_test_run_id(number: int) -> str:
     return str(UUID(int=number, version=4))
 
 
-def _run(number: int, *, pattern: str = "rag", tenant: str | None = None, text: str = "A question?") -> Recording:
+def _make_test_run(
+    number: int, *, pattern: str = "rag", tenant: str | None = None, text: str = "A question?"
+) -> Recording:
     """Return a run that never was, but for its form."""
     caller = None if tenant is None else {"tenant": tenant, "user": f"user {number}", "groups": []}
     hashes = {name: digest(name) for name in ("policy", "budget", "declarations", "prompts")}
     ending = {
-        "run_id": _id(number),
+        "run_id": _make_test_run_id(number),
         "pattern": pattern,
         "status": "ok",
         "stop_reason": "success",
@@ -199,7 +215,7 @@ def _run(number: int, *, pattern: str = "rag", tenant: str | None = None, text: 
         "guardgraph": "0",
         "pattern": pattern,
         "graph": pattern,
-        "run_id": _id(number),
+        "run_id": _make_test_run_id(number),
         "input": {"question": text, "numbers": [number, -0.5, 2**62, None, True]},
         "policy": {},
         "budget": {"max_seconds": 1.5},
@@ -219,7 +235,14 @@ def _run(number: int, *, pattern: str = "rag", tenant: str | None = None, text: 
             }
         ],
         "calls": [],
-        "result": {"run_id": _id(number), "pattern": pattern, **ending, "trace": [], "history": [], "timeline": []},
+        "result": {
+            "run_id": _make_test_run_id(number),
+            "pattern": pattern,
+            **ending,
+            "trace": [],
+            "history": [],
+            "timeline": [],
+        },
     }
     recording: Recording = made
     return recording

@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from guardgraph.formats.article import SECTION_SIGN, Section, Span
 
-__all__ = ["Piece", "pieces_of", "split_chunks"]
-
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
 _SENTENCE_END = re.compile(
     r"[.!?…؟।۔։]['\")\]’”»*_]*\s+|[。！？｡]['\")\]’”」』）]*(?=[\s\S])|\n(?=[ \t]*(?:[-*+|>•]|\d+[.)])[ \t])|\n(?=\|)"
@@ -22,7 +20,7 @@ No other line ends a sentence: where lines were broken to a width, a cut falls w
 _BLANK = re.compile(r"\s+")
 
 
-def split_chunks(text: str, within: Span, max_chars: int) -> Iterator[Span]:
+def split_text_into_chunks(text: str, within: Span, max_chars: int) -> Iterator[Span]:
     """Cut a piece of a text into chunks of at most so many characters, without the blanks around them.
 
     A cut falls between paragraphs, else sentences, else words; into a word only if it is longer than a chunk.
@@ -37,7 +35,7 @@ def split_chunks(text: str, within: Span, max_chars: int) -> Iterator[Span]:
     """
     start, stop = within
     while window := text[start : min(start + max_chars + 1, stop)]:
-        cut = _cut(window, max_chars) if len(window) > max_chars else max_chars
+        cut = _find_chunk_end(window, max_chars) if len(window) > max_chars else max_chars
         chunk = window[:cut]
         begun = start + len(chunk) - len(chunk.lstrip())
         if said := chunk.strip():
@@ -45,7 +43,7 @@ def split_chunks(text: str, within: Span, max_chars: int) -> Iterator[Span]:
         start += cut
 
 
-def _cut(window: str, max_chars: int) -> int:
+def _find_chunk_end(window: str, max_chars: int) -> int:
     """Find where a chunk ends: after a paragraph or sentence, unless that leaves it half empty."""
     for boundary, least in ((_PARAGRAPH_END, max_chars // 2), (_SENTENCE_END, max_chars // 2), (_BLANK, 1)):
         cuts = [match.end() for match in boundary.finditer(window) if match.start() >= least]
@@ -64,7 +62,7 @@ class Piece(NamedTuple):
     span: Span
 
 
-def pieces_of(
+def split_document_into_chunks(
     document: str, text: str, sections: Iterable[Section], max_chars: int, *, below: str = ""
 ) -> Iterator[Piece]:
     """Cut a document's sections into pieces.
@@ -79,11 +77,7 @@ def pieces_of(
     used: Counter[str] = Counter()
     for section in sections:
         path = f"{below}{SECTION_SIGN}{section.name}" if below else section.name
-        for span in split_chunks(text, section.span, max_chars):
-            anchor = _anchor(section.name)
+        for span in split_text_into_chunks(text, section.span, max_chars):
+            anchor = "-".join(re.findall(r"[^\W_]+", section.name.lower()))[:60] or "section"
             used[anchor] += 1
             yield Piece(f"{document}#{anchor}.{used[anchor]}", path, text[span.start : span.end], span)
-
-
-def _anchor(section: str) -> str:
-    return "-".join(re.findall(r"[^\W_]+", section.lower()))[:60] or "section"

@@ -7,17 +7,6 @@ from importlib import resources
 
 from guardgraph.plain.json import JsonObject
 
-__all__ = [
-    "CRITIQUE_GOAL",
-    "DEMO_QUESTION",
-    "RESEARCH_GOAL",
-    "incident_context",
-    "rag_input",
-    "research_input",
-    "research_request",
-    "self_critique_input",
-]
-
 DEMO_QUESTION = "What SLA applies to enterprise plan and what is P1 first response target?"
 """What the RAG demo asks."""
 
@@ -34,32 +23,32 @@ CRITIQUE_GOAL = (
 """What the Self-critique demo is for."""
 
 
-def rag_input() -> JsonObject:
+def load_rag_demo() -> JsonObject:
     """Return the input of the RAG demo."""
     return {"question": DEMO_QUESTION}
 
 
-def research_input() -> JsonObject:
+def load_research_demo() -> JsonObject:
     """Return the input of the Research demo."""
-    return {"goal": RESEARCH_GOAL, "request": research_request()}
+    return {"goal": RESEARCH_GOAL, "request": load_demo_request()}
 
 
-def self_critique_input() -> JsonObject:
+def load_self_critique_demo() -> JsonObject:
     """Return the input of the Self-critique demo."""
-    return {"goal": CRITIQUE_GOAL, "incident_context": incident_context()}
+    return {"goal": CRITIQUE_GOAL, "incident_context": load_demo_incident()}
 
 
-def research_request() -> JsonObject:
+def load_demo_request() -> JsonObject:
     """Return the demo's research request: the question, and the hints that may tighten a run."""
-    return _packaged("research_request.json")
+    return _load_demo_file("research_request.json")
 
 
-def incident_context() -> JsonObject:
+def load_demo_incident() -> JsonObject:
     """Return the demo's incident."""
-    return _packaged("self_critique_incident_context.json")
+    return _load_demo_file("self_critique_incident_context.json")
 
 
-def _packaged(name: str) -> JsonObject:
+def _load_demo_file(name: str) -> JsonObject:
     file = resources.files("guardgraph.tools") / "data" / name
     packaged: JsonObject = json.loads(file.read_text(encoding="utf-8"))
     return packaged

@@ -12,23 +12,6 @@ from typing import Final, Literal, NamedTuple
 
 from guardgraph.plain.errors import ConfigurationError
 
-__all__ = [
-    "MAX_BYTES",
-    "MAX_FILES",
-    "MAX_LEVELS",
-    "FoundFile",
-    "LeftOut",
-    "LeftOutReason",
-    "Unread",
-    "Walked",
-    "describe_left_out",
-    "find_files",
-    "name_problem",
-    "own_name",
-    "shown_name",
-    "source_of",
-]
-
 LeftOutReason = Literal[
     "another format",
     "empty",
@@ -64,20 +47,20 @@ _NAMES: Final = 3
 _NAME_CHARS: Final = 60
 
 
-def describe_left_out(left_out: Iterable[LeftOut]) -> str:
+def describe_left_out_files(left_out: Iterable[LeftOut]) -> str:
     """Return how many were left out for each reason, with their first names, on one line."""
     names = defaultdict[str, list[str]](list)
     for name, reason in left_out:
         names[reason].append(name)
-    return "; ".join(f"{reason}: {len(of)} ({_first(of)})" for reason, of in sorted(names.items()))
+    return "; ".join(f"{reason}: {len(of)} ({_list_first_file_names(of)})" for reason, of in sorted(names.items()))
 
 
-def _first(names: list[str]) -> str:
+def _list_first_file_names(names: list[str]) -> str:
     shown = [name if len(name) <= _NAME_CHARS else f"{name[:_NAME_CHARS]}…" for name in names[:_NAMES]]
     return ", ".join(shown + ["…"] * (len(names) > _NAMES))
 
 
-def shown_name(parts: Iterable[str]) -> str:
+def format_file_path(parts: Iterable[str]) -> str:
     """Return a path under the root as a text; bytes of it that are no UTF-8 are shown as U+FFFD."""
     return os.fsencode("/".join(parts)).decode("utf-8", "replace")
 
@@ -115,7 +98,7 @@ class Walked(NamedTuple):
     """Nobody knows what is in these folders, nor what these files are."""
 
 
-def find_files(
+def find_folder_files(
     root: Path, suffixes: Container[str], *, max_files: int = MAX_FILES, max_bytes: int = MAX_BYTES
 ) -> Walked:
     """Walk a folder.
@@ -131,7 +114,7 @@ def find_files(
     """
     try:
         home = os.path.realpath(root, strict=True)
-        walked = _walked(root, home, suffixes, max_files)
+        walked = _walk_folder(root, home, suffixes, max_files)
     except ConfigurationError:
         raise
     except (OSError, ValueError) as error:
@@ -144,38 +127,38 @@ def find_files(
     return walked._replace(files=sorted(walked.files, key=lambda file: file.parts))
 
 
-def _walked(root: Path, home: str, suffixes: Container[str], max_files: int) -> Walked:
+def _walk_folder(root: Path, home: str, suffixes: Container[str], max_files: int) -> Walked:
     found, links = dict[str, FoundFile](), list[tuple[tuple[str, ...], FoundFile]]()
     walked = Walked([], [], [])
-    for parts, entry in _entries(root, home, max_files, walked.unread):
+    for parts, entry in _list_folder_entries(root, home, max_files, walked.unread):
         try:
             place = os.path.realpath(entry.path) if entry.is_symlink() else entry.path
-            if reason := _reason_against(entry, home, place, suffixes):
-                walked.left_out.append(LeftOut(shown_name(parts), reason))
+            if reason := _find_left_out_reason(entry, home, place, suffixes):
+                walked.left_out.append(LeftOut(format_file_path(parts), reason))
             elif entry.is_symlink():
-                links.append((parts, _file(place, parts, os.stat(place))))
+                links.append((parts, _make_found_file(place, parts, os.stat(place))))
             else:
-                found[place] = _file(place, parts, entry.stat())
+                found[place] = _make_found_file(place, parts, entry.stat())
         except OSError as error:
-            walked.unread.append(_unread(parts, error))
+            walked.unread.append(_make_unread_file(parts, error))
     for parts, file in sorted(links):  # behind the files, since a file is known by its own name where it has one
         if file.path in found:
-            walked.left_out.append(LeftOut(shown_name(parts), "link to a file already read"))
+            walked.left_out.append(LeftOut(format_file_path(parts), "link to a file already read"))
         else:
             found[file.path] = file
     walked.files.extend(found.values())
     return walked
 
 
-def _file(place: str, parts: tuple[str, ...], found: os.stat_result) -> FoundFile:
+def _make_found_file(place: str, parts: tuple[str, ...], found: os.stat_result) -> FoundFile:
     return FoundFile(place, parts, found.st_size, found.st_mtime_ns)
 
 
-def _unread(parts: tuple[str, ...], error: OSError) -> Unread:
-    return Unread(shown_name(parts), f"cannot be read: {error.strerror or error}")
+def _make_unread_file(parts: tuple[str, ...], error: OSError) -> Unread:
+    return Unread(format_file_path(parts), f"cannot be read: {error.strerror or error}")
 
 
-def _entries(
+def _list_folder_entries(
     root: Path, home: str, max_files: int, unread: list[Unread]
 ) -> Iterator[tuple[tuple[str, ...], os.DirEntry[str]]]:
     """Yield what is in a folder and in the folders in it, except folders that are not hidden; links are not entered."""
@@ -186,13 +169,13 @@ def _entries(
         try:
             with os.scandir(folder) as scanned:
                 entries = [
-                    (entry, not _is_hidden(entry) and entry.is_dir(follow_symlinks=False))
+                    (entry, not _is_hidden_file(entry) and entry.is_dir(follow_symlinks=False))
                     for entry in islice(scanned, max_files + 1 - seen)
                 ]
         except OSError as error:
             if not parents:
                 raise
-            unread.append(_unread(parents, error))
+            unread.append(_make_unread_file(parents, error))
             continue
         seen += len(entries)
         if seen > max_files:
@@ -211,17 +194,19 @@ def _entries(
                 waiting.append((parts, entry.path))
 
 
-def _is_hidden(entry: os.DirEntry[str]) -> bool:
+def _is_hidden_file(entry: os.DirEntry[str]) -> bool:
     return entry.name.startswith(".")
 
 
-def _reason_against(entry: os.DirEntry[str], home: str, place: str, suffixes: Container[str]) -> LeftOutReason | None:
-    if _is_hidden(entry):
+def _find_left_out_reason(
+    entry: os.DirEntry[str], home: str, place: str, suffixes: Container[str]
+) -> LeftOutReason | None:
+    if _is_hidden_file(entry):
         return "hidden"
     if entry.is_symlink():
         if not Path(place).is_relative_to(home):
             return "link out of the folder" if os.path.exists(place) else "broken link"
-        if _is_nowhere(place):
+        if _is_broken_link(place):
             return "broken link"
         if os.path.isdir(place):
             return "link to a folder"
@@ -230,7 +215,7 @@ def _reason_against(entry: os.DirEntry[str], home: str, place: str, suffixes: Co
     return None if os.path.splitext(entry.name)[1].lower() in suffixes else "another format"
 
 
-def _is_nowhere(place: str) -> bool:
+def _is_broken_link(place: str) -> bool:
     try:
         os.stat(place)
     except OSError as error:
@@ -240,17 +225,17 @@ def _is_nowhere(place: str) -> bool:
     return False
 
 
-def own_name(root: Path) -> str:
+def name_root_folder(root: Path) -> str:
     """Return what a folder is called: the name that was given, a link's too; where that is none, as ``.``, its own."""
     return root.resolve().name if root.name in ("", "..") else root.name
 
 
-def source_of(root: str, parts: tuple[str, ...]) -> str:
+def name_source_of_file(root: str, parts: tuple[str, ...]) -> str:
     """Return the source of a file: the first folder on its path under the root, else the root's own name."""
     return parts[0] if len(parts) > 1 else root
 
 
-def name_problem(number: str, source: str) -> str | None:
+def find_file_name_problem(number: str, source: str) -> str | None:
     """Say why nothing could cite a file by its id, or list it by its source; None where both can be done."""
     for what, name in (("name", number), ("folder's name", source)):
         try:

@@ -13,21 +13,19 @@ from guardgraph.formats.article import sections_of
 from guardgraph.formats.by_ending import FORMATS, decoded
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.rag import PASSAGE_CHARS
-from guardgraph.tools.chunks import pieces_of
+from guardgraph.tools.chunks import split_document_into_chunks
 from guardgraph.tools.folder import (
     MAX_BYTES,
     MAX_FILES,
     FoundFile,
     LeftOut,
-    describe_left_out,
-    find_files,
-    name_problem,
-    own_name,
-    shown_name,
-    source_of,
+    describe_left_out_files,
+    find_file_name_problem,
+    find_folder_files,
+    format_file_path,
+    name_root_folder,
+    name_source_of_file,
 )
-
-__all__ = ["Document", "Documents", "demo_documents", "load_folder"]
 
 
 class Document(TypedDict):
@@ -58,7 +56,7 @@ class Documents(list[Document]):
 
     def describe_left_out(self) -> str:
         """Return how many were left out for each reason, with their first names, on one line; "" if none was."""
-        return describe_left_out(self.left_out)
+        return describe_left_out_files(self.left_out)
 
 
 def demo_documents() -> list[Document]:
@@ -115,24 +113,24 @@ def load_folder(
     root = Path(folder)
     files, left_out = _readable_files(root, max_files, max_bytes)
     documents, read, total = list[Document](), 0, sum(file.size for file in files)
-    name = own_name(root)
+    name = name_root_folder(root)
     for file in files:
         before = len(documents)
-        documents += _read_file(root, file, source_of(name, file.parts), max_chars)
+        documents += _read_file(root, file, name_source_of_file(name, file.parts), max_chars)
         if len(documents) == before:
-            left_out.append(LeftOut(shown_name(file.parts), "empty"))
+            left_out.append(LeftOut(format_file_path(file.parts), "empty"))
         read += file.size
         if progress is not None:
             progress(read, total)
     if not documents:
-        without = f"; left out: {describe_left_out(left_out)}" if left_out else ""
+        without = f"; left out: {describe_left_out_files(left_out)}" if left_out else ""
         wanted = ", ".join(sorted(FORMATS))
         raise ConfigurationError(f"knowledge base folder {str(root)!r} has no text in any {wanted} file{without}")
     return Documents(documents, left_out)
 
 
 def _readable_files(root: Path, max_files: int, max_bytes: int) -> tuple[list[FoundFile], list[LeftOut]]:
-    files, left_out, unread = find_files(root, FORMATS, max_files=max_files, max_bytes=max_bytes)
+    files, left_out, unread = find_folder_files(root, FORMATS, max_files=max_files, max_bytes=max_bytes)
     if unread:
         raise ConfigurationError(f"knowledge base folder {str(root)!r}: {unread[0].name}: {unread[0].reason}")
     return files, left_out
@@ -140,12 +138,12 @@ def _readable_files(root: Path, max_files: int, max_bytes: int) -> tuple[list[Fo
 
 def _read_file(root: Path, file: FoundFile, source: str, max_chars: int) -> Iterator[Document]:
     number, name = "/".join(file.parts), Path(file.parts[-1])
-    if (problem := name_problem(number, source)) is not None:
+    if (problem := find_file_name_problem(number, source)) is not None:
         raise ConfigurationError(f"knowledge base file {str(root.joinpath(*file.parts))!r}: {problem}")
     text, modified = _read_text(root, file, name.suffix.lower())
     parsed = FORMATS[name.suffix.lower()](text)
     title, sections = sections_of(parsed, name.stem)
-    for piece in pieces_of(number, parsed.text, sections, max_chars, below=parsed.section):
+    for piece in split_document_into_chunks(number, parsed.text, sections, max_chars, below=parsed.section):
         yield Document(
             id=piece.id,
             source=source,

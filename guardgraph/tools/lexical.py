@@ -7,17 +7,15 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
-from guardgraph.languages.language import language_of
-from guardgraph.languages.terms import content_words
+from guardgraph.languages.language import detect_language
+from guardgraph.languages.terms import list_content_words
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.findings import shown
+from guardgraph.plain.findings import format_given_value
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.rag import Candidate
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.relevance import Known, asked, best, damping, most_common, readings, scaled, searched, share
 from guardgraph.world.call import mark_as_instant
-
-__all__ = ["Asked", "LexicalRetriever"]
 
 _ANY_LANGUAGE: Final = ""
 
@@ -90,7 +88,7 @@ class LexicalRetriever:
         _check(documents)
         self.documents = tuple(documents)
         self.sources = tuple(sorted({document["source"] for document in documents}))
-        told = [language_of(document["text"]) for document in documents]
+        told = [detect_language(document["text"]) for document in documents]
         self._language = most_common(Counter(told))
         languages = [language or self._language for language in told]
         counts = [_counted(document, language) for document, language in zip(documents, languages, strict=True)]
@@ -113,7 +111,7 @@ class LexicalRetriever:
         Raises:
             ConfigurationError: a field is missing or wrong.
         """
-        query, allowed, top_k = Asked.of(request)
+        query, allowed, top_k = SearchRequest.of(request)
         whole, covered = self._covered(query)
         found = [
             index for index, weight in enumerate(covered) if weight > 0 and self.documents[index]["source"] in allowed
@@ -152,7 +150,7 @@ def _check(documents: Sequence[Document]) -> None:
 
 def _counted(document: Document, language: str) -> tuple[Counter[str], ...]:
     text = searched(document["title"], document["section"], document["text"])
-    return tuple(map(Counter, readings(content_words(text, language), language)))
+    return tuple(map(Counter, readings(list_content_words(text, language), language)))
 
 
 def _index(counts: Sequence[Counter[str]], languages: Sequence[str]) -> _Index:
@@ -188,7 +186,7 @@ def _candidate(document: Document, score: float) -> Candidate:
     return candidate
 
 
-class Asked(NamedTuple):
+class SearchRequest(NamedTuple):
     """A request as it was read."""
 
     query: str
@@ -196,7 +194,7 @@ class Asked(NamedTuple):
     top_k: int
 
     @classmethod
-    def of(cls, request: object) -> Asked:
+    def of(cls, request: object) -> SearchRequest:
         """Read a request.
 
         Args:
@@ -206,7 +204,7 @@ class Asked(NamedTuple):
             ConfigurationError: a field is missing or wrong; it says which, and what is allowed.
         """
         if not isinstance(request, Mapping):
-            raise ConfigurationError(f"request: a dictionary is required; given: {shown(request)}")
+            raise ConfigurationError(f"request: a dictionary is required; given: {format_given_value(request)}")
         query, sources, top_k = (_field(request, name) for name in cls._fields)
         if not isinstance(query, str):
             raise _wrong("query", "a text", query)
@@ -224,4 +222,4 @@ def _field(request: Mapping[object, object], name: str) -> object:
 
 
 def _wrong(field: str, allowed: str, given: object) -> ConfigurationError:
-    return ConfigurationError(f"request: {field}: {allowed} is required; given: {shown(given)}")
+    return ConfigurationError(f"request: {field}: {allowed} is required; given: {format_given_value(given)}")

@@ -9,16 +9,14 @@ import json
 from importlib import resources
 from urllib.parse import urlsplit
 
-from guardgraph.languages.terms import terms
+from guardgraph.languages.terms import read_terms
 from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.plain.urls import identity
+from guardgraph.plain.urls import identify_url
 from guardgraph.tools.tool import Tool
 from guardgraph.world.call import mark_as_instant
 
-__all__ = ["recorded_notes", "recorded_reader", "recorded_search"]
 
-
-def recorded_search() -> Tool:
+def make_recorded_search() -> Tool:
     """Make the search that knows the recorded hits.
 
     Returns:
@@ -26,59 +24,59 @@ def recorded_search() -> Tool:
         title, snippet or path shares a content word with the query, in recorded order. Numbers are no content
         words: a year alone makes no hit relevant.
     """
-    recorded = [(hit, _hit_words(hit)) for hit in _read("research_search_results.json")]
+    recorded = [(hit, _list_hit_terms(hit)) for hit in _load_recorded_file("research_search_results.json")]
 
     @mark_as_instant
-    def search(request: JsonObject) -> JsonValue:
-        wanted = _content_words(request["query"])
+    def search_recorded_hits(request: JsonObject) -> JsonValue:
+        wanted = _list_recorded_terms(request["query"])
         return [dict(hit) for hit, words in recorded if words & wanted][: request["max_results"]]
 
-    return search
+    return search_recorded_hits
 
 
-def recorded_reader() -> Tool:
+def make_recorded_reader() -> Tool:
     """Make the reader that knows the recorded pages.
 
     Returns:
         ``{"url": str}`` -> ``{"title", "published_at", "body"}``, however the URL is spelled; it raises `LookupError`
         for other URLs.
     """
-    recorded = _read("research_pages.json")
+    recorded = _load_recorded_file("research_pages.json")
 
     @mark_as_instant
-    def read(request: JsonObject) -> JsonValue:
+    def read_recorded_page(request: JsonObject) -> JsonValue:
         url = request["url"]
-        if (page := recorded.get(identity(url))) is None:
+        if (page := recorded.get(identify_url(url))) is None:
             raise LookupError(f"no page was recorded for {url}")
         return dict(page)
 
-    return read
+    return read_recorded_page
 
 
-def recorded_notes() -> Tool:
+def make_recorded_extractor() -> Tool:
     """Make the extractor that knows the recorded notes.
 
     Returns:
         ``{"pages": {url: page}, "max_notes": int}`` -> ``[{"claim", "quote", "url", "title", "published_at"}]``: the
         first notes from those pages, in recorded order.
     """
-    recorded = _read("research_notes.json")
+    recorded = _load_recorded_file("research_notes.json")
 
     @mark_as_instant
-    def extract(request: JsonObject) -> JsonValue:
+    def extract_recorded_notes(request: JsonObject) -> JsonValue:
         return [dict(note) for note in recorded if note["url"] in request["pages"]][: request["max_notes"]]
 
-    return extract
+    return extract_recorded_notes
 
 
-def _hit_words(hit: JsonObject) -> set[str]:
-    return _content_words(f"{hit['title']} {hit['snippet']} {urlsplit(hit['url']).path}")
+def _list_hit_terms(hit: JsonObject) -> set[str]:
+    return _list_recorded_terms(f"{hit['title']} {hit['snippet']} {urlsplit(hit['url']).path}")
 
 
-def _content_words(text: str) -> set[str]:
-    return {term for term in terms(text, "en") if not term.isdecimal()}
+def _list_recorded_terms(text: str) -> set[str]:
+    return {term for term in read_terms(text, "en") if not term.isdecimal()}
 
 
-def _read(name: str) -> JsonValue:
+def _load_recorded_file(name: str) -> JsonValue:
     packaged = resources.files("guardgraph.tools") / "data" / name
     return json.loads(packaged.read_text(encoding="utf-8"))

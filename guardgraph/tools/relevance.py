@@ -12,14 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from guardgraph.languages.language import language_of
-from guardgraph.languages.terms import DEFAULT_LANGUAGE, beginnings, content_words, stems
+from guardgraph.languages.language import detect_language
+from guardgraph.languages.terms import DEFAULT_LANGUAGE, list_content_words, list_word_beginnings, stem_words
 
 if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
 
-__all__ = ["Asked", "Known", "asked", "best", "damping", "most_common", "readings", "scaled", "searched", "share"]
 
 _Number = TypeVar("_Number", float, "NDArray[float64]")
 """One, or an array of numpy's, which computes all of its own."""
@@ -91,16 +90,16 @@ def asked(question: str, base_language: str, languages: Sequence[str]) -> Asked:
         base_language: the one that most of the base is in.
         languages: all of the base's, sorted.
     """
-    told = language_of(question) or base_language
-    words = content_words(question, told)
+    told = detect_language(question) or base_language
+    words = list_content_words(question, told)
     if told != base_language:
         # A short question may be told wrongly, and what the base leaves out of its documents can be in none.
-        kept = frozenset(content_words(question, base_language))
+        kept = frozenset(list_content_words(question, base_language))
         words = [word for word in words if word in kept]
     return (
-        Counter(zip(*(stems(words, language) for language in languages), strict=True)),
+        Counter(zip(*(stem_words(words, language) for language in languages), strict=True)),
         Counter(zip(words, strict=True)),
-        Counter(zip(beginnings(words), strict=True)),
+        Counter(zip(list_word_beginnings(words), strict=True)),
     )
 
 
@@ -164,4 +163,4 @@ def most_common(told: Mapping[str, int]) -> str:
 
 def readings(words: Sequence[str], language: str) -> tuple[Iterable[str], ...]:
     """Return the three readings of words."""
-    return stems(words, language), words, beginnings(words)
+    return stem_words(words, language), words, list_word_beginnings(words)

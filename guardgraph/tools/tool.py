@@ -8,8 +8,6 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, JsonValue
 
-__all__ = ["HasSources", "Tool", "known_sources", "sources_of"]
-
 Tool: TypeAlias = Callable[[JsonObject], JsonValue]
 """A function of one dictionary that returns a JSON value; where one is asked for, a Runnable will do too."""
 
@@ -23,7 +21,7 @@ class HasSources(Protocol):
         """The names of its sources, as a list or a tuple: what a policy may list."""
 
 
-def sources_of(retriever: object) -> tuple[str, ...] | None:
+def read_retriever_sources(retriever: object) -> tuple[str, ...] | None:
     """Return the sources that a retriever says it has, each once; None where it does not say.
 
     Raises:
@@ -31,10 +29,10 @@ def sources_of(retriever: object) -> tuple[str, ...] | None:
     """
     if not isinstance(retriever, HasSources):
         return None
-    return _names("retriever.sources", retriever.sources)
+    return _check_source_names("retriever.sources", retriever.sources)
 
 
-def known_sources(retriever: object, named: Sequence[str] | None) -> tuple[str, ...] | None:
+def choose_retriever_sources(retriever: object, named: Sequence[str] | None) -> tuple[str, ...] | None:
     """Return the sources that a retriever has, as it says itself or as somebody names them; None where nobody does.
 
     Args:
@@ -44,18 +42,18 @@ def known_sources(retriever: object, named: Sequence[str] | None) -> tuple[str, 
     Raises:
         ConfigurationError: `named` is no list or tuple of strings, or the retriever says itself what it has.
     """
-    said = sources_of(retriever)
+    said = read_retriever_sources(retriever)
     if named is None:
         return said
     if said is not None:
         raise ConfigurationError(f"sources: to be left out, the retriever says itself that it has {', '.join(said)}")
-    names = _names("sources", named)
+    names = _check_source_names("sources", named)
     if not names or not all(map(str.strip, names)):
         raise ConfigurationError(f"sources: names that are not blank, at least one; given: {named!r:.80}")
     return names
 
 
-def _names(slot: str, given: object) -> tuple[str, ...]:
+def _check_source_names(slot: str, given: object) -> tuple[str, ...]:
     if not isinstance(given, list | tuple) or not all(isinstance(name, str) for name in given):
         raise ConfigurationError(f"{slot}: a list of strings; given: {given!r:.80}")
     return tuple(dict.fromkeys(given))

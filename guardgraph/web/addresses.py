@@ -12,8 +12,6 @@ from typing import TypeAlias
 
 from guardgraph.plain.errors import ConfigurationError
 
-__all__ = ["Address", "Network", "addresses_allowed", "denied", "parsed_address"]
-
 Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
 
@@ -74,7 +72,7 @@ _TEREDO, _SIX_TO_FOUR = IPv6Network("2001::/32"), IPv6Network("2002::/16")
 _LOW = 0xFFFF_FFFF
 
 
-def denied(address: Address, allowed: Iterable[Network] = ()) -> str | None:
+def explain_denied_address(address: Address, allowed: Iterable[Network] = ()) -> str | None:
     """Say why no page may be read from an address.
 
     An IPv4 address inside of an IPv6 address is judged too, and has to be public or allowed by itself.
@@ -87,14 +85,14 @@ def denied(address: Address, allowed: Iterable[Network] = ()) -> str | None:
         What the address is, with the source that says so; None where pages may be read from it.
     """
     allowed = tuple(allowed)
-    for judged in (address, *_inside(address)):
-        use = _use(judged)
+    for judged in (address, *_list_embedded_addresses(address)):
+        use = _find_address_use(judged)
         if use is not None and not any(judged in network for network in allowed):
             return use if judged == address else f"{judged}: {use}"
     return None
 
 
-def parsed_address(text: str) -> Address | None:
+def parse_ip_address(text: str) -> Address | None:
     """Read an address as URLs and resolvers write it, in brackets or not; None for a name."""
     try:
         return ip_address(text[1:-1] if text.startswith("[") and text.endswith("]") else text)
@@ -102,7 +100,7 @@ def parsed_address(text: str) -> Address | None:
         return None
 
 
-def addresses_allowed(given: object) -> tuple[Network, ...]:
+def parse_allowed_addresses(given: object) -> tuple[Network, ...]:
     """Read `allowed_addresses`.
 
     Args:
@@ -113,10 +111,10 @@ def addresses_allowed(given: object) -> tuple[Network, ...]:
     """
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise ConfigurationError(f"allowed_addresses: a list of networks is required; given: {given!r:.80}")
-    return tuple(map(_network, given))
+    return tuple(map(_parse_allowed_network, given))
 
 
-def _network(given: object) -> Network:
+def _parse_allowed_network(given: object) -> Network:
     try:
         if isinstance(given, str | IPv4Network | IPv6Network | IPv4Address | IPv6Address):
             return ip_network(given)
@@ -125,7 +123,7 @@ def _network(given: object) -> Network:
     raise ConfigurationError(f"allowed_addresses: a network is required, such as '127.0.0.0/8'; given: {given!r:.80}")
 
 
-def _use(address: Address) -> str | None:
+def _find_address_use(address: Address) -> str | None:
     for network, use in NOT_PUBLIC:
         if address in network:
             return use
@@ -134,7 +132,7 @@ def _use(address: Address) -> str | None:
     return None
 
 
-def _inside(address: Address) -> Iterator[IPv4Address]:
+def _list_embedded_addresses(address: Address) -> Iterator[IPv4Address]:
     if isinstance(address, IPv4Address):
         return
     bits = int(address)

@@ -13,9 +13,7 @@ from typing import Any
 import httpx2
 
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.files import keep_private, make_private
-
-__all__ = ["BrokenCache", "Cache", "key_of"]
+from guardgraph.plain.files import keep_file_private, make_private_file
 
 MOST_BYTES = 512 * 1024 * 1024
 """How large the file may become; what was not read for longest goes first."""
@@ -45,19 +43,19 @@ class Cache:
 
         # It says what went wrong with the file in tracebacks, and goes on without it.
         logging.getLogger("hishel").addHandler(_UNSHOWN)
-        connection = _opened(path)
+        connection = _open_cache_file(path)
         self._close = weakref.finalize(self, connection.close)
         # Given a path, it would write a .gitignore beside the file.
         self._storage = SqliteStorage(connection=connection, max_size=MOST_BYTES)
         self._options = CacheOptions(shared=False)
         try:
             self._storage.get_entries("")  # makes the tables
-            keep_private(Path(path).absolute())
+            keep_file_private(Path(path).absolute())
         except (RuntimeError, OSError) as error:
             self._close()
             raise ConfigurationError(f"cache: {os.fspath(path)!r:.200} is no cache of pages: {error}") from None
 
-    def around(self, transport: httpx2.BaseTransport) -> httpx2.BaseTransport:
+    def wrap_http_transport(self, transport: httpx2.BaseTransport) -> httpx2.BaseTransport:
         """Return a transport that asks only for what is not kept; closing it would close the file for all."""
         from hishel.httpx2 import CacheTransport
 
@@ -68,18 +66,18 @@ class Cache:
         self._close()
 
 
-def key_of(url: str) -> dict[str, Any]:
+def make_http_cache_key(url: str) -> dict[str, Any]:
     """Return the extension of a request that says under which key its answer is kept: the URL as it was judged."""
     return {"caching": {"key": hashlib.sha256(url.encode()).hexdigest()}}
 
 
-def _opened(path: str | os.PathLike[str]) -> sqlite3.Connection:
+def _open_cache_file(path: str | os.PathLike[str]) -> sqlite3.Connection:
     file = Path(path).absolute()
     if not file.parent.is_dir():
         raise ConfigurationError(f"cache: the folder {str(file.parent)!r:.200} does not exist")
     connection = None
     try:
-        make_private(file)
+        make_private_file(file)
         connection = sqlite3.connect(file, timeout=5.0, check_same_thread=False, isolation_level=None)
         connection.execute("BEGIN IMMEDIATE")  # says whether it is a database, and whether it can be written
         names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}

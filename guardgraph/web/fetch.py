@@ -21,13 +21,18 @@ import httpx2
 
 from guardgraph.plain.errors import ReadFailure
 from guardgraph.web.addresses import Network
-from guardgraph.web.cache import BrokenCache, Cache, key_of
+from guardgraph.web.cache import BrokenCache, Cache, make_http_cache_key
 from guardgraph.web.hops import Hops, Place
 from guardgraph.web.limits import Meter
 from guardgraph.web.network import Backend, Resolve
-from guardgraph.web.transport import ACCEPTED, ASKED_AT, Transport, request_to, system_context, unpacked
-
-__all__ = ["Fetched", "Fetching", "retried", "seconds_of"]
+from guardgraph.web.transport import (
+    ACCEPTED,
+    ASKED_AT,
+    Transport,
+    make_http_request,
+    make_system_ssl_context,
+    unpack_content_encoding,
+)
 
 ATTEMPTS = 3
 """How often one URL is asked at most."""
@@ -43,7 +48,7 @@ _UNSHOWN = logging.NullHandler()
 Answer = TypeVar("Answer")
 
 
-def retried(ask: Callable[[], Answer], meter: Meter) -> Answer:
+def retry_page_fetch(ask: Callable[[], Answer], meter: Meter) -> Answer:
     """Ask until there is an answer, as long as that is worth it and the page has time.
 
     Args:
@@ -58,17 +63,17 @@ def retried(ask: Callable[[], Answer], meter: Meter) -> Answer:
     logging.getLogger("stamina").addHandler(_UNSHOWN)  # or Python itself prints what it says
     waits = iter([FIRST_WAIT * 3**number for number in range(ATTEMPTS)])
 
-    def wait(error: Exception) -> bool | float:
-        seconds = _wanted(error, next(waits))
-        return seconds if seconds is not None and seconds < meter.seconds_left else False
+    def find_retry_wait(error: Exception) -> bool | float:
+        seconds = _choose_retry_seconds(error, next(waits))
+        return seconds if seconds is not None and seconds < meter.page_seconds_left else False
 
-    for attempt in stamina.retry_context(on=wait, attempts=ATTEMPTS, timeout=None):
+    for attempt in stamina.retry_context(on=find_retry_wait, attempts=ATTEMPTS, timeout=None):
         with attempt:
             return ask()
     raise AssertionError("the last attempt returns or raises")
 
 
-def seconds_of(header: str | None) -> float | None:
+def parse_retry_after(header: str | None) -> float | None:
     """Read the header Retry-After, seconds or a date (RFC 9110, 10.2.3); None where it says nothing."""
     if header is None:
         return None
@@ -81,7 +86,7 @@ def seconds_of(header: str | None) -> float | None:
     return max((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() - datetime.now(UTC).timestamp(), 0.0)
 
 
-def _wanted(error: Exception, otherwise: float) -> float | None:
+def _choose_retry_seconds(error: Exception, otherwise: float) -> float | None:
     if not isinstance(error, ReadFailure):
         return None
     otherwise *= random.uniform(1.0, 1.5)  # so that many who were sent away together do not come back together
@@ -132,7 +137,7 @@ class Fetching:
     user_agent: str
     cache: Cache | None
 
-    def page(
+    def fetch_page(
         self,
         url: str,
         hops: Hops,
@@ -153,43 +158,45 @@ class Fetching:
         Raises:
             ReadFailure: there is no such page.
         """
-        place = hops.first(url)
+        place = hops.enter_first_url(url)
         while True:
             if enter is not None:
                 enter(place, meter)
-            answer = retried(partial(self._asked, place, meter, self.cache if kept else None), meter)
+            answer = retry_page_fetch(
+                partial(self._request_cached_page, place, meter, self.cache if kept else None), meter
+            )
             location = answer.headers.get("location")
             if answer.status in READ:
                 kind = answer.headers.get("content-type", "")
                 return Fetched(place.url, answer.body, kind, answer.headers[ASKED_AT])
-            place = hops.next(place, location or "")
+            place = hops.follow_redirect(place, location or "")
 
-    def _asked(self, place: Place, meter: Meter, cache: Cache | None) -> _Answer:
+    def _request_cached_page(self, place: Place, meter: Meter, cache: Cache | None) -> _Answer:
         try:
-            return self._answer(place, meter, cache)
+            return self._request_page(place, meter, cache)
         except BrokenCache:
-            return self._answer(place, meter, None)
+            return self._request_page(place, meter, None)
 
-    def _answer(self, place: Place, meter: Meter, cache: Cache | None) -> _Answer:
+    def _request_page(self, place: Place, meter: Meter, cache: Cache | None) -> _Answer:
         backend = Backend(self.resolve, self.allowed, meter)
-        with closing(Transport(backend, self.context or system_context())) as transport:
-            asking = transport if cache is None else cache.around(transport)
-            with closing(asking.handle_request(self._request(place))) as response:
-                return _read(response, meter, keep=cache is not None)
+        with closing(Transport(backend, self.context or make_system_ssl_context())) as transport:
+            asking = transport if cache is None else cache.wrap_http_transport(transport)
+            with closing(asking.handle_request(self._make_page_request(place))) as response:
+                return _read_http_response(response, meter, keep=cache is not None)
 
-    def _request(self, place: Place) -> httpx2.Request:
+    def _make_page_request(self, place: Place) -> httpx2.Request:
         headers = {"User-Agent": self.user_agent, "Accept": ACCEPT, "Accept-Encoding": ACCEPTED}
-        return request_to(place.parsed, headers, **key_of(place.url))
+        return make_http_request(place.parsed, headers, **make_http_cache_key(place.url))
 
 
-def _read(response: httpx2.Response, meter: Meter, *, keep: bool) -> _Answer:
+def _read_http_response(response: httpx2.Response, meter: Meter, *, keep: bool) -> _Answer:
     status, headers = response.status_code, response.headers
     pieces = response.iter_raw()
     if response.extensions.get("caching", {}).get("from_cache"):
-        pieces = _counted(pieces, meter)
+        pieces = _count_cached_bytes(pieces, meter)
     if status in READ:
         body = bytearray()
-        for piece in unpacked(pieces, headers.get("content-encoding", ""), meter):
+        for piece in unpack_content_encoding(pieces, headers.get("content-encoding", ""), meter):
             body += piece
         return _Answer(status, headers, bytes(body))
     if status in LEADS_ON and "location" in headers:
@@ -199,14 +206,14 @@ def _read(response: httpx2.Response, meter: Meter, *, keep: bool) -> _Answer:
             if left <= 0:
                 break
         return _Answer(status, headers, b"")
-    after = seconds_of(headers.get("retry-after"))
+    after = parse_retry_after(headers.get("retry-after"))
     raise ReadFailure("http_status", {"status": status, "retry_after": after})
 
 
-def _counted(pieces: Iterator[bytes], meter: Meter) -> Iterator[bytes]:
+def _count_cached_bytes(pieces: Iterator[bytes], meter: Meter) -> Iterator[bytes]:
     try:
         for piece in pieces:
-            meter.received(len(piece))
+            meter.count_wire_bytes(len(piece))
             yield piece
     except (sqlite3.Error, RuntimeError) as error:
         raise BrokenCache from error

@@ -8,10 +8,8 @@ from ada_url import URL
 
 from guardgraph.guards.urls import explain_url_denial
 from guardgraph.plain.errors import ReadFailure
-from guardgraph.plain.json import JsonObject, excerpt
-from guardgraph.plain.urls import parsed_url
-
-__all__ = ["DOWNGRADE", "MOST_REDIRECTS", "Hops", "Place"]
+from guardgraph.plain.json import JsonObject, excerpt_value
+from guardgraph.plain.urls import parse_url
 
 MOST_REDIRECTS = 5
 """Times that a page may lead elsewhere."""
@@ -33,7 +31,7 @@ class Place:
         self.host = parsed.hostname
 
     @property
-    def origin(self) -> str:
+    def url_origin(self) -> str:
         """Scheme and host; there is no other port than the scheme's."""
         return f"{self.scheme}://{self.host}"
 
@@ -50,18 +48,18 @@ class Hops:
         self._made: list[JsonObject] = []
         self._beside: list[JsonObject] = []
 
-    def first(self, url: str) -> Place:
+    def enter_first_url(self, url: str) -> Place:
         """Return the place of the URL that was asked for.
 
         Raises:
             ReadFailure: ``address_denied``, no list has its host, or it is no URL that may be read.
         """
-        parsed = parsed_url(url)
+        parsed = parse_url(url)
         if parsed is None:
-            raise self._denied("address_denied", excerpt(url, 200), "source_denied_scheme")
-        return self._judged("address_denied", parsed, None)
+            raise self._deny_hop("address_denied", excerpt_value(url, 200), "source_denied_scheme")
+        return self._judge_hop("address_denied", parsed, None)
 
-    def next(self, place: Place, location: str) -> Place:
+    def follow_redirect(self, place: Place, location: str) -> Place:
         """Return where a page leads.
 
         Args:
@@ -74,31 +72,33 @@ class Hops:
         try:
             parsed = URL(location, base=place.url)
         except ValueError:
-            raise self._denied("redirect_denied", excerpt(location, 200), "source_denied_scheme") from None
+            raise self._deny_hop("redirect_denied", excerpt_value(location, 200), "source_denied_scheme") from None
         if len(self._made) > MOST_REDIRECTS:
-            raise ReadFailure("too_many_redirects", {"allowed": MOST_REDIRECTS, "next": excerpt(parsed.href, 200)})
+            raise ReadFailure(
+                "too_many_redirects", {"allowed": MOST_REDIRECTS, "next": excerpt_value(parsed.href, 200)}
+            )
         downgrade = DOWNGRADE if place.scheme == "https" and parsed.protocol == "http:" else None
-        return self._judged("redirect_denied", parsed, downgrade)
+        return self._judge_hop("redirect_denied", parsed, downgrade)
 
-    def led_beside(self, hops: Iterable[JsonObject]) -> None:
+    def add_robots_hops(self, hops: Iterable[JsonObject]) -> None:
         """Take the hops of what was read before the page: where a robots.txt led, which the lists judged too."""
         self._beside += [hop for hop in hops if hop not in self._beside]
 
-    def plain(self) -> list[JsonObject]:
+    def list_hops(self) -> list[JsonObject]:
         """Return the hops as plain JSON: each URL, and why it was denied, None where it was asked."""
         return [*self._made, *self._beside]
 
-    def _judged(self, reason: str, parsed: URL, denied: str | None) -> Place:
+    def _judge_hop(self, reason: str, parsed: URL, denied: str | None) -> Place:
         place = Place(parsed)
         # The whole of it, with user and port: what is dialled has neither.
         denied = explain_url_denial(parsed.href, policy=self._hosts, execution=self._hosts) or denied
         if denied is not None:
-            raise self._denied(reason, excerpt(place.url, LONGEST_URL), denied)
+            raise self._deny_hop(reason, excerpt_value(place.url, LONGEST_URL), denied)
         if len(place.url) > LONGEST_URL:
             raise ReadFailure("connection", {"cause": f"the URL is longer than {LONGEST_URL} characters"})
         self._made.append({"url": place.url, "denied": None})
         return place
 
-    def _denied(self, reason: str, url: str, denied: str) -> ReadFailure:
+    def _deny_hop(self, reason: str, url: str, denied: str) -> ReadFailure:
         self._made.append({"url": url, "denied": denied})
         return ReadFailure(reason, {"url": url, "denied": denied})

@@ -10,9 +10,6 @@ from guardgraph.plain.errors import ReadFailure
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.settings import MaxFloat, MaxInt, Settings
 
-__all__ = ["Meter", "WebLimits"]
-
-
 DAY = 24 * 60 * 60.0
 """Seconds that nothing waits longer than, whatever the limits: sockets and locks take no larger number than some."""
 
@@ -58,18 +55,18 @@ class Meter:
         self._unpacked = 0
 
     @property
-    def seconds_left(self) -> float:
+    def page_seconds_left(self) -> float:
         """Seconds that the page has left, below 0 when time is up."""
         return min(self._ends, self._run_ends) - time.monotonic()
 
     @property
-    def patience(self) -> float:
+    def max_queue_seconds(self) -> float:
         """Seconds that a page may wait for its turn: what the run has left; outside a run, what one page may take."""
         if math.isinf(self._run_ends):
             return self.limits.max_page_seconds
         return self._run_ends - time.monotonic()
 
-    def seconds(self, name: str | None = None, since: float = 0.0) -> float:
+    def check_seconds_left(self, name: str | None = None, since: float = 0.0) -> float:
         """Return the seconds that a step may take.
 
         Args:
@@ -82,36 +79,36 @@ class Meter:
         step_ends = math.inf if name is None else since + getattr(self.limits, name)
         left = min(self._ends, self._run_ends, step_ends) - time.monotonic()
         if left <= 0:
-            raise self.timeout(name if step_ends <= min(self._ends, self._run_ends) else None)
+            raise self.make_timeout_failure(name if step_ends <= min(self._ends, self._run_ends) else None)
         return min(left, DAY)
 
-    def timeout(self, name: str | None = None) -> ReadFailure:
+    def make_timeout_failure(self, name: str | None = None) -> ReadFailure:
         """Return the failure that says which time is up: that of a step, of the run, or of the page."""
         if name is None and self._run_ends <= self._ends:
             return ReadFailure("timeout", {"limit": "max_seconds"})
         name = name or "max_page_seconds"
         return ReadFailure("timeout", {"limit": name, "seconds": getattr(self.limits, name)})
 
-    def received(self, size: int) -> None:
+    def count_wire_bytes(self, size: int) -> None:
         """Count bytes that came over the network; raises ``too_large``."""
         self._wire += size
-        self._hold("max_wire_bytes", self._wire)
+        self._check_byte_limit("max_wire_bytes", self._wire)
 
-    def unpacked(self, size: int) -> None:
+    def count_page_bytes(self, size: int) -> None:
         """Count bytes that were unpacked; raises ``too_large``, or ``timeout`` where that took too long."""
         self._unpacked += size
-        self._hold("max_page_bytes", self._unpacked)
-        self.seconds()
+        self._check_byte_limit("max_page_bytes", self._unpacked)
+        self.check_seconds_left()
 
-    def waited(self, seconds: float) -> None:
+    def exclude_site_delay(self, seconds: float) -> None:
         """Leave out of the page's time what a site wants its readers to wait."""
         self._ends += seconds
 
-    def plain(self) -> JsonObject:
+    def list_web_limits(self) -> JsonObject:
         """Return the limits that hold, as plain JSON."""
         return self.limits.plain()
 
-    def _hold(self, name: str, taken: int) -> None:
+    def _check_byte_limit(self, name: str, taken: int) -> None:
         most = getattr(self.limits, name)
         if taken > most:
             raise ReadFailure("too_large", {"limit": name, "bytes": most})

@@ -18,10 +18,8 @@ from typing import Any, TypeAlias
 import httpcore2
 
 from guardgraph.plain.errors import ConfigurationError, ReadFailure
-from guardgraph.web.addresses import Address, Network, denied, parsed_address
+from guardgraph.web.addresses import Address, Network, explain_denied_address, parse_ip_address
 from guardgraph.web.limits import Meter
-
-__all__ = ["Backend", "Resolve", "within_seconds"]
 
 MOST_IDLE = 4
 """Threads that wait for work; more may be at work."""
@@ -31,7 +29,7 @@ _IDLE: dict[int, list[SimpleQueue[_Work]]] = {}
 """By process: threads are not there after a fork."""
 
 
-def within_seconds(look_up: Callable[[], Any], seconds: float) -> Any:
+def look_up_within_seconds(look_up: Callable[[], Any], seconds: float) -> Any:
     """Return what a look-up returns, or raise what it raises.
 
     Args:
@@ -47,14 +45,14 @@ def within_seconds(look_up: Callable[[], Any], seconds: float) -> Any:
     done.acquire()
     context = copy_context()
 
-    def work() -> None:
+    def run_host_look_up() -> None:
         try:
             found.append(context.run(look_up))
         except Exception as error:  # noqa: BLE001 it is raised again, where somebody waits for it
             raised.append(error)
         done.release()
 
-    _given(work)
+    _start_look_up_thread(run_host_look_up)
     if not done.acquire(timeout=seconds):
         raise TimeoutError
     if raised:
@@ -62,17 +60,17 @@ def within_seconds(look_up: Callable[[], Any], seconds: float) -> Any:
     return found[0]
 
 
-def _given(work: _Work) -> None:
+def _start_look_up_thread(work: _Work) -> None:
     idle = _IDLE.setdefault(os.getpid(), [])
     try:
         waiting = idle.pop()
     except IndexError:
         waiting = SimpleQueue()
-        threading.Thread(target=_wait, args=(waiting, idle), name="guardgraph-lookup", daemon=True).start()
+        threading.Thread(target=_run_look_ups, args=(waiting, idle), name="guardgraph-lookup", daemon=True).start()
     waiting.put(work)
 
 
-def _wait(given: SimpleQueue[_Work], idle: list[SimpleQueue[_Work]]) -> None:
+def _run_look_ups(given: SimpleQueue[_Work], idle: list[SimpleQueue[_Work]]) -> None:
     while True:
         given.get()()
         if len(idle) >= MOST_IDLE:
@@ -100,7 +98,7 @@ class Backend(httpcore2.NetworkBackend):
     """
 
     def __init__(self, resolve: Resolve | None, allowed: tuple[Network, ...], meter: Meter) -> None:
-        self._resolve = resolve or _system
+        self._resolve = resolve or _resolve_by_system
         self._allowed = allowed
         self._meter = meter
 
@@ -118,15 +116,15 @@ class Backend(httpcore2.NetworkBackend):
             ReadFailure: ``address_denied``, ``connection`` or ``timeout``.
         """
         began = time.monotonic()
-        places = self._judged(host, self._found(host, port, began))[:MOST_DIALLED]
+        places = self._check_host_addresses(host, self._resolve_host(host, port, began))[:MOST_DIALLED]
         for number, (address, at) in enumerate(places):
-            left = self._meter.seconds("max_connect_seconds", began)
+            left = self._meter.check_seconds_left("max_connect_seconds", began)
             try:
-                return Stream(_dialled(address, at, left / (len(places) - number)), self._meter, began)
+                return Stream(_dial_address(address, at, left / (len(places) - number)), self._meter, began)
             except OSError as error:
                 failed = error
-        self._meter.seconds("max_connect_seconds", began)
-        raise ReadFailure("connection", {"host": host, "cause": _said(failed)}) from failed
+        self._meter.check_seconds_left("max_connect_seconds", began)
+        raise ReadFailure("connection", {"host": host, "cause": _format_socket_error(failed)}) from failed
 
     def connect_unix_socket(
         self, path: str, timeout: float | None = None, socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None
@@ -134,21 +132,23 @@ class Backend(httpcore2.NetworkBackend):
         """Refuse: no page is read from a file of this machine."""
         raise ReadFailure("address_denied", {"cause": "a socket of this machine"})
 
-    def _found(self, host: str, port: int, began: float) -> list[tuple[Address, int]]:
-        literal = parsed_address(host)
+    def _resolve_host(self, host: str, port: int, began: float) -> list[tuple[Address, int]]:
+        literal = parse_ip_address(host)
         if literal is not None:
             return [(literal, port)]
         try:
-            found = within_seconds(lambda: self._resolve(host, port), self._meter.seconds("max_connect_seconds", began))
+            found = look_up_within_seconds(
+                lambda: self._resolve(host, port), self._meter.check_seconds_left("max_connect_seconds", began)
+            )
         except TimeoutError:
-            raise self._meter.timeout("max_connect_seconds") from None
+            raise self._meter.make_timeout_failure("max_connect_seconds") from None
         except (OSError, ValueError, LookupError) as error:
-            raise ReadFailure("connection", {"host": host, "cause": _said(error)}) from error
-        return _places(found)
+            raise ReadFailure("connection", {"host": host, "cause": _format_socket_error(error)}) from error
+        return _parse_resolved_addresses(found)
 
-    def _judged(self, host: str, places: list[tuple[Address, int]]) -> list[tuple[Address, int]]:
+    def _check_host_addresses(self, host: str, places: list[tuple[Address, int]]) -> list[tuple[Address, int]]:
         for address, _ in places:
-            use = denied(address, self._allowed)
+            use = explain_denied_address(address, self._allowed)
             if use is not None:
                 raise ReadFailure("address_denied", {"host": host, "address": str(address), "cause": use})
         if not places:
@@ -169,23 +169,23 @@ class Stream(httpcore2.NetworkStream):
         """Return what came, b"" at the end."""
         waits = "max_first_byte_seconds" if self._asked is not None else None
         try:
-            self._socket.settimeout(self._meter.seconds(waits, self._asked or 0.0))
+            self._socket.settimeout(self._meter.check_seconds_left(waits, self._asked or 0.0))
             data = self._socket.recv(max_bytes)
         except TimeoutError:
-            raise self._late(waits, self._asked or 0.0) from None
+            raise self._make_late_failure(waits, self._asked or 0.0) from None
         except OSError as error:
-            raise ReadFailure("connection", {"cause": _said(error)}) from error
+            raise ReadFailure("connection", {"cause": _format_socket_error(error)}) from error
         self._asked = None
-        self._meter.received(len(data))
+        self._meter.count_wire_bytes(len(data))
         return data
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Send all of it."""
         try:
-            self._socket.settimeout(self._meter.seconds())
+            self._socket.settimeout(self._meter.check_seconds_left())
             self._socket.sendall(buffer)
         except TimeoutError:
-            raise self._late(None, 0.0) from None
+            raise self._make_late_failure(None, 0.0) from None
         except OSError as error:
             raise httpcore2.WriteError(str(error)) from error  # the answer may stand there already: it is read then
         finally:
@@ -204,31 +204,31 @@ class Stream(httpcore2.NetworkStream):
             ReadFailure: ``tls``, ``connection`` or ``timeout``.
         """
         try:
-            self._socket.settimeout(self._meter.seconds("max_connect_seconds", self._began))
+            self._socket.settimeout(self._meter.check_seconds_left("max_connect_seconds", self._began))
             # An end that is not the server's own "close" may be anybody's, who would cut a page short.
             wrapped = ssl_context.wrap_socket(self._socket, server_hostname=server_hostname, suppress_ragged_eofs=False)
         except TimeoutError:
             self.close()
-            raise self._late("max_connect_seconds", self._began) from None
+            raise self._make_late_failure("max_connect_seconds", self._began) from None
         except (OSError, ValueError) as error:
             self.close()
             reason = "tls" if isinstance(error, ssl.SSLError | ValueError) else "connection"
-            raise ReadFailure(reason, {"host": server_hostname, "cause": _said(error)}) from error
+            raise ReadFailure(reason, {"host": server_hostname, "cause": _format_socket_error(error)}) from error
         return Stream(wrapped, self._meter, self._began)
 
     def get_extra_info(self, info: str) -> Any:
         """Return nothing: connections are not used again, so nobody has to look at one."""
         return None
 
-    def _late(self, name: str | None, since: float) -> ReadFailure:
+    def _make_late_failure(self, name: str | None, since: float) -> ReadFailure:
         try:
-            self._meter.seconds(name, since)
+            self._meter.check_seconds_left(name, since)
         except ReadFailure as failure:
             return failure
-        return self._meter.timeout(name)
+        return self._meter.make_timeout_failure(name)
 
 
-def _dialled(address: Address, port: int, seconds: float) -> socket.socket:
+def _dial_address(address: Address, port: int, seconds: float) -> socket.socket:
     connected = socket.socket(socket.AF_INET if address.version == 4 else socket.AF_INET6)
     try:
         connected.settimeout(seconds)
@@ -240,23 +240,23 @@ def _dialled(address: Address, port: int, seconds: float) -> socket.socket:
     return connected
 
 
-def _system(host: str, port: int) -> list[Place]:
+def _resolve_by_system(host: str, port: int) -> list[Place]:
     # As bytes, since a text would be encoded once more, by older rules than those of URLs.
     found = socket.getaddrinfo(host.encode("ascii"), port, type=socket.SOCK_STREAM)
     return [(str(place[0]), int(place[1])) for *_, place in found]
 
 
-def _places(found: object) -> list[tuple[Address, int]]:
+def _parse_resolved_addresses(found: object) -> list[tuple[Address, int]]:
     pairs = [found] if isinstance(found, tuple) and len(found) == 2 and isinstance(found[0], str) else found
     places = []
     for pair in pairs if isinstance(pairs, list | tuple) else [pairs]:
         match pair:
-            case [str(text), int(port)] if (address := parsed_address(text)) is not None and 0 < port < 65536:
+            case [str(text), int(port)] if (address := parse_ip_address(text)) is not None and 0 < port < 65536:
                 places.append((address, port))
             case _:
                 raise ConfigurationError(f"resolve: an address and a port are required; given: {pair!r:.80}")
     return places
 
 
-def _said(error: BaseException) -> str:
+def _format_socket_error(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"[:200]

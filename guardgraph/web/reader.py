@@ -1,22 +1,27 @@
-"""The reader of the real web: a URL in, a page or the reason why there is none out."""
+"""The reader of the real web: a URL in, a page or the reason why there is none out.
+
+The bytes of a page become a title, a text and a date, by what its server says that they are.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import ssl
 from collections.abc import Callable, Collection, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from guardgraph.formats.extraction import ExtractionFailed, FailureReason, Kind
+from guardgraph.formats.pool import extract
 from guardgraph.plain.errors import ConfigurationError, InputError, ReadFailure
 from guardgraph.plain.json import JsonObject
-from guardgraph.plain.version import version
+from guardgraph.plain.version import read_package_version
 from guardgraph.state.settings import choose_settings
-from guardgraph.web.addresses import Network, addresses_allowed
+from guardgraph.web.addresses import Network, parse_allowed_addresses
 from guardgraph.web.hops import Hops, Place
 from guardgraph.web.limits import Meter, WebLimits
-from guardgraph.web.page import page_of
 from guardgraph.web.robots import Robots
 from guardgraph.world.deadline import deadline
 
@@ -24,7 +29,59 @@ if TYPE_CHECKING:
     from guardgraph.web.fetch import Fetched, Fetching
     from guardgraph.web.network import Resolve
 
-__all__ = ["WebReader", "web_reader"]
+MAX_TEXT_CHARS: Final = 500_000
+"""Of one page: a novel of some hundred pages. What is longer is no evidence that anybody reads."""
+
+_KINDS: Final[dict[str, Kind]] = {
+    "text/html": "html",
+    "application/xhtml+xml": "html",
+    "text/plain": "text",
+    "application/pdf": "pdf",
+}
+"""What is read. Nothing is guessed from the bytes: a page is what its server says that it is."""
+_REASONS: Final[dict[FailureReason, str]] = {
+    "too_large": "too_large",
+    "timeout": "timeout",
+    "charset": "charset",
+    "binary": "content_type",
+    "broken": "content_type",
+    "encrypted": "content_type",
+    "crashed": "content_type",
+}
+"""What a reader says where the text of a page cannot be read: that it is not of a type that can be."""
+_CHARSET = re.compile(r";\s*charset\s*=\s*(?:\"([^\"]*)\"|([^\s;]*))", re.IGNORECASE)
+_SHOWN_CHARS: Final = 100
+
+
+def page_of(body: bytes, content_type: str, *, url: str, seconds: float) -> JsonObject:
+    """Return what a page says.
+
+    Args:
+        body: its bytes, unpacked.
+        content_type: what the server says that they are, such as ``text/html; charset=utf-8``.
+        url: where it is from.
+        seconds: how long it may take.
+
+    Returns:
+        ``{title, published_at, body, declared_date}``: the text as a reader of the page sees it, and two days such as
+        ``2026-03-14``. The page itself declares the second; where it is blank, the first is a guess, or blank.
+
+    Raises:
+        ReadFailure: ``content_type``, ``charset``, ``too_large`` or ``timeout``.
+        ConfigurationError: a library of the extra `web` is missing.
+    """
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind not in _KINDS:
+        raise ReadFailure("content_type", {"content_type": kind[:_SHOWN_CHARS], "allowed": list(_KINDS)})
+    named = _CHARSET.search(content_type)
+    charset = (named[1] or named[2]) if named else None
+    try:
+        found = extract(body, _KINDS[kind], charset=charset, url=url, seconds=seconds, max_chars=MAX_TEXT_CHARS)
+    except ExtractionFailed as failure:
+        details: JsonObject = {"content_type": kind, "cause": failure.reason, **failure.details}
+        raise ReadFailure(_REASONS[failure.reason], details) from failure
+    published = found.declared_date or found.guessed_date
+    return {"title": found.title, "published_at": published, "body": found.text, "declared_date": found.declared_date}
 
 
 def web_reader(
@@ -57,14 +114,14 @@ def web_reader(
     Raises:
         ConfigurationError: an argument is wrong, or the extra is not installed.
     """
-    networks = addresses_allowed(allowed_addresses)
+    networks = parse_allowed_addresses(allowed_addresses)
     if resolve is not None and not callable(resolve):
         raise ConfigurationError(f"resolve: a function of a host and a port is required; given: {resolve!r:.80}")
     if not isinstance(robots, bool):
         raise ConfigurationError(f"robots: True or False is required; given: {robots!r:.80}")
-    agent = _user_agent(user_agent)
+    agent = _check_user_agent(user_agent)
     limits = choose_settings(WebLimits(), limits, "limits")
-    fetching = _fetching(cache, resolve, networks, _verifying(ssl_context), agent)
+    fetching = _make_fetching(cache, resolve, networks, _check_ssl_context(ssl_context), agent)
     return WebReader(fetching, Robots(agent) if robots else None, limits)
 
 
@@ -90,14 +147,14 @@ class WebReader:
             ReadFailure: there is none; `details` has the `hops` and the `limits`.
             InputError: the request is none.
         """
-        url, hosts, asked = _parsed(request)
-        hops, meter = Hops(hosts), Meter(self._within(asked), deadline())
+        url, hosts, asked = _parse_read_request(request)
+        hops, meter = Hops(hosts), Meter(self._tighten_web_limits(asked), deadline())
         try:
-            fetched = self._fetched(url, hops, hosts, meter)
-            page = page_of(fetched.body, fetched.content_type, url=fetched.url, seconds=meter.seconds())
+            fetched = self._fetch_web_page(url, hops, hosts, meter)
+            page = page_of(fetched.body, fetched.content_type, url=fetched.url, seconds=meter.check_seconds_left())
         except ReadFailure as failure:
             raise ReadFailure(
-                failure.reason, {**failure.details, "hops": hops.plain(), "limits": meter.plain()}
+                failure.reason, {**failure.details, "hops": hops.list_hops(), "limits": meter.list_web_limits()}
             ) from failure
         return {
             **page,
@@ -105,11 +162,11 @@ class WebReader:
             "fetched_at": fetched.fetched_at,
             "sha256": hashlib.sha256(fetched.body).hexdigest(),
             "text_sha256": hashlib.sha256(page["body"].encode()).hexdigest(),
-            "hops": hops.plain(),
-            "limits": meter.plain(),
+            "hops": hops.list_hops(),
+            "limits": meter.list_web_limits(),
         }
 
-    def _within(self, asked: JsonObject) -> WebLimits:
+    def _tighten_web_limits(self, asked: JsonObject) -> WebLimits:
         try:
             return self._limits.within(asked)
         except ValueError:
@@ -121,23 +178,23 @@ class WebReader:
             self._fetching.cache.close()
             self._fetching.cache = None
 
-    def _fetched(self, url: str, hops: Hops, hosts: Collection[str], meter: Meter) -> Fetched:
-        return self._fetching.page(url, hops, meter, self._enter(hops, hosts))
+    def _fetch_web_page(self, url: str, hops: Hops, hosts: Collection[str], meter: Meter) -> Fetched:
+        return self._fetching.fetch_page(url, hops, meter, self._make_robots_check(hops, hosts))
 
-    def _enter(self, hops: Hops, hosts: Collection[str]) -> Callable[[Place, Meter], None] | None:
+    def _make_robots_check(self, hops: Hops, hosts: Collection[str]) -> Callable[[Place, Meter], None] | None:
         robots = self._robots
         if robots is None:
             return None
 
-        def enter(place: Place, meter: Meter) -> None:
+        def check_robots_of_site(place: Place, meter: Meter) -> None:
             way = Hops(hosts)
-            fetch = partial(self._fetching.page, hops=way, kept=False)
-            hops.led_beside(robots.enter(place, meter, lambda url, small: fetch(url, meter=small), way))
+            fetch = partial(self._fetching.fetch_page, hops=way, kept=False)
+            hops.add_robots_hops(robots.wait_for_robots(place, meter, lambda url, small: fetch(url, meter=small), way))
 
-        return enter
+        return check_robots_of_site
 
 
-def _parsed(request: Any) -> tuple[str, tuple[str, ...], JsonObject]:
+def _parse_read_request(request: Any) -> tuple[str, tuple[str, ...], JsonObject]:
     match request:
         case {"url": str(url)}:
             hosts, limits = request.get("hosts", ()), request.get("limits") or {}
@@ -150,7 +207,7 @@ def _parsed(request: Any) -> tuple[str, tuple[str, ...], JsonObject]:
     return url, tuple(hosts), limits
 
 
-def _fetching(
+def _make_fetching(
     cache: object, resolve: Resolve | None, networks: tuple[Network, ...], context: ssl.SSLContext | None, agent: str
 ) -> Fetching:
     if cache is not None and not isinstance(cache, str | os.PathLike):
@@ -168,15 +225,15 @@ def _fetching(
     return Fetching(resolve, networks, context, agent, Cache(cache) if cache is not None else None)
 
 
-def _user_agent(given: object) -> str:
+def _check_user_agent(given: object) -> str:
     if given is None:
-        return f"guardgraph/{version()}"
+        return f"guardgraph/{read_package_version()}"
     if not isinstance(given, str) or not given.strip() or not given.isascii() or not given.isprintable():
         raise ConfigurationError(f"user_agent: a name of printable ASCII letters is required; given: {given!r:.80}")
     return given.strip()
 
 
-def _verifying(context: object) -> ssl.SSLContext | None:
+def _check_ssl_context(context: object) -> ssl.SSLContext | None:
     if context is None:
         return None
     if not isinstance(context, ssl.SSLContext):

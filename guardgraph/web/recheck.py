@@ -20,8 +20,6 @@ from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.world.call import Call, Outside
 from guardgraph.world.calls import perform_call
 
-__all__ = ["Cited", "Rechecked", "cited_in", "keep_body", "kept_bodies", "live_pages", "recheck"]
-
 Verdict: TypeAlias = Literal["same", "moved", "changed", "gone", "denied"]
 """The quote stands where it stood; it stands elsewhere in the page; it does not stand there; there is no such page; the
 lists of now do not let it be read, or not what it leads to."""
@@ -53,13 +51,13 @@ class Rechecked:
     why: str = ""
     """Of a page that is gone or denied."""
 
-    def plain(self) -> JsonObject:
+    def list_rechecked_note(self) -> JsonObject:
         """Return it as plain JSON."""
         why = {"why": self.why} if self.why else {}
         return {"id": self.id, "url": self.url, "verdict": self.verdict, **why}
 
 
-def cited_in(result: JsonObject) -> list[Cited]:
+def list_cited_notes(result: JsonObject) -> list[Cited]:
     """Return the notes that a research run cites.
 
     Args:
@@ -72,35 +70,37 @@ def cited_in(result: JsonObject) -> list[Cited]:
     if not isinstance(details, list) or not isinstance(passages, list) or not details:
         raise InputError("run: the result of a research run that ended well is required, with its citations")
     quotes = {item.get("id"): item.get("quote") for item in passages if isinstance(item, dict)}
-    return [_cited(at, item, quotes) for at, item in enumerate(details)]
+    return [_parse_cited_note(at, item, quotes) for at, item in enumerate(details)]
 
 
-def _cited(at: int, item: JsonValue, quotes: Mapping[Any, JsonValue]) -> Cited:
+def _parse_cited_note(at: int, item: JsonValue, quotes: Mapping[Any, JsonValue]) -> Cited:
     match item:
         case {"id": str(name), "url": str(url)} if isinstance(quote := quotes.get(name), str):
             text = item.get("text_sha256")
-            return Cited(name, url, quote, _span(item.get("document_span")), text if isinstance(text, str) else None)
+            return Cited(
+                name, url, quote, _parse_cited_span(item.get("document_span")), text if isinstance(text, str) else None
+            )
     raise InputError(f"run: citation_details.{at}: an id, a url and a passage with the quote are required")
 
 
-def _span(given: JsonValue) -> tuple[int, int] | None:
+def _parse_cited_span(given: JsonValue) -> tuple[int, int] | None:
     match given:
         case [int(start), int(end)] if 0 <= start < end:
             return start, end
     return None
 
 
-def recheck(notes: Collection[Cited], text_of: Text) -> list[Rechecked]:
+def recheck_cited_notes(notes: Collection[Cited], text_of: Text) -> list[Rechecked]:
     """Hold notes against the texts of their pages.
 
     Args:
-        notes: those of `cited_in`.
-        text_of: where the texts are from: `live_pages` or `kept_bodies`.
+        notes: those of `list_cited_notes`.
+        text_of: where the texts are from: `make_live_page_reader` or `make_kept_page_reader`.
     """
-    return [_rechecked(note, text_of) for note in notes]
+    return [_recheck_note(note, text_of) for note in notes]
 
 
-def _rechecked(note: Cited, text_of: Text) -> Rechecked:
+def _recheck_note(note: Cited, text_of: Text) -> Rechecked:
     try:
         text = text_of(note)
     except ReadFailure as failure:
@@ -114,7 +114,7 @@ def _rechecked(note: Cited, text_of: Text) -> Rechecked:
     return Rechecked(note.id, note.url, "same" if stands else "moved")
 
 
-def live_pages(
+def make_live_page_reader(
     reader: Outside, *, policy: Collection[str], execution: Collection[str], limits: Mapping[str, float]
 ) -> Text:
     """Return the texts of pages as they are now; each is read once.
@@ -128,8 +128,8 @@ def live_pages(
     scope = {"hosts": list_allowed_hosts(policy=policy, execution=execution), "limits": dict(limits)}
 
     @cache
-    def read(url: str) -> str:
-        _check_allowed(url, policy, execution)
+    def read_live_page(url: str) -> str:
+        _check_url_lists(url, policy, execution)
         outcome = perform_call(Call("tool", reader, {"url": url}, scope=scope), limits["max_page_seconds"] + GRACE)
         try:
             if outcome.form == "failure":
@@ -140,43 +140,43 @@ def live_pages(
             raise ReadFailure(stop.reason, stop.evidence.get("details")) from None
         if page is None:
             raise ReadFailure("empty_page")
-        _check_allowed(page.get("final_url", url), policy, execution)
+        _check_url_lists(page.get("final_url", url), policy, execution)
         return page["body"]
 
-    return lambda note: read(note.url)
+    return lambda note: read_live_page(note.url)
 
 
 GRACE = 5.0
 """Seconds beyond the time of a page after which a reader is left behind: one that keeps the time says more."""
 
 
-def _check_allowed(url: str, policy: Collection[str], execution: Collection[str]) -> None:
+def _check_url_lists(url: str, policy: Collection[str], execution: Collection[str]) -> None:
     if (reason := explain_url_denial(url, policy=policy, execution=execution)) is not None:
         raise ReadFailure(reason)
 
 
-def kept_bodies(folder: str | os.PathLike[str]) -> Text:
+def make_kept_page_reader(folder: str | os.PathLike[str]) -> Text:
     """Return the texts of pages as a run kept them; nothing is read from the web.
 
     Args:
-        folder: where `keep_body` put them.
+        folder: where `keep_page_body` put them.
     """
 
-    def read(note: Cited) -> str:
+    def read_kept_page(note: Cited) -> str:
         if note.text_sha256 is None or not note.text_sha256.isalnum():
             raise ReadFailure("no_hash")
         try:
-            kept = _file(folder, note.text_sha256).read_bytes()
+            kept = _locate_kept_page(folder, note.text_sha256).read_bytes()
         except OSError as error:
             raise ReadFailure("not_kept", {"cause": error.strerror}) from None
         if hashlib.sha256(kept).hexdigest() != note.text_sha256:
             raise ReadFailure("altered")
         return kept.decode()
 
-    return read
+    return read_kept_page
 
 
-def keep_body(folder: str | os.PathLike[str], text: str) -> str:
+def keep_page_body(folder: str | os.PathLike[str], text: str) -> str:
     """Keep the text of a page under its hash, and return the hash.
 
     Args:
@@ -188,7 +188,7 @@ def keep_body(folder: str | os.PathLike[str], text: str) -> str:
     """
     data = text.encode("utf-8", "replace")
     name = hashlib.sha256(data).hexdigest()
-    file = _file(folder, name)
+    file = _locate_kept_page(folder, name)
     if not file.exists():
         made = file.with_suffix(f".{uuid4().hex}")
         made.write_bytes(data)
@@ -196,5 +196,5 @@ def keep_body(folder: str | os.PathLike[str], text: str) -> str:
     return name
 
 
-def _file(folder: str | os.PathLike[str], name: str) -> Path:
+def _locate_kept_page(folder: str | os.PathLike[str], name: str) -> Path:
     return Path(folder) / f"{name}.txt"

@@ -18,7 +18,6 @@ from guardgraph.web.limits import Meter, WebLimits
 if TYPE_CHECKING:
     from guardgraph.web.fetch import Fetched
 
-__all__ = ["Robots"]
 
 DAY = 24 * 60 * 60.0
 """Seconds for which a robots.txt is kept (RFC 9309, 2.4)."""
@@ -63,7 +62,7 @@ class Robots:
         self._sites: OrderedDict[str, _Site] = OrderedDict()
         self._lock = threading.Lock()
 
-    def enter(self, place: Place, meter: Meter, fetch: Fetch, way: Hops) -> list[JsonObject]:
+    def wait_for_robots(self, place: Place, meter: Meter, fetch: Fetch, way: Hops) -> list[JsonObject]:
         """Wait for as long as a site wants, and raise where it does not want to be read.
 
         Args:
@@ -78,28 +77,28 @@ class Robots:
         Raises:
             ReadFailure: ``robots_denied``, or what says that the host cannot be reached.
         """
-        site = self._site(place.origin)
-        if not site.lock.acquire(timeout=meter.seconds()):
-            raise meter.timeout()
+        site = self._find_robots_site(place.url_origin)
+        if not site.lock.acquire(timeout=meter.check_seconds_left()):
+            raise meter.make_timeout_failure()
         try:
             if site.until <= time.monotonic():
-                self._renew(site, f"{place.origin}/robots.txt", meter, fetch)
-                site.led = way.plain()[1:]
+                self._renew_robots_rules(site, f"{place.url_origin}/robots.txt", meter, fetch)
+                site.led = way.list_hops()[1:]
             if site.unreadable is not None:
                 raise ReadFailure("robots_denied", site.unreadable)
             if site.rules is None:
                 return site.led
             if not site.rules.can_fetch(place.url, self._user_agent):
                 raise ReadFailure("robots_denied", {"url": place.url, "cause": "robots.txt forbids it"})
-            wait = _turn(site, site.rules.crawl_delay(self._user_agent) or 0.0, meter)
+            wait = _take_turn_at_site(site, site.rules.crawl_delay(self._user_agent) or 0.0, meter)
         finally:
             site.lock.release()
         if wait > 0:
             time.sleep(wait)
-            meter.waited(wait)
+            meter.exclude_site_delay(wait)
         return site.led
 
-    def _site(self, origin: str) -> _Site:
+    def _find_robots_site(self, origin: str) -> _Site:
         with self._lock:
             site = self._sites.setdefault(origin, _Site())
             self._sites.move_to_end(origin)
@@ -107,15 +106,15 @@ class Robots:
                 self._sites.popitem(last=False)
             return site
 
-    def _renew(self, site: _Site, url: str, meter: Meter, fetch: Fetch) -> None:
+    def _renew_robots_rules(self, site: _Site, url: str, meter: Meter, fetch: Fetch) -> None:
         from protego import Protego
 
         small = WebLimits(max_wire_bytes=MOST_BYTES, max_page_bytes=MOST_BYTES)
         try:
-            text = fetch(url, Meter(meter.limits.tightened_by(small), meter.seconds_left)).body
+            text = fetch(url, Meter(meter.limits.tightened_by(small), meter.page_seconds_left)).body
         except ReadFailure as failure:
             if failure.reason in AS_OF_PAGES:
-                meter.seconds()
+                meter.check_seconds_left()
                 raise
             absent = failure.reason == "http_status" and 400 <= failure.details["status"] < 500
             site.rules, site.unreadable = None, None if absent else {"url": url, "cause": str(failure)}
@@ -127,11 +126,11 @@ class Robots:
             site.until = time.monotonic() + DAY
 
 
-def _turn(site: _Site, delay: float, meter: Meter) -> float:
+def _take_turn_at_site(site: _Site, delay: float, meter: Meter) -> float:
     """Return the seconds until it is the page's turn, and take the turn."""
     now = time.monotonic()
     turn = max(now, site.free)
-    if turn - now > meter.patience:
+    if turn - now > meter.max_queue_seconds:
         raise ReadFailure("robots_denied", {"cause": "the site wants a longer wait", "crawl_delay": delay})
     site.free = turn + delay
     return turn - now

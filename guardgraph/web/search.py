@@ -18,16 +18,14 @@ from urllib.parse import urlencode
 from ada_url import URL
 
 from guardgraph.plain.errors import ConfigurationError, ExpectedFailure, ReadFailure
-from guardgraph.plain.json import JsonObject, JsonValue, NotJson, excerpt, parse_json
-from guardgraph.plain.secrets import without_secrets
-from guardgraph.plain.urls import parsed_url
-from guardgraph.plain.version import version
+from guardgraph.plain.json import JsonObject, JsonValue, NotJson, excerpt_value, parse_json
+from guardgraph.plain.secrets import mask_secrets
+from guardgraph.plain.urls import parse_url
+from guardgraph.plain.version import read_package_version
 from guardgraph.tools.tool import Tool
 from guardgraph.web.limits import Meter, WebLimits
 from guardgraph.world.call import mark_as_instant
 from guardgraph.world.deadline import deadline
-
-__all__ = ["SearxSearch", "listed_search", "searx_search"]
 
 MOST_LISTED_BYTES = 1_000_000
 """Of the file."""
@@ -62,10 +60,10 @@ def listed_search(file: str | os.PathLike[str]) -> Tool:
         )
 
     @mark_as_instant
-    def search(request: JsonObject) -> list[JsonObject]:
+    def find_listed_urls(request: JsonObject) -> list[JsonObject]:
         return [{"url": url} for url in urls[: request["max_results"]]]
 
-    return search
+    return find_listed_urls
 
 
 MOST_BYTES: Final = 16_000_000
@@ -105,7 +103,7 @@ def searx_search(url: str, *, headers: Mapping[str, str] | None = None, timeout:
         raise ConfigurationError(
             f"searx_search: guardgraph's extra `web` is required, as in pip install '.[web]' ({error})"
         ) from error
-    return SearxSearch(_endpoint(url), _checked_headers(headers), float(timeout))
+    return SearxSearch(_parse_searx_url(url), _check_searx_headers(headers), float(timeout))
 
 
 class SearxSearch:
@@ -133,84 +131,94 @@ class SearxSearch:
             ExpectedFailure: ``connection``, ``tls``, ``timeout``, ``http_status``, ``too_large``, ``decompression`` or
                 ``no_json``.
         """
-        found = self._answer(request["query"])
+        found = self._ask_searx(request["query"])
         hits = found.get("results") if isinstance(found, dict) else None
         if not isinstance(hits, list):
-            raise self._failure("no_json", given=excerpt(found), advice="an object with a list of results is required")
-        return [_hit(hit) for hit in hits[: request["max_results"]]]
+            raise self._make_searx_failure(
+                "no_json", given=excerpt_value(found), advice="an object with a list of results is required"
+            )
+        return [_parse_searx_hit(hit) for hit in hits[: request["max_results"]]]
 
-    def _answer(self, query: str) -> JsonValue:
+    def _ask_searx(self, query: str) -> JsonValue:
         seconds = self._timeout
         times = {"max_connect_seconds": seconds, "max_first_byte_seconds": seconds, "max_page_seconds": seconds}
         meter = Meter(WebLimits(**times, max_wire_bytes=MOST_BYTES, max_page_bytes=MOST_BYTES), deadline())
         try:
-            status, kind, body = self._fetched(query, meter)
+            status, kind, body = self._fetch_searx_reply(query, meter)
         except ReadFailure as failure:
-            raise self._failure(failure.reason, **failure.details) from None
+            raise self._make_searx_failure(failure.reason, **failure.details) from None
         if status != HTTPStatus.OK:
             advice = {"advice": JSON_IS_OFF} if status == HTTPStatus.FORBIDDEN else {}
-            raise self._failure("http_status", status=status, **advice)
+            raise self._make_searx_failure("http_status", status=status, **advice)
         try:
             return parse_json(body.decode())
         except (NotJson, UnicodeDecodeError):
-            raise self._failure("no_json", content_type=kind[:80], advice=JSON_IS_OFF) from None
+            raise self._make_searx_failure("no_json", content_type=kind[:80], advice=JSON_IS_OFF) from None
 
-    def _fetched(self, query: str, meter: Meter) -> tuple[int, str, bytes]:
+    def _fetch_searx_reply(self, query: str, meter: Meter) -> tuple[int, str, bytes]:
         from guardgraph.web.network import Backend
-        from guardgraph.web.transport import ACCEPTED, Transport, request_to, system_context, unpacked
+        from guardgraph.web.transport import (
+            ACCEPTED,
+            Transport,
+            make_http_request,
+            make_system_ssl_context,
+            unpack_content_encoding,
+        )
 
         asked = urlencode({"q": query, "format": "json"}, errors="replace")
-        ours = {"Accept": "application/json", "Accept-Encoding": ACCEPTED, "User-Agent": f"guardgraph/{version()}"}
+        ours = {
+            "Accept": "application/json",
+            "Accept-Encoding": ACCEPTED,
+            "User-Agent": f"guardgraph/{read_package_version()}",
+        }
         named = {name.lower() for name in self._headers}
         headers = {name: text for name, text in ours.items() if name.lower() not in named} | self._headers
-        request = request_to(URL(f"{self._endpoint}?{asked}"), headers)
-        transport = Transport(Backend(None, ANYWHERE, meter), system_context())
+        request = make_http_request(URL(f"{self._endpoint}?{asked}"), headers)
+        transport = Transport(Backend(None, ANYWHERE, meter), make_system_ssl_context())
         with closing(transport), closing(transport.handle_request(request)) as response:
             if response.status_code != HTTPStatus.OK:
                 return response.status_code, "", b""
             packings = response.headers.get("content-encoding", "")
-            body = b"".join(unpacked(response.iter_raw(), packings, meter))
+            body = b"".join(unpack_content_encoding(response.iter_raw(), packings, meter))
             return response.status_code, response.headers.get("content-type", ""), body
 
-    def _failure(self, reason: str, **details: JsonValue) -> ExpectedFailure:
+    def _make_searx_failure(self, reason: str, **details: JsonValue) -> ExpectedFailure:
         return ExpectedFailure(reason, {"server": self._endpoint.removesuffix("/search"), **details})
 
 
-def _hit(raw: JsonValue) -> JsonObject:
+def _parse_searx_hit(raw: JsonValue) -> JsonObject:
     hit = raw if isinstance(raw, dict) else {}
     url = hit.get("url")
-    title, snippet = (_text(hit.get(name)) for name in ("title", "content"))
+    title, snippet = (_cut_hit_text(hit.get(name)) for name in ("title", "content"))
     return {"url": url if isinstance(url, str) else None, "title": title, "snippet": snippet}
 
 
-def _text(value: JsonValue) -> str:
+def _cut_hit_text(value: JsonValue) -> str:
     return value[:SHOWN_CHARS] if isinstance(value, str) else ""
 
 
-def _endpoint(url: object) -> str:
-    parsed = parsed_url(url) if isinstance(url, str) else None
+def _parse_searx_url(url: object) -> str:
+    parsed = parse_url(url) if isinstance(url, str) else None
     if parsed is None or parsed.protocol not in ("http:", "https:"):
-        given = without_secrets(str(url))
+        given = mask_secrets(str(url))
         raise ConfigurationError(
             f"url: where the SearXNG server is, such as http://localhost:8080; given: {given!r:.200}"
         )
     if parsed.username or parsed.password or parsed.search or parsed.hash:
         wrong = "without user, query and fragment; what a proxy before it needs goes into headers"
-        raise ConfigurationError(
-            f"url: where the SearXNG server is, {wrong}; given: {without_secrets(str(url))!r:.200}"
-        )
+        raise ConfigurationError(f"url: where the SearXNG server is, {wrong}; given: {mask_secrets(str(url))!r:.200}")
     return f"{parsed.origin}{parsed.pathname.rstrip('/').removesuffix('/search')}/search"
 
 
-def _checked_headers(given: object) -> dict[str, str]:
+def _check_searx_headers(given: object) -> dict[str, str]:
     if given is None:
         return {}
-    if not isinstance(given, Mapping) or not all(map(_is_header, given.items())):
+    if not isinstance(given, Mapping) or not all(map(_is_allowed_header, given.items())):
         raise ConfigurationError("headers: texts of one line by their names are required")  # not shown: they hold keys
     return dict(given)
 
 
-def _is_header(item: tuple[object, object]) -> bool:
+def _is_allowed_header(item: tuple[object, object]) -> bool:
     if not all(isinstance(text, str) and text.isascii() and text.isprintable() for text in item):
         return False
     name = str(item[0])

@@ -21,8 +21,6 @@ from guardgraph.plain.errors import ReadFailure
 from guardgraph.web.limits import Meter
 from guardgraph.web.network import Backend
 
-__all__ = ["ACCEPTED", "ASKED_AT", "Transport", "request_to", "system_context", "unpacked"]
-
 ACCEPTED = "gzip, deflate"
 """What servers are told that may come."""
 
@@ -37,7 +35,7 @@ MOST_MEMBERS = 100
 """How many packed pieces may stand one after another; empty ones take time and bring nothing."""
 
 
-def unpacked(pieces: Iterable[bytes], packings: str, meter: Meter) -> Iterator[bytes]:
+def unpack_content_encoding(pieces: Iterable[bytes], packings: str, meter: Meter) -> Iterator[bytes]:
     """Undo what the header Content-Encoding says.
 
     Each layer counts by itself, so that a page packed twice cannot swell inside.
@@ -58,14 +56,14 @@ def unpacked(pieces: Iterable[bytes], packings: str, meter: Meter) -> Iterator[b
         raise ReadFailure("decompression", {"encoding": packings[:200], "allowed": ACCEPTED})
     layer = iter(pieces)
     for name in reversed(names):
-        layer = _layer(layer, name, meter)
+        layer = _unpack_encoding_layer(layer, name, meter)
     for piece in layer:
         if not names:
-            meter.unpacked(len(piece))
+            meter.count_page_bytes(len(piece))
         yield piece
 
 
-def _layer(pieces: Iterator[bytes], name: str, meter: Meter) -> Iterator[bytes]:
+def _unpack_encoding_layer(pieces: Iterator[bytes], name: str, meter: Meter) -> Iterator[bytes]:
     undo, members = None, 0
     try:
         for piece in pieces:
@@ -73,12 +71,12 @@ def _layer(pieces: Iterator[bytes], name: str, meter: Meter) -> Iterator[bytes]:
             while rest or has_more:
                 if undo is None or undo.eof:  # a page may be several packed one after another (RFC 1952, 2.2)
                     members += 1
-                    undo = zlib.decompressobj(_window(name, rest, members))
+                    undo = zlib.decompressobj(_choose_zlib_window(name, rest, members))
                 out = undo.decompress(rest, PIECE_BYTES)
                 rest = undo.unused_data if undo.eof else undo.unconsumed_tail
                 # What was taken in as a whole may not have been given out as a whole.
                 has_more = len(out) == PIECE_BYTES and not undo.eof
-                meter.unpacked(len(out))
+                meter.count_page_bytes(len(out))
                 if out:
                     yield out
     except zlib.error as error:
@@ -87,7 +85,7 @@ def _layer(pieces: Iterator[bytes], name: str, meter: Meter) -> Iterator[bytes]:
         raise ReadFailure("decompression", {"encoding": name, "cause": "it ends before its end"})
 
 
-def _window(name: str, start: bytes, members: int) -> int:
+def _choose_zlib_window(name: str, start: bytes, members: int) -> int:
     """Return what zlib is to expect: gzip; zlib (RFC 1950), which is what "deflate" means; or what some send."""
     if members > (1 if name == "deflate" else MOST_MEMBERS):
         raise zlib.error("something stands behind its end")
@@ -109,7 +107,7 @@ _ANY = httpx2.URL("http://page/")
 """The URL of all requests: httpx2 would parse each in its own way, so what is dialled and kept goes by extensions."""
 
 
-def request_to(parsed: URL, headers: Mapping[str, str], **extensions: Any) -> httpx2.Request:
+def make_http_request(parsed: URL, headers: Mapping[str, str], **extensions: Any) -> httpx2.Request:
     """Return a request for what was judged, whatever another parser makes of it.
 
     Args:
@@ -131,7 +129,7 @@ def request_to(parsed: URL, headers: Mapping[str, str], **extensions: Any) -> ht
 
 
 @cache
-def system_context() -> ssl.SSLContext:
+def make_system_ssl_context() -> ssl.SSLContext:
     """Return how servers prove that they are the host, by the certificates of the system alone."""
     return httpx2.create_ssl_context(trust_env=False)
 
@@ -155,13 +153,10 @@ class Transport(httpx2.BaseTransport):
         Raises:
             ReadFailure: nothing came that is an answer.
         """
-        with _mapped():
+        with _map_httpcore_errors():
             answer = self._pool.handle_request(
                 httpcore2.Request(
-                    method=request.method,
-                    url=request.extensions["place"],
-                    headers=request.headers.raw,
-                    extensions={},
+                    method=request.method, url=request.extensions["place"], headers=request.headers.raw, extensions={}
                 )
             )
         headers = [(name, value) for name, value in answer.headers if name.lower() != ASKED_AT.encode()]
@@ -169,12 +164,7 @@ class Transport(httpx2.BaseTransport):
             headers.append((b"cache-control", b"no-store"))  # nobody can tell whether it came to its end
         now = datetime.now(UTC).isoformat(timespec="seconds")
         headers.append((ASKED_AT.encode(), now.encode()))
-        return httpx2.Response(
-            status_code=answer.status,
-            headers=headers,
-            stream=_Body(answer),
-            request=request,
-        )
+        return httpx2.Response(status_code=answer.status, headers=headers, stream=_Body(answer), request=request)
 
     def close(self) -> None:
         """Hang up."""
@@ -187,7 +177,7 @@ class _Body(httpx2.SyncByteStream):
 
     def __iter__(self) -> Iterator[bytes]:
         assert isinstance(self._answer.stream, Iterable)
-        with _mapped():
+        with _map_httpcore_errors():
             yield from self._answer.stream
 
     def close(self) -> None:
@@ -195,7 +185,7 @@ class _Body(httpx2.SyncByteStream):
 
 
 @contextmanager
-def _mapped() -> Iterator[None]:
+def _map_httpcore_errors() -> Iterator[None]:
     """Raise as a `ReadFailure` all that httpcore2 raises; its network is ours, and raises nothing else already."""
     try:
         yield

@@ -14,20 +14,9 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from langchain_core.runnables import Runnable
 
 from guardgraph.plain.hashing import digest
-from guardgraph.plain.json import REPLY_BYTES, JsonObject, JsonValue, storable
+from guardgraph.plain.json import REPLY_BYTES, JsonObject, JsonValue, make_storable_json
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import CallKind
-
-__all__ = [
-    "Asked",
-    "Call",
-    "Outside",
-    "Performed",
-    "ask_person",
-    "hash_call_value",
-    "is_instant_target",
-    "mark_as_instant",
-]
 
 _MARK = "__guardgraph_instant__"
 _Ours = TypeVar("_Ours")
@@ -148,4 +137,4 @@ def hash_call_value(value: JsonValue) -> str:
     try:
         return digest(value)
     except (ValueError, TypeError):
-        return digest(storable(value))
+        return digest(make_storable_json(value))

@@ -2,15 +2,18 @@
 
 Timeouts of clients hold between two bytes; a server that drips can outlast any of them. So the deadline is kept
 here: a sync call runs in a daemon thread that is left behind when time is up, an async call is cancelled. The other
-side gets a copy of the request: what it does to it must not reach the state.
+side gets a copy of the request: what it does to it must not reach the state. Of a call that may be refused, nobody
+hears who follows the run by LangChain's callbacks, events or traces.
 """
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
@@ -22,13 +25,13 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.errors import GraphInterrupt
 
-from guardgraph.plain.conversion import ALLOWED, Unreturnable, expected, plain_value
+from guardgraph.plain.conversion import ALLOWED, Unreturnable, convert_to_plain_json, list_expected_details
 from guardgraph.plain.errors import ExpectedFailure
-from guardgraph.plain.json import REPLY_BYTES, JsonObject, TooLarge, copied
-from guardgraph.plain.secrets import message_of
+from guardgraph.plain.json import REPLY_BYTES, JsonObject, TooLarge, copy_json
+from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.outcome import Outcome
 from guardgraph.world.call import Call, is_instant_target
-from guardgraph.world.connections import Connections
+from guardgraph.world.deadline import Connections
 from guardgraph.world.failures import (
     classify_model_error,
     classify_model_message,
@@ -44,23 +47,36 @@ from guardgraph.world.threads import (
     run_in_call_thread,
     start_thread_work,
 )
-from guardgraph.world.unheard import silence_callbacks
 
-__all__ = [
-    "Arrived",
-    "Working",
-    "aperform_call",
-    "build_late_outcome",
-    "build_too_large_outcome",
-    "is_cut_off_outcome",
-    "is_message_outcome",
-    "is_unreturnable_outcome",
-    "perform_call",
-    "read_refused_reply_limit",
-    "refuse_call_outcome",
-    "refuse_call_when_busy",
-    "start_call",
-]
+
+@contextmanager
+def silence_callbacks(call: Call) -> Iterator[None]:
+    """Make a call that may be refused without callbacks: what it brings would be told before anybody has judged it.
+
+    All else that LangGraph hands on stays, such as what an interrupt needs.
+    """
+    if call.refuse is None:
+        yield
+        return
+    # they take a while to import, and a run has loaded them by now
+    from langchain_core.runnables.config import var_child_runnable_config
+    from langchain_core.tracers.context import run_collector_var, tracing_v2_callback_var
+    from langsmith.run_helpers import tracing_context
+
+    handed_on = {name: item for name, item in (var_child_runnable_config.get() or {}).items() if name != "callbacks"}
+    silenced: list[tuple[ContextVar[Any], Any]] = [
+        (var_child_runnable_config, handed_on),
+        (tracing_v2_callback_var, None),
+        (run_collector_var, None),
+    ]
+    tokens = [(variable, variable.set(value)) for variable, value in silenced]
+    try:
+        with tracing_context(enabled=False):
+            yield
+    finally:
+        for variable, token in tokens:
+            variable.reset(token)
+
 
 Arrived: TypeAlias = Callable[[], Outcome]
 """Returns what a call brought back, or raises what no server can cause."""
@@ -167,22 +183,22 @@ def _read_arrived_call(call: Call, future: Future[Any], most: int) -> Outcome:
 
 async def _await_call_target(call: Call) -> Any:
     if isinstance(call.target, Runnable):
-        return await call.target.ainvoke(copied(call.shown))
+        return await call.target.ainvoke(copy_json(call.shown))
     if inspect.iscoroutinefunction(call.target):
-        return await call.target(copied(call.shown))
+        return await call.target(copy_json(call.shown))
     returned = await await_in_thread(partial(_call_function_target, call))
     return await returned if inspect.iscoroutine(returned) else returned
 
 
 def _invoke_call_target(call: Call) -> Any:
     if isinstance(call.target, Runnable):
-        return call.target.invoke(copied(call.shown))
+        return call.target.invoke(copy_json(call.shown))
     returned = _call_function_target(call)
     return asyncio.run(_await_coroutine_reply(returned)) if inspect.iscoroutine(returned) else returned
 
 
 def _call_function_target(call: Call) -> Any:
-    return call.target(copied(call.shown))  # type: ignore[operator, misc]
+    return call.target(copy_json(call.shown))  # type: ignore[operator, misc]
 
 
 async def _await_coroutine_reply(coroutine: Coroutine[Any, Any, Any]) -> Any:
@@ -204,7 +220,7 @@ def _read_returned_reply(call: Call, returned: Any, most: int) -> Outcome:
 
 def _read_returned_value(call: Call, returned: Any, most: int) -> Outcome:
     try:
-        return Outcome.holding(plain_value(returned, most), call.about)
+        return Outcome.holding(convert_to_plain_json(returned, most), call.about)
     except Unreturnable as error:
         return _build_refused_outcome(call, error)
     except TooLarge:
@@ -270,11 +286,11 @@ def _build_raised_outcome(call: Call, error: BaseException) -> Outcome:
         return _build_refused_outcome(call, error)
     reason, details = classify_model_error(error) or (
         None,
-        {"type": type(error).__name__, "message": message_of(error)},
+        {"type": type(error).__name__, "message": format_error_message(error)},
     )
     if call.kind == "tool":
         said = {key: details[key] for key in ("type", "message")}
-        return _build_failure_outcome("tool_error", {**said, **expected(error)}, call.about)
+        return _build_failure_outcome("tool_error", {**said, **list_expected_details(error)}, call.about)
     # No server can cause a failed assertion or a full machine, nor an error of the deployment's own rule.
     if reason is None or (_is_rule_target(call.target) and is_unclassified_model_error(error)):
         raise error

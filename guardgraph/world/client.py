@@ -20,11 +20,8 @@ from typing import Any
 from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
 
 from guardgraph.plain.json import REPLY_BYTES, JsonObject
-from guardgraph.world.connections import close_with_call
-from guardgraph.world.deadline import get_allowed_reply_bytes, note_read_bytes
+from guardgraph.world.deadline import close_with_call, get_allowed_reply_bytes, note_read_bytes
 from guardgraph.world.failures import ReplyRefused
-
-__all__ = ["is_followed_redirect", "make_model_http_clients"]
 
 MAX_REDIRECTS = 5
 LONGEST_HOST = 200

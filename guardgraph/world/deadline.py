@@ -1,15 +1,55 @@
-"""How long whoever is called may take, and how much it may bring."""
+"""How long whoever is called may take, how much it may bring, and what is closed when it is left behind.
+
+Python cannot end a thread, but a thread that waits for a byte ends when its connection does.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from typing import NamedTuple
 
-__all__ = ["Reading", "deadline", "get_allowed_reply_bytes", "note_read_bytes", "reply_bytes", "within"]
+_HERE: ContextVar[Connections | None] = ContextVar("guardgraph_connections", default=None)
 
 
-class Reading:
+def close_with_call(close: Callable[[], object]) -> None:
+    """Let `close` be called, in another thread, if the call that is at work outlasts its time.
+
+    It holds in the thread of the call, and in those that are started with its context; elsewhere nobody calls it.
+    """
+    if (connections := _HERE.get()) is not None:
+        connections.add_connection(close)
+
+
+class Connections:
+    """What one call has opened. Whatever starts inside of the block belongs to the call."""
+
+    __slots__ = ("_are_closed", "_closing", "_token")
+
+    def __init__(self) -> None:
+        self._closing: list[Callable[[], object]] = []
+        self._are_closed = False
+
+    def __enter__(self) -> None:
+        self._token: Token[Connections | None] = _HERE.set(self)
+
+    def __exit__(self, *raised: object) -> None:
+        _HERE.reset(self._token)
+
+    def add_connection(self, close: Callable[[], object]) -> None:
+        """Keep what closes a connection; one that was opened too late is closed at once."""
+        self._closing.append(close)
+        if self._are_closed:
+            close()
+
+    def close_connections(self) -> None:
+        """Close what is open, and what will be."""
+        self._are_closed = True
+        for close in tuple(self._closing):
+            close()
+
+
+class ReplyMeter:
     """How much was read for a call.
 
     Args:
@@ -18,7 +58,7 @@ class Reading:
 
     __slots__ = ("_around", "_is_told", "_most")
 
-    def __init__(self, around: Reading | None = None) -> None:
+    def __init__(self, around: ReplyMeter | None = None) -> None:
         self._around, self._most, self._is_told = around, 0, True
 
     @property
@@ -46,7 +86,7 @@ class _Limits(NamedTuple):
     ends: float
     clock: Callable[[], float]
     most: int
-    reading: Reading
+    reading: ReplyMeter
 
 
 _LIMITS: ContextVar[_Limits | None] = ContextVar("guardgraph_limits", default=None)
@@ -100,12 +140,12 @@ class within:
     def __init__(self, seconds: float, clock: Callable[[], float], most: int) -> None:
         self._given = (seconds, clock, most)
 
-    def __enter__(self) -> Reading:
+    def __enter__(self) -> ReplyMeter:
         seconds, clock, most = self._given
         around = _LIMITS.get()  # of a run whose tool makes this one
         if around is not None:
             seconds, most = min(seconds, max(around.ends - around.clock(), 0.0)), min(most, around.most)
-        reading = Reading(None if around is None else around.reading)
+        reading = ReplyMeter(None if around is None else around.reading)
         self._token = _LIMITS.set(_Limits(clock() + seconds, clock, most, reading))
         return reading
 

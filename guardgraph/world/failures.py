@@ -1,12 +1,13 @@
-"""What a model call raises or returns instead of a proposal, as stop reasons of the catalogue.
+"""What goes wrong with a call: of a model, as stop reasons of the catalogue; and what no server can cause.
 
-Errors are recognised by their classes and status codes, never by their wording. Classes of other libraries
-are looked up among the modules already loaded: a provider that raises one has loaded it, and nothing is
-imported for the sake of a comparison.
+Errors are recognised by their classes and status codes, never by their wording. Classes of other libraries are looked
+up among the modules already loaded: a provider that raises one has loaded it, and nothing is imported for the sake of a
+comparison.
 """
 
 from __future__ import annotations
 
+import builtins
 import json
 import sys
 from collections.abc import Iterator
@@ -18,17 +19,38 @@ from langgraph.errors import GraphBubbleUp
 
 from guardgraph.plain.errors import GuardgraphError
 from guardgraph.plain.json import JsonObject
-from guardgraph.plain.secrets import MARK, message_of, shown_text
+from guardgraph.plain.secrets import MARK, cut_and_mask_text, format_error_message
+from guardgraph.state.outcome import Outcome
 
-__all__ = [
-    "Failure",
-    "ReplyRefused",
-    "classify_model_error",
-    "classify_model_message",
-    "is_unclassified_model_error",
-    "read_model_text",
-    "read_token_usage",
-]
+RAISED = "raised"
+"""Reason of the outcome of a call that raised; no guard ever sees it."""
+
+
+def record_raised_exception(error: Exception) -> Outcome:
+    """Return what is kept of an exception: its class's name and its message."""
+    details = {"type": type(error).__name__, "message": format_error_message(error)}
+    return Outcome("failure", {"reason": RAISED, "details": details}, {})
+
+
+def restore_raised_exception(outcome: Outcome) -> Exception | None:
+    """Return the exception that an outcome stands for, None for any other outcome.
+
+    It is of the class of that name where it is one of Python's own, else of a class made for it.
+    """
+    if outcome.form != "failure" or outcome.content["reason"] != RAISED:
+        return None
+    details = outcome.content["details"]
+    known = getattr(builtins, details["type"], None)
+    if isinstance(known, type) and issubclass(known, Exception):
+        try:
+            error = known(details["message"])
+        except TypeError:  # some of Python's own take more than a message
+            error = None
+        if error is not None and str(error) == details["message"]:
+            return error
+    made: Exception = type(details["type"], (Exception,), {})(details["message"])
+    return made
+
 
 Failure: TypeAlias = tuple[str, JsonObject]
 """A stop reason and its details."""
@@ -65,10 +87,7 @@ _CLASSES: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
     (
         "llm_auth",
         None,
-        (
-            "langchain_core.exceptions:ModelAuthenticationError",
-            "langchain_core.exceptions:ModelPermissionDeniedError",
-        ),
+        ("langchain_core.exceptions:ModelAuthenticationError", "langchain_core.exceptions:ModelPermissionDeniedError"),
     ),
     ("llm_unavailable", None, ("langchain_core.exceptions:ModelAPIError",)),
     ("llm_truncated", None, ("openai:LengthFinishReasonError",)),
@@ -202,7 +221,7 @@ def _keep_token_counts(counts: dict[str, Any]) -> dict[str, int] | None:
 
 def _mask_error_message(error: Exception) -> str:
     secrets = list(_list_request_secrets(error))
-    return _collapse_error_blanks(message_of(error, lambda text: reduce(_mask_request_secret, secrets, text)))
+    return _collapse_error_blanks(format_error_message(error, lambda text: reduce(_mask_request_secret, secrets, text)))
 
 
 def _mask_request_secret(text: str, secret: str) -> str:
@@ -245,7 +264,7 @@ def classify_model_message(message: BaseMessage) -> Failure | None:
     else:
         return None
     usage = read_token_usage(message)
-    details: JsonObject = {"type": type(message).__name__, "message": _collapse_error_blanks(shown_text(text))}
+    details: JsonObject = {"type": type(message).__name__, "message": _collapse_error_blanks(cut_and_mask_text(text))}
     return reason, details | ({"usage": usage} if usage else {})
 
 

@@ -27,8 +27,6 @@ from guardgraph.world.calls import (
 from guardgraph.world.deadline import within
 from guardgraph.world.people import ask_person_for_decision
 
-__all__ = ["MAX_ABANDONED", "MAX_AT_ONCE", "LiveWorld"]
-
 MAX_AT_ONCE = 16
 """Calls of one node that are at work at the same time; more of them wait for their turn."""
 

@@ -14,12 +14,6 @@ from guardgraph.plain.errors import ConfigurationError
 if TYPE_CHECKING:
     from guardgraph.world.wrapped import ChatModel
 
-__all__ = [
-    "DEFAULT_TIMEOUT_SECONDS",
-    "create_openai_chat_model",
-    "get_default_openai_model",
-    "make_model_setting_error",
-]
 
 DEFAULT_MODEL = "gpt-4.1-mini"
 DEFAULT_BASE_URL = "https://api.openai.com/v1"

@@ -15,8 +15,6 @@ from typing import Any
 from guardgraph.world.models import Opens
 from guardgraph.world.proposers import Proposer
 
-__all__ = ["MOST_LOOKED_AT", "find_proposers_to_open"]
-
 MOST_LOOKED_AT = 10_000
 """Objects around the bodies of a pattern that are looked at, the nearest first."""
 

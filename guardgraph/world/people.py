@@ -10,8 +10,6 @@ from guardgraph.plain.json import JsonObject
 from guardgraph.state.outcome import Outcome
 from guardgraph.world.call import Asked
 
-__all__ = ["DECISIONS", "REJECTED", "ask_person_for_decision", "build_unavailable_review"]
-
 DECISIONS = ("approve", "reject")
 """What a person may decide."""
 

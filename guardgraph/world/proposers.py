@@ -14,8 +14,6 @@ from guardgraph.world.call import Call, Outside
 from guardgraph.world.models import ModelProposer, Prompt, load_prompt, prepare_chat_model
 from guardgraph.world.wrapped import ChatModel
 
-__all__ = ["OFFLINE", "Proposer", "choose_proposer", "validate_call_target"]
-
 OFFLINE = "offline"
 """What history calls the proposers that need no model."""
 

@@ -18,15 +18,6 @@ from contextvars import Context, copy_context
 from threading import Lock, Thread
 from typing import Any, TypeAlias
 
-__all__ = [
-    "Handover",
-    "abandon_thread_work",
-    "await_in_thread",
-    "count_abandoned_work",
-    "run_in_call_thread",
-    "start_thread_work",
-]
-
 MAX_IDLE = 32
 """Threads that are kept waiting; a burst of calls may use more."""
 

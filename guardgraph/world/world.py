@@ -12,8 +12,6 @@ from typing import Protocol
 
 from guardgraph.world.call import Asked, Performed
 
-__all__ = ["WORLD_METHODS", "World"]
-
 WORLD_METHODS = ("clock", "calendar", "new_run", "perform", "aperform")
 """What a world is asked for."""
 

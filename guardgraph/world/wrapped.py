@@ -8,13 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from langchain_core.runnables import (
-    Runnable,
-    RunnableConfig,
-    RunnableParallel,
-    RunnableSequence,
-    RunnableWithFallbacks,
-)
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableParallel, RunnableSequence, RunnableWithFallbacks
 from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.configurable import DynamicRunnable, RunnableConfigurableAlternatives
 from langchain_core.runnables.retry import RunnableRetry
@@ -27,7 +21,6 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel, LanguageModelInput
     from langchain_core.messages import BaseMessage
 
-__all__ = ["ChatModel", "get_model_name", "hold_model_to_schema", "is_chat_model"]
 
 _WAYS: tuple[dict[str, Any], ...] = ({"method": "json_schema", "strict": True}, {})
 

@@ -22,11 +22,7 @@ def _clock_forms(match: re.Match[str], random: Random) -> Forms | None:
     if hour > 23 or minute > 59 or hour % 12 == 0:
         return None
     twelve = f"{(hour - 1) % 12 + 1}:{minute:02}"
-    wrong = [
-        (hour, (minute + 1) % 60),
-        ((hour + 1) % 24, minute),
-        (hour, (minute + 30) % 60),
-    ]
+    wrong = [(hour, (minute + 1) % 60), ((hour + 1) % 24, minute), (hour, (minute + 30) % 60)]
     turned = [f"{twelve} {half}" for half in (("am", "a.m.") if hour > 11 else ("pm", "p.m."))]
     return Forms(
         _clock(hour, minute), other=[*turned, *(random.choice(_clock(*each)[:6]) for each in wrong for _ in range(2))]

@@ -6,16 +6,7 @@ import re
 from fractions import Fraction
 from random import Random
 
-from rewrites.cardinals import (
-    alternatives,
-    another,
-    cardinals,
-    ordinal_digits,
-    ordinal_word,
-    ordinals,
-    roman,
-    spelled,
-)
+from rewrites.cardinals import alternatives, another, cardinals, ordinal_digits, ordinal_word, ordinals, roman, spelled
 from rewrites.kinds import Forms, Kind, pattern
 
 LEFT, RIGHT = r"(?<![\w.,:/$€£¥%#&+'’–—−-])", r"(?![\w:/%$€£°'’–—−-]|[.,]\d| ?[–—-] ?\d)"

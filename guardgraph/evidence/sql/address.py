@@ -12,7 +12,6 @@ from guardgraph.plain.errors import ConfigurationError
 if TYPE_CHECKING:
     from sqlalchemy import URL
 
-__all__ = ["NEVER", "Address", "parse_store_address"]
 
 ALLOWED = "sqlite:///FILE or postgresql+psycopg://USER:PASSWORD@HOST/DATABASE"
 DRIVERS = {

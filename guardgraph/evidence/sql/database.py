@@ -13,7 +13,7 @@ from weakref import WeakSet, finalize
 from guardgraph.evidence.sql.address import Address
 from guardgraph.evidence.sql.transaction import Mode, Transaction
 from guardgraph.plain.errors import ConfigurationError, StoreError
-from guardgraph.plain.files import identity, keep_private, make_private
+from guardgraph.plain.files import identify_file, keep_file_private, make_private_file
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from guardgraph.evidence.sql.writing import NewRun
     from guardgraph.evidence.store import Receipt
 
-__all__ = ["Database"]
 
 T = TypeVar("T")
 
@@ -112,7 +111,7 @@ class Database:
 
         A connection is never taken into another process, nor kept where another file took the place of its own.
         """
-        found = None if self.address.file is None else identity(self.address.file)
+        found = None if self.address.file is None else identify_file(self.address.file)
         known = self._engines.get((os.getpid(), found))
         if known is None:
             return self._open_database_engine(makes=makes)
@@ -128,8 +127,8 @@ class Database:
         if self.address.file is not None:
             file = Path(os.path.realpath(self.address.file))  # beside which SQLite has its log
             if makes:
-                make_private(file)
-            if (found := identity(file)) is None:
+                make_private_file(file)
+            if (found := identify_file(file)) is None:
                 raise Missing(f"{self.address.shown}: there is no such file; nothing was recorded yet")
             url = url.set(database=str(file))
         _dispose_engines(self._engines)
@@ -143,7 +142,7 @@ class Database:
     def keep_database_private(self, engine: Engine) -> None:
         """Take from others what rights they have of the file, where it is known to be a store: another's is let be."""
         if self.address.file is not None and engine in self.checked:
-            keep_private(Path(str(engine.url.database)))
+            keep_file_private(Path(str(engine.url.database)))
 
 
 def _dispose_engines(engines: Engines) -> None:

@@ -16,8 +16,6 @@ from guardgraph.evidence.sql.writing import read_utc_time
 from guardgraph.evidence.verification import Erasure
 from guardgraph.plain.errors import ConfigurationError
 
-__all__ = ["erase_stored_runs", "select_caller_runs_to_erase", "select_old_runs_to_erase", "select_run_to_erase"]
-
 LONGEST_NAME = 200
 """Characters of who erases: it stays for good, and is shown beside what was found."""
 BATCH = 200

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from guardgraph.evidence.sql.transaction import Mode
 
-__all__ = ["begin_sql_transaction", "create_store_engine", "set_sqlite_patience"]
 
 PATIENCE = 0.9
 """The share of a timeout after which the database itself gives up: it can say what it waited for, a deadline cannot."""

@@ -14,8 +14,6 @@ from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES
 from guardgraph.evidence.store import Position, StoredRun
 from guardgraph.plain.errors import InputError, StoreError
 
-__all__ = ["MORE", "read_chain_head", "read_last_entry", "read_latest_record", "read_run_batch"]
-
 _BESIDE = CONTENTS.c.seq == ENTRIES.c.seq
 UNREADABLE = (ValueError, TypeError, AttributeError)
 """What reading a column raises that holds no text any more: SQLite keeps whatever it is given."""

@@ -7,9 +7,6 @@ from sqlalchemy import Connection, inspect, select, text
 from guardgraph.evidence.sql.tables import METADATA, SCHEMA, VERSION
 from guardgraph.plain.errors import ConfigurationError, StoreError
 
-__all__ = ["Missing", "check_store_schema", "prepare_store_schema"]
-
-
 _TRIGGERS = {
     "sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger'",
     "postgresql": "WITH ours AS (SELECT oid FROM pg_class "

@@ -1,21 +1,85 @@
-"""The store that this library brings: in SQLite or PostgreSQL."""
+"""The store that this library brings, in SQLite or PostgreSQL, and its runs, read batch by batch."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 from guardgraph.evidence.redaction import Redaction, redact_recording
 from guardgraph.evidence.sql.address import parse_store_address
 from guardgraph.evidence.sql.database import Database
-from guardgraph.evidence.sql.runs import SqlRuns
 from guardgraph.evidence.store import Position, Receipt, StoredRun
 from guardgraph.evidence.verification import Erasure, Verification, verify_chain
 from guardgraph.plain.errors import ConfigurationError, InputError, StoreError
-from guardgraph.plain.json import json_problem
+from guardgraph.plain.json import find_json_problem
 from guardgraph.state.recording import Recording
 
-__all__ = ["SqlStore", "sql_store"]
+BATCH = 50
+"""Runs that are read at a time, and so are in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class SqlRuns:
+    """Runs of a store; what was recorded after an iteration began is not in it.
+
+    Pickled, they are the store's URL, with its password, and these words: whoever unpickles them reads for himself.
+    """
+
+    store: SqlStore
+    pattern: str | None = None
+    tenant: str | None = None
+    since: str | None = None
+    after: int = 0
+    """The number of the entry behind which they begin."""
+    upto: int | None = None
+    """The number of the last entry that may be one of them; None for the store's last."""
+
+    def __iter__(self) -> Iterator[StoredRun]:
+        """Yield each run once, by its latest record, in order of the chain; one that was changed says so."""
+        after, upto = self.after, self._read_last_seq()
+        while after < upto:
+            found = self._read_batch(after, upto)
+            yield from found
+            if len(found) < BATCH:
+                return
+            after = found[-1].position.seq
+
+    def parts(self, count: int) -> Sequence[SqlRuns]:
+        """Return the same runs in at most `count` parts, each a stretch of the chain.
+
+        Raises:
+            ConfigurationError: the count is no whole number from 1 on.
+        """
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise ConfigurationError(f"count: a whole number from 1 on is required; given: {count!r:.80}")
+        upto = self._read_last_seq()
+        length = max(upto - self.after, 0)
+        ends = [self.after + length * number // count for number in range(count + 1)]
+        pairs = pairwise(ends)
+        return [replace(self, after=first, upto=last) for first, last in pairs if first < last]
+
+    def _read_last_seq(self) -> int:
+        from guardgraph.evidence.sql.reading import read_last_entry
+        from guardgraph.evidence.sql.schema import Missing
+
+        if self.upto is not None:
+            return self.upto
+        try:
+            return self.store.database.run_transaction(read_last_entry)[0]
+        except Missing:
+            return 0
+
+    def _read_batch(self, after: int, upto: int) -> Sequence[StoredRun]:
+        from guardgraph.evidence.sql.reading import read_run_batch
+
+        filters = {"pattern": self.pattern, "tenant": self.tenant, "since": self.since}
+        return self.store.database.run_transaction(
+            lambda connection: read_run_batch(connection, (after, upto), BATCH, **filters)
+        )
+
 
 MOST_DAYS = 100_000
 """More days than there have been since computers."""
@@ -91,7 +155,7 @@ class SqlStore:
         from guardgraph.evidence.sql.reading import read_latest_record
         from guardgraph.evidence.sql.schema import Missing
 
-        if not isinstance(run_id, str) or json_problem(run_id) is not None:  # no database takes it as a text
+        if not isinstance(run_id, str) or find_json_problem(run_id) is not None:  # no database takes it as a text
             raise InputError(f"run_id: a run of the store is required; given: {run_id!r:.80}")
         try:
             return self.database.run_transaction(lambda connection: read_latest_record(connection, run_id))
@@ -226,7 +290,7 @@ class SqlStore:
 
 def _check_storable_names(**given: object) -> None:
     for name, value in given.items():
-        if value is not None and (not isinstance(value, str) or json_problem(value) is not None):
+        if value is not None and (not isinstance(value, str) or find_json_problem(value) is not None):
             raise ConfigurationError(f"{name}: a text that can be stored is required; given: {value!r:.80}")
 
 

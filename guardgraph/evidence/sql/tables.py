@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Index, Integer, MetaData, String, Table, Text
 
-__all__ = ["CALLERS", "CONTENTS", "ENTRIES", "METADATA", "SCHEMA", "VERSION"]
-
 VERSION = 1
 """The version of the tables."""
 

@@ -14,8 +14,6 @@ from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES
 from guardgraph.evidence.sql.transaction import Transaction
 from guardgraph.evidence.verification import Kept, KeptContent
 
-__all__ = ["find_sqlite_damage", "read_whole_store"]
-
 BATCH = 200
 """Entries that are read at a time."""
 

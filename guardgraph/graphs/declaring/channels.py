@@ -19,16 +19,6 @@ from guardgraph.plain.errors import GrammarError
 from guardgraph.state.recording import VisitRecord
 from guardgraph.state.run import LogEntry, Verdict
 
-__all__ = [
-    "CALLED",
-    "RECORD",
-    "build_state_schema",
-    "check_channels",
-    "check_node_name",
-    "is_reserved_channel",
-    "make_ephemeral_channel",
-]
-
 _ALLOWED = "a name without ':' that does not begin with '__'"
 _WRITABLE = "a name that is not blank and has no control characters"
 _UNWRITABLE = frozenset({"Cc", "Cs"})
@@ -39,7 +29,7 @@ def _append_log_lines(kept: list[Any], added: list[Any]) -> list[Any]:
     return kept + added
 
 
-class Record(TypedDict):
+class RunRecord(TypedDict):
     """The grammar's own channels, in every pattern; beside them, each node that calls has one for what it called."""
 
     run: str
@@ -50,7 +40,7 @@ class Record(TypedDict):
     refusal: Annotated[dict[str, Any], EphemeralValue]
 
 
-RECORD = get_type_hints(Record, include_extras=True)
+RECORD = get_type_hints(RunRecord, include_extras=True)
 """The grammar's own channels."""
 
 CALLED = Annotated[list[VisitRecord], _append_log_lines]

@@ -8,21 +8,11 @@ from functools import cached_property
 from typing import TypeVar
 
 from guardgraph.graphs.declaring.kinds import CALLING, KINDS, name_record_channel
-from guardgraph.nodes.body import Body, Declares, declared_by
+from guardgraph.nodes.body import Body, Declares, read_body_declaration
 from guardgraph.plain.errors import GrammarError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, Catalogue
 from guardgraph.state.run import Kind
-
-__all__ = [
-    "FAILED_ENDING",
-    "UNRECORDED_ENDING",
-    "Declaration",
-    "build_declaration",
-    "check_declarations",
-    "complete_declarations",
-    "deduplicate_names",
-]
 
 T = TypeVar("T")
 
@@ -95,7 +85,7 @@ def build_declaration(
     Raises:
         GrammarError: something is said twice, or by neither, or by a node that has no such thing.
     """
-    own = declared_by(body)
+    own = read_body_declaration(body)
     both = {item.name: (getattr(own, item.name), getattr(given, item.name)) for item in fields(Declares)}
     said = Declares(**{field: _choose_said_once(f"node {name!r}, {field}", *values) for field, values in both.items()})
     required = {*KINDS[kind].says, "writes"} if entry else KINDS[kind].says

@@ -9,8 +9,6 @@ from types import MappingProxyType
 from guardgraph.state.recording import CallKind
 from guardgraph.state.run import Kind
 
-__all__ = ["CALLING", "KINDS", "RECORD_PREFIX", "NodeKind", "name_record_channel"]
-
 RECORD_PREFIX = "calls:"
 """Before the name of a node: the channel that keeps what it called. No channel of a pattern may have a colon."""
 

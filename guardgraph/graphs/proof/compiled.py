@@ -17,8 +17,6 @@ from langgraph.graph.state import CompiledStateGraph
 from guardgraph.graphs.running.handing import unwrap_heard_node
 from guardgraph.graphs.running.router import drop_router_readers
 
-__all__ = ["find_compiled_changes"]
-
 _WHOLE = (
     "channels",
     "input_channels",

@@ -16,8 +16,6 @@ from guardgraph.graphs.running.router import EndingRouter, Router
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.run import Kind
 
-__all__ = ["Topology"]
-
 _NODE_PARTS = {"declaration", "body", "frame", "name"}
 """All that a node of the grammar holds; a method of its own would stand in for the grammar's."""
 

@@ -23,8 +23,6 @@ from guardgraph.graphs.proof.topology import Topology
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.plain.errors import InputError
 
-__all__ = ["RULES", "Finding", "verify"]
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:

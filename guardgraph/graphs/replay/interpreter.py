@@ -25,12 +25,9 @@ from guardgraph.graphs.running.session import Session, Visit, restore_recorded_i
 from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, parse_json
-from guardgraph.plain.version import version
+from guardgraph.plain.version import read_package_version
 from guardgraph.state.recording import Opening, RecordedVisit, Recording, validate_recording
-from guardgraph.world.replaying import ReplayingWorld
-from guardgraph.world.spell import Spell, read_visit_spells
-
-__all__ = ["RecordedVisits", "interpret_recording", "replay"]
+from guardgraph.world.replaying import ReplayingWorld, Spell, read_visit_spells
 
 MOST_VISITS = 1000
 """Visits of one guard that a replay follows where the recorded run has none."""
@@ -208,7 +205,9 @@ def _is_another_graph(frame: Frame, recording: Recording) -> bool:
     policy, budget = frame.settings_fingerprints
     ours = {"policy": policy, "budget": budget, "declarations": frame.declarations_fingerprint}
     known = recording["fingerprints"]
-    return recording["guardgraph"] != version() or any(known.get(name) != value for name, value in ours.items())
+    return recording["guardgraph"] != read_package_version() or any(
+        known.get(name) != value for name, value in ours.items()
+    )
 
 
 class _Scratchpad:

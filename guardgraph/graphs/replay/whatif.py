@@ -15,22 +15,9 @@ from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.running.end import Conclusion
 from guardgraph.graphs.running.frame import Frame, describe_run_error
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
-from guardgraph.plain.json import JsonObject, JsonValue, json_problem, storable
+from guardgraph.plain.json import JsonObject, JsonValue, find_json_problem, make_storable_json
 from guardgraph.state.recording import Recording, Shadow
 from guardgraph.state.run import RECORDED
-
-__all__ = [
-    "REFUSED",
-    "Again",
-    "AgainKind",
-    "Ending",
-    "Judge",
-    "Unasked",
-    "Unreplayable",
-    "convert_what_if_to_json",
-    "judge_recording_again",
-    "validate_shadows",
-]
 
 AgainKind: TypeAlias = Literal["same", "changed", "unknown", "unreplayable", "other_pattern"]
 """The classes of recorded runs; every run falls in exactly one."""
@@ -237,7 +224,7 @@ class Judge:
             said |= self._judge_for_shadow(recording)
         except Exception as error:  # noqa: BLE001 - whatever a shadow does, the run it looks at is over
             said |= {"kind": "failed", "error": describe_run_error(error)}
-        shadow: Shadow = storable(said)
+        shadow: Shadow = make_storable_json(said)
         return shadow
 
     def _judge_for_shadow(self, recording: Recording) -> JsonObject:
@@ -276,7 +263,7 @@ def validate_shadows(given: Any, pattern: str) -> dict[str, Callable[[Recording]
 
 
 def _find_shadow_problem(name: object, agent: object, pattern: str) -> str | None:
-    if not isinstance(name, str) or not name.strip() or json_problem(name) is not None:
+    if not isinstance(name, str) or not name.strip() or find_json_problem(name) is not None:
         return f"shadow: names that are texts and not blank are required; given: {name!r:.80}"
     if not isinstance(agent, GuardedGraph):
         return f"shadow.{name:.80}: an agent of the pattern {pattern} is required; given: {type(agent).__name__}"

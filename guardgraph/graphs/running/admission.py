@@ -31,7 +31,7 @@ from guardgraph.graphs.running.langgraph import (
     TASK_ID,
 )
 from guardgraph.plain.errors import ConfigurationError, InputError
-from guardgraph.plain.json import is_larger, json_problem
+from guardgraph.plain.json import find_json_problem, is_larger_json
 
 __all__ = [
     "RESUMING",
@@ -134,9 +134,9 @@ def admit_resume_command(given: Command[Any], most: int) -> Command[Any]:
             "input: a Command resumes a run with an answer, or with answers by id of their interrupt, one at least; "
             "given: {}; None alone resumes without one"
         )
-    if (problem := json_problem(given.resume)) is not None:
+    if (problem := find_json_problem(given.resume)) is not None:
         raise InputError(f"input: a run is resumed with plain JSON; given: {problem}")
-    if is_larger(given.resume, most):
+    if is_larger_json(given.resume, most):
         raise InputError(f"input: a run is resumed with at most {most} bytes of JSON (max_input_bytes); given: more")
     return given
 
@@ -144,7 +144,7 @@ def admit_resume_command(given: Command[Any], most: int) -> Command[Any]:
 def _is_thread_id(given: object) -> bool:
     """Say whether every checkpointer can keep a thread of this name, and keep it apart from others."""
     if isinstance(given, str):
-        return given != "" and json_problem(given) is None
+        return given != "" and find_json_problem(given) is None
     return isinstance(given, int | UUID) and not isinstance(given, bool)
 
 

@@ -42,22 +42,9 @@ from guardgraph.graphs.running.session import (
     mark_refused_input,
 )
 from guardgraph.plain.errors import ConfigurationError, InputError
-from guardgraph.plain.findings import configuration_error
-from guardgraph.plain.json import is_plain, json_text, parse_json
+from guardgraph.plain.findings import make_configuration_error
+from guardgraph.plain.json import format_json_text, is_plain_json, parse_json
 from guardgraph.world.threads import await_in_thread
-
-__all__ = [
-    "Config",
-    "ContextT",
-    "Extras",
-    "Forms",
-    "Given",
-    "GraphRunnable",
-    "GuardedGraph",
-    "InputT",
-    "ResultT",
-    "Within",
-]
 
 InputT = TypeVar("InputT", default=Any)
 """What a run is given."""
@@ -253,22 +240,12 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
 
     @overload  # type: ignore[override]  # an argument that LangGraph does not know is an error
     def invoke(
-        self,
-        input: Given[InputT],
-        config: Config = None,
-        *,
-        context: Within[ContextT] = None,
-        **kwargs: Unpack[Extras],
+        self, input: Given[InputT], config: Config = None, *, context: Within[ContextT] = None, **kwargs: Unpack[Extras]
     ) -> ResultT: ...
 
     @overload
     def invoke(
-        self,
-        input: Given[InputT],
-        config: Config = None,
-        *,
-        context: Within[ContextT] = None,
-        **kwargs: Unpack[Forms],
+        self, input: Given[InputT], config: Config = None, *, context: Within[ContextT] = None, **kwargs: Unpack[Forms]
     ) -> Any: ...
 
     def invoke(self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any) -> Any:
@@ -291,22 +268,12 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
 
     @overload  # type: ignore[override]  # an argument that LangGraph does not know is an error
     async def ainvoke(
-        self,
-        input: Given[InputT],
-        config: Config = None,
-        *,
-        context: Within[ContextT] = None,
-        **kwargs: Unpack[Extras],
+        self, input: Given[InputT], config: Config = None, *, context: Within[ContextT] = None, **kwargs: Unpack[Extras]
     ) -> ResultT: ...
 
     @overload
     async def ainvoke(
-        self,
-        input: Given[InputT],
-        config: Config = None,
-        *,
-        context: Within[ContextT] = None,
-        **kwargs: Unpack[Forms],
+        self, input: Given[InputT], config: Config = None, *, context: Within[ContextT] = None, **kwargs: Unpack[Forms]
     ) -> Any: ...
 
     async def ainvoke(self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any) -> Any:
@@ -398,7 +365,7 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         try:
             return schema(**given)
         except ValidationError as error:
-            raise configuration_error("context", error) from None
+            raise make_configuration_error("context", error) from None
         except TypeError:
             raise ConfigurationError("context: a dictionary whose keys are strings") from None
 
@@ -432,4 +399,4 @@ def _admit_input_field(value: Any, most: int) -> Any:
     if refusal is not None:
         return refusal
     # as it is recorded, and decided again
-    return copy_langgraph_value(value) if is_plain(value) else parse_json(json_text(value))
+    return copy_langgraph_value(value) if is_plain_json(value) else parse_json(format_json_text(value))

@@ -22,15 +22,13 @@ from guardgraph.graphs.running.frame import (
 from guardgraph.graphs.running.session import Visit
 from guardgraph.nodes.body import Run
 from guardgraph.plain.hashing import digest
-from guardgraph.plain.json import JsonObject, json_problem, json_text, storable
+from guardgraph.plain.json import JsonObject, find_json_problem, format_json_text, make_storable_json
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall, VisitRecord
 from guardgraph.world.call import Asked, Call, Performed, hash_call_value
 from guardgraph.world.calls import build_too_large_outcome, refuse_call_outcome
+from guardgraph.world.failures import record_raised_exception
 from guardgraph.world.people import build_unavailable_review
-from guardgraph.world.raised import record_raised_exception
-
-__all__ = ["MOST_AT_ONCE", "Driven", "drive_calling_node"]
 
 MOST_AT_ONCE = 1000
 """Calls that a body may yield at once."""
@@ -63,7 +61,7 @@ def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Excep
         update = _write_node_refusal(part, error)
     record = VisitRecord(at=len(visit.log), calls=calls)
     if not (calls and item.kind == "review") and (answers := _get_interrupt_answers(visit)):
-        record["answers"] = [json_text(answer) for answer in answers]
+        record["answers"] = [format_json_text(answer) for answer in answers]
     if KINDS[item.kind].is_text and "refusal" not in update:
         record["wrote"] = _link_writes_to_calls(update, calls)
     return {**update, "log": [visit.write_log_line({})], name_record_channel(item.name): [record]}
@@ -82,7 +80,7 @@ def _is_interrupt_answered(visit: Visit) -> bool:
 
 def _write_node_refusal(part: Part, error: Exception) -> JsonObject:
     stop = convert_to_stop(part, error)
-    return {"refusal": storable({"reason": stop.reason, "evidence": stop.evidence}, around=2)}
+    return {"refusal": make_storable_json({"reason": stop.reason, "evidence": stop.evidence}, around=2)}
 
 
 def _step_through_body(part: Part, steps: Any, run: Run[Any, Any], visit: Visit, calls: list[RecordedCall]) -> Driven:
@@ -145,7 +143,7 @@ def _validate_yielded_calls(part: Part, yielded: Any, made: int) -> Sequence[Cal
         if not isinstance(call, Call) or call.kind != kind.calls:
             given = f"a Call of a {call.kind}" if isinstance(call, Call) else f"a {type(call).__name__}"
             raise GrammarBreach(f"yielded {given}; this node may yield Calls of a {kind.calls}")
-        if call.kind == "person" and (problem := json_problem(call.request)) is not None:
+        if call.kind == "person" and (problem := find_json_problem(call.request)) is not None:
             raise GrammarBreach(f"would show a person {problem}; what is shown is plain JSON")
     if made and not kind.at_once:
         raise GrammarBreach(f"asked twice; a {part.declaration.kind} node makes one call at most")
@@ -197,7 +195,7 @@ def _link_writes_to_calls(update: JsonObject, calls: list[RecordedCall]) -> dict
 def _describe_waiting_run(part: Part, interrupt: GraphInterrupt, visit: Visit, *, by_call: bool = False) -> JsonObject:
     """Return what a run shows while it waits; what a call of a person shows says already who asks."""
     item = part.declaration
-    [shown, *_] = [storable(given.value) for given in (interrupt.args[0] if interrupt.args else ())] or [None]
+    [shown, *_] = [make_storable_json(given.value) for given in (interrupt.args[0] if interrupt.args else ())] or [None]
     asked_inside = (
         isinstance(shown, dict) and {"node", "shown", "hash"} <= shown.keys()
     )  # by a guarded graph that is called

@@ -30,36 +30,15 @@ from guardgraph.graphs.running.session import Visit
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.hashing import digest
-from guardgraph.plain.json import JsonObject, NotJson, copied, nameless, storable
-from guardgraph.plain.version import version
+from guardgraph.plain.json import JsonObject, NotJson, copy_json, find_unnamed_numbers, make_storable_json
+from guardgraph.plain.version import read_package_version
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, SUCCESS
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import (
-    FORMAT,
-    Fingerprints,
-    RecordedVisit,
-    Recorder,
-    Recording,
-    VisitRecord,
-)
+from guardgraph.state.recording import FORMAT, Fingerprints, RecordedVisit, Recorder, Recording, VisitRecord
 from guardgraph.state.run import AUDITED, Audit, LogEntry, TimelineEntry
 from guardgraph.state.settings import Policy
 from guardgraph.world.people import REJECTED
 from guardgraph.world.threads import Handover, run_in_call_thread, start_thread_work
-
-__all__ = [
-    "Closing",
-    "Conclusion",
-    "NoRecorder",
-    "aclose_graph_run",
-    "build_recording",
-    "build_unavailable_audit",
-    "close_graph_run",
-    "is_recording_required",
-    "list_recording_watchers",
-    "run_terminal",
-    "watch_recordings",
-]
 
 _UNSHOWN = ("clock", "active", "opening", "withheld")
 """Of a line in the log: what is for the record alone."""
@@ -151,8 +130,8 @@ def _read_review_answer(outcomes: list[Outcome]) -> JsonObject:
     """Return what a person answered, be it a yes or a no, or why no answer counts."""
     for outcome in outcomes:
         if outcome.form == "failure" and outcome.content["reason"] == REJECTED:
-            return {"answer": storable(outcome.content["details"])}
-        return {"failure" if outcome.form == "failure" else "answer": storable(outcome.content)}
+            return {"answer": make_storable_json(outcome.content["details"])}
+        return {"failure" if outcome.form == "failure" else "answer": make_storable_json(outcome.content)}
     return {}
 
 
@@ -191,11 +170,11 @@ def build_recording(over: Conclusion) -> Recording:
     policy, budget = frame.settings_fingerprints
     made = Recording(
         format=FORMAT,
-        guardgraph=version(),
+        guardgraph=read_package_version(),
         pattern=frame.catalogue.pattern,
         graph=frame.name,
         run_id=over.state["run"],
-        input=storable(given := over.state.get("given") or {}, around=1),
+        input=make_storable_json(given := over.state.get("given") or {}, around=1),
         policy=frame.plain_settings[0],
         budget=frame.plain_settings[1],
         fingerprints=Fingerprints(
@@ -208,9 +187,9 @@ def build_recording(over: Conclusion) -> Recording:
         calls=calls,
         result=over.result,
     )
-    if made["input"] is not given and (places := nameless(given)):
+    if made["input"] is not given and (places := find_unnamed_numbers(given)):
         made["nameless"] = places
-    recorded: Recording = copied(made)
+    recorded: Recording = copy_json(made)
     return recorded
 
 
@@ -272,7 +251,7 @@ def build_unavailable_audit(why: JsonObject) -> Audit:
     Args:
         why: the type and the message of what was raised.
     """
-    said: Audit = storable({"status": "unavailable", "error": {key: why[key] for key in ("type", "message")}})
+    said: Audit = make_storable_json({"status": "unavailable", "error": {key: why[key] for key in ("type", "message")}})
     return said
 
 
@@ -333,7 +312,7 @@ def _read_recorder_receipt(given: object) -> Audit | None:
         said["seq"] = seq
     if isinstance(mark, str):
         said["hash"] = mark
-    audit: Audit = storable({**said})
+    audit: Audit = make_storable_json({**said})
     return audit
 
 
@@ -357,7 +336,9 @@ def run_terminal(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, 
         if isinstance(run, Exception):
             raise run
         result = _validate_own_audit(
-            storable(validate_body_writes(item, run_node_body(part, state, visit.build_body_run(run))), around=1)
+            make_storable_json(
+                validate_body_writes(item, run_node_body(part, state, visit.build_body_run(run))), around=1
+            )
         )
         return (yield from _conclude_run(part, state, run, visit, _build_ok_result(part, state, result)))
     except Exception as error:  # noqa: BLE001 - a failing ending must not look like a good one
@@ -424,7 +405,7 @@ def _hand_out_recording(over: Conclusion) -> Generator[Recording, Audit | None, 
         made["shadows"] = {name: judge(made) for name, judge in frame.shadows.items()}
     for watch in watching:
         with suppress(Exception):  # for tests; they change no run
-            watch(frame, copied(made))
+            watch(frame, copy_json(made))
     return None if frame.recorder is None else (yield made)
 
 

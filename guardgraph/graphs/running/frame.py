@@ -12,8 +12,8 @@ from guardgraph.graphs.declaring.kinds import KINDS
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Body, Run
 from guardgraph.plain.hashing import digest
-from guardgraph.plain.json import JsonObject, copied, json_problem, storable
-from guardgraph.plain.secrets import message_of
+from guardgraph.plain.json import JsonObject, copy_json, find_json_problem, make_storable_json
+from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.context import Context
 from guardgraph.state.recording import Recorder, Recording, Shadow
@@ -22,20 +22,6 @@ from guardgraph.state.settings import Budget, Settings
 from guardgraph.world.models import Opens
 from guardgraph.world.opening import find_proposers_to_open
 from guardgraph.world.world import World
-
-__all__ = [
-    "Frame",
-    "GrammarBreach",
-    "Part",
-    "build_guard_error_stop",
-    "build_stop_verdict",
-    "check_run_time",
-    "check_run_visits",
-    "convert_to_stop",
-    "describe_run_error",
-    "run_node_body",
-    "validate_body_writes",
-]
 
 
 class GrammarBreach(Exception):
@@ -85,7 +71,7 @@ class Frame:
     @cached_property
     def plain_settings(self) -> tuple[JsonObject, JsonObject]:
         """The deployment's policy and budget as plain JSON."""
-        return storable(self.policy.recorded()), storable(self.budget.recorded())
+        return make_storable_json(self.policy.recorded()), make_storable_json(self.budget.recorded())
 
     @cached_property
     def settings_fingerprints(self) -> tuple[str, str]:
@@ -122,7 +108,7 @@ def run_node_body(part: Part, state: JsonObject, run: Run[Any, Any]) -> Any:
     """
     if part.body is None:
         raise GrammarBreach("a node without a body")
-    return part.body({name: copied(state[name]) for name in part.declaration.reads if name in state}, run)
+    return part.body({name: copy_json(state[name]) for name in part.declaration.reads if name in state}, run)
 
 
 def validate_body_writes(item: Declaration, writes: Any) -> JsonObject:
@@ -140,7 +126,7 @@ def validate_body_writes(item: Declaration, writes: Any) -> JsonObject:
     for channel, value in writes.items():
         if is_text and not isinstance(value, str):
             raise GrammarBreach(f"wrote a {type(value).__name__} to {channel}; a proposal is kept as JSON text")
-        if (problem := json_problem(value)) is not None:
+        if (problem := find_json_problem(value)) is not None:
             raise GrammarBreach(f"wrote {problem} to {channel}; a state is plain JSON")
     return dict(writes)
 
@@ -202,10 +188,10 @@ def _is_undeclared_channel(part: Part, key: object = None, *_: object) -> bool:
 
 def build_stop_verdict(reason: str, phase: str, evidence: JsonObject) -> Verdict:
     """Return a stop as its terminal reads it."""
-    said: Verdict = storable({"reason": reason, "phase": phase, "evidence": evidence}, around=2)
+    said: Verdict = make_storable_json({"reason": reason, "phase": phase, "evidence": evidence}, around=2)
     return said
 
 
 def describe_run_error(error: BaseException) -> JsonObject:
     """Return what an error is, in a few words."""
-    return {"type": type(error).__name__, "message": message_of(error)}
+    return {"type": type(error).__name__, "message": format_error_message(error)}

@@ -24,15 +24,6 @@ from guardgraph.graphs.running.admission import merge_graph_config
 from guardgraph.graphs.running.langgraph import STREAM
 from guardgraph.graphs.running.node import GrammarNode
 
-__all__ = [
-    "Heard",
-    "copy_langgraph_value",
-    "copy_outer_stream",
-    "hide_token_stream",
-    "unwrap_heard_node",
-    "wrap_nodes_for_handlers",
-]
-
 
 def copy_langgraph_value(value: Any) -> Any:
     """Return a value whose dictionaries, lists, tuples and interrupts are copies; what else there is stays."""

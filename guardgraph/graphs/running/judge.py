@@ -18,9 +18,7 @@ from guardgraph.graphs.running.frame import (
 from guardgraph.graphs.running.session import REFUSED, Visit
 from guardgraph.guards.stop import Stop, build_request_stop
 from guardgraph.nodes.body import Pass, Run, Step
-from guardgraph.plain.json import JsonObject, is_larger, storable
-
-__all__ = ["run_guard"]
+from guardgraph.plain.json import JsonObject, is_larger_json, make_storable_json
 
 
 def run_guard(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> JsonObject:
@@ -73,7 +71,7 @@ def _raise_node_refusal(part: Part, state: JsonObject) -> None:
 def _check_input_size(part: Part, state: JsonObject, most: int) -> None:
     """Refuse an input whose fields are larger than the run's budget allows."""
     for field in part.declaration.reads if part.declaration.entry else ():
-        if is_larger(state.get(field), most):
+        if is_larger_json(state.get(field), most):
             raise build_request_stop(field, f"more than {most} bytes (max_input_bytes)", "plain JSON")
 
 
@@ -91,7 +89,7 @@ def _log_completed_step(step: Step) -> list[JsonObject]:
     """Return a completed step as the log keeps it."""
     if not (isinstance(step.trace, Mapping) and isinstance(step.history, Mapping)):
         raise GrammarBreach("completed a step whose trace or history is no object")
-    return [storable(step.trace, around=1), storable(step.history, around=1)]
+    return [make_storable_json(step.trace, around=1), make_storable_json(step.history, around=1)]
 
 
 def write_guard_stop(part: Part, stop: Stop) -> JsonObject:

@@ -27,8 +27,6 @@ from guardgraph.plain.json import JsonObject
 from guardgraph.state.settings import Settings
 from guardgraph.world.world import World
 
-__all__ = ["GrammarNode", "Seal", "perform_driven_node", "run_guard_or_terminal"]
-
 
 class GrammarNode(Runnable[JsonObject, JsonObject]):
     """The Runnable that LangGraph runs for a node of a pattern.

@@ -12,8 +12,6 @@ from guardgraph.graphs.declaring.declaration import FAILED_ENDING, UNRECORDED_EN
 from guardgraph.graphs.running.langgraph import BranchSpec
 from guardgraph.plain.json import JsonObject
 
-__all__ = ["EndingRouter", "Router", "drop_router_readers"]
-
 Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 
 

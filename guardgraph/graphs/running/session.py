@@ -18,29 +18,26 @@ from guardgraph.graphs.running.frame import Frame, Part
 from guardgraph.graphs.running.langgraph import CHECKPOINTER, READ
 from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
-from guardgraph.plain.json import JsonObject, JsonValue, TooLarge, json_problem, measure, storable, unnamed
+from guardgraph.plain.json import (
+    JsonObject,
+    JsonValue,
+    TooLarge,
+    find_json_problem,
+    make_storable_json,
+    measure_json,
+    restore_json_numbers,
+)
 from guardgraph.state.context import Caller, Context, build_server_caller
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import Asking, Opening, Recording
 from guardgraph.state.run import LogEntry
-from guardgraph.world.raised import record_raised_exception, restore_raised_exception
+from guardgraph.world.failures import record_raised_exception, restore_raised_exception
 from guardgraph.world.world import World
 
 if TYPE_CHECKING:
     from guardgraph.graphs.running.end import Conclusion
     from guardgraph.graphs.running.frame import Frame
 
-__all__ = [
-    "CALLER_REFUSED",
-    "REFUSED",
-    "SESSION",
-    "Session",
-    "Visit",
-    "find_session",
-    "is_context_by_code",
-    "mark_refused_input",
-    "restore_recorded_input",
-]
 
 CALLER_REFUSED = "context.caller: on a server it is whoever is signed in, and no client may say it; given: a caller"
 """What a client of a server is told that gives a caller."""
@@ -228,7 +225,7 @@ def _record_given_context(given: object, frame: Frame) -> JsonValue:
     if isinstance(given, Context):
         return None if given.caller is None else {"caller": given.caller.model_dump(mode="json")}
     if isinstance(given, Mapping):
-        return storable({name: given[name] for name in frame.context.model_fields if name in given})
+        return make_storable_json({name: given[name] for name in frame.context.model_fields if name in given})
     return None
 
 
@@ -297,10 +294,10 @@ def mark_refused_input(value: object, most: int) -> JsonObject | None:
         most: bytes that it may have as JSON text.
     """
     try:
-        _, plain = measure(value, most)
+        _, plain = measure_json(value, most)
     except TooLarge:
         return {REFUSED: f"more than {most} bytes ({_LIMIT})"}
-    problem = None if plain else json_problem(value)
+    problem = None if plain else find_json_problem(value)
     return None if problem is None else {REFUSED: problem}
 
 
@@ -317,7 +314,7 @@ def restore_recorded_input(frame: Frame, recording: Recording, entry: str) -> Js
         NotRecorded: a field was refused, so that it was not kept, and this graph allows another size.
     """
     try:
-        given = unnamed(recording["input"], recording.get("nameless", []))
+        given = restore_json_numbers(recording["input"], recording.get("nameless", []))
     except (LookupError, ValueError, TypeError):
         raise InputError("recording.nameless: places in the input with the name of a number are required") from None
     most, then = frame.budget.max_input_bytes, recording["budget"].get(_LIMIT)

@@ -31,7 +31,7 @@ from guardgraph.guards.facts.spelling import drop_invisible_characters
 from guardgraph.guards.facts.values import Number
 from guardgraph.guards.stop import shown_name
 from guardgraph.plain.json import JsonValue
-from guardgraph.plain.memory import remembered
+from guardgraph.plain.memory import remember_by_text
 
 __all__ = [
     "DEFAULT_IGNORED",
@@ -142,7 +142,7 @@ def _sort_region_names(regions: Collection[str]) -> tuple[str, ...]:
     return regions if isinstance(regions, tuple) else tuple(sorted(regions))
 
 
-@remembered(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
+@remember_by_text(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
 def _read_text_facts(text: str, regions: tuple[str, ...]) -> Facts:
     text = drop_invisible_characters(text)
     severities, unlabelled = find_severity_facts(text)

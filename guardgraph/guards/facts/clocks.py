@@ -10,9 +10,7 @@ from guardgraph.guards.facts.grammar import FUNCTION_WORDS
 from guardgraph.guards.facts.moments import Clock
 from guardgraph.guards.facts.tokens import Token, find_number_range_end
 from guardgraph.guards.facts.units import SMALL, find_units
-from guardgraph.languages.calendar import zones
-
-__all__ = ["begins_clock_fact", "read_clock_fact"]
+from guardgraph.languages.tables import load_time_zones
 
 _NAMED: Final = {"noon": 12, "midday": 12, "midnight": 0}
 """Hours by their names."""
@@ -250,6 +248,6 @@ def _list_zone_first_words() -> frozenset[str]:
 
 @cache
 def _index_zone_names() -> dict[str, tuple[int, ...]]:
-    names = {name: ahead for name, ahead in zones().items() if len(name) > 1}
+    names = {name: ahead for name, ahead in load_time_zones().items() if len(name) > 1}
     names |= {short: names[name] for short, name in _GENERIC.items()}
     return names | {name.lower().title(): ahead for name, ahead in names.items() if " " in name}

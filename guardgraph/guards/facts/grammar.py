@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from guardgraph.guards.facts.values import Bound
-
-__all__ = ["ANNOUNCING", "BEFORE", "BEHIND", "FUNCTION_WORDS", "LABELS", "PLURALS", "WITHIN"]
+from guardgraph.guards.word_lists import load_word_lists
 
 _MORE: Final = "more greater larger longer higher older bigger better later taller heavier faster"
 _LESS: Final = "less fewer smaller shorter lower younger earlier lighter slower"
@@ -51,30 +50,8 @@ BEHIND: Final[dict[tuple[str, ...], Bound]] = {
     ("at", "most"): "most",
 }
 
-_PREPOSITIONS: Final = """
-about above across after against ago along alongside although amid among and around as at away because before behind
-below beneath beside besides between beyond both but by despite down due during either else except for from if in
-inside instead into like minus near neither nor off on once onto or out outside over past per plus rather respectively
-since so than that though through throughout thus till times to together toward towards under unless unlike until up
-upon versus via vs when whenever where whereas wherever whether which while who whom whose why with within without
-"""
-_AUXILIARIES: Final = "am are be been being can could did do does doing done had has have having is may might must"
-_MORE_AUXILIARIES: Final = "ought shall should was were will would became become becomes got gets"
-_PRONOUNS: Final = """
-a all an another any each every he her hers him his how i it its me my no none not only our ours own same she some such
-the their theirs them then there these they this those us we what you your yours
-"""
-_ADVERBS: Final = """
-also already again almost alone altogether apart approximately back currently earlier early even ever exactly first
-forward further hence here however indeed initially just last late later less likewise mainly meanwhile merely more
-moreover mostly nearly never nevertheless next now often originally otherwise overall perhaps previously quite recently
-roughly simply slightly sometimes soon still subsequently therefore today tomorrow tonight too total usually very well
-yet yesterday
-"""
 
-FUNCTION_WORDS: Final = frozenset(
-    " ".join((_PREPOSITIONS, _AUXILIARIES, _MORE_AUXILIARIES, _PRONOUNS, _ADVERBS)).split()
-)
+FUNCTION_WORDS: Final = frozenset(" ".join(load_word_lists("number_grammar")["function_words"]).split())
 """Words that count nothing: a number before one of them is bare."""
 
 _LABELS: Final = """

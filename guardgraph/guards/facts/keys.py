@@ -13,9 +13,7 @@ from guardgraph.guards.facts.units import FRACTION, PERCENT, find_units, read_ke
 from guardgraph.guards.facts.values import BARE, Amount, Counted, Number, Quantity, Unit, Value, Written
 from guardgraph.guards.stop import shown_name
 from guardgraph.plain.json import JsonValue
-from guardgraph.plain.memory import remembered
-
-__all__ = ["NO_KEY", "Meaning", "read_json_number", "read_number_meaning"]
+from guardgraph.plain.memory import remember_by_text
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _COUNTING: Final = frozenset({"count", "counts", "num", "number", "no"})
@@ -36,7 +34,7 @@ class Meaning(NamedTuple):
 NO_KEY: Final = Meaning()
 
 
-@remembered(texts=1024, chars=64)
+@remember_by_text(texts=1024, chars=64)
 def read_number_meaning(key: str) -> Meaning:
     """Read what the numbers under a key are.
 

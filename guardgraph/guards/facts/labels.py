@@ -6,8 +6,6 @@ import re
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["DEFAULT_REGIONS", "find_incident_id_facts", "find_region_facts", "find_severity_facts"]
-
 DEFAULT_REGIONS: Final[tuple[str, ...]] = (
     "US",
     "EU",

@@ -8,8 +8,6 @@ from typing import Final, TypeAlias
 from guardgraph.guards.facts.moments import Date, Undated, Weekday
 from guardgraph.guards.facts.values import Bound, Key, Named, Number, Quantity, Value
 
-__all__ = ["Given", "Licence", "index_licensed_numbers"]
-
 Given: TypeAlias = "Mapping[Key, int]"
 """What numbers license: by the key, the sides of an amount that stay open."""
 

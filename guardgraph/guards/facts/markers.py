@@ -8,8 +8,6 @@ from typing import Final
 from guardgraph.guards.facts.grammar import ANNOUNCING
 from guardgraph.guards.facts.units import FIRST, ORDINALS, find_units
 
-__all__ = ["strip_number_markers"]
-
 _LINE = re.compile(r"^[ \t>#*+•-]*+\(?\d{1,2}[.)]\**+[ \t]++(?=\S)", re.MULTILINE)
 _ITEM = re.compile(r"\d(?<!\w\d)\d?[.)](?=[ ]+\S)")
 _CITATION = re.compile(r"(?:[ ]?\[\d{1,2}(?:(?:,[ ]?|[-–])\d{1,2})*+\])++")

@@ -8,8 +8,6 @@ from typing import Final, Literal, NamedTuple
 
 from guardgraph.guards.facts.values import Excuse, Key, Number
 
-__all__ = ["YEARS", "Clock", "Date", "Decade", "Undated", "Weekday", "collect_undated_days", "unite_undated_days"]
-
 YEARS: Final = range(1000, 3000)
 """Whole numbers that can be a year, and so lie in a decade."""
 

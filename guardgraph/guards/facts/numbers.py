@@ -1,17 +1,19 @@
-"""The numbers of a text as values: where each begins, what it can mean, and what two ends of a range share."""
+"""The numbers of a text as values: where each begins, what it can mean, and what two ends of a range share.
+
+They are read in the language of the text where enough tells it, else in English.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import chain, groupby
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
-from guardgraph.guards.facts.language import is_latin_language, tell_number_language
+from guardgraph.guards.facts.clocks import begins_clock_fact, read_clock_fact
 from guardgraph.guards.facts.moments import Date
 from guardgraph.guards.facts.quantities import PLAIN, Hit, begins_number_digits, read_quantity
-from guardgraph.guards.facts.readers import choose_number_readers
 from guardgraph.guards.facts.references import (
     make_number_label,
     read_identifier_fact,
@@ -20,12 +22,21 @@ from guardgraph.guards.facts.references import (
     read_roman_numeral,
     read_version_number,
 )
+from guardgraph.guards.facts.shares import begins_ordinal_fact, begins_share_fact, read_ordinal_fact, read_share_fact
 from guardgraph.guards.facts.spelling import normalise_number_spelling
 from guardgraph.guards.facts.times import (
+    begins_date_fact,
+    begins_decade_fact,
+    begins_period_fact,
     is_year_number,
+    read_date_fact,
+    read_decade_fact,
+    read_period_fact,
     read_year_number,
 )
 from guardgraph.guards.facts.tokens import (
+    KNOWN_WORD_CHARS,
+    KNOWN_WORDS,
     ORDINAL_SUFFIXES,
     Token,
     find_number_range_end,
@@ -37,9 +48,117 @@ from guardgraph.guards.facts.units import CURRENCIES, ERAS, MONTHS
 from guardgraph.guards.facts.values import BARE, Amount, Label, Number, Ordinal, Quantity, Value, Written
 from guardgraph.guards.facts.words import read_implied_number, read_number_word
 from guardgraph.guards.stop import shown_name
-from guardgraph.plain.memory import remembered
+from guardgraph.languages.language import detect_language
+from guardgraph.languages.numbers import load_magnitude_words, load_number_words
+from guardgraph.languages.tables import load_month_names, load_unit_names
+from guardgraph.languages.words import load_stop_words
+from guardgraph.plain.memory import remember_by_text
 
-__all__ = ["Numbers", "read_text_numbers"]
+_Moment: TypeAlias = tuple[tuple[Value, ...], int]
+_Reader: TypeAlias = Callable[[list[Token], int], _Moment | None]
+
+_READERS: Final[tuple[tuple[Callable[[str], bool], _Reader], ...]] = (
+    (begins_clock_fact, read_clock_fact),
+    (begins_date_fact, read_date_fact),
+    (begins_period_fact, read_period_fact),
+    (begins_decade_fact, read_decade_fact),
+    (begins_share_fact, read_share_fact),
+    (begins_ordinal_fact, read_ordinal_fact),
+)
+"""What reads numbers that are no plain amounts, in the order in which they are tried, and what each begins with."""
+
+
+@remember_by_text(texts=KNOWN_WORDS, chars=KNOWN_WORD_CHARS)
+def choose_number_readers(text: str) -> tuple[_Reader, ...]:
+    """Return what can read a number that begins with a token of this text: most can not."""
+    return tuple(reader for begins, reader in _READERS if begins(text))
+
+
+_LATIN: Final = frozenset({"de", "es", "fr", "it", "pt", "nl", "pl", "cs", "ro", "sv", "tr", "vi"})
+
+_AROUND: Final = ".,;:!?()[]«»\"'“”„¿¡"
+
+_READ: Final = 1_000
+"""Characters of a text that tell its language, as in `detect_language`."""
+
+_CYRILLIC: Final = re.compile(r"[а-яі]{3}", re.IGNORECASE)
+
+_UKRAINIAN: Final = re.compile(r"[ґєії]", re.IGNORECASE)
+
+_HAN: Final = re.compile("[\u3400-\u9fff]")
+
+_KANA: Final = re.compile("[\u3041-\u30ff]")
+
+_LETTERS_OF_A_WORD: Final = 4
+"""A Han character says about as much as so many letters."""
+
+
+def is_latin_language(language: str) -> bool:
+    """Say whether a language is written in Latin letters; one that nothing tells is taken for English."""
+    return language in ("", "en") or language in _LATIN
+
+
+def tell_number_language(text: str) -> str:
+    """Tell the language of a text, "" where too little tells it from English.
+
+    Args:
+        text: any text.
+
+    Returns:
+        A code of `LANGUAGES`. Where only a word or two tell another language than English, it is "": a number word
+        misread is an error, and units and magnitudes of other languages are known in every text.
+    """
+    if text.isascii():
+        words = set(text[:_READ].lower().split())
+        own_words, foreign_words = _split_stop_words()
+        if len(words & own_words) > len(words & foreign_words):
+            return "en"
+    elif (han := len(_HAN.findall(text[:_READ]))) and han * _LETTERS_OF_A_WORD >= min(len(text), _READ) - han:
+        return "ja" if _KANA.search(text[:_READ]) else "zh"
+    language = detect_language(text)
+    if not language and not text.isascii() and _CYRILLIC.search(text[:_READ]):
+        return "uk" if _UKRAINIAN.search(text[:_READ]) else "ru"
+    if language in ("", "en") or language not in _LATIN:
+        return language
+    found = {word.strip(_AROUND) for word in text[:_READ].lower().split()}
+    own = (load_stop_words(language) & found) - load_stop_words("en")
+    # The "cent" of "27 per cent" and the "min" of "5 min" are no evidence of French and Swedish.
+    own -= _list_words_beside_numbers(language)
+    english = len(found & _split_stop_words()[0])
+    return language if len(own) > max(text.isascii(), english) else _tell_language_by_magnitudes(found, english)
+
+
+def _tell_language_by_magnitudes(found: set[str], english: int) -> str:
+    """Tell a language by its magnitudes and months too: Spanish by "millones"; "" where two are as likely."""
+    scores = sorted((len(found & _list_language_evidence(language)), language) for language in _LATIN)
+    (second, _), (most, best) = scores[-2:]
+    return best if most > max(1, second, english) else ""
+
+
+@cache
+def _list_language_evidence(language: str) -> frozenset[str]:
+    names = frozenset(
+        {*load_magnitude_words(language), *(name for name in load_month_names(language) if len(name) > 3)}
+    )
+    return (
+        (load_stop_words(language) - _list_words_beside_numbers(language) | names)
+        - load_stop_words("en")
+        - frozenset(load_unit_names(""))
+    )
+
+
+@cache
+def _list_words_beside_numbers(language: str) -> frozenset[str]:
+    """Return the words that stand beside numbers in every language."""
+    return load_number_words(language).beginnings | frozenset(load_unit_names(""))
+
+
+@cache
+def _split_stop_words() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the stop words of English alone, and those of the other languages in Latin letters."""
+    others = frozenset[str]().union(*(load_stop_words(language) for language in _LATIN))
+    return load_stop_words("en") - others, others - load_stop_words("en")
+
 
 _STOP: Final = re.compile(r"[.!?]\s(?<=[a-z]{3}..)", re.DOTALL)
 _UNWRITTEN: Final = str.maketrans("", "", ",-")
@@ -121,7 +240,7 @@ def _split_number_sentences(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-@remembered(texts=512, chars=300)
+@remember_by_text(texts=512, chars=300)
 def _read_sentence_numbers(part: str, language: str) -> Numbers:
     tokens = translate_number_tokens(split_number_tokens(part), language)
     starts = [at for at, token in enumerate(tokens) if token.opens]

@@ -9,10 +9,8 @@ from fractions import Fraction
 from functools import cache
 from typing import Final
 
-from guardgraph.languages.numbers import magnitudes
-from guardgraph.languages.units import currencies, measures
-
-__all__ = ["SHARES", "UNPARTED", "UNPARTED_NAMES", "write_ordinal_number", "write_plain_digits"]
+from guardgraph.languages.numbers import load_magnitude_words
+from guardgraph.languages.tables import load_currency_names, load_unit_names
 
 SHARES: Final = {sign: Fraction(unicodedata.numeric(sign)).limit_denominator(10) for sign in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"}
 """The fractions that are one character."""
@@ -35,10 +33,7 @@ _UNPARTED: Final = "\u0e00-\u0e7f\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af"
 
 _DIGIT_SIGNS: Final = {
     sign: value for signs in ("〇一二三四五六七八九", "零壹贰叁肆伍陆柒捌玖") for value, sign in enumerate(signs)
-} | {
-    "两": 2,
-    "兩": 2,
-}
+} | {"两": 2, "兩": 2}
 _HAN_DIGITS: Final = str.maketrans({sign: str(value) for sign, value in _DIGIT_SIGNS.items()})
 _LONGEST_HAN: Final = 100
 """Numerals of a number that is computed; longer ones are compared as digits."""
@@ -239,7 +234,15 @@ def _write_han_clock_time(match: re.Match[str]) -> str:
 @cache
 def _list_unspaced_unit_names(language: str) -> frozenset[str]:
     """Every name that may stand right behind a number without a blank before the next word."""
-    return frozenset({*measures(language), *currencies(language), *magnitudes(language), *"千百", *UNPARTED_NAMES})
+    return frozenset(
+        {
+            *load_unit_names(language),
+            *load_currency_names(language),
+            *load_magnitude_words(language),
+            *"千百",
+            *UNPARTED_NAMES,
+        }
+    )
 
 
 def _part_unspaced_units(word: str, names: frozenset[str]) -> str:

@@ -20,8 +20,6 @@ from guardgraph.guards.facts.units import (
 from guardgraph.guards.facts.values import BARE, Amount, Bound, Counted, Quantity, Unit
 from guardgraph.guards.facts.words import read_number_word
 
-__all__ = ["PLAIN", "Hit", "Measures", "begins_number_digits", "read_quantity"]
-
 _SIGNS: Final = frozenset("-−－﹣")
 _BEFORE_SIGN: Final = frozenset("([{=:,;~≈<>/|*\"'`")
 _SUMMED: Final = frozenset({"time", "calendar"})

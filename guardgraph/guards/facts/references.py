@@ -9,15 +9,6 @@ from guardgraph.guards.facts.grammar import FUNCTION_WORDS, LABELS
 from guardgraph.guards.facts.tokens import ROMAN, Token
 from guardgraph.guards.facts.values import Amount, Counted, Identifier, Label, Named, Quantity, Value, Written
 
-__all__ = [
-    "has_name_before_number",
-    "read_identifier_fact",
-    "read_named_number",
-    "read_number_label",
-    "read_roman_numeral",
-    "read_version_number",
-]
-
 _VERSION = re.compile(r"[vV](\d++(?:\.\d++)*+)")
 _DOTTED = re.compile(r"\d+\.\d+")
 _SIGNS = re.compile(r"[\W_]+")

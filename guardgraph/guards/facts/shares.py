@@ -11,8 +11,6 @@ from guardgraph.guards.facts.tokens import Token
 from guardgraph.guards.facts.units import FIRST, FRACTION, ORDINALS, SHARES, SMALL, find_units_in_words
 from guardgraph.guards.facts.values import Label, Ordinal, Quantity, Value, Written
 
-__all__ = ["begins_ordinal_fact", "begins_share_fact", "read_ordinal_fact", "read_share_fact"]
-
 _WRITTEN = re.compile(r"(\d{1,2})/(\d{1,3})")
 _PARTS: Final = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4, "third": 3, "thirds": 3}
 _SUFFIXES: Final = frozenset({"st", "nd", "rd", "th"})
@@ -39,7 +37,7 @@ def read_share_fact(tokens: list[Token], at: int) -> _Found | None:
         return ((Written(token.text), *readings) if end == at + 1 else readings), end
     if token.lower in SHARES:
         return _read_share_of_unit(tokens, Fraction(SHARES[token.lower]), at + 1)
-    number, part = _read_share_numerator(token), at + 1
+    number, part = (1 if token.lower in ("a", "an", "one") else SMALL.get(token.lower)), at + 1
     if number is None:
         number, part = 1, at
     if tokens[part].lower not in _PARTS and not _is_share_denominator(tokens[part].lower):
@@ -52,10 +50,6 @@ def read_share_fact(tokens: list[Token], at: int) -> _Found | None:
     if tokens[part].lower == "quarters":  # of a year
         return (*found[0], Quantity(number, counted="surely")), found[1]
     return found
-
-
-def _read_share_numerator(token: Token) -> int | None:
-    return 1 if token.lower in ("a", "an", "one") else SMALL.get(token.lower)
 
 
 def _is_share_denominator(word: str) -> bool:
@@ -91,11 +85,7 @@ def _read_share_of_unit(tokens: list[Token], share: Fraction, end: int) -> _Foun
     units, width = find_units_in_words(tokens[end].text, tokens[end + 1].text)
     if units and tokens[end].lower not in FUNCTION_WORDS:
         return tuple(Quantity(share, unit) for unit in units), end + width
-    return _list_share_readings(share), end
-
-
-def _list_share_readings(share: Fraction) -> tuple[Value, ...]:
-    return (Quantity(share, FRACTION),) if 0 < share <= 1 else ()
+    return ((Quantity(share, FRACTION),) if 0 < share <= 1 else ()), end
 
 
 def begins_ordinal_fact(text: str) -> bool:

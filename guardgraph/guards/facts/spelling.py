@@ -10,8 +10,6 @@ from guardgraph.guards.facts.markers import strip_number_markers
 from guardgraph.guards.facts.numerals import write_ordinal_number, write_plain_digits
 from guardgraph.guards.facts.tongues import DECADES, PLACES
 
-__all__ = ["ADDRESSES", "VARIANTS", "Step", "drop_invisible_characters", "normalise_number_spelling"]
-
 _URL = re.compile(r"(?:https?://|www\.)\S++", re.IGNORECASE)
 # The characters of Unicode category Cf that occur in running text: they are drawn as nothing.
 _INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0001-\U000e007f]++")
@@ -66,7 +64,7 @@ def normalise_number_spelling(text: str, language: str = "") -> tuple[str, froze
     return text if text.isascii() else _APOSTROPHE.sub("ʼ", text), marked
 
 
-class Step(NamedTuple):
+class SpellingStep(NamedTuple):
     """What is written in another way, and the sign without which a text has none of it, as most have none."""
 
     sign: Callable[[str], object]
@@ -74,7 +72,7 @@ class Step(NamedTuple):
     by: str | Callable[[re.Match[str]], str]
 
 
-def _rewrite_number_spelling(text: str, step: Step) -> str:
+def _rewrite_number_spelling(text: str, step: SpellingStep) -> str:
     return step.pattern.sub(step.by, text) if step.sign(text) else text
 
 
@@ -102,21 +100,21 @@ def _has_meridiem(text: str) -> bool:
     return ".m" in lower or ". m" in lower
 
 
-ADDRESSES: Final = Step(lambda text: "://" in text or "www." in text.lower(), _URL, " ; ")
+ADDRESSES: Final = SpellingStep(lambda text: "://" in text or "www." in text.lower(), _URL, " ; ")
 _GROUPINGS: Final = (
-    Step(lambda text: "+" in text, _DIALLED, _join_phone_number),
-    Step(_LAKH.search, _LAKHS, lambda match: f"{int(match[0].replace(',', '')):,}"),
-    Step(_POINTED.search, _POINTS, _regroup_thousands),
-    Step(_GROUPED.search, _BLANK_SEPARATED, lambda match: match[0].replace(" ", ",")),
-    Step(lambda text: "'" in text or not text.isascii(), _THIN_SEPARATOR, ","),
-    Step(_LAST_COMMA.search, _LAST_COMMA, "."),
+    SpellingStep(lambda text: "+" in text, _DIALLED, _join_phone_number),
+    SpellingStep(_LAKH.search, _LAKHS, lambda match: f"{int(match[0].replace(',', '')):,}"),
+    SpellingStep(_POINTED.search, _POINTS, _regroup_thousands),
+    SpellingStep(_GROUPED.search, _BLANK_SEPARATED, lambda match: match[0].replace(" ", ",")),
+    SpellingStep(lambda text: "'" in text or not text.isascii(), _THIN_SEPARATOR, ","),
+    SpellingStep(_LAST_COMMA.search, _LAST_COMMA, "."),
 )
 """What parts the digits of one number."""
 
-_WORDED: Final = (Step(_has_meridiem, _MERIDIEM, r"\1m"),)
+_WORDED: Final = (SpellingStep(_has_meridiem, _MERIDIEM, r"\1m"),)
 _UNPARTED: Final = (
     *_WORDED,
-    Step(lambda text: not text.isascii(), _DASH, "-"),
-    Step(lambda text: "24" in text, _ALWAYS, "24/7"),
+    SpellingStep(lambda text: not text.isascii(), _DASH, "-"),
+    SpellingStep(lambda text: "24" in text, _ALWAYS, "24/7"),
 )
 VARIANTS: Final = (*_GROUPINGS, *_UNPARTED)

@@ -10,19 +10,7 @@ from guardgraph.guards.facts.moments import YEARS, Date, Decade, Weekday
 from guardgraph.guards.facts.tokens import Token
 from guardgraph.guards.facts.units import FIRST, ORDINALS, find_units
 from guardgraph.guards.facts.values import Label, Value
-from guardgraph.languages.calendar import months, weekdays
-from guardgraph.languages.tables import LANGUAGES
-
-__all__ = [
-    "begins_date_fact",
-    "begins_decade_fact",
-    "begins_period_fact",
-    "is_year_number",
-    "read_date_fact",
-    "read_decade_fact",
-    "read_period_fact",
-    "read_year_number",
-]
+from guardgraph.languages.tables import LANGUAGES, load_month_names, load_weekday_names
 
 _DATE = re.compile(
     r"(?P<y>\d{4})(?:([-/.])(?P<m>\d\d?)\2(?P<d>\d\d?)|[-/](?P<month>\d\d))"
@@ -61,23 +49,25 @@ def _index_date_months() -> dict[str, int]:
     clashing = set()
     for language in LANGUAGES:
         longest: dict[int, int] = {}
-        for name, number in months(language).items():
+        for name, number in load_month_names(language).items():
             longest[number] = max(longest.get(number, 0), len(name))
-        for name, number in months(language).items():
+        for name, number in load_month_names(language).items():
             if len(name) < 4 and name.isascii() and len(name) < longest[number] and language != "en":
                 continue
             if names.setdefault(name, number) != number:
                 clashing.add(name)
-    return {name: number for name, number in names.items() if name in months("en") or name not in clashing}
+    return {name: number for name, number in names.items() if name in load_month_names("en") or name not in clashing}
 
 
 @cache
 def _index_date_weekdays() -> dict[str, int]:
     """Every day of the week by its full names in all languages."""
-    names: dict[str, int] = {f"{name}.": day for name, day in weekdays("en").items() if len(name) < 5}
+    names: dict[str, int] = {f"{name}.": day for name, day in load_weekday_names("en").items() if len(name) < 5}
     for language in LANGUAGES:
-        names |= {name: day for name, day in weekdays(language).items() if len(name) > 4 or not name.isascii()}
-    return names | {name: day for name, day in weekdays("en").items() if len(name) > 4}
+        names |= {
+            name: day for name, day in load_weekday_names(language).items() if len(name) > 4 or not name.isascii()
+        }
+    return names | {name: day for name, day in load_weekday_names("en").items() if len(name) > 4}
 
 
 def begins_date_fact(text: str) -> bool:
@@ -157,7 +147,7 @@ def _is_month_without_day(tokens: list[Token], at: int) -> bool:
 
 @cache
 def _list_english_months() -> frozenset[str]:
-    return frozenset(months("en"))
+    return frozenset(load_month_names("en"))
 
 
 def _complete_date_year(tokens: list[Token], month: int, day: int, end: int) -> _Moment:

@@ -13,22 +13,7 @@ from typing import Final, NamedTuple
 
 from guardgraph.guards.facts.units import CURRENCIES, FIRST, NUMBER_WORDS
 from guardgraph.guards.facts.values import Amount
-from guardgraph.languages.calendar import months, weekdays
-from guardgraph.languages.tables import LANGUAGES
-
-__all__ = [
-    "KNOWN_WORDS",
-    "KNOWN_WORD_CHARS",
-    "LOOKAHEAD",
-    "MAX_DIGITS",
-    "ORDINAL_SUFFIXES",
-    "ROMAN",
-    "Token",
-    "find_number_range_end",
-    "read_number_token",
-    "show_number_tokens",
-    "split_number_tokens",
-]
+from guardgraph.languages.tables import LANGUAGES, load_month_names, load_weekday_names
 
 LOOKAHEAD: Final = 6
 """Empty tokens at the end, so that readers may look ahead without counting."""
@@ -82,7 +67,7 @@ _BETWEEN: Final = {signs: re.compile(rf"[^{signs}]++") for signs in ("-", "-/", 
 _CODE = re.compile(r"([A-Z]{3})(?=\d)")
 
 
-class Piece(NamedTuple):
+class TokenPiece(NamedTuple):
     """A part of a word, and where it stands in it."""
 
     text: str
@@ -142,11 +127,11 @@ def _split_number_word(word: str) -> tuple[Token, ...]:
     if word.isalpha():
         lower = word.lower()
         return (Token(word, lower, _is_number_beginning(word), False, True, None, False, word, 0, len(word)),)
-    pieces: list[Piece] = []
+    pieces: list[TokenPiece] = []
     for match in _TOKEN.finditer(word):
         text, (start, end) = match[0], match.span()
         if text.isalpha() or text.isdecimal() or match["chunk"] is None:
-            pieces.append(Piece(text, start, end))
+            pieces.append(TokenPiece(text, start, end))
         else:
             inner = text.strip("_")
             pieces.extend(_split_number_pieces(inner, start + text.index(inner)))
@@ -200,28 +185,28 @@ def _list_number_beginnings() -> frozenset[str]:
     """Words with which a number can begin."""
     names = [*NUMBER_WORDS, *FIRST, *TIMES, "quarter"]
     for language in LANGUAGES:
-        names += [*months(language), *weekdays(language)]
+        names += [*load_month_names(language), *load_weekday_names(language)]
     return frozenset(names)
 
 
-def _split_number_pieces(chunk: str, start: int) -> list[Piece]:
+def _split_number_pieces(chunk: str, start: int) -> list[TokenPiece]:
     if _is_number_piece(chunk):
-        return [Piece(chunk, start, start + len(chunk))]
+        return [TokenPiece(chunk, start, start + len(chunk))]
     if not _DIGIT.search(chunk):
         return _split_at_number_signs(chunk, start, "-")
     if grouped := _STAMP.fullmatch(chunk) or _ZONE.fullmatch(chunk):
         said = [part for part in range(1, len(grouped.groups()) + 1) if grouped[part]]
-        return [Piece(grouped[part], start + grouped.start(part), start + grouped.end(part)) for part in said]
+        return [TokenPiece(grouped[part], start + grouped.start(part), start + grouped.end(part)) for part in said]
     if _HOURS.fullmatch(chunk):
-        return [Piece(part[0], start + part.start(), start + part.end()) for part in _HOUR.finditer(chunk)]
+        return [TokenPiece(part[0], start + part.start(), start + part.end()) for part in _HOUR.finditer(chunk)]
     head = _PREFIX.match(chunk) or _CODE.match(chunk)
     if head and (head[0].endswith("-") or head[0] in CURRENCIES):
         rest = _split_number_pieces(chunk[head.end() :], start + head.end())
-        return [Piece(head[0], start, start + head.end()), *rest]
-    return _split_joined_numbers(chunk, start) or [Piece(chunk, start, start + len(chunk), identifier=True)]
+        return [TokenPiece(head[0], start, start + head.end()), *rest]
+    return _split_joined_numbers(chunk, start) or [TokenPiece(chunk, start, start + len(chunk), identifier=True)]
 
 
-def _split_joined_numbers(chunk: str, start: int) -> list[Piece]:
+def _split_joined_numbers(chunk: str, start: int) -> list[TokenPiece]:
     """Part a word that begins with a number and has no other pieces with digits; none where it is an identifier."""
     parts = [
         piece
@@ -235,9 +220,9 @@ def _split_joined_numbers(chunk: str, start: int) -> list[Piece]:
     return []
 
 
-def _split_at_number_signs(chunk: str, start: int, separators: str) -> list[Piece]:
+def _split_at_number_signs(chunk: str, start: int, separators: str) -> list[TokenPiece]:
     found = _BETWEEN[separators].finditer(chunk)
-    return [Piece(part[0], start + part.start(), start + part.end(), part.start() > 0) for part in found]
+    return [TokenPiece(part[0], start + part.start(), start + part.end(), part.start() > 0) for part in found]
 
 
 def _is_number_piece(chunk: str) -> bool:

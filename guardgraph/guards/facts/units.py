@@ -13,12 +13,17 @@ from typing import Final, TypeVar, overload
 
 from guardgraph.guards.facts.numerals import SHARES, UNPARTED
 from guardgraph.guards.facts.values import Amount, Unit
-from guardgraph.languages.calendar import months
-from guardgraph.languages.numbers import magnitudes, number_words
-from guardgraph.languages.tables import LANGUAGES
-from guardgraph.languages.units import Measure, currencies, hundredths, measures
-from guardgraph.languages.words import stop_words
-from guardgraph.plain.memory import remembered
+from guardgraph.languages.numbers import load_magnitude_words, load_number_words
+from guardgraph.languages.tables import (
+    LANGUAGES,
+    Measure,
+    load_currency_hundredths,
+    load_currency_names,
+    load_month_names,
+    load_unit_names,
+)
+from guardgraph.languages.words import load_stop_words
+from guardgraph.plain.memory import remember_by_text
 
 __all__ = [
     "CURRENCIES",
@@ -107,16 +112,18 @@ ERAS: Final = {name: Unit(era, 1) for era, names in _ERAS.items() for name in na
 FIRST: Final = {"first": 1, "second": 2, "third": 3}
 EACH: Final = frozenset({"a", "an", "every", "each"})
 
-CURRENCIES: Final = _Table(lambda: {name: True for name in currencies("en") if len(name) == 3 and name.isupper()})
+CURRENCIES: Final = _Table(
+    lambda: {name: True for name in load_currency_names("en") if len(name) == 3 and name.isupper()}
+)
 """Currency codes. They and `SYMBOLS` also stand before an amount."""
 
-SYMBOLS: Final = _Table(lambda: {name: True for name in currencies("") if name not in CURRENCIES})
+SYMBOLS: Final = _Table(lambda: {name: True for name in load_currency_names("") if name not in CURRENCIES})
 
-MONTHS: Final = _Table(lambda: months("en"))
-SMALL: Final = _Table(lambda: number_words("en").cardinals)
+MONTHS: Final = _Table(lambda: load_month_names("en"))
+SMALL: Final = _Table(lambda: load_number_words("en").cardinals)
 ORDINALS: Final = _Table(
     lambda: {
-        word: place for word, place in number_words("en").ordinals.items() if word not in FIRST and " " not in word
+        word: place for word, place in load_number_words("en").ordinals.items() if word not in FIRST and " " not in word
     }
 )
 
@@ -127,19 +134,21 @@ def name_number_scale(amount: int) -> str:
 
 
 def _index_number_scales() -> Mapping[str, int]:
-    everywhere = {amount for language in LANGUAGES for amount in magnitudes(language).values()} | {100, 1000}
-    abroad = _unite_unit_tables((language, magnitudes(language)) for language in LANGUAGES if language != "en")
+    everywhere = {amount for language in LANGUAGES for amount in load_magnitude_words(language).values()} | {100, 1000}
+    abroad = _unite_unit_tables(
+        (language, load_magnitude_words(language)) for language in LANGUAGES if language != "en"
+    )
     return {
         **{name_number_scale(amount): amount for amount in everywhere},
         **abroad,
         "hundred": 100,
-        **magnitudes("en"),
+        **load_magnitude_words("en"),
     }
 
 
 SCALES: Final = _Table(_index_number_scales)
 NUMBER_WORDS: Final = _Table(
-    lambda: dict.fromkeys([*number_words("en").beginnings, *MONTHS, *SHARES, *FIRST, *EACH, "half"], True)
+    lambda: dict.fromkeys([*load_number_words("en").beginnings, *MONTHS, *SHARES, *FIRST, *EACH, "half"], True)
 )
 """Words with which a number can begin, or with which one is said in passing."""
 
@@ -159,11 +168,11 @@ def _index_unit_names(language: str) -> dict[str, tuple[Unit, ...]]:
     for dimension, factor, names in _OWN:
         for name in names.split("|"):
             found.setdefault(name, {})[Unit(dimension, _simplify_unit_factor(Fraction(factor)))] = None
-    for name, several in measures(language).items():
+    for name, several in load_unit_names(language).items():
         found.setdefault(name, {}).update((_convert_measure_to_unit(measure), None) for measure in several)
-    for name, codes in currencies(language).items():
+    for name, codes in load_currency_names(language).items():
         found.setdefault(name, {}).update((Unit(code, 1), None) for code in codes)
-    for name, codes in hundredths().items():
+    for name, codes in load_currency_hundredths().items():
         found.setdefault(name, {}).update((Unit(code, Fraction(1, 100)), None) for code in codes)
     return {name: tuple(units) for name, units in found.items()}
 
@@ -184,12 +193,12 @@ _ABROAD: Final = ("de", "es", "fr", "it", "pt", "nl", "ru", "uk")
 def _unite_unit_tables(tables: Iterable[tuple[str, Mapping[str, _Of]]]) -> dict[str, _Of]:
     """Unite tables of words by language: those that mean one thing wherever they are used, and none in English."""
     found: dict[str, _Of] = {}
-    other = {*stop_words("en"), *number_words("en").beginnings}
+    other = {*load_stop_words("en"), *load_number_words("en").beginnings}
     for language, table in tables:
         for name, meaning in table.items():
             if len(name) > 3 and name.isalpha() and found.setdefault(name, meaning) != meaning:
                 other.add(name)
-        other |= {*months(language), *stop_words(language)}
+        other |= {*load_month_names(language), *load_stop_words(language)}
     return {name: meaning for name, meaning in found.items() if name not in other}
 
 
@@ -215,7 +224,7 @@ def find_units(name: str) -> tuple[Unit, ...]:
     return _find_cached_units(name)
 
 
-@remembered(texts=4096, chars=24)
+@remember_by_text(texts=4096, chars=24)
 def _find_cached_units(name: str) -> tuple[Unit, ...]:
     if len(name) > 3 and name[2] == ":":
         return _find_language_units(name[:2], name[3:])
@@ -256,7 +265,7 @@ _OPEN_KEYS: Final = frozenset(
 _KEY_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|%|µs|μs")
 
 
-@remembered(texts=1024, chars=64)
+@remember_by_text(texts=1024, chars=64)
 def read_key_unit(key: str) -> Unit | None:
     """Read the unit of a number from the JSON key it stands under.
 

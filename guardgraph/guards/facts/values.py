@@ -11,25 +11,6 @@ from collections.abc import Hashable, Iterator
 from fractions import Fraction
 from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
-__all__ = [
-    "BARE",
-    "RATIO",
-    "Amount",
-    "Bound",
-    "Counted",
-    "Excuse",
-    "Identifier",
-    "Key",
-    "Label",
-    "Named",
-    "Number",
-    "Ordinal",
-    "Quantity",
-    "Unit",
-    "Value",
-    "Written",
-]
-
 Amount: TypeAlias = Fraction | int
 """An exact number; an int where it is whole, which compares and hashes much faster."""
 

@@ -10,8 +10,6 @@ from guardgraph.guards.facts.tokens import Token
 from guardgraph.guards.facts.units import EACH, SCALES, SHARES, SMALL, find_units_in_words
 from guardgraph.guards.facts.values import Amount, Quantity, Value
 
-__all__ = ["read_implied_number", "read_number_word"]
-
 _LENGTHS: Final = frozenset({"time", "calendar", "business hour", "business day"})
 
 _Implied: TypeAlias = tuple[tuple[Value, ...], int]

@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
-from guardgraph.guards.names.factual import find_day_names, find_unit_names, is_numeral_word
-from guardgraph.guards.names.places import find_territory_names
+from guardgraph.guards.names.places import find_day_names, find_territory_names, find_unit_names, is_numeral_word
 from guardgraph.guards.names.support import Support, join_name_words, list_name_initials, read_supporting_words
-from guardgraph.guards.names.words import Word, split_name_words, tell_lowercase_language
+from guardgraph.guards.names.words import NameWord, split_name_words, tell_lowercase_language
 from guardgraph.languages.tables import LANGUAGES
-
-__all__ = ["find_unsupported_names"]
 
 NOT_CHECKED: Final = frozenset({"de", "ar", "hi", "th", "zh", "ja", "ko"})
 """Languages that write every noun with a capital, or have no capitals."""
@@ -59,11 +56,11 @@ def find_unsupported_names(
     return sorted({found[at].text for at in left if found[at].key not in common})
 
 
-def _can_be_name(word: Word) -> bool:
+def _can_be_name(word: NameWord) -> bool:
     return word.is_capitalised and not (word.opens or word.is_title or is_numeral_word(word))
 
 
-def _tell_answer_languages(answer: Sequence[Word], cited: Iterable[str]) -> tuple[str, ...] | None:
+def _tell_answer_languages(answer: Sequence[NameWord], cited: Iterable[str]) -> tuple[str, ...] | None:
     """Return the languages that an answer may be in, all where nothing tells; None where it is not checked.
 
     Where nothing tells its own, it is that of its sources.
@@ -75,22 +72,22 @@ def _tell_answer_languages(answer: Sequence[Word], cited: Iterable[str]) -> tupl
     return tuple(sorted(languages)) or LANGUAGES
 
 
-def _support_names_by_words(found: Sequence[Word], support: Support) -> set[int]:
+def _support_names_by_words(found: Sequence[NameWord], support: Support) -> set[int]:
     """The same word, or one that begins alike."""
     return {at for at, word in enumerate(found) if not support.word_stems.isdisjoint(word.name_stems)}
 
 
-def _support_names_as_facts(found: Sequence[Word], support: Support) -> set[int]:
+def _support_names_as_facts(found: Sequence[NameWord], support: Support) -> set[int]:
     """A part of a fact, which is none of names."""
     return find_day_names(found, support.languages) | find_unit_names(found, support.languages)
 
 
-def _support_names_by_letters(found: Sequence[Word], support: Support) -> set[int]:
+def _support_names_by_letters(found: Sequence[NameWord], support: Support) -> set[int]:
     """The same letters, joined or split otherwise."""
     return _expand_name_spans(span for span in join_name_words(found) if span[2] in support.word_joins)
 
 
-def _support_names_by_initials(found: Sequence[Word], support: Support) -> set[int]:
+def _support_names_by_initials(found: Sequence[NameWord], support: Support) -> set[int]:
     """An acronym whose expansion is said, the expansion of an acronym, a letter that begins a name."""
     acronyms = {
         at
@@ -101,7 +98,7 @@ def _support_names_by_initials(found: Sequence[Word], support: Support) -> set[i
     return acronyms | _expand_name_spans(span for span in list_name_initials(found) if span[2] in support.acronyms)
 
 
-def _support_names_by_first_letter(found: Sequence[Word], support: Support) -> set[int]:
+def _support_names_by_first_letter(found: Sequence[NameWord], support: Support) -> set[int]:
     """A name of which the first letter is said, before the same name: "J. Rowling" for Joanne Rowling."""
     supported: set[int] = set()
     for at, word in enumerate(found):
@@ -113,7 +110,7 @@ def _support_names_by_first_letter(found: Sequence[Word], support: Support) -> s
     return supported
 
 
-def _support_names_by_place(found: Sequence[Word], support: Support) -> set[int]:
+def _support_names_by_place(found: Sequence[NameWord], support: Support) -> set[int]:
     """A territory that is said by another name, its code or its adjective."""
     spans = find_territory_names(found, support.languages)
     return _expand_name_spans(span for span in spans if not support.territory_codes.isdisjoint(span[2]))

@@ -7,10 +7,8 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from guardgraph.guards.names.places import find_territory_names
-from guardgraph.guards.names.words import Word, split_name_words, tell_lowercase_language
-from guardgraph.plain.memory import remembered
-
-__all__ = ["Said", "Support", "join_name_words", "list_name_initials", "read_supporting_words"]
+from guardgraph.guards.names.words import NameWord, split_name_words, tell_lowercase_language
+from guardgraph.plain.memory import remember_by_text
 
 KNOWN_TEXTS: Final = 256
 KNOWN_TEXT_CHARS: Final = 2500
@@ -29,7 +27,7 @@ _FEWEST_COMMON: Final = 3
 """Initials of words without capitals, at least: SLA, service level agreement. Fewer would fit by chance."""
 
 
-class Said(NamedTuple):
+class NameSources(NamedTuple):
     """The words of a text."""
 
     stems: frozenset[str]
@@ -38,11 +36,11 @@ class Said(NamedTuple):
     language: str
 
 
-@remembered(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
-def read_supporting_words(text: str) -> Said:
+@remember_by_text(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
+def read_supporting_words(text: str) -> NameSources:
     """Read which words a text has."""
     found = split_name_words(text)
-    return Said(
+    return NameSources(
         frozenset(stem for word in found for stem in word.name_stems),
         frozenset(word.key for word in found if not word.is_capitalised),
         tell_lowercase_language(found),
@@ -67,7 +65,7 @@ class Support:
         return frozenset[str]().union(*(read_supporting_words(text).stems for text in self._texts))
 
     @cached_property
-    def _text_words(self) -> list[tuple[Word, ...]]:
+    def _text_words(self) -> list[tuple[NameWord, ...]]:
         return [split_name_words(text) for text in self._texts]
 
     @cached_property
@@ -116,7 +114,7 @@ class Support:
         )
 
 
-def join_name_words(found: Sequence[Word]) -> Iterator[tuple[int, int, str]]:
+def join_name_words(found: Sequence[NameWord]) -> Iterator[tuple[int, int, str]]:
     """Yield every word and every two or three in a row as one.
 
     Yields:
@@ -130,7 +128,7 @@ def join_name_words(found: Sequence[Word]) -> Iterator[tuple[int, int, str]]:
             letters += word.letters
 
 
-def list_name_initials(found: Sequence[Word]) -> Iterator[tuple[int, int, str]]:
+def list_name_initials(found: Sequence[NameWord]) -> Iterator[tuple[int, int, str]]:
     """Yield the acronyms that phrases would have, with their small words (DoD) and without (NASA).
 
     Yields:

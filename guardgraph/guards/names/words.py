@@ -8,11 +8,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from guardgraph.languages.language import language_of
-from guardgraph.plain.letters import compatible
-from guardgraph.plain.memory import remembered
-
-__all__ = ["STEM_LETTERS", "Word", "split_name_words", "tell_lowercase_language"]
+from guardgraph.languages.language import detect_language
+from guardgraph.plain.letters import normalise_to_nfkc
+from guardgraph.plain.memory import remember_by_text
 
 STEM_LETTERS: Final = 5
 """Letters at the beginning that the forms of one name share: Russia and Russian."""
@@ -70,7 +68,7 @@ _TITLES: Final = frozenset(
 """Words before names that are none, as letters."""
 
 
-class Word(NamedTuple):
+class NameWord(NamedTuple):
     """A word of a text."""
 
     text: str
@@ -110,14 +108,14 @@ class Word(NamedTuple):
         return self.letters in _TITLES
 
 
-@remembered(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
-def split_name_words(text: str) -> tuple[Word, ...]:
+@remember_by_text(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
+def split_name_words(text: str) -> tuple[NameWord, ...]:
     """Read a text as words.
 
     A possessive ending is left out; every other apostrophe and every hyphen stands between words.
     """
-    plain = compatible(text)
-    found: list[Word] = []
+    plain = normalise_to_nfkc(text)
+    found: list[NameWord] = []
     end = 0
     for match in (_ASCII_WORD if plain.isascii() else _WORD).finditer(plain):
         start, stop = match.span()
@@ -129,16 +127,16 @@ def split_name_words(text: str) -> tuple[Word, ...]:
         else:
             opens = not found or _is_sentence_opening(gap, found[-1])
             apart = opens or _APART.search(gap) is not None
-        found.append(Word(word, *_normalise_name(word), opens, apart))
+        found.append(NameWord(word, *_normalise_name(word), opens, apart))
     return tuple(found)
 
 
-def tell_lowercase_language(found: Sequence[Word]) -> str:
+def tell_lowercase_language(found: Sequence[NameWord]) -> str:
     """Tell a text's language by its words in lower case, ``""`` where nothing tells. Names tell nothing of it."""
-    return language_of(" ".join(word.text for word in found if not word.is_capitalised))
+    return detect_language(" ".join(word.text for word in found if not word.is_capitalised))
 
 
-def _is_sentence_opening(gap: str, before: Word) -> bool:
+def _is_sentence_opening(gap: str, before: NameWord) -> bool:
     """Say whether a sentence, line or label begins behind a gap."""
     if _OPENS.search(gap):
         return True

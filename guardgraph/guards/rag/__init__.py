@@ -19,8 +19,7 @@ from guardgraph.guards.rag.intent import (
 )
 from guardgraph.guards.rag.marks import Mark, read_citation_marks
 from guardgraph.guards.rag.passages import cut_to_best_passages, find_best_passage
-from guardgraph.guards.rag.ranking import parse_ranking
-from guardgraph.guards.rag.retrieval import pack_context, parse_candidates
+from guardgraph.guards.rag.retrieval import pack_context, parse_candidates, parse_ranking
 from guardgraph.guards.rag.sentences import (
     Sentence,
     check_cited_sentences,

@@ -10,14 +10,6 @@ from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.access import Access, is_access_allowed, normalize_document_access
 from guardgraph.state.context import Caller
 
-__all__ = [
-    "MALFORMED",
-    "check_candidate_access",
-    "explain_access_refusal",
-    "is_uncontrolled_access",
-    "parse_candidate_access",
-]
-
 _KEYS: Final = frozenset({"tenant", "readers"})
 
 FORBIDDEN: Final[JsonObject] = {"allowed": "documents that the caller may read", "given": "another document"}

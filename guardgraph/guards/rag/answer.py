@@ -8,8 +8,6 @@ from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.plain.json import JsonValue
 from guardgraph.state.rag import CitationDetail, ContextChunk
 
-__all__ = ["check_citations", "check_cited_names", "check_cited_numbers", "is_abstaining_answer", "parse_citations"]
-
 
 def is_abstaining_answer(proposed: JsonValue) -> bool:
     """Say whether an answerer says that its context does not answer the question.
@@ -78,7 +76,7 @@ def check_cited_numbers(answer: str, *, question: str, chunks: Sequence[ContextC
 
     licence = facts_in_text(question)
     for chunk in chunks:
-        licence |= facts_in_texts(_list_chunk_texts(chunk))
+        licence |= facts_in_texts(chunk[name] for name in ("text", "title", "section", "updated_at"))
     if missing := unsupported(facts_in_text(answer), licence).numbers:
         raise Stop("invalid_answer:unsupported_number", unsupported=list(missing))
 
@@ -114,7 +112,3 @@ def check_cited_names(
         answer, cited=cited, beside=[question, *known_names], read=read, within=within
     ):
         raise Stop("invalid_answer:unsupported_name", unsupported=list(map(shown_name, missing)))
-
-
-def _list_chunk_texts(chunk: ContextChunk) -> tuple[str, ...]:
-    return chunk["text"], chunk["title"], chunk["section"], chunk["updated_at"]

@@ -1,4 +1,7 @@
-"""Near-duplicates among what was found: copies and older versions of a text, which would only fill the context."""
+"""Near-duplicates among what was found: copies and older versions of a text, which would only fill the context.
+
+Texts that are alike are kept apart where they differ in what decides: a negation, a name, a plan, a number.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,89 @@ from functools import cached_property
 from typing import Final
 
 from guardgraph.guards.quotes import normalise_quote_text
-from guardgraph.guards.rag.differences import Words, has_deciding_difference
-from guardgraph.plain.memory import remembered
+from guardgraph.languages.language import detect_language
+from guardgraph.languages.words import DENYING_LANGUAGES, load_function_words, load_negations
+from guardgraph.plain.letters import normalise_to_nfkc
+from guardgraph.plain.memory import remember_by_text
 from guardgraph.state.rag import Candidate
 
-__all__ = ["LEAST_ALIKE", "LONGEST_COMPARED", "drop_near_duplicates"]
+_WORD: Final = re.compile(r"[\w%‰°$€£¥]+")
+_CONTRACTED: Final = re.compile(r"n't\b", re.IGNORECASE)
+_ELIDED: Final = re.compile(r"\bn'(?=\w)", re.IGNORECASE)
+
+_PLAN: Final = re.compile(
+    r"plans?|tiers?|editions?|packages?|subscriptions?|licen[cs]es?|tariffs?|"
+    r"tarife?n?|paketen?|abos?|lizenz(?:en)?|stufen?|planes|tarifas?|paquetes?|licencias?|suscripci(?:ón|ones)|"
+    r"edici(?:ón|ones)|formules?|forfaits?|offres?|abonnements?|(?:план|тариф|пакет|подписк|підписк|лиценз|ліценз)\w*"
+)
+"""What is sold under names that need no capital letter: "the gold plan"."""
+
+_LEAST_SHARED: Final = 3
+"""Letters of a word that another one has behind its own beginning: "covered" and "uncovered"."""
+
+
+class Words:
+    """The words of a text, as they are compared.
+
+    Args:
+        text: any text, with plain apostrophes.
+    """
+
+    def __init__(self, text: str) -> None:
+        from guardgraph.guards.facts.spelling import drop_invisible_characters  # the largest part of an import
+
+        self.language = detect_language(text)
+        written = _WORD.findall(
+            _ELIDED.sub("ne ", _CONTRACTED.sub(" not", normalise_to_nfkc(drop_invisible_characters(text))))
+        )
+        self.all = [word.casefold() for word in written]
+        common = load_function_words(self.language or "en")
+        self.names = {word for word, shown in zip(self.all, written, strict=True) if shown != shown.lower()} - common
+
+    def is_deciding_word(self, at: int) -> bool:
+        """Say whether a word denies or is a plan, or stands beside one that does."""
+        beside = self.all[max(at - 1, 0) : at + 2]
+        return not load_negations().isdisjoint(beside) or any(map(_PLAN.fullmatch, beside))
+
+
+def has_deciding_difference(first: Words, second: Words) -> bool:
+    """Say whether two texts that are alike differ in a word that decides.
+
+    That is one that denies or excepts, or a plan, tier or tariff, or a word beside one of these; one that is a name in
+    either of them, by a capital letter; and one that another one ends with, such as "covered" in "uncovered". In a
+    language whose negations are not known, every word decides.
+    """
+    if first.all == second.all:
+        return False
+    if not {first.language, second.language} <= {*DENYING_LANGUAGES, ""}:
+        return True
+    ours, theirs = _find_changed_words(first, second)
+    names = first.names | second.names
+    words = [*(first.all[at] for at in ours), *(second.all[at] for at in theirs)]
+    return (
+        not names.isdisjoint(words)
+        or any(map(first.is_deciding_word, ours))
+        or any(map(second.is_deciding_word, theirs))
+        or any(_is_reversed_word(first.all[at], second.all[to]) for at in ours for to in theirs)
+    )
+
+
+def _find_changed_words(first: Words, second: Words) -> tuple[list[int], list[int]]:
+    """Return the words of each text that the other one does not have there, by the fewest that can be so."""
+    from rapidfuzz.distance import Indel
+
+    ours, theirs = list[int](), list[int]()
+    for change in Indel.opcodes(first.all, second.all):
+        if change.tag != "equal":
+            ours += range(change.src_start, change.src_end)
+            theirs += range(change.dest_start, change.dest_end)
+    return ours, theirs
+
+
+def _is_reversed_word(word: str, other: str) -> bool:
+    short, longer = sorted((word, other), key=len)
+    return short != longer and len(short) >= _LEAST_SHARED and longer.endswith(short)
+
 
 LEAST_ALIKE: Final = 95.0
 """Of 100: from here on two texts say the same, by the edits (insertions and deletions) that lead from one to the other,
@@ -23,7 +104,7 @@ LONGEST_COMPARED: Final = 10_000
 """Characters of a text that is compared; longer ones are the same only where they are equal. The time grows with the
 product of both lengths."""
 
-_WORD: Final = r"[\w%‰°$€£¥]+"
+_WORD_PATTERN: Final = r"[\w%‰°$€£¥]+"
 _SECONDS: Final = 86_400
 
 
@@ -44,9 +125,9 @@ def drop_near_duplicates(candidates: Sequence[Candidate], *, min_score: float) -
     Returns:
         The candidates, best first; one that stays for others has their ids under `duplicates`, by rank.
     """
-    read = [_Read(rank, item) for rank, item in enumerate(candidates)]
+    read = [_ReadCandidate(rank, item) for rank, item in enumerate(candidates)]
     relevant = [item for item in read if item.candidate["score"] >= min_score]
-    groups = list[list[_Read]]()
+    groups = list[list[_ReadCandidate]]()
     for item in sorted(relevant, key=lambda item: (-item.update_moment, item.rank)):
         for group in groups:
             if group[0].is_near_duplicate(item):
@@ -60,7 +141,7 @@ def drop_near_duplicates(candidates: Sequence[Candidate], *, min_score: float) -
     ]
 
 
-class _Read:
+class _ReadCandidate:
     """A candidate as it is compared; what costs time is read when it is asked for."""
 
     def __init__(self, rank: int, candidate: Candidate) -> None:
@@ -84,7 +165,7 @@ class _Read:
     def words_to_compare(self) -> Words:
         return Words(self.text_to_compare)
 
-    def is_near_duplicate(self, other: _Read) -> bool:
+    def is_near_duplicate(self, other: _ReadCandidate) -> bool:
         if self.text_to_compare == other.text_to_compare:
             return True
         if max(len(self.text_to_compare), len(other.text_to_compare)) > LONGEST_COMPARED:
@@ -99,7 +180,7 @@ class _Read:
         )
 
 
-def _keep_latest_duplicate(group: Sequence[_Read]) -> Candidate:
+def _keep_latest_duplicate(group: Sequence[_ReadCandidate]) -> Candidate:
     """Return the first of a group, the most recent one, with the ids of the others."""
     first, *others = group
     by_rank = sorted(others, key=lambda item: item.rank)
@@ -129,13 +210,13 @@ def _read_compared_facts(text: str) -> tuple[object, ...]:
 def _list_number_neighbours(text: str, shown: Collection[str]) -> tuple[tuple[str, ...], ...]:
     written = "|".join(re.escape(number) for number in sorted(shown, key=len, reverse=True) if number)
     number = rf"(?<!\w)(?:{written})(?!\w)|\w*\d\w*" if written else r"\w*\d\w*"
-    words = [match[0].casefold() for match in re.finditer(rf"{number}|{_WORD}", text)]
+    words = [match[0].casefold() for match in re.finditer(rf"{number}|{_WORD_PATTERN}", text)]
     is_number = re.compile(number, re.IGNORECASE)
     places = [at for at, word in enumerate(words) if is_number.fullmatch(word)]
     return tuple(tuple(words[max(at - 1, 0) : at + 2]) for at in places)
 
 
-@remembered(texts=512, chars=100)
+@remember_by_text(texts=512, chars=100)
 def _read_update_moment(updated_at: str) -> int:
     """Return the latest moment that a text names, in seconds; of a day that can be read in two ways the earlier one."""
     if not updated_at.strip():

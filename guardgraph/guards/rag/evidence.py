@@ -8,12 +8,10 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from guardgraph.guards.rag.sentences import Sentence, Terms
-from guardgraph.languages.language import language_of
-from guardgraph.languages.sentences import sentence_spans, unwrapped
-from guardgraph.plain.memory import remembered
+from guardgraph.languages.language import detect_language
+from guardgraph.languages.sentences import find_sentence_spans, unwrap_text_lines
+from guardgraph.plain.memory import remember_by_text
 from guardgraph.state.rag import Candidate, CitationDetail, ContextChunk, SpansBy
-
-__all__ = ["add_citation_spans", "cut_candidate_text", "find_chunk_span", "find_document_span"]
 
 _PRECISION: Final = 1000
 """Weights are whole numbers, so that the order of adding changes nothing."""
@@ -102,10 +100,10 @@ class _Read(NamedTuple):
     weights: dict[str, int]
 
 
-@remembered(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
+@remember_by_text(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
 def _read_passage_terms(text: str, terms: Terms) -> _Read:
-    language = language_of(text)
-    spans = sentence_spans(unwrapped(text))
+    language = detect_language(text)
+    spans = find_sentence_spans(unwrap_text_lines(text))
     read = [frozenset(terms(text[start:end], language)) for start, end in spans]
     holders = Counter(term for words in read for term in words)
     weights = {term: round(_PRECISION * math.log(1 + len(spans) / held)) for term, held in holders.items()}

@@ -8,8 +8,6 @@ from guardgraph.guards.stop import Stop, read_request_text, shown_name
 from guardgraph.plain.json import JsonValue
 from guardgraph.state.rag import Intent, RagTask
 
-__all__ = ["DEFAULT_TOP_K", "check_allowed_sources", "check_intent_execution", "parse_intent", "parse_rag_request"]
-
 DEFAULT_TOP_K = 4
 """Candidates asked for when an intent does not say."""
 

@@ -9,8 +9,6 @@ from typing import Final, NamedTuple
 from guardgraph.guards.stop import Stop
 from guardgraph.state.rag import ContextChunk
 
-__all__ = ["Mark", "read_citation_marks"]
-
 _BRACKET: Final = re.compile(r"\[([^\[\]\n]+)\](?!\()")
 """What may be a mark; a link of Markdown is none."""
 _ITEMS: Final = re.compile(r"[,;]")

@@ -9,11 +9,9 @@ from itertools import accumulate
 from typing import Final, NamedTuple
 
 from guardgraph.guards.rag.evidence import cut_candidate_text
-from guardgraph.languages.language import language_of
-from guardgraph.languages.sentences import sentence_spans, unwrapped
+from guardgraph.languages.language import detect_language
+from guardgraph.languages.sentences import find_sentence_spans, unwrap_text_lines
 from guardgraph.state.rag import PASSAGE_CHARS, Candidate
-
-__all__ = ["cut_to_best_passages", "find_best_passage"]
 
 Terms = Callable[[str, str], Collection[str]]
 """Reads a text in a language as the terms that the retriever searches by."""
@@ -78,9 +76,11 @@ def find_best_passage(text: str, query: str, *, terms: Terms, max_chars: int) ->
         Where it begins and ends in the text; None where `max_chars` is too short for any sentence.
     """
     pieces = [
-        piece for span in sentence_spans(unwrapped(text)) for piece in _split_long_sentence(text, *span, max_chars)
+        piece
+        for span in find_sentence_spans(unwrap_text_lines(text))
+        for piece in _split_long_sentence(text, *span, max_chars)
     ]
-    language = language_of(text)
+    language = detect_language(text)
     wanted = frozenset(terms(query, language))
     found = [_Sentence(start, end, wanted.intersection(terms(text[start:end], language))) for start, end in pieces]
     if not found:

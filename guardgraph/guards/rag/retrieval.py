@@ -1,4 +1,4 @@
-"""What a retriever returned, and the context that is packed from it."""
+"""What a retriever returned, what a reranker made of it, and the context that is packed from it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from collections.abc import Collection, Sequence
 from guardgraph.guards.rag.access import MALFORMED, parse_candidate_access
 from guardgraph.guards.rag.evidence import cut_candidate_text
 from guardgraph.guards.stop import Stop
-from guardgraph.plain.json import JsonObject, JsonValue, excerpt
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.access import Access
 from guardgraph.state.rag import Candidate, ContextChunk, Retrieval
-
-__all__ = ["pack_context", "parse_candidates"]
 
 
 def parse_candidates(raw: JsonValue, *, allowed_sources: Collection[str], top_k: int) -> list[Candidate]:
@@ -106,7 +104,7 @@ def _parse_candidate_text(item: JsonObject, key: str) -> str:
 
 
 def _build_retriever_stop(allowed: str, given: JsonValue) -> Stop:
-    return Stop("tool_invalid_output:retrieve", details={"allowed": allowed, "given": excerpt(given)})
+    return Stop("tool_invalid_output:retrieve", details={"allowed": allowed, "given": excerpt_value(given)})
 
 
 def pack_context(candidates: Sequence[Candidate], *, min_score: float, max_chunks: int, max_chars: int) -> Retrieval:
@@ -132,3 +130,40 @@ def pack_context(candidates: Sequence[Candidate], *, min_score: float, max_chunk
 def _strip_candidate_text(item: Candidate) -> ContextChunk:
     text = item["text"]
     return cut_candidate_text(item, len(text) - len(text.lstrip()), len(text.rstrip()))
+
+
+def parse_ranking(raw: JsonValue, *, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Parse what a reranker returned.
+
+    Args:
+        raw: any JSON value; a list of objects with the `doc_id` and the `text` of candidates, best first.
+        candidates: what the reranker was given.
+
+    Returns:
+        The candidates themselves in the order of the list, without those that are not in it; one that was returned
+        twice stands once. Whatever else the reranker says of one, such as a score of its own, is not taken over.
+
+    Raises:
+        Stop: ``tool_invalid_output:rerank`` with the first fault in details: a candidate that it was not given, or one
+            with another text.
+    """
+    if not isinstance(raw, list):
+        raise _build_rerank_stop("a list of candidates is required", raw)
+    texts = {item["doc_id"]: item["text"] for item in candidates}
+    ids = dict.fromkeys(_parse_ranked_candidate(item, texts) for item in raw)
+    return [item for doc_id in ids for item in candidates if item["doc_id"] == doc_id]
+
+
+def _parse_ranked_candidate(item: JsonValue, texts: dict[str, str]) -> str:
+    doc_id = item.get("doc_id") if isinstance(item, dict) else None
+    if not isinstance(item, dict) or not isinstance(doc_id, str):
+        raise _build_rerank_stop("each candidate is an object with its doc_id", item)
+    if doc_id not in texts:
+        raise _build_rerank_stop("doc_id: one of those that it was given", doc_id)
+    if item.get("text") != texts[doc_id]:
+        raise _build_rerank_stop(f"text: that of {excerpt_value(doc_id)}, unchanged", item.get("text"))
+    return doc_id
+
+
+def _build_rerank_stop(allowed: str, given: JsonValue) -> Stop:
+    return Stop("tool_invalid_output:rerank", details={"allowed": allowed, "given": excerpt_value(given)})

@@ -13,19 +13,10 @@ from guardgraph.guards.quotes import Quote, find_quotes, is_quote_in_text
 from guardgraph.guards.rag.answer import check_cited_names, check_cited_numbers
 from guardgraph.guards.rag.marks import Mark
 from guardgraph.guards.stop import Stop, evidence
-from guardgraph.languages.language import language_of
-from guardgraph.languages.sentences import sentence_spans, unwrapped
-from guardgraph.plain.json import excerpt
+from guardgraph.languages.language import detect_language
+from guardgraph.languages.sentences import find_sentence_spans, unwrap_text_lines
+from guardgraph.plain.json import excerpt_value
 from guardgraph.state.rag import ContextChunk, RagPolicy
-
-__all__ = [
-    "Sentence",
-    "Terms",
-    "check_answer_quotes",
-    "check_cited_sentences",
-    "match_sentences_to_chunks",
-    "read_marked_sentences",
-]
 
 SENTENCE_CHARS = 280
 """Characters of a refused sentence that a stop shows."""
@@ -67,7 +58,7 @@ def read_marked_sentences(text: str, marks: Sequence[Mark], cited: Sequence[str]
         own = marks[bisect_right(places, start) : bisect_right(places, upto)]
         before = tuple(dict.fromkeys(name for mark in own for name in mark.ids)) or before
         if not before:
-            raise Stop("invalid_answer:uncited_sentence", sentence=excerpt(text[start:end], SENTENCE_CHARS))
+            raise Stop("invalid_answer:uncited_sentence", sentence=excerpt_value(text[start:end], SENTENCE_CHARS))
         found.append(Sentence(start, end, before))
         before = alone if ends_paragraph else before
     return found
@@ -88,7 +79,7 @@ def match_sentences_to_chunks(text: str, chunks: Sequence[ContextChunk], *, term
     spans = [(start, end) for start, end, *_ in _find_answer_sentences(text)]
     if len({chunk["doc_id"] for chunk in chunks}) == 1:
         return [Sentence(start, end, (chunks[0]["doc_id"],)) for start, end in spans]
-    language = language_of("\n".join(chunk["text"] for chunk in chunks))
+    language = detect_language("\n".join(chunk["text"] for chunk in chunks))
     read = [frozenset(terms(f"{chunk['title']}\n{chunk['section']}\n{chunk['text']}", language)) for chunk in chunks]
     found = list[Sentence]()
     for start, end in spans:
@@ -101,12 +92,7 @@ def match_sentences_to_chunks(text: str, chunks: Sequence[ContextChunk], *, term
 
 
 def check_cited_sentences(
-    text: str,
-    sentences: Sequence[Sentence],
-    *,
-    question: str,
-    chunks: Sequence[ContextChunk],
-    policy: RagPolicy,
+    text: str, sentences: Sequence[Sentence], *, question: str, chunks: Sequence[ContextChunk], policy: RagPolicy
 ) -> None:
     """Hold every sentence of an answer against the chunks that it cites itself: numbers, names, then quotes.
 
@@ -132,7 +118,7 @@ def check_cited_sentences(
             )
         for item, sentence in zip(alike, said, strict=True):
             first, last = (bisect_left(quotes, at, key=_get_quote_start) for at in (item.start, item.end))
-            with evidence(sentence=excerpt(sentence, SENTENCE_CHARS)):
+            with evidence(sentence=excerpt_value(sentence, SENTENCE_CHARS)):
                 check_answer_quotes([quote.text for quote in quotes[first:last]], own)
 
 
@@ -160,7 +146,7 @@ def _show_refused_sentence(said: Sequence[str]) -> Iterator[None]:
         yield
     except Stop as stop:
         found = (item for item in said if any(name in item for name in stop.evidence["unsupported"]))
-        shown = excerpt(next(found, said[0]), SENTENCE_CHARS)
+        shown = excerpt_value(next(found, said[0]), SENTENCE_CHARS)
         raise Stop(stop.reason, **{**stop.evidence, "sentence": shown}) from None
 
 
@@ -176,7 +162,7 @@ def check_answer_quotes(quotes: Sequence[str], chunks: Sequence[ContextChunk]) -
     """
     texts = [chunk[key] for chunk in chunks for key in ("text", "title", "section")]
     if missing := [quote for quote in quotes if not any(is_quote_in_text(quote, text) for text in texts)]:
-        raise Stop("invalid_answer:quote_not_in_source", unsupported=[excerpt(quote) for quote in missing])
+        raise Stop("invalid_answer:quote_not_in_source", unsupported=[excerpt_value(quote) for quote in missing])
 
 
 def _get_quote_start(quote: Quote) -> int:
@@ -187,7 +173,7 @@ def _find_answer_sentences(text: str) -> Iterator[tuple[int, int, int, bool]]:
     """Yield where sentences begin and end, how far marks behind them may stand, and whether their paragraph ends."""
     quotes = list(find_quotes(text))
     spans = list[tuple[int, int]]()
-    for start, end in sentence_spans(unwrapped(text)):
+    for start, end in find_sentence_spans(unwrap_text_lines(text)):
         quoted = bisect_left(quotes, start, key=_get_quote_start) - 1
         if spans and quoted >= 0 and quotes[quoted].end > start:
             spans[-1] = (spans[-1][0], end)

@@ -7,7 +7,6 @@ from guardgraph.guards.research.answer import (
     parse_research_answer,
     select_cited_notes,
 )
-from guardgraph.guards.research.hops import explain_page_difference
 from guardgraph.guards.research.notes import (
     MIN_QUOTE_CHARS,
     number_notes,
@@ -17,7 +16,12 @@ from guardgraph.guards.research.notes import (
     show_note,
     verify_notes,
 )
-from guardgraph.guards.research.pages import is_usable_page, parse_source_page, show_source_page
+from guardgraph.guards.research.pages import (
+    explain_page_difference,
+    is_usable_page,
+    parse_source_page,
+    show_source_page,
+)
 from guardgraph.guards.research.plan import RESEARCH_ACTIONS, parse_research_plan, read_found_urls, read_plan_query
 from guardgraph.guards.research.request import (
     HINTED_LIMITS,

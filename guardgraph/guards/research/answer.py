@@ -8,17 +8,8 @@ from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported
 from guardgraph.guards.names import find_unsupported_names
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.plain.urls import text_fragment
-from guardgraph.state.research import Note, Page, ResearchAnswer
-
-__all__ = [
-    "check_answer_facts",
-    "check_answer_names",
-    "describe_citation",
-    "parse_research_answer",
-    "select_cited_notes",
-]
-
+from guardgraph.plain.urls import make_text_fragment_url
+from guardgraph.state.research import Note, ResearchAnswer, SourcePage
 
 OF_PAGE = ("fetched_at", "sha256", "text_sha256")
 """What a citation says of the page, where its reader did."""
@@ -63,7 +54,7 @@ def select_cited_notes(notes: Sequence[Note], citations: Collection[str]) -> lis
     return [note for note in notes if note["id"] in citations and first[note["id"]] is note]
 
 
-def describe_citation(note: Note, page: Page | None) -> JsonObject:
+def describe_citation(note: Note, page: SourcePage | None) -> JsonObject:
     """Return what a result says of a source that its answer cites.
 
     Args:
@@ -80,7 +71,7 @@ def describe_citation(note: Note, page: Page | None) -> JsonObject:
     if "start" in note and "end" in note:
         more["document_span"] = [note["start"], note["end"]]
         shown = page["body"][note["start"] : note["end"]] if page else note["quote"]
-        more["link"] = text_fragment(note["url"], shown)
+        more["link"] = make_text_fragment_url(note["url"], shown)
     of_page: JsonObject = {key: item for key, item in (page or {}).items() if key in OF_PAGE}
     return {**said, **more, **of_page}
 
@@ -107,7 +98,7 @@ def check_answer_names(
     *,
     question: str,
     notes: Sequence[Note],
-    pages: Mapping[str, Page],
+    pages: Mapping[str, SourcePage],
     known_names: Collection[str] = (),
 ) -> None:
     """Check that the answer's names are in the notes that it cites, with title and URL, or in the question.

@@ -10,19 +10,9 @@ from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported
 from guardgraph.guards.quotes import find_quote_place, is_quote_in_text, normalise_quote_text
 from guardgraph.guards.research.sources import find_note_url
 from guardgraph.guards.stop import Stop
-from guardgraph.plain.json import JsonObject, JsonValue, excerpt
-from guardgraph.plain.urls import identity, target
-from guardgraph.state.research import Issue, Note, Page, Verification
-
-__all__ = [
-    "MIN_QUOTE_CHARS",
-    "number_notes",
-    "parse_notes",
-    "place_notes",
-    "read_proposed_notes",
-    "show_note",
-    "verify_notes",
-]
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
+from guardgraph.plain.urls import identify_url, parse_url_target
+from guardgraph.state.research import Issue, Note, NotesVerification, SourcePage
 
 MIN_QUOTE_CHARS = 20
 """Characters that a quote has at least."""
@@ -58,7 +48,9 @@ def number_notes(raw: JsonValue) -> list[JsonValue]:
         Stop: ``tool_invalid_output:extract_notes`` with `details` ``{allowed, given}`` for what is no list.
     """
     if not isinstance(raw, list):
-        raise Stop("tool_invalid_output:extract_notes", details={"allowed": "a list of notes", "given": excerpt(raw)})
+        raise Stop(
+            "tool_invalid_output:extract_notes", details={"allowed": "a list of notes", "given": excerpt_value(raw)}
+        )
     given = [note.get("id") for note in raw if isinstance(note, dict)]
     taken = {name.strip() for name in given if isinstance(name, str)}
     free = (name for number in count(1) if (name := f"n{number}") not in taken)
@@ -85,7 +77,7 @@ def parse_notes(raw: JsonValue, *, max_notes: int) -> list[Note]:
     return [_parse_note(item) for item in raw]
 
 
-def place_notes(notes: Sequence[Note], *, pages: Mapping[str, Page]) -> list[Note]:
+def place_notes(notes: Sequence[Note], *, pages: Mapping[str, SourcePage]) -> list[Note]:
     """Say of every note where its page was in the end, and where its quote stands in it.
 
     A date stands in a note that its page declares; where a reader tells such dates from others, a guess is
@@ -95,7 +87,9 @@ def place_notes(notes: Sequence[Note], *, pages: Mapping[str, Page]) -> list[Not
         notes: the notes of `parse_notes`; each names its page by the URL that was asked, or by the final one.
         pages: the pages read in this run, by the identity of the URL that was asked.
     """
-    by_final = {identity(final): url for url, page in reversed(list(pages.items())) if (final := page.get("final_url"))}
+    by_final = {
+        identify_url(final): url for url, page in reversed(list(pages.items())) if (final := page.get("final_url"))
+    }
     asked = [note["url"] if note["url"] in pages else by_final.get(note["url"], "") for note in notes]
     return [_place_note(note, url, pages[url]) if url else note for note, url in zip(notes, asked, strict=True)]
 
@@ -105,15 +99,15 @@ def show_note(note: Note) -> JsonObject:
     return {key: item for key, item in note.items() if key in NOTE_TEXTS}
 
 
-def _place_note(note: Note, asked: str, page: Page) -> Note:
+def _place_note(note: Note, asked: str, page: SourcePage) -> Note:
     url = page.get("final_url", asked)
-    known = target(url)
+    known = parse_url_target(url)
     declared = page.get("declared_date")
     title, published_at = note["title"] or page["title"], note["published_at"] or page["published_at"]
     placed: Note = {**note, "url": url, "title": title, "published_at": published_at if declared is None else declared}
     if known is not None:
         placed["host"] = known.host
-    if identity(url) != asked:
+    if identify_url(url) != asked:
         placed["asked_url"] = asked
     if declared == "" and page["published_at"]:
         placed["guessed_date"] = page["published_at"]
@@ -123,13 +117,8 @@ def _place_note(note: Note, asked: str, page: Page) -> Note:
 
 
 def verify_notes(
-    notes: JsonValue,
-    *,
-    pages: JsonValue,
-    check_numbers: bool,
-    check_quotes: bool,
-    regions: Sequence[str],
-) -> Verification:
+    notes: JsonValue, *, pages: JsonValue, check_numbers: bool, check_quotes: bool, regions: Sequence[str]
+) -> NotesVerification:
     """Check every note against the page that it names.
 
     Args:
@@ -145,7 +134,7 @@ def verify_notes(
             ``tool_invalid_output:verify_notes`` for what are no notes and pages, as after an edit of the state.
     """
     if not _are_notes(notes) or not _are_note_pages(pages):
-        details = {"allowed": "notes and pages as they were read", "given": excerpt([notes, pages])}
+        details = {"allowed": "notes and pages as they were read", "given": excerpt_value([notes, pages])}
         raise Stop("tool_invalid_output:verify_notes", details=details)
     issues: list[Issue] = []
     for note in notes:
@@ -153,7 +142,7 @@ def verify_notes(
         issues += _find_note_source_issues(note, page, check_quote=check_quotes)
         if check_numbers:
             issues += _find_note_fact_issues(note, page, regions)
-    verification = Verification(ok=not issues, checked_notes=len(notes), issues=issues)
+    verification = NotesVerification(ok=not issues, checked_notes=len(notes), issues=issues)
     if issues:
         raise Stop(f"verification_failed:{issues[0]['issue']}", verification=verification)
     return verification
@@ -171,7 +160,7 @@ def _has_note_texts(value: JsonValue, names: Collection[str]) -> bool:
     return isinstance(value, dict) and all(isinstance(value.get(name), str) for name in names)
 
 
-def _find_note_source_issues(note: Note, page: Page | None, *, check_quote: bool) -> Iterator[Issue]:
+def _find_note_source_issues(note: Note, page: SourcePage | None, *, check_quote: bool) -> Iterator[Issue]:
     if len(normalise_quote_text(note["quote"])) < MIN_QUOTE_CHARS:
         yield Issue(note=note["id"], issue="quote_too_short")
     if not any(character.isalnum() for character in note["claim"]):
@@ -182,7 +171,7 @@ def _find_note_source_issues(note: Note, page: Page | None, *, check_quote: bool
         yield Issue(note=note["id"], issue="quote_not_in_source")
 
 
-def _find_note_fact_issues(note: Note, page: Page | None, regions: Sequence[str]) -> Iterator[Issue]:
+def _find_note_fact_issues(note: Note, page: SourcePage | None, regions: Sequence[str]) -> Iterator[Issue]:
     claimed = facts_in_text(note["claim"], regions=regions)
     dated_by = (page["title"], page.get("declared_date", page["published_at"])) if page else ()
     if missing := unsupported(claimed, facts_in_texts([note["quote"]], dated_by=dated_by, regions=regions)):
@@ -202,7 +191,7 @@ def _parse_note(raw: JsonValue) -> Note:
         id=texts["id"],
         claim=texts["claim"],
         quote=texts["quote"],
-        url=identity(texts["url"]) or texts["url"],
+        url=identify_url(texts["url"]) or texts["url"],
         title=texts["title"],
         published_at=texts["published_at"],
     )

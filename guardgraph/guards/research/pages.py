@@ -1,19 +1,66 @@
-"""What a reader brought: a page, or why it could not be read."""
+"""What a reader brought: a page, or why it could not be read; whether it would be read the same under other lists."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Final, Literal
 
 from guardgraph.guards.proposals import build_tool_stop
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.urls import explain_url_denial
-from guardgraph.plain.conversion import expected_in
-from guardgraph.plain.json import JsonObject, JsonValue, excerpt
+from guardgraph.plain.conversion import parse_expected_failure
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.research import READ_FAILURES, Page
+from guardgraph.state.research import READ_FAILURES, SourcePage
 
-__all__ = ["describe_failed_page", "is_usable_page", "parse_source_page", "show_source_page"]
+_BY_LISTS = "source_denied_"
+"""How the reasons of `explain_url_denial` begin; a reader may deny a hop for reasons of its own, after the lists."""
+
+
+def explain_page_difference(content: JsonValue, *, hosts: Collection[str], limits: Mapping[str, float]) -> str | None:
+    """Say why a reader would have brought something else, None where it would have brought the same.
+
+    A page or a failure says of every URL on its way whether it was denied, in `hops`, and which `limits` held. What
+    says nothing of them was brought by a reader that looks at the URL alone.
+
+    Args:
+        content: of the recorded outcome.
+        hosts: those on both lists now.
+        limits: the caps of now.
+    """
+    failure = parse_expected_failure(content)
+    said = failure[1] if failure is not None else content
+    if not isinstance(said, dict):
+        return None
+    if failure is None and said.get("reason") in ("max_seconds", "tool_invalid_output"):
+        return "it was cut off or refused under other hosts or limits, and does not say how far it had come"
+    if failure is not None and failure[0] == "robots_denied":
+        return "its site's robots.txt denied it under other hosts or limits, and does not say where that led"
+    return _explain_hop_difference(said.get("hops"), hosts) or _explain_limit_difference(
+        said, limits, failed=failure is not None
+    )
+
+
+def _explain_hop_difference(hops: JsonValue, hosts: Collection[str]) -> str | None:
+    for hop in hops if isinstance(hops, list) else []:
+        if not isinstance(hop, dict) or not isinstance(url := hop.get("url"), str):
+            return f"a hop of it cannot be read: {excerpt_value(hop, 80)}"
+        was, now = hop.get("denied"), explain_url_denial(url, policy=hosts, execution=hosts)
+        by_lists = was if isinstance(was, str) and was.startswith(_BY_LISTS) else None
+        if by_lists != now:
+            return f"its hop {excerpt_value(url, 80)} was {by_lists or 'allowed'}, and is {now or 'allowed'}"
+    return None
+
+
+def _explain_limit_difference(said: JsonObject, limits: Mapping[str, float], *, failed: bool) -> str | None:
+    """Hold the limits of then against those of now: a page that was read is read with more room too."""
+    held = limits_held if isinstance(limits_held := said.get("limits"), dict) else {}
+    for name, now in limits.items():
+        then = held.get(name)
+        if isinstance(then, int | float) and (then > now or (failed and then != now)):
+            return f"its {name} was {then}, and is {now}"
+    return None
+
 
 SAID: Final[tuple[Literal["final_url", "fetched_at", "sha256", "text_sha256"], ...]] = (
     "final_url",
@@ -29,7 +76,7 @@ SHOWN_DETAILS = 10
 """Details, and URLs, that a result repeats."""
 
 
-def parse_source_page(raw: JsonValue) -> Page | None:
+def parse_source_page(raw: JsonValue) -> SourcePage | None:
     """Read what a reader returned.
 
     Args:
@@ -42,11 +89,11 @@ def parse_source_page(raw: JsonValue) -> Page | None:
         Stop: ``tool_invalid_output:read_source`` with `details` ``{allowed, given}`` for what is no page.
     """
     if not isinstance(raw, dict) or not isinstance(raw.get("body"), str):
-        details = {"allowed": "an object whose body is a text", "given": excerpt(raw)}
+        details = {"allowed": "an object whose body is a text", "given": excerpt_value(raw)}
         raise Stop("tool_invalid_output:read_source", details=details)
     if not raw["body"].strip():
         return None
-    page = Page(
+    page = SourcePage(
         title=_read_page_text(raw.get("title")), published_at=_read_page_text(raw.get("published_at")), body=raw["body"]
     )
     for name in SAID:
@@ -57,7 +104,7 @@ def parse_source_page(raw: JsonValue) -> Page | None:
     return page
 
 
-def show_source_page(url: str, page: Page, *, max_chars: int) -> JsonObject:
+def show_source_page(url: str, page: SourcePage, *, max_chars: int) -> JsonObject:
     """Return what a model is shown of a page: data, cut to a number of characters.
 
     Args:
@@ -99,7 +146,7 @@ def describe_failed_page(url: str, outcome: Outcome) -> JsonObject:
     """
     if outcome.content["reason"] in ("max_seconds", "tool_invalid_output", "tool_unavailable"):
         raise build_tool_stop(outcome, "read_source")
-    said = expected_in(outcome.content)
+    said = parse_expected_failure(outcome.content)
     if said is None or said[0] not in READ_FAILURES:
         return {"url": url, "reason": "read_failed", "details": outcome.content["details"]}
     reason, known = said
@@ -117,7 +164,7 @@ def _shorten_page_hops(said: JsonValue) -> list[JsonObject]:
 
 
 def _shorten_failure_detail(value: JsonValue) -> JsonValue:
-    return value if value is None or isinstance(value, bool | int | float) else excerpt(value, SHOWN_CHARS)
+    return value if value is None or isinstance(value, bool | int | float) else excerpt_value(value, SHOWN_CHARS)
 
 
 def _read_page_text(value: JsonValue) -> str:

@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from guardgraph.guards.stop import Stop, shown_name
-from guardgraph.plain.json import JsonValue, excerpt
+from guardgraph.plain.json import JsonValue, excerpt_value
 from guardgraph.state.research import PlanStep
 
-__all__ = ["RESEARCH_ACTIONS", "parse_research_plan", "read_found_urls", "read_plan_query"]
-
-RESEARCH_ACTIONS = (
-    "search_sources",
-    "dedupe_urls",
-    "read_extract_notes",
-    "verify_notes",
-    "synthesize_answer",
-)
+RESEARCH_ACTIONS = ("search_sources", "dedupe_urls", "read_extract_notes", "verify_notes", "synthesize_answer")
 """The actions of every plan, in this order."""
 
 
@@ -68,7 +60,7 @@ def read_found_urls(raw: JsonValue) -> list[JsonValue]:
         Stop: ``tool_invalid_output:search_sources`` for anything but a list of objects.
     """
     if not isinstance(raw, list) or not all(isinstance(hit, dict) for hit in raw):
-        details = {"allowed": "a list of objects, each with a url", "given": excerpt(raw)}
+        details = {"allowed": "a list of objects, each with a url", "given": excerpt_value(raw)}
         raise Stop("tool_invalid_output:search_sources", details=details)
     return [hit.get("url") for hit in raw]
 

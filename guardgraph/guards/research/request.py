@@ -8,17 +8,10 @@ from functools import lru_cache
 
 from guardgraph.guards.stop import build_request_stop, check_request_depth, read_request_text
 from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.plain.urls import normal_host
+from guardgraph.plain.urls import normalise_host
 from guardgraph.state.research import ResearchTask
 
-__all__ = ["HINTED_LIMITS", "narrow_research_domains", "parse_research_request", "tighten_research_limit"]
-
-HINTED_LIMITS = {
-    "max_urls": (1, 20),
-    "max_read_pages": (1, 10),
-    "max_notes": (1, 20),
-    "max_answer_chars": (120, 2000),
-}
+HINTED_LIMITS = {"max_urls": (1, 20), "max_read_pages": (1, 10), "max_notes": (1, 20), "max_answer_chars": (120, 2000)}
 """The limits that a hint may tighten, with the least and the most it may ask for."""
 
 MOST_HINTED_HOSTS = 1_000
@@ -102,8 +95,8 @@ def narrow_research_domains(hints: JsonObject, name: str, allowed: Sequence[str]
 
 
 def _intersect_hinted_hosts(allowed: tuple[str, ...], hint: tuple[str, ...]) -> tuple[str, ...]:
-    wanted = {host for item in hint if (host := normal_host(item)) is not None}
-    return tuple(host for host in allowed if normal_host(host) in wanted)
+    wanted = {host for item in hint if (host := normalise_host(item)) is not None}
+    return tuple(host for host in allowed if normalise_host(host) in wanted)
 
 
 _known_in_both = lru_cache(maxsize=64)(_intersect_hinted_hosts)

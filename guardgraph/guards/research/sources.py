@@ -10,19 +10,9 @@ from guardgraph.guards.research.pages import describe_failed_page, parse_source_
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.urls import explain_url_denial
 from guardgraph.plain.json import JsonObject, parse_json
-from guardgraph.plain.urls import identity
+from guardgraph.plain.urls import identify_url
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.research import Note, Page, Sources
-
-__all__ = [
-    "build_sources_stop",
-    "find_note_url",
-    "find_source_spelling",
-    "map_final_page_urls",
-    "select_usable_sources",
-    "sort_read_pages",
-    "start_research_sources",
-]
+from guardgraph.state.research import Note, SourcePage, Sources
 
 NOWHERE: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -51,10 +41,10 @@ def find_source_spelling(url: str, sources: Sources) -> str:
 
 def find_note_url(note: Note) -> str:
     """Return the identity of the URL that was asked for the page of a note."""
-    return note.get("asked_url") or identity(note["url"]) or note["url"]
+    return note.get("asked_url") or identify_url(note["url"]) or note["url"]
 
 
-def map_final_page_urls(pages: Mapping[str, Page]) -> dict[str, str]:
+def map_final_page_urls(pages: Mapping[str, SourcePage]) -> dict[str, str]:
     """Return where pages were in the end, by the identity that was asked."""
     return {url: page.get("final_url", url) for url, page in pages.items()}
 
@@ -101,7 +91,9 @@ def select_usable_sources(
     return usable, judged
 
 
-def sort_read_pages(brought: str, sources: Sources, *, usable: Collection[str]) -> tuple[dict[str, Page], Sources]:
+def sort_read_pages(
+    brought: str, sources: Sources, *, usable: Collection[str]
+) -> tuple[dict[str, SourcePage], Sources]:
     """Sort what a reader brought into pages and failures.
 
     Args:
@@ -117,7 +109,7 @@ def sort_read_pages(brought: str, sources: Sources, *, usable: Collection[str]) 
             is none, ``max_seconds`` when a reader outlasted the run's time, ``tool_unavailable:read_source`` when it
             was not called.
     """
-    pages: dict[str, Page] = {}
+    pages: dict[str, SourcePage] = {}
     failed: list[JsonObject] = []
     for url, packed in parse_json(brought):
         outcome = Outcome.unpacked(packed)

@@ -7,17 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from guardgraph.languages.wording import has_phrase, keys, normalised, words
-
-__all__ = [
-    "PHRASE_CHARS",
-    "Change",
-    "find_contradictory_changes",
-    "find_unapplied_changes",
-    "list_enforceable_changes",
-    "parse_required_change",
-    "strip_added_phrases",
-]
+from guardgraph.languages.wording import has_phrase, list_word_keys, normalise_spaces, split_words
 
 PHRASE_CHARS = (3, 160)
 """The least and the most characters of a quoted phrase."""
@@ -54,7 +44,7 @@ def parse_required_change(item: str) -> Change | None:
     kind = _read_change_kind(item.strip())
     phrase = _read_change_phrase(item)
     least, most = PHRASE_CHARS
-    if kind is None or phrase is None or not least <= len(phrase) <= most or not keys(phrase):
+    if kind is None or phrase is None or not least <= len(phrase) <= most or not list_word_keys(phrase):
         return None
     return Change(kind, phrase)
 
@@ -64,7 +54,7 @@ def list_enforceable_changes(items: Iterable[str]) -> list[Change]:
     changes = (change for item in items if (change := parse_required_change(item)) is not None)
     distinct: dict[tuple[str, ...], Change] = {}
     for change in changes:
-        distinct.setdefault((change.kind, *keys(change.phrase)), change)
+        distinct.setdefault((change.kind, *list_word_keys(change.phrase)), change)
     return list(distinct.values())
 
 
@@ -106,15 +96,15 @@ def strip_added_phrases(changes: Iterable[Change], draft: str, text: str) -> str
         text: the revision. Of each added phrase one occurrence is left out, with one punctuation mark and the
             blank that follow it.
     """
-    rest = normalised(text)
+    rest = normalise_spaces(text)
     added = {change.phrase for change in changes if change.kind == "include" and not has_phrase(draft, change.phrase)}
     for phrase in sorted(added, key=lambda phrase: (-len(phrase), phrase)):
-        rest = _strip_added_phrase(rest, keys(phrase))
+        rest = _strip_added_phrase(rest, list_word_keys(phrase))
     return rest
 
 
 def _strip_added_phrase(text: str, phrase: list[str]) -> str:
-    said = words(text)
+    said = split_words(text)
     # A key holds no line break, so line breaks can mark where words begin and end.
     before, found, _ = "".join(f"\n{word.key}\n" for word in said).partition("".join(f"\n{key}\n" for key in phrase))
     if not found:
@@ -122,7 +112,7 @@ def _strip_added_phrase(text: str, phrase: list[str]) -> str:
     first = before.count("\n") // 2
     end = said[first + len(phrase) - 1].end
     separator = _SEPARATOR.match(text, end)
-    return normalised(text[: said[first].start] + text[separator.end() if separator else end :])
+    return normalise_spaces(text[: said[first].start] + text[separator.end() if separator else end :])
 
 
 def _read_change_kind(item: str) -> Literal["include", "remove"] | None:

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from guardgraph.guards.self_critique.closures import find_closures
 from guardgraph.guards.self_critique.guarantees import GUARANTEES, find_guarantees
 from guardgraph.guards.self_critique.spoken import split_claim_sentences
-from guardgraph.languages.wording import keys
+from guardgraph.languages.wording import list_word_keys
 from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.plain.memory import remembered
+from guardgraph.plain.memory import remember_by_text
 
 __all__ = [
     "CLOSING_STATUSES",
@@ -44,7 +44,7 @@ def restricted_claims(text: str) -> list[str]:
     return list(_find_text_claims(text))
 
 
-@remembered(texts=128, chars=1000)
+@remember_by_text(texts=128, chars=1000)
 def _find_text_claims(text: str) -> tuple[str, ...]:
     found = (claim for said in split_claim_sentences(text) for claim in (*find_closures(said), *find_guarantees(said)))
     return tuple(dict.fromkeys(found))
@@ -93,7 +93,7 @@ def licenses_closures(context: JsonObject, *, avoid_absolute_guarantees: bool) -
 def _is_incident_over(context: JsonObject) -> bool:
     incident = context.get("incident")
     status = incident.get("status") if isinstance(incident, dict) else None
-    return isinstance(status, str) and " ".join(keys(status)) in CLOSING_STATUSES
+    return isinstance(status, str) and " ".join(list_word_keys(status)) in CLOSING_STATUSES
 
 
 def _list_context_texts(values: list[JsonValue]) -> Iterator[str]:

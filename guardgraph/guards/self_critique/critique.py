@@ -7,10 +7,8 @@ from typing import Any
 
 from guardgraph.guards.self_critique.changes import find_contradictory_changes, parse_required_change
 from guardgraph.guards.stop import Stop, shown_name
-from guardgraph.plain.json import JsonObject, JsonValue, excerpt
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.self_critique import Critique, Decision, Risk, Severity
-
-__all__ = ["DECISIONS", "HIGH_RISK_TYPES", "check_decision_execution", "parse_critique"]
 
 DECISIONS: tuple[Decision, ...] = ("approve", "revise", "escalate")
 """What a critique can decide; a policy list can only leave some of these out."""
@@ -138,7 +136,7 @@ def _check_critique_consistency(critique: Critique) -> None:
     elif critique["decision"] == "revise":
         if not changes:
             raise _build_critique_stop("revise_without_required_changes", changes, "at least one")
-        vague = [excerpt(item) for item in changes if parse_required_change(item) is None]
+        vague = [excerpt_value(item) for item in changes if parse_required_change(item) is None]
         if vague:
             raise Stop("invalid_critique:required_changes_not_enforceable", not_enforceable=vague)
         if opposed := find_contradictory_changes(changes):
@@ -155,4 +153,4 @@ def _describe_high_risk(critique: Critique) -> JsonObject:
 
 
 def _build_critique_stop(what: str, given: Any, allowed: str) -> Stop:
-    return Stop(f"invalid_critique:{what}", details={"given": excerpt(given), "allowed": allowed})
+    return Stop(f"invalid_critique:{what}", details={"given": excerpt_value(given), "allowed": allowed})

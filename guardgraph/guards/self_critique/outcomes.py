@@ -15,8 +15,6 @@ from guardgraph.guards.self_critique.statements import (
 )
 from guardgraph.guards.self_critique.verbs import is_claim_made, read_verb_group
 
-__all__ = ["READERS", "read_statement_after", "read_statement_before"]
-
 
 def read_statement_before(tokens: list[str], at: int) -> list[str]:
     """Return the words before a place, up to a stop or a word that opens a statement of its own."""

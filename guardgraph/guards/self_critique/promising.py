@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from guardgraph.guards.self_critique.grammar import split_claim_words
+from guardgraph.guards.self_critique.grammar import read_claim_words, split_claim_words
 
 __all__ = [
     "ASKED",
@@ -61,11 +61,7 @@ VERBS = {
     ),
 }
 NOUNS = split_claim_words("guarantee guarantees guaranty guaranties promise promises assurance assurances pledge vow")
-NOUN_STARTS = split_claim_words(
-    """a an the no any our this that full own such firm clear written back solemn sacred personal absolute
-    unconditional binding formal public explicit without as of giving give gives make makes made offer offers
-    these under with other is are was were"""
-)
+NOUN_STARTS = read_claim_words("promising", "noun_starts")
 """Before one of these words a noun begins; another noun before it makes it a term of technology."""
 VERB_STARTS = split_claim_words("we i you they to not will can cannot and it he she that which who this also")
 OBJECTS = split_claim_words("that a the you your it no every all this our us them full what")
@@ -76,51 +72,26 @@ REFUSING = split_claim_words("no none nobody nothing without rather than refuse 
 ASKED = split_claim_words("you customers users clients merchants partners please help helps to and")
 DUTY = split_claim_words("should must need")
 UNREAL = split_claim_words("may might could would")
-FAILING = split_claim_words(
-    """happen happens occur occurs recur recurs reoccur reoccurs return returns repeat repeated repeats fail fails
-    reappear reopen break lost charged affected late lose loses"""
-)
+FAILING = read_claim_words("promising", "failing")
 """What will not happen is promised never to."""
 RISK = split_claim_words("risk risks danger chance possibility probability likelihood odds doubt way")
-MEASURED = split_claim_words(
-    """battery charge level progress was were had failed reached hit peaked rose dropped fell affected error errors
-    rate usage capacity utilization utilisation cpu disk memory rolled rollout traffic covers failing lost
-    declined rejected between during saw load measured loss full complete failure failures down unavailable
-    degraded"""
-)
+MEASURED = read_claim_words("promising", "measured")
 CERTAINLY = split_claim_words("certainly definitely undoubtedly doubtless unquestionably surely")
-TERMS = split_claim_words(
-    """money fund funds scheme period certificate letter clause provider javascript async await awaited returns
-    resolves rejects rejected rejection pending chained unhandled callback function then broker queue kernel
-    scheduler consistency"""
-)
+TERMS = read_claim_words("promising", "terms")
 """Beside these a guarantee or a promise is a term of trade or of technology."""
-PERFECT = split_claim_words(
-    """bulletproof foolproof failproof watertight airtight failsafe unbreakable impenetrable infallible unhackable
-    indestructible invulnerable riskless riskfree immune"""
-)
+PERFECT = read_claim_words("promising", "perfect")
 """What is so promises that it cannot fail."""
-PREVENTING = split_claim_words(
-    """prevent prevents preclude precludes exclude excludes eliminate eliminates avert averts rule rules"""
-)
-HARM = split_claim_words(
-    """harm injury repeat repeats recurrence repetition reoccurrence loss losses theft damage fraud duplicates
-    failing mishap"""
-)
+PREVENTING = read_claim_words("promising", "preventing")
+HARM = read_claim_words("promising", "harm")
 PHRASES = [
     *("rest easy", "fear not", "sleep soundly", "sleep well", "in safe hands", "have no fear", "mark my words"),
     *("mark our words", "take our word", "without any risk", "absolutely will", "will absolutely", "no ifs"),
     *("positively will", "sure thing"),
 ]
 """Phrases that promise."""
-OUTCOMES = split_claim_words(
-    """solution refund refunds success result results delivery recovery safety availability uptime satisfaction"""
-)
+OUTCOMES = read_claim_words("promising", "outcomes")
 """A guaranteed one of these is a promise."""
-LASTING = split_claim_words(
-    """any all every further future such permanently good forever ever again repeat recurrence repetition finally
-    reoccurrence"""
-)
+LASTING = read_claim_words("promising", "lasting")
 """Beside a verb of preventing these make it a promise."""
 SAFE = split_claim_words("safe secure protected reliable")
 WHOLLY = split_claim_words("absolutely completely fully perfectly totally entirely always 100 % utterly")

@@ -6,11 +6,9 @@ import math
 
 from guardgraph.guards.facts import DEFAULT_IGNORED
 from guardgraph.guards.stop import build_request_stop, check_request_depth, read_request_text
-from guardgraph.languages.wording import keys
-from guardgraph.plain.json import JsonObject, JsonValue, storable
+from guardgraph.languages.wording import list_word_keys
+from guardgraph.plain.json import JsonObject, JsonValue, make_storable_json
 from guardgraph.state.self_critique import SelfCritiqueTask
-
-__all__ = ["parse_self_critique_request"]
 
 HINTS = "incident_context.policy_hints"
 """Where the hints stand in the input."""
@@ -46,7 +44,7 @@ def parse_self_critique_request(goal: JsonValue, incident_context: JsonValue) ->
         avoid_absolute_guarantees=_read_guarantees_hint(hints),
         max_length_increase_pct=_read_length_hint(hints),
     )
-    if storable(incident_context) != incident_context:
+    if make_storable_json(incident_context) != incident_context:
         raise build_request_stop("incident_context", incident_context, "plain JSON, without NaN and infinite numbers")
     if not _has_incident_facts(incident_context):
         raise build_request_stop("incident_context", incident_context, "at least one fact about an incident")
@@ -62,7 +60,7 @@ def _has_incident_facts(context: JsonObject) -> bool:
             unread.extend(item for key, item in value.items() if key not in DEFAULT_IGNORED)
         elif isinstance(value, list):
             unread.extend(value)
-        elif value is not None and not (isinstance(value, str) and not keys(value)):
+        elif value is not None and not (isinstance(value, str) and not list_word_keys(value)):
             return True
     return False
 

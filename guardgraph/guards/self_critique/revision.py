@@ -17,18 +17,9 @@ from guardgraph.guards.self_critique.changes import (
 )
 from guardgraph.guards.self_critique.claims import forbidden_claims
 from guardgraph.guards.stop import Stop
-from guardgraph.languages.wording import keys, normalised, text_hash
-from guardgraph.plain.json import JsonObject, JsonValue, excerpt
+from guardgraph.languages.wording import hash_normalised_text, list_word_keys, normalise_spaces
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.self_critique import Patch
-
-__all__ = [
-    "check_final_draft",
-    "check_revision_patch",
-    "measure_length_increase",
-    "measure_patch_growth",
-    "measure_patch_similarity",
-    "parse_draft",
-]
 
 _FACT_STOPS = (
     ("numbers", "no_new_facts"),
@@ -139,7 +130,7 @@ def measure_patch_similarity(before: str, after: str) -> float:
     2·LCS/total: twice the length of the longest common subsequence of their words over the number of words
     of both (the Dice coefficient). Case and punctuation make no difference; two texts without a word are 1.
     """
-    old, new = keys(before), keys(after)
+    old, new = list_word_keys(before), list_word_keys(after)
     total = len(old) + len(new)
     return 2 * _count_common_words(old, new) / total if total else 1.0
 
@@ -151,7 +142,7 @@ def measure_length_increase(before_chars: int, after_chars: int) -> float:
 
 def measure_patch_growth(before: str, after: str) -> float:
     """Return by how many per cent the white-space-normalised text grew, below 0 if it shrank."""
-    return measure_length_increase(len(normalised(before)), len(normalised(after)))
+    return measure_length_increase(len(normalise_spaces(before)), len(normalise_spaces(after)))
 
 
 def _count_common_words(old: Sequence[str], new: Sequence[str]) -> int:
@@ -190,7 +181,7 @@ def _parse_draft_text(given: JsonValue, family: str, max_chars: int) -> str:
 
 def _measure_small_edit(draft: str, text: str, rest: str, least: float, limit: float) -> Patch:
     """Measure an edit, and hold it against the limits without the phrases that it had to add: `rest`."""
-    if text_hash(text) == text_hash(draft):
+    if hash_normalised_text(text) == hash_normalised_text(draft):
         raise Stop("invalid_revised:no_changes")
     similarity = _check_patch_similarity(draft, text, rest, least)
     growth = _check_patch_growth(draft, text, rest, limit)
@@ -224,7 +215,7 @@ def _check_draft_facts(text: str, context: JsonObject, draft: str, family: str, 
     foreign = unsupported(facts_in_text(text, regions=regions), licence)
     for kind, reason in _FACT_STOPS:
         if found := getattr(foreign, kind):
-            raise Stop(f"{family}:{reason}", unsupported=[excerpt(item) for item in found[:_SHOWN_ITEMS]])
+            raise Stop(f"{family}:{reason}", unsupported=[excerpt_value(item) for item in found[:_SHOWN_ITEMS]])
 
 
 def _check_draft_claims(text: str, context: JsonObject, hard: bool, family: str) -> None:

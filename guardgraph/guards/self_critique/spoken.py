@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from guardgraph.languages.wording import Word, words
+from guardgraph.languages.wording import Word, split_words
 
 __all__ = [
     "BREAK",
@@ -134,7 +134,7 @@ def split_claim_sentences(text: str) -> Iterator[list[str]]:
     """
     said: list[str] = []
     end = 0
-    for word in words(text):
+    for word in split_words(text):
         gap = text[end : word.start]
         end = word.end
         if gap != " ":

@@ -9,16 +9,6 @@ from guardgraph.guards.self_critique.grammar import CONDITIONS, FINITE, PREPOSIT
 from guardgraph.guards.self_critique.spoken import BREAK, COMMA, read_word_after, read_words_around
 from guardgraph.guards.self_critique.verbs import VerbGroup, is_claim_made, read_verb_group
 
-__all__ = [
-    "STOPS",
-    "Reader",
-    "combine_claim_readers",
-    "is_claim_predicate",
-    "is_closure_made",
-    "read_clause_after",
-    "read_clause_before",
-]
-
 STOPS = (COMMA, BREAK)
 """What ends every phrase."""
 Reader = Callable[[list[str], int], str | None]

@@ -13,8 +13,6 @@ from typing import NamedTuple
 from guardgraph.guards.self_critique import grammar
 from guardgraph.guards.self_critique.spoken import BREAK, COMMA, NO_LONGER, PERCENT, PURPOSE, read_word_after
 
-__all__ = ["VerbGroup", "is_claim_made", "read_verb_group"]
-
 _REACH = 24
 """How many words before a claim can govern it."""
 

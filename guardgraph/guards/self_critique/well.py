@@ -16,8 +16,6 @@ from guardgraph.guards.self_critique.statements import (
 )
 from guardgraph.guards.self_critique.verbs import read_verb_group
 
-__all__ = ["READERS"]
-
 _PRESENT = frozenset({"is", "are", "has", "have", "will", "shall", "am"})
 
 

@@ -11,8 +11,6 @@ from functools import cache
 from math import inf
 from typing import Any, Final, NamedTuple, Protocol
 
-__all__ = ["NUMPY_FROM", "Arithmetic", "Column", "Found", "Held", "Row", "Sums", "arithmetic"]
-
 NUMPY_FROM: Final = 4096
 """Places. With fewer, Python alone takes less time than it takes to load numpy."""
 
@@ -20,7 +18,7 @@ _LOADED_FROM: Final = 256
 """Places, where numpy is loaded anyhow. With fewer, Python alone takes no longer."""
 
 
-class Row(NamedTuple):
+class PostingRow(NamedTuple):
     """What a block has of a term."""
 
     block: int
@@ -53,7 +51,7 @@ class Held(NamedTuple):
     """A `Column`, as the arithmetic has it."""
 
 
-class Found(NamedTuple):
+class FoundPostings(NamedTuple):
     """What a chunk covers of all terms, summed in their order."""
 
     block: int
@@ -68,10 +66,10 @@ class Sums(Protocol):
     def add(self, terms: Sequence[Held]) -> None:
         """Add what all chunks cover of some terms; where these are all, and in order, nothing is summed again."""
 
-    def highest(self, wanted: int) -> list[Found]:
+    def highest(self, wanted: int) -> list[FoundPostings]:
         """Return chunks that cover as much as any, about as many as wanted."""
 
-    def reaching(self, least: float, rest: Sequence[Held]) -> list[Found]:
+    def reaching(self, least: float, rest: Sequence[Held]) -> list[FoundPostings]:
         """Return the chunks that cover so much of all terms; of those that cover nothing, none.
 
         Args:
@@ -101,7 +99,7 @@ class Arithmetic(Protocol):
             average: words of a passage.
         """
 
-    def column(self, damped: Any, rows: Sequence[Row]) -> Column:
+    def column(self, damped: Any, rows: Sequence[PostingRow]) -> Column:
         """Return what blocks have of a term, as it is computed with.
 
         Args:

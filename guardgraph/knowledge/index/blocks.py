@@ -10,8 +10,6 @@ from typing import Final
 
 from guardgraph.knowledge.index.postings import BLOCK, decoded, encoded, key, lengths_of, resized
 
-__all__ = ["Blocks"]
-
 _ROOM: Final = f"SELECT id, used FROM blocks WHERE scope = ? AND used < {BLOCK} ORDER BY id DESC LIMIT 1"
 _LENGTHS: Final = (
     "SELECT lengths.id, data FROM blocks JOIN parts ON parts.scope = blocks.scope "

@@ -9,11 +9,9 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 import numpy
 from numpy.typing import NDArray
 
-from guardgraph.knowledge.index.arithmetic import Found, Held, Row
+from guardgraph.knowledge.index.arithmetic import FoundPostings, Held, PostingRow
 from guardgraph.knowledge.index.postings import check_size
 from guardgraph.tools.relevance import damping, share
-
-__all__ = ["ByNumpy"]
 
 _Floats: TypeAlias = NDArray[numpy.float64]
 _Places: TypeAlias = NDArray[numpy.int32]
@@ -36,7 +34,7 @@ _STRETCH: Final = 64
 """Places of which the highest is sought."""
 
 
-class _Damped(NamedTuple):
+class _NumpyDamping(NamedTuple):
     """By what counts are damped, block after block."""
 
     starts: _Places
@@ -95,15 +93,15 @@ class ByNumpy:
         """As `Arithmetic.words`."""
         return sum(int(numpy.frombuffer(data, dtype=numpy.uint32).sum(dtype=numpy.uint64)) for data in lengths)
 
-    def damped(self, blocks: Iterable[Sequence[bytes]], average: float) -> _Damped:
+    def damped(self, blocks: Iterable[Sequence[bytes]], average: float) -> _NumpyDamping:
         """As `Arithmetic.damped`."""
         columns = [_lengths(parts) for parts in blocks]
         lengths = numpy.concatenate(columns)
         damped = damping(lengths.astype(numpy.float64), average)
         damped[lengths == 0] = inf
-        return _Damped(numpy.cumsum([0, *map(len, columns)], dtype=numpy.int32)[:-1], damped)
+        return _NumpyDamping(numpy.cumsum([0, *map(len, columns)], dtype=numpy.int32)[:-1], damped)
 
-    def column(self, damped: _Damped, rows: Sequence[Row]) -> _Sparse | _Dense:
+    def column(self, damped: _NumpyDamping, rows: Sequence[PostingRow]) -> _Sparse | _Dense:
         """As `Arithmetic.column`."""
         cells, places = _cells(damped.starts, rows) if rows else _NONE, len(damped.column)
         if places >= _DENSE_FROM and cells.counts.itemsize * places < cells.places.nbytes + cells.counts.nbytes:
@@ -113,13 +111,13 @@ class ByNumpy:
             cells = _Cells(cells.places.take(order), cells.counts.take(order))
         return _Sparse(cells)
 
-    def sums(self, damped: _Damped, terms: Sequence[Held]) -> _Sums:
+    def sums(self, damped: _NumpyDamping, terms: Sequence[Held]) -> _NumpySums:
         """As `Arithmetic.sums`."""
-        return _Sums(damped, terms)
+        return _NumpySums(damped, terms)
 
 
-class _Sums:
-    def __init__(self, damped: _Damped, terms: Sequence[Held]) -> None:
+class _NumpySums:
+    def __init__(self, damped: _NumpyDamping, terms: Sequence[Held]) -> None:
         self._starts, self._damped = damped
         self._terms = terms
         self._sums = numpy.zeros(len(self._damped))
@@ -134,13 +132,13 @@ class _Sums:
             shares *= numpy.repeat([term.weight for term in some], [term.column.size for term in some])
             numpy.add.at(self._sums, places, shares)
 
-    def highest(self, wanted: int) -> list[Found]:
+    def highest(self, wanted: int) -> list[FoundPostings]:
         most = numpy.maximum.reduceat(self._sums, numpy.arange(0, len(self._sums), _STRETCH))
         begins = _STRETCH * numpy.sort(most.argsort()[-wanted:])
         found = [int(begin + self._sums[begin : begin + _STRETCH].argmax()) for begin in begins]
         return self._found(numpy.array([place for place in found if self._sums[place]], dtype=numpy.int32))
 
-    def reaching(self, least: float, rest: Sequence[Held]) -> list[Found]:
+    def reaching(self, least: float, rest: Sequence[Held]) -> list[FoundPostings]:
         left = sum(term.bound for term in rest)
         places = numpy.flatnonzero(self._sums >= max(least - left, ulp(0.0))).astype(numpy.int32)
         covered, damped = self._sums.take(places), self._damped.take(places)
@@ -152,11 +150,13 @@ class _Sums:
             places, covered, damped = places[is_left], covered[is_left], damped[is_left]
         return [hit for hit in self._found(places) if hit.covered >= least]
 
-    def _found(self, places: _Places) -> list[Found]:
+    def _found(self, places: _Places) -> list[FoundPostings]:
         """Return what chunks cover of all terms, at places that rise."""
         covered = self._sums.take(places) if self._added == self._terms else self._summed_again(places)
         blocks = self._starts.searchsorted(places, side="right") - 1
-        return list(map(Found, blocks.tolist(), (places - self._starts.take(blocks)).tolist(), covered.tolist()))
+        return list(
+            map(FoundPostings, blocks.tolist(), (places - self._starts.take(blocks)).tolist(), covered.tolist())
+        )
 
     def _summed_again(self, places: _Places) -> _Floats:
         weights = numpy.array([[term.weight] for term in self._terms])
@@ -183,7 +183,7 @@ def _together(terms: Iterable[Held]) -> Iterator[list[Held]]:
         yield some
 
 
-def _cells(starts: _Places, rows: Sequence[Row]) -> _Cells:
+def _cells(starts: _Places, rows: Sequence[PostingRow]) -> _Cells:
     """Read where a term stands; of a block that has several rows, place and place do not rise."""
     for _, size, held in rows:  # before room is made for so many
         check_size(size, held)

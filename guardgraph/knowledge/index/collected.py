@@ -13,8 +13,6 @@ from typing import Any, Final, NamedTuple
 from guardgraph.knowledge.index.findings import Findings
 from guardgraph.knowledge.index.scopes import shown_with_tenant, tenant_of
 
-__all__ = ["Lost", "check_collections", "collections", "count", "count_anew", "count_none"]
-
 _ALL: Final = ("-", "")
 """The row that counts the others; no tenant has this key."""
 

@@ -7,13 +7,11 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from typing import Final, TypeAlias
 
-from guardgraph.knowledge.index.arithmetic import Column, Row
+from guardgraph.knowledge.index.arithmetic import Column, PostingRow
 from guardgraph.knowledge.index.kept import Often
 from guardgraph.knowledge.index.postings import key
-from guardgraph.knowledge.index.spans import Span
+from guardgraph.knowledge.index.spans import PostingSpan
 from guardgraph.knowledge.index.values import rows_by_key
-
-__all__ = ["Columns", "Numbers"]
 
 Numbers: TypeAlias = tuple[tuple[int, int], ...]
 """The parts in which a term counts, and its number in each; sorted."""
@@ -34,7 +32,9 @@ class Columns:
     def __init__(self) -> None:
         self._kept = Often[tuple[int, Numbers], Column](_ROOM)
 
-    def of(self, connection: sqlite3.Connection, span: Span, terms: Collection[Numbers]) -> dict[Numbers, Column]:
+    def of(
+        self, connection: sqlite3.Connection, span: PostingSpan, terms: Collection[Numbers]
+    ) -> dict[Numbers, Column]:
         """Return the columns of terms in a span."""
 
         def read(missing: Iterable[tuple[int, Numbers]]) -> dict[tuple[int, Numbers], tuple[Column, int]]:
@@ -48,7 +48,7 @@ class Columns:
         return {term: column for (_, term), column in columns.items()}
 
 
-def _read(connection: sqlite3.Connection, span: Span, terms: Collection[Numbers]) -> dict[Numbers, Column]:
+def _read(connection: sqlite3.Connection, span: PostingSpan, terms: Collection[Numbers]) -> dict[Numbers, Column]:
     numbers = defaultdict[int, defaultdict[int, list[Numbers]]](lambda: defaultdict(list))
     for term in terms:
         for part, number in term:
@@ -59,11 +59,11 @@ def _read(connection: sqlite3.Connection, span: Span, terms: Collection[Numbers]
         if part in numbers
         for number, having in numbers[part].items()
     }
-    rows: dict[Numbers, list[Row]] = {term: [] for term in terms}
+    rows: dict[Numbers, list[PostingRow]] = {term: [] for term in terms}
     for at, (size, data) in rows_by_key(connection, _POSTINGS, keys).items():
         block, having = keys[at]
         for term in having:
-            rows[term].append(Row(block, size, data))
+            rows[term].append(PostingRow(block, size, data))
     return {
         term: span.arithmetic.column(span.damped, sorted(held, key=lambda row: row.block))
         for term, held in rows.items()

@@ -13,8 +13,6 @@ from guardgraph.knowledge.index.statistics import View
 from guardgraph.knowledge.index.values import one_of, rows_of
 from guardgraph.knowledge.index.words import term_of
 
-__all__ = ["Counted", "Counts", "Said"]
-
 Said: TypeAlias = tuple[int, tuple[str, ...]]
 """A reading, and a term in it: one form, or that of each language."""
 
@@ -43,7 +41,7 @@ class Counted(NamedTuple):
     numbers: Numbers
 
 
-class _Row(NamedTuple):
+class _CountRow(NamedTuple):
     part: int
     term: str
     id: int
@@ -90,8 +88,10 @@ def _read(connection: sqlite3.Connection, view: View, terms: Collection[Said]) -
     return found
 
 
-def _rows(connection: sqlite3.Connection, parts: Sequence[int], forms: Iterable[str]) -> dict[tuple[int, str], _Row]:
+def _rows(
+    connection: sqlite3.Connection, parts: Sequence[int], forms: Iterable[str]
+) -> dict[tuple[int, str], _CountRow]:
     """Return what is counted of terms in parts, by part and term."""
     among, values = one_of(parts)
-    rows = map(_Row._make, rows_of(connection, f"{_WORDS} WHERE part {among}", values, forms))
+    rows = map(_CountRow._make, rows_of(connection, f"{_WORDS} WHERE part {among}", values, forms))
     return {(row.part, row.term): row for row in rows}

@@ -13,7 +13,6 @@ from guardgraph.plain.errors import ConfigurationError
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
-__all__ = ["Embedder", "embedded_text", "key_of_text"]
 
 MAX_DIMENSIONS: Final = 16_384
 """Numbers of a vector. Embeddings have some hundreds to some thousands."""

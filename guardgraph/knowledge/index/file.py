@@ -12,9 +12,7 @@ from typing import Final, NamedTuple
 
 from guardgraph.knowledge.index.schema import begin_change, check, is_empty, make
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
-from guardgraph.plain.files import identity, keep_private, make_private
-
-__all__ = ["File"]
+from guardgraph.plain.files import identify_file, keep_file_private, make_private_file
 
 TIMEOUT: Final = 60.0
 """Seconds for which whoever writes waits for his turn."""
@@ -132,7 +130,7 @@ class File:
 
     def _taken(self) -> _Opened | None:
         """Return a connection of this process to the file that is there now; forget others."""
-        now = (os.getpid(), identity(self.path))
+        now = (os.getpid(), identify_file(self.path))
         with suppress(IndexError):
             while True:
                 opened = self._idle.pop()
@@ -148,12 +146,12 @@ class File:
         if self._was_there and not self.path.exists():  # an empty one in its place would answer that there is nothing
             raise StoreError(f"{self.shown}: it was there and is gone; to make another one, open it anew")
         try:
-            make_private(self.path)
+            make_private_file(self.path)
         except OSError as error:
             raise ConfigurationError(f"{self.shown}: cannot be made or read: {error.strerror}") from error
         if 0 < self.path.stat().st_size < _LEAST_BYTES:
             raise self._no_database()
-        file = identity(self.path)
+        file = identify_file(self.path)
         connection = sqlite3.connect(
             self.path, timeout=self._timeout, isolation_level=None, check_same_thread=False, cached_statements=256
         )
@@ -162,7 +160,7 @@ class File:
             if is_empty(connection):
                 self._make(connection)
             check(connection, self.shown, any_words=self._to_check)
-            keep_private(self.path)
+            keep_file_private(self.path)
             if self._to_check:
                 connection.text_factory = _read_anyhow
             self._was_there = True

@@ -6,8 +6,6 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-__all__ = ["BaseFinding", "BaseFindingKind", "Doubtful", "Findings"]
-
 MOST: Final = 100
 """Findings of a kind that are kept; one says enough, and a file that is all wrong has one for each row."""
 

@@ -9,12 +9,10 @@ from heapq import nlargest
 from itertools import accumulate
 from typing import Final, NamedTuple
 
-from guardgraph.knowledge.index.arithmetic import Found, Held, Sums
+from guardgraph.knowledge.index.arithmetic import FoundPostings, Held, Sums
 from guardgraph.knowledge.index.columns import Columns, Numbers
-from guardgraph.knowledge.index.spans import Span
+from guardgraph.knowledge.index.spans import PostingSpan
 from guardgraph.tools.relevance import damping, share
-
-__all__ = ["Gathering", "Term"]
 
 _SLACK: Final = 1e-9
 """More than sums differ when they are added up in another order, as a share of all that is added."""
@@ -68,7 +66,7 @@ class Gathering:
         self._least = 0.0
         """What a chunk must cover at least to be among the best, as far as that is known."""
 
-    def best(self, spans: Iterable[Span]) -> dict[int, float]:
+    def best(self, spans: Iterable[PostingSpan]) -> dict[int, float]:
         """Return what the best chunks cover; those that cover as much as the last of them are among them."""
         for span in spans:
             terms = self._held(span)
@@ -82,7 +80,7 @@ class Gathering:
             self._keep(span, sums.reaching(self._least, rest))
         return self._best
 
-    def _added(self, span: Span, sums: Sums, terms: Sequence[Held]) -> list[Held]:
+    def _added(self, span: PostingSpan, sums: Sums, terms: Sequence[Held]) -> list[Held]:
         """Add terms until those that are left do not lift a chunk by much; return these, the largest bounds first."""
         in_turn = sorted(terms, key=lambda term: term.bound / term.column.size, reverse=True)
         read = 0
@@ -110,14 +108,14 @@ class Gathering:
             left -= term.bound
         return len(terms)
 
-    def _keep(self, span: Span, found: Iterable[Found]) -> None:
+    def _keep(self, span: PostingSpan, found: Iterable[FoundPostings]) -> None:
         """Keep the best of what was found."""
         self._best |= {span.chunk(block, place): covered for block, place, covered in found}
         if len(self._best) >= self._wanted:
             self._least = nlargest(self._wanted, self._best.values())[-1] - self._slack
             self._best = {chunk: covered for chunk, covered in self._best.items() if covered >= self._least}
 
-    def _held(self, span: Span) -> list[Held]:
+    def _held(self, span: PostingSpan) -> list[Held]:
         """Return the terms that a span has, in the order of the formula."""
         columns = self._columns.of(self._connection, span, {term.numbers for term in self._terms})
         held = (

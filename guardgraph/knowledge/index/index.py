@@ -1,36 +1,273 @@
-"""The index: documents are put in, moved and taken out, and found by those who may read them."""
+"""The index: documents are put in, moved and taken out, and found by those who may read them.
+
+Many documents are put in several to a transaction, since to commit each for itself takes most of the time. What a
+search returns is one order of two, that of the words and that of the vectors. Whoever may open the file can ask why a
+document is not among what a caller finds.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from guardgraph.knowledge.documents import Stamp, StoredDocument
 from guardgraph.knowledge.index.arithmetic import NUMPY_FROM
-from guardgraph.knowledge.index.batch import Batch
-from guardgraph.knowledge.index.candidates import candidates
 from guardgraph.knowledge.index.collected import collections
 from guardgraph.knowledge.index.embedder import Embedder
-from guardgraph.knowledge.index.explaining import NotFound, not_found
 from guardgraph.knowledge.index.file import File
-from guardgraph.knowledge.index.fusion import POOL, fused
 from guardgraph.knowledge.index.memory import Memory
-from guardgraph.knowledge.index.nearness import Nearness
+from guardgraph.knowledge.index.nearness import Near, Nearness
 from guardgraph.knowledge.index.ranking import Ranked, ranked
 from guardgraph.knowledge.index.scopes import Scope, key_of, scopes, tenant_of
 from guardgraph.knowledge.index.statistics import View
-from guardgraph.knowledge.index.storing import drop, move
-from guardgraph.knowledge.index.vectors import check_embedding, check_size
+from guardgraph.knowledge.index.storing import digest_of, drop, move, put, refuse_taken
+from guardgraph.knowledge.index.values import rows_by_key
+from guardgraph.knowledge.index.vectors import check_embedding, check_size, note_embedding, texts_of, vectors_of
+from guardgraph.knowledge.index.writing import Writer
+from guardgraph.plain.errors import StoreError
 from guardgraph.plain.json import JsonObject
-from guardgraph.state.access import Access
+from guardgraph.state.access import PUBLIC, Access, is_access_allowed
 from guardgraph.state.context import Caller
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
-__all__ = ["Index", "Listed"]
+_MOST_CHUNKS: Final = 4_096
+"""Of a transaction; those of a single document may be more."""
+
+
+class Batch:
+    """Puts documents in. They are kept in memory until there are enough for a transaction, or the block ends.
+
+    Whoever ends the process loses what waits; in the file, each document is as it was or as it is put.
+    """
+
+    def __init__(self, file: File, embedder: Embedder | None = None) -> None:
+        self._file = file
+        self._embedder = embedder
+        self._waiting: dict[tuple[str | None, str], StoredDocument] = {}
+        self._chunks: set[tuple[str | None, str]] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.flush()
+
+    def put(self, document: StoredDocument) -> None:
+        """Put a document in, in place of the one of its tenant that has its id.
+
+        Raises:
+            ConfigurationError: its id, or that of a chunk, is taken in its tenant; nothing of it is put in.
+            StoreError: the file cannot be written.
+        """
+        tenant = document.access.tenant
+        ids = {(tenant, chunk.id) for chunk in document.chunks}
+        if (tenant, document.id) in self._waiting or not ids.isdisjoint(self._chunks):
+            self.flush()
+        with self._file.reading() as connection:
+            refuse_taken(connection, document)
+        self._waiting[tenant, document.id] = document
+        self._chunks |= ids
+        if len(self._chunks) >= _MOST_CHUNKS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits.
+
+        Raises:
+            ConfigurationError: an id was taken meanwhile; none of what waited is put in.
+            StoreError: the file cannot be written; likewise.
+        """
+        documents = list(self._waiting.values())
+        self._waiting.clear()
+        self._chunks.clear()
+        if not documents:
+            return
+        vectors = self._vectors(documents)
+        with self._file.writing() as connection:
+            if self._embedder is not None and vectors:
+                note_embedding(connection, self._embedder, vectors.values(), self._file.shown)
+            writer = Writer(connection)
+            for document in documents:
+                put(connection, writer, document, vectors)
+            writer.flush()
+
+    def _vectors(self, documents: list[StoredDocument]) -> dict[bytes, bytes] | None:
+        """Return the vectors of documents, before others have to wait for the transaction."""
+        if self._embedder is None:
+            return None
+        with self._file.reading() as connection:
+            texts = [text for document in documents for text in texts_of(document)]
+            return vectors_of(connection, self._embedder, texts)
+
+
+_CHUNKS: Final = (
+    "SELECT chunks.id, scope, documents.name, title, updated_at, chunks.name, section, start, stop, text, hash "
+    "FROM chunks JOIN documents ON documents.id = document WHERE chunks.id IN"
+)
+
+
+def candidates(
+    connection: sqlite3.Connection, view: View, caller: Caller | None, found: Iterable[Ranked], shown: str
+) -> list[JsonObject]:
+    """Return candidates of what was found.
+
+    Raises:
+        StoreError: a chunk is not what was put in.
+    """
+    hits = [*found]
+    rows = rows_by_key(connection, _CHUNKS, [hit.chunk for hit in hits])
+    return [_candidate(connection, view, caller, rows.get(hit.chunk), score=hit.score, shown=shown) for hit in hits]
+
+
+def _candidate(
+    connection: sqlite3.Connection,
+    view: View,
+    caller: Caller | None,
+    row: tuple[Any, ...] | None,
+    *,
+    score: float,
+    shown: str,
+) -> JsonObject:
+    if row is None or row[0] not in view.scopes:
+        raise StoreError(f"{shown}: damaged: what its words lead to is not there; `guardgraph kb check` tells more")
+    scope, document, title, updated_at, name, section, start, stop, text, hashed = row
+    source, access = view.scopes[scope].source, view.scopes[scope].access
+    if digest_of(access, (document, source, title, updated_at), (name, section, start, stop, text)) != hashed:
+        raise StoreError(f"{shown}: damaged: a chunk is not what was put in; `guardgraph kb check` tells more")
+    return {
+        "doc_id": _shown_id(connection, view, caller, access.tenant, name),
+        "source": source,
+        "title": title,
+        "section": section,
+        "updated_at": updated_at,
+        "text": text,
+        "score": score,
+        "tenant": access.tenant,
+        "readers": list(access.readers),
+        "span": [start, stop],
+    }
+
+
+def _shown_id(connection: sqlite3.Connection, view: View, caller: Caller | None, tenant: str | None, name: str) -> str:
+    """Return by what id a caller knows a chunk: its own, or with its tenant where another that he may read has it.
+
+    His own tenant's keep theirs. It depends on nothing that he may not read, and no two chunks are shown by one id.
+    """
+    if tenant == (caller.tenant if caller else None):
+        return name
+    shown, colons = name, ""
+    while _is_taken(connection, view, shown, tenant, name):
+        colons += ":"
+        shown = f"{_prefix(tenant)}{colons}{name}"
+    return shown
+
+
+def _is_taken(connection: sqlite3.Connection, view: View, shown: str, tenant: str | None, name: str) -> bool:
+    """Say whether another chunk that the caller may read has an id."""
+    others = connection.execute(
+        "SELECT scope FROM chunks JOIN documents ON documents.id = document "
+        "WHERE chunks.name = ? AND (chunks.tenant <> ? OR chunks.name <> ?)",
+        [shown, key_of(tenant), name],
+    )
+    return any(scope in view.scopes for (scope,) in others)
+
+
+def _prefix(tenant: str | None) -> str:
+    """Return what of an id says whose it is, another for each tenant, without colons."""
+    if tenant is None:
+        return PUBLIC
+    written = tenant.replace("%", "%25").replace(":", "%3A")
+    return f"%{ord(PUBLIC[0]):X}{PUBLIC[1:]}" if written == PUBLIC else written
+
+
+class NotFound(NamedTuple):
+    """A chunk that has words of a query and is not among what a caller finds."""
+
+    id: str
+    tenant: str | None
+    source: str
+    reason: str
+
+
+def not_found(
+    connection: sqlite3.Connection,
+    scopes: Mapping[int, Scope],
+    caller: Caller | None,
+    found: Iterable[Ranked],
+    everything: Iterable[Ranked],
+) -> list[NotFound]:
+    """Return what a caller does not find, each with the reason.
+
+    Args:
+        connection: in a transaction.
+        scopes: all of them.
+        caller: who asks.
+        found: what he finds.
+        everything: what somebody would find who may read all.
+    """
+    known, missing = {hit.chunk for hit in found}, list[NotFound]()
+    for hit in everything:
+        if hit.chunk in known:
+            continue
+        scope, name = connection.execute(
+            "SELECT scope, chunks.name FROM chunks JOIN documents ON documents.id = document WHERE chunks.id = ?",
+            [hit.chunk],
+        ).fetchone()
+        missing.append(
+            NotFound(name, scopes[scope].access.tenant, scopes[scope].source, _reason(scopes[scope], caller))
+        )
+    return missing
+
+
+def _reason(scope: Scope, caller: Caller | None) -> str:
+    if is_access_allowed(scope.access, caller):
+        return "he may read it, and others that he may read are nearer"
+    readers = ", ".join(scope.access.readers)
+    if not readers:
+        return "nobody may read it"
+    of = "callers without a tenant" if scope.access.tenant is None else f"callers of {scope.access.tenant}"
+    return f"he may not read it; it is for {of}: {readers}"
+
+
+POOL: Final = 100
+"""Chunks of each order that count."""
+
+_SMOOTHING: Final = 60
+"""By how much a rank is raised before its reciprocal is taken (Cormack, Clarke and Büttcher, Reciprocal Rank Fusion
+outperforms Condorcet and individual Rank Learning Methods, 2009)."""
+
+
+def fused(
+    words: Sequence[Ranked], near: Sequence[Near], *, top_k: int, min_similarity: float | None = None
+) -> list[Ranked]:
+    """Return chunks in the order of the sum of their reciprocal ranks, best first.
+
+    The score of each is that of its words: how near its vector is says nothing of relevance. So vectors order anew what
+    words found and find nothing alone; with `min_similarity` they do, and the score of what they found is the cosine.
+
+    Args:
+        words: by words, best first.
+        near: by vectors, best first.
+        top_k: how many at most.
+        min_similarity: the cosine from which on a vector finds a chunk that no word does; None for never.
+    """
+    scores = {hit.chunk: hit.score for hit in words}
+    if min_similarity is not None:
+        scores = {hit.chunk: hit.similarity for hit in near if hit.similarity >= max(min_similarity, 0.0)} | scores
+    by_words = {hit.chunk: rank for rank, hit in enumerate(words, 1)}
+    by_vectors = {hit.chunk: rank for rank, hit in enumerate(near, 1)}
+
+    def worth(chunk: int) -> float:
+        ranks = (order[chunk] for order in (by_words, by_vectors) if chunk in order)
+        return sum(1 / (_SMOOTHING + rank) for rank in ranks)
+
+    # Of two that are worth the same, the one that words put first stands first.
+    chunks = sorted(scores, key=lambda chunk: (-worth(chunk), by_words.get(chunk, POOL + by_vectors.get(chunk, 0))))
+    return [Ranked(chunk, scores[chunk]) for chunk in chunks if scores[chunk] > 0][:top_k]
 
 
 class Listed(NamedTuple):

@@ -7,8 +7,6 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from threading import Lock
 from typing import Final, Generic, TypeVar
 
-__all__ = ["Latest", "Often"]
-
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
 

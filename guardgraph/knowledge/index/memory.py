@@ -7,8 +7,6 @@ from guardgraph.knowledge.index.counts import Counts
 from guardgraph.knowledge.index.spans import Spans
 from guardgraph.knowledge.index.statistics import Views
 
-__all__ = ["Memory"]
-
 
 class Memory:
     """What a search need not read again. Several threads may ask for it at once.

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
 
-__all__ = ["Near", "Nearness"]
 
 _DIGITS: Final = 5
 """Of a cosine. What comes after them may depend on the rows around, and those on what a caller may not read."""

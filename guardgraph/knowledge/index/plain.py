@@ -9,11 +9,9 @@ from heapq import nlargest
 from math import inf
 from typing import Final, NamedTuple
 
-from guardgraph.knowledge.index.arithmetic import Found, Held, Row
+from guardgraph.knowledge.index.arithmetic import FoundPostings, Held, PostingRow
 from guardgraph.knowledge.index.postings import Cells, decoded, lengths_of
 from guardgraph.tools.relevance import damping, share
-
-__all__ = ["Plain"]
 
 _TABLED: Final = 4
 """Counts up to this one have tables: to look a share up takes half the time that it takes to compute it."""
@@ -70,7 +68,7 @@ class Plain:
         """As `Arithmetic.damped`."""
         return [_Damped(_lengths(parts), average) for parts in blocks]
 
-    def column(self, damped: object, rows: Sequence[Row]) -> _Column:
+    def column(self, damped: object, rows: Sequence[PostingRow]) -> _Column:
         """As `Arithmetic.column`."""
         cells = dict[int, list[Cells]]()
         for block, size, data in rows:
@@ -108,7 +106,7 @@ class _Sums:
                         covered = shares[count][place] if count <= _TABLED else share(count, damped[place])
                         sums[place] += weight * covered
 
-    def highest(self, wanted: int) -> list[Found]:
+    def highest(self, wanted: int) -> list[FoundPostings]:
         stretches = (
             (max(sums[begin : begin + _STRETCH]), block, begin)
             for block, sums in enumerate(self._sums)
@@ -117,7 +115,7 @@ class _Sums:
         best = nlargest(wanted, stretches)
         return [self._found(block, self._sums[block].index(most, begin)) for most, block, begin in best if most]
 
-    def reaching(self, least: float, rest: Sequence[Held]) -> list[Found]:
+    def reaching(self, least: float, rest: Sequence[Held]) -> list[FoundPostings]:
         left = sum(term.bound for term in rest)
         found = (self._found(*at) for at in self._at_least(least - left) if self._may_reach(*at, least, left, rest))
         return [hit for hit in found if hit.covered >= least]
@@ -138,9 +136,9 @@ class _Sums:
                 return False
         return True
 
-    def _found(self, block: int, place: int) -> Found:
+    def _found(self, block: int, place: int) -> FoundPostings:
         covered = self._sums[block][place] if self._added == self._terms else self._summed_again(block, place)
-        return Found(block, place, covered)
+        return FoundPostings(block, place, covered)
 
     def _summed_again(self, block: int, place: int) -> float:
         covered, damped = 0.0, self._blocks[block].damped[place]

@@ -10,20 +10,6 @@ from array import array
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-__all__ = [
-    "BLOCK",
-    "LENGTH_BYTES",
-    "Cells",
-    "appended",
-    "check_size",
-    "decoded",
-    "encoded",
-    "key",
-    "lengths_of",
-    "number_of",
-    "resized",
-]
-
 BLOCK: Final = 16_384
 """Places of a block. More make a term quicker to read and slower to change; a place has two bytes."""
 

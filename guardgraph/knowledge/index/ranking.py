@@ -13,8 +13,6 @@ from guardgraph.knowledge.index.statistics import View
 from guardgraph.knowledge.index.values import rows_by_key
 from guardgraph.tools.relevance import asked, best, scaled
 
-__all__ = ["Ranked", "ranked"]
-
 _PLACES: Final = (
     "SELECT chunks.id, place, number FROM chunks JOIN documents ON documents.id = document WHERE chunks.id IN"
 )

@@ -14,10 +14,8 @@ from guardgraph.knowledge.index.rows import MOST_PLACES, Doubts, are_all, check_
 from guardgraph.knowledge.index.schema import count_changes_anew, note_words
 from guardgraph.knowledge.index.scopes import interned, key_of, tenant_of
 from guardgraph.knowledge.index.vectors import check_size, chunks_without, sift_vectors, vectors_of
-from guardgraph.knowledge.index.writing import Kept, Writer
+from guardgraph.knowledge.index.writing import Writer, WrittenChunk
 from guardgraph.state.access import Access
-
-__all__ = ["TEXTS", "Rebuilt", "missing_vectors", "rebuild"]
 
 TEXTS: Final = (
     "SELECT chunks.id, scope, language, title, section, text FROM chunks CROSS JOIN documents "
@@ -156,6 +154,6 @@ def _count_words(connection: sqlite3.Connection) -> None:
     while some := connection.execute(texts, [behind * BLOCK]).fetchall():
         writer = Writer(connection, languages)
         for row in some:
-            writer.put_elsewhere(Kept(*row))
+            writer.put_elsewhere(WrittenChunk(*row))
         writer.flush()
     connection.execute("DELETE FROM blocks WHERE id = ?", [behind - 1])

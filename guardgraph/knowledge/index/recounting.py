@@ -13,10 +13,8 @@ from guardgraph.knowledge.index.findings import Findings
 from guardgraph.knowledge.index.postings import BLOCK, LENGTH_BYTES, decoded, key, lengths_of
 from guardgraph.knowledge.index.rebuilding import TEXTS
 from guardgraph.knowledge.index.words import KINDS, NAME, reader_of
-from guardgraph.knowledge.index.writing import Kept
+from guardgraph.knowledge.index.writing import WrittenChunk
 from guardgraph.languages.terms import DEFAULT_LANGUAGE
-
-__all__ = ["check_words"]
 
 _COUNTED: Final = (
     "CREATE TEMP TABLE counted (part INTEGER, term TEXT, total INTEGER, holders INTEGER, most INTEGER, "
@@ -86,8 +84,8 @@ def check_words(connection: sqlite3.Connection, findings: Findings) -> None:
     connection.execute("DROP TABLE temp.counted")
 
 
-def _texts(connection: sqlite3.Connection) -> Iterator[Kept]:
-    return map(Kept._make, connection.execute(f"{TEXTS} ORDER BY chunks.id"))
+def _texts(connection: sqlite3.Connection) -> Iterator[WrittenChunk]:
+    return map(WrittenChunk._make, connection.execute(f"{TEXTS} ORDER BY chunks.id"))
 
 
 class _Recount:
@@ -109,7 +107,7 @@ class _Recount:
         """By part, as the words."""
         self.words = Counter[int]()
 
-    def take(self, block: int, chunks: list[Kept]) -> None:
+    def take(self, block: int, chunks: list[WrittenChunk]) -> None:
         """Count the chunks of a block."""
         self._check_block(block, self._blocks.pop(block, None), chunks)
         parts: defaultdict[int, _Expected] = defaultdict(_Expected)
@@ -138,7 +136,7 @@ class _Recount:
         for (row,) in self._connection.execute(_UNPLACED):
             self._findings.note("postings", f"postings: {row}", "they belong to nothing")
 
-    def _part(self, chunk: Kept, language: str) -> int | None:
+    def _part(self, chunk: WrittenChunk, language: str) -> int | None:
         key = (chunk.scope, language, bool(chunk.language))
         part = self._parts.get(key)
         if part is None and key not in self._missing:
@@ -148,7 +146,7 @@ class _Recount:
             )
         return part
 
-    def _check_block(self, block: int, row: tuple[Any, ...] | None, chunks: list[Kept]) -> None:
+    def _check_block(self, block: int, row: tuple[Any, ...] | None, chunks: list[WrittenChunk]) -> None:
         scope, used, held, longest = row or (None, 0, 0, 0)
         is_used = isinstance(used, int) and used <= BLOCK and longest == LENGTH_BYTES * used
         last = max((chunk.id % BLOCK for chunk in chunks), default=-1)

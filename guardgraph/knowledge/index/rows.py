@@ -12,10 +12,8 @@ from typing import Any, Final, NamedTuple
 from guardgraph.knowledge.index.findings import BaseFindingKind, Findings
 from guardgraph.knowledge.index.scopes import Scope, shown_with_tenant, tenant_of
 from guardgraph.knowledge.index.storing import digest_of, digest_of_all
-from guardgraph.languages.language import language_of
+from guardgraph.languages.language import detect_language
 from guardgraph.state.access import normalize_document_access
-
-__all__ = ["MOST_PLACES", "Doubts", "Row", "are_all", "check_rows", "is_key", "readable_scopes", "rows_of"]
 
 MOST_PLACES: Final = 1 << 62
 """No document has a place as high; behind the highest number there is none for another."""
@@ -31,7 +29,7 @@ _DOCUMENTS: Final = (
 )
 
 
-class Row(NamedTuple):
+class StoredChunkRow(NamedTuple):
     """A chunk with its document, as they are read; whatever a cell may hold."""
 
     id: int
@@ -100,13 +98,15 @@ def readable_scopes(connection: sqlite3.Connection) -> dict[int, Scope]:
     return found
 
 
-def rows_of(connection: sqlite3.Connection, document: int | None = None, chunk: int | None = None) -> Iterator[Row]:
+def rows_of(
+    connection: sqlite3.Connection, document: int | None = None, chunk: int | None = None
+) -> Iterator[StoredChunkRow]:
     """Read chunks, by document: all of them, those of a document, or one."""
     if chunk is not None:
-        return map(Row._make, connection.execute(_ROWS.format("WHERE chunks.id = ?"), [chunk]))
+        return map(StoredChunkRow._make, connection.execute(_ROWS.format("WHERE chunks.id = ?"), [chunk]))
     if document is not None:
-        return map(Row._make, connection.execute(_ROWS.format("WHERE document = ?"), [document]))
-    return map(Row._make, connection.execute(_ROWS.format("")))
+        return map(StoredChunkRow._make, connection.execute(_ROWS.format("WHERE document = ?"), [document]))
+    return map(StoredChunkRow._make, connection.execute(_ROWS.format("")))
 
 
 def check_rows(connection: sqlite3.Connection, findings: Findings) -> Doubts:
@@ -141,12 +141,12 @@ def _check_documents(connection: sqlite3.Connection, findings: Findings, doubts:
             findings.note("row", shown, "its place, size or time is no number that it may be")
 
 
-def are_all(rows: Sequence[Row], collection: Any) -> bool:
+def are_all(rows: Sequence[StoredChunkRow], collection: Any) -> bool:
     """Say whether chunks are those that their document was put in with, in a collection."""
     return isinstance(collection, str) and rows[0].seal == digest_of_all(collection, [row.hash for row in rows])
 
 
-def _check_chunks(rows: Sequence[Row], findings: Findings, doubts: Doubts) -> None:
+def _check_chunks(rows: Sequence[StoredChunkRow], findings: Findings, doubts: Doubts) -> None:
     """Look at all chunks that name the same document."""
     hold = [_check_chunk(row, at, findings, doubts) for at, row in enumerate(rows)]
     if all(hold) and not are_all(rows, rows[0].collection):
@@ -155,7 +155,7 @@ def _check_chunks(rows: Sequence[Row], findings: Findings, doubts: Doubts) -> No
         findings.note("row", f"documents: {shown_with_tenant(rows[0].of, rows[0].of_tenant)}", message)
 
 
-def _check_chunk(row: Row, expected: int, findings: Findings, doubts: Doubts) -> bool:
+def _check_chunk(row: StoredChunkRow, expected: int, findings: Findings, doubts: Doubts) -> bool:
     """Note what is wrong with a chunk, and say whether it is what was put in."""
     shown = f"chunks: {shown_with_tenant(row.name, row.tenant)}"
     if row.of is None:
@@ -166,7 +166,7 @@ def _check_chunk(row: Row, expected: int, findings: Findings, doubts: Doubts) ->
         doubts.documents.add(row.document)
         findings.note("row", shown, "it is not what was put in: its text, what is shown with it, or who may read it")
         return False
-    language = language_of(row.text)
+    language = detect_language(row.text)
     if row.language != language:
         doubts.languages.append((language, row.id))
     if row.number != expected:

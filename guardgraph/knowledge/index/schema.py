@@ -12,17 +12,6 @@ from typing import Final
 from guardgraph.knowledge.index.collected import count_none
 from guardgraph.plain.errors import ConfigurationError
 
-__all__ = [
-    "WORDS_VERSION",
-    "begin_change",
-    "check",
-    "count_changes_anew",
-    "is_empty",
-    "make",
-    "note_words",
-    "words_problem",
-]
-
 _APPLICATION: Final = 0x67676B62
 """SQLite's application id of our files: `ggkb`."""
 

@@ -9,8 +9,6 @@ from typing import NamedTuple
 from guardgraph.state.access import Access, is_access_allowed
 from guardgraph.state.context import Caller
 
-__all__ = ["Scope", "interned", "key_of", "permitted", "scopes", "shown_with_tenant", "tenant_of"]
-
 
 class Scope(NamedTuple):
     """Where documents are that the same callers may read."""

@@ -11,10 +11,8 @@ from typing import Any, Final, NamedTuple
 from guardgraph.knowledge.index.arithmetic import Arithmetic, arithmetic
 from guardgraph.knowledge.index.kept import Latest
 from guardgraph.knowledge.index.postings import BLOCK, LENGTH_BYTES
-from guardgraph.knowledge.index.statistics import Part
+from guardgraph.knowledge.index.statistics import StatisticsPart
 from guardgraph.knowledge.index.values import one_of
-
-__all__ = ["Span", "Spans"]
 
 _BLOCKS: Final = 64
 """Of a span. More take more memory while they are searched, fewer more time."""
@@ -27,7 +25,7 @@ _OF_PART: Final = 16
 """Places for which those of a set of parts count at least, and each part: what else is kept takes memory, too."""
 
 
-class Span(NamedTuple):
+class PostingSpan(NamedTuple):
     """Blocks that are searched together."""
 
     number: int
@@ -55,9 +53,11 @@ class Spans:
     def __init__(self, numpy_from: float) -> None:
         self._numpy_from = numpy_from
         self._numbers = count()
-        self._kept = Latest[object, tuple[Span, ...]](_KEPT)
+        self._kept = Latest[object, tuple[PostingSpan, ...]](_KEPT)
 
-    def of(self, connection: sqlite3.Connection, parts: Sequence[Part], average: float) -> tuple[Span, ...]:
+    def of(
+        self, connection: sqlite3.Connection, parts: Sequence[StatisticsPart], average: float
+    ) -> tuple[PostingSpan, ...]:
         """Return the spans of some parts.
 
         Args:
@@ -72,7 +72,9 @@ class Spans:
             self._kept.keep(key, spans, max(_LEAST, _OF_PART * len(parts) + sum(span.places for span in spans)))
         return spans
 
-    def _read(self, connection: sqlite3.Connection, parts: Sequence[Part], average: float) -> Iterator[Span]:
+    def _read(
+        self, connection: sqlite3.Connection, parts: Sequence[StatisticsPart], average: float
+    ) -> Iterator[PostingSpan]:
         rows, lengths = defaultdict[int, list[tuple[int, int, bytes]]](list), defaultdict[int, list[bytes]](list)
         among, values = one_of([part.id for part in parts])
         statement = f"SELECT block, id, part, data FROM lengths WHERE part {among} ORDER BY part, block"
@@ -89,4 +91,4 @@ class Spans:
             some = blocks[begin : begin + _BLOCKS]
             there = {row: (part, at) for at, block in enumerate(some) for row, part, _ in rows[block]}
             damped = computes.damped([[data for *_, data in rows[block]] for block in some], average)
-            yield Span(next(self._numbers), some, there, sum(places[block] for block in some), computes, damped)
+            yield PostingSpan(next(self._numbers), some, there, sum(places[block] for block in some), computes, damped)

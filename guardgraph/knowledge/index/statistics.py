@@ -15,8 +15,6 @@ from guardgraph.knowledge.index.words import KINDS, NAME
 from guardgraph.state.context import Caller
 from guardgraph.tools.relevance import Known, most_common
 
-__all__ = ["Part", "View", "Views", "view_of"]
-
 _COUNTED: Final = 1 << 17
 """Parts of the sets of which it is kept in memory how many words occur once."""
 
@@ -33,7 +31,7 @@ _MORE: Final = """
 """By how many words that occur once some parts make those of another one more."""
 
 
-class Part(NamedTuple):
+class StatisticsPart(NamedTuple):
     """The chunks of a scope that are read in one language.
 
     A chunk that does not tell its language is read in the one that most of what a caller may read is in, so such chunks
@@ -53,7 +51,7 @@ class View(NamedTuple):
     """All that a caller may read."""
 
     scopes: Mapping[int, Scope]
-    parts: tuple[Part, ...]
+    parts: tuple[StatisticsPart, ...]
     language: str
     """That most of it is in."""
     languages: tuple[str, ...]
@@ -74,7 +72,7 @@ class Views:
     def __init__(self) -> None:
         self._once = Once(_COUNTED)
         self._numbers = count(1)
-        self._numbered = Latest[tuple[Part, ...], int](_KEPT)
+        self._numbered = Latest[tuple[StatisticsPart, ...], int](_KEPT)
         self._kept = Latest[object, View](_KEPT)
 
     def of(self, connection: sqlite3.Connection, caller: Caller | None) -> View:
@@ -111,7 +109,7 @@ def view_of(connection: sqlite3.Connection, scopes: Mapping[int, Scope], once: O
     """
     columns = "told, id, scope, language, passages, words, changed"
     rows = connection.execute(f"SELECT {columns} FROM parts WHERE passages > 0 ORDER BY id")
-    found = [(is_told, part) for is_told, *rest in rows if (part := Part(*rest)).scope in scopes]
+    found = [(is_told, part) for is_told, *rest in rows if (part := StatisticsPart(*rest)).scope in scopes]
     told = Counter[str]()
     for is_told, part in found:
         if is_told:
@@ -129,7 +127,7 @@ def view_of(connection: sqlite3.Connection, scopes: Mapping[int, Scope], once: O
     return View(scopes, parts, language, languages, known)
 
 
-def _once(connection: sqlite3.Connection, parts: Sequence[Part]) -> tuple[int, ...]:
+def _once(connection: sqlite3.Connection, parts: Sequence[StatisticsPart]) -> tuple[int, ...]:
     """Count the words that occur once in some parts, by reading.
 
     Of the part that has most of all words it is known; there, those are left out that others have, too.

@@ -10,12 +10,10 @@ from collections.abc import Mapping, Sequence
 from guardgraph.knowledge.documents import StoredDocument
 from guardgraph.knowledge.index.scopes import key_of, scopes
 from guardgraph.knowledge.index.vectors import insert_vector
-from guardgraph.knowledge.index.writing import Kept, Writer
-from guardgraph.languages.language import language_of
+from guardgraph.knowledge.index.writing import Writer, WrittenChunk
+from guardgraph.languages.language import detect_language
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.access import Access
-
-__all__ = ["digest_of", "digest_of_all", "drop", "move", "put", "refuse_taken"]
 
 _NEXT_PLACE = "SELECT coalesce(max(place), 0) + 1 FROM documents"
 """Behind all documents."""
@@ -107,8 +105,8 @@ def put(
     ).lastrowid
     writer.add_document(tenant, document.name)
     for at, (chunk, hashed) in enumerate(zip(document.chunks, hashes, strict=True)):
-        language = language_of(chunk.text)
-        kept = Kept(writer.number(scope), scope, language, document.title, chunk.section, chunk.text)
+        language = detect_language(chunk.text)
+        kept = WrittenChunk(writer.number(scope), scope, language, document.title, chunk.section, chunk.text)
         cells = [kept.id, number, at, tenant, chunk.id, chunk.section, chunk.start, chunk.end]
         connection.execute(
             "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [*cells, language, hashed, chunk.text]
@@ -143,13 +141,13 @@ def _take_out(connection: sqlite3.Connection, writer: Writer, number: int) -> No
     connection.execute("DELETE FROM documents WHERE id = ?", [number])
 
 
-def _kept(connection: sqlite3.Connection, number: int) -> list[Kept]:
+def _kept(connection: sqlite3.Connection, number: int) -> list[WrittenChunk]:
     rows = connection.execute(
         "SELECT chunks.id, scope, language, title, section, text FROM chunks JOIN documents ON documents.id = document "
         "WHERE document = ? AND chunks.id > 0 ORDER BY number",
         [number],
     )
-    return [Kept(*row) for row in rows]
+    return [WrittenChunk(*row) for row in rows]
 
 
 def drop(connection: sqlite3.Connection, tenant: str | None, name: str) -> None:

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
-__all__ = ["looked_up", "one_of", "rows_by_key", "rows_of"]
-
 _AT_ONCE: Final = (16, 64, 200)
 """Terms that are looked up by one statement: of few sizes, so that statements are prepared once."""
 

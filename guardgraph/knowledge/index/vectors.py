@@ -13,25 +13,12 @@ from guardgraph.knowledge.index.findings import Findings
 from guardgraph.knowledge.index.scopes import shown_with_tenant
 from guardgraph.plain.errors import ConfigurationError
 
-__all__ = [
-    "Made",
-    "check_embedding",
-    "check_size",
-    "check_vectors",
-    "chunks_without",
-    "insert_vector",
-    "note_embedding",
-    "sift_vectors",
-    "texts_of",
-    "vectors_of",
-]
-
 _FLOAT_BYTES = 4
 _COPIES = (1, 2)
 """What is noted of an embedding is in the file twice: it is of few bytes, and without it no vector is of use."""
 
 
-class Made(NamedTuple):
+class EmbeddedTexts(NamedTuple):
     """By what the vectors of a file were made."""
 
     name: str
@@ -91,7 +78,7 @@ def note_embedding(connection: sqlite3.Connection, embedder: Embedder, vectors: 
     check_embedding(connection, embedder, shown, to_write=True)
     for vector in vectors:
         if not check_size(connection, vector, shown):
-            _write_made(connection, Made(embedder.name, len(vector) // _FLOAT_BYTES))
+            _write_made(connection, EmbeddedTexts(embedder.name, len(vector) // _FLOAT_BYTES))
 
 
 def texts_of(document: StoredDocument) -> list[str]:
@@ -200,7 +187,7 @@ def _hash(key: bytes, vector: bytes) -> bytes:
     return hashlib.sha256(key + vector).digest()
 
 
-def _made(connection: sqlite3.Connection) -> Made | None:
+def _made(connection: sqlite3.Connection) -> EmbeddedTexts | None:
     """Return by what the vectors of a file were made; None where it has none.
 
     Raises:
@@ -213,17 +200,17 @@ def _made(connection: sqlite3.Connection) -> Made | None:
     return made
 
 
-def _noted(connection: sqlite3.Connection) -> dict[int, Made | None]:
+def _noted(connection: sqlite3.Connection) -> dict[int, EmbeddedTexts | None]:
     """Return what the copies say, None for one that is not what was noted; nothing where there are no vectors."""
     rows = connection.execute("SELECT id, hash, name, size FROM embeddings ORDER BY id").fetchall()
-    return {copy: Made(*made) if hashed == _hash_of_made(*made) else None for copy, hashed, *made in rows}
+    return {copy: EmbeddedTexts(*made) if hashed == _hash_of_made(*made) else None for copy, hashed, *made in rows}
 
 
-def _sound(noted: Mapping[int, Made | None]) -> Made | None:
+def _sound(noted: Mapping[int, EmbeddedTexts | None]) -> EmbeddedTexts | None:
     return next(filter(None, noted.values()), None)
 
 
-def _write_made(connection: sqlite3.Connection, made: Made) -> None:
+def _write_made(connection: sqlite3.Connection, made: EmbeddedTexts) -> None:
     rows = [(copy, *made, _hash_of_made(*made)) for copy in _COPIES]
     connection.executemany("INSERT INTO embeddings VALUES (?, ?, ?, ?)", rows)
 

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
-from guardgraph.languages.terms import content_words, is_name
+from guardgraph.languages.terms import is_name_word, list_content_words
 from guardgraph.tools.relevance import readings, searched
-
-__all__ = ["KINDS", "NAME", "Reader", "reader_of", "term_of"]
 
 KINDS: Final = ("s", "w", "b")
 """What a term begins with, by its reading: stem, spelling, beginning."""
@@ -24,7 +22,7 @@ _KEPT_WORDS: Final = 65_536
 
 def term_of(reading: int, form: str) -> str:
     """Return the key of a form in a reading."""
-    return (NAME if is_name(form) else KINDS[reading]) + form
+    return (NAME if is_name_word(form) else KINDS[reading]) + form
 
 
 class Reader(dict[str, tuple[str, ...]]):
@@ -41,7 +39,7 @@ class Reader(dict[str, tuple[str, ...]]):
     def __missing__(self, word: str) -> tuple[str, ...]:
         if len(self) >= _KEPT_WORDS:
             self.clear()
-        if is_name(word):
+        if is_name_word(word):
             terms: tuple[str, ...] = (NAME + word,)
         else:
             (stem,), (spelling,), (beginning,) = readings([word], self._language)
@@ -51,7 +49,7 @@ class Reader(dict[str, tuple[str, ...]]):
 
     def words(self, title: str, section: str, text: str) -> Counter[str]:
         """Count the words of a chunk."""
-        return Counter(content_words(searched(title, section, text), self._language))
+        return Counter(list_content_words(searched(title, section, text), self._language))
 
     def terms(self, words: Mapping[str, int]) -> dict[str, int]:
         """Count the terms of all readings of words that were counted."""

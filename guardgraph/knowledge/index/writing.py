@@ -1,4 +1,7 @@
-"""Changes of the file: chunks are put in and taken out, and what is counted follows them."""
+"""Changes of the file: chunks are put in and taken out, and what is counted follows them.
+
+What changes in a block of a part is gathered before it is written.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,88 @@ from typing import Final, NamedTuple
 
 from guardgraph.knowledge.index.blocks import Blocks
 from guardgraph.knowledge.index.collected import count
-from guardgraph.knowledge.index.gathered import Added, Gathered
-from guardgraph.knowledge.index.postings import BLOCK, appended, key, lengths_of, number_of, resized
+from guardgraph.knowledge.index.postings import BLOCK, appended, encoded, key, lengths_of, number_of, resized
 from guardgraph.knowledge.index.scopes import interned
 from guardgraph.knowledge.index.values import looked_up, rows_by_key
-from guardgraph.knowledge.index.words import KINDS, NAME, reader_of
+from guardgraph.knowledge.index.words import KINDS, NAME, Reader, reader_of
 from guardgraph.languages.terms import DEFAULT_LANGUAGE
 from guardgraph.state.access import Access
 
-__all__ = ["Kept", "Writer"]
+
+class Added(NamedTuple):
+    """The postings of a term that come behind those that a block has."""
+
+    size: int
+    data: bytes
+    total: int
+    """The sum of the counts."""
+    most: int
+    """The largest of them."""
+
+
+class Gathered:
+    """Gathers what changes in a block.
+
+    Args:
+        reader: of the part's language.
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._by_word = defaultdict[str, list[int]](list)
+        self.lengths: dict[int, int] = {}
+        """By place; 0 where a chunk was taken out."""
+        self.taken_out = Counter[str]()
+        """How often chunks that were taken out had each term."""
+        self.left = Counter[str]()
+        """How many of them had it."""
+
+    def put(self, place: int, words: Mapping[str, int], length: int) -> None:
+        """Put a chunk in, behind all others."""
+        self.lengths[place] = length
+        for word, times in words.items():
+            self._by_word[word] += (place, times)
+
+    def take_out(self, place: int, words: Mapping[str, int]) -> None:
+        """Take a chunk out: it has no length any more, and its postings stay."""
+        self.lengths[place] = 0
+        terms = self._reader.terms(words)
+        self.taken_out.update(terms)
+        self.left.update(terms.keys())
+
+    def added(self) -> dict[str, Added]:
+        """Return what was put in, by term.
+
+        Most words share no term with another one, so what is made of a word serves for all of its terms.
+        """
+        found, shared = dict[str, Added](), defaultdict[str, list[str]](list)
+        first: dict[str, str] = {}
+        for word, values in self._by_word.items():
+            one = _added(values)
+            for term in self._reader[word]:
+                if first.setdefault(term, word) == word:
+                    found[term] = one
+                else:
+                    shared[term].append(word)
+        for term, words in shared.items():
+            found[term] = _added(_merged(self._by_word[word] for word in (first[term], *words)))
+        return found
+
+
+def _added(values: list[int]) -> Added:
+    """Return the postings of place and count of chunk after chunk."""
+    counts = values[1::2]
+    return Added(len(counts), encoded(values[::2], counts), sum(counts), max(counts))
+
+
+def _merged(some: Iterable[list[int]]) -> list[int]:
+    """Return place and count of chunk after chunk that has any of some words."""
+    counts = dict[int, int]()
+    for values in some:
+        for place, times in zip(values[::2], values[1::2], strict=True):
+            counts[place] = counts.get(place, 0) + times
+    return [value for place in sorted(counts) for value in (place, counts[place])]
+
 
 _WORDS: Final = "SELECT term, id, total, holders, most FROM words WHERE part = ?"
 _NEXT: Final = "SELECT coalesce(max(id) + 1, ?) FROM words WHERE id BETWEEN ? AND ?"
@@ -25,7 +101,7 @@ _LENGTHS: Final = "SELECT id, data FROM lengths WHERE part = ? AND block = ?"
 _POSTINGS: Final = "SELECT id, size, data FROM postings WHERE id IN"
 
 
-class Kept(NamedTuple):
+class WrittenChunk(NamedTuple):
     """What of a chunk its words are made of."""
 
     id: int
@@ -63,7 +139,7 @@ class Writer:
         """Return the number of a new chunk of a scope, which is then put in."""
         return self._blocks.number(scope)
 
-    def add(self, chunk: Kept) -> None:
+    def add(self, chunk: WrittenChunk) -> None:
         """Put a chunk in."""
         if chunk.language and chunk.language not in self._languages:
             self._languages.add(chunk.language)
@@ -72,14 +148,14 @@ class Writer:
         for language in self._languages_of(chunk):
             self._count(chunk, language, 1)
 
-    def put_elsewhere(self, chunk: Kept) -> None:
+    def put_elsewhere(self, chunk: WrittenChunk) -> None:
         """Put a chunk that was taken out in the place where its scope has room, under another number."""
         number = self.number(chunk.scope)
         self._connection.execute("UPDATE chunks SET id = ? WHERE id = ?", [number, chunk.id])
         self._connection.execute("UPDATE vectors SET chunk = ? WHERE chunk = ?", [number, chunk.id])
         self.add(chunk._replace(id=number))
 
-    def remove(self, chunk: Kept) -> None:
+    def remove(self, chunk: WrittenChunk) -> None:
         """Take a chunk out."""
         self._blocks.leave(chunk.id)
         for language in self._languages_of(chunk):
@@ -118,18 +194,18 @@ class Writer:
         for each in (self._gathered, self._passages, self._words, self._documents):
             each.clear()
 
-    def _languages_of(self, chunk: Kept) -> Iterable[str]:
+    def _languages_of(self, chunk: WrittenChunk) -> Iterable[str]:
         return [chunk.language] if chunk.language else sorted(self._languages)
 
-    def _untold(self) -> list[Kept]:
+    def _untold(self) -> list[WrittenChunk]:
         """Return the chunks that do not tell their language, by number."""
         rows = self._connection.execute(
             "SELECT chunks.id, scope, language, title, section, text FROM chunks JOIN documents "
             "ON documents.id = document WHERE language = '' AND chunks.id > 0 ORDER BY chunks.id"
         )
-        return [Kept(*row) for row in rows]
+        return [WrittenChunk(*row) for row in rows]
 
-    def _count(self, chunk: Kept, language: str, sign: int) -> None:
+    def _count(self, chunk: WrittenChunk, language: str, sign: int) -> None:
         reader = reader_of(language)
         words = reader.words(chunk.title, chunk.section, chunk.text)
         length, part = words.total(), self._part(chunk.scope, language, bool(chunk.language))

@@ -9,24 +9,15 @@ from pathlib import Path
 from guardgraph.formats.article import sections_of
 from guardgraph.knowledge.documents import Chunk, StoredDocument
 from guardgraph.knowledge.ingest.collection import Collection
-from guardgraph.knowledge.ingest.content import (
-    Content,
-    content_of,
-    day_of,
-    own_readers,
-    parsed_of,
-    quick_stamp,
-)
-from guardgraph.knowledge.ingest.folder import Entry, Folder
-from guardgraph.knowledge.ingest.readers import within
+from guardgraph.knowledge.ingest.content import Content, content_of, day_of, own_readers, parsed_of, quick_stamp
+from guardgraph.knowledge.ingest.folder import Folder, FolderEntry
 from guardgraph.knowledge.ingest.report import Failed, Report, Unusable
+from guardgraph.knowledge.ingest.rules import within
 from guardgraph.knowledge.ingest.sidecar import ReadersUnknown, narrowed
 from guardgraph.state.access import Access
 from guardgraph.state.rag import PASSAGE_CHARS
-from guardgraph.tools.chunks import pieces_of
-from guardgraph.tools.folder import name_problem, source_of
-
-__all__ = ["add_folder"]
+from guardgraph.tools.chunks import split_document_into_chunks
+from guardgraph.tools.folder import find_file_name_problem, name_source_of_file
 
 
 def add_folder(
@@ -50,10 +41,10 @@ def add_folder(
         ConfigurationError: an id is taken, or more than half are gone; nothing was changed.
         StoreError: the base cannot be written; what was written is whole documents.
     """
-    entries = dict[str, Entry]()
+    entries = dict[str, FolderEntry]()
     for entry in folder.entries:
         number = prefix + "/".join(entry.file.parts)
-        if (problem := name_problem(number, source_of(folder.name, entry.file.parts))) is not None:
+        if (problem := find_file_name_problem(number, name_source_of_file(folder.name, entry.file.parts))) is not None:
             collection.failed.append(Failed(entry.shown, problem))
         else:
             entries[number] = entry
@@ -88,7 +79,7 @@ def _unread(ids: Iterable[str], prefix: str, folder: Folder) -> Iterator[str]:
             yield number
 
 
-def _lost(gone: Iterable[str], entries: dict[str, Entry], collection: Collection) -> list[str]:
+def _lost(gone: Iterable[str], entries: dict[str, FolderEntry], collection: Collection) -> list[str]:
     """Return what of the gone documents stands under no other name in the folder."""
     named = {number: collection.listed[number].stamp.sha256 for number in gone}
     found, sizes = set[str](), {collection.listed[number].stamp.size for number in named}
@@ -100,9 +91,9 @@ def _lost(gone: Iterable[str], entries: dict[str, Entry], collection: Collection
     return [number for number, digest in named.items() if digest not in found]
 
 
-def _add(number: str, entry: Entry, folder: Folder, collection: Collection) -> None:
+def _add(number: str, entry: FolderEntry, folder: Folder, collection: Collection) -> None:
     rule = folder.rules.readers_of(entry.file.parts)
-    source, before = source_of(folder.name, entry.file.parts), collection.listed.get(number)
+    source, before = name_source_of_file(folder.name, entry.file.parts), collection.listed.get(number)
     # What an unchanged document says of its own readers is within the rule, as it was.
     is_placed = before is not None and (before.source, before.access.readers) == (source, rule)
     if before is not None and is_placed and quick_stamp(entry) == before.stamp[:2]:
@@ -128,7 +119,9 @@ def _add(number: str, entry: Entry, folder: Folder, collection: Collection) -> N
     collection.leave_empty(number, entry.shown)
 
 
-def _document(number: str, entry: Entry, content: Content, *, name: str, source: str, access: Access) -> StoredDocument:
+def _document(
+    number: str, entry: FolderEntry, content: Content, *, name: str, source: str, access: Access
+) -> StoredDocument:
     said, parsed = content.said, parsed_of(entry, content)
     title, sections = sections_of(parsed, Path(entry.file.parts[-1]).stem)
     return StoredDocument(
@@ -140,7 +133,9 @@ def _document(number: str, entry: Entry, content: Content, *, name: str, source:
         access=access,
         chunks=tuple(
             Chunk(piece.id, piece.section, piece.text, *piece.span)
-            for piece in pieces_of(number, parsed.text, sections, PASSAGE_CHARS, below=said.section or parsed.section)
+            for piece in split_document_into_chunks(
+                number, parsed.text, sections, PASSAGE_CHARS, below=said.section or parsed.section
+            )
         ),
         stamp=content.stamp,
     )

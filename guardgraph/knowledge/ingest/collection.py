@@ -13,8 +13,6 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.access import Access
 from guardgraph.tools.folder import LeftOut
 
-__all__ = ["Collection"]
-
 _SHOWN = 3
 """So many ids stand for all of them in a message."""
 

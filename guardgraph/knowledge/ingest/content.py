@@ -13,27 +13,17 @@ from guardgraph.formats.by_ending import FORMATS, decoded
 from guardgraph.formats.html import parse_html
 from guardgraph.formats.rst import parse_rst
 from guardgraph.knowledge.documents import Stamp
-from guardgraph.knowledge.ingest.folder import PDF, Entry
+from guardgraph.knowledge.ingest.folder import PDF, FolderEntry
 from guardgraph.knowledge.ingest.report import Unusable
 from guardgraph.knowledge.ingest.sidecar import (
     ReadersUnknown,
-    Said,
+    SidecarRules,
     said_in_field_list,
     said_in_front_matter,
     said_in_page,
     said_in_sidecar,
 )
 from guardgraph.plain.errors import ConfigurationError
-
-__all__ = [
-    "MAX_DOCUMENT_BYTES",
-    "Content",
-    "content_of",
-    "day_of",
-    "own_readers",
-    "parsed_of",
-    "quick_stamp",
-]
 
 MAX_DOCUMENT_BYTES: Final = 50_000_000
 """Bytes of one file. Nobody reads a longer one; what is found in it could not be checked by a person."""
@@ -51,17 +41,17 @@ class Content(NamedTuple):
     """What was read of a document and its sidecar."""
 
     data: bytes
-    said: Said
+    said: SidecarRules
     """What the sidecar says."""
     stamp: Stamp
 
 
-def quick_stamp(entry: Entry) -> tuple[int, int] | None:
+def quick_stamp(entry: FolderEntry) -> tuple[int, int] | None:
     """Return the size and the time of a document, None where they cannot tell whether it is unchanged."""
     return None if entry.beside is not None or entry.wrong else (entry.file.size, entry.file.modified)
 
 
-def content_of(entry: Entry) -> Content:
+def content_of(entry: FolderEntry) -> Content:
     """Read a document and its sidecar.
 
     Raises:
@@ -72,7 +62,7 @@ def content_of(entry: Entry) -> Content:
     data, modified = _bytes_of(entry.file.path)
     digest = hashlib.sha256(data)
     if entry.beside is None:
-        return Content(data, Said(), Stamp(len(data), modified, digest.hexdigest()))
+        return Content(data, SidecarRules(), Stamp(len(data), modified, digest.hexdigest()))
     try:
         beside, later = _bytes_of(entry.beside.path)
     except Unusable as error:
@@ -82,7 +72,7 @@ def content_of(entry: Entry) -> Content:
     return Content(data, said_in_sidecar(beside), stamp)
 
 
-def own_readers(entry: Entry, content: Content) -> tuple[str, ...] | None:
+def own_readers(entry: FolderEntry, content: Content) -> tuple[str, ...] | None:
     """Return the readers that a document names at its top, None where it names none.
 
     Raises:
@@ -98,7 +88,7 @@ def own_readers(entry: Entry, content: Content) -> tuple[str, ...] | None:
     return said_in_field_list(text) if own is None and parse is parse_rst else own
 
 
-def parsed_of(entry: Entry, content: Content) -> Parsed:
+def parsed_of(entry: FolderEntry, content: Content) -> Parsed:
     """Return what a file says.
 
     Raises:
@@ -134,7 +124,7 @@ def _extracted(data: bytes, kind: Literal["html", "pdf"]) -> Parsed:
     return assembled(found.parts, updated_at=day, page_title=found.title, without_headings=is_paged)
 
 
-def _text(entry: Entry, content: Content) -> str:
+def _text(entry: FolderEntry, content: Content) -> str:
     try:
         text = decoded(content.data, entry.suffix)
     except UnicodeError as error:

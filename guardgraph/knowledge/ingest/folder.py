@@ -14,9 +14,7 @@ from guardgraph.formats.by_ending import FORMATS
 from guardgraph.knowledge.ingest.report import Failed
 from guardgraph.knowledge.ingest.rules import RULES, Rules, is_rule, rules_of
 from guardgraph.knowledge.ingest.sidecar import SIDECAR
-from guardgraph.tools.folder import FoundFile, LeftOut, Unread, find_files, own_name, shown_name
-
-__all__ = ["PDF", "Entry", "Folder", "find_documents"]
+from guardgraph.tools.folder import FoundFile, LeftOut, Unread, find_folder_files, format_file_path, name_root_folder
 
 PDF: Final = ".pdf"
 _MAX_FILES: Final = 1_000_000
@@ -25,7 +23,7 @@ _BESIDE: Final = (SIDECAR, ".meta.yml")
 _SUFFIXES: Final = frozenset({*FORMATS, PDF, ".yaml", ".yml"})
 
 
-class Entry(NamedTuple):
+class FolderEntry(NamedTuple):
     """A document of a folder."""
 
     file: FoundFile
@@ -37,7 +35,7 @@ class Entry(NamedTuple):
     @property
     def shown(self) -> str:
         """Its path under the root."""
-        return shown_name(self.file.parts)
+        return format_file_path(self.file.parts)
 
     @property
     def suffix(self) -> str:
@@ -50,7 +48,7 @@ class Folder(NamedTuple):
 
     name: str
     """Its own, of the folder itself."""
-    entries: list[Entry]
+    entries: list[FolderEntry]
     """In the order of their paths."""
     rules: Rules
     left_out: list[LeftOut]
@@ -69,16 +67,16 @@ def find_documents(root: Path, readers: tuple[str, ...] | None) -> Folder:
     Raises:
         ConfigurationError: the folder cannot be read, or a rule is wrong.
     """
-    files, left_out, unread = find_files(root, _SUFFIXES, max_files=_MAX_FILES, max_bytes=sys.maxsize)
+    files, left_out, unread = find_folder_files(root, _SUFFIXES, max_files=_MAX_FILES, max_bytes=sys.maxsize)
     rules = rules_of(files, [*left_out, *unread, *_folders_like_rules(root, files)], readers)
     documents, others = _documents(files)
     sidecars = _Sidecars(documents, files, [*left_out, *unread])
     kept = [item for item in left_out if not _is_beside(item.name)]
     return Folder(
-        name=own_name(root),
+        name=name_root_folder(root),
         entries=[_entry(file, sidecars.of(file)) for file in documents],
         rules=rules,
-        left_out=[*kept, *(LeftOut(shown_name(file.parts), "another format") for file in others)],
+        left_out=[*kept, *(LeftOut(format_file_path(file.parts), "another format") for file in others)],
         failed=sidecars.unused(),
         unread=unread,
     )
@@ -89,7 +87,7 @@ def _folders_like_rules(root: Path, files: Iterable[FoundFile]) -> Iterator[Left
     folders = {file.parts[:size] for file in files for size in range(len(file.parts))}
     for parts in sorted((*folder, RULES) for folder in folders):
         if root.joinpath(*parts).is_dir():
-            yield LeftOut(shown_name(parts), "no regular file")
+            yield LeftOut(format_file_path(parts), "no regular file")
 
 
 def _documents(files: Iterable[FoundFile]) -> tuple[list[FoundFile], list[FoundFile]]:
@@ -116,7 +114,7 @@ class _Sidecars:
     def __init__(
         self, documents: Iterable[FoundFile], files: Iterable[FoundFile], not_read: Iterable[LeftOut | Unread]
     ) -> None:
-        found = [(shown_name(file.parts), file) for file in files if _is_beside(file.parts[-1])]
+        found = [(format_file_path(file.parts), file) for file in files if _is_beside(file.parts[-1])]
         self._found: list[tuple[str, FoundFile | LeftOut | Unread]] = [
             *found, *((item.name, item) for item in not_read if _is_beside(item.name)),
         ]  # fmt: skip
@@ -138,7 +136,7 @@ class _Sidecars:
     def unused(self) -> list[Failed]:
         """Return those that say something of no document, once all documents were asked for."""
         return sorted(
-            Failed(shown_name(item.parts), "no document stands beside it that it says something of")
+            Failed(format_file_path(item.parts), "no document stands beside it that it says something of")
             for name, items in self._by_name.items()
             if name not in self._used
             for item in items
@@ -148,23 +146,25 @@ class _Sidecars:
 
 def _names(file: FoundFile) -> set[str]:
     """Return how a sidecar of a document may begin."""
-    return {shown_name(file.parts), shown_name((*file.parts[:-1], splitext(file.parts[-1])[0]))}
+    return {format_file_path(file.parts), format_file_path((*file.parts[:-1], splitext(file.parts[-1])[0]))}
 
 
 def _alike(name: str) -> str:
     return normalize("NFC", name).casefold()
 
 
-def _entry(file: FoundFile, beside: list[FoundFile | LeftOut | Unread]) -> Entry:
+def _entry(file: FoundFile, beside: list[FoundFile | LeftOut | Unread]) -> FolderEntry:
     if not beside:
-        return Entry(file)
+        return FolderEntry(file)
     if len(beside) > 1:
-        return Entry(file, wrong=f"one {SIDECAR} beside it is required; given: {len(beside)}")
+        return FolderEntry(file, wrong=f"one {SIDECAR} beside it is required; given: {len(beside)}")
     [item] = beside
     if isinstance(item, Unread):
-        return Entry(file, wrong=f"its {SIDECAR}: {item.reason}")
+        return FolderEntry(file, wrong=f"its {SIDECAR}: {item.reason}")
     if isinstance(item, LeftOut):
-        return Entry(file, wrong=f"its {SIDECAR}: a file of its own is required; given: {item.reason}")
+        return FolderEntry(file, wrong=f"its {SIDECAR}: a file of its own is required; given: {item.reason}")
     if not item.parts[-1].lower().endswith(SIDECAR):
-        return Entry(file, wrong=f"{shown_name(item.parts)}: what stands beside a document is named {SIDECAR}")
-    return Entry(file, item)
+        return FolderEntry(
+            file, wrong=f"{format_file_path(item.parts)}: what stands beside a document is named {SIDECAR}"
+        )
+    return FolderEntry(file, item)

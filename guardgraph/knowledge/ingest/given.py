@@ -9,15 +9,13 @@ from typing import Any, Final
 
 from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
 from guardgraph.knowledge.ingest.collection import Collection
-from guardgraph.knowledge.ingest.readers import readers_in, within
 from guardgraph.knowledge.ingest.report import Report, Unusable
+from guardgraph.knowledge.ingest.rules import readers_in, within
 from guardgraph.knowledge.ingest.sidecar import narrowed
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.json import json_problem
+from guardgraph.plain.json import find_json_problem
 from guardgraph.state.access import Access
 from guardgraph.tools.knowledge_base import Document
-
-__all__ = ["GIVEN", "add_documents"]
 
 GIVEN: Final = "documents"
 """The collection of documents that are given without a name."""
@@ -76,7 +74,7 @@ def _checked(at: int, document: object, tenant: str | None) -> Mapping[str, Any]
         value = document.get(field)
         if not isinstance(value, str):
             raise ConfigurationError(f"document {at}: {field!r} is missing or no string")
-        if (problem := json_problem(value)) is not None:
+        if (problem := find_json_problem(value)) is not None:
             raise ConfigurationError(f"document {at}: {field}: a text that can be stored is required, not {problem}")
     for field in ("id", "source"):
         if (name := document[field]) != name.strip() or not name:

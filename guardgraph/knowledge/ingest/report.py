@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from guardgraph.tools.folder import LeftOut, describe_left_out
-
-__all__ = ["Failed", "Report", "Unusable"]
+from guardgraph.tools.folder import LeftOut, describe_left_out_files
 
 
 class Unusable(ValueError):
@@ -44,4 +42,4 @@ class Report(NamedTuple):
 
     def describe_left_out(self) -> str:
         """Return how many were left out for each reason, with their first names, on one line; "" if none was."""
-        return describe_left_out(self.left_out)
+        return describe_left_out_files(self.left_out)

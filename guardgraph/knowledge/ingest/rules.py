@@ -1,18 +1,46 @@
-"""The rules of a folder: ``access.yaml`` says who may read what stands beside and below it."""
+"""The rules of a folder: ``access.yaml`` says who may read what stands beside and below it.
+
+Readers are listed as people write them, and one list stays within another.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from guardgraph.formats.settings_file import Place, WrongText, parse_yaml, text_of
-from guardgraph.knowledge.ingest.readers import beyond, readers_in
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.state.access import PUBLIC
-from guardgraph.tools.folder import FoundFile, LeftOut, Unread, shown_name
+from guardgraph.plain.json import find_json_problem
+from guardgraph.state.access import PUBLIC, TENANT, normalize_document_access
+from guardgraph.tools.folder import FoundFile, LeftOut, Unread, format_file_path
 
-__all__ = ["RULES", "Rules", "is_rule", "rules_of"]
+
+def readers_in(value: object) -> tuple[str, ...]:
+    """Return a list of readers in its normal form.
+
+    Raises:
+        ValueError: it is no list, or something in it names no reader; the message says what is allowed.
+    """
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"a list of public, tenant, user:ID or group:ID is required; given: {value!r:.80}")
+    for reader in value:
+        if isinstance(reader, str) and (problem := find_json_problem(reader)) is not None:
+            raise ValueError(f"a reader without {problem} is required; given: {reader!r:.80}")
+        if isinstance(reader, str) and (own := reader.partition(":")[2]) != own.strip():  # nobody is called so
+            raise ValueError(f"an ID without blanks around it is required; given: {reader!r:.80}")
+    return normalize_document_access(None, value).readers
+
+
+def within(reader: str, readers: Sequence[str]) -> bool:
+    """Say whether whoever a reader stands for is sure to be among others: nobody knows who is in a group."""
+    return reader in readers or PUBLIC in readers or (reader != PUBLIC and TENANT in readers)
+
+
+def beyond(readers: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Return the readers that are not within the others."""
+    return [reader for reader in readers if not within(reader, others)]
+
 
 RULES: Final = "access.yaml"
 _LIKE_RULES: Final = frozenset({RULES, "access.yml", f".{RULES}", ".access.yml", f"{RULES}.txt"})
@@ -74,7 +102,7 @@ def rules_of(files: Iterable[FoundFile], not_read: Iterable[LeftOut | Unread], g
 
 
 def _readers(file: FoundFile, above: tuple[str, ...] | None) -> tuple[str, ...]:
-    shown = shown_name(file.parts)
+    shown = format_file_path(file.parts)
     if file.parts[-1] != RULES:
         raise ConfigurationError(_misnamed(shown))
     try:

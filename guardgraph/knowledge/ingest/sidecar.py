@@ -9,20 +9,9 @@ from typing import Any, Final, NamedTuple
 from guardgraph.formats.markdown import front_matter_of
 from guardgraph.formats.rst import fields_of
 from guardgraph.formats.settings_file import MAX_BYTES, WrongText, parse_yaml
-from guardgraph.knowledge.ingest.readers import beyond, readers_in
 from guardgraph.knowledge.ingest.report import Unusable
-from guardgraph.plain.json import json_problem
-
-__all__ = [
-    "SIDECAR",
-    "ReadersUnknown",
-    "Said",
-    "narrowed",
-    "said_in_field_list",
-    "said_in_front_matter",
-    "said_in_page",
-    "said_in_sidecar",
-]
+from guardgraph.knowledge.ingest.rules import beyond, readers_in
+from guardgraph.plain.json import find_json_problem
 
 SIDECAR: Final = ".meta.yaml"
 """How the name of a file ends that says something of the document beside it."""
@@ -39,7 +28,7 @@ _MEANT = re.compile(r"\s*(---|\+\+\+|;;;)[ \t]*\n(.*?)(?:^\1[ \t]*$|\Z)", re.DOT
 _NOT_FRONT_MATTER: Final = "its front matter: lines of `key: value` between two lines of three hyphens are required"
 
 
-class Said(NamedTuple):
+class SidecarRules(NamedTuple):
     """What a document says of itself; "" and None where it says nothing."""
 
     readers: tuple[str, ...] | None = None
@@ -53,7 +42,7 @@ class ReadersUnknown(Unusable):
     """Nobody can tell whom a document means to keep out."""
 
 
-def said_in_sidecar(content: bytes) -> Said:
+def said_in_sidecar(content: bytes) -> SidecarRules:
     """Read a ``name.meta.yaml``.
 
     Raises:
@@ -67,7 +56,7 @@ def said_in_sidecar(content: bytes) -> Said:
         for field in value:
             if field not in _FIELDS:
                 raise ValueError(f"{field!r:.80}: no such field; {', '.join(_FIELDS)} are allowed")
-        return Said(_readers(value), **{field: _text(value, field) for field in _TEXTS})
+        return SidecarRules(_readers(value), **{field: _text(value, field) for field in _TEXTS})
     except ValueError as error:
         raise ReadersUnknown(f"its {SIDECAR}: {error}") from None
 
@@ -154,7 +143,7 @@ def _mapping(text: str) -> dict[str, Any]:
 
 def _text(value: Mapping[str, Any], field: str) -> str:
     given = value.get(field, "")
-    if not isinstance(given, str) or json_problem(given) is not None:
+    if not isinstance(given, str) or find_json_problem(given) is not None:
         raise ValueError(f"{field}: a text is required; given: {given!r:.80}")
     return " ".join(given.split())
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import islice
 
-from guardgraph.languages.sentences import sentences
+from guardgraph.languages.sentences import split_sentences
 from guardgraph.nodes.offline.incident import NO_STATUS, Allowed, Lines
-from guardgraph.nodes.offline.prose import ended
+from guardgraph.nodes.offline.prose import add_end_mark
 from guardgraph.plain.json import JsonObject
 from guardgraph.world.call import mark_as_instant
-
-__all__ = ["DRAFT_CHARS", "draft", "shorten"]
 
 DRAFT_CHARS = 900
 """max_draft_chars of the default budget; a tighter budget has the draft shortened."""
@@ -27,7 +25,7 @@ _APOLOGY = "We apologize for the disruption"
 
 
 @mark_as_instant
-def draft(view: JsonObject) -> JsonObject:
+def write_offline_draft(view: JsonObject) -> JsonObject:
     """Write an update from the incident context: status, what happened, impact, next actions, estimate.
 
     Where a context tells neither what happened nor what the impact is, whatever else it holds stands in for them.
@@ -36,11 +34,11 @@ def draft(view: JsonObject) -> JsonObject:
         view: ``{goal, incident_context}``.
     """
     context = view.get("incident_context")
-    return {"draft": _written(Lines(context if isinstance(context, dict) else {}))}
+    return {"draft": _compose_update_text(Lines(context if isinstance(context, dict) else {}))}
 
 
 @mark_as_instant
-def shorten(view: JsonObject) -> JsonObject:
+def shorten_offline_draft(view: JsonObject) -> JsonObject:
     """Cut a draft after the last sentence that fits, or where none does, after the last word.
 
     Args:
@@ -48,86 +46,96 @@ def shorten(view: JsonObject) -> JsonObject:
     """
     limit, text = view.get("max_chars"), view.get("draft")
     text = text.strip() if isinstance(text, str) else ""
-    return {"draft": _cut(text, limit) if isinstance(limit, int) else text}
+    return {"draft": _cut_draft_at_sentence(text, limit) if isinstance(limit, int) else text}
 
 
-def _written(lines: Lines) -> str:
+def _compose_update_text(lines: Lines) -> str:
     """Return the update's text: what happened has the room that the other lines leave."""
     record = lines.record
-    opening, status = lines.opening(), lines.section("current_status", _SECTION_CHARS)
-    impact = _impact(lines)
-    planned = lines.section("next_actions", _SECTION_CHARS) if record.is_planned else ""
-    estimate = "" if record.is_closed else lines.estimate()
+    opening, status = lines.write_opening_line(), lines.write_section_line("current_status", _SECTION_CHARS)
+    impact = _write_impact_lines(lines)
+    planned = lines.write_section_line("next_actions", _SECTION_CHARS) if record.has_next_actions else ""
+    estimate = "" if record.is_closed_incident else lines.write_estimate_line()
     after = [*impact, *([_APOLOGY] if impact else []), planned, estimate]
-    story = _story(lines, _ROOM - sum(len(line) + 2 for line in (opening, status, *after, NO_STATUS, _MORE)))
-    if not status and (story or record.title or record.affected):
+    story = _write_story_lines(
+        lines, _ROOM - sum(len(line) + 2 for line in (opening, status, *after, NO_STATUS, _MORE))
+    )
+    if not status and (story or record.incident_title or record.names_of_affected):
         status = NO_STATUS
     if not story and not impact:
-        after = [*lines.other_facts(_SECTION_CHARS), *after]
+        after = [*lines.write_other_facts(_SECTION_CHARS), *after]
     told = [line for line in (opening, status, *story, *after) if line]
-    if status and not planned and not estimate and not record.is_closed:
-        told.append(lines.section("next_actions", _SECTION_CHARS))
-    return _joined(told if len(told) > 1 else [*told, _MORE], lines.allowed)
+    if status and not planned and not estimate and not record.is_closed_incident:
+        told.append(lines.write_section_line("next_actions", _SECTION_CHARS))
+    return _join_update_lines(told if len(told) > 1 else [*told, _MORE], lines.allowed)
 
 
-def _impact(lines: Lines) -> list[str]:
+def _write_impact_lines(lines: Lines) -> list[str]:
     """Return what customers notice, and what is affected."""
     return list(
-        dict.fromkeys(filter(None, [lines.section("customer_impact", _SECTION_CHARS), lines.affected(_SECTION_CHARS)]))
+        dict.fromkeys(
+            filter(
+                None,
+                [
+                    lines.write_section_line("customer_impact", _SECTION_CHARS),
+                    lines.write_affected_line(_SECTION_CHARS),
+                ],
+            )
+        )
     )
 
 
-def _story(lines: Lines, room: int) -> list[str]:
+def _write_story_lines(lines: Lines, room: int) -> list[str]:
     """Return what was reported and the latest update, in whole sentences: the update has at most half the room."""
     record, allowed = lines.record, lines.allowed
-    reported = list(islice(record.summary(), _MOST_SENTENCES))
+    reported = list(islice(record.read_summary_sentences(), _MOST_SENTENCES))
     known = set(reported)
-    news = (sentence for sentence in islice(record.latest_update(), _MOST_SENTENCES) if sentence not in known)
-    latest = _fitting(_LATEST, news, room // 2, allowed)
-    first = _fitting(_REPORTED, reported, room - len(latest), allowed)
+    news = (sentence for sentence in islice(record.read_latest_update(), _MOST_SENTENCES) if sentence not in known)
+    latest = _fit_allowed_sentences(_LATEST, news, room // 2, allowed)
+    first = _fit_allowed_sentences(_REPORTED, reported, room - len(latest), allowed)
     return [line for line in (first, latest) if line]
 
 
-def _fitting(lead: str, found: Iterable[str], room: int, allowed: Allowed) -> str:
+def _fit_allowed_sentences(lead: str, found: Iterable[str], room: int, allowed: Allowed) -> str:
     """Return the sentences that may be said, up to the first that does not fit, else a part of one."""
     line, too_long = "", ""
     for sentence in found:
         longer = f"{line or lead} {sentence}"
         if len(longer) <= room:
-            line = longer if allowed.says(f"{lead} {sentence}") else line
+            line = longer if allowed.is_allowed_text(f"{lead} {sentence}") else line
         elif line:
             break
         else:
             too_long = too_long or sentence
     if line or not too_long:
         return line
-    part = _cut_at_word(f"{lead} {too_long}", room - 1).rstrip(" ,;:–—-")
-    return allowed.first([f"{part}…"]) if len(part) > len(lead) else ""
+    part = _cut_draft_at_word(f"{lead} {too_long}", room - 1).rstrip(" ,;:–—-")
+    return allowed.find_allowed_text([f"{part}…"]) if len(part) > len(lead) else ""
 
 
-def _joined(lines: list[str], allowed: Allowed) -> str:
+def _join_update_lines(lines: list[str], allowed: Allowed) -> str:
     """Return the lines as one text; a line that says together with others what may not be said is left out."""
-    told = [ended(line) for line in lines if line]
+    told = [add_end_mark(line) for line in lines if line]
     text = " ".join(told)
-    if len(text) <= _ROOM and allowed.says(text):
+    if len(text) <= _ROOM and allowed.is_allowed_text(text):
         return text
     text = ""
     for line in told:
         longer = f"{text} {line}".strip()
-        text = longer if len(longer) <= _ROOM and allowed.says(longer) else text
+        text = longer if len(longer) <= _ROOM and allowed.is_allowed_text(longer) else text
     return text
 
 
-def _cut(text: str, limit: int) -> str:
+def _cut_draft_at_sentence(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     ends = [0]
-    for sentence in sentences(text):
+    for sentence in split_sentences(text):
         ends.append(text.index(sentence, ends[-1]) + len(sentence))
     end = max(end for end in ends if end <= max(limit, 0))
-    return text[:end] or _cut_at_word(text, limit)
+    return text[:end] or _cut_draft_at_word(text, limit)
 
 
-def _cut_at_word(text: str, limit: int) -> str:
+def _cut_draft_at_word(text: str, limit: int) -> str:
     head = text[: max(limit, 0) + 1]
     return " ".join(head.split()[:-1]) or head[:-1]

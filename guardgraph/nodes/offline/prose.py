@@ -11,10 +11,8 @@ from collections.abc import Iterator, Sequence
 from html import unescape
 from unicodedata import east_asian_width
 
-from guardgraph.languages.sentences import sentences
-from guardgraph.languages.wording import normalised, words
-
-__all__ = ["ENDS", "capital", "ended", "has_path", "listed", "plain_line", "plain_sentences"]
+from guardgraph.languages.sentences import split_sentences
+from guardgraph.languages.wording import normalise_spaces, split_words
 
 ENDS = ".!?…。！？।"
 """What a sentence ends with."""
@@ -71,7 +69,7 @@ _PATH = re.compile(
 """An absolute path (the directories of the Filesystem Hierarchy Standard), or a name that ends like a file's."""
 
 
-def plain_sentences(text: str) -> Iterator[str]:
+def read_prose_sentences(text: str) -> Iterator[str]:
     """Yield what a text says, sentence by sentence.
 
     Args:
@@ -81,44 +79,44 @@ def plain_sentences(text: str) -> Iterator[str]:
         Whole sentences in the text's order, each on one line and with an end mark. Left out are headings, tables,
         code, sentences that only point to a link, and those that name a file.
     """
-    for statement in _statements(_without_tags(text[:_READ_CHARS])):
-        for sentence in sentences(_WIDE_END.sub("\n", _without_marks(statement))):
-            said = _without_pointer(sentence).strip(" ,;:–—-")
-            if words(said) and not has_path(said):
-                yield ended(capital(said))
+    for statement in _read_prose_statements(_strip_prose_tags(text[:_READ_CHARS])):
+        for sentence in split_sentences(_WIDE_END.sub("\n", _strip_prose_marks(statement))):
+            said = _drop_pointing_link(sentence).strip(" ,;:–—-")
+            if split_words(said) and not has_file_path(said):
+                yield add_end_mark(capitalise_sentence(said))
 
 
-def plain_line(text: str) -> str:
+def read_prose_line(text: str) -> str:
     """Return a short text, such as a title, without its markup and full stop; blank if it names a file."""
-    said = _without_pointer(normalised(_without_marks(_without_tags(text[:_READ_CHARS])))).lstrip("# ")
-    return "" if has_path(said) else said.rstrip(".!")
+    said = _drop_pointing_link(normalise_spaces(_strip_prose_marks(_strip_prose_tags(text[:_READ_CHARS])))).lstrip("# ")
+    return "" if has_file_path(said) else said.rstrip(".!")
 
 
-def has_path(text: str) -> bool:
+def has_file_path(text: str) -> bool:
     """Say whether a text names a file."""
     return _PATH.search(text) is not None
 
 
-def ended(text: str) -> str:
+def add_end_mark(text: str) -> str:
     """Return a text with an end mark."""
     if not text or text.rstrip("\"')]”’»")[-1:] in tuple(ENDS):
         return text
     return text + ("。" if east_asian_width(text[-1]) in "WF" else ".")
 
 
-def capital(text: str) -> str:
+def capitalise_sentence(text: str) -> str:
     """Return a text that begins with a capital, unless it begins with a name such as *ci.example.org*."""
     first = text.partition(" ")[0]
     return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
 
 
-def listed(items: Sequence[str]) -> str:
+def join_prose_list(items: Sequence[str]) -> str:
     """Return items as one list: *a, b and c*."""
     *most, last = items
     return f"{', '.join(most)}{',' if len(most) > 1 else ''} and {last}" if most else last
 
 
-def _without_tags(text: str) -> str:
+def _strip_prose_tags(text: str) -> str:
     text = _FRONT_MATTER.sub("", text, count=1) if text.lstrip().startswith("---") else text
     if "<" in text or "-->" in text:
         text = _ITEM_TAG.sub("\n- ", _HIDDEN.sub("\n", text))
@@ -126,25 +124,25 @@ def _without_tags(text: str) -> str:
     return unescape(text)
 
 
-def _without_marks(text: str) -> str:
+def _strip_prose_marks(text: str) -> str:
     text = _LINK.sub(r"\1", _IMAGE.sub("", text))
     text = _UNDERLINES.sub(r"\2", _STARS.sub(r"\2", text))
     return _MARKS.sub("", text)
 
 
-def _statements(text: str) -> Iterator[str]:
+def _read_prose_statements(text: str) -> Iterator[str]:
     """Yield the paragraphs and items of a text, wrapped lines joined."""
-    reader = _Reader()
+    reader = _ProseReader()
     fenced = False
     for line in text.splitlines():
         if _FENCE.match(line):
             fenced = not fenced
         elif not fenced:
-            yield from reader.read(_QUOTED.sub("", line))
-    yield from reader.finish()
+            yield from reader.take_text_line(_QUOTED.sub("", line))
+    yield from reader.finish_statements()
 
 
-class _Reader:
+class _ProseReader:
     """Reads lines: what is said so far, and the items of the list that it introduces."""
 
     def __init__(self) -> None:
@@ -152,7 +150,7 @@ class _Reader:
         self._items: list[str] = []
         self._is_item = self._wraps = self._paused = False
 
-    def read(self, line: str) -> list[str]:
+    def take_text_line(self, line: str) -> list[str]:
         """Read a line and return the statements that are complete with it."""
         item = _ITEM.match(line) if not _STARS.match(line.lstrip()) else None
         plain = line[item.end() :].strip() if item else line.strip()
@@ -160,20 +158,20 @@ class _Reader:
         if not plain:
             self._paused = True
         elif _HEADING.match(line) or _LINK.fullmatch(plain):
-            done = self.finish()
-        elif item and self._introduces():
+            done = self.finish_statements()
+        elif item and self._is_introduction():
             self._items.append(plain)
-        elif self._goes_on(plain) and not item:
-            self._join(plain)
+        elif self._is_continued_by(plain) and not item:
+            self._append_to_statement(plain)
         else:
-            done = self.finish()
+            done = self.finish_statements()
             self._said, self._is_item = plain, item is not None
         if plain:
             self._paused = False
             self._wraps = len(line) >= _WRAPPED_CHARS or plain.endswith(",")
         return done
 
-    def finish(self) -> list[str]:
+    def finish_statements(self) -> list[str]:
         """Return the statements that wait for nothing more."""
         said, items = self._said, self._items
         self._said, self._items = "", []
@@ -182,27 +180,27 @@ class _Reader:
         if any(len(item.split()) > _ITEM_WORDS or item.endswith(tuple(ENDS)) for item in items):
             return items
         named = items if len(items) <= _MOST_NAMED + 1 else [*items[:_MOST_NAMED], "others"]
-        return [f"{said.removesuffix(':')}: {listed([item.rstrip(',;') for item in named])}"]
+        return [f"{said.removesuffix(':')}: {join_prose_list([item.rstrip(',;') for item in named])}"]
 
-    def _introduces(self) -> bool:
+    def _is_introduction(self) -> bool:
         return self._said.endswith(":") or (bool(self._said) and not self._is_item and self._said[-1] not in ENDS)
 
-    def _goes_on(self, plain: str) -> bool:
+    def _is_continued_by(self, plain: str) -> bool:
         latest = self._items[-1] if self._items else self._said
         if not latest or self._paused or latest.endswith(":"):
             return False
         return self._wraps or (plain[0].islower() and not latest.endswith(tuple(ENDS)))
 
-    def _join(self, plain: str) -> None:
+    def _append_to_statement(self, plain: str) -> None:
         if self._items:
             self._items[-1] += f" {plain}"
         else:
             self._said += f" {plain}"
 
 
-def _without_pointer(sentence: str) -> str:
+def _drop_pointing_link(sentence: str) -> str:
     """Return a sentence as it is, without the link that it ends with, or blank if it only points to one."""
-    said = _BRACKETED.sub(lambda match: "" if "://" in match[0] else match[0], normalised(sentence))
+    said = _BRACKETED.sub(lambda match: "" if "://" in match[0] else match[0], normalise_spaces(sentence))
     said = _HOME.sub(r"\1", said)
     parts = said.split(" ")
     others = [part for part in parts if "://" not in part]

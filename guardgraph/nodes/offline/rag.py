@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from guardgraph.guards import rag as guards
 from guardgraph.guards.stop import Stop
-from guardgraph.languages.language import language_of
-from guardgraph.languages.sentences import sentences, unwrapped
-from guardgraph.languages.terms import terms
+from guardgraph.languages.language import detect_language
+from guardgraph.languages.sentences import split_sentences, unwrap_text_lines
+from guardgraph.languages.terms import read_terms
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.rag import ContextChunk, RagPolicy
 from guardgraph.world.call import mark_as_instant
@@ -22,7 +22,6 @@ from guardgraph.world.call import mark_as_instant
 if TYPE_CHECKING:
     from guardgraph.guards.facts.values import Number
 
-__all__ = ["Wanted", "answer", "fit", "plan", "wanted"]
 
 Wanted: TypeAlias = Literal["duration", "time", "name", "number", ""]
 """What answers a question: how long or soon something is, when it is, who it is, any number; blank for the others."""
@@ -67,7 +66,7 @@ _KINDS: Final[dict[Wanted, re.Pattern[str]]] = {
 }
 
 
-def wanted(question: str) -> Wanted:
+def find_wanted_kind(question: str) -> Wanted:
     """Say what answers a question, by its interrogative, in English or one of the languages listed here."""
     found = {kind: match.start() for kind, words in _KINDS.items() if (match := words.search(question))}
     return min(found, key=found.__getitem__, default="")
@@ -78,7 +77,7 @@ _LASTS = frozenset({"time", "calendar"})
 _TIMES = frozenset({"date", "clock", "weekday", "decade"})
 
 
-def fit(text: str, kind: Wanted, question: str) -> int:
+def score_sentence_fit(text: str, kind: Wanted, question: str) -> int:
     """Say how well a sentence fits a question, by what it says and the question does not.
 
     Args:
@@ -91,26 +90,26 @@ def fit(text: str, kind: Wanted, question: str) -> int:
         when ("within 14 days"), and a time how long something lasts.
     """
     if kind == "name":
-        return 2 if _names(text, question) else 0
-    new = _numbers(text) - _numbers(question) if kind else frozenset()
+        return 2 if _find_unasked_names(text, question) else 0
+    new = _find_sentence_numbers(text) - _find_sentence_numbers(question) if kind else frozenset()
     if not new:
         return 0
-    return 2 if kind == "number" or any(map(_tells_time, new)) else 1
+    return 2 if kind == "number" or any(map(_is_time_number, new)) else 1
 
 
-def _numbers(text: str) -> frozenset[Number]:
+def _find_sentence_numbers(text: str) -> frozenset[Number]:
     from guardgraph.guards.facts import facts_in_text  # the largest part of an import
 
     return facts_in_text(text).numbers
 
 
-def _names(text: str, question: str) -> list[str]:
+def _find_unasked_names(text: str, question: str) -> list[str]:
     from guardgraph.guards.names import find_unsupported_names  # reads tables of languages
 
     return find_unsupported_names(text, cited=[question])
 
 
-def _tells_time(number: Number) -> bool:
+def _is_time_number(number: Number) -> bool:
     from guardgraph.guards.facts.values import Quantity
 
     return any(
@@ -144,7 +143,7 @@ _END: Final = (*".!?…।۔؟:;,", *(f"{mark}{close}" for mark in ".!?" for clo
 
 
 @mark_as_instant
-def plan(view: JsonObject) -> JsonObject:
+def plan_offline_retrieval(view: JsonObject) -> JsonObject:
     """Propose to retrieve by the question itself, or by as many of its content words as a query may have.
 
     Args:
@@ -156,7 +155,7 @@ def plan(view: JsonObject) -> JsonObject:
     """
     query, limit = " ".join(view["question"].split()), view.get("max_query_chars", QUERY_CHARS)
     if len(query) > limit:
-        words = [word for word in query.split() if terms(word, language_of(query))] or query.split()
+        words = [word for word in query.split() if read_terms(word, detect_language(query))] or query.split()
         query = words[0][:limit]
         for word in words[1:]:
             if len(query) + 1 + len(word) > limit:
@@ -167,7 +166,7 @@ def plan(view: JsonObject) -> JsonObject:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _ChunkLine:
     """A sentence of the context."""
 
     rank: int
@@ -182,7 +181,7 @@ class _Line:
 
 
 @mark_as_instant
-def answer(view: JsonObject) -> JsonObject:
+def write_offline_answer(view: JsonObject) -> JsonObject:
     """Propose the sentences that say most about the question, word for word.
 
     Sentences are taken one by one, each the one that covers most of what none before it covers: a term weighs the more
@@ -199,21 +198,21 @@ def answer(view: JsonObject) -> JsonObject:
         ``{answer, citations, insufficient}`` where no sentence covers the question.
     """
     question: str = view["question"]
-    chunks = [_chunk(item) for item in view["context_chunks"]]
-    language = language_of("\n".join(chunk["text"] for chunk in chunks))
-    asked = frozenset(terms(question, language))
-    lines = list(_lines(question, asked, language, chunks))
+    chunks = [_parse_shown_chunk(item) for item in view["context_chunks"]]
+    language = detect_language("\n".join(chunk["text"] for chunk in chunks))
+    asked = frozenset(read_terms(question, language))
+    lines = list(_read_context_lines(question, asked, language, chunks))
     marked = view.get("sentence_citations") is True
-    chosen = _chosen(question, asked, chunks, lines, marked=marked)
+    chosen = _choose_answer_sentences(question, asked, chunks, lines, marked=marked)
     for taken in (sorted(chosen), chosen[:1]):
         used = list(dict.fromkeys(lines[place].rank for place in taken))
-        text = _joined([lines[place] for place in taken], chunks if marked else None)
-        if taken and _is_supported(text, question, [chunks[rank] for rank in used], chunks, marked=marked):
+        text = _join_answer_lines([lines[place] for place in taken], chunks if marked else None)
+        if taken and _is_supported_answer(text, question, [chunks[rank] for rank in used], chunks, marked=marked):
             return {"answer": text, "citations": list(dict.fromkeys(chunks[rank]["doc_id"] for rank in used))}
     return _INSUFFICIENT
 
 
-def _chunk(item: JsonObject) -> ContextChunk:
+def _parse_shown_chunk(item: JsonObject) -> ContextChunk:
     """Return a chunk as the guards read it; an answerer is not shown where it comes from and how relevant it is."""
     return ContextChunk(
         doc_id=item["doc_id"],
@@ -226,35 +225,39 @@ def _chunk(item: JsonObject) -> ContextChunk:
     )
 
 
-def _lines(question: str, asked: frozenset[str], language: str, chunks: list[ContextChunk]) -> Iterator[_Line]:
+def _read_context_lines(
+    question: str, asked: frozenset[str], language: str, chunks: list[ContextChunk]
+) -> Iterator[_ChunkLine]:
     """Read the context as sentences, lines that were broken to a width joined before."""
-    kind = wanted(question)
+    kind = find_wanted_kind(question)
     for rank, chunk in enumerate(chunks):
-        above = asked.intersection(terms(f"{chunk['title']}\n{chunk['section']}", language))
+        above = asked.intersection(read_terms(f"{chunk['title']}\n{chunk['section']}", language))
         led: frozenset[str] = frozenset()
-        for sentence, following in pairwise([*sentences(unwrapped(chunk["text"])), ""]):
+        for sentence, following in pairwise([*split_sentences(unwrap_text_lines(chunk["text"])), ""]):
             text = " ".join(_MARKER.sub("", sentence, count=1).split())
-            own = asked.intersection(terms(text, language))
-            end, is_header = text.rstrip(_EMPHASIS), _is_rule(following)
+            own = asked.intersection(read_terms(text, language))
+            end, is_header = text.rstrip(_EMPHASIS), _is_ruled_line(following)
             if end.endswith(_LEADS) or is_header:
                 led = own
-            if text and not (end.endswith(_ASKS) or is_header or _is_rule(text)):
-                yield _Line(rank, text, own, (above | led) - own, fit(text, kind, question) if own else 0)
+            if text and not (end.endswith(_ASKS) or is_header or _is_ruled_line(text)):
+                yield _ChunkLine(
+                    rank, text, own, (above | led) - own, score_sentence_fit(text, kind, question) if own else 0
+                )
 
 
-def _is_rule(line: str) -> bool:
+def _is_ruled_line(line: str) -> bool:
     return len(line) > 1 and not line.strip(_RULES)
 
 
-def _chosen(
-    question: str, asked: frozenset[str], chunks: list[ContextChunk], lines: list[_Line], *, marked: bool
+def _choose_answer_sentences(
+    question: str, asked: frozenset[str], chunks: list[ContextChunk], lines: list[_ChunkLine], *, marked: bool
 ) -> list[int]:
     """Return the places of the sentences that answer, the best first."""
     holders = Counter(term for line in lines for term in line.own)
     weights = {term: round(_PRECISION * math.log(1 + len(lines) / (holders[term] + 0.5))) for term in asked}
     whole, open_terms = sum(weights.values()), set(asked)
 
-    def worth(place: int) -> int:
+    def rate_answer_sentence(place: int) -> int:
         line = lines[place]
         own = sum(weights[term] for term in line.own & open_terms)
         inherited = sum(weights[term] for term in line.inherited & open_terms)
@@ -263,19 +266,19 @@ def _chosen(
     chosen: list[int] = []
     rest = list(range(len(lines)))
     for _ in range(min(len(rest), _TRIES)):
-        best = max(rest, key=worth)
+        best = max(rest, key=rate_answer_sentence)
         rest.remove(best)
         gain = sum(weights[term] for term in lines[best].own & open_terms)
         if not gain or (chosen and gain < _LEAST_GAIN * whole):
             break
-        text = _joined([lines[best]], chunks if marked else None)
-        if _is_supported(text, question, [chunks[lines[best].rank]], chunks, marked=marked):
+        text = _join_answer_lines([lines[best]], chunks if marked else None)
+        if _is_supported_answer(text, question, [chunks[lines[best].rank]], chunks, marked=marked):
             chosen.append(best)
             open_terms -= lines[best].own
     return chosen
 
 
-def _is_supported(
+def _is_supported_answer(
     text: str, question: str, cited: list[ContextChunk], packed: list[ContextChunk], *, marked: bool
 ) -> bool:
     """Say whether the guards let a text pass that cites these chunks."""
@@ -291,16 +294,18 @@ def _is_supported(
     return True
 
 
-def _joined(lines: list[_Line], marked_by: list[ContextChunk] | None) -> str:
+def _join_answer_lines(lines: list[_ChunkLine], marked_by: list[ContextChunk] | None) -> str:
     """Join sentences as their script does, with marks of these chunks; a line that no mark ends stays a line."""
     joined, before = "", ""
     for line in lines:
         between = "" if not before or before.endswith(_UNSPACED_END) else " " if before.endswith(_END) else "\n"
-        joined += between + (line.text if marked_by is None else _marked(line.text, marked_by[line.rank]["doc_id"]))
+        joined += between + (
+            line.text if marked_by is None else _mark_answer_sentences(line.text, marked_by[line.rank]["doc_id"])
+        )
         before = line.text
     return joined
 
 
-def _marked(text: str, doc_id: str) -> str:
+def _mark_answer_sentences(text: str, doc_id: str) -> str:
     """Mark a text behind every sentence that it may be read as, out of its context."""
-    return " ".join(f"{sentence} [{doc_id}]" for sentence in sentences(text))
+    return " ".join(f"{sentence} [{doc_id}]" for sentence in split_sentences(text))

@@ -8,11 +8,9 @@ from functools import cached_property
 from itertools import chain
 
 from guardgraph.guards.self_critique import CLOSING_STATUSES
-from guardgraph.languages.wording import keys, words
-from guardgraph.nodes.offline.prose import plain_line, plain_sentences
+from guardgraph.languages.wording import list_word_keys, split_words
+from guardgraph.nodes.offline.prose import read_prose_line, read_prose_sentences
 from guardgraph.plain.json import JsonObject, JsonValue
-
-__all__ = ["PLACED", "Record", "record_of", "short_text", "short_texts"]
 
 _SHORT_CHARS = 120
 """A longer text is no part of a sentence."""
@@ -30,8 +28,7 @@ _ENDS = ("resolved_when", "resolved_at", "ended_at", "end_time", "closed_at", "c
 _PLANS = ("approved_actions", "next_actions")
 _FLAGS = ("resolved", "is_resolved")
 _MOMENT = re.compile(
-    r"(?P<day>\d{4}-\d\d-\d\d)[T ](?P<minute>\d\d:\d\d)(?::\d\d(?:\.\d{1,9})?)?(?P<zone>Z|[+-]\d\d:?\d\d)?",
-    re.ASCII,
+    r"(?P<day>\d{4}-\d\d-\d\d)[T ](?P<minute>\d\d:\d\d)(?::\d\d(?:\.\d{1,9})?)?(?P<zone>Z|[+-]\d\d:?\d\d)?", re.ASCII
 )
 """A point of time (ISO 8601)."""
 _UTC = ("Z", "+00:00", "-00:00", "+0000", "-0000")
@@ -52,7 +49,7 @@ PLACED = frozenset(
 """Fields that have a place of their own in an update, or none."""
 
 
-class Record:
+class IncidentRecord:
     """What a context says about its incident."""
 
     def __init__(self, fields: JsonObject) -> None:
@@ -60,83 +57,89 @@ class Record:
         """The incident's own fields and those around it."""
 
     @cached_property
-    def number(self) -> str:
+    def incident_number(self) -> str:
         """The incident's id."""
-        return self._short(_NUMBERS)
+        return self._read_short_field(_NUMBERS)
 
     @cached_property
-    def title(self) -> str:
+    def incident_title(self) -> str:
         """What the incident is called."""
-        return self._short(_TITLES)
+        return self._read_short_field(_TITLES)
 
     @cached_property
-    def status(self) -> str:
+    def incident_status(self) -> str:
         """The incident's status in plain words, else that of its latest update."""
-        known = next((said for name in _STATES if (said := _described(self.fields.get(name)))), "")
-        updates = [] if known else self._updates
+        known = next((said for name in _STATES if (said := _describe_incident_status(self.fields.get(name)))), "")
+        updates = [] if known else self._updates_by_time
         latest = updates[-1] if updates else None
-        said = _described(latest.get("status")) if isinstance(latest, dict) else known
+        said = _describe_incident_status(latest.get("status")) if isinstance(latest, dict) else known
         return said.replace("_", " ")
 
     @cached_property
-    def is_closed(self) -> bool:
+    def is_closed_incident(self) -> bool:
         """Whether the status says that the incident is over, or where there is none, another field."""
-        if status := self.status:
-            return " ".join(keys(status)) in CLOSING_STATUSES
-        return bool(self._short(_ENDS)) or self._flagged(True, "true", "yes")
+        if status := self.incident_status:
+            return " ".join(list_word_keys(status)) in CLOSING_STATUSES
+        return bool(self._read_short_field(_ENDS)) or self._has_flag_value(True, "true", "yes")
 
     @cached_property
-    def is_open(self) -> bool:
+    def is_open_incident(self) -> bool:
         """Whether the context says in so many words that the incident is not over."""
-        return self._flagged(False, "false", "no")
+        return self._has_flag_value(False, "false", "no")
 
     @cached_property
-    def is_planned(self) -> bool:
+    def has_next_actions(self) -> bool:
         """Whether the context says what is done next."""
-        return any(short_texts(self.fields.get(name)) for name in _PLANS)
+        return any(read_short_texts(self.fields.get(name)) for name in _PLANS)
 
     @cached_property
-    def affected(self) -> list[str]:
+    def names_of_affected(self) -> list[str]:
         """What is affected, by name."""
-        named = (_names(self.fields.get(field)) for field in _AFFECTED)
+        named = (_list_incident_names(self.fields.get(field)) for field in _AFFECTED)
         return list(dict.fromkeys(chain.from_iterable(named)))
 
-    def summary(self) -> Iterator[str]:
+    def read_summary_sentences(self) -> Iterator[str]:
         """Yield the sentences of the summary, else those of the first update."""
-        messages = next((said for name in _STORIES if (said := _messages(self.fields.get(name)))), None)
-        return _sentences(messages if messages is not None else _messages(next(iter(self._updates), None)))
+        messages = next((said for name in _STORIES if (said := _list_update_messages(self.fields.get(name)))), None)
+        return _read_message_sentences(
+            messages if messages is not None else _list_update_messages(next(iter(self._updates_by_time), None))
+        )
 
-    def latest_update(self) -> Iterator[str]:
+    def read_latest_update(self) -> Iterator[str]:
         """Yield the sentences of the latest update."""
-        return _sentences(_messages(next(reversed(self._updates), None)))
+        return _read_message_sentences(_list_update_messages(next(reversed(self._updates_by_time), None)))
 
-    def ends(self) -> list[str]:
+    def list_end_times(self) -> list[str]:
         """Return when the incident ended, in words that a person reads first: day and minute, then as written."""
-        end = self._short(_ENDS)
+        end = self._read_short_field(_ENDS)
         moment = _MOMENT.fullmatch(end)
         if not moment:
             return [end] if end else []
         minute = f"{moment['day']} {moment['minute']}"
         return [*([f"{minute} UTC"] if moment["zone"] in _UTC else []), minute, end]
 
-    def _flagged(self, *values: JsonValue) -> bool:
+    def _has_flag_value(self, *values: JsonValue) -> bool:
         return any(self.fields.get(name) in values for name in _FLAGS if name in self.fields)
 
-    def _short(self, names: Sequence[str]) -> str:
-        return next((said for name in names if (said := short_text(self.fields.get(name)))), "")
+    def _read_short_field(self, names: Sequence[str]) -> str:
+        return next((said for name in names if (said := read_short_text(self.fields.get(name)))), "")
 
     @cached_property
-    def _updates(self) -> list[JsonValue]:
+    def _updates_by_time(self) -> list[JsonValue]:
         """Return the updates in the order of their times where each has one, else as they stand."""
         value = next((value for name in _UPDATES if (value := self.fields.get(name))), None)
         if isinstance(value, dict) and not any(name in value for name in _STORIES):
             value = list(value.values())
-        items = [item for item in (value if isinstance(value, list) else [value])[:_MOST_ITEMS] if _messages(item)]
-        times = [_time(item) for item in items]
+        items = [
+            item
+            for item in (value if isinstance(value, list) else [value])[:_MOST_ITEMS]
+            if _list_update_messages(item)
+        ]
+        times = [_read_update_time(item) for item in items]
         return [items[at] for at in sorted(range(len(items)), key=times.__getitem__)] if all(times) else items
 
 
-def record_of(context: JsonObject) -> Record:
+def read_incident_record(context: JsonObject) -> IncidentRecord:
     """Return the incident of a context.
 
     Args:
@@ -146,10 +149,10 @@ def record_of(context: JsonObject) -> Record:
     incident = context.get("incident")
     around = {name: value for name, value in context.items() if name != "incident" or not isinstance(incident, dict)}
     fields = around | incident if isinstance(incident, dict) else around
-    return Record(fields if not _MARKS.isdisjoint(fields) else fields | _inner(fields))
+    return IncidentRecord(fields if not _MARKS.isdisjoint(fields) else fields | _find_inner_incident(fields))
 
 
-def _inner(fields: JsonObject) -> JsonObject:
+def _find_inner_incident(fields: JsonObject) -> JsonObject:
     """Return the first object inside that looks like an incident, breadth first."""
     unread = [value for name, value in fields.items() if name not in ("policy_hints", "limits")]
     for at in range(_MOST_ITEMS):
@@ -161,55 +164,55 @@ def _inner(fields: JsonObject) -> JsonObject:
     return {}
 
 
-def short_text(value: JsonValue) -> str:
+def read_short_text(value: JsonValue) -> str:
     """Return a text of a sentence's length without markup and full stop, blank for anything else."""
-    text = plain_line(value) if isinstance(value, str) else ""
+    text = read_prose_line(value) if isinstance(value, str) else ""
     return text if len(text) <= _SHORT_CHARS else ""
 
 
-def short_texts(value: JsonValue) -> list[str]:
+def read_short_texts(value: JsonValue) -> list[str]:
     """Return the short texts of a value that is one or a list of them."""
-    return [text for text in map(short_text, value if isinstance(value, list) else [value]) if text]
+    return [text for text in map(read_short_text, value if isinstance(value, list) else [value]) if text]
 
 
-def _described(value: JsonValue) -> str:
+def _describe_incident_status(value: JsonValue) -> str:
     """Return a status: a text, or the longest text of a list or an object."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
-    return max(map(short_text, inner), key=len, default="")
+    return max(map(read_short_text, inner), key=len, default="")
 
 
-def _names(value: JsonValue) -> list[str]:
+def _list_incident_names(value: JsonValue) -> list[str]:
     """Return the names of a text, of an object or of each item of a list."""
     items = value[:_MOST_ITEMS] if isinstance(value, list) else [value]
-    named = (_name(item) if isinstance(item, dict) else short_text(item) for item in items)
+    named = (_read_incident_name(item) if isinstance(item, dict) else read_short_text(item) for item in items)
     return [name for name in named if name]
 
 
-def _name(value: JsonObject) -> str:
-    return next((said for name in _TITLES if (said := short_text(value.get(name)))), "")
+def _read_incident_name(value: JsonObject) -> str:
+    return next((said for name in _TITLES if (said := read_short_text(value.get(name)))), "")
 
 
-def _messages(value: JsonValue, depth: int = _MOST_DEPTH) -> list[str]:
+def _list_update_messages(value: JsonValue, depth: int = _MOST_DEPTH) -> list[str]:
     """Return the texts of a field that are messages: an object's by name, else its longest."""
     if isinstance(value, str):
-        return [value] if words(value[:_SHORT_CHARS]) else []
+        return [value] if split_words(value[:_SHORT_CHARS]) else []
     if depth and isinstance(value, list):
-        return [said for item in value[:_MOST_ITEMS] for said in _messages(item, depth - 1)]
+        return [said for item in value[:_MOST_ITEMS] for said in _list_update_messages(item, depth - 1)]
     if not depth or not isinstance(value, dict):
         return []
     for name in _STORIES:
-        if said := _messages(value.get(name), depth - 1):
+        if said := _list_update_messages(value.get(name), depth - 1):
             return said
     texts = [text for text in value.values() if isinstance(text, str)]
     longest = max(texts, key=len, default="")
-    return [longest] if len(words(longest[:_SHORT_CHARS])) >= _FEWEST_WORDS else []
+    return [longest] if len(split_words(longest[:_SHORT_CHARS])) >= _FEWEST_WORDS else []
 
 
-def _sentences(messages: Sequence[str]) -> Iterator[str]:
-    return chain.from_iterable(map(plain_sentences, messages))
+def _read_message_sentences(messages: Sequence[str]) -> Iterator[str]:
+    return chain.from_iterable(map(read_prose_sentences, messages))
 
 
-def _time(item: JsonValue) -> str:
+def _read_update_time(item: JsonValue) -> str:
     """Return an update's time, blank where it has none that sorts as a text (ISO 8601)."""
     times = [item.get(name) for name in _TIMES] if isinstance(item, dict) else []
     return next((time for time in times if isinstance(time, str) and time[:4].isdecimal() and time[4:5] == "-"), "")

@@ -11,13 +11,11 @@ from typing import Final, NamedTuple
 
 from guardgraph.guards.research.notes import MIN_QUOTE_CHARS
 from guardgraph.guards.research.plan import RESEARCH_ACTIONS
-from guardgraph.languages.language import language_of
-from guardgraph.languages.sentences import sentences, unwrapped
-from guardgraph.languages.terms import terms
+from guardgraph.languages.language import detect_language
+from guardgraph.languages.sentences import split_sentences, unwrap_text_lines
+from guardgraph.languages.terms import read_terms
 from guardgraph.plain.json import JsonObject
 from guardgraph.world.call import mark_as_instant
-
-__all__ = ["LONGEST", "answer", "notes", "plan"]
 
 CLAIMS = 3
 """Claims that a brief repeats at most."""
@@ -42,7 +40,7 @@ _FRAMES: Final = {
 
 
 @mark_as_instant
-def plan(view: JsonObject) -> JsonObject:
+def plan_offline_research(view: JsonObject) -> JsonObject:
     """Propose the standard plan, which searches for the question.
 
     Args:
@@ -53,7 +51,7 @@ def plan(view: JsonObject) -> JsonObject:
 
 
 @mark_as_instant
-def answer(view: JsonObject) -> JsonObject:
+def write_offline_brief(view: JsonObject) -> JsonObject:
     """Propose a brief of the first notes' claims, in their language.
 
     Args:
@@ -62,7 +60,7 @@ def answer(view: JsonObject) -> JsonObject:
     notes = view["notes"][:CLAIMS]
     claims = " ".join(note["claim"] for note in notes)
     # What nothing tells is taken for English where it could be: "P1, ETA 45 min".
-    frame = _FRAMES.get(language_of(claims) or ("en" if claims.isascii() else ""))
+    frame = _FRAMES.get(detect_language(claims) or ("en" if claims.isascii() else ""))
     brief = f"{frame.opening} {claims} {frame.closing}" if frame else claims
     return {"answer": brief, "citations": [note["id"] for note in notes]}
 
@@ -74,7 +72,7 @@ _TOLD: Final = 10_000
 """Characters of each page by which its language is told."""
 
 
-class _Sentence(NamedTuple):
+class _PageSentence(NamedTuple):
     """A sentence of a page."""
 
     url: str
@@ -83,7 +81,7 @@ class _Sentence(NamedTuple):
     """The question's terms that it has."""
 
 
-def notes(request: JsonObject) -> list[JsonObject]:
+def take_offline_notes(request: JsonObject) -> list[JsonObject]:
     """Take the sentences that share most with the question, word for word, the best first.
 
     A term weighs the more the fewer sentences have it, as in `guardgraph.nodes.offline.rag`. A sentence that asks, and
@@ -96,29 +94,29 @@ def notes(request: JsonObject) -> list[JsonObject]:
         At most `max_notes` notes ``{claim, quote, url, title, published_at}``; none where no sentence shares a term.
     """
     pages = request["pages"]
-    read = _sentences(request["question"], pages)
+    read = _read_note_sentences(request["question"], pages)
     holders = Counter(term for sentence in read for term in sentence.shared)
     weights = {term: math.log(1 + len(read) / count) for term, count in holders.items()}
 
-    def weight(sentence: _Sentence) -> float:
+    def weigh_note_sentence(sentence: _PageSentence) -> float:
         return sum(weights[term] for term in sorted(sentence.shared))  # in one order, so that sums are the same
 
-    best = sorted((sentence for sentence in read if sentence.shared), key=weight, reverse=True)
-    return [_note(sentence, pages[sentence.url]) for sentence in best[: request["max_notes"]]]
+    best = sorted((sentence for sentence in read if sentence.shared), key=weigh_note_sentence, reverse=True)
+    return [_make_offline_note(sentence, pages[sentence.url]) for sentence in best[: request["max_notes"]]]
 
 
-def _sentences(question: str, pages: JsonObject) -> list[_Sentence]:
-    language = language_of("\n".join(page["body"][:_TOLD] for page in pages.values()))
-    asked = frozenset(terms(question, language))
-    once: dict[str, _Sentence] = {}
+def _read_note_sentences(question: str, pages: JsonObject) -> list[_PageSentence]:
+    language = detect_language("\n".join(page["body"][:_TOLD] for page in pages.values()))
+    asked = frozenset(read_terms(question, language))
+    once: dict[str, _PageSentence] = {}
     for url, page in pages.items():
-        for sentence in sentences(unwrapped(page["body"])):
+        for sentence in split_sentences(unwrap_text_lines(page["body"])):
             text = " ".join(sentence.split())
             if MIN_QUOTE_CHARS <= len(text) <= LONGEST and not text.endswith(_ASKS):
-                once.setdefault(text, _Sentence(url, text, asked.intersection(terms(text, language))))
+                once.setdefault(text, _PageSentence(url, text, asked.intersection(read_terms(text, language))))
     return list(once.values())
 
 
-def _note(sentence: _Sentence, page: JsonObject) -> JsonObject:
+def _make_offline_note(sentence: _PageSentence, page: JsonObject) -> JsonObject:
     said = {"title": page["title"], "published_at": page["published_at"]}
     return {"claim": sentence.text, "quote": sentence.text, "url": sentence.url, **said}

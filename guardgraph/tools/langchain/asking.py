@@ -11,14 +11,13 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
-from guardgraph.tools.langchain.documents import is_langchain, returned_by_tool
+from guardgraph.tools.langchain.documents import is_of_langchain_class, read_tool_output
 
 if TYPE_CHECKING:
     from langchain_core.retrievers import BaseRetriever
     from langchain_core.tools import BaseTool
     from langchain_core.vectorstores import VectorStore
 
-__all__ = ["Asker", "AsksStore", "asker", "core", "is_from_langchain", "is_retriever", "is_store", "is_tool"]
 
 _WRAPPED = ("bound", "runnable", "default")
 """Where `with_retry` and `bind`, `with_fallbacks`, `configurable_fields` keep what they wrap."""
@@ -30,47 +29,49 @@ class Asker(Protocol):
     is_counted: bool
     """Whether it can be asked for a number of documents, and gives them best first."""
 
-    def ask(self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None) -> object:
-        """Return what it finds: `count` documents, if it can be told, with `extra` arguments of its own."""
-
-    async def aask(
+    def find_documents(
         self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None
     ) -> object:
-        """Ask like `ask`, without blocking the event loop."""
+        """Return what it finds: `count` documents, if it can be told, with `extra` arguments of its own."""
+
+    async def afind_documents(
+        self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None
+    ) -> object:
+        """Ask like `find_documents`, without blocking the event loop."""
 
 
-def core(given: object) -> object:
+def unwrap_runnable(given: object) -> object:
     """Return what retries, fallbacks and bound arguments are wrapped around."""
     while isinstance(given, Runnable):
         inner = next((found for name in _WRAPPED if isinstance(found := getattr(given, name, None), Runnable)), None)
-        if inner is None or is_tool(given) or is_retriever(given):
+        if inner is None or is_langchain_tool(given) or is_langchain_retriever(given):
             break
         given = inner
     return given
 
 
-def is_store(given: object) -> TypeGuard[VectorStore]:
+def is_vector_store(given: object) -> TypeGuard[VectorStore]:
     """Say whether something is a vector store."""
-    return is_langchain(given, "vectorstores", "VectorStore")
+    return is_of_langchain_class(given, "vectorstores", "VectorStore")
 
 
-def is_retriever(given: object) -> TypeGuard[BaseRetriever]:
+def is_langchain_retriever(given: object) -> TypeGuard[BaseRetriever]:
     """Say whether something is a retriever."""
-    return is_langchain(given, "retrievers", "BaseRetriever")
+    return is_of_langchain_class(given, "retrievers", "BaseRetriever")
 
 
-def is_tool(given: object) -> TypeGuard[BaseTool]:
+def is_langchain_tool(given: object) -> TypeGuard[BaseTool]:
     """Say whether something is a tool."""
-    return is_langchain(given, "tools", "BaseTool")
+    return is_of_langchain_class(given, "tools", "BaseTool")
 
 
 def is_from_langchain(given: object) -> TypeGuard[VectorStore | Runnable[Any, Any]]:
     """Say whether something is a vector store, or a retriever or a tool, wrapped or not."""
-    inner = core(given)
-    return is_store(inner) or is_retriever(inner) or is_tool(inner)
+    inner = unwrap_runnable(given)
+    return is_vector_store(inner) or is_langchain_retriever(inner) or is_langchain_tool(inner)
 
 
-def asker(slot: str, given: Any, names: Sequence[str]) -> Asker:
+def make_langchain_asker(slot: str, given: Any, names: Sequence[str]) -> Asker:
     """Return who asks a retriever, a tool, another Runnable or a function.
 
     Args:
@@ -81,11 +82,13 @@ def asker(slot: str, given: Any, names: Sequence[str]) -> Asker:
     Raises:
         ConfigurationError: it is something else, or a tool that takes other arguments.
     """
-    inner = core(given)
-    if is_retriever(inner):
+    inner = unwrap_runnable(given)
+    if is_langchain_retriever(inner):
         return _AsksRunnable(given, lambda request: request[names[0]])
-    if is_tool(inner):
-        return _AsksRunnable(given, _tool_input(slot, inner, names), read=returned_by_tool, is_async=_is_async(inner))
+    if is_langchain_tool(inner):
+        return _AsksRunnable(
+            given, _make_tool_input(slot, inner, names), read=read_tool_output, is_async=_is_async_tool(inner)
+        )
     if isinstance(given, Runnable):
         return _AsksRunnable(given, dict)
     if callable(given):
@@ -108,14 +111,16 @@ class AsksStore:
         self._search = getattr(store, method)
         self._asearch = getattr(store, f"a{method}")
 
-    def ask(self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None) -> object:
+    def find_documents(
+        self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None
+    ) -> object:
         """Return what the store finds; one that can only be awaited is."""
         try:
             return self._search(request["query"], k=count, **extra)
         except NotImplementedError:
-            return asyncio.run(self.aask(request, count, extra, config))
+            return asyncio.run(self.afind_documents(request, count, extra, config))
 
-    async def aask(
+    async def afind_documents(
         self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None
     ) -> object:
         """Return what the store finds."""
@@ -138,41 +143,43 @@ class _AsksRunnable:
         self._read = read
         self._is_async = is_async
 
-    def ask(self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None) -> object:
+    def find_documents(
+        self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None
+    ) -> object:
         if self._is_async:  # as the world does with a coroutine function; a call has a thread of its own
-            return asyncio.run(self.aask(request, count, extra, config))
+            return asyncio.run(self.afind_documents(request, count, extra, config))
         try:
             return self._read(self._runnable.invoke(self._shown(request), config, **extra))
         except NotImplementedError:  # a retriever that can only be awaited
-            return asyncio.run(self.aask(request, count, extra, config))
+            return asyncio.run(self.afind_documents(request, count, extra, config))
 
-    async def aask(
+    async def afind_documents(
         self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None
     ) -> object:
         return self._read(await self._runnable.ainvoke(self._shown(request), config, **extra))
 
 
-def _is_async(tool: BaseTool) -> bool:
+def _is_async_tool(tool: BaseTool) -> bool:
     """Say whether a tool can only be awaited, as those of MCP are."""
     from langchain_core.tools import StructuredTool, Tool
 
     return isinstance(tool, StructuredTool | Tool) and tool.func is None and tool.coroutine is not None
 
 
-def _tool_input(slot: str, tool: BaseTool, names: Sequence[str]) -> Callable[[JsonObject], Any]:
+def _make_tool_input(slot: str, tool: BaseTool, names: Sequence[str]) -> Callable[[JsonObject], Any]:
     """Return what a tool is shown of a request: the arguments that it takes."""
-    takes = _arguments(slot, tool, names)
+    takes = _map_tool_arguments(slot, tool, names)
     # Only a call of a model's brings the artifact, and tells a failure that the tool reports as a text.
     is_called = tool.response_format == "content_and_artifact" or tool.handle_tool_error or tool.handle_validation_error
 
-    def shown(request: JsonObject) -> Any:
+    def pick_tool_arguments(request: JsonObject) -> Any:
         args = {argument: request[name] for argument, name in takes.items()}
         return {"type": "tool_call", "name": tool.name, "args": args, "id": tool.name} if is_called else args
 
-    return shown
+    return pick_tool_arguments
 
 
-def _arguments(slot: str, tool: BaseTool, names: Sequence[str]) -> dict[str, str]:
+def _map_tool_arguments(slot: str, tool: BaseTool, names: Sequence[str]) -> dict[str, str]:
     """Return for each argument of a tool what it is given of a request."""
     from langchain_core.utils.function_calling import convert_to_openai_function
 

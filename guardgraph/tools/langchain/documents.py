@@ -14,7 +14,6 @@ from guardgraph.plain.errors import ConfigurationError
 if TYPE_CHECKING:
     from langchain_core.documents import Document
 
-__all__ = ["Found", "Metadata", "MetadataKeys", "fault", "found_in", "is_langchain", "page_in", "returned_by_tool"]
 
 Found: TypeAlias = "tuple[Document, object]"
 """A document, and the score that was returned beside it; None where there was none."""
@@ -28,7 +27,7 @@ _TEXTS = ("page_content", "text", "content", "snippet", "body")
 FORMS = "a list of documents, of dictionaries or of pairs of a document and its score, or the JSON text of one"
 
 
-def is_langchain(given: object, module: str, name: str) -> bool:
+def is_of_langchain_class(given: object, module: str, name: str) -> bool:
     """Say whether something is of a class of LangChain's: whoever made one has loaded its module, and we need not."""
     known = getattr(sys.modules.get(f"langchain_core.{module}"), name, None)
     return known is not None and isinstance(given, known)
@@ -57,11 +56,11 @@ class MetadataKeys:
         self._usual = usual
         self._own = dict(given)
 
-    def are_told(self, field: str) -> bool:
+    def has_own_key(self, field: str) -> bool:
         """Say whether the user says where a field stands."""
         return field in self._own
 
-    def read(self, document: Document, at: int, field: str) -> object:
+    def read_metadata_field(self, document: Document, at: int, field: str) -> object:
         """Return a field of the document at a place, None where it has none.
 
         Raises:
@@ -75,30 +74,37 @@ class MetadataKeys:
             return where(document)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             given = f"{type(error).__name__}: {error!s:.80}"
-            raise fault(
+            raise refuse_langchain_document(
                 document, (at, "metadata", field), given, "what the function of the document returns"
             ) from error
 
-    def text(self, document: Document, at: int, field: str) -> str | None:
+    def read_metadata_text(self, document: Document, at: int, field: str) -> str | None:
         """Return a field that is a text or a date as a text, None for anything else."""
-        value = self.read(document, at, field)
+        value = self.read_metadata_field(document, at, field)
         return value.isoformat() if isinstance(value, date) else value if isinstance(value, str) else None
 
-    def missing(self, document: Document, at: int, field: str, allowed: str) -> Unreturnable:
+    def refuse_missing_field(self, document: Document, at: int, field: str, allowed: str) -> Unreturnable:
         """Return the refusal of a document without a field, which says what it has instead."""
         has = ", ".join(map(str, document.metadata)) or "nothing"
-        return fault(document, (at, "metadata", self._place(field)), f"nothing; the metadata has {has:.100}", allowed)
+        return refuse_langchain_document(
+            document,
+            (at, "metadata", self._describe_metadata_key(field)),
+            f"nothing; the metadata has {has:.100}",
+            allowed,
+        )
 
-    def wrong(self, document: Document, at: int, field: str, given: object, allowed: str) -> Unreturnable:
+    def refuse_wrong_field(self, document: Document, at: int, field: str, given: object, allowed: str) -> Unreturnable:
         """Return the refusal of a field that is not what it has to be."""
-        return fault(document, (at, "metadata", self._place(field)), f"{given!r:.80}", allowed)
+        return refuse_langchain_document(
+            document, (at, "metadata", self._describe_metadata_key(field)), f"{given!r:.80}", allowed
+        )
 
-    def _place(self, field: str) -> str:
+    def _describe_metadata_key(self, field: str) -> str:
         where = self._own.get(field, " or ".join(self._usual[field]))
         return field if callable(where) else where
 
 
-def fault(document: Document, place: Iterable[object], given: str, allowed: str) -> Unreturnable:
+def refuse_langchain_document(document: Document, place: Iterable[object], given: str, allowed: str) -> Unreturnable:
     """Return the refusal of what was found, for what stands at a place of one of its documents, or does not.
 
     It says the document's id and nothing else of it: nobody has judged yet whether it may be seen.
@@ -108,7 +114,7 @@ def fault(document: Document, place: Iterable[object], given: str, allowed: str)
     return Unreturnable(told, place=("found", *map(str, place)), allowed=allowed)
 
 
-def found_in(returned: object) -> list[Found]:
+def read_found_documents(returned: object) -> list[Found]:
     """Read what was returned as documents.
 
     Args:
@@ -118,15 +124,15 @@ def found_in(returned: object) -> list[Found]:
     Raises:
         Unreturnable: it is something else; it says which place is wrong.
     """
-    given = _json(returned) if isinstance(returned, str) else returned
+    given = _parse_tool_json(returned) if isinstance(returned, str) else returned
     if isinstance(given, Mapping) and isinstance(given.get("results"), list):
         given = given["results"]
     if not isinstance(given, list | tuple):
         raise Unreturnable(f"a {type(returned).__name__}: {returned!r:.80}", place=("found",), allowed=FORMS)
-    return [_found(item, at) for at, item in enumerate(given)]
+    return [_read_document_and_score(item, at) for at, item in enumerate(given)]
 
 
-def page_in(returned: object) -> list[Document]:
+def read_page_documents(returned: object) -> list[Document]:
     """Read what was returned for one URL: its text, its documents, a dictionary with its text, or the JSON text of one.
 
     Raises:
@@ -134,30 +140,32 @@ def page_in(returned: object) -> list[Document]:
     """
     given = returned
     if isinstance(returned, str):
-        read = _json(returned)  # a page may be JSON itself; only what says that it has a body is more than its text
+        read = _parse_tool_json(
+            returned
+        )  # a page may be JSON itself; only what says that it has a body is more than its text
         given = read if isinstance(read, dict) and isinstance(read.get("body"), str) else {"body": returned}
     pages = given if isinstance(given, list | tuple) else [given]
     for at, page in enumerate(pages):
         if isinstance(page, Mapping) and not any(isinstance(page.get(key), str) for key in _TEXTS):
             keys = f"a dictionary of {sorted(map(str, page))}"
             raise Unreturnable(keys, place=("found", str(at)), allowed=f"a text under one of {', '.join(_TEXTS)}")
-    return [_document(page, at) for at, page in enumerate(pages)]
+    return [_make_langchain_document(page, at) for at, page in enumerate(pages)]
 
 
-def _json(text: str) -> object:
+def _parse_tool_json(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
 
 
-def _found(item: object, at: int) -> Found:
+def _read_document_and_score(item: object, at: int) -> Found:
     if isinstance(item, list | tuple) and len(item) == 2:
-        return _document(item[0], at), item[1]
-    return _document(item, at), None
+        return _make_langchain_document(item[0], at), item[1]
+    return _make_langchain_document(item, at), None
 
 
-def _document(item: object, at: int) -> Document:
+def _make_langchain_document(item: object, at: int) -> Document:
     from langchain_core.documents import Document
 
     if isinstance(item, Document):
@@ -170,25 +178,25 @@ def _document(item: object, at: int) -> Document:
     return Document(page_content=text, metadata={str(key): value for key, value in held.items()})
 
 
-def returned_by_tool(returned: Any) -> object:
+def read_tool_output(returned: Any) -> object:
     """Return what a tool brings: of a message its artifact, else its text.
 
     Raises:
         Unreturnable: the tool says that it failed.
     """
-    if not is_langchain(returned, "messages", "ToolMessage"):
-        return _texts(returned)
+    if not is_of_langchain_class(returned, "messages", "ToolMessage"):
+        return _join_text_blocks(returned)
     if returned.status == "error":
         raise Unreturnable(f"the tool's error: {returned.text:.200}", place=("found",), allowed=FORMS)
-    return _texts(returned.content) if returned.artifact is None else returned.artifact
+    return _join_text_blocks(returned.content) if returned.artifact is None else returned.artifact
 
 
-def _texts(content: object) -> object:
+def _join_text_blocks(content: object) -> object:
     """Return the text of content that is blocks of text, anything else as it is."""
-    if isinstance(content, Sequence) and content and all(_is_block(item) for item in content):
+    if isinstance(content, Sequence) and content and all(_is_text_block(item) for item in content):
         return "".join(item["text"] for item in content)
     return content
 
 
-def _is_block(item: object) -> bool:
+def _is_text_block(item: object) -> bool:
     return isinstance(item, Mapping) and item.get("type") == "text" and isinstance(item.get("text"), str)

@@ -8,21 +8,20 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from langchain_core.runnables import Runnable, RunnableConfig
 
 from guardgraph.plain.json import JsonObject
-from guardgraph.tools.langchain.documents import is_langchain
+from guardgraph.tools.langchain.documents import is_of_langchain_class
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document
     from langchain_core.documents.compressor import BaseDocumentCompressor
 
-__all__ = ["LangChainReranker", "is_compressor"]
 
 _METADATA = ("doc_id", "source", "title", "section", "updated_at", "score")
 """What a compressor may read of a candidate, beside its text."""
 
 
-def is_compressor(given: object) -> TypeGuard[BaseDocumentCompressor]:
+def is_document_compressor(given: object) -> TypeGuard[BaseDocumentCompressor]:
     """Say whether something is a document compressor."""
-    return is_langchain(given, "documents.compressor", "BaseDocumentCompressor")
+    return is_of_langchain_class(given, "documents.compressor", "BaseDocumentCompressor")
 
 
 class LangChainReranker(Runnable[JsonObject, list[JsonObject]]):
@@ -52,15 +51,19 @@ class LangChainReranker(Runnable[JsonObject, list[JsonObject]]):
             ``{"doc_id", "text"}`` of the candidates, best first.
         """
         asked = {"callbacks": (config or {}).get("callbacks")}
-        return _candidates(self._compressor.compress_documents(_documents(input), input["query"], **asked))
+        return _read_reranked_candidates(
+            self._compressor.compress_documents(_make_reranked_documents(input), input["query"], **asked)
+        )
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> list[JsonObject]:
         """Order like `invoke`, without blocking the event loop."""
         asked = {"callbacks": (config or {}).get("callbacks")}
-        return _candidates(await self._compressor.acompress_documents(_documents(input), input["query"], **asked))
+        return _read_reranked_candidates(
+            await self._compressor.acompress_documents(_make_reranked_documents(input), input["query"], **asked)
+        )
 
 
-def _documents(request: JsonObject) -> list[Document]:
+def _make_reranked_documents(request: JsonObject) -> list[Document]:
     from langchain_core.documents import Document
 
     return [
@@ -69,5 +72,5 @@ def _documents(request: JsonObject) -> list[Document]:
     ]
 
 
-def _candidates(documents: Sequence[Document]) -> list[JsonObject]:
+def _read_reranked_candidates(documents: Sequence[Document]) -> list[JsonObject]:
     return [{"doc_id": item.metadata.get("doc_id", item.id), "text": item.page_content} for item in documents]

@@ -18,25 +18,28 @@ from guardgraph.plain.json import JsonObject
 from guardgraph.state.access import Access, is_access_allowed, normalize_document_access
 from guardgraph.state.context import Caller
 from guardgraph.state.rag import Candidate
-from guardgraph.tools.langchain.asking import Asker, AsksStore, asker, core, is_retriever, is_store, is_tool
-from guardgraph.tools.langchain.documents import Metadata, MetadataKeys, fault, found_in, is_langchain
-from guardgraph.tools.tool import known_sources
+from guardgraph.tools.langchain.asking import (
+    Asker,
+    AsksStore,
+    is_langchain_retriever,
+    is_langchain_tool,
+    is_vector_store,
+    make_langchain_asker,
+    unwrap_runnable,
+)
+from guardgraph.tools.langchain.documents import (
+    Metadata,
+    MetadataKeys,
+    is_of_langchain_class,
+    read_found_documents,
+    refuse_langchain_document,
+)
+from guardgraph.tools.tool import choose_retriever_sources
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document
     from langchain_core.vectorstores import VectorStore
 
-__all__ = [
-    "RELEVANCE",
-    "WAY_OUT",
-    "AccessFilter",
-    "LangChainRetriever",
-    "StoreAccess",
-    "asks_for_relevance",
-    "check_ranks",
-    "relevance_of",
-    "shown_score",
-]
 
 _USUAL: Final = {
     "doc_id": ("id", "doc_id"),
@@ -68,7 +71,7 @@ class _Looked(NamedTuple):
     sources: list[str]
     """Of all documents."""
 
-    def is_enough(self, top_k: int, count: int) -> bool:
+    def has_enough_candidates(self, top_k: int, count: int) -> bool:
         """Say whether asking for more than `count` would bring nothing: there is enough, or there is no more."""
         return len(self.candidates) >= top_k or len(self.sources) < count
 
@@ -116,23 +119,24 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         access: AccessFilter | None = None,
     ) -> None:
         self._given = given
-        self._known = known_sources(given, sources)
+        self._known = choose_retriever_sources(given, sources)
         if self._known is not None:  # a retriever without such an attribute does not say what it has
             self.sources = self._known
         self._keys = MetadataKeys("metadata", _USUAL, metadata)
-        self._asker, self._relevance = self._asks(relevance)
+        self._asker, self._relevance = self._choose_retriever_asker(relevance)
         if search_kwargs is not None and not (
-            callable(search_kwargs) and (is_store(given) or is_retriever(core(given)))
+            callable(search_kwargs) and (is_vector_store(given) or is_langchain_retriever(unwrap_runnable(given)))
         ):
             allowed = "a function of the sources, for a vector store or a retriever,"
             raise ConfigurationError(f"search_kwargs: {allowed} is required; given: {search_kwargs!r:.80}")
         self._access = StoreAccess(given, self._keys, access)
-        if search_kwargs is not None and self._access.filters:
+        if search_kwargs is not None and self._access.has_search_filter:
             raise ConfigurationError("search_kwargs: to be left out, access= is given the sources too")
         self._search_kwargs = search_kwargs
 
     def __repr__(self) -> str:
-        return f"LangChainRetriever({type(core(self._given)).__name__}, sources={list(self._known or ()) or None})"
+        name = type(unwrap_runnable(self._given)).__name__
+        return f"LangChainRetriever({name}, sources={list(self._known or ()) or None})"
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> list[Candidate]:
         """Find what answers a query.
@@ -149,128 +153,138 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         Raises:
             Unreturnable: a document or a score is not what it has to be.
         """
-        extra = self._extra(input)
-        for count in self._counts(input["top_k"]):
-            looked = self._looked(self._asker.ask(input, count, extra, config), input)
-            if looked.is_enough(input["top_k"], count):
+        extra = self._make_search_arguments(input)
+        for count in self._widen_search_counts(input["top_k"]):
+            looked = self._read_returned_candidates(self._asker.find_documents(input, count, extra, config), input)
+            if looked.has_enough_candidates(input["top_k"], count):
                 break
-        return self._chosen(looked, input)
+        return self._choose_candidates(looked, input)
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> list[Candidate]:
         """Find like `invoke`, without blocking the event loop."""
-        extra = self._extra(input)
-        for count in self._counts(input["top_k"]):
-            looked = self._looked(await self._asker.aask(input, count, extra, config), input)
-            if looked.is_enough(input["top_k"], count):
+        extra = self._make_search_arguments(input)
+        for count in self._widen_search_counts(input["top_k"]):
+            looked = self._read_returned_candidates(
+                await self._asker.afind_documents(input, count, extra, config), input
+            )
+            if looked.has_enough_candidates(input["top_k"], count):
                 break
-        return self._chosen(looked, input)
+        return self._choose_candidates(looked, input)
 
-    def _asks(self, relevance: Callable[[float], float] | None) -> tuple[Asker, Callable[[Any], float] | None]:
+    def _choose_retriever_asker(
+        self, relevance: Callable[[float], float] | None
+    ) -> tuple[Asker, Callable[[Any], float] | None]:
         given = self._given
-        if is_store(given):
-            return asks_for_relevance("retriever", given, relevance)
+        if is_vector_store(given):
+            return make_relevance_asker("retriever", given, relevance)
         if relevance is not None:
             raise ConfigurationError(
                 f"relevance: it makes one of the score of a vector store; given with a {type(given).__name__}"
             )
-        if _drops_scores(core(given)) and not self._keys.are_told("score"):
+        if _is_scoreless_retriever(unwrap_runnable(given)) and not self._keys.has_own_key("score"):
             way_out = "the vector store itself (the retriever's .vectorstore), which tells how relevant a document is,"
             raise ConfigurationError(f"retriever: {way_out} is required; given: a VectorStoreRetriever")
-        return asker("retriever", given, ("query", "sources", "top_k")), None
+        return make_langchain_asker("retriever", given, ("query", "sources", "top_k")), None
 
-    def _counts(self, top_k: int) -> Iterator[int]:
+    def _widen_search_counts(self, top_k: int) -> Iterator[int]:
         count = top_k
         yield count
         while self._asker.is_counted and count < _MOST:
             count = min(_WIDER * count, _MOST)
             yield count
 
-    def _extra(self, request: JsonObject) -> Mapping[str, Any]:
+    def _make_search_arguments(self, request: JsonObject) -> Mapping[str, Any]:
         if self._search_kwargs:
             return self._search_kwargs(list(request["sources"]))
-        return self._access.arguments(request)
+        return self._access.make_filter_arguments(request)
 
-    def _looked(self, returned: object, request: JsonObject) -> _Looked:
-        documents = found_in(returned)
-        readers = self._access.read([document for document, _ in documents], request)  # before anything is told of one
-        sources = [self._source(document, at) for at, (document, _) in enumerate(documents)]
+    def _read_returned_candidates(self, returned: object, request: JsonObject) -> _Looked:
+        documents = read_found_documents(returned)
+        readers = self._access.read_document_readers(
+            [document for document, _ in documents], request
+        )  # before anything is told of one
+        sources = [self._read_source_name(document, at) for at, (document, _) in enumerate(documents)]
         candidates = [
-            Candidate(**{**self._candidate(document, at, source, score), **read})  # type: ignore[typeddict-item]
+            Candidate(**{**self._make_candidate(document, at, source, score), **read})  # type: ignore[typeddict-item]
             for at, ((document, score), source, read) in enumerate(zip(documents, sources, readers, strict=True))
             if source in request["sources"]
         ]
-        check_ranks([item["score"] for item in candidates], is_sorted=self._asker.is_counted)
+        check_retrieved_order([item["score"] for item in candidates], is_sorted=self._asker.is_counted)
         return _Looked(candidates, sources)
 
-    def _chosen(self, looked: _Looked, request: JsonObject) -> list[Candidate]:
+    def _choose_candidates(self, looked: _Looked, request: JsonObject) -> list[Candidate]:
         if looked.sources and self._known is not None and not set(looked.sources) & set(self._known):
             names = ", ".join(sorted(set(looked.sources))[:SHOWN_SOURCES])
             allowed = f"a source that sources= names ({', '.join(self._known)}); metadata={{'source': ...}} makes one"
             raise Unreturnable(f"{names:.200}", place=("found", "source"), allowed=allowed)
         return looked.candidates[: request["top_k"]]
 
-    def _candidate(self, document: Document, at: int, source: str, score: object) -> Candidate:
-        span = self._keys.read(document, at, "span")  # the guard says what is wrong with it
+    def _make_candidate(self, document: Document, at: int, source: str, score: object) -> Candidate:
+        span = self._keys.read_metadata_field(document, at, "span")  # the guard says what is wrong with it
         candidate = Candidate(
-            doc_id=self._doc_id(document, at),
+            doc_id=self._read_doc_id(document, at),
             source=source,
-            title=self._text(document, at, "title"),
-            section=self._text(document, at, "section"),
-            updated_at=self._text(document, at, "updated_at"),
+            title=self._read_text_field(document, at, "title"),
+            section=self._read_text_field(document, at, "section"),
+            updated_at=self._read_text_field(document, at, "updated_at"),
             text=document.page_content,
-            score=self._score(document, at, score),
+            score=self._read_relevance_score(document, at, score),
         )
         return candidate if span is None else {**candidate, "span": span}  # type: ignore[typeddict-item]
 
-    def _doc_id(self, document: Document, at: int) -> str:
-        given = self._keys.read(document, at, "doc_id")
-        if given is None and not self._keys.are_told("doc_id"):
+    def _read_doc_id(self, document: Document, at: int) -> str:
+        given = self._keys.read_metadata_field(document, at, "doc_id")
+        if given is None and not self._keys.has_own_key("doc_id"):
             given = document.id
         allowed = "a text that is not blank, a whole number or a UUID, in the metadata or as the document's id"
         if given is None:
-            raise self._keys.missing(document, at, "doc_id", allowed)
+            raise self._keys.refuse_missing_field(document, at, "doc_id", allowed)
         if isinstance(given, bool) or not isinstance(given, str | int | UUID) or not str(given).strip():
-            raise self._keys.wrong(document, at, "doc_id", given, allowed)
+            raise self._keys.refuse_wrong_field(document, at, "doc_id", given, allowed)
         return str(given)
 
-    def _source(self, document: Document, at: int) -> str:
-        given = self._keys.read(document, at, "source")
+    def _read_source_name(self, document: Document, at: int) -> str:
+        given = self._keys.read_metadata_field(document, at, "source")
         if given is None and self._known is not None and len(self._known) == 1:
             return self._known[0]
         allowed = "a text that is not blank; sources= with one name stands in for it"
         if given is None:
-            raise self._keys.missing(document, at, "source", allowed)
+            raise self._keys.refuse_missing_field(document, at, "source", allowed)
         if not isinstance(given, str) or not given.strip():
-            raise self._keys.wrong(document, at, "source", given, allowed)
+            raise self._keys.refuse_wrong_field(document, at, "source", given, allowed)
         return given
 
-    def _text(self, document: Document, at: int, field: str) -> str:
-        given = self._keys.read(document, at, field)
+    def _read_text_field(self, document: Document, at: int, field: str) -> str:
+        given = self._keys.read_metadata_field(document, at, field)
         if isinstance(given, date) and field == "updated_at":
             return given.isoformat()
         if given is not None and not isinstance(given, str):
             allowed = "a text or a date" if field == "updated_at" else "a text"
-            raise self._keys.wrong(document, at, field, given, f"{allowed}; metadata={{{field!r}: ...}} makes one")
+            raise self._keys.refuse_wrong_field(
+                document, at, field, given, f"{allowed}; metadata={{{field!r}: ...}} makes one"
+            )
         return given or ""
 
-    def _score(self, document: Document, at: int, beside: object) -> float:
-        if beside is not None and not self._keys.are_told("score"):
+    def _read_relevance_score(self, document: Document, at: int, beside: object) -> float:
+        if beside is not None and not self._keys.has_own_key("score"):
             made = beside if self._relevance is None else self._relevance(beside)
-            if (relevance := relevance_of(made)) is None:
-                of = "" if self._relevance is None else f", which relevance= makes of {shown_score(beside)}"
-                raise fault(document, (at, "score"), f"{shown_score(made)}{of}", f"{RELEVANCE}; {WAY_OUT}")
+            if (relevance := parse_relevance(made)) is None:
+                of = "" if self._relevance is None else f", which relevance= makes of {format_relevance_score(beside)}"
+                raise refuse_langchain_document(
+                    document, (at, "score"), f"{format_relevance_score(made)}{of}", f"{RELEVANCE}; {WAY_OUT}"
+                )
             return relevance
-        given = self._keys.read(document, at, "score")
+        given = self._keys.read_metadata_field(document, at, "score")
         if given is None:
             allowed = f"{RELEVANCE}; a vector store tells it, if it is given itself, or metadata={{'score': ...}}"
-            raise self._keys.missing(document, at, "score", allowed)
-        if (relevance := relevance_of(given)) is None:
+            raise self._keys.refuse_missing_field(document, at, "score", allowed)
+        if (relevance := parse_relevance(given)) is None:
             allowed = f"{RELEVANCE}; metadata={{'score': ...}} makes one of distances and of cosines below 0"
-            raise self._keys.wrong(document, at, "score", given, allowed)
+            raise self._keys.refuse_wrong_field(document, at, "score", given, allowed)
         return relevance
 
 
-def _drops_scores(given: object) -> bool:
+def _is_scoreless_retriever(given: object) -> bool:
     """Say whether a retriever is LangChain's own around a vector store; one derived from it may keep the scores."""
     from langchain_core.vectorstores import VectorStoreRetriever
 
@@ -299,67 +313,69 @@ class StoreAccess:
     """
 
     def __init__(self, given: object, keys: MetadataKeys, access: AccessFilter | None) -> None:
-        takes_arguments = is_store(given) or is_retriever(core(given))
+        takes_arguments = is_vector_store(given) or is_langchain_retriever(unwrap_runnable(given))
         allowed = "a function of a caller and of sources that returns the arguments of a search"
         if access is not None and not (callable(access) and takes_arguments):
             of = "for a vector store or a retriever,"
             raise ConfigurationError(f"access: {allowed}, {of} is required; given: {access!r:.80}")
-        told = [field for field in _FIELDS if keys.are_told(field)]
-        if access is None and told and (takes_arguments or is_tool(core(given))):
+        told = [field for field in _FIELDS if keys.has_own_key(field)]
+        if access is None and told and (takes_arguments or is_langchain_tool(unwrap_runnable(given))):
             where = f"where metadata= says what the {' and the '.join(told)} of a document are"
             raise ConfigurationError(f"access: {allowed} is required {where}; given: None")
         self._keys = keys
         self._filter = access
 
     @property
-    def filters(self) -> bool:
+    def has_search_filter(self) -> bool:
         """Whether a caller becomes the arguments of the search."""
         return self._filter is not None
 
-    def arguments(self, request: JsonObject) -> Mapping[str, Any]:
+    def make_filter_arguments(self, request: JsonObject) -> Mapping[str, Any]:
         """Return the arguments of a search that hold it to what the caller of a request may read."""
         if self._filter is None:
             return {}
-        return self._filter(_caller(request), list(request["sources"]))
+        return self._filter(_parse_request_caller(request), list(request["sources"]))
 
-    def read(self, documents: Sequence[Document], request: JsonObject) -> list[JsonObject]:
+    def read_document_readers(self, documents: Sequence[Document], request: JsonObject) -> list[JsonObject]:
         """Return what candidates say of who may read them; nothing for one of which nobody said it.
 
         Raises:
             Unreturnable: the caller may not read a document, or it does not say who may though the store has a filter.
         """
-        caller = _caller(request)
-        return [self._read(document, at, caller) for at, document in enumerate(documents)]
+        caller = _parse_request_caller(request)
+        return [self._check_document_readers(document, at, caller) for at, document in enumerate(documents)]
 
-    def _read(self, document: Document, at: int, caller: Caller | None) -> JsonObject:
-        access = self._access(document, at)
+    def _check_document_readers(self, document: Document, at: int, caller: Caller | None) -> JsonObject:
+        access = self._parse_document_access(document, at)
         if access is None and self._filter is None:
             return {}
         if access is None:
-            raise _refused("a document without readers", "documents that say who may read them, since there is access=")
+            raise _refuse_found_document(
+                "a document without readers", "documents that say who may read them, since there is access="
+            )
         if not is_access_allowed(access, caller):
-            raise _refused("another document", "documents that the caller may read")
+            raise _refuse_found_document("another document", "documents that the caller may read")
         return {"tenant": access.tenant, "readers": list(access.readers)}
 
-    def _access(self, document: Document, at: int) -> Access | None:
+    def _parse_document_access(self, document: Document, at: int) -> Access | None:
         allowed = "a tenant that is a text or nothing, and a list of public, tenant, user:ID and group:ID as readers"
         try:
-            tenant, readers = (self._keys.read(document, at, field) for field in _FIELDS)
+            tenant, readers = (self._keys.read_metadata_field(document, at, field) for field in _FIELDS)
             if tenant is None and readers is None:
                 return None
             if isinstance(tenant, str | None) and isinstance(readers, list | tuple | None):
                 return normalize_document_access(tenant, readers or ())
         except (Unreturnable, ValueError):  # which say what stands there
             pass
-        raise _refused("a document with something else", allowed)
+        raise _refuse_found_document("a document with something else", allowed)
 
 
-def _caller(request: JsonObject) -> Caller | None:
+def _parse_request_caller(request: JsonObject) -> Caller | None:
     given = request.get("caller")
     return None if given is None else Caller.model_validate(given)
 
 
-def _refused(given: str, allowed: str) -> Unreturnable:
+def _refuse_found_document(given: str, allowed: str) -> Unreturnable:
     return Unreturnable(given, place=("found",), allowed=allowed)
 
 
@@ -382,7 +398,7 @@ _ITS_OWN = (_RELEVANT, f"_{_RELEVANT}", "_select_relevance_score_fn")
 """What a class of stores overrides, one of them, to tell relevance."""
 
 
-def asks_for_relevance(
+def make_relevance_asker(
     slot: str, store: VectorStore, relevance: Callable[[float], float] | None
 ) -> tuple[AsksStore, Callable[[Any], float] | None]:
     """Return who asks a store for scores, and what makes a relevance of one; None where the store does it.
@@ -390,29 +406,33 @@ def asks_for_relevance(
     Raises:
         ConfigurationError: neither is there a function nor does the store tell relevance.
     """
-    if relevance is None and not _tells_relevance(store) and is_langchain(store, "vectorstores", "InMemoryVectorStore"):
-        relevance = _of_cosine
+    if (
+        relevance is None
+        and not _has_own_relevance(store)
+        and is_of_langchain_class(store, "vectorstores", "InMemoryVectorStore")
+    ):
+        relevance = _convert_cosine_to_relevance
     if relevance is not None:
         return AsksStore(store, _SCORED), relevance
-    if not _tells_relevance(store):
+    if not _has_own_relevance(store):
         allowed = "LangChainRetriever(store, relevance=...), which makes a relevance from 0 to 1 of a score,"
         given = f"{type(store).__name__}, which has no {_RELEVANT}"
         raise ConfigurationError(f"{slot}: {allowed} is required; given: {given}")
     return AsksStore(store, _RELEVANT), None
 
 
-def _tells_relevance(store: VectorStore) -> bool:
+def _has_own_relevance(store: VectorStore) -> bool:
     from langchain_core.vectorstores import VectorStore
 
     return any(getattr(type(store), name, None) is not getattr(VectorStore, name, None) for name in _ITS_OWN)
 
 
-def _of_cosine(similarity: float) -> float:
+def _convert_cosine_to_relevance(similarity: float) -> float:
     """Make a relevance of a cosine: vectors that lead apart have nothing to do with each other."""
     return max(similarity, 0.0)
 
 
-def relevance_of(given: object) -> float | None:
+def parse_relevance(given: object) -> float | None:
     """Return a score as a relevance, None where it is none."""
     if isinstance(given, bool) or not isinstance(given, Real):
         return None
@@ -422,14 +442,14 @@ def relevance_of(given: object) -> float | None:
     return min(max(score, 0.0), 1.0)
 
 
-def shown_score(given: object) -> str:
+def format_relevance_score(given: object) -> str:
     """Return a score as a message shows it."""
     if isinstance(given, Real) and not isinstance(given, bool):
         return f"{float(given):.4g}"
     return f"{given!r:.80}"
 
 
-def check_ranks(scores: Sequence[float], *, is_sorted: bool) -> None:
+def check_retrieved_order(scores: Sequence[float], *, is_sorted: bool) -> None:
     """Refuse scores that rise from the best document on.
 
     Args:

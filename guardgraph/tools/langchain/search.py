@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 from langchain_core.runnables import Runnable, RunnableConfig
 
 from guardgraph.plain.json import JsonObject
-from guardgraph.tools.langchain.asking import Asker, AsksStore, asker, is_store
-from guardgraph.tools.langchain.documents import Metadata, MetadataKeys, found_in, page_in
+from guardgraph.tools.langchain.asking import Asker, AsksStore, is_vector_store, make_langchain_asker
+from guardgraph.tools.langchain.documents import Metadata, MetadataKeys, read_found_documents, read_page_documents
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document
     from langchain_core.vectorstores import VectorStore
 
-__all__ = ["LangChainReader", "LangChainSearch"]
 
 _HIT: Final = {"url": ("url", "link", "href", "source"), "title": ("title",)}
 _PAGE: Final = {"title": ("title",), "published_at": ("published_at", "published_date", "date")}
@@ -36,18 +35,15 @@ class LangChainSearch(Runnable[JsonObject, list[JsonObject]]):
     """
 
     def __init__(
-        self,
-        given: VectorStore | Runnable[Any, Any] | Callable[[JsonObject], Any],
-        *,
-        metadata: Metadata | None = None,
+        self, given: VectorStore | Runnable[Any, Any] | Callable[[JsonObject], Any], *, metadata: Metadata | None = None
     ) -> None:
         self._given = given
         self._keys = MetadataKeys("metadata", _HIT, metadata)
         self._asker: Asker
-        if is_store(given):
+        if is_vector_store(given):
             self._asker = AsksStore(given, "similarity_search")
         else:
-            self._asker = asker("search", given, ("query", "max_results"))
+            self._asker = make_langchain_asker("search", given, ("query", "max_results"))
 
     def __repr__(self) -> str:
         return f"LangChainSearch({type(self._given).__name__})"
@@ -67,21 +63,23 @@ class LangChainSearch(Runnable[JsonObject, list[JsonObject]]):
         Raises:
             Unreturnable: it is no list of documents, or none of them has a url.
         """
-        return self._hits(self._asker.ask(input, input["max_results"], {}, config), input)
+        return self._read_search_hits(self._asker.find_documents(input, input["max_results"], {}, config), input)
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> list[JsonObject]:
         """Search like `invoke`, without blocking the event loop."""
-        return self._hits(await self._asker.aask(input, input["max_results"], {}, config), input)
+        return self._read_search_hits(await self._asker.afind_documents(input, input["max_results"], {}, config), input)
 
-    def _hits(self, returned: object, request: JsonObject) -> list[JsonObject]:
-        documents = [document for document, _ in found_in(returned)][: request["max_results"]]
-        hits = [self._hit(document, at) for at, document in enumerate(documents)]
+    def _read_search_hits(self, returned: object, request: JsonObject) -> list[JsonObject]:
+        documents = [document for document, _ in read_found_documents(returned)][: request["max_results"]]
+        hits = [self._make_search_hit(document, at) for at, document in enumerate(documents)]
         if hits and not any(hit["url"] for hit in hits):
-            raise self._keys.missing(documents[0], 0, "url", "the url of a hit; metadata={'url': ...} says where it is")
+            raise self._keys.refuse_missing_field(
+                documents[0], 0, "url", "the url of a hit; metadata={'url': ...} says where it is"
+            )
         return hits
 
-    def _hit(self, document: Document, at: int) -> JsonObject:
-        said = {field: self._keys.text(document, at, field) for field in _HIT}
+    def _make_search_hit(self, document: Document, at: int) -> JsonObject:
+        said = {field: self._keys.read_metadata_text(document, at, field) for field in _HIT}
         return {**said, "snippet": document.page_content}
 
 
@@ -99,7 +97,7 @@ class LangChainReader(Runnable[JsonObject, JsonObject]):
     def __init__(self, tool: Runnable[Any, Any] | Callable[[JsonObject], Any]) -> None:
         self._tool = tool
         self._keys = MetadataKeys("metadata", _PAGE, None)
-        self._asker = asker("reader", tool, ("url",))
+        self._asker = make_langchain_asker("reader", tool, ("url",))
 
     def __repr__(self) -> str:
         return f"LangChainReader({type(self._tool).__name__})"
@@ -118,15 +116,15 @@ class LangChainReader(Runnable[JsonObject, JsonObject]):
         Raises:
             Unreturnable: it is neither a text nor documents.
         """
-        return self._page(self._asker.ask(input, 1, {}, config))
+        return self._join_page_documents(self._asker.find_documents(input, 1, {}, config))
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
         """Read like `invoke`, without blocking the event loop."""
-        return self._page(await self._asker.aask(input, 1, {}, config))
+        return self._join_page_documents(await self._asker.afind_documents(input, 1, {}, config))
 
-    def _page(self, returned: object) -> JsonObject:
-        documents = page_in(returned)
+    def _join_page_documents(self, returned: object) -> JsonObject:
+        documents = read_page_documents(returned)
         if not documents:
             return {"title": "", "published_at": "", "body": ""}
-        said = {field: self._keys.text(documents[0], 0, field) or "" for field in _PAGE}
+        said = {field: self._keys.read_metadata_text(documents[0], 0, field) or "" for field in _PAGE}
         return {**said, "body": "\n\n".join(document.page_content for document in documents)}
