@@ -33,25 +33,6 @@ from guardgraph.graphs.running.langgraph import (
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import find_json_problem, is_larger_json
 
-__all__ = [
-    "RESUMING",
-    "Graph",
-    "aclose_stray_run",
-    "admit_resume_command",
-    "admit_run_config",
-    "akeep_unwritten_seconds",
-    "aread_resume_checkpoint",
-    "close_stray_run",
-    "get_checkpointer",
-    "is_inside_graph",
-    "is_run_checkpointed",
-    "keep_unwritten_seconds",
-    "locate_latest_checkpoint",
-    "merge_graph_config",
-    "read_resume_checkpoint",
-    "read_unwritten_seconds",
-]
-
 _WAYS_BACK = (RESUMING, RESUME_MAP, REPLAY_STATE, TASK_ID, SCRATCHPAD)
 """What LangGraph sets for the graphs inside a graph, so that they go on with it; nobody else has a use for it."""
 _PLACES = ("thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint_map")
