@@ -10,8 +10,6 @@ from sqlalchemy.sql.expression import ClauseElement
 from guardgraph.evidence.chain import START
 from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES
 
-__all__ = ["APPEND", "CALLER", "CONTENT", "ENTRY", "KEPT", "LAST", "Prepared", "last_entry"]
-
 
 class Prepared:
     """A statement that is compiled once and given to the driver itself: all between would cost as much as the disk.

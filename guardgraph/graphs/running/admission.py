@@ -33,28 +33,6 @@ from guardgraph.graphs.running.langgraph import (
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import find_json_problem, is_larger_json
 
-__all__ = [
-    "RESUMING",
-    "Graph",
-    "aclose_stray_run",
-    "admit_resume_command",
-    "admit_run_config",
-    "akeep_unwritten_seconds",
-    "aread_resume_checkpoint",
-    "arefuse_earlier_checkpoint",
-    "close_stray_run",
-    "get_checkpointer",
-    "is_inside_graph",
-    "is_run_checkpointed",
-    "keep_unwritten_seconds",
-    "locate_latest_checkpoint",
-    "merge_graph_config",
-    "read_resume_checkpoint",
-    "read_unwritten_seconds",
-    "refuse_earlier_checkpoint",
-    "refuse_halting",
-]
-
 MOST_STEPS: Final = 10**9
 """The `recursion_limit` of every run, whatever a client says: budgets end a run, and an ending is on record."""
 _WAYS_BACK = (RESUMING, RESUME_MAP, REPLAY_STATE, TASK_ID, SCRATCHPAD)

@@ -7,8 +7,9 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from guardgraph.guards.facts.grammar import FUNCTION_WORDS, LABELS
+from guardgraph.guards.facts.numerals import SHARES
 from guardgraph.guards.facts.tokens import Token
-from guardgraph.guards.facts.units import FIRST, FRACTION, ORDINALS, SHARES, SMALL, find_units_in_words
+from guardgraph.guards.facts.units import FIRST, FRACTION, ORDINALS, SMALL, find_units_in_words
 from guardgraph.guards.facts.values import Label, Ordinal, Quantity, Value, Written
 
 _WRITTEN = re.compile(r"(\d{1,2})/(\d{1,3})")

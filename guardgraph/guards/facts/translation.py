@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Final, NamedTuple
 
-from guardgraph.guards.facts.numerals import UNPARTED_NAMES, write_ordinal_number
+from guardgraph.guards.facts.numerals import SHARES, UNPARTED_NAMES, write_ordinal_number
 from guardgraph.guards.facts.tokens import LOOKAHEAD, Token, show_number_tokens, split_number_tokens
 from guardgraph.guards.facts.tongues import GRAMMAR, HALVES, MIXED, PARTS, POINTS
 from guardgraph.guards.facts.units import (
@@ -20,7 +20,6 @@ from guardgraph.guards.facts.units import (
     MONTHS,
     NUMBER_WORDS,
     SCALES,
-    SHARES,
     find_units,
     name_foreign_unit,
     name_number_scale,

@@ -25,28 +25,6 @@ from guardgraph.languages.tables import (
 from guardgraph.languages.words import load_stop_words
 from guardgraph.plain.memory import remember_by_text
 
-__all__ = [
-    "CURRENCIES",
-    "EACH",
-    "ERAS",
-    "FIRST",
-    "FRACTION",
-    "GLUED_SCALES",
-    "MONTHS",
-    "NUMBER_WORDS",
-    "ORDINALS",
-    "PERCENT",
-    "SCALES",
-    "SHARES",
-    "SMALL",
-    "SYMBOLS",
-    "find_units",
-    "find_units_in_words",
-    "name_foreign_unit",
-    "name_number_scale",
-    "read_key_unit",
-]
-
 _Of = TypeVar("_Of")
 _Other = TypeVar("_Other")
 

@@ -6,8 +6,9 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from guardgraph.guards.facts.grammar import WITHIN
+from guardgraph.guards.facts.numerals import SHARES
 from guardgraph.guards.facts.tokens import Token
-from guardgraph.guards.facts.units import EACH, SCALES, SHARES, SMALL, find_units_in_words
+from guardgraph.guards.facts.units import EACH, SCALES, SMALL, find_units_in_words
 from guardgraph.guards.facts.values import Amount, Quantity, Value
 
 _LENGTHS: Final = frozenset({"time", "calendar", "business hour", "business day"})

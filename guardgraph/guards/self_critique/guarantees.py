@@ -10,12 +10,10 @@ from guardgraph.guards.self_critique import outcomes, promising
 from guardgraph.guards.self_critique.closing import TROUBLE
 from guardgraph.guards.self_critique.grammar import DENIALS, FINITE, IN_GROUP, is_content_word
 from guardgraph.guards.self_critique.outcomes import read_statement_after, read_statement_before
-from guardgraph.guards.self_critique.promising import CERTAIN, GUARANTEE, GUARANTEES, HUNDRED, PROMISE
+from guardgraph.guards.self_critique.promising import CERTAIN, GUARANTEE, HUNDRED, PROMISE
 from guardgraph.guards.self_critique.spoken import BREAK, COMMA, PERCENT, read_word_after, read_word_before
 from guardgraph.guards.self_critique.statements import STOPS, Reader
 from guardgraph.guards.self_critique.verbs import is_claim_made, read_verb_group
-
-__all__ = ["GUARANTEES", "find_guarantees"]
 
 
 def find_guarantees(tokens: list[str]) -> Iterator[str]:

@@ -4,41 +4,6 @@ from __future__ import annotations
 
 from guardgraph.guards.self_critique.grammar import read_claim_words, split_claim_words
 
-__all__ = [
-    "ASKED",
-    "CERTAIN",
-    "CERTAINLY",
-    "DUTY",
-    "ENSURE",
-    "FAILING",
-    "GUARANTEE",
-    "GUARANTEES",
-    "HARM",
-    "HESITANT",
-    "HUNDRED",
-    "LASTING",
-    "MEASURED",
-    "NEVER_AGAIN",
-    "NOUNS",
-    "NOUN_STARTS",
-    "NO_RISK",
-    "OBJECTS",
-    "OUTCOMES",
-    "PERFECT",
-    "PHRASES",
-    "PREVENTING",
-    "PROMISE",
-    "REFUSING",
-    "RISK",
-    "SAFE",
-    "TERMS",
-    "UNREAL",
-    "VERBS",
-    "VERB_STARTS",
-    "WHOLLY",
-    "WILLING",
-]
-
 GUARANTEE, ENSURE, PROMISE, CERTAIN, NEVER_AGAIN, NO_RISK, HUNDRED = GUARANTEES = (
     "guarantee",
     "ensure",

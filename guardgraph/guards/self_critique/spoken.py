@@ -8,18 +8,6 @@ from functools import cache
 
 from guardgraph.languages.wording import Word, split_words
 
-__all__ = [
-    "BREAK",
-    "COMMA",
-    "NO_LONGER",
-    "PERCENT",
-    "PURPOSE",
-    "read_word_after",
-    "read_word_before",
-    "read_words_around",
-    "split_claim_sentences",
-]
-
 COMMA, BREAK, PERCENT = ",", "|", "%"
 """Tokens that are no words; `BREAK` stands for a colon, semicolon, bracket or dash."""
 
