@@ -13,7 +13,14 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from guardgraph.guards.facts.clocks import begins_clock_fact, read_clock_fact
 from guardgraph.guards.facts.moments import Date
-from guardgraph.guards.facts.quantities import PLAIN, Hit, begins_number_digits, read_quantity
+from guardgraph.guards.facts.quantities import (
+    PLAIN,
+    Hit,
+    begins_number_digits,
+    read_implied_number,
+    read_number_word,
+    read_quantity,
+)
 from guardgraph.guards.facts.references import (
     make_number_label,
     read_identifier_fact,
@@ -46,7 +53,6 @@ from guardgraph.guards.facts.tokens import (
 from guardgraph.guards.facts.translation import translate_number_tokens
 from guardgraph.guards.facts.units import CURRENCIES, ERAS, MONTHS
 from guardgraph.guards.facts.values import BARE, Amount, Label, Number, Ordinal, Quantity, Value, Written
-from guardgraph.guards.facts.words import read_implied_number, read_number_word
 from guardgraph.guards.stop import shown_name
 from guardgraph.languages.language import detect_language
 from guardgraph.languages.numbers import load_magnitude_words, load_number_words
