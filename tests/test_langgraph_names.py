@@ -12,7 +12,7 @@ from guardgraph import create_rag_agent
 from guardgraph.graphs.running import langgraph as names
 
 ROOT = Path(__file__).parent.parent
-KEYS = sorted(name for name in names.__all__ if isinstance(getattr(names, name), str))
+KEYS = sorted(name for name, value in vars(names).items() if name.isupper() and isinstance(value, str))
 
 
 def numbers(release):

@@ -11,22 +11,7 @@ from typing import Any, Final
 from langgraph.graph._branch import BranchSpec
 from langgraph.graph.state import CompiledStateGraph
 
-__all__ = [
-    "CHECKPOINTER",
-    "DURABILITY",
-    "INTERRUPT",
-    "READ",
-    "REPLAY_STATE",
-    "RESUME_MAP",
-    "RESUMING",
-    "SCRATCHPAD",
-    "SEEN_IN",
-    "SEND",
-    "STREAM",
-    "TASK_ID",
-    "BranchSpec",
-    "keep_checkpoint_allowlist",
-]
+__all__ = ["BranchSpec"]
 
 SEEN_IN: Final = ("1.2.18", "1.2.22")
 """The first and the last version of LangGraph in which these names were seen."""

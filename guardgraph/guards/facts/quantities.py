@@ -68,7 +68,6 @@ _BEFORE_SIGN: Final = frozenset("([{=:,;~≈<>/|*\"'`")
 _SUMMED: Final = frozenset({"time", "calendar"})
 _EACH: Final = frozenset({"a", "an", "each", "every"})
 _FRACTION = re.compile(r"(\d)/(\d)")
-_LENGTHS: Final = frozenset({"time", "calendar", "business hour", "business day"})
 _LETTERS: Final = frozenset("aeoyà")
 """Names of units that are words of one letter in other languages."""
 
