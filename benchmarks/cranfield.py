@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from lsa import LsaEmbedding
 
 from guardgraph import KnowledgeBase
-from guardgraph.knowledge.index.embedder import embedded_text
+from guardgraph.knowledge.index.embedder import make_embedding_text
 from guardgraph.languages.terms import read_terms
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.lexical import LexicalRetriever
@@ -50,7 +50,7 @@ def retriever(docs: dict[str, str]) -> Search:
 def hybrid(docs: dict[str, str], folder: Path) -> Search:
     """Return the search of a knowledge base that orders by words and by vectors, fitted on these very texts."""
     names = list(docs)
-    embedding = LsaEmbedding([embedded_text("", "", text) for text in docs.values()])
+    embedding = LsaEmbedding([make_embedding_text("", "", text) for text in docs.values()])
     base = KnowledgeBase(folder / "kb.sqlite", embedding=embedding)
     base.add(list(map(_document, names, docs.values())), readers=["public"])
 

@@ -20,13 +20,13 @@ from hypothesis import strategies as st
 from test_kb_index import ACCESSES, ASKED, CALLERS, CHANGES, PUBLIC, TEXTS, document, replayed, stored
 
 from guardgraph.knowledge.index import Index
-from guardgraph.knowledge.index.arithmetic import Held, PostingRow, arithmetic
+from guardgraph.knowledge.index.arithmetic import Held, PostingRow, choose_posting_arithmetic
 from guardgraph.knowledge.index.file import File
 from guardgraph.knowledge.index.kept import Latest
-from guardgraph.knowledge.index.postings import BLOCK, encoded
-from guardgraph.knowledge.index.scopes import scopes
+from guardgraph.knowledge.index.postings import BLOCK, encode_postings
+from guardgraph.knowledge.index.scopes import list_index_scopes
 from guardgraph.knowledge.index.spans import PostingSpan, Spans
-from guardgraph.knowledge.index.statistics import view_of
+from guardgraph.knowledge.index.statistics import read_scope_view
 from guardgraph.plain.errors import StoreError
 from guardgraph.state.access import normalize_document_access
 from guardgraph.state.context import Caller
@@ -145,13 +145,13 @@ def test_both_say_the_same_of_each_chunk_however_many_have_a_term():
     found = []
     rows = {
         term: [
-            PostingRow(block, len(places), encoded(places, [chance.randint(1, most) for _ in places]))
+            PostingRow(block, len(places), encode_postings(places, [chance.randint(1, most) for _ in places]))
             for block, among in held
             if (places := [place for place in among if chance.random() < share])
         ]
         for term, (share, most) in shares.items()
     }
-    for computes in (arithmetic(1, inf), arithmetic(1, 0)):
+    for computes in (choose_posting_arithmetic(1, inf), choose_posting_arithmetic(1, 0)):
         damped = computes.damped(lengths, 30.0)
         terms = [Held(5.0 - term, 5.0 - term, computes.column(damped, rows[term])) for term in rows]
         added, partly = computes.sums(damped, terms), computes.sums(damped, terms)
@@ -179,10 +179,11 @@ def test_each_sum_is_the_formula_to_the_last_digit(lengths, average, given_terms
     for weight, some in counts:
         for at, times in some.items():
             expected[at] += weight * share(times, damping(lengths[at], average))
-    for computes in (arithmetic(1, inf), arithmetic(1, 0)):
+    for computes in (choose_posting_arithmetic(1, inf), choose_posting_arithmetic(1, 0)):
         damped = computes.damped([[array("I", lengths).tobytes()]], average)
         rows = [
-            PostingRow(0, len(some), encoded(sorted(some), [some[at] for at in sorted(some)])) for _, some in counts
+            PostingRow(0, len(some), encode_postings(sorted(some), [some[at] for at in sorted(some)]))
+            for _, some in counts
         ]
         held = [
             Held(weight, weight, computes.column(damped, [row])) for (weight, _), row in zip(counts, rows, strict=True)
@@ -254,7 +255,7 @@ def test_what_is_kept_in_memory_of_small_bases_is_bounded(tmp_path):
     index, spans = filled(tmp_path / "kb.sqlite", ["wing flow"]), Spans(inf)
     others = [kept for kept in gc.get_objects() if isinstance(kept, PostingSpan)]
     with File(index.path).reading() as connection:
-        parts = view_of(connection, scopes(connection), Latest(9)).parts
+        parts = read_scope_view(connection, list_index_scopes(connection), Latest(9)).parts
         for average in range(1500):
             spans.of(connection, parts, float(average))
     kept = sum(isinstance(kept, PostingSpan) for kept in gc.get_objects()) - len(others)
@@ -270,7 +271,9 @@ def test_what_another_thread_forgets_is_known_to_whoever_counted_it(tmp_path):
 
     index = filled(tmp_path / "kb.sqlite", ["wing flow"])
     with File(index.path).reading() as connection:
-        view, expected = (view_of(connection, scopes(connection), once) for once in (Forgetful(9), Latest(9)))
+        view, expected = (
+            read_scope_view(connection, list_index_scopes(connection), once) for once in (Forgetful(9), Latest(9))
+        )
     assert view == expected
 
 

@@ -12,10 +12,10 @@ from guardgraph.knowledge.checking import CheckedBase, check_file, rebuild_file
 from guardgraph.knowledge.index import Index
 from guardgraph.knowledge.ingest.adding import add_folder
 from guardgraph.knowledge.ingest.collection import Collection
-from guardgraph.knowledge.ingest.folder import find_documents
-from guardgraph.knowledge.ingest.given import GIVEN, add_documents
+from guardgraph.knowledge.ingest.folder import find_folder_documents
+from guardgraph.knowledge.ingest.given import GIVEN, add_given_documents
 from guardgraph.knowledge.ingest.report import Report
-from guardgraph.knowledge.ingest.rules import readers_in
+from guardgraph.knowledge.ingest.rules import read_access_list
 from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.plain.findings import make_configuration_error
 from guardgraph.plain.json import JsonObject, find_json_problem
@@ -52,7 +52,7 @@ class KnowledgeBase:
         if not isinstance(path, str | Path) or not str(path).strip():
             raise ConfigurationError(f"knowledge base: the path of a file is required; given: {path!r}")
         self.path = Path(path)
-        if min_similarity is not None and not _is_share(min_similarity):
+        if min_similarity is not None and not _is_score_share(min_similarity):
             raise ConfigurationError(
                 f"min_similarity: a number in 0..1 is required, or None; given: {min_similarity!r:.80}"
             )
@@ -64,7 +64,7 @@ class KnowledgeBase:
         return f"KnowledgeBase({str(self.path)!r})"
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return _opened, self._opened_with
+        return _open_knowledge_file, self._opened_with
 
     def __enter__(self) -> Self:
         return self
@@ -114,16 +114,16 @@ class KnowledgeBase:
                 changed.
             StoreError: the file cannot be written; every document is as it was or as it is now.
         """
-        _check_name("tenant", tenant)
-        _check_name("name", name)
+        _check_collection_name("tenant", tenant)
+        _check_collection_name("name", name)
         self.index.check_embedding(to_write=True)
-        allowed = None if readers is None else _readers(readers)
+        allowed = None if readers is None else _read_collection_readers(readers)
         prefix = "" if name is None else f"{name}/"
         if isinstance(documents, str | Path):
             if not str(documents).strip():
                 raise ConfigurationError(f"documents: the path of a folder is required; given: {documents!r}")
-            folder = find_documents(Path(documents), allowed)
-            _check_name("name", name or folder.name)
+            folder = find_folder_documents(Path(documents), allowed)
+            _check_collection_name("name", name or folder.name)
             into = Collection(self.index, tenant, name or folder.name)
             return add_folder(folder, into, prefix=prefix, prune=prune, progress=progress)
         into = Collection(self.index, tenant, name or GIVEN)
@@ -132,7 +132,7 @@ class KnowledgeBase:
             raise ConfigurationError(
                 f"documents: a folder or a list of documents is required; given: {documents!r:.80}"
             )
-        return add_documents(documents, into, readers=allowed or (), prefix=prefix, whole=is_whole, prune=prune)
+        return add_given_documents(documents, into, readers=allowed or (), prefix=prefix, whole=is_whole, prune=prune)
 
     def remove(self, name: str, *, tenant: str | None = None) -> int:
         """Take the documents of a collection out.
@@ -144,7 +144,7 @@ class KnowledgeBase:
             ConfigurationError: the tenant has no such collection.
             StoreError: the file cannot be written, or the documents are missing.
         """
-        _check_name("tenant", tenant)
+        _check_collection_name("tenant", tenant)
         if not isinstance(name, str):
             raise ConfigurationError(f"name: the name of a collection is required; given: {name!r:.80}")
         listed = self.index.listed(tenant, name)
@@ -179,7 +179,7 @@ class KnowledgeBase:
             raise ConfigurationError(f"query: a text is required; given: {query!r:.80}")
         if isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1:
             raise ConfigurationError(f"top_k: a whole number from 1 on is required; given: {top_k!r:.80}")
-        return self.index.search(query, caller=_caller(caller), top_k=top_k)
+        return self.index.search(query, caller=_read_asking_caller(caller), top_k=top_k)
 
     def __call__(self, request: JsonObject) -> list[JsonObject]:
         """Find what answers a request, as `LexicalRetriever` does, for the request's ``"caller"`` where it has one.
@@ -189,7 +189,7 @@ class KnowledgeBase:
             StoreError: as `search`.
         """
         query, sources, top_k = SearchRequest.of(request)
-        return self.index.search(query, sources=sources, caller=_caller(request.get("caller")), top_k=top_k)
+        return self.index.search(query, sources=sources, caller=_read_asking_caller(request.get("caller")), top_k=top_k)
 
     def check(self, *, repair: bool = False) -> CheckedBase:
         """Check whether the file, each row and all that is counted are what was put in.
@@ -234,15 +234,15 @@ class KnowledgeBase:
         return self.index.source_names()
 
 
-def _opened(path: Path, embedding: Embeddings | None, min_similarity: float | None) -> KnowledgeBase:
+def _open_knowledge_file(path: Path, embedding: Embeddings | None, min_similarity: float | None) -> KnowledgeBase:
     return KnowledgeBase(path, embedding=embedding, min_similarity=min_similarity)
 
 
-def _is_share(given: object) -> bool:
+def _is_score_share(given: object) -> bool:
     return isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given <= 1
 
 
-def _caller(given: Caller | Mapping[str, Any] | None) -> Caller | None:
+def _read_asking_caller(given: Caller | Mapping[str, Any] | None) -> Caller | None:
     if given is None or isinstance(given, Caller):
         return given
     if not isinstance(given, Mapping):
@@ -253,15 +253,15 @@ def _caller(given: Caller | Mapping[str, Any] | None) -> Caller | None:
         raise make_configuration_error("caller", error) from None
 
 
-def _check_name(field: str, given: object) -> None:
+def _check_collection_name(field: str, given: object) -> None:
     if given is None:
         return
     if not isinstance(given, str) or not given or given != given.strip() or find_json_problem(given) is not None:
         raise ConfigurationError(f"{field}: a text without blanks around it is required, or None; given: {given!r:.80}")
 
 
-def _readers(given: Iterable[str]) -> tuple[str, ...]:
+def _read_collection_readers(given: Iterable[str]) -> tuple[str, ...]:
     try:
-        return readers_in(given if isinstance(given, str) else [*given])
+        return read_access_list(given if isinstance(given, str) else [*given])
     except (TypeError, ValueError) as error:
         raise ConfigurationError(f"readers: {error}") from None

@@ -13,8 +13,8 @@ from guardgraph.knowledge.index.collected import Lost, check_collections
 from guardgraph.knowledge.index.embedder import Embedder
 from guardgraph.knowledge.index.file import File
 from guardgraph.knowledge.index.findings import BaseFinding, Doubtful, Findings
-from guardgraph.knowledge.index.rebuilding import missing_vectors, rebuild
-from guardgraph.knowledge.index.recounting import check_words
+from guardgraph.knowledge.index.rebuilding import list_missing_vectors, rebuild_index
+from guardgraph.knowledge.index.recounting import check_index_words
 from guardgraph.knowledge.index.rows import check_rows
 from guardgraph.knowledge.index.schema import words_problem
 from guardgraph.knowledge.index.vectors import check_vectors
@@ -63,8 +63,8 @@ def check_file(path: Path) -> CheckedBase:
         ConfigurationError: it is no knowledge base of this format.
         StoreError: SQLite cannot read it.
     """
-    with _opened(path) as file:
-        return _checked(file)
+    with _open_base_to_check(path) as file:
+        return _check_opened_base(file)
 
 
 def rebuild_file(path: Path, embedder: Embedder | None = None) -> CheckedBase:
@@ -79,17 +79,17 @@ def rebuild_file(path: Path, embedder: Embedder | None = None) -> CheckedBase:
             changed.
         StoreError: SQLite cannot read or write it, or finds it damaged where no index is; likewise.
     """
-    with _opened(path) as file:
-        checked, vectors = _checked(file), dict[bytes, bytes]()
+    with _open_base_to_check(path) as file:
+        checked, vectors = _check_opened_base(file), dict[bytes, bytes]()
         if embedder is not None:  # before others have to wait for the transaction
             with file.reading() as connection:
-                vectors = missing_vectors(connection, embedder, file.shown)
+                vectors = list_missing_vectors(connection, embedder, file.shown)
         with file.writing() as connection:
-            return _rebuilt(connection, checked, vectors, file.shown)
+            return _rebuild_opened_base(connection, checked, vectors, file.shown)
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[File]:
+def _open_base_to_check(path: Path) -> Iterator[File]:
     file = File(path, to_check=True)
     try:
         yield file
@@ -101,15 +101,15 @@ def _opened(path: Path) -> Iterator[File]:
         file.close()
 
 
-def _checked(file: File) -> CheckedBase:
+def _check_opened_base(file: File) -> CheckedBase:
     with file.reading() as connection:
-        return CheckedBase(*_counts(connection), tuple(_found(connection)))
+        return CheckedBase(*_count_stored_chunks(connection), tuple(_find_base_damage(connection)))
 
 
-def _found(connection: sqlite3.Connection) -> Findings:
+def _find_base_damage(connection: sqlite3.Connection) -> Findings:
     """Look at the file, then at rows, then at what is counted of them; what stands on damage says nothing."""
     findings = Findings()
-    for message in _damage(connection):
+    for message in _find_file_damage(connection):
         findings.note("file", "SQLite", message)
     if findings:
         return findings
@@ -119,38 +119,38 @@ def _found(connection: sqlite3.Connection) -> Findings:
     if (problem := words_problem(connection)) is not None:
         findings.note("version", "state: words", problem)
     else:
-        check_words(connection, findings)
+        check_index_words(connection, findings)
     return findings
 
 
-def _damage(connection: sqlite3.Connection) -> list[str]:
+def _find_file_damage(connection: sqlite3.Connection) -> list[str]:
     rows = connection.execute("PRAGMA integrity_check").fetchall()
     return [" ".join(str(message).split()) for (message,) in rows if message != "ok"]
 
 
-def _rebuilt(
+def _rebuild_opened_base(
     connection: sqlite3.Connection, checked: CheckedBase, vectors: Mapping[bytes, bytes], shown: str
 ) -> CheckedBase:
-    if _damage(connection):
+    if _find_file_damage(connection):
         connection.execute("REINDEX")
-        if damage := _damage(connection):
+        if damage := _find_file_damage(connection):
             raise StoreError(f"{shown}: damaged where no index is ({damage[0]}); {_ANEW}")
-    rebuilt = rebuild(connection, vectors)
+    rebuilt = rebuild_index(connection, vectors)
     return CheckedBase(
-        *_counts(connection),
+        *_count_stored_chunks(connection),
         checked.findings,
         rebuilt=True,
-        refused=_in_order(rebuilt.refused),
+        refused=_sort_base_findings(rebuilt.refused),
         lost=tuple(rebuilt.lost),
-        without_vectors=_in_order(rebuilt.without_vectors),
+        without_vectors=_sort_base_findings(rebuilt.without_vectors),
     )
 
 
-def _in_order(documents: Iterable[Doubtful]) -> tuple[Doubtful, ...]:
+def _sort_base_findings(documents: Iterable[Doubtful]) -> tuple[Doubtful, ...]:
     return tuple(sorted(documents, key=lambda document: (document.tenant or "", document.id)))
 
 
-def _counts(connection: sqlite3.Connection) -> tuple[int, int]:
+def _count_stored_chunks(connection: sqlite3.Connection) -> tuple[int, int]:
     """Return how many documents and chunks there are."""
     documents, chunks = (
         int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]) for table in ("documents", "chunks")

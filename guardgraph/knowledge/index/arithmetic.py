@@ -114,7 +114,7 @@ class Arithmetic(Protocol):
         """Return nothing for each chunk, to which terms are added, some of all."""
 
 
-def arithmetic(places: int, numpy_from: float = NUMPY_FROM) -> Arithmetic:
+def choose_posting_arithmetic(places: int, numpy_from: float = NUMPY_FROM) -> Arithmetic:
     """Return what computes with so many places.
 
     Args:
@@ -122,20 +122,20 @@ def arithmetic(places: int, numpy_from: float = NUMPY_FROM) -> Arithmetic:
         numpy_from: with so many, numpy does, where it is installed; where it is loaded, with fewer, too.
     """
     enough = min(numpy_from, _LOADED_FROM) if "numpy" in sys.modules and numpy_from < inf else numpy_from
-    return _by_numpy() if places >= enough else _plain()
+    return _make_numpy_arithmetic() if places >= enough else _make_plain_arithmetic()
 
 
 @cache
-def _by_numpy() -> Arithmetic:
+def _make_numpy_arithmetic() -> Arithmetic:
     try:
         from guardgraph.knowledge.index.by_numpy import ByNumpy
     except ImportError:  # the extra `kb` is not installed
-        return _plain()
+        return _make_plain_arithmetic()
     return ByNumpy()
 
 
 @cache
-def _plain() -> Arithmetic:
+def _make_plain_arithmetic() -> Arithmetic:
     from guardgraph.knowledge.index.plain import Plain
 
     return Plain()

@@ -8,7 +8,14 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
-from guardgraph.knowledge.index.postings import BLOCK, decoded, encoded, key, lengths_of, resized
+from guardgraph.knowledge.index.postings import (
+    BLOCK,
+    decode_chunk_lengths,
+    decode_postings,
+    encode_postings,
+    make_posting_key,
+    resize_chunk_lengths,
+)
 
 _ROOM: Final = f"SELECT id, used FROM blocks WHERE scope = ? AND used < {BLOCK} ORDER BY id DESC LIMIT 1"
 _LENGTHS: Final = (
@@ -42,7 +49,7 @@ class Blocks:
         """Return the number of a new chunk of a scope."""
         block = self._room.get(scope)
         if block is None or self._used[block] == BLOCK:
-            block = self._room[scope] = self._found(scope)
+            block = self._room[scope] = self._find_block(scope)
         used = self._used[block]
         self._used[block] += 1
         self._more[block] += 1
@@ -61,11 +68,11 @@ class Blocks:
                 "SELECT 2 * held < used FROM blocks WHERE id = ?", [block]
             ).fetchone()
             if is_sparse:
-                self._compact(block)
+                self._compact_blocks(block)
         for each in (self._room, self._used, self._more):
             each.clear()
 
-    def _found(self, scope: int) -> int:
+    def _find_block(self, scope: int) -> int:
         """Return a block that has room; a new one where there is none."""
         row = self._connection.execute(_ROOM, [scope]).fetchone()
         if row is None or self._used.get(row[0]) == BLOCK:
@@ -74,7 +81,7 @@ class Blocks:
         self._used[row[0]] = row[1]
         return int(row[0])
 
-    def _compact(self, block: int) -> None:
+    def _compact_blocks(self, block: int) -> None:
         """Write a block anew without the places that are nobody's."""
         self._connection.execute(_CHANGED, [block])  # of all languages: whoever searches has in memory who is where
         first = block * BLOCK
@@ -86,23 +93,27 @@ class Blocks:
         for table, column in (("chunks", "id"), ("vectors", "chunk")):  # a place is free before another chunk gets it
             self._connection.executemany(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", moved)
         for row, data in self._connection.execute(_LENGTHS, [block]).fetchall():
-            self._rewrite(row, data, places)
+            self._rewrite_block(row, data, places)
         statement = "UPDATE blocks SET used = ?, held = ? WHERE id = ?" if places else "DELETE FROM blocks WHERE id = ?"
         self._connection.execute(statement, [len(places), len(places), block] if places else [block])
 
-    def _rewrite(self, row: int, data: bytes, places: Mapping[int, int]) -> None:
+    def _rewrite_block(self, row: int, data: bytes, places: Mapping[int, int]) -> None:
         """Write the lengths and the postings of a part in a block anew, by the places that chunks have now."""
-        lengths, between = lengths_of(data), [key(row, 0), key(row + 1, 0)]
-        resized(lengths, max(places, default=0) + 1)
+        lengths, between = decode_chunk_lengths(data), [make_posting_key(row, 0), make_posting_key(row + 1, 0)]
+        resize_chunk_lengths(lengths, max(places, default=0) + 1)
         there = {before: place for before, place in places.items() if lengths[before]}
         rows = self._connection.execute(f"SELECT id, size, data {_POSTINGS}", between).fetchall()
         self._connection.execute(f"DELETE {_POSTINGS}", between)
         written = []
         for number, size, held in rows:
-            cells = [(there[place], count) for place, count in zip(*decoded(size, held), strict=True) if place in there]
+            cells = [
+                (there[place], count)
+                for place, count in zip(*decode_postings(size, held), strict=True)
+                if place in there
+            ]
             if cells:
                 columns = [*zip(*cells, strict=True)]
-                written.append((number, len(cells), encoded(*columns)))
+                written.append((number, len(cells), encode_postings(*columns)))
         self._connection.executemany("INSERT INTO postings VALUES (?, ?, ?)", written)
         kept = array(lengths.typecode, (lengths[before] for before in places))
         statement = "UPDATE lengths SET data = ? WHERE id = ?" if places else "DELETE FROM lengths WHERE id = ?"

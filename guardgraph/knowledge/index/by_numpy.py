@@ -10,7 +10,7 @@ import numpy
 from numpy.typing import NDArray
 
 from guardgraph.knowledge.index.arithmetic import FoundPostings, Held, PostingRow
-from guardgraph.knowledge.index.postings import check_size
+from guardgraph.knowledge.index.postings import check_posting_size
 from guardgraph.tools.relevance import damping, share
 
 _Floats: TypeAlias = NDArray[numpy.float64]
@@ -95,7 +95,7 @@ class ByNumpy:
 
     def damped(self, blocks: Iterable[Sequence[bytes]], average: float) -> _NumpyDamping:
         """As `Arithmetic.damped`."""
-        columns = [_lengths(parts) for parts in blocks]
+        columns = [_read_chunk_lengths(parts) for parts in blocks]
         lengths = numpy.concatenate(columns)
         damped = damping(lengths.astype(numpy.float64), average)
         damped[lengths == 0] = inf
@@ -103,7 +103,7 @@ class ByNumpy:
 
     def column(self, damped: _NumpyDamping, rows: Sequence[PostingRow]) -> _Sparse | _Dense:
         """As `Arithmetic.column`."""
-        cells, places = _cells(damped.starts, rows) if rows else _NONE, len(damped.column)
+        cells, places = _map_posting_cells(damped.starts, rows) if rows else _NONE, len(damped.column)
         if places >= _DENSE_FROM and cells.counts.itemsize * places < cells.places.nbytes + cells.counts.nbytes:
             return _Dense(cells, places)
         if len({row.block for row in rows}) < len(rows):
@@ -183,19 +183,19 @@ def _together(terms: Iterable[Held]) -> Iterator[list[Held]]:
         yield some
 
 
-def _cells(starts: _Places, rows: Sequence[PostingRow]) -> _Cells:
+def _map_posting_cells(starts: _Places, rows: Sequence[PostingRow]) -> _Cells:
     """Read where a term stands; of a block that has several rows, place and place do not rise."""
     for _, size, held in rows:  # before room is made for so many
-        check_size(size, held)
+        check_posting_size(size, held)
     blocks, sizes, data = zip(*rows, strict=True)
     within = b"".join([held[: _PLACE_BYTES * size] for size, held in zip(sizes, data, strict=True)])
     places = numpy.repeat(starts.take(blocks), sizes)
     places += numpy.frombuffer(within, dtype=numpy.uint16)
-    counts = _counts([held[_PLACE_BYTES * size :] for size, held in zip(sizes, data, strict=True)], sizes)
+    counts = _read_posting_counts([held[_PLACE_BYTES * size :] for size, held in zip(sizes, data, strict=True)], sizes)
     return _Cells(places, counts)
 
 
-def _counts(given: Sequence[bytes], sizes: Sequence[int]) -> NDArray[Any]:
+def _read_posting_counts(given: Sequence[bytes], sizes: Sequence[int]) -> NDArray[Any]:
     joined = b"".join(given)
     if len(joined) == sum(sizes):
         return numpy.frombuffer(joined, dtype=numpy.uint8)
@@ -203,7 +203,7 @@ def _counts(given: Sequence[bytes], sizes: Sequence[int]) -> NDArray[Any]:
     return numpy.concatenate([numpy.frombuffer(*each) for each in zip(given, kinds, strict=True)])
 
 
-def _lengths(parts: Sequence[bytes]) -> NDArray[numpy.uint32]:
+def _read_chunk_lengths(parts: Sequence[bytes]) -> NDArray[numpy.uint32]:
     """Return how long the chunks of a block are, each of which is in one part."""
     lengths = numpy.zeros(max(map(len, parts)) // 4, dtype=numpy.uint32)
     for data in parts:

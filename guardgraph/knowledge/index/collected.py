@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from guardgraph.knowledge.index.findings import Findings
-from guardgraph.knowledge.index.scopes import shown_with_tenant, tenant_of
+from guardgraph.knowledge.index.scopes import read_scope_tenant, show_scope_tenant
 
 _ALL: Final = ("-", "")
 """The row that counts the others; no tenant has this key."""
@@ -49,85 +49,95 @@ class _Row(NamedTuple):
     def holds(self) -> bool:
         """Whether it is what was noted."""
         try:
-            return bool(self.hash == _digest(self.tenant, self.name, self.documents))
+            return bool(self.hash == _hash_collection_rows(self.tenant, self.name, self.documents))
         except TypeError:  # bytes, where there was a text
             return False
 
 
-def collections(connection: sqlite3.Connection) -> dict[tuple[str | None, str], int]:
+def list_index_collections(connection: sqlite3.Connection) -> dict[tuple[str | None, str], int]:
     """Return how many documents each collection of each tenant has."""
-    return {(tenant_of(row.tenant), row.name): row.documents for row in _rows(connection) if row[:2] != _ALL}
+    return {
+        (read_scope_tenant(row.tenant), row.name): row.documents
+        for row in _read_collection_rows(connection)
+        if row[:2] != _ALL
+    }
 
 
-def count_none(connection: sqlite3.Connection) -> None:
+def reset_collection_counts(connection: sqlite3.Connection) -> None:
     """Note that there are no collections."""
-    _note(connection, *_ALL, 0)
+    _note_collection_finding(connection, *_ALL, 0)
 
 
-def count(connection: sqlite3.Connection, more: Mapping[tuple[str, str], int]) -> None:
+def count_collection_chunks(connection: sqlite3.Connection, more: Mapping[tuple[str, str], int]) -> None:
     """Note by how many documents collections have more, by the key of their tenants and their names."""
     for (tenant, name), added in more.items():
-        before, documents = _count_more(connection, tenant, name, added)
+        before, documents = _add_collection_count(connection, tenant, name, added)
         if documents <= 0:
             connection.execute("DELETE FROM collections WHERE tenant = ? AND name = ?", [tenant, name])
         if (documents > 0) != (before > 0):
-            _count_more(connection, *_ALL, 1 if documents > 0 else -1)
+            _add_collection_count(connection, *_ALL, 1 if documents > 0 else -1)
 
 
 def check_collections(connection: sqlite3.Connection, findings: Findings) -> None:
     """Note which collections have other documents than were put in."""
-    there = _there(connection)
-    rows = {row[:2]: row for row in _rows(connection)}
+    there = _is_collection_there(connection)
+    rows = {row[:2]: row for row in _read_collection_rows(connection)}
     expected = there | {_ALL: len(there)}
     for key in sorted({*rows, *expected}, key=str):
         row, documents = rows.get(key), expected.get(key, 0)
         if row is None or not row.holds:
-            findings.note("row", _shown(key), "nothing says how many it has, or it is not what was noted")
+            findings.note(
+                "row", _show_collection_name(key), "nothing says how many it has, or it is not what was noted"
+            )
         elif row.documents != documents:
-            findings.note("reference", _shown(key), f"{row.documents} were put in, {documents} are there")
+            findings.note(
+                "reference", _show_collection_name(key), f"{row.documents} were put in, {documents} are there"
+            )
 
 
-def count_anew(connection: sqlite3.Connection) -> Iterator[Lost]:
+def recount_collections(connection: sqlite3.Connection) -> Iterator[Lost]:
     """Count the documents of collections anew, in a transaction for writing, and yield what was lost."""
-    there = _there(connection)
-    noted = {row[:2]: row.documents for row in _rows(connection) if row.holds}
+    there = _is_collection_there(connection)
+    noted = {row[:2]: row.documents for row in _read_collection_rows(connection) if row.holds}
     connection.execute("DELETE FROM collections")
     collections = noted.pop(_ALL, 0)
     for key, documents in noted.items():
         if (missing := documents - there[key]) > 0:
-            yield Lost(tenant_of(key[0]), key[1], missing)
+            yield Lost(read_scope_tenant(key[0]), key[1], missing)
     counted_twice = sum(documents < there[key] for key, documents in noted.items())  # its row was gone, and begun anew
     if (missing := collections - len({*there, *noted}) - counted_twice) > 0:
         yield Lost(None, None, missing)
-    count_none(connection)
-    count(connection, there)
+    reset_collection_counts(connection)
+    count_collection_chunks(connection, there)
 
 
-def _digest(*covered: object) -> bytes:
+def _hash_collection_rows(*covered: object) -> bytes:
     return hashlib.sha256(json.dumps(covered).encode()).digest()
 
 
-def _there(connection: sqlite3.Connection) -> Counter[tuple[Any, Any]]:
+def _is_collection_there(connection: sqlite3.Connection) -> Counter[tuple[Any, Any]]:
     return Counter({(tenant, name): documents for tenant, name, documents in connection.execute(_THERE)})
 
 
-def _rows(connection: sqlite3.Connection) -> Iterable[_Row]:
+def _read_collection_rows(connection: sqlite3.Connection) -> Iterable[_Row]:
     return map(_Row._make, connection.execute("SELECT tenant, name, documents, hash FROM collections").fetchall())
 
 
-def _count_more(connection: sqlite3.Connection, tenant: str, name: str, more: int) -> tuple[int, int]:
+def _add_collection_count(connection: sqlite3.Connection, tenant: str, name: str, more: int) -> tuple[int, int]:
     """Note that there are more, and return how many there were, and are."""
     select = "SELECT tenant, name, documents, hash FROM collections WHERE tenant = ? AND name = ?"
     row = _Row(*(connection.execute(select, [tenant, name]).fetchone() or (tenant, name, 0, None)))
     before = int(row.documents)
-    _note(connection, tenant, name, before + more, holds=row.hash is None or row.holds)
+    _note_collection_finding(connection, tenant, name, before + more, holds=row.hash is None or row.holds)
     return before, before + more
 
 
-def _note(connection: sqlite3.Connection, tenant: str, name: str, documents: int, *, holds: bool = True) -> None:
-    hashed = _digest(tenant, name, documents) if holds else b""  # what was damaged stays known to be
+def _note_collection_finding(
+    connection: sqlite3.Connection, tenant: str, name: str, documents: int, *, holds: bool = True
+) -> None:
+    hashed = _hash_collection_rows(tenant, name, documents) if holds else b""  # what was damaged stays known to be
     connection.execute("REPLACE INTO collections VALUES (?, ?, ?, ?)", [tenant, name, documents, hashed])
 
 
-def _shown(key: tuple[Any, Any]) -> str:
-    return "collections" if key == _ALL else f"collections: {shown_with_tenant(key[1], key[0])}"
+def _show_collection_name(key: tuple[Any, Any]) -> str:
+    return "collections" if key == _ALL else f"collections: {show_scope_tenant(key[1], key[0])}"

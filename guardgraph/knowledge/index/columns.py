@@ -9,9 +9,9 @@ from typing import Final, TypeAlias
 
 from guardgraph.knowledge.index.arithmetic import Column, PostingRow
 from guardgraph.knowledge.index.kept import Often
-from guardgraph.knowledge.index.postings import key
+from guardgraph.knowledge.index.postings import make_posting_key
 from guardgraph.knowledge.index.spans import PostingSpan
-from guardgraph.knowledge.index.values import rows_by_key
+from guardgraph.knowledge.index.values import read_rows_by_key
 
 Numbers: TypeAlias = tuple[tuple[int, int], ...]
 """The parts in which a term counts, and its number in each; sorted."""
@@ -38,7 +38,7 @@ class Columns:
         """Return the columns of terms in a span."""
 
         def read(missing: Iterable[tuple[int, Numbers]]) -> dict[tuple[int, Numbers], tuple[Column, int]]:
-            columns = _read(connection, span, [term for _, term in missing])
+            columns = _read_posting_column(connection, span, [term for _, term in missing])
             return {
                 (span.number, term): (each, _LEAST + _OF_NUMBER * len(term) + each.bytes_taken)
                 for term, each in columns.items()
@@ -48,19 +48,21 @@ class Columns:
         return {term: column for (_, term), column in columns.items()}
 
 
-def _read(connection: sqlite3.Connection, span: PostingSpan, terms: Collection[Numbers]) -> dict[Numbers, Column]:
+def _read_posting_column(
+    connection: sqlite3.Connection, span: PostingSpan, terms: Collection[Numbers]
+) -> dict[Numbers, Column]:
     numbers = defaultdict[int, defaultdict[int, list[Numbers]]](lambda: defaultdict(list))
     for term in terms:
         for part, number in term:
             numbers[part][number].append(term)
     keys = {
-        key(row, number): (block, having)
+        make_posting_key(row, number): (block, having)
         for row, (part, block) in span.rows.items()
         if part in numbers
         for number, having in numbers[part].items()
     }
     rows: dict[Numbers, list[PostingRow]] = {term: [] for term in terms}
-    for at, (size, data) in rows_by_key(connection, _POSTINGS, keys).items():
+    for at, (size, data) in read_rows_by_key(connection, _POSTINGS, keys).items():
         block, having = keys[at]
         for term in having:
             rows[term].append(PostingRow(block, size, data))

@@ -8,10 +8,10 @@ from typing import Final, NamedTuple, TypeAlias
 
 from guardgraph.knowledge.index.columns import Numbers
 from guardgraph.knowledge.index.kept import Often
-from guardgraph.knowledge.index.postings import number_of
+from guardgraph.knowledge.index.postings import read_posting_number
 from guardgraph.knowledge.index.statistics import View
-from guardgraph.knowledge.index.values import one_of, rows_of
-from guardgraph.knowledge.index.words import term_of
+from guardgraph.knowledge.index.values import read_one_row, read_value_rows
+from guardgraph.knowledge.index.words import make_index_term
 
 Said: TypeAlias = tuple[int, tuple[str, ...]]
 """A reading, and a term in it: one form, or that of each language."""
@@ -59,23 +59,23 @@ class Counts:
         """Return what is counted of terms."""
 
         def read(missing: Collection[_Key]) -> dict[_Key, tuple[Counted, int]]:
-            counts = _read(connection, view, [key[1:] for key in missing])
-            return {(view.number, *said): (each, _taken(said, each)) for said, each in counts.items()}
+            counts = _read_word_counts(connection, view, [key[1:] for key in missing])
+            return {(view.number, *said): (each, _measure_counts_memory(said, each)) for said, each in counts.items()}
 
         counts = self._kept.of({(view.number, *said) for said in terms}, read)
         return {key[1:]: counted for key, counted in counts.items()}
 
 
-def _taken(said: Said, counted: Counted) -> int:
+def _measure_counts_memory(said: Said, counted: Counted) -> int:
     """Return how many numbers a term counts for."""
     return _LEAST + len(counted.numbers) + sum(map(len, said[1])) // _CHARACTERS
 
 
-def _read(connection: sqlite3.Connection, view: View, terms: Collection[Said]) -> dict[Said, Counted]:
+def _read_word_counts(connection: sqlite3.Connection, view: View, terms: Collection[Said]) -> dict[Said, Counted]:
     among = [[part.id for part in view.parts if part.language == language] for language in view.languages]
     everywhere = [part.id for part in view.parts]
-    forms = {said: [term_of(said[0], form) for form in said[1]] for said in terms}
-    known = _rows(connection, everywhere, {form for some in forms.values() for form in some})
+    forms = {said: [make_index_term(said[0], form) for form in said[1]] for said in terms}
+    known = _read_count_rows(connection, everywhere, {form for some in forms.values() for form in some})
     found = dict[Said, Counted]()
     for said, some in forms.items():
         there = zip(some, [everywhere] if said[0] else among, strict=True)
@@ -83,15 +83,15 @@ def _read(connection: sqlite3.Connection, view: View, terms: Collection[Said]) -
         found[said] = Counted(
             holders=sum([row.holders for row in held]),
             most=max([row.most for row in held], default=0),
-            numbers=tuple(sorted([(row.part, number_of(row.id)) for row in held])),
+            numbers=tuple(sorted([(row.part, read_posting_number(row.id)) for row in held])),
         )
     return found
 
 
-def _rows(
+def _read_count_rows(
     connection: sqlite3.Connection, parts: Sequence[int], forms: Iterable[str]
 ) -> dict[tuple[int, str], _CountRow]:
     """Return what is counted of terms in parts, by part and term."""
-    among, values = one_of(parts)
-    rows = map(_CountRow._make, rows_of(connection, f"{_WORDS} WHERE part {among}", values, forms))
+    among, values = read_one_row(parts)
+    rows = map(_CountRow._make, read_value_rows(connection, f"{_WORDS} WHERE part {among}", values, forms))
     return {(row.part, row.term): row for row in rows}

@@ -41,7 +41,7 @@ class Embedder:
                 "embedding: vectors need numpy, which is not installed; pip install 'guardgraph[kb]'"
             ) from None
         self._embedding = embedding
-        self.name = _name(embedding)
+        self.name = _name_embedding_model(embedding)
         """By what the embedding is known in the file: its class, and its model where it names one."""
 
     def documents(self, texts: Sequence[str]) -> list[bytes]:
@@ -50,7 +50,7 @@ class Embedder:
         Raises:
             ConfigurationError: the embedding returned something else than as many vectors of one size.
         """
-        vectors = [_unit(vector) for vector in self._embedding.embed_documents([*texts])]
+        vectors = [_normalise_vector(vector) for vector in self._embedding.embed_documents([*texts])]
         if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) > 1:
             sizes = sorted({len(vector) // 4 for vector in vectors})
             raise ConfigurationError(
@@ -65,20 +65,20 @@ class Embedder:
         Raises:
             ConfigurationError: the embedding returned no vector.
         """
-        return _unit(self._embedding.embed_query(text))
+        return _normalise_vector(self._embedding.embed_query(text))
 
 
-def embedded_text(title: str, section: str, text: str) -> str:
+def make_embedding_text(title: str, section: str, text: str) -> str:
     """Return what of a chunk is embedded: what its words are read from."""
     return "\n".join((title, section, text))
 
 
-def key_of_text(text: str) -> bytes:
+def hash_embedding_text(text: str) -> bytes:
     """Return by what a vector is known: a text that stands in two files, or in one that was renamed, has one vector."""
     return hashlib.sha256(text.encode()).digest()
 
 
-def _unit(vector: Iterable[float]) -> bytes:
+def _normalise_vector(vector: Iterable[float]) -> bytes:
     """Return a vector of the same direction and of length 1; one of length 0 is like none."""
     try:
         numbers = [float(number) for number in vector]
@@ -92,7 +92,7 @@ def _unit(vector: Iterable[float]) -> bytes:
     return array("f", [number / length for number in numbers] if length else numbers).tobytes()
 
 
-def _name(embedding: object) -> str:
+def _name_embedding_model(embedding: object) -> str:
     kind = f"{type(embedding).__module__}.{type(embedding).__qualname__}"
     for attribute in ("model", "model_name", "model_id", "deployment"):
         if isinstance(model := getattr(embedding, attribute, None), str) and model:

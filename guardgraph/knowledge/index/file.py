@@ -10,7 +10,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Final, NamedTuple
 
-from guardgraph.knowledge.index.schema import begin_change, check, is_empty, make
+from guardgraph.knowledge.index.schema import begin_change, check_index_schema, is_index_empty, make_index_schema
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
 from guardgraph.plain.files import identify_file, keep_file_private, make_private_file
 
@@ -64,7 +64,7 @@ class File:
             ConfigurationError: it is no knowledge base of this version.
             StoreError: it cannot be read.
         """
-        with self._connected() as connection:
+        with self._connect_sqlite() as connection:
             connection.execute("BEGIN")
             try:
                 yield connection
@@ -79,7 +79,7 @@ class File:
             ConfigurationError: it is no knowledge base of this version.
             StoreError: it cannot be written, or others wrote for longer than the timeout.
         """
-        with self._connected() as connection:
+        with self._connect_sqlite() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 begin_change(connection)
@@ -97,9 +97,9 @@ class File:
                 opened.connection.close()
 
     @contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
+    def _connect_sqlite(self) -> Iterator[sqlite3.Connection]:
         try:
-            opened = self._taken() or self._opened()
+            opened = self._make_file_locked_error() or self._open_sqlite_file()
             try:
                 yield opened.connection
             except sqlite3.DatabaseError:
@@ -113,7 +113,7 @@ class File:
             raise
         except sqlite3.DatabaseError as error:
             if _NO_DATABASE in str(error):
-                raise self._no_database() from error
+                raise self._make_no_database_error() from error
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
                 raise StoreError(
                     f"{self.shown}: others have been writing it for {self._timeout:g} seconds (an addition, or a "
@@ -125,10 +125,10 @@ class File:
                 f"{self.shown}: damaged ({type(error).__name__}); `guardgraph kb check` tells more"
             ) from error
 
-    def _no_database(self) -> ConfigurationError:
+    def _make_no_database_error(self) -> ConfigurationError:
         return ConfigurationError(f"{self.shown}: a knowledge base is required; it is no database")
 
-    def _taken(self) -> _Opened | None:
+    def _make_file_locked_error(self) -> _Opened | None:
         """Return a connection of this process to the file that is there now; forget others."""
         now = (os.getpid(), identify_file(self.path))
         with suppress(IndexError):
@@ -140,7 +140,7 @@ class File:
                     opened.connection.close()
         return None
 
-    def _opened(self) -> _Opened:
+    def _open_sqlite_file(self) -> _Opened:
         if self.path.is_dir():
             raise ConfigurationError(f"{self.shown}: the file of a knowledge base is required; it is a folder")
         if self._was_there and not self.path.exists():  # an empty one in its place would answer that there is nothing
@@ -150,16 +150,16 @@ class File:
         except OSError as error:
             raise ConfigurationError(f"{self.shown}: cannot be made or read: {error.strerror}") from error
         if 0 < self.path.stat().st_size < _LEAST_BYTES:
-            raise self._no_database()
+            raise self._make_no_database_error()
         file = identify_file(self.path)
         connection = sqlite3.connect(
             self.path, timeout=self._timeout, isolation_level=None, check_same_thread=False, cached_statements=256
         )
         try:
             connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
-            if is_empty(connection):
-                self._make(connection)
-            check(connection, self.shown, any_words=self._to_check)
+            if is_index_empty(connection):
+                self._make_base_file(connection)
+            check_index_schema(connection, self.shown, any_words=self._to_check)
             keep_file_private(self.path)
             if self._to_check:
                 connection.text_factory = _read_anyhow
@@ -171,7 +171,7 @@ class File:
             raise
         return _Opened(os.getpid(), file, connection)
 
-    def _make(self, connection: sqlite3.Connection) -> None:
+    def _make_base_file(self, connection: sqlite3.Connection) -> None:
         """Make a knowledge base of an empty file; several processes may do so at once, and one of them does."""
         ends = monotonic() + self._timeout
         while True:  # the switch to a log does not wait for others
@@ -183,6 +183,6 @@ class File:
                     raise
                 sleep(_PAUSE)
         connection.execute("BEGIN IMMEDIATE")
-        if is_empty(connection):
-            make(connection)
+        if is_index_empty(connection):
+            make_index_schema(connection)
         connection.commit()

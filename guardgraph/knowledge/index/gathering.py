@@ -69,37 +69,37 @@ class Gathering:
     def best(self, spans: Iterable[PostingSpan]) -> dict[int, float]:
         """Return what the best chunks cover; those that cover as much as the last of them are among them."""
         for span in spans:
-            terms = self._held(span)
+            terms = self._read_held_chunks(span)
             sums = span.arithmetic.sums(span.damped, terms)
             if sum(term.column.size for term in terms) <= span.arithmetic.few:
                 sums.add(terms)
-                self._keep(span, sums.highest(self._wanted))
+                self._keep_chunk_scores(span, sums.highest(self._wanted))
                 rest = list[Held]()
             else:
-                rest = self._added(span, sums, terms)
-            self._keep(span, sums.reaching(self._least, rest))
+                rest = self._add_postings(span, sums, terms)
+            self._keep_chunk_scores(span, sums.reaching(self._least, rest))
         return self._best
 
-    def _added(self, span: PostingSpan, sums: Sums, terms: Sequence[Held]) -> list[Held]:
+    def _add_postings(self, span: PostingSpan, sums: Sums, terms: Sequence[Held]) -> list[Held]:
         """Add terms until those that are left do not lift a chunk by much; return these, the largest bounds first."""
         in_turn = sorted(terms, key=lambda term: term.bound / term.column.size, reverse=True)
         read = 0
         if not self._least:
-            read = self._first(in_turn)
+            read = self._gather_first_postings(in_turn)
             sums.add(in_turn[:read])
-            self._keep(span, sums.highest(self._wanted))
-        enough = max(read, self._enough(in_turn))
+            self._keep_chunk_scores(span, sums.highest(self._wanted))
+        enough = max(read, self._has_enough_chunks(in_turn))
         if enough > read:
             sums.add(in_turn[read:enough])
-            self._keep(span, sums.highest(self._wanted))
+            self._keep_chunk_scores(span, sums.highest(self._wanted))
         return sorted(in_turn[enough:], key=lambda term: term.bound, reverse=True)
 
-    def _first(self, terms: Sequence[Held]) -> int:
+    def _gather_first_postings(self, terms: Sequence[Held]) -> int:
         """Return how many terms tell roughly which chunks are among the best."""
         sizes = [*accumulate(term.column.size for term in terms)]
         return bisect_left(sizes, max(_FEW, _FIRST * sizes[-1])) + 1
 
-    def _enough(self, terms: Sequence[Held]) -> int:
+    def _has_enough_chunks(self, terms: Sequence[Held]) -> int:
         """Return how many terms are to be summed until those that are left do not lift a chunk by much."""
         left = sum(term.bound for term in terms)
         for read, term in enumerate(terms):
@@ -108,14 +108,14 @@ class Gathering:
             left -= term.bound
         return len(terms)
 
-    def _keep(self, span: PostingSpan, found: Iterable[FoundPostings]) -> None:
+    def _keep_chunk_scores(self, span: PostingSpan, found: Iterable[FoundPostings]) -> None:
         """Keep the best of what was found."""
         self._best |= {span.chunk(block, place): covered for block, place, covered in found}
         if len(self._best) >= self._wanted:
             self._least = nlargest(self._wanted, self._best.values())[-1] - self._slack
             self._best = {chunk: covered for chunk, covered in self._best.items() if covered >= self._least}
 
-    def _held(self, span: PostingSpan) -> list[Held]:
+    def _read_held_chunks(self, span: PostingSpan) -> list[Held]:
         """Return the terms that a span has, in the order of the formula."""
         columns = self._columns.of(self._connection, span, {term.numbers for term in self._terms})
         held = (

@@ -14,17 +14,29 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from guardgraph.knowledge.documents import Stamp, StoredDocument
 from guardgraph.knowledge.index.arithmetic import NUMPY_FROM
-from guardgraph.knowledge.index.collected import collections
+from guardgraph.knowledge.index.collected import list_index_collections
 from guardgraph.knowledge.index.embedder import Embedder
 from guardgraph.knowledge.index.file import File
 from guardgraph.knowledge.index.memory import Memory
 from guardgraph.knowledge.index.nearness import Near, Nearness
-from guardgraph.knowledge.index.ranking import Ranked, ranked
-from guardgraph.knowledge.index.scopes import Scope, key_of, scopes, tenant_of
+from guardgraph.knowledge.index.ranking import Ranked, rank_index_chunks
+from guardgraph.knowledge.index.scopes import Scope, list_index_scopes, make_scope_key, read_scope_tenant
 from guardgraph.knowledge.index.statistics import View
-from guardgraph.knowledge.index.storing import digest_of, drop, move, put, refuse_taken
-from guardgraph.knowledge.index.values import rows_by_key
-from guardgraph.knowledge.index.vectors import check_embedding, check_size, note_embedding, texts_of, vectors_of
+from guardgraph.knowledge.index.storing import (
+    drop_stored_document,
+    hash_stored_row,
+    move_stored_document,
+    put_stored_document,
+    refuse_taken,
+)
+from guardgraph.knowledge.index.values import read_rows_by_key
+from guardgraph.knowledge.index.vectors import (
+    check_index_embedding,
+    check_vector_size,
+    embed_document_chunks,
+    list_embedding_texts,
+    note_index_embedding,
+)
 from guardgraph.knowledge.index.writing import Writer
 from guardgraph.plain.errors import StoreError
 from guardgraph.plain.json import JsonObject
@@ -86,22 +98,22 @@ class Batch:
         self._chunks.clear()
         if not documents:
             return
-        vectors = self._vectors(documents)
+        vectors = self._embed_waiting_chunks(documents)
         with self._file.writing() as connection:
             if self._embedder is not None and vectors:
-                note_embedding(connection, self._embedder, vectors.values(), self._file.shown)
+                note_index_embedding(connection, self._embedder, vectors.values(), self._file.shown)
             writer = Writer(connection)
             for document in documents:
-                put(connection, writer, document, vectors)
+                put_stored_document(connection, writer, document, vectors)
             writer.flush()
 
-    def _vectors(self, documents: list[StoredDocument]) -> dict[bytes, bytes] | None:
+    def _embed_waiting_chunks(self, documents: list[StoredDocument]) -> dict[bytes, bytes] | None:
         """Return the vectors of documents, before others have to wait for the transaction."""
         if self._embedder is None:
             return None
         with self._file.reading() as connection:
-            texts = [text for document in documents for text in texts_of(document)]
-            return vectors_of(connection, self._embedder, texts)
+            texts = [text for document in documents for text in list_embedding_texts(document)]
+            return embed_document_chunks(connection, self._embedder, texts)
 
 
 _CHUNKS: Final = (
@@ -110,7 +122,7 @@ _CHUNKS: Final = (
 )
 
 
-def candidates(
+def read_chunk_candidates(
     connection: sqlite3.Connection, view: View, caller: Caller | None, found: Iterable[Ranked], shown: str
 ) -> list[JsonObject]:
     """Return candidates of what was found.
@@ -119,11 +131,14 @@ def candidates(
         StoreError: a chunk is not what was put in.
     """
     hits = [*found]
-    rows = rows_by_key(connection, _CHUNKS, [hit.chunk for hit in hits])
-    return [_candidate(connection, view, caller, rows.get(hit.chunk), score=hit.score, shown=shown) for hit in hits]
+    rows = read_rows_by_key(connection, _CHUNKS, [hit.chunk for hit in hits])
+    return [
+        _make_chunk_candidate(connection, view, caller, rows.get(hit.chunk), score=hit.score, shown=shown)
+        for hit in hits
+    ]
 
 
-def _candidate(
+def _make_chunk_candidate(
     connection: sqlite3.Connection,
     view: View,
     caller: Caller | None,
@@ -136,10 +151,10 @@ def _candidate(
         raise StoreError(f"{shown}: damaged: what its words lead to is not there; `guardgraph kb check` tells more")
     scope, document, title, updated_at, name, section, start, stop, text, hashed = row
     source, access = view.scopes[scope].source, view.scopes[scope].access
-    if digest_of(access, (document, source, title, updated_at), (name, section, start, stop, text)) != hashed:
+    if hash_stored_row(access, (document, source, title, updated_at), (name, section, start, stop, text)) != hashed:
         raise StoreError(f"{shown}: damaged: a chunk is not what was put in; `guardgraph kb check` tells more")
     return {
-        "doc_id": _shown_id(connection, view, caller, access.tenant, name),
+        "doc_id": _show_chunk_id(connection, view, caller, access.tenant, name),
         "source": source,
         "title": title,
         "section": section,
@@ -152,7 +167,9 @@ def _candidate(
     }
 
 
-def _shown_id(connection: sqlite3.Connection, view: View, caller: Caller | None, tenant: str | None, name: str) -> str:
+def _show_chunk_id(
+    connection: sqlite3.Connection, view: View, caller: Caller | None, tenant: str | None, name: str
+) -> str:
     """Return by what id a caller knows a chunk: its own, or with its tenant where another that he may read has it.
 
     His own tenant's keep theirs. It depends on nothing that he may not read, and no two chunks are shown by one id.
@@ -160,23 +177,23 @@ def _shown_id(connection: sqlite3.Connection, view: View, caller: Caller | None,
     if tenant == (caller.tenant if caller else None):
         return name
     shown, colons = name, ""
-    while _is_taken(connection, view, shown, tenant, name):
+    while _is_chunk_id_taken(connection, view, shown, tenant, name):
         colons += ":"
-        shown = f"{_prefix(tenant)}{colons}{name}"
+        shown = f"{_make_collection_prefix(tenant)}{colons}{name}"
     return shown
 
 
-def _is_taken(connection: sqlite3.Connection, view: View, shown: str, tenant: str | None, name: str) -> bool:
+def _is_chunk_id_taken(connection: sqlite3.Connection, view: View, shown: str, tenant: str | None, name: str) -> bool:
     """Say whether another chunk that the caller may read has an id."""
     others = connection.execute(
         "SELECT scope FROM chunks JOIN documents ON documents.id = document "
         "WHERE chunks.name = ? AND (chunks.tenant <> ? OR chunks.name <> ?)",
-        [shown, key_of(tenant), name],
+        [shown, make_scope_key(tenant), name],
     )
     return any(scope in view.scopes for (scope,) in others)
 
 
-def _prefix(tenant: str | None) -> str:
+def _make_collection_prefix(tenant: str | None) -> str:
     """Return what of an id says whose it is, another for each tenant, without colons."""
     if tenant is None:
         return PUBLIC
@@ -193,7 +210,7 @@ class NotFound(NamedTuple):
     reason: str
 
 
-def not_found(
+def explain_missing_document(
     connection: sqlite3.Connection,
     scopes: Mapping[int, Scope],
     caller: Caller | None,
@@ -218,12 +235,17 @@ def not_found(
             [hit.chunk],
         ).fetchone()
         missing.append(
-            NotFound(name, scopes[scope].access.tenant, scopes[scope].source, _reason(scopes[scope], caller))
+            NotFound(
+                name,
+                scopes[scope].access.tenant,
+                scopes[scope].source,
+                _explain_unreadable_document(scopes[scope], caller),
+            )
         )
     return missing
 
 
-def _reason(scope: Scope, caller: Caller | None) -> str:
+def _explain_unreadable_document(scope: Scope, caller: Caller | None) -> str:
     if is_access_allowed(scope.access, caller):
         return "he may read it, and others that he may read are nearer"
     readers = ", ".join(scope.access.readers)
@@ -241,7 +263,7 @@ _SMOOTHING: Final = 60
 outperforms Condorcet and individual Rank Learning Methods, 2009)."""
 
 
-def fused(
+def fuse_word_and_vector_hits(
     words: Sequence[Ranked], near: Sequence[Near], *, top_k: int, min_similarity: float | None = None
 ) -> list[Ranked]:
     """Return chunks in the order of the sum of their reciprocal ranks, best first.
@@ -321,7 +343,7 @@ class Index:
             ConfigurationError: it says what the file has, and what was given.
         """
         with self._file.reading() as connection:
-            check_embedding(connection, self.embedder, self._file.shown, to_write=to_write)
+            check_index_embedding(connection, self.embedder, self._file.shown, to_write=to_write)
 
     def put(self, document: StoredDocument) -> None:
         """Put a document in, in place of the one of its tenant that has its id.
@@ -340,12 +362,12 @@ class Index:
         """Take documents of a tenant out, each in a transaction of its own; ids that are not there are none."""
         for name in ids:
             with self._file.writing() as connection:
-                drop(connection, tenant, name)
+                drop_stored_document(connection, tenant, name)
 
     def move(self, tenant: str | None, name: str, source: str, access: Access) -> None:
         """Give a document whose text is unchanged another source and other readers."""
         with self._file.writing() as connection:
-            move(connection, tenant, name, source, access)
+            move_stored_document(connection, tenant, name, source, access)
 
     def restamp(self, tenant: str | None, stamps: Mapping[str, Stamp]) -> None:
         """Note by what documents are known now whose texts are unchanged, all of them in one transaction."""
@@ -353,16 +375,16 @@ class Index:
             with self._file.writing() as connection:
                 connection.executemany(
                     "UPDATE documents SET size = ?, modified = ?, sha256 = ? WHERE tenant = ? AND name = ?",
-                    [(*stamp, key_of(tenant), name) for name, stamp in stamps.items()],
+                    [(*stamp, make_scope_key(tenant), name) for name, stamp in stamps.items()],
                 )
 
     def listed(self, tenant: str | None, collection: str) -> dict[str, Listed]:
         """Return the documents of a collection, by id."""
         with self._file.reading() as connection:
-            known = scopes(connection)
+            known = list_index_scopes(connection)
             rows = connection.execute(
                 "SELECT name, size, modified, sha256, scope FROM documents WHERE tenant = ? AND collection = ?",
-                [key_of(tenant), collection],
+                [make_scope_key(tenant), collection],
             )
             return {
                 name: Listed(Stamp(*stamp), known[scope].source, known[scope].access) for name, *stamp, scope in rows
@@ -371,19 +393,22 @@ class Index:
     def collections(self) -> dict[tuple[str | None, str], int]:
         """Return how many documents each collection of each tenant has."""
         with self._file.reading() as connection:
-            return collections(connection)
+            return list_index_collections(connection)
 
     def documents_by_scope(self) -> dict[Scope, int]:
         """Return how many documents each scope has."""
         with self._file.reading() as connection:
-            known = scopes(connection)
+            known = list_index_scopes(connection)
             rows = connection.execute("SELECT scope, count(*) FROM documents GROUP BY scope")
             return {known[scope]: count for scope, count in rows}
 
     def tenants(self) -> list[str | None]:
         """Return the tenants that have documents, None first where documents have none."""
         with self._file.reading() as connection:
-            return [tenant_of(key) for (key,) in connection.execute("SELECT DISTINCT tenant FROM documents ORDER BY 1")]
+            return [
+                read_scope_tenant(key)
+                for (key,) in connection.execute("SELECT DISTINCT tenant FROM documents ORDER BY 1")
+            ]
 
     def source_names(self) -> tuple[str, ...]:
         """Return the names of the sources of all documents, sorted."""
@@ -413,7 +438,7 @@ class Index:
             view = self._memory.views.of(connection, caller)
             within = None if sources is None else frozenset(sources)
             found = self._found(connection, view, query, asked, sources=within, top_k=top_k)
-            return candidates(connection, view, caller, found, self._file.shown)
+            return read_chunk_candidates(connection, view, caller, found, self._file.shown)
 
     def _found(
         self,
@@ -426,12 +451,12 @@ class Index:
         top_k: int,
     ) -> list[Ranked]:
         """Return what words find; where there are vectors, in the order of both."""
-        if asked is None or not check_size(connection, asked, self._file.shown):
-            return ranked(connection, view, self._memory, query, sources=sources, top_k=top_k)
+        if asked is None or not check_vector_size(connection, asked, self._file.shown):
+            return rank_index_chunks(connection, view, self._memory, query, sources=sources, top_k=top_k)
         most = max(POOL, top_k)
-        words = ranked(connection, view, self._memory, query, sources=sources, top_k=most)
+        words = rank_index_chunks(connection, view, self._memory, query, sources=sources, top_k=most)
         near = self._nearness.nearest(connection, view, asked, sources=sources, most=most)
-        return fused(words, near, top_k=top_k, min_similarity=self._min_similarity)
+        return fuse_word_and_vector_hits(words, near, top_k=top_k, min_similarity=self._min_similarity)
 
     def explain(
         self, query: str, *, caller: Caller | None = None, top_k: int = 4
@@ -443,12 +468,12 @@ class Index:
         """
         asked = None if self.embedder is None else self.embedder.query(query)
         with self._file.reading() as connection:
-            view, known = self._memory.views.of(connection, caller), scopes(connection)
+            view, known = self._memory.views.of(connection, caller), list_index_scopes(connection)
             found = self._found(connection, view, query, asked, sources=None, top_k=top_k)
             whole = self._memory.views.over(connection, known)
-            everything = ranked(connection, whole, self._memory, query, sources=None, top_k=2 * top_k)
-            missing = not_found(connection, known, caller, found, everything)
-            return candidates(connection, view, caller, found, self._file.shown), missing
+            everything = rank_index_chunks(connection, whole, self._memory, query, sources=None, top_k=2 * top_k)
+            missing = explain_missing_document(connection, known, caller, found, everything)
+            return read_chunk_candidates(connection, view, caller, found, self._file.shown), missing
 
     def close(self) -> None:
         """Close the file; it is opened again when it is needed."""

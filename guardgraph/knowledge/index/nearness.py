@@ -74,13 +74,13 @@ class Nearness:
         with self._lock:
             kept = self._rows.get(scope)
         if kept is None or kept.version != version:
-            kept = _read(connection, scope, version)
+            kept = _read_scope_vectors(connection, scope, version)
             with self._lock:
                 self._rows[scope] = kept
         return kept
 
 
-def _read(connection: sqlite3.Connection, scope: int, version: tuple[tuple[int, int], ...]) -> _Rows:
+def _read_scope_vectors(connection: sqlite3.Connection, scope: int, version: tuple[tuple[int, int], ...]) -> _Rows:
     import numpy
 
     rows: list[Any] = connection.execute(

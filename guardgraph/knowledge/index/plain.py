@@ -10,7 +10,7 @@ from math import inf
 from typing import Final, NamedTuple
 
 from guardgraph.knowledge.index.arithmetic import FoundPostings, Held, PostingRow
-from guardgraph.knowledge.index.postings import Cells, decoded, lengths_of
+from guardgraph.knowledge.index.postings import Cells, decode_chunk_lengths, decode_postings
 from guardgraph.tools.relevance import damping, share
 
 _TABLED: Final = 4
@@ -62,17 +62,17 @@ class Plain:
 
     def words(self, lengths: Iterable[bytes]) -> int:
         """As `Arithmetic.words`."""
-        return sum(map(sum, map(lengths_of, lengths)))
+        return sum(map(sum, map(decode_chunk_lengths, lengths)))
 
     def damped(self, blocks: Iterable[Sequence[bytes]], average: float) -> list[_Damped]:
         """As `Arithmetic.damped`."""
-        return [_Damped(_lengths(parts), average) for parts in blocks]
+        return [_Damped(_read_chunk_lengths(parts), average) for parts in blocks]
 
     def column(self, damped: object, rows: Sequence[PostingRow]) -> _Column:
         """As `Arithmetic.column`."""
         cells = dict[int, list[Cells]]()
         for block, size, data in rows:
-            cells.setdefault(block, []).append(decoded(size, data))
+            cells.setdefault(block, []).append(decode_postings(size, data))
         return _Column(sum(row.size for row in rows), sum(_OF_ROW + len(row.data) for row in rows), cells)
 
     def sums(self, damped: Sequence[_Damped], terms: Sequence[Held]) -> _Sums:
@@ -80,9 +80,9 @@ class Plain:
         return _Sums(damped, terms)
 
 
-def _lengths(parts: Sequence[bytes]) -> array[int]:
+def _read_chunk_lengths(parts: Sequence[bytes]) -> array[int]:
     """Return how long the chunks of a block are, each of which is in one part."""
-    longest, *others = sorted(map(lengths_of, parts), key=len, reverse=True)
+    longest, *others = sorted(map(decode_chunk_lengths, parts), key=len, reverse=True)
     for lengths in others:
         longest[: len(lengths)] = array(lengths.typecode, map(max, lengths, longest))
     return longest

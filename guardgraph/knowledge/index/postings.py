@@ -33,7 +33,7 @@ class Cells(NamedTuple):
     counts: Sequence[int]
 
 
-def check_size(size: int, data: bytes) -> None:
+def check_posting_size(size: int, data: bytes) -> None:
     """Refuse postings that are not those of `size` chunks.
 
     Raises:
@@ -43,34 +43,34 @@ def check_size(size: int, data: bytes) -> None:
         raise ValueError(f"{size} postings in {len(data)} bytes")
 
 
-def decoded(size: int, data: bytes) -> Cells:
+def decode_postings(size: int, data: bytes) -> Cells:
     """Return the postings that `size` chunks of a block have.
 
     Raises:
         ValueError: nobody wrote them so.
     """
-    check_size(size, data)
+    check_posting_size(size, data)
     split = _PLACE_BYTES * size
     places, counts = array(_PLACE, data[:split]), data[split:]
     return Cells(places, counts if len(data) == _SHORT_BYTES * size else array(_LONG, counts))
 
 
-def encoded(places: Sequence[int], counts: Sequence[int]) -> bytes:
+def encode_postings(places: Sequence[int], counts: Sequence[int]) -> bytes:
     """Return places that rise, and how often the chunks there have a term, as postings."""
-    return array(_PLACE, places).tobytes() + _packed(counts)
+    return array(_PLACE, places).tobytes() + _pack_posting_numbers(counts)
 
 
-def appended(size: int, data: bytes, more: int, added: bytes) -> bytes:
+def append_postings(size: int, data: bytes, more: int, added: bytes) -> bytes:
     """Return the postings that `size` chunks of a block have, and those of `more` chunks behind them."""
     split, end = _PLACE_BYTES * size, _PLACE_BYTES * more
     before, behind = data[split:], added[end:]
     if len(before) > size or len(behind) > more:
-        before = array(_LONG, [*decoded(size, data).counts, *decoded(more, added).counts]).tobytes()
+        before = array(_LONG, [*decode_postings(size, data).counts, *decode_postings(more, added).counts]).tobytes()
         behind = b""
     return data[:split] + added[:end] + before + behind
 
 
-def key(high: int, number: int) -> int:
+def make_posting_key(high: int, number: int) -> int:
     """Return the key of a row.
 
     Args:
@@ -80,12 +80,12 @@ def key(high: int, number: int) -> int:
     return high << _NUMBER_BITS | number
 
 
-def number_of(key: int) -> int:
+def read_posting_number(key: int) -> int:
     """Return the word's number of a key."""
     return key & (1 << _NUMBER_BITS) - 1
 
 
-def lengths_of(data: bytes) -> array[int]:
+def decode_chunk_lengths(data: bytes) -> array[int]:
     """Return how many words the chunks of a block have, by place; 0 where none is that has any.
 
     Raises:
@@ -94,12 +94,12 @@ def lengths_of(data: bytes) -> array[int]:
     return array(_LONG, data)
 
 
-def resized(lengths: array[int], size: int) -> None:
+def resize_chunk_lengths(lengths: array[int], size: int) -> None:
     """Let lengths have so many places at least."""
     lengths.extend([0] * (size - len(lengths)))
 
 
-def _packed(counts: Sequence[int]) -> bytes:
+def _pack_posting_numbers(counts: Sequence[int]) -> bytes:
     try:
         return bytes(counts)
     except ValueError:

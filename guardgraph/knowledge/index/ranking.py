@@ -10,7 +10,7 @@ from guardgraph.knowledge.index.counts import Counts
 from guardgraph.knowledge.index.gathering import Gathering, Term
 from guardgraph.knowledge.index.memory import Memory
 from guardgraph.knowledge.index.statistics import View
-from guardgraph.knowledge.index.values import rows_by_key
+from guardgraph.knowledge.index.values import read_rows_by_key
 from guardgraph.tools.relevance import asked, best, scaled
 
 _PLACES: Final = (
@@ -25,7 +25,7 @@ class Ranked(NamedTuple):
     score: float
 
 
-def ranked(
+def rank_index_chunks(
     connection: sqlite3.Connection, view: View, memory: Memory, query: str, *, sources: Set[str] | None, top_k: int
 ) -> list[Ranked]:
     """Return the chunks that cover most of a question, best first, equal ones in the order of the documents.
@@ -40,17 +40,19 @@ def ranked(
     """
     if not view.parts or top_k < 1:
         return []
-    whole, terms = _terms(connection, view, memory.counts, query)
+    whole, terms = _read_query_terms(connection, view, memory.counts, query)
     allowed = [part for part in view.parts if sources is None or view.scopes[part.scope].source in sources]
     known = view.known[0]
     gathering = Gathering(connection, memory.columns, terms, average=known.average, wanted=top_k)
     covered = gathering.best(memory.spans.of(connection, allowed, known.average))
-    found = _in_order(connection, [chunk for chunk, weight in covered.items() if weight > 0])
+    found = _sort_index_hits(connection, [chunk for chunk, weight in covered.items() if weight > 0])
     hits = best([covered[chunk] for chunk in found], whole, known, top_k)
     return [Ranked(found[place], score) for place, score in hits]
 
 
-def _terms(connection: sqlite3.Connection, view: View, counts: Counts, query: str) -> tuple[float, list[Term]]:
+def _read_query_terms(
+    connection: sqlite3.Connection, view: View, counts: Counts, query: str
+) -> tuple[float, list[Term]]:
     """Return what a question says, and its terms, in the order in which they are summed."""
     whole, terms = 0.0, list[Term]()
     said = [*scaled(asked(query, view.language, view.languages))]
@@ -64,7 +66,7 @@ def _terms(connection: sqlite3.Connection, view: View, counts: Counts, query: st
     return whole, terms
 
 
-def _in_order(connection: sqlite3.Connection, chunks: Sequence[int]) -> list[int]:
+def _sort_index_hits(connection: sqlite3.Connection, chunks: Sequence[int]) -> list[int]:
     """Return chunks in the order of their documents."""
-    places = rows_by_key(connection, _PLACES, chunks)
+    places = read_rows_by_key(connection, _PLACES, chunks)
     return sorted(chunks, key=places.__getitem__)

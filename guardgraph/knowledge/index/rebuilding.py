@@ -6,14 +6,22 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from guardgraph.knowledge.index.collected import Lost, count_anew
-from guardgraph.knowledge.index.embedder import Embedder, embedded_text
+from guardgraph.knowledge.index.collected import Lost, recount_collections
+from guardgraph.knowledge.index.embedder import Embedder, make_embedding_text
 from guardgraph.knowledge.index.findings import Doubtful, Findings
 from guardgraph.knowledge.index.postings import BLOCK
-from guardgraph.knowledge.index.rows import MOST_PLACES, Doubts, are_all, check_rows, is_key, readable_scopes, rows_of
+from guardgraph.knowledge.index.rows import (
+    MOST_PLACES,
+    Doubts,
+    are_index_rows_typed,
+    check_rows,
+    is_row_key,
+    read_chunk_rows,
+    readable_scopes,
+)
 from guardgraph.knowledge.index.schema import count_changes_anew, note_words
-from guardgraph.knowledge.index.scopes import interned, key_of, tenant_of
-from guardgraph.knowledge.index.vectors import check_size, chunks_without, sift_vectors, vectors_of
+from guardgraph.knowledge.index.scopes import intern_scope, make_scope_key, read_scope_tenant
+from guardgraph.knowledge.index.vectors import check_vector_size, chunks_without, embed_document_chunks, sift_vectors
 from guardgraph.knowledge.index.writing import Writer, WrittenChunk
 from guardgraph.state.access import Access
 
@@ -50,7 +58,7 @@ class Rebuilt(NamedTuple):
     without_vectors: set[Doubtful]
 
 
-def rebuild(connection: sqlite3.Connection, vectors: Mapping[bytes, bytes]) -> Rebuilt:
+def rebuild_index(connection: sqlite3.Connection, vectors: Mapping[bytes, bytes]) -> Rebuilt:
     """Make the index anew, inside the transaction that is open.
 
     Args:
@@ -58,8 +66,12 @@ def rebuild(connection: sqlite3.Connection, vectors: Mapping[bytes, bytes]) -> R
         vectors: by text, for chunks that have none in the file.
     """
     doubts = check_rows(connection, Findings())
-    refused = {_named(*row) for row in connection.execute(_STRAY).fetchall()}
-    refused |= {named for document in sorted(doubts.documents) if (named := _refuse(connection, document, doubts))}
+    refused = {_name_refused_documents(*row) for row in connection.execute(_STRAY).fetchall()}
+    refused |= {
+        named
+        for document in sorted(doubts.documents)
+        if (named := _refuse_damaged_chunks(connection, document, doubts))
+    }
     connection.execute("DELETE FROM scopes WHERE id NOT IN (SELECT scope FROM documents)")
     for statement in _UNCOVERED:
         connection.execute(statement)
@@ -67,28 +79,32 @@ def rebuild(connection: sqlite3.Connection, vectors: Mapping[bytes, bytes]) -> R
         connection.execute(f"UPDATE documents SET place = ({_PLACE}) WHERE id = ?", [document])
     connection.executemany("UPDATE chunks SET language = ? WHERE id = ?", doubts.languages)
     _number_anew(connection, doubts.chunks)
-    lost = [*count_anew(connection)]
+    lost = [*recount_collections(connection)]
     lacking = [connection.execute(_AGAIN, [document]).fetchone() for document in sift_vectors(connection, vectors)]
-    _count_words(connection)
-    return Rebuilt(refused, lost, {_named(*row) for row in lacking})
+    _count_index_words(connection)
+    return Rebuilt(refused, lost, {_name_refused_documents(*row) for row in lacking})
 
 
-def missing_vectors(connection: sqlite3.Connection, embedder: Embedder, shown: str) -> dict[bytes, bytes]:
+def list_missing_vectors(connection: sqlite3.Connection, embedder: Embedder, shown: str) -> dict[bytes, bytes]:
     """Return vectors of the texts that have none in the file, or another one than was put in, by text.
 
     Raises:
         ConfigurationError: the embedding returned no vectors, or those of another size than the file has.
     """
     known = readable_scopes(connection)
-    rows = (row for chunk in chunks_without(connection, embedder.name) for row in rows_of(connection, chunk=chunk))
+    rows = (
+        row for chunk in chunks_without(connection, embedder.name) for row in read_chunk_rows(connection, chunk=chunk)
+    )
     right = [row for row in rows if row.holds(known.get(row.scope))]
-    vectors = vectors_of(connection, embedder, [embedded_text(row.title, row.section, row.text) for row in right])
+    vectors = embed_document_chunks(
+        connection, embedder, [make_embedding_text(row.title, row.section, row.text) for row in right]
+    )
     for vector in vectors.values():
-        check_size(connection, vector, shown)
+        check_vector_size(connection, vector, shown)
     return vectors
 
 
-def _refuse(connection: sqlite3.Connection, document: int, doubts: Doubts) -> Doubtful | None:
+def _refuse_damaged_chunks(connection: sqlite3.Connection, document: int, doubts: Doubts) -> Doubtful | None:
     """Let the next addition read a document again; return how it is named, or None where all of it is right.
 
     Its chunks that are right stay where they are. Where none is, nobody knows for whom it was, and it is nobody's. What
@@ -96,32 +112,32 @@ def _refuse(connection: sqlite3.Connection, document: int, doubts: Doubts) -> Do
     """
     select = "SELECT scope, tenant, name, collection, title, updated_at FROM documents WHERE id = ?"
     number, tenant, *texts = connection.execute(select, [document]).fetchone()
-    rows, scope = [*rows_of(connection, document)], doubts.scopes.get(number)
+    rows, scope = [*read_chunk_rows(connection, document)], doubts.scopes.get(number)
     right = [row for row in rows if row.id not in doubts.chunks]
-    named: Doubtful | None = _named(*connection.execute(_AGAIN, [document]).fetchone())
+    named: Doubtful | None = _name_refused_documents(*connection.execute(_AGAIN, [document]).fetchone())
     if right and scope is not None:
-        tenant = key_of(scope.access.tenant)
+        tenant = make_scope_key(scope.access.tenant)
         for (collection,) in connection.execute("SELECT name FROM collections").fetchall() if right == rows else ():
-            if are_all(rows, collection):  # no more was wrong than its collection or its tenant
+            if are_index_rows_typed(rows, collection):  # no more was wrong than its collection or its tenant
                 named, texts[1] = None, collection
-    if not (is_key(tenant) and texts[0] and texts[1] and all(map(_is_text, [tenant, *texts]))):
+    if not (is_row_key(tenant) and texts[0] and texts[1] and all(map(_is_stored_text, [tenant, *texts]))):
         for table, key in (("chunks", "document"), ("documents", "id")):
             connection.execute(f"DELETE FROM {table} WHERE {key} = ?", [document])
         return named
     if not right:
-        number = interned(connection, scope.source if scope else "", Access(tenant_of(tenant), ()))
+        number = intern_scope(connection, scope.source if scope else "", Access(read_scope_tenant(tenant), ()))
     statement = "UPDATE OR IGNORE documents SET tenant = ?, collection = ?, scope = ? WHERE id = ?"
     connection.execute(statement, [tenant, texts[1], number, document])
     connection.executemany("UPDATE chunks SET number = ? WHERE id = ?", [(at, row.id) for at, row in enumerate(rows)])
     return named
 
 
-def _named(tenant: object, name: object) -> Doubtful:
-    whose = tenant_of(tenant) if isinstance(tenant, str) and is_key(tenant) else None
+def _name_refused_documents(tenant: object, name: object) -> Doubtful:
+    whose = read_scope_tenant(tenant) if isinstance(tenant, str) and is_row_key(tenant) else None
     return Doubtful(whose, str(name).encode(errors="replace").decode())
 
 
-def _is_text(cell: object) -> bool:
+def _is_stored_text(cell: object) -> bool:
     """Say whether a cell is a text that can be written: what is left of a damaged one cannot."""
     return isinstance(cell, str) and cell == cell.encode(errors="replace").decode()
 
@@ -139,7 +155,7 @@ def _number_anew(connection: sqlite3.Connection, refused: set[int]) -> None:
         connection.execute("UPDATE chunks SET id = ? WHERE id = ?", [number, chunk])
 
 
-def _count_words(connection: sqlite3.Connection) -> None:
+def _count_index_words(connection: sqlite3.Connection) -> None:
     """Count the words of all chunks of the index anew."""
     note_words(connection)
     count_changes_anew(connection)  # parts have numbers again that others had

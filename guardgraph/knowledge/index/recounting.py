@@ -10,9 +10,15 @@ from itertools import groupby, pairwise
 from typing import Any, Final
 
 from guardgraph.knowledge.index.findings import Findings
-from guardgraph.knowledge.index.postings import BLOCK, LENGTH_BYTES, decoded, key, lengths_of
+from guardgraph.knowledge.index.postings import (
+    BLOCK,
+    LENGTH_BYTES,
+    decode_chunk_lengths,
+    decode_postings,
+    make_posting_key,
+)
 from guardgraph.knowledge.index.rebuilding import TEXTS
-from guardgraph.knowledge.index.words import KINDS, NAME, reader_of
+from guardgraph.knowledge.index.words import KINDS, NAME, choose_word_reader
 from guardgraph.knowledge.index.writing import WrittenChunk
 from guardgraph.languages.terms import DEFAULT_LANGUAGE
 
@@ -59,11 +65,11 @@ class _Expected:
     def __init__(self) -> None:
         self.lengths: dict[int, int] = {}
         """By place."""
-        self.terms: defaultdict[str, array[int]] = defaultdict(_no_numbers)
+        self.terms: defaultdict[str, array[int]] = defaultdict(_is_without_chunk_numbers)
         """For a term place and count of chunk after chunk."""
 
 
-def check_words(connection: sqlite3.Connection, findings: Findings) -> None:
+def check_index_words(connection: sqlite3.Connection, findings: Findings) -> None:
     """Note what of the words is not what the stored texts give. Memory holds the words of some thousand chunks.
 
     Args:
@@ -72,19 +78,19 @@ def check_words(connection: sqlite3.Connection, findings: Findings) -> None:
     """
     connection.execute(_COUNTED)
     recount = _Recount(connection, findings)
-    for block, chunks in groupby(_texts(connection), key=lambda chunk: chunk.id // BLOCK):
+    for block, chunks in groupby(_read_chunk_texts(connection), key=lambda chunk: chunk.id // BLOCK):
         recount.take(block, [*chunks])
     recount.end()
     for statement in (_MISCOUNTED, _UNCOUNTED):
         for part, term, *rest in connection.execute(statement):
             counts, given = (tuple(row) if row[0] is not None else "none" for row in (rest[:3], rest[3:]))
             message = f"its counts are {counts}; the texts give {given}"
-            findings.note("counts", f"words: {_bare(term)!r:.80} in part {part}", message)
-    _check_statistics(connection, recount, findings)
+            findings.note("counts", f"words: {_strip_posting_key(term)!r:.80} in part {part}", message)
+    _check_index_statistics(connection, recount, findings)
     connection.execute("DROP TABLE temp.counted")
 
 
-def _texts(connection: sqlite3.Connection) -> Iterator[WrittenChunk]:
+def _read_chunk_texts(connection: sqlite3.Connection) -> Iterator[WrittenChunk]:
     return map(WrittenChunk._make, connection.execute(f"{TEXTS} ORDER BY chunks.id"))
 
 
@@ -112,11 +118,11 @@ class _Recount:
         self._check_block(block, self._blocks.pop(block, None), chunks)
         parts: defaultdict[int, _Expected] = defaultdict(_Expected)
         for chunk in chunks:
-            for language in [_text(chunk.language)] if chunk.language else self._languages:
-                reader = reader_of(language)
-                words = reader.words(*(_text(cell) for cell in (chunk.title, chunk.section, chunk.text)))
+            for language in [_read_chunk_text(chunk.language)] if chunk.language else self._languages:
+                reader = choose_word_reader(language)
+                words = reader.words(*(_read_chunk_text(cell) for cell in (chunk.title, chunk.section, chunk.text)))
                 terms, length = reader.terms(words), words.total()
-                if (part := self._part(chunk, language)) is not None:
+                if (part := self._recount_part(chunk, language)) is not None:
                     self.passages[part] += 1
                     self.words[part] += length
                     parts[part].lengths[chunk.id % BLOCK] = length
@@ -124,19 +130,19 @@ class _Recount:
                         parts[part].terms[term].extend((chunk.id % BLOCK, times))
         for part, expected in parts.items():
             self._left.discard((part, block))
-            self._compare(part, block, expected)
-            self._connection.executemany(_COUNT, _counted(part, expected.terms))
+            self._compare_postings(part, block, expected)
+            self._connection.executemany(_COUNT, _recount_postings(part, expected.terms))
 
     def end(self) -> None:
         """Look at what is left: blocks where the texts give nothing."""
         for block, row in self._blocks.items():
             self._check_block(block, row, [])
         for part, block in sorted(self._left, key=str):
-            self._compare(part, block, _Expected())
+            self._compare_postings(part, block, _Expected())
         for (row,) in self._connection.execute(_UNPLACED):
             self._findings.note("postings", f"postings: {row}", "they belong to nothing")
 
-    def _part(self, chunk: WrittenChunk, language: str) -> int | None:
+    def _recount_part(self, chunk: WrittenChunk, language: str) -> int | None:
         key = (chunk.scope, language, bool(chunk.language))
         part = self._parts.get(key)
         if part is None and key not in self._missing:
@@ -154,13 +160,13 @@ class _Recount:
             message = f"scope, places and chunks are {(scope, used, held)}; the texts give {len(chunks)} chunks"
             self._findings.note("places", f"blocks: {block}", message)
 
-    def _compare(self, part: int, block: int, expected: _Expected) -> None:
+    def _compare_postings(self, part: int, block: int, expected: _Expected) -> None:
         where = f"part {part!s:.20}, block {block!s:.20}"
         found = self._connection.execute("SELECT id, data FROM lengths WHERE part IS ? AND block IS ?", [part, block])
         row, data = found.fetchone() or (0, b"")
         row = row if 0 < row < _MOST_ROWS else 0
-        held = _lengths(data)
-        lengths = held or _no_numbers()
+        held = _recount_chunk_lengths(data)
+        lengths = held or _is_without_chunk_numbers()
         if held is None or {at: length for at, length in enumerate(lengths) if length} != {
             at: length for at, length in expected.lengths.items() if length
         }:
@@ -168,25 +174,29 @@ class _Recount:
         left = dict(expected.terms)
         wrong = [
             term
-            for term, size, data in self._connection.execute(_POSTINGS, [part, key(row, 0), key(row + 1, 0)])
-            if not _fits(size, data, left.pop(term, _no_numbers()), expected.lengths, len(lengths))
+            for term, size, data in self._connection.execute(
+                _POSTINGS, [part, make_posting_key(row, 0), make_posting_key(row + 1, 0)]
+            )
+            if not _is_posting_block_right(
+                size, data, left.pop(term, _is_without_chunk_numbers()), expected.lengths, len(lengths)
+            )
         ]
         wrong += left
         if wrong:
-            message = f"{len(wrong)} terms are not what the texts give: {_shown(wrong)}"
+            message = f"{len(wrong)} terms are not what the texts give: {_show_posting_finding(wrong)}"
             self._findings.note("postings", f"postings: {where}", message)
 
 
-def _counted(part: int, terms: Mapping[str, array[int]]) -> Iterator[tuple[int | str, ...]]:
+def _recount_postings(part: int, terms: Mapping[str, array[int]]) -> Iterator[tuple[int | str, ...]]:
     for term, held in terms.items():
         counts = held[1::2]
         yield part, term, sum(counts), len(counts), max(counts)
 
 
-def _fits(size: Any, data: Any, expected: array[int], there: Mapping[int, int], places: int) -> bool:
+def _is_posting_block_right(size: Any, data: Any, expected: array[int], there: Mapping[int, int], places: int) -> bool:
     """Say whether postings are right, less those of chunks that are gone."""
     try:
-        cells = decoded(size, data)
+        cells = decode_postings(size, data)
     except (TypeError, ValueError):  # nobody wrote it so
         return False
     is_rising = all(before < after for before, after in pairwise([-1, *cells.places, places]))
@@ -194,7 +204,7 @@ def _fits(size: Any, data: Any, expected: array[int], there: Mapping[int, int], 
     return is_rising and array(expected.typecode, held) == expected
 
 
-def _check_statistics(connection: sqlite3.Connection, recount: _Recount, findings: Findings) -> None:
+def _check_index_statistics(connection: sqlite3.Connection, recount: _Recount, findings: Findings) -> None:
     """Hold what is counted of parts against their chunks and words."""
     once = Counter[tuple[int, str]]()
     single = "SELECT part, substr(term, 1, 1), count(*) FROM words WHERE total = 1 GROUP BY 1, 2"
@@ -216,26 +226,26 @@ def _check_statistics(connection: sqlite3.Connection, recount: _Recount, finding
             findings.note("statistics", f"parts: {part}", f"changed is {changed!s:.20}; the last change is {changes}")
 
 
-def _lengths(data: Any) -> array[int] | None:
+def _recount_chunk_lengths(data: Any) -> array[int] | None:
     """Return the lengths of a row; None where nobody wrote it so."""
     try:
-        return lengths_of(data)
+        return decode_chunk_lengths(data)
     except (TypeError, ValueError):
         return None
 
 
-def _no_numbers() -> array[int]:
+def _is_without_chunk_numbers() -> array[int]:
     return array("I")
 
 
-def _text(cell: object) -> str:
+def _read_chunk_text(cell: object) -> str:
     return cell if isinstance(cell, str) else ""
 
 
-def _bare(term: object) -> str:
+def _strip_posting_key(term: object) -> str:
     """Return a term without what tells its reading."""
     return "?" if term is None else str(term)[1:]  # a number that no word has
 
 
-def _shown(terms: list[str]) -> str:
-    return ", ".join(f"{term!r:.40}" for term in sorted(set(map(_bare, terms)))[:3])
+def _show_posting_finding(terms: list[str]) -> str:
+    return ", ".join(f"{term!r:.40}" for term in sorted(set(map(_strip_posting_key, terms)))[:3])

@@ -10,8 +10,8 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from guardgraph.knowledge.index.findings import BaseFindingKind, Findings
-from guardgraph.knowledge.index.scopes import Scope, shown_with_tenant, tenant_of
-from guardgraph.knowledge.index.storing import digest_of, digest_of_all
+from guardgraph.knowledge.index.scopes import Scope, read_scope_tenant, show_scope_tenant
+from guardgraph.knowledge.index.storing import hash_stored_row, hash_stored_rows
 from guardgraph.languages.language import detect_language
 from guardgraph.state.access import normalize_document_access
 
@@ -58,7 +58,9 @@ class StoredChunkRow(NamedTuple):
             return False
         document = (self.of, scope.source, self.title, self.updated_at)
         try:
-            hashed = digest_of(scope.access, document, (self.name, self.section, self.start, self.stop, self.text))
+            hashed = hash_stored_row(
+                scope.access, document, (self.name, self.section, self.start, self.stop, self.text)
+            )
         except TypeError:  # bytes, where there was a text
             return False
         return bool(hashed == self.hash)
@@ -78,7 +80,7 @@ class Doubts:
         """Of chunks that are noted with another one."""
 
 
-def is_key(tenant: object) -> bool:
+def is_row_key(tenant: object) -> bool:
     """Say whether a cell is the key of a tenant."""
     return isinstance(tenant, str) and (not tenant or (tenant[0] == "+" and len(tenant) > 1))
 
@@ -89,8 +91,8 @@ def readable_scopes(connection: sqlite3.Connection) -> dict[int, Scope]:
     for number, tenant, source, readers in connection.execute("SELECT id, tenant, source, readers FROM scopes"):
         try:
             named = json.loads(readers)
-            access = normalize_document_access(tenant_of(tenant), named)
-            is_normal = is_key(tenant) and isinstance(source, str) and list(access.readers) == named
+            access = normalize_document_access(read_scope_tenant(tenant), named)
+            is_normal = is_row_key(tenant) and isinstance(source, str) and list(access.readers) == named
         except (TypeError, ValueError):
             continue
         if is_normal:
@@ -98,7 +100,7 @@ def readable_scopes(connection: sqlite3.Connection) -> dict[int, Scope]:
     return found
 
 
-def rows_of(
+def read_chunk_rows(
     connection: sqlite3.Connection, document: int | None = None, chunk: int | None = None
 ) -> Iterator[StoredChunkRow]:
     """Read chunks, by document: all of them, those of a document, or one."""
@@ -121,43 +123,43 @@ def check_rows(connection: sqlite3.Connection, findings: Findings) -> Doubts:
         if number not in doubts.scopes:
             findings.note("row", f"scopes: {number}", "no tenant, source and readers")
     _check_documents(connection, findings, doubts)
-    for _, rows in groupby(rows_of(connection), key=attrgetter("document")):
+    for _, rows in groupby(read_chunk_rows(connection), key=attrgetter("document")):
         _check_chunks([*rows], findings, doubts)
     return doubts
 
 
 def _check_documents(connection: sqlite3.Connection, findings: Findings, doubts: Doubts) -> None:
     for number, tenant, name, scope, place, size, modified, has_chunks in connection.execute(_DOCUMENTS):
-        shown = f"documents: {shown_with_tenant(name, tenant)}"
+        shown = f"documents: {show_scope_tenant(name, tenant)}"
         if not has_chunks:
             doubts.documents.add(number)
             findings.note("reference", shown, "it has no chunks")
         if scope not in doubts.scopes:
             findings.note("reference", shown, f"its scope {scope!s:.20} is not there, or none")
-        elif not is_key(tenant) or tenant_of(tenant) != doubts.scopes[scope].access.tenant:
+        elif not is_row_key(tenant) or read_scope_tenant(tenant) != doubts.scopes[scope].access.tenant:
             doubts.documents.add(number)
             findings.note("reference", shown, "its tenant is not that of its readers")
         if not all(isinstance(cell, int) for cell in (place, size, modified)) or place >= MOST_PLACES:
             findings.note("row", shown, "its place, size or time is no number that it may be")
 
 
-def are_all(rows: Sequence[StoredChunkRow], collection: Any) -> bool:
+def are_index_rows_typed(rows: Sequence[StoredChunkRow], collection: Any) -> bool:
     """Say whether chunks are those that their document was put in with, in a collection."""
-    return isinstance(collection, str) and rows[0].seal == digest_of_all(collection, [row.hash for row in rows])
+    return isinstance(collection, str) and rows[0].seal == hash_stored_rows(collection, [row.hash for row in rows])
 
 
 def _check_chunks(rows: Sequence[StoredChunkRow], findings: Findings, doubts: Doubts) -> None:
     """Look at all chunks that name the same document."""
     hold = [_check_chunk(row, at, findings, doubts) for at, row in enumerate(rows)]
-    if all(hold) and not are_all(rows, rows[0].collection):
+    if all(hold) and not are_index_rows_typed(rows, rows[0].collection):
         doubts.documents.add(rows[0].document)
         message = "it is not what was put in: chunks of it are missing, or it is in another collection"
-        findings.note("row", f"documents: {shown_with_tenant(rows[0].of, rows[0].of_tenant)}", message)
+        findings.note("row", f"documents: {show_scope_tenant(rows[0].of, rows[0].of_tenant)}", message)
 
 
 def _check_chunk(row: StoredChunkRow, expected: int, findings: Findings, doubts: Doubts) -> bool:
     """Note what is wrong with a chunk, and say whether it is what was put in."""
-    shown = f"chunks: {shown_with_tenant(row.name, row.tenant)}"
+    shown = f"chunks: {show_scope_tenant(row.name, row.tenant)}"
     if row.of is None:
         findings.note("reference", shown, f"its document {row.document!s:.20} is not there")
         return False

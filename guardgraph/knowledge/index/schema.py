@@ -9,7 +9,7 @@ import unicodedata
 from importlib.metadata import version
 from typing import Final
 
-from guardgraph.knowledge.index.collected import count_none
+from guardgraph.knowledge.index.collected import reset_collection_counts
 from guardgraph.plain.errors import ConfigurationError
 
 _APPLICATION: Final = 0x67676B62
@@ -78,13 +78,13 @@ CREATE TABLE embeddings (id INTEGER PRIMARY KEY, name TEXT NOT NULL, size INTEGE
 """
 
 
-def make(connection: sqlite3.Connection) -> None:
+def make_index_schema(connection: sqlite3.Connection) -> None:
     """Make the tables, inside the transaction that is open."""
     for statement in _TABLES.split(";"):
         if statement.strip():
             connection.execute(statement)
     note_words(connection)
-    count_none(connection)
+    reset_collection_counts(connection)
     count_changes_anew(connection)
     connection.execute(f"PRAGMA application_id = {_APPLICATION}")
     connection.execute(f"PRAGMA user_version = {_FORMAT}")
@@ -106,14 +106,15 @@ def begin_change(connection: sqlite3.Connection) -> None:
     connection.execute(f"UPDATE state SET value = value + {step} WHERE name = 'changes'")
 
 
-def is_empty(connection: sqlite3.Connection) -> bool:
+def is_index_empty(connection: sqlite3.Connection) -> bool:
     """Say whether a database has nothing in it."""
     return (
-        _number(connection, "application_id") == 0 and not connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        _read_schema_number(connection, "application_id") == 0
+        and not connection.execute("SELECT 1 FROM sqlite_master").fetchone()
     )
 
 
-def check(connection: sqlite3.Connection, shown: str, *, any_words: bool = False) -> None:
+def check_index_schema(connection: sqlite3.Connection, shown: str, *, any_words: bool = False) -> None:
     """Refuse what is no knowledge base of this version.
 
     Args:
@@ -124,9 +125,9 @@ def check(connection: sqlite3.Connection, shown: str, *, any_words: bool = False
     Raises:
         ConfigurationError: it is another application's, of another version, or its words were read otherwise.
     """
-    if _number(connection, "application_id") != _APPLICATION:
+    if _read_schema_number(connection, "application_id") != _APPLICATION:
         raise ConfigurationError(f"{shown}: a knowledge base is required; it is another application's database")
-    if (found := _number(connection, "user_version")) != _FORMAT:
+    if (found := _read_schema_number(connection, "user_version")) != _FORMAT:
         raise ConfigurationError(
             f"{shown}: a knowledge base of format {_FORMAT} is required; it has {found}; "
             "`guardgraph kb add` into a new file makes one"
@@ -138,22 +139,22 @@ def check(connection: sqlite3.Connection, shown: str, *, any_words: bool = False
 def words_problem(connection: sqlite3.Connection) -> str | None:
     """Say how the words of a file were read otherwise than this version reads them; None where they were not."""
     row = connection.execute("SELECT value FROM state WHERE name = 'words'").fetchone()
-    if row == (_words(),):
+    if row == (_name_words_version(),):
         return None
     given = repr(row[0]) if row else "nothing says how"
-    return f"its words were read otherwise than this guardgraph reads them ({given}, not {_words()!r})"
+    return f"its words were read otherwise than this guardgraph reads them ({given}, not {_name_words_version()!r})"
 
 
 def note_words(connection: sqlite3.Connection) -> None:
     """Note that the words of a file were read as this version reads them."""
-    connection.execute("INSERT OR REPLACE INTO state VALUES ('words', ?)", [_words()])
+    connection.execute("INSERT OR REPLACE INTO state VALUES ('words', ?)", [_name_words_version()])
 
 
-def _number(connection: sqlite3.Connection, name: str) -> int:
+def _read_schema_number(connection: sqlite3.Connection, name: str) -> int:
     return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
 
 
-def _words() -> str:
+def _name_words_version() -> str:
     """Return by what the words of a file were read: our rules, the stemmer's, Unicode's; and the order of bytes."""
     stemmer = version("snowballstemmer")
     return f"words {WORDS_VERSION}, snowballstemmer {stemmer}, Unicode {unicodedata.unidata_version}, {sys.byteorder}"

@@ -18,37 +18,41 @@ class Scope(NamedTuple):
     access: Access
 
 
-def key_of(tenant: str | None) -> str:
+def make_scope_key(tenant: str | None) -> str:
     """Return a tenant as it is kept: a text, also where there is none."""
     return "" if tenant is None else f"+{tenant}"
 
 
-def tenant_of(key: str) -> str | None:
+def read_scope_tenant(key: str) -> str | None:
     """Return the tenant of a key."""
     return key[1:] or None if not key else key[1:]
 
 
-def shown_with_tenant(name: object, key: object) -> str:
+def show_scope_tenant(name: object, key: object) -> str:
     """Return how a name is shown beside those of other tenants; whatever the cells may hold."""
     return f"{name!s:.200} of {key[1:]:.80}" if isinstance(key, str) and key else f"{name!s:.200}"
 
 
-def interned(connection: sqlite3.Connection, source: str, access: Access) -> int:
+def intern_scope(connection: sqlite3.Connection, source: str, access: Access) -> int:
     """Return the number of a scope, which is made when it is new."""
-    row = [key_of(access.tenant), source, json.dumps(access.readers, ensure_ascii=False)]
+    row = [make_scope_key(access.tenant), source, json.dumps(access.readers, ensure_ascii=False)]
     connection.execute("INSERT OR IGNORE INTO scopes (tenant, source, readers) VALUES (?, ?, ?)", row)
     found = connection.execute("SELECT id FROM scopes WHERE tenant = ? AND source = ? AND readers = ?", row)
     return int(found.fetchone()[0])
 
 
-def scopes(connection: sqlite3.Connection) -> dict[int, Scope]:
+def list_index_scopes(connection: sqlite3.Connection) -> dict[int, Scope]:
     """Return all scopes, by number."""
     return {
-        number: Scope(number, source, Access(tenant_of(tenant), tuple(json.loads(readers))))
+        number: Scope(number, source, Access(read_scope_tenant(tenant), tuple(json.loads(readers))))
         for number, tenant, source, readers in connection.execute("SELECT id, tenant, source, readers FROM scopes")
     }
 
 
-def permitted(connection: sqlite3.Connection, caller: Caller | None) -> dict[int, Scope]:
+def list_permitted_scopes(connection: sqlite3.Connection, caller: Caller | None) -> dict[int, Scope]:
     """Return the scopes that a caller may read."""
-    return {number: scope for number, scope in scopes(connection).items() if is_access_allowed(scope.access, caller)}
+    return {
+        number: scope
+        for number, scope in list_index_scopes(connection).items()
+        if is_access_allowed(scope.access, caller)
+    }

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, Final, NamedTuple
 
-from guardgraph.knowledge.index.arithmetic import Arithmetic, arithmetic
+from guardgraph.knowledge.index.arithmetic import Arithmetic, choose_posting_arithmetic
 from guardgraph.knowledge.index.kept import Latest
 from guardgraph.knowledge.index.postings import BLOCK, LENGTH_BYTES
 from guardgraph.knowledge.index.statistics import StatisticsPart
-from guardgraph.knowledge.index.values import one_of
+from guardgraph.knowledge.index.values import read_one_row
 
 _BLOCKS: Final = 64
 """Of a span. More take more memory while they are searched, fewer more time."""
@@ -76,13 +76,13 @@ class Spans:
         self, connection: sqlite3.Connection, parts: Sequence[StatisticsPart], average: float
     ) -> Iterator[PostingSpan]:
         rows, lengths = defaultdict[int, list[tuple[int, int, bytes]]](list), defaultdict[int, list[bytes]](list)
-        among, values = one_of([part.id for part in parts])
+        among, values = read_one_row([part.id for part in parts])
         statement = f"SELECT block, id, part, data FROM lengths WHERE part {among} ORDER BY part, block"
         for block, row, of, data in connection.execute(statement, values):
             rows[block].append((row, of, data))
             lengths[of].append(data)
         places = {block: max(len(data) for *_, data in held) // LENGTH_BYTES for block, held in rows.items()}
-        computes = arithmetic(sum(places.values()), self._numpy_from)
+        computes = choose_posting_arithmetic(sum(places.values()), self._numpy_from)
         for part in parts:
             if computes.words(lengths[part.id]) != part.words:  # a place would be taken for one of another block
                 raise ValueError(f"lengths of part {part.id}")

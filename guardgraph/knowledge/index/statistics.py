@@ -9,8 +9,8 @@ from itertools import count
 from typing import Final, NamedTuple, TypeAlias
 
 from guardgraph.knowledge.index.kept import Latest
-from guardgraph.knowledge.index.scopes import Scope, permitted
-from guardgraph.knowledge.index.values import one_of
+from guardgraph.knowledge.index.scopes import Scope, list_permitted_scopes
+from guardgraph.knowledge.index.values import read_one_row
 from guardgraph.knowledge.index.words import KINDS, NAME
 from guardgraph.state.context import Caller
 from guardgraph.tools.relevance import Known, most_common
@@ -87,19 +87,19 @@ class Views:
         key = changes, caller and (caller.tenant, readers)
         view = self._kept.get(key)
         if view is None:
-            view = self.over(connection, permitted(connection, caller))
+            view = self.over(connection, list_permitted_scopes(connection, caller))
             self._kept.keep(key, view, 1 + len(view.scopes) + len(view.parts) + len(readers))
         return view
 
     def over(self, connection: sqlite3.Connection, scopes: Mapping[int, Scope]) -> View:
         """Return what somebody may read who may read some scopes."""
-        view = view_of(connection, scopes, self._once)
+        view = read_scope_view(connection, scopes, self._once)
         number = self._numbered.get(view.parts) or next(self._numbers)
         self._numbered.keep(view.parts, number, 1 + len(view.parts))
         return view._replace(number=number)
 
 
-def view_of(connection: sqlite3.Connection, scopes: Mapping[int, Scope], once: Once) -> View:
+def read_scope_view(connection: sqlite3.Connection, scopes: Mapping[int, Scope], once: Once) -> View:
     """Return what a caller may read.
 
     Args:
@@ -120,14 +120,14 @@ def view_of(connection: sqlite3.Connection, scopes: Mapping[int, Scope], once: O
     key = tuple((part.id, part.changed) for part in parts)
     counts = once.get(key)
     if counts is None:
-        counts = _once(connection, parts)
+        counts = _merge_scope_counts(connection, parts)
         once.keep(key, counts, 1 + len(key))
     known = tuple(Known(passages, words, single) for single in counts)
     languages = tuple(sorted({part.language for part in parts}))
     return View(scopes, parts, language, languages, known)
 
 
-def _once(connection: sqlite3.Connection, parts: Sequence[StatisticsPart]) -> tuple[int, ...]:
+def _merge_scope_counts(connection: sqlite3.Connection, parts: Sequence[StatisticsPart]) -> tuple[int, ...]:
     """Count the words that occur once in some parts, by reading.
 
     Of the part that has most of all words it is known; there, those are left out that others have, too.
@@ -137,7 +137,7 @@ def _once(connection: sqlite3.Connection, parts: Sequence[StatisticsPart]) -> tu
         largest = None
     others = [part.id for part in parts if part is not largest]
     known = connection.execute(_ONCE, [largest and largest.id]).fetchone() or [0] * len(KINDS)
-    among, values = one_of(others)
+    among, values = read_one_row(others)
     rows = connection.execute(_MORE.format(among), [*values, largest and largest.id])
     more = dict(rows.fetchall())
     return tuple(once + more.get(kind, 0) + more.get(NAME, 0) for once, kind in zip(known, KINDS, strict=True))

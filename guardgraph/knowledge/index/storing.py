@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 
 from guardgraph.knowledge.documents import StoredDocument
-from guardgraph.knowledge.index.scopes import key_of, scopes
+from guardgraph.knowledge.index.scopes import list_index_scopes, make_scope_key
 from guardgraph.knowledge.index.vectors import insert_vector
 from guardgraph.knowledge.index.writing import Writer, WrittenChunk
 from guardgraph.languages.language import detect_language
@@ -19,7 +19,9 @@ _NEXT_PLACE = "SELECT coalesce(max(place), 0) + 1 FROM documents"
 """Behind all documents."""
 
 
-def digest_of(access: Access, document: tuple[str, str, str, str], chunk: tuple[str, str, int, int, str]) -> bytes:
+def hash_stored_row(
+    access: Access, document: tuple[str, str, str, str], chunk: tuple[str, str, int, int, str]
+) -> bytes:
     """Return the hash of a chunk, which covers all that is shown of it and who may read it.
 
     Args:
@@ -31,7 +33,7 @@ def digest_of(access: Access, document: tuple[str, str, str, str], chunk: tuple[
     return hashlib.sha256(json.dumps(covered).encode()).digest()
 
 
-def digest_of_all(collection: str, chunks: Sequence[bytes]) -> bytes:
+def hash_stored_rows(collection: str, chunks: Sequence[bytes]) -> bytes:
     """Return the hash of a document, which covers its collection and which chunks it has.
 
     Args:
@@ -47,7 +49,7 @@ def refuse_taken(connection: sqlite3.Connection, document: StoredDocument) -> No
     Raises:
         ConfigurationError: it names the id.
     """
-    tenant = key_of(document.access.tenant)
+    tenant = make_scope_key(document.access.tenant)
     row = connection.execute(
         "SELECT collection FROM documents WHERE tenant = ? AND name = ?", [tenant, document.id]
     ).fetchone()
@@ -67,7 +69,7 @@ def refuse_taken(connection: sqlite3.Connection, document: StoredDocument) -> No
         seen.add(chunk.id)
 
 
-def put(
+def put_stored_document(
     connection: sqlite3.Connection,
     writer: Writer,
     document: StoredDocument,
@@ -85,15 +87,15 @@ def put(
         ConfigurationError: as `refuse_taken`; nothing was changed.
     """
     refuse_taken(connection, document)
-    tenant = key_of(document.access.tenant)
-    place = _make_room(connection, writer, tenant, document)
+    tenant = make_scope_key(document.access.tenant)
+    place = _make_document_room(connection, writer, tenant, document)
     refused = "DELETE FROM chunks WHERE name = ? AND tenant = ? AND id < 1"  # of whatever document; they are replaced
     connection.executemany(refused, [(chunk.id, tenant) for chunk in document.chunks])
     scope = writer.scope(document.source, document.access)
     place = place or connection.execute(_NEXT_PLACE).fetchone()[0]
     about = (document.id, document.source, document.title, document.updated_at)
     hashes = [
-        digest_of(document.access, about, (chunk.id, chunk.section, chunk.start, chunk.end, chunk.text))
+        hash_stored_row(document.access, about, (chunk.id, chunk.section, chunk.start, chunk.end, chunk.text))
         for chunk in document.chunks
     ]
     row = [tenant, document.id, document.name, document.title, document.updated_at, scope, place, *document.stamp]
@@ -101,7 +103,7 @@ def put(
         "INSERT INTO documents "
         "(tenant, name, collection, title, updated_at, scope, place, size, modified, sha256, seal) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [*row, digest_of_all(document.name, hashes)],
+        [*row, hash_stored_rows(document.name, hashes)],
     ).lastrowid
     writer.add_document(tenant, document.name)
     for at, (chunk, hashed) in enumerate(zip(document.chunks, hashes, strict=True)):
@@ -116,7 +118,9 @@ def put(
             insert_vector(connection, kept.id, vectors, title=document.title, section=chunk.section, text=chunk.text)
 
 
-def _make_room(connection: sqlite3.Connection, writer: Writer, tenant: str, document: StoredDocument) -> int | None:
+def _make_document_room(
+    connection: sqlite3.Connection, writer: Writer, tenant: str, document: StoredDocument
+) -> int | None:
     """Take out the document that has the id of another one, and return its place where it is kept.
 
     A document keeps its place while its readers are the same. Where they change, it is new to somebody, and its place
@@ -129,19 +133,19 @@ def _make_room(connection: sqlite3.Connection, writer: Writer, tenant: str, docu
         return None
     number, place, scope = row
     writer.remove_document(tenant, document.name)  # the same: another collection's would have been refused
-    _take_out(connection, writer, number)
-    return int(place) if scopes(connection)[scope].access == document.access else None
+    _take_out_chunks(connection, writer, number)
+    return int(place) if list_index_scopes(connection)[scope].access == document.access else None
 
 
-def _take_out(connection: sqlite3.Connection, writer: Writer, number: int) -> None:
-    for chunk in _kept(connection, number):
+def _take_out_chunks(connection: sqlite3.Connection, writer: Writer, number: int) -> None:
+    for chunk in _read_written_chunks(connection, number):
         writer.remove(chunk)
     connection.execute("DELETE FROM vectors WHERE chunk IN (SELECT id FROM chunks WHERE document = ?)", [number])
     connection.execute("DELETE FROM chunks WHERE document = ?", [number])
     connection.execute("DELETE FROM documents WHERE id = ?", [number])
 
 
-def _kept(connection: sqlite3.Connection, number: int) -> list[WrittenChunk]:
+def _read_written_chunks(connection: sqlite3.Connection, number: int) -> list[WrittenChunk]:
     rows = connection.execute(
         "SELECT chunks.id, scope, language, title, section, text FROM chunks JOIN documents ON documents.id = document "
         "WHERE document = ? AND chunks.id > 0 ORDER BY number",
@@ -150,33 +154,35 @@ def _kept(connection: sqlite3.Connection, number: int) -> list[WrittenChunk]:
     return [WrittenChunk(*row) for row in rows]
 
 
-def drop(connection: sqlite3.Connection, tenant: str | None, name: str) -> None:
+def drop_stored_document(connection: sqlite3.Connection, tenant: str | None, name: str) -> None:
     """Take a document out, where it is there."""
-    key, select = key_of(tenant), "SELECT id, collection FROM documents WHERE tenant = ? AND name = ?"
+    key, select = make_scope_key(tenant), "SELECT id, collection FROM documents WHERE tenant = ? AND name = ?"
     for number, collection in connection.execute(select, [key, name]).fetchall():
         writer = Writer(connection)
         writer.remove_document(key, collection)
-        _take_out(connection, writer, number)
+        _take_out_chunks(connection, writer, number)
         writer.flush()
 
 
-def move(connection: sqlite3.Connection, tenant: str | None, name: str, source: str, access: Access) -> None:
+def move_stored_document(
+    connection: sqlite3.Connection, tenant: str | None, name: str, source: str, access: Access
+) -> None:
     """Give a document another source and other readers."""
     row = connection.execute(
         "SELECT id, title, updated_at, scope, collection, seal FROM documents WHERE tenant = ? AND name = ?",
-        [key_of(tenant), name],
+        [make_scope_key(tenant), name],
     ).fetchone()
     if row is None:
         raise ConfigurationError(f"document {name!r}: the tenant has none of this id")
     if access.tenant != tenant:
         raise ConfigurationError(f"document {name!r}: a document stays with its tenant")
     number, title, updated_at, scope, collection, seal = row
-    before = scopes(connection)[scope]
+    before = list_index_scopes(connection)[scope]
     if before.source == source and before.access == access:
         return
     writer = Writer(connection)
     target = writer.scope(source, access)
-    for chunk in _kept(connection, number):
+    for chunk in _read_written_chunks(connection, number):
         writer.remove(chunk)
         writer.put_elsewhere(chunk._replace(scope=target))
     writer.flush()
@@ -187,9 +193,9 @@ def move(connection: sqlite3.Connection, tenant: str | None, name: str, source: 
     hashes = list[bytes]()
     rows = connection.execute(select, [number]).fetchall()
     for at, hashed, *chunk in rows:
-        if hashed == digest_of(before.access, (name, before.source, title, updated_at), tuple(chunk)):
-            hashes.append(digest_of(access, (name, source, title, updated_at), tuple(chunk)))
+        if hashed == hash_stored_row(before.access, (name, before.source, title, updated_at), tuple(chunk)):
+            hashes.append(hash_stored_row(access, (name, source, title, updated_at), tuple(chunk)))
             connection.execute("UPDATE chunks SET hash = ? WHERE id = ?", [hashes[-1], at])
     # What is not what was put in keeps its hash, and stays known not to be.
-    if len(hashes) == len(rows) and seal == digest_of_all(collection, [hashed for _, hashed, *_ in rows]):
-        connection.execute("UPDATE documents SET seal = ? WHERE id = ?", [digest_of_all(collection, hashes), number])
+    if len(hashes) == len(rows) and seal == hash_stored_rows(collection, [hashed for _, hashed, *_ in rows]):
+        connection.execute("UPDATE documents SET seal = ? WHERE id = ?", [hash_stored_rows(collection, hashes), number])

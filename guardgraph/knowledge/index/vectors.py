@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from guardgraph.knowledge.documents import StoredDocument
-from guardgraph.knowledge.index.embedder import Embedder, embedded_text, key_of_text
+from guardgraph.knowledge.index.embedder import Embedder, hash_embedding_text, make_embedding_text
 from guardgraph.knowledge.index.findings import Findings
-from guardgraph.knowledge.index.scopes import shown_with_tenant
+from guardgraph.knowledge.index.scopes import show_scope_tenant
 from guardgraph.plain.errors import ConfigurationError
 
 _FLOAT_BYTES = 4
@@ -27,7 +27,9 @@ class EmbeddedTexts(NamedTuple):
     """Numbers of a vector."""
 
 
-def check_embedding(connection: sqlite3.Connection, embedder: Embedder | None, shown: str, *, to_write: bool) -> None:
+def check_index_embedding(
+    connection: sqlite3.Connection, embedder: Embedder | None, shown: str, *, to_write: bool
+) -> None:
     """Refuse another embedding than the one by which the vectors of the file were made.
 
     Args:
@@ -39,7 +41,7 @@ def check_embedding(connection: sqlite3.Connection, embedder: Embedder | None, s
     Raises:
         ConfigurationError: it says what the file has, and what was given.
     """
-    made = _made(connection)
+    made = _read_made_vectors(connection)
     if embedder is None:
         if made is not None and to_write:
             raise ConfigurationError(
@@ -55,13 +57,13 @@ def check_embedding(connection: sqlite3.Connection, embedder: Embedder | None, s
         raise ConfigurationError(f"embedding: {shown} has vectors of {made.name}; given: {embedder.name}")
 
 
-def check_size(connection: sqlite3.Connection, vector: bytes, shown: str) -> bool:
+def check_vector_size(connection: sqlite3.Connection, vector: bytes, shown: str) -> bool:
     """Say whether there are vectors to compare with, and refuse one of another size.
 
     Raises:
         ConfigurationError: it names both sizes.
     """
-    made = _made(connection)
+    made = _read_made_vectors(connection)
     if made is not None and len(vector) != _FLOAT_BYTES * made.size:
         raise ConfigurationError(
             f"embedding: {shown} has vectors of {made.size} numbers; given: {len(vector) // _FLOAT_BYTES}"
@@ -69,34 +71,38 @@ def check_size(connection: sqlite3.Connection, vector: bytes, shown: str) -> boo
     return made is not None
 
 
-def note_embedding(connection: sqlite3.Connection, embedder: Embedder, vectors: Iterable[bytes], shown: str) -> None:
+def note_index_embedding(
+    connection: sqlite3.Connection, embedder: Embedder, vectors: Iterable[bytes], shown: str
+) -> None:
     """Note by what the first vectors of a file are made, and hold later ones against it.
 
     Raises:
-        ConfigurationError: as `check_embedding`, or for vectors of another size.
+        ConfigurationError: as `check_index_embedding`, or for vectors of another size.
     """
-    check_embedding(connection, embedder, shown, to_write=True)
+    check_index_embedding(connection, embedder, shown, to_write=True)
     for vector in vectors:
-        if not check_size(connection, vector, shown):
-            _write_made(connection, EmbeddedTexts(embedder.name, len(vector) // _FLOAT_BYTES))
+        if not check_vector_size(connection, vector, shown):
+            _write_made_vectors(connection, EmbeddedTexts(embedder.name, len(vector) // _FLOAT_BYTES))
 
 
-def texts_of(document: StoredDocument) -> list[str]:
+def list_embedding_texts(document: StoredDocument) -> list[str]:
     """Return the texts of a document that are embedded."""
-    return [embedded_text(document.title, chunk.section, chunk.text) for chunk in document.chunks]
+    return [make_embedding_text(document.title, chunk.section, chunk.text) for chunk in document.chunks]
 
 
-def vectors_of(connection: sqlite3.Connection, embedder: Embedder, some: Iterable[str]) -> dict[bytes, bytes]:
+def embed_document_chunks(
+    connection: sqlite3.Connection, embedder: Embedder, some: Iterable[str]
+) -> dict[bytes, bytes]:
     """Return the vectors of some texts, by text; only texts that no document of the file has are embedded.
 
     Raises:
         ConfigurationError: the embedding returned no vectors.
     """
-    texts = {key_of_text(text): text for text in some}
+    texts = {hash_embedding_text(text): text for text in some}
     known = dict[bytes, bytes]()
     for key in texts:
         row = connection.execute("SELECT vector, hash FROM vectors WHERE key = ? LIMIT 1", [key]).fetchone()
-        if row is not None and row[1] == _hash(key, row[0]):
+        if row is not None and row[1] == _hash_vector(key, row[0]):
             known[key] = row[0]
     new = [key for key in texts if key not in known]
     made = embedder.documents([texts[key] for key in new]) if new else []
@@ -107,25 +113,27 @@ def insert_vector(
     connection: sqlite3.Connection, chunk: int, vectors: Mapping[bytes, bytes], *, title: str, section: str, text: str
 ) -> None:
     """Keep the vector of a chunk."""
-    key = key_of_text(embedded_text(title, section, text))
-    connection.execute("INSERT INTO vectors VALUES (?, ?, ?, ?)", [chunk, key, vectors[key], _hash(key, vectors[key])])
+    key = hash_embedding_text(make_embedding_text(title, section, text))
+    connection.execute(
+        "INSERT INTO vectors VALUES (?, ?, ?, ?)", [chunk, key, vectors[key], _hash_vector(key, vectors[key])]
+    )
 
 
 def check_vectors(connection: sqlite3.Connection, findings: Findings) -> None:
     """Note which chunks have no vector where others have one, or one that is not what was put in."""
-    noted = _noted(connection)
+    noted = _read_noted_embedding(connection)
     has_vectors = noted or connection.execute("SELECT 1 FROM vectors LIMIT 1").fetchone()
     for copy in _COPIES if has_vectors else ():
         if noted.get(copy) is None:
             findings.note("vectors", f"embeddings: {copy}", "it does not say by which embedding vectors were made")
-    for _, shown, problem in _problems(connection):
+    for _, shown, problem in _find_vector_problems(connection):
         findings.note("vectors", f"vectors: {shown}", problem)
 
 
 def chunks_without(connection: sqlite3.Connection, name: str) -> list[int]:
     """Return the chunks whose vectors are missing or damaged, where an embedding of this name made the others."""
-    made = _sound(_noted(connection))
-    return [chunk for chunk, *_ in _problems(connection)] if made is not None and made.name == name else []
+    made = _is_vector_sound(_read_noted_embedding(connection))
+    return [chunk for chunk, *_ in _find_vector_problems(connection)] if made is not None and made.name == name else []
 
 
 def sift_vectors(connection: sqlite3.Connection, vectors: Mapping[bytes, bytes]) -> list[int]:
@@ -139,81 +147,83 @@ def sift_vectors(connection: sqlite3.Connection, vectors: Mapping[bytes, bytes])
     """
     had = "SELECT DISTINCT document FROM chunks WHERE id IN (SELECT chunk FROM vectors)"
     of_words = [int(document) for (document,) in connection.execute(had)]
-    connection.executemany("DELETE FROM vectors WHERE chunk = ?", [[row[0]] for row in [*_problems(connection)]])
-    made = _sound(_noted(connection))
+    connection.executemany(
+        "DELETE FROM vectors WHERE chunk = ?", [[row[0]] for row in [*_find_vector_problems(connection)]]
+    )
+    made = _is_vector_sound(_read_noted_embedding(connection))
     connection.execute("DELETE FROM embeddings")
     if made is None:
         return of_words
-    _write_made(connection, made)
+    _write_made_vectors(connection, made)
     lacking = (
         "SELECT document, chunks.id, title, section, text FROM chunks JOIN documents ON documents.id = document "
         "WHERE chunks.id > 0 AND chunks.id NOT IN (SELECT chunk FROM vectors)"
     )
     left = set[int]()
     for document, chunk, title, section, text in connection.execute(lacking).fetchall():
-        if key_of_text(embedded_text(title, section, text)) in vectors:
+        if hash_embedding_text(make_embedding_text(title, section, text)) in vectors:
             insert_vector(connection, chunk, vectors, title=title, section=section, text=text)
         else:
             left.add(document)
     return sorted(left)
 
 
-def _problems(connection: sqlite3.Connection) -> Iterator[tuple[int, str, str]]:
+def _find_vector_problems(connection: sqlite3.Connection) -> Iterator[tuple[int, str, str]]:
     """Yield chunks by number, how they are shown, and what is wrong with their vectors."""
-    made = _sound(_noted(connection))
+    made = _is_vector_sound(_read_noted_embedding(connection))
     rows = connection.execute(
         "SELECT vectors.chunk, chunks.name, chunks.tenant, title, section, text, key, vector, vectors.hash "
         "FROM vectors LEFT JOIN chunks ON chunks.id = vectors.chunk LEFT JOIN documents ON documents.id = document"
     )
     for chunk, name, tenant, title, section, text, key, vector, hashed in rows:
-        shown = str(chunk) if name is None else shown_with_tenant(name, tenant)
+        shown = str(chunk) if name is None else show_scope_tenant(name, tenant)
         if made is None or name is None or title is None or chunk < 1:
             yield chunk, shown, "it belongs to nothing"
-        elif not all(isinstance(cell, bytes) for cell in (key, vector)) or hashed != _hash(key, vector):
+        elif not all(isinstance(cell, bytes) for cell in (key, vector)) or hashed != _hash_vector(key, vector):
             yield chunk, shown, "it is not what was put in"
         elif len(vector) != _FLOAT_BYTES * made.size:
             yield chunk, shown, f"it has {len(vector) // _FLOAT_BYTES} numbers, others {made.size}"
-        elif not all(isinstance(cell, str) for cell in (title, section, text)) or key != key_of_text(
-            embedded_text(title, section, text)
+        elif not all(isinstance(cell, str) for cell in (title, section, text)) or key != hash_embedding_text(
+            make_embedding_text(title, section, text)
         ):
             yield chunk, shown, "it is of another text"
     if made is not None:
         lacking = "SELECT id, name, tenant FROM chunks WHERE id > 0 AND id NOT IN (SELECT chunk FROM vectors)"
         for chunk, *named in connection.execute(lacking):
-            yield chunk, shown_with_tenant(*named), "there is none"
+            yield chunk, show_scope_tenant(*named), "there is none"
 
 
-def _hash(key: bytes, vector: bytes) -> bytes:
+def _hash_vector(key: bytes, vector: bytes) -> bytes:
     return hashlib.sha256(key + vector).digest()
 
 
-def _made(connection: sqlite3.Connection) -> EmbeddedTexts | None:
+def _read_made_vectors(connection: sqlite3.Connection) -> EmbeddedTexts | None:
     """Return by what the vectors of a file were made; None where it has none.
 
     Raises:
         ValueError: it is not what was noted.
     """
-    noted = _noted(connection)
-    made = _sound(noted)
+    noted = _read_noted_embedding(connection)
+    made = _is_vector_sound(noted)
     if noted and made is None:
         raise ValueError("embeddings")
     return made
 
 
-def _noted(connection: sqlite3.Connection) -> dict[int, EmbeddedTexts | None]:
+def _read_noted_embedding(connection: sqlite3.Connection) -> dict[int, EmbeddedTexts | None]:
     """Return what the copies say, None for one that is not what was noted; nothing where there are no vectors."""
     rows = connection.execute("SELECT id, hash, name, size FROM embeddings ORDER BY id").fetchall()
-    return {copy: EmbeddedTexts(*made) if hashed == _hash_of_made(*made) else None for copy, hashed, *made in rows}
+    return {copy: EmbeddedTexts(*made) if hashed == _hash_made_vectors(*made) else None for copy, hashed, *made in rows}
 
 
-def _sound(noted: Mapping[int, EmbeddedTexts | None]) -> EmbeddedTexts | None:
+def _is_vector_sound(noted: Mapping[int, EmbeddedTexts | None]) -> EmbeddedTexts | None:
     return next(filter(None, noted.values()), None)
 
 
-def _write_made(connection: sqlite3.Connection, made: EmbeddedTexts) -> None:
-    rows = [(copy, *made, _hash_of_made(*made)) for copy in _COPIES]
+def _write_made_vectors(connection: sqlite3.Connection, made: EmbeddedTexts) -> None:
+    rows = [(copy, *made, _hash_made_vectors(*made)) for copy in _COPIES]
     connection.executemany("INSERT INTO embeddings VALUES (?, ?, ?, ?)", rows)
 
 
-def _hash_of_made(name: str, size: int) -> bytes:
+def _hash_made_vectors(name: str, size: int) -> bytes:
     return hashlib.sha256(f"{size} {name}".encode(errors="surrogateescape")).digest()

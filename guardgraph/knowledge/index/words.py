@@ -20,7 +20,7 @@ _KEPT_WORDS: Final = 65_536
 """Words of a language whose terms are kept in memory."""
 
 
-def term_of(reading: int, form: str) -> str:
+def make_index_term(reading: int, form: str) -> str:
     """Return the key of a form in a reading."""
     return (NAME if is_name_word(form) else KINDS[reading]) + form
 
@@ -61,6 +61,6 @@ class Reader(dict[str, tuple[str, ...]]):
 
 
 @cache
-def reader_of(language: str) -> Reader:
+def choose_word_reader(language: str) -> Reader:
     """Return the reader of a language: one for all of the process, since most words of a chunk were met before."""
     return Reader(language)

@@ -11,11 +11,19 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from guardgraph.knowledge.index.blocks import Blocks
-from guardgraph.knowledge.index.collected import count
-from guardgraph.knowledge.index.postings import BLOCK, appended, encoded, key, lengths_of, number_of, resized
-from guardgraph.knowledge.index.scopes import interned
-from guardgraph.knowledge.index.values import looked_up, rows_by_key
-from guardgraph.knowledge.index.words import KINDS, NAME, Reader, reader_of
+from guardgraph.knowledge.index.collected import count_collection_chunks
+from guardgraph.knowledge.index.postings import (
+    BLOCK,
+    append_postings,
+    decode_chunk_lengths,
+    encode_postings,
+    make_posting_key,
+    read_posting_number,
+    resize_chunk_lengths,
+)
+from guardgraph.knowledge.index.scopes import intern_scope
+from guardgraph.knowledge.index.values import look_up_index_rows, read_rows_by_key
+from guardgraph.knowledge.index.words import KINDS, NAME, Reader, choose_word_reader
 from guardgraph.languages.terms import DEFAULT_LANGUAGE
 from guardgraph.state.access import Access
 
@@ -69,24 +77,24 @@ class Gathered:
         found, shared = dict[str, Added](), defaultdict[str, list[str]](list)
         first: dict[str, str] = {}
         for word, values in self._by_word.items():
-            one = _added(values)
+            one = _add_to_block(values)
             for term in self._reader[word]:
                 if first.setdefault(term, word) == word:
                     found[term] = one
                 else:
                     shared[term].append(word)
         for term, words in shared.items():
-            found[term] = _added(_merged(self._by_word[word] for word in (first[term], *words)))
+            found[term] = _add_to_block(_merge_posting_blocks(self._by_word[word] for word in (first[term], *words)))
         return found
 
 
-def _added(values: list[int]) -> Added:
+def _add_to_block(values: list[int]) -> Added:
     """Return the postings of place and count of chunk after chunk."""
     counts = values[1::2]
-    return Added(len(counts), encoded(values[::2], counts), sum(counts), max(counts))
+    return Added(len(counts), encode_postings(values[::2], counts), sum(counts), max(counts))
 
 
-def _merged(some: Iterable[list[int]]) -> list[int]:
+def _merge_posting_blocks(some: Iterable[list[int]]) -> list[int]:
     """Return place and count of chunk after chunk that has any of some words."""
     counts = dict[int, int]()
     for values in some:
@@ -143,10 +151,10 @@ class Writer:
         """Put a chunk in."""
         if chunk.language and chunk.language not in self._languages:
             self._languages.add(chunk.language)
-            for other in self._untold():
-                self._count(other, chunk.language, 1)
-        for language in self._languages_of(chunk):
-            self._count(chunk, language, 1)
+            for other in self._read_chunks_without_language():
+                self._count_chunk_words(other, chunk.language, 1)
+        for language in self._list_chunk_languages(chunk):
+            self._count_chunk_words(chunk, language, 1)
 
     def put_elsewhere(self, chunk: WrittenChunk) -> None:
         """Put a chunk that was taken out in the place where its scope has room, under another number."""
@@ -158,8 +166,8 @@ class Writer:
     def remove(self, chunk: WrittenChunk) -> None:
         """Take a chunk out."""
         self._blocks.leave(chunk.id)
-        for language in self._languages_of(chunk):
-            self._count(chunk, language, -1)
+        for language in self._list_chunk_languages(chunk):
+            self._count_chunk_words(chunk, language, -1)
 
     def add_document(self, tenant: str, collection: str) -> None:
         """Count a document that is put in."""
@@ -172,7 +180,7 @@ class Writer:
     def scope(self, source: str, access: Access) -> int:
         """Return the number of a scope, which is made when it is new."""
         if (source, access) not in self._scopes:
-            self._scopes[source, access] = interned(self._connection, source, access)
+            self._scopes[source, access] = intern_scope(self._connection, source, access)
         return self._scopes[source, access]
 
     def flush(self) -> None:
@@ -190,14 +198,14 @@ class Writer:
                 [self._passages[part], self._words[part], *(once[kind] + once[NAME] for kind in KINDS), now, part],
             )
         self._blocks.flush()
-        count(self._connection, self._documents)
+        count_collection_chunks(self._connection, self._documents)
         for each in (self._gathered, self._passages, self._words, self._documents):
             each.clear()
 
-    def _languages_of(self, chunk: WrittenChunk) -> Iterable[str]:
+    def _list_chunk_languages(self, chunk: WrittenChunk) -> Iterable[str]:
         return [chunk.language] if chunk.language else sorted(self._languages)
 
-    def _untold(self) -> list[WrittenChunk]:
+    def _read_chunks_without_language(self) -> list[WrittenChunk]:
         """Return the chunks that do not tell their language, by number."""
         rows = self._connection.execute(
             "SELECT chunks.id, scope, language, title, section, text FROM chunks JOIN documents "
@@ -205,10 +213,10 @@ class Writer:
         )
         return [WrittenChunk(*row) for row in rows]
 
-    def _count(self, chunk: WrittenChunk, language: str, sign: int) -> None:
-        reader = reader_of(language)
+    def _count_chunk_words(self, chunk: WrittenChunk, language: str, sign: int) -> None:
+        reader = choose_word_reader(language)
         words = reader.words(chunk.title, chunk.section, chunk.text)
-        length, part = words.total(), self._part(chunk.scope, language, bool(chunk.language))
+        length, part = words.total(), self._gather_index_part(chunk.scope, language, bool(chunk.language))
         self._passages[part] += sign
         self._words[part] += sign * length
         block, place = divmod(chunk.id, BLOCK)
@@ -220,7 +228,7 @@ class Writer:
         else:
             blocks[block].take_out(place, words)
 
-    def _part(self, scope: int, language: str, told: bool) -> int:
+    def _gather_index_part(self, scope: int, language: str, told: bool) -> int:
         row = (scope, language, told)
         if row not in self._parts:
             self._connection.execute("INSERT OR IGNORE INTO parts (scope, language, told) VALUES (?, ?, ?)", row)
@@ -234,8 +242,8 @@ class Writer:
         Returns:
             The terms' numbers, and by how many those are more that occur once, by kind.
         """
-        changed = self._changed(part, added)
-        held = looked_up(self._connection, _WORDS, [part], changed)
+        changed = self._list_changed_words(part, added)
+        held = look_up_index_rows(self._connection, _WORDS, [part], changed)
         once, numbers, updated, made = Counter[str](), dict[str, int](), [], []
         for term, (total, holders, most) in changed.items():
             if term not in held:
@@ -246,18 +254,18 @@ class Writer:
             row, total_before, holders_before, most_before = held[term]
             once[term[0]] += (total_before + total == 1) - (total_before == 1)
             updated.append((total_before + total, holders_before + holders, max(most_before, most), row))
-            numbers[term] = number_of(row)
+            numbers[term] = read_posting_number(row)
         self._connection.executemany("UPDATE words SET total = ?, holders = ?, most = ? WHERE id = ?", updated)
         # What most chunks have stands together: whatever is put in later changes few pages.
         made.sort(key=lambda row: (-row[2], row[0]))
-        first, end = key(part, 1), key(part + 1, 0)
+        first, end = make_posting_key(part, 1), make_posting_key(part + 1, 0)
         (row,) = self._connection.execute(_NEXT, [first, first, end - 1]).fetchone()
         rows = [(row + at, part, *each) for at, each in enumerate(made)]
         self._connection.executemany("INSERT INTO words VALUES (?, ?, ?, ?, ?, ?)", rows)
         self._connection.executemany("DELETE FROM words WHERE id = ?", [row[3:] for row in updated if not row[0]])
-        return numbers | {row[2]: number_of(row[0]) for row in rows}, once
+        return numbers | {row[2]: read_posting_number(row[0]) for row in rows}, once
 
-    def _changed(self, part: int, added: Iterable[Mapping[str, Added]]) -> dict[str, list[int]]:
+    def _list_changed_words(self, part: int, added: Iterable[Mapping[str, Added]]) -> dict[str, list[int]]:
         """Return by how much the total and the holders of terms are more, and the largest count of a chunk."""
         changed = dict[str, list[int]]()
         for terms in added:
@@ -273,8 +281,8 @@ class Writer:
     def _write_lengths(self, part: int, block: int, changed: Mapping[int, int]) -> int:
         """Write how long chunks are, and return the row's number."""
         row, data = self._connection.execute(_LENGTHS, [part, block]).fetchone() or (None, b"")
-        lengths = lengths_of(data)
-        resized(lengths, max(changed) + 1)
+        lengths = decode_chunk_lengths(data)
+        resize_chunk_lengths(lengths, max(changed) + 1)
         for place, length in changed.items():
             lengths[place] = length
         values = [row, part, block, lengths.tobytes()]
@@ -282,9 +290,9 @@ class Writer:
 
     def _write_postings(self, row: int, terms: Mapping[str, Added], numbers: Mapping[str, int]) -> None:
         """Write what was put into a block."""
-        by_key = {key(row, numbers[term]): added for term, added in terms.items() if term in numbers}
-        held, written = rows_by_key(self._connection, _POSTINGS, by_key), []
+        by_key = {make_posting_key(row, numbers[term]): added for term, added in terms.items() if term in numbers}
+        held, written = read_rows_by_key(self._connection, _POSTINGS, by_key), []
         for at, added in sorted(by_key.items()):
             size, data = held.get(at, (0, b""))
-            written.append((at, size + added.size, appended(size, data, added.size, added.data)))
+            written.append((at, size + added.size, append_postings(size, data, added.size, added.data)))
         self._connection.executemany("REPLACE INTO postings VALUES (?, ?, ?)", written)

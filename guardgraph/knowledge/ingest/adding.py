@@ -9,11 +9,18 @@ from pathlib import Path
 from guardgraph.formats.article import sections_of
 from guardgraph.knowledge.documents import Chunk, StoredDocument
 from guardgraph.knowledge.ingest.collection import Collection
-from guardgraph.knowledge.ingest.content import Content, content_of, day_of, own_readers, parsed_of, quick_stamp
+from guardgraph.knowledge.ingest.content import (
+    Content,
+    parse_document_content,
+    quick_stamp,
+    read_document_content,
+    read_document_day,
+    read_document_readers,
+)
 from guardgraph.knowledge.ingest.folder import Folder, FolderEntry
 from guardgraph.knowledge.ingest.report import Failed, Report, Unusable
-from guardgraph.knowledge.ingest.rules import within
-from guardgraph.knowledge.ingest.sidecar import ReadersUnknown, narrowed
+from guardgraph.knowledge.ingest.rules import is_within_readers
+from guardgraph.knowledge.ingest.sidecar import ReadersUnknown, narrow_document_readers
 from guardgraph.state.access import Access
 from guardgraph.state.rag import PASSAGE_CHARS
 from guardgraph.tools.chunks import split_document_into_chunks
@@ -49,28 +56,28 @@ def add_folder(
         else:
             entries[number] = entry
     collection.refuse_taken(entries)
-    unread = {*_unread(collection.listed, prefix, folder)}
+    unread = {*_list_unread_files(collection.listed, prefix, folder)}
     there = {number for number, entry in entries.items() if entry.file.size} | unread
     gone = [number for number in collection.listed if number not in there]
     if not prune:
-        collection.refuse_loss(_lost(gone, entries, collection))
+        collection.refuse_loss(_list_lost_documents(gone, entries, collection))
     collection.failed += [*folder.failed, *(Failed(*item) for item in folder.unread)]
     collection.left_out += folder.left_out
     read, total = 0, sum(entry.file.size for entry in entries.values())
     for number, entry in entries.items():
-        _add(number, entry, folder, collection)
+        _add_folder_entry(number, entry, folder, collection)
         read += entry.file.size
         if progress is not None:
             progress(read, total)
     for number in sorted(unread):  # who may read it is what the rules say now, as for any file that cannot be read
         rule = folder.rules.readers_of(tuple(number.removeprefix(prefix).split("/")))
         kept = collection.listed[number].access.readers
-        collection.narrow(number, tuple(reader for reader in kept if within(reader, rule)))
+        collection.narrow(number, tuple(reader for reader in kept if is_within_readers(reader, rule)))
     collection.remove(number for number in gone if number not in entries)
     return collection.report()
 
 
-def _unread(ids: Iterable[str], prefix: str, folder: Folder) -> Iterator[str]:
+def _list_unread_files(ids: Iterable[str], prefix: str, folder: Folder) -> Iterator[str]:
     """Yield documents of which nobody knows whether they are still there."""
     names = {item.name for item in folder.unread}
     for number in ids:
@@ -79,7 +86,7 @@ def _unread(ids: Iterable[str], prefix: str, folder: Folder) -> Iterator[str]:
             yield number
 
 
-def _lost(gone: Iterable[str], entries: dict[str, FolderEntry], collection: Collection) -> list[str]:
+def _list_lost_documents(gone: Iterable[str], entries: dict[str, FolderEntry], collection: Collection) -> list[str]:
     """Return what of the gone documents stands under no other name in the folder."""
     named = {number: collection.listed[number].stamp.sha256 for number in gone}
     found, sizes = set[str](), {collection.listed[number].stamp.size for number in named}
@@ -87,11 +94,11 @@ def _lost(gone: Iterable[str], entries: dict[str, FolderEntry], collection: Coll
         # A sidecar is part of what is hashed, and of the size.
         if number not in collection.listed and (entry.beside is not None or entry.file.size in sizes):
             with suppress(Unusable):
-                found.add(content_of(entry).stamp.sha256)
+                found.add(read_document_content(entry).stamp.sha256)
     return [number for number, digest in named.items() if digest not in found]
 
 
-def _add(number: str, entry: FolderEntry, folder: Folder, collection: Collection) -> None:
+def _add_folder_entry(number: str, entry: FolderEntry, folder: Folder, collection: Collection) -> None:
     rule = folder.rules.readers_of(entry.file.parts)
     source, before = name_source_of_file(folder.name, entry.file.parts), collection.listed.get(number)
     # What an unchanged document says of its own readers is within the rule, as it was.
@@ -101,35 +108,37 @@ def _add(number: str, entry: FolderEntry, folder: Folder, collection: Collection
         return
     readers = rule
     try:
-        content = content_of(entry)
-        readers = narrowed(readers, content.said.readers)
-        readers = narrowed(readers, own_readers(entry, content))
+        content = read_document_content(entry)
+        readers = narrow_document_readers(readers, content.said.readers)
+        readers = narrow_document_readers(readers, read_document_readers(entry, content))
         if before is not None and content.stamp.sha256 == before.stamp.sha256:
             collection.keep(number, content.stamp, source, readers)
             return
         access = Access(collection.tenant, readers)
-        document = _document(number, entry, content, name=collection.name, source=source, access=access)
+        document = _make_stored_document(number, entry, content, name=collection.name, source=source, access=access)
         if document.chunks:
             collection.put(document)
             return
     except Unusable as error:  # what there is of it stays, for those who may read what it is now
         kept = () if before is None or isinstance(error, ReadersUnknown) else before.access.readers
-        collection.fail(number, entry.shown, str(error), tuple(reader for reader in kept if within(reader, readers)))
+        collection.fail(
+            number, entry.shown, str(error), tuple(reader for reader in kept if is_within_readers(reader, readers))
+        )
         return
     collection.leave_empty(number, entry.shown)
 
 
-def _document(
+def _make_stored_document(
     number: str, entry: FolderEntry, content: Content, *, name: str, source: str, access: Access
 ) -> StoredDocument:
-    said, parsed = content.said, parsed_of(entry, content)
+    said, parsed = content.said, parse_document_content(entry, content)
     title, sections = sections_of(parsed, Path(entry.file.parts[-1]).stem)
     return StoredDocument(
         id=number,
         name=name,
         source=source,
         title=said.title or title,
-        updated_at=said.updated_at or parsed.updated_at or day_of(content),
+        updated_at=said.updated_at or parsed.updated_at or read_document_day(content),
         access=access,
         chunks=tuple(
             Chunk(piece.id, piece.section, piece.text, *piece.span)

@@ -51,8 +51,8 @@ class Collection:
         for other in others if new else ():
             if taken := sorted(new.intersection(self._index.listed(self.tenant, other))):
                 raise ConfigurationError(
-                    f"{_some(taken)}: the id of a document in the collection {other!r}, too; ids are unique within a "
-                    "tenant: give another name"
+                    f"{_list_some_documents(taken)}: the id of a document in the collection {other!r}, too; "
+                    "ids are unique within a tenant: give another name"
                 )
 
     def refuse_loss(self, lost: Ids[str]) -> None:
@@ -63,8 +63,8 @@ class Collection:
         """
         if 2 * len(lost) > len(self.listed):
             raise ConfigurationError(
-                f"{len(lost)} of the {len(self.listed)} documents of {self.name!r} are gone ({_some(sorted(lost))}); "
-                "nothing was changed. More than half are removed with prune=True (--prune) only; "
+                f"{len(lost)} of the {len(self.listed)} documents of {self.name!r} are gone "
+                f"({_list_some_documents(sorted(lost))}); nothing was changed. More than half are removed with prune=True (--prune) only; "
                 "for other documents, give another name"
             )
 
@@ -78,7 +78,7 @@ class Collection:
             self._batch.put(document)
         except ConfigurationError as error:
             raise Unusable(str(error)) from None
-        self._note("changed" if document.id in self.listed else "added", document.id, document.access)
+        self._note_ingested_document("changed" if document.id in self.listed else "added", document.id, document.access)
 
     def keep(self, number: str, stamp: Stamp, source: str, readers: tuple[str, ...]) -> None:
         """Leave a document whose text is unchanged as it is, but for its stamp, its source and its readers."""
@@ -88,7 +88,7 @@ class Collection:
             self._index.move(self.tenant, number, source, access)
         if stamp != before.stamp:
             self._stamps[number] = stamp
-        self._note("changed" if moved else "unchanged", number, access)
+        self._note_ingested_document("changed" if moved else "unchanged", number, access)
 
     def fail(self, number: str, shown: str, reason: str, readers: tuple[str, ...]) -> None:
         """Note what cannot be taken in; what there is of it stays, for some of its readers.
@@ -136,12 +136,14 @@ class Collection:
             closed=tuple(self._closed),
         )
 
-    def _note(self, became: Literal["added", "changed", "unchanged"], number: str, access: Access) -> None:
+    def _note_ingested_document(
+        self, became: Literal["added", "changed", "unchanged"], number: str, access: Access
+    ) -> None:
         self._became[became].append(number)
         if not access.readers:
             self._closed.append(number)
 
 
-def _some(ids: list[str]) -> str:
+def _list_some_documents(ids: list[str]) -> str:
     more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
     return ", ".join(f"{number!r:.80}" for number in ids[:_SHOWN]) + more

@@ -18,10 +18,10 @@ from guardgraph.knowledge.ingest.report import Unusable
 from guardgraph.knowledge.ingest.sidecar import (
     ReadersUnknown,
     SidecarRules,
-    said_in_field_list,
-    said_in_front_matter,
-    said_in_page,
-    said_in_sidecar,
+    read_field_list_readers,
+    read_front_matter_rules,
+    read_page_readers,
+    read_sidecar_rules,
 )
 from guardgraph.plain.errors import ConfigurationError
 
@@ -51,7 +51,7 @@ def quick_stamp(entry: FolderEntry) -> tuple[int, int] | None:
     return None if entry.beside is not None or entry.wrong else (entry.file.size, entry.file.modified)
 
 
-def content_of(entry: FolderEntry) -> Content:
+def read_document_content(entry: FolderEntry) -> Content:
     """Read a document and its sidecar.
 
     Raises:
@@ -59,20 +59,20 @@ def content_of(entry: FolderEntry) -> Content:
     """
     if entry.wrong:
         raise ReadersUnknown(entry.wrong)
-    data, modified = _bytes_of(entry.file.path)
+    data, modified = _read_document_bytes(entry.file.path)
     digest = hashlib.sha256(data)
     if entry.beside is None:
         return Content(data, SidecarRules(), Stamp(len(data), modified, digest.hexdigest()))
     try:
-        beside, later = _bytes_of(entry.beside.path)
+        beside, later = _read_document_bytes(entry.beside.path)
     except Unusable as error:
         raise ReadersUnknown(f"its sidecar: {error}") from None
     digest.update(hashlib.sha256(beside).digest())
     stamp = Stamp(len(data) + len(beside), max(modified, later), digest.hexdigest())
-    return Content(data, said_in_sidecar(beside), stamp)
+    return Content(data, read_sidecar_rules(beside), stamp)
 
 
-def own_readers(entry: FolderEntry, content: Content) -> tuple[str, ...] | None:
+def read_document_readers(entry: FolderEntry, content: Content) -> tuple[str, ...] | None:
     """Return the readers that a document names at its top, None where it names none.
 
     Raises:
@@ -82,26 +82,26 @@ def own_readers(entry: FolderEntry, content: Content) -> tuple[str, ...] | None:
         return None
     parse = FORMATS[entry.suffix]
     if parse is parse_html:  # whose encoding is told later; what is said of readers is ASCII around their ids
-        return said_in_page(content.data.decode("utf-8-sig", "replace"))
-    text = _text(entry, content)
-    own = said_in_front_matter(text)
-    return said_in_field_list(text) if own is None and parse is parse_rst else own
+        return read_page_readers(content.data.decode("utf-8-sig", "replace"))
+    text = _decode_document_text(entry, content)
+    own = read_front_matter_rules(text)
+    return read_field_list_readers(text) if own is None and parse is parse_rst else own
 
 
-def parsed_of(entry: FolderEntry, content: Content) -> Parsed:
+def parse_document_content(entry: FolderEntry, content: Content) -> Parsed:
     """Return what a file says.
 
     Raises:
         Unusable: it is no text, or no file of its format, or the library that reads those is not installed.
     """
     if entry.suffix == PDF:
-        return _extracted(content.data, "pdf")
+        return _extract_document_text(content.data, "pdf")
     if FORMATS[entry.suffix] is parse_html:
-        return _extracted(content.data, "html")
-    return FORMATS[entry.suffix](_text(entry, content))
+        return _extract_document_text(content.data, "html")
+    return FORMATS[entry.suffix](_decode_document_text(entry, content))
 
 
-def day_of(content: Content) -> str:
+def read_document_day(content: Content) -> str:
     """Return the day (UTC) on which a document was last changed."""
     try:
         return datetime.fromtimestamp(content.stamp.modified / 1e9, tz=UTC).date().isoformat()
@@ -109,7 +109,7 @@ def day_of(content: Content) -> str:
         return ""
 
 
-def _extracted(data: bytes, kind: Literal["html", "pdf"]) -> Parsed:
+def _extract_document_text(data: bytes, kind: Literal["html", "pdf"]) -> Parsed:
     from guardgraph.formats.extraction import EXTRACTION_FAILURES, ExtractionFailed
     from guardgraph.formats.pool import extract
 
@@ -124,7 +124,7 @@ def _extracted(data: bytes, kind: Literal["html", "pdf"]) -> Parsed:
     return assembled(found.parts, updated_at=day, page_title=found.title, without_headings=is_paged)
 
 
-def _text(entry: FolderEntry, content: Content) -> str:
+def _decode_document_text(entry: FolderEntry, content: Content) -> str:
     try:
         text = decoded(content.data, entry.suffix)
     except UnicodeError as error:
@@ -134,7 +134,7 @@ def _text(entry: FolderEntry, content: Content) -> str:
     return text
 
 
-def _bytes_of(path: str) -> tuple[bytes, int]:
+def _read_document_bytes(path: str) -> tuple[bytes, int]:
     try:
         with open(os.open(path, _FLAGS), "rb") as opened:
             found = os.fstat(opened.fileno())

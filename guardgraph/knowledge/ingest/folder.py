@@ -12,7 +12,7 @@ from unicodedata import normalize
 
 from guardgraph.formats.by_ending import FORMATS
 from guardgraph.knowledge.ingest.report import Failed
-from guardgraph.knowledge.ingest.rules import RULES, Rules, is_rule, rules_of
+from guardgraph.knowledge.ingest.rules import RULES, Rules, is_access_rule, read_folder_rules
 from guardgraph.knowledge.ingest.sidecar import SIDECAR
 from guardgraph.tools.folder import FoundFile, LeftOut, Unread, find_folder_files, format_file_path, name_root_folder
 
@@ -57,7 +57,7 @@ class Folder(NamedTuple):
     unread: list[Unread]
 
 
-def find_documents(root: Path, readers: tuple[str, ...] | None) -> Folder:
+def find_folder_documents(root: Path, readers: tuple[str, ...] | None) -> Folder:
     """Find the documents of a folder, and read its rules.
 
     Args:
@@ -68,13 +68,13 @@ def find_documents(root: Path, readers: tuple[str, ...] | None) -> Folder:
         ConfigurationError: the folder cannot be read, or a rule is wrong.
     """
     files, left_out, unread = find_folder_files(root, _SUFFIXES, max_files=_MAX_FILES, max_bytes=sys.maxsize)
-    rules = rules_of(files, [*left_out, *unread, *_folders_like_rules(root, files)], readers)
-    documents, others = _documents(files)
+    rules = read_folder_rules(files, [*left_out, *unread, *_list_folders_like_rules(root, files)], readers)
+    documents, others = _list_folder_documents(files)
     sidecars = _Sidecars(documents, files, [*left_out, *unread])
-    kept = [item for item in left_out if not _is_beside(item.name)]
+    kept = [item for item in left_out if not _is_sidecar_name(item.name)]
     return Folder(
         name=name_root_folder(root),
-        entries=[_entry(file, sidecars.of(file)) for file in documents],
+        entries=[_make_folder_entry(file, sidecars.of(file)) for file in documents],
         rules=rules,
         left_out=[*kept, *(LeftOut(format_file_path(file.parts), "another format") for file in others)],
         failed=sidecars.unused(),
@@ -82,7 +82,7 @@ def find_documents(root: Path, readers: tuple[str, ...] | None) -> Folder:
     )
 
 
-def _folders_like_rules(root: Path, files: Iterable[FoundFile]) -> Iterator[LeftOut]:
+def _list_folders_like_rules(root: Path, files: Iterable[FoundFile]) -> Iterator[LeftOut]:
     """Yield folders in place of a rule, empty ones too: containers make them where a file to mount is missing."""
     folders = {file.parts[:size] for file in files for size in range(len(file.parts))}
     for parts in sorted((*folder, RULES) for folder in folders):
@@ -90,17 +90,17 @@ def _folders_like_rules(root: Path, files: Iterable[FoundFile]) -> Iterator[Left
             yield LeftOut(format_file_path(parts), "no regular file")
 
 
-def _documents(files: Iterable[FoundFile]) -> tuple[list[FoundFile], list[FoundFile]]:
+def _list_folder_documents(files: Iterable[FoundFile]) -> tuple[list[FoundFile], list[FoundFile]]:
     """Return the documents, and what is neither one nor says anything of one."""
     documents, others = list[FoundFile](), list[FoundFile]()
     for file in files:
         name = file.parts[-1]
-        if not is_rule(name) and not _is_beside(name):
+        if not is_access_rule(name) and not _is_sidecar_name(name):
             (others if splitext(name)[1].lower() in (".yaml", ".yml") else documents).append(file)
     return documents, others
 
 
-def _is_beside(name: str) -> bool:
+def _is_sidecar_name(name: str) -> bool:
     return name.lower().endswith(_BESIDE)
 
 
@@ -114,22 +114,24 @@ class _Sidecars:
     def __init__(
         self, documents: Iterable[FoundFile], files: Iterable[FoundFile], not_read: Iterable[LeftOut | Unread]
     ) -> None:
-        found = [(format_file_path(file.parts), file) for file in files if _is_beside(file.parts[-1])]
+        found = [(format_file_path(file.parts), file) for file in files if _is_sidecar_name(file.parts[-1])]
         self._found: list[tuple[str, FoundFile | LeftOut | Unread]] = [
-            *found, *((item.name, item) for item in not_read if _is_beside(item.name)),
+            *found, *((item.name, item) for item in not_read if _is_sidecar_name(item.name)),
         ]  # fmt: skip
         self._by_name = defaultdict[str, list[FoundFile | LeftOut | Unread]](list)
         self._used = set[str]()
-        exact = {name for file in documents for name in _names(file)} if self._found else set()
+        exact = {name for file in documents for name in _list_sidecar_names(file)} if self._found else set()
         for name, item in self._found:
             about = name[: name.lower().rindex(".meta.")]
-            self._by_name[about if about in exact else _alike(about)].append(item)
+            self._by_name[about if about in exact else _find_names_alike(about)].append(item)
 
     def of(self, file: FoundFile) -> list[FoundFile | LeftOut | Unread]:
         """Return what may be the sidecar of a document."""
         if not self._found:
             return []
-        names = dict.fromkeys(each for name in sorted(_names(file)) for each in (name, _alike(name)))
+        names = dict.fromkeys(
+            each for name in sorted(_list_sidecar_names(file)) for each in (name, _find_names_alike(name))
+        )
         self._used |= names.keys()
         return [item for name in names for item in self._by_name.get(name, ())]
 
@@ -144,16 +146,16 @@ class _Sidecars:
         )
 
 
-def _names(file: FoundFile) -> set[str]:
+def _list_sidecar_names(file: FoundFile) -> set[str]:
     """Return how a sidecar of a document may begin."""
     return {format_file_path(file.parts), format_file_path((*file.parts[:-1], splitext(file.parts[-1])[0]))}
 
 
-def _alike(name: str) -> str:
+def _find_names_alike(name: str) -> str:
     return normalize("NFC", name).casefold()
 
 
-def _entry(file: FoundFile, beside: list[FoundFile | LeftOut | Unread]) -> FolderEntry:
+def _make_folder_entry(file: FoundFile, beside: list[FoundFile | LeftOut | Unread]) -> FolderEntry:
     if not beside:
         return FolderEntry(file)
     if len(beside) > 1:

@@ -10,8 +10,8 @@ from typing import Any, Final
 from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
 from guardgraph.knowledge.ingest.collection import Collection
 from guardgraph.knowledge.ingest.report import Report, Unusable
-from guardgraph.knowledge.ingest.rules import readers_in, within
-from guardgraph.knowledge.ingest.sidecar import narrowed
+from guardgraph.knowledge.ingest.rules import is_within_readers, read_access_list
+from guardgraph.knowledge.ingest.sidecar import narrow_document_readers
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import find_json_problem
 from guardgraph.state.access import Access
@@ -23,7 +23,7 @@ GIVEN: Final = "documents"
 _TEXTS: Final = tuple(sorted(Document.__required_keys__))
 
 
-def add_documents(
+def add_given_documents(
     documents: Iterable[Document],
     collection: Collection,
     *,
@@ -49,7 +49,7 @@ def add_documents(
     """
     read = dict[str, Mapping[str, Any]]()
     for at, document in enumerate(documents):
-        checked = _checked(at, document, collection.tenant)
+        checked = _check_given_document(at, document, collection.tenant)
         number = prefix + checked["id"]
         if number in read:
             raise ConfigurationError(f"document {at}: the id {number!r:.80} is another one's, too")
@@ -62,12 +62,12 @@ def add_documents(
         ]
         collection.refuse_loss([*gone, *emptied])
     for number, checked in read.items():
-        _add(number, checked, collection, readers)
+        _add_given_document(number, checked, collection, readers)
     collection.remove(gone)
     return collection.report()
 
 
-def _checked(at: int, document: object, tenant: str | None) -> Mapping[str, Any]:
+def _check_given_document(at: int, document: object, tenant: str | None) -> Mapping[str, Any]:
     if not isinstance(document, Mapping):
         raise ConfigurationError(f"document {at} is no dictionary but a {type(document).__name__}")
     for field in _TEXTS:
@@ -83,11 +83,11 @@ def _checked(at: int, document: object, tenant: str | None) -> Mapping[str, Any]
             )
     if (whose := document.get("tenant", tenant)) != tenant:
         raise ConfigurationError(f"document {at}: tenant: {tenant!r:.80} is added to; given: {whose!r:.80}")
-    _span(at, document)
+    _read_given_span(at, document)
     return document
 
 
-def _span(at: int, document: Mapping[str, Any]) -> tuple[int, int]:
+def _read_given_span(at: int, document: Mapping[str, Any]) -> tuple[int, int]:
     """Return where a document's text stands in the text that it is a piece of, where it says so."""
     match document.get("span"):
         case None:
@@ -97,18 +97,20 @@ def _span(at: int, document: Mapping[str, Any]) -> tuple[int, int]:
     raise ConfigurationError(f"document {at}: span: [start, end) in characters is required, or none")
 
 
-def _add(number: str, document: Mapping[str, Any], collection: Collection, readers: tuple[str, ...]) -> None:
+def _add_given_document(
+    number: str, document: Mapping[str, Any], collection: Collection, readers: tuple[str, ...]
+) -> None:
     before = collection.listed.get(number)
     if not document["text"].strip():
         collection.leave_empty(number, number)
         return
     try:
-        own = readers_in(document["readers"]) if "readers" in document else None
-        held = narrowed(readers, own)
+        own = read_access_list(document["readers"]) if "readers" in document else None
+        held = narrow_document_readers(readers, own)
     except ValueError as error:
         collection.fail(number, number, str(error), ())
         return
-    stored = _stored(number, document, Access(collection.tenant, held), collection.name)
+    stored = _make_given_document(number, document, Access(collection.tenant, held), collection.name)
     if before is not None and before.stamp.sha256 == stored.stamp.sha256:
         collection.keep(number, stored.stamp, stored.source, held)
         return
@@ -116,12 +118,12 @@ def _add(number: str, document: Mapping[str, Any], collection: Collection, reade
         collection.put(stored)
     except Unusable as error:
         kept = () if before is None else before.access.readers
-        collection.fail(number, number, str(error), tuple(reader for reader in kept if within(reader, held)))
+        collection.fail(number, number, str(error), tuple(reader for reader in kept if is_within_readers(reader, held)))
 
 
-def _stored(number: str, document: Mapping[str, Any], access: Access, name: str) -> StoredDocument:
+def _make_given_document(number: str, document: Mapping[str, Any], access: Access, name: str) -> StoredDocument:
     text, title, day = document["text"], document["title"], document["updated_at"]
-    start, end = _span(0, document)
+    start, end = _read_given_span(0, document)
     own_place = [] if (start, end) == (0, len(text)) else [start, end]
     written = json.dumps([text, title, document["section"], day, *own_place]).encode()
     stamp = Stamp(len(text.encode()), 0, hashlib.sha256(written).hexdigest())

@@ -16,7 +16,7 @@ from guardgraph.state.access import PUBLIC, TENANT, normalize_document_access
 from guardgraph.tools.folder import FoundFile, LeftOut, Unread, format_file_path
 
 
-def readers_in(value: object) -> tuple[str, ...]:
+def read_access_list(value: object) -> tuple[str, ...]:
     """Return a list of readers in its normal form.
 
     Raises:
@@ -32,14 +32,14 @@ def readers_in(value: object) -> tuple[str, ...]:
     return normalize_document_access(None, value).readers
 
 
-def within(reader: str, readers: Sequence[str]) -> bool:
+def is_within_readers(reader: str, readers: Sequence[str]) -> bool:
     """Say whether whoever a reader stands for is sure to be among others: nobody knows who is in a group."""
     return reader in readers or PUBLIC in readers or (reader != PUBLIC and TENANT in readers)
 
 
-def beyond(readers: Sequence[str], others: Sequence[str]) -> list[str]:
+def list_readers_beyond(readers: Sequence[str], others: Sequence[str]) -> list[str]:
     """Return the readers that are not within the others."""
-    return [reader for reader in readers if not within(reader, others)]
+    return [reader for reader in readers if not is_within_readers(reader, others)]
 
 
 RULES: Final = "access.yaml"
@@ -65,12 +65,14 @@ class Rules(NamedTuple):
         return next((self.rules[folder] for folder in folders if folder in self.rules), self.given)
 
 
-def is_rule(name: str) -> bool:
+def is_access_rule(name: str) -> bool:
     """Say whether a file's name is a rule's, or may be meant as one."""
     return name.lower() in _LIKE_RULES
 
 
-def rules_of(files: Iterable[FoundFile], not_read: Iterable[LeftOut | Unread], given: tuple[str, ...] | None) -> Rules:
+def read_folder_rules(
+    files: Iterable[FoundFile], not_read: Iterable[LeftOut | Unread], given: tuple[str, ...] | None
+) -> Rules:
     """Read the rules of a folder.
 
     The nearest rule above a document holds. The highest one on its way, that which was given or else the first from
@@ -86,38 +88,40 @@ def rules_of(files: Iterable[FoundFile], not_read: Iterable[LeftOut | Unread], g
     """
     for item in not_read:
         name = item.name.rpartition("/")[2]
-        if not is_rule(name):
+        if not is_access_rule(name):
             continue
         if isinstance(item, Unread):
             raise ConfigurationError(f"{item.name}: {item.reason}")
         if name != RULES:
-            raise ConfigurationError(_misnamed(item.name))
+            raise ConfigurationError(_find_misnamed_rules(item.name))
         raise ConfigurationError(f"{item.name}: a rule that is a file of its own is required; given: {item.reason}")
     rules = Rules(given, {})
     found = dict[tuple[str, ...], tuple[str, ...]]()
-    for file in sorted((file for file in files if is_rule(file.parts[-1])), key=lambda file: len(file.parts)):
+    for file in sorted((file for file in files if is_access_rule(file.parts[-1])), key=lambda file: len(file.parts)):
         rules = Rules(given, found)
-        found[file.parts[:-1]] = _readers(file, rules.above(file.parts))
+        found[file.parts[:-1]] = _read_rule_readers(file, rules.above(file.parts))
     return rules._replace(rules=found)
 
 
-def _readers(file: FoundFile, above: tuple[str, ...] | None) -> tuple[str, ...]:
+def _read_rule_readers(file: FoundFile, above: tuple[str, ...] | None) -> tuple[str, ...]:
     shown = format_file_path(file.parts)
     if file.parts[-1] != RULES:
-        raise ConfigurationError(_misnamed(shown))
+        raise ConfigurationError(_find_misnamed_rules(shown))
     try:
         value, lines = parse_yaml(text_of(Path(file.path)))
-        return _said(value, lines, above, is_root=len(file.parts) == 1)
+        return _read_access_rule(value, lines, above, is_root=len(file.parts) == 1)
     except WrongText as error:
         where = shown if error.line is None else f"{shown}:{error.line}"
         raise ConfigurationError(f"{where}: {error}") from None
 
 
-def _misnamed(shown: str) -> str:
+def _find_misnamed_rules(shown: str) -> str:
     return f"{shown}: a rule is named {RULES}; rename it, so that nobody takes it for one"
 
 
-def _said(value: Any, lines: dict[Place, int], above: tuple[str, ...] | None, *, is_root: bool) -> tuple[str, ...]:
+def _read_access_rule(
+    value: Any, lines: dict[Place, int], above: tuple[str, ...] | None, *, is_root: bool
+) -> tuple[str, ...]:
     if not isinstance(value, dict):
         raise WrongText(f"a mapping with the field readers is required; given: {type(value).__name__}", 1)
     for field in value:
@@ -127,12 +131,12 @@ def _said(value: Any, lines: dict[Place, int], above: tuple[str, ...] | None, *,
         raise WrongText("a mapping with the field readers is required; given: an empty one", 1)
     line = lines.get(("readers",))
     try:
-        readers = readers_in(value["readers"])
+        readers = read_access_list(value["readers"])
     except ValueError as error:
         raise WrongText(f"readers: {error}", line) from None
     if PUBLIC in readers and not is_root:
         raise WrongText("readers: public is allowed in the rule of the root only, and where the folder is added", line)
-    if above is not None and (added := beyond(readers, above)):
+    if above is not None and (added := list_readers_beyond(readers, above)):
         raise WrongText(
             f"readers: {', '.join(added):.200}: a rule adds no readers to those above it, "
             f"{', '.join(above) or 'nobody':.200}",

@@ -10,7 +10,7 @@ from guardgraph.formats.markdown import front_matter_of
 from guardgraph.formats.rst import fields_of
 from guardgraph.formats.settings_file import MAX_BYTES, WrongText, parse_yaml
 from guardgraph.knowledge.ingest.report import Unusable
-from guardgraph.knowledge.ingest.rules import beyond, readers_in
+from guardgraph.knowledge.ingest.rules import list_readers_beyond, read_access_list
 from guardgraph.plain.json import find_json_problem
 
 SIDECAR: Final = ".meta.yaml"
@@ -42,7 +42,7 @@ class ReadersUnknown(Unusable):
     """Nobody can tell whom a document means to keep out."""
 
 
-def said_in_sidecar(content: bytes) -> SidecarRules:
+def read_sidecar_rules(content: bytes) -> SidecarRules:
     """Read a ``name.meta.yaml``.
 
     Raises:
@@ -52,16 +52,18 @@ def said_in_sidecar(content: bytes) -> SidecarRules:
     if len(content) > MAX_BYTES:
         raise ReadersUnknown(f"its {SIDECAR}: at most {MAX_BYTES} bytes are allowed")
     try:
-        value = _mapping(content.decode("utf-8-sig"))
+        value = _read_sidecar_mapping(content.decode("utf-8-sig"))
         for field in value:
             if field not in _FIELDS:
                 raise ValueError(f"{field!r:.80}: no such field; {', '.join(_FIELDS)} are allowed")
-        return SidecarRules(_readers(value), **{field: _text(value, field) for field in _TEXTS})
+        return SidecarRules(
+            _read_sidecar_readers(value), **{field: _read_sidecar_text(value, field) for field in _TEXTS}
+        )
     except ValueError as error:
         raise ReadersUnknown(f"its {SIDECAR}: {error}") from None
 
 
-def said_in_front_matter(text: str) -> tuple[str, ...] | None:
+def read_front_matter_rules(text: str) -> tuple[str, ...] | None:
     """Return the readers that front matter names, None where it names none.
 
     Raises:
@@ -75,15 +77,15 @@ def said_in_front_matter(text: str) -> tuple[str, ...] | None:
     if not front or len(front) > MAX_BYTES:
         raise ReadersUnknown(_NOT_FRONT_MATTER)
     try:
-        named = [(key.lower(), value) for key, value in _mapping(front).items()]
+        named = [(key.lower(), value) for key, value in _read_sidecar_mapping(front).items()]
         if sum(key == "readers" for key, _ in named) > 1:
             raise ValueError("readers: given twice")
-        return _readers(dict(named))
+        return _read_sidecar_readers(dict(named))
     except ValueError as error:
         raise ReadersUnknown(f"its front matter: {error}") from None
 
 
-def said_in_page(text: str) -> tuple[str, ...] | None:
+def read_page_readers(text: str) -> tuple[str, ...] | None:
     """Return the readers that a page names in front matter, None where it names none.
 
     Raises:
@@ -91,10 +93,10 @@ def said_in_page(text: str) -> tuple[str, ...] | None:
     """
     if _READERS_OF_PAGE.search(text):
         raise ReadersUnknown(f"its <meta>: readers stand in front matter or in a {SIDECAR}")
-    return said_in_front_matter(text)
+    return read_front_matter_rules(text)
 
 
-def said_in_field_list(text: str) -> tuple[str, ...] | None:
+def read_field_list_readers(text: str) -> tuple[str, ...] | None:
     """Return the readers that the field list of reStructuredText names, None where it names none.
 
     Raises:
@@ -103,12 +105,12 @@ def said_in_field_list(text: str) -> tuple[str, ...] | None:
     if (named := fields_of(text).get("readers")) is None:
         return None
     try:
-        return _readers(_mapping(f"readers: {named}"))
+        return _read_sidecar_readers(_read_sidecar_mapping(f"readers: {named}"))
     except ValueError as error:
         raise ReadersUnknown(f"its field list: {error}") from None
 
 
-def narrowed(readers: tuple[str, ...], *said: tuple[str, ...] | None) -> tuple[str, ...]:
+def narrow_document_readers(readers: tuple[str, ...], *said: tuple[str, ...] | None) -> tuple[str, ...]:
     """Return who may read a document of those whom the rules name.
 
     Args:
@@ -121,7 +123,7 @@ def narrowed(readers: tuple[str, ...], *said: tuple[str, ...] | None) -> tuple[s
     for own in said:
         if own is None or not readers:
             continue
-        if added := beyond(own, readers):
+        if added := list_readers_beyond(own, readers):
             raise ReadersUnknown(
                 f"readers: {', '.join(added):.200}: a document adds no readers to those of its folder, "
                 f"{', '.join(readers) or 'nobody':.200}"
@@ -130,7 +132,7 @@ def narrowed(readers: tuple[str, ...], *said: tuple[str, ...] | None) -> tuple[s
     return readers
 
 
-def _mapping(text: str) -> dict[str, Any]:
+def _read_sidecar_mapping(text: str) -> dict[str, Any]:
     try:
         value, _ = parse_yaml(text)
     except WrongText as error:
@@ -141,17 +143,17 @@ def _mapping(text: str) -> dict[str, Any]:
     return value
 
 
-def _text(value: Mapping[str, Any], field: str) -> str:
+def _read_sidecar_text(value: Mapping[str, Any], field: str) -> str:
     given = value.get(field, "")
     if not isinstance(given, str) or find_json_problem(given) is not None:
         raise ValueError(f"{field}: a text is required; given: {given!r:.80}")
     return " ".join(given.split())
 
 
-def _readers(value: Mapping[str, Any]) -> tuple[str, ...] | None:
+def _read_sidecar_readers(value: Mapping[str, Any]) -> tuple[str, ...] | None:
     if "readers" not in value:
         return None
     try:
-        return readers_in(value["readers"])
+        return read_access_list(value["readers"])
     except ValueError as error:
         raise ValueError(f"readers: {error}") from None
