@@ -31,7 +31,7 @@ from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.research import answer as answers
 from guardgraph.guards.research import notes as noted
 from guardgraph.guards.research import pages as brought
-from guardgraph.guards.research import plan as plans
+from guardgraph.guards.research import request as plans
 from guardgraph.guards.research import request as requests
 from guardgraph.guards.research import sources as judged
 from guardgraph.guards.stop import Stop, evidence

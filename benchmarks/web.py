@@ -29,7 +29,7 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from web_server import LOOPBACK, WebServer, after, answer
 
 from guardgraph import GuardedGraph, ResearchBudget, ResearchPolicy, WebLimits, create_research_agent, web_reader
-from guardgraph.web.hops import Hops
+from guardgraph.web.fetch import Hops
 from guardgraph.web.limits import Meter
 from guardgraph.web.reader import page_of
 

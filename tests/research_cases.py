@@ -9,7 +9,7 @@ from guard_cases import DATA
 from runs import content, run
 
 from guardgraph import create_research_agent
-from guardgraph.guards.research.plan import RESEARCH_ACTIONS
+from guardgraph.guards.research.request import RESEARCH_ACTIONS
 from guardgraph.testing import scripted_tool
 
 DEMO = Path(__file__).parents[1] / "guardgraph" / "tools" / "data"

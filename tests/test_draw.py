@@ -36,8 +36,8 @@ import guardgraph
 from guardgraph import ConfigurationError, InputError, draw
 from guardgraph.drawing.diagram import Diagram, DrawnEnding, Edge, Node
 from guardgraph.drawing.geometry import fit_label, measure_cells
-from guardgraph.drawing.kinds import LOOKS
 from guardgraph.drawing.mermaid import draw_mermaid_flowchart
+from guardgraph.drawing.style import LOOKS
 from guardgraph.drawing.svg import draw_svg
 from guardgraph.drawing.taken import Taken
 from guardgraph.graphs.declaring.kinds import KINDS

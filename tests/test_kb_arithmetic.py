@@ -23,10 +23,9 @@ from guardgraph.knowledge.index import Index
 from guardgraph.knowledge.index.arithmetic import Held, PostingRow, choose_posting_arithmetic
 from guardgraph.knowledge.index.file import File
 from guardgraph.knowledge.index.kept import Latest
+from guardgraph.knowledge.index.memory import PostingSpan, Spans
 from guardgraph.knowledge.index.postings import BLOCK, encode_postings
-from guardgraph.knowledge.index.scopes import list_index_scopes
-from guardgraph.knowledge.index.spans import PostingSpan, Spans
-from guardgraph.knowledge.index.statistics import read_scope_view
+from guardgraph.knowledge.index.statistics import list_index_scopes, read_scope_view
 from guardgraph.plain.errors import StoreError
 from guardgraph.state.access import normalize_document_access
 from guardgraph.state.context import Caller

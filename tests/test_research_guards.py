@@ -11,11 +11,14 @@ from guard_cases import json_values, outcome, reference_cases, stop_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.guards.research.plan import RESEARCH_ACTIONS, parse_research_plan, read_found_urls, read_plan_query
 from guardgraph.guards.research.request import (
     HINTED_LIMITS,
+    RESEARCH_ACTIONS,
     narrow_research_domains,
+    parse_research_plan,
     parse_research_request,
+    read_found_urls,
+    read_plan_query,
     tighten_research_limit,
 )
 

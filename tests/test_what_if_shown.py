@@ -24,7 +24,7 @@ from guardgraph import (
     sql_store,
     what_if,
 )
-from guardgraph.evidence.fail_on import parse_fail_on
+from guardgraph.evidence.judged import parse_fail_on
 from guardgraph.state.rag import RAG_REASONS
 
 STRICT = RagBudget(min_chunk_score=0.9)

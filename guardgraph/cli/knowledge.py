@@ -21,7 +21,7 @@ from guardgraph.plain.json import JsonObject
 
 if TYPE_CHECKING:
     from guardgraph.knowledge.checking import CheckedBase
-    from guardgraph.knowledge.index.scopes import Scope
+    from guardgraph.knowledge.index.statistics import Scope
     from guardgraph.knowledge.ingest.report import Report
     from guardgraph.state.context import Caller
 

@@ -19,7 +19,7 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import RESULT_DEPTH, NotJson, parse_json
 
 if TYPE_CHECKING:
-    from guardgraph.evidence.fail_on import FailOn
+    from guardgraph.evidence.judged import FailOn
 
 
 LINES = ".jsonl"
@@ -78,7 +78,7 @@ def what_if(
     or why a run is unreplayable: unreplayable:erased, :redacted, :changed, :newer or :damaged. MOST is a number or a
     percentage of all runs: stopped>ok:0, ok>ok:clarify:5, unknown:10%, unreplayable:changed:0.
     """
-    from guardgraph.evidence.fail_on import parse_fail_on
+    from guardgraph.evidence.judged import parse_fail_on
     from guardgraph.evidence.what_if import load_candidate_agent
 
     inputs.load_dotenv_file()

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from guardgraph.drawing.diagram import ANYWHERE, Diagram, DrawnEnding
 from guardgraph.drawing.geometry import Box, fit_label, measure_cells
-from guardgraph.drawing.kinds import LOOKS
 from guardgraph.drawing.panels import CHIP_CELL, CHIP_CELLS, CHIP_GAP, CHIP_HEIGHT, CHIP_MARGIN, Chip
 from guardgraph.drawing.shapes import (
     DOT,
@@ -19,6 +18,7 @@ from guardgraph.drawing.shapes import (
     draw_text,
     group_svg,
 )
+from guardgraph.drawing.style import LOOKS
 from guardgraph.drawing.taken import Taken
 
 ROW = 25.0

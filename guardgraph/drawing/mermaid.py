@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from guardgraph.drawing.diagram import Diagram, Edge, Node
 from guardgraph.drawing.geometry import fit_label
-from guardgraph.drawing.kinds import LOOKS, DrawnKind
+from guardgraph.drawing.style import LOOKS, DrawnKind
 
 STYLES: dict[str, str] = {
     **{

@@ -9,8 +9,8 @@ from math import copysign, hypot, sqrt
 
 from guardgraph.drawing.diagram import Node
 from guardgraph.drawing.geometry import Box, Point, fit_label, measure_cells
-from guardgraph.drawing.kinds import LOOKS, DrawnKind
 from guardgraph.drawing.panels import Chip
+from guardgraph.drawing.style import LOOKS, DrawnKind
 
 NAME_CELLS = 32
 PARTS = "parts"

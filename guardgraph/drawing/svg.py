@@ -6,7 +6,6 @@ from html import escape
 
 from guardgraph.drawing.diagram import Diagram, DrawnEnding, Edge, Node
 from guardgraph.drawing.geometry import Box, fit_label
-from guardgraph.drawing.kinds import DrawnKind
 from guardgraph.drawing.layout import LABEL_CELLS, Placed, place_diagram
 from guardgraph.drawing.legend import draw_legend, measure_legend_text, measure_legend_width
 from guardgraph.drawing.panels import Panel
@@ -20,7 +19,7 @@ from guardgraph.drawing.shapes import (
     to_svg_number,
     trim_edge,
 )
-from guardgraph.drawing.style import write_style_sheet
+from guardgraph.drawing.style import DrawnKind, write_style_sheet
 
 MARGIN = 28.0
 NARROW_MARGIN = 14.0

@@ -10,14 +10,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from guardgraph.knowledge.index.collected import Lost, check_collections
-from guardgraph.knowledge.index.embedder import Embedder
 from guardgraph.knowledge.index.file import File
 from guardgraph.knowledge.index.findings import BaseFinding, Doubtful, Findings
 from guardgraph.knowledge.index.rebuilding import list_missing_vectors, rebuild_index
 from guardgraph.knowledge.index.recounting import check_index_words
 from guardgraph.knowledge.index.rows import check_rows
 from guardgraph.knowledge.index.schema import words_problem
-from guardgraph.knowledge.index.vectors import check_vectors
+from guardgraph.knowledge.index.vectors import Embedder, check_vectors
 from guardgraph.plain.errors import StoreError
 from guardgraph.plain.json import JsonObject
 

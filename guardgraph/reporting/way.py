@@ -11,7 +11,7 @@ from typing import get_args
 from langgraph.graph import START
 
 from guardgraph.drawing.diagram import Diagram, Edge, Node, find_main_way
-from guardgraph.drawing.kinds import DrawnKind
+from guardgraph.drawing.style import DrawnKind
 from guardgraph.drawing.svg import draw_svg
 from guardgraph.drawing.taken import Taken
 from guardgraph.plain.errors import ConfigurationError

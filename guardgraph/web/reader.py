@@ -20,7 +20,7 @@ from guardgraph.plain.json import JsonObject
 from guardgraph.plain.version import read_package_version
 from guardgraph.state.settings import choose_settings
 from guardgraph.web.addresses import Network, parse_allowed_addresses
-from guardgraph.web.hops import Hops, Place
+from guardgraph.web.fetch import Hops, Place
 from guardgraph.web.limits import Meter, WebLimits
 from guardgraph.web.robots import Robots
 from guardgraph.world.deadline import deadline

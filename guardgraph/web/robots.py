@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from guardgraph.plain.errors import ReadFailure
 from guardgraph.plain.json import JsonObject
-from guardgraph.web.hops import Hops, Place
+from guardgraph.web.fetch import Hops, Place
 from guardgraph.web.limits import Meter, WebLimits
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from sqlalchemy import Connection, Select, exists, select
 
 from guardgraph.evidence.chain import START, RunEntry, entry_hash, read_chain_entry
 from guardgraph.evidence.contents import content_hash, read_stored_recording
-from guardgraph.evidence.sql.statements import last_entry
-from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES
+from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES, last_entry
 from guardgraph.evidence.store import Position, StoredRun
 from guardgraph.plain.errors import InputError, StoreError
 

@@ -23,7 +23,7 @@ from sqlalchemy import Connection
 from guardgraph.evidence.chain import START, build_run_entry_parts, entry_hash, run_entry
 from guardgraph.evidence.contents import Lookup, build_run_lookup, content_hash, make_content_salt
 from guardgraph.evidence.sql.kinds import begin_sql_transaction
-from guardgraph.evidence.sql.statements import APPEND, CALLER, CONTENT, ENTRY, KEPT, LAST
+from guardgraph.evidence.sql.tables import APPEND, CALLER, CONTENT, ENTRY, KEPT, LAST
 from guardgraph.evidence.store import Receipt
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.state.recording import Recording

@@ -22,11 +22,14 @@ from guardgraph.guards.research.pages import (
     parse_source_page,
     show_source_page,
 )
-from guardgraph.guards.research.plan import RESEARCH_ACTIONS, parse_research_plan, read_found_urls, read_plan_query
 from guardgraph.guards.research.request import (
     HINTED_LIMITS,
+    RESEARCH_ACTIONS,
     narrow_research_domains,
+    parse_research_plan,
     parse_research_request,
+    read_found_urls,
+    read_plan_query,
     tighten_research_limit,
 )
 from guardgraph.guards.research.sources import (

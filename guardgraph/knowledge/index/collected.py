@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from guardgraph.knowledge.index.findings import Findings
-from guardgraph.knowledge.index.scopes import read_scope_tenant, show_scope_tenant
+from guardgraph.knowledge.index.statistics import read_scope_tenant, show_scope_tenant
 
 _ALL: Final = ("-", "")
 """The row that counts the others; no tenant has this key."""

@@ -10,8 +10,7 @@ from itertools import accumulate
 from typing import Final, NamedTuple
 
 from guardgraph.knowledge.index.arithmetic import FoundPostings, Held, Sums
-from guardgraph.knowledge.index.columns import Columns, Numbers
-from guardgraph.knowledge.index.spans import PostingSpan
+from guardgraph.knowledge.index.memory import Columns, Numbers, PostingSpan
 from guardgraph.tools.relevance import damping, share
 
 _SLACK: Final = 1e-9

@@ -15,13 +15,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 from guardgraph.knowledge.documents import Stamp, StoredDocument
 from guardgraph.knowledge.index.arithmetic import NUMPY_FROM
 from guardgraph.knowledge.index.collected import list_index_collections
-from guardgraph.knowledge.index.embedder import Embedder
 from guardgraph.knowledge.index.file import File
 from guardgraph.knowledge.index.memory import Memory
 from guardgraph.knowledge.index.nearness import Near, Nearness
 from guardgraph.knowledge.index.ranking import Ranked, rank_index_chunks
-from guardgraph.knowledge.index.scopes import Scope, list_index_scopes, make_scope_key, read_scope_tenant
-from guardgraph.knowledge.index.statistics import View
+from guardgraph.knowledge.index.statistics import Scope, View, list_index_scopes, make_scope_key, read_scope_tenant
 from guardgraph.knowledge.index.storing import (
     drop_stored_document,
     hash_stored_row,
@@ -31,6 +29,7 @@ from guardgraph.knowledge.index.storing import (
 )
 from guardgraph.knowledge.index.values import read_rows_by_key
 from guardgraph.knowledge.index.vectors import (
+    Embedder,
     check_index_embedding,
     check_vector_size,
     embed_document_chunks,

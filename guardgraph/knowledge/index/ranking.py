@@ -6,9 +6,8 @@ import sqlite3
 from collections.abc import Sequence, Set
 from typing import Final, NamedTuple
 
-from guardgraph.knowledge.index.counts import Counts
 from guardgraph.knowledge.index.gathering import Gathering, Term
-from guardgraph.knowledge.index.memory import Memory
+from guardgraph.knowledge.index.memory import Counts, Memory
 from guardgraph.knowledge.index.statistics import View
 from guardgraph.knowledge.index.values import read_rows_by_key
 from guardgraph.tools.relevance import asked, best, scaled

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from guardgraph.knowledge.index.collected import Lost, recount_collections
-from guardgraph.knowledge.index.embedder import Embedder, make_embedding_text
 from guardgraph.knowledge.index.findings import Doubtful, Findings
 from guardgraph.knowledge.index.postings import BLOCK
 from guardgraph.knowledge.index.rows import (
@@ -20,8 +19,15 @@ from guardgraph.knowledge.index.rows import (
     readable_scopes,
 )
 from guardgraph.knowledge.index.schema import count_changes_anew, note_words
-from guardgraph.knowledge.index.scopes import intern_scope, make_scope_key, read_scope_tenant
-from guardgraph.knowledge.index.vectors import check_vector_size, chunks_without, embed_document_chunks, sift_vectors
+from guardgraph.knowledge.index.statistics import intern_scope, make_scope_key, read_scope_tenant
+from guardgraph.knowledge.index.vectors import (
+    Embedder,
+    check_vector_size,
+    chunks_without,
+    embed_document_chunks,
+    make_embedding_text,
+    sift_vectors,
+)
 from guardgraph.knowledge.index.writing import Writer, WrittenChunk
 from guardgraph.state.access import Access
 

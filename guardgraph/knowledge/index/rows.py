@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from guardgraph.knowledge.index.findings import BaseFindingKind, Findings
-from guardgraph.knowledge.index.scopes import Scope, read_scope_tenant, show_scope_tenant
+from guardgraph.knowledge.index.statistics import Scope, read_scope_tenant, show_scope_tenant
 from guardgraph.knowledge.index.storing import hash_stored_row, hash_stored_rows
 from guardgraph.languages.language import detect_language
 from guardgraph.state.access import normalize_document_access

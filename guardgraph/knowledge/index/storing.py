@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 
 from guardgraph.knowledge.documents import StoredDocument
-from guardgraph.knowledge.index.scopes import list_index_scopes, make_scope_key
+from guardgraph.knowledge.index.statistics import list_index_scopes, make_scope_key
 from guardgraph.knowledge.index.vectors import insert_vector
 from guardgraph.knowledge.index.writing import Writer, WrittenChunk
 from guardgraph.languages.language import detect_language

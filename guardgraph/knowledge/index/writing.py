@@ -21,7 +21,7 @@ from guardgraph.knowledge.index.postings import (
     read_posting_number,
     resize_chunk_lengths,
 )
-from guardgraph.knowledge.index.scopes import intern_scope
+from guardgraph.knowledge.index.statistics import intern_scope
 from guardgraph.knowledge.index.values import look_up_index_rows, read_rows_by_key
 from guardgraph.knowledge.index.words import KINDS, NAME, Reader, choose_word_reader
 from guardgraph.languages.terms import DEFAULT_LANGUAGE

@@ -64,7 +64,8 @@ class Collection:
         if 2 * len(lost) > len(self.listed):
             raise ConfigurationError(
                 f"{len(lost)} of the {len(self.listed)} documents of {self.name!r} are gone "
-                f"({_list_some_documents(sorted(lost))}); nothing was changed. More than half are removed with prune=True (--prune) only; "
+                f"({_list_some_documents(sorted(lost))}); nothing was changed. "
+                "More than half are removed with prune=True (--prune) only; "
                 "for other documents, give another name"
             )
 

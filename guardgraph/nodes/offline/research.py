@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Final, NamedTuple
 
 from guardgraph.guards.research.notes import MIN_QUOTE_CHARS
-from guardgraph.guards.research.plan import RESEARCH_ACTIONS
+from guardgraph.guards.research.request import RESEARCH_ACTIONS
 from guardgraph.languages.language import detect_language
 from guardgraph.languages.sentences import split_sentences, unwrap_text_lines
 from guardgraph.languages.terms import read_terms
