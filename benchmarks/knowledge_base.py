@@ -25,7 +25,7 @@ from synthesised import chunks
 from guardgraph import Document, KnowledgeBase, LexicalRetriever
 from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
 from guardgraph.languages.terms import read_terms
-from guardgraph.state.access import normalize_document_access
+from guardgraph.state.context import normalize_document_access
 
 SIZES = (1_000, 10_000, 100_000)
 TRIAL = (20, 40)

@@ -38,7 +38,7 @@ from guardgraph.policies.file import PolicyFile as PolicyFile
 from guardgraph.policies.file import load_policy as load_policy
 from guardgraph.reporting import Page as Page
 from guardgraph.reporting import report as report
-from guardgraph.reporting.table import table as table
+from guardgraph.reporting.values import table as table
 from guardgraph.state.context import Caller as Caller
 from guardgraph.state.rag import RagBudget as RagBudget
 from guardgraph.state.rag import RagContext as RagContext
@@ -72,9 +72,9 @@ from guardgraph.web.limits import WebLimits as WebLimits
 from guardgraph.web.reader import web_reader as web_reader
 from guardgraph.web.search import listed_search as listed_search
 from guardgraph.web.search import searx_search as searx_search
+from guardgraph.world.call import World as World
 from guardgraph.world.deadline import deadline as deadline
 from guardgraph.world.deadline import reply_bytes as reply_bytes
 from guardgraph.world.live import LiveWorld as LiveWorld
-from guardgraph.world.world import World as World
 
 __version__: str

@@ -12,7 +12,7 @@ from langchain_core.documents import Document as LangChainDocument
 from langchain_core.vectorstores import VectorStore
 
 from guardgraph import Caller, Document, KnowledgeBase, LexicalRetriever
-from guardgraph.state.access import is_access_allowed, normalize_document_access
+from guardgraph.state.context import is_access_allowed, normalize_document_access
 from guardgraph.testing import GuardedDocument
 
 

@@ -7,8 +7,7 @@ from ticket_pattern import Policy, pattern
 from typing_extensions import TypedDict
 
 from guardgraph import verify
-from guardgraph.graphs.running.node import GrammarNode
-from guardgraph.graphs.running.router import Router
+from guardgraph.graphs.running.node import GrammarNode, Router
 
 
 def broken(*tamper):

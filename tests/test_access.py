@@ -16,7 +16,7 @@ from runs import MODES, check_result, run
 from guardgraph import Caller, report
 from guardgraph.graphs.replay.whatif import judge_recording_again
 from guardgraph.guards import rag
-from guardgraph.state.access import is_access_allowed, normalize_document_access
+from guardgraph.state.context import is_access_allowed, normalize_document_access
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel, scripted_tool
 

@@ -11,8 +11,8 @@ from openai_server import OpenAIServer, answer
 from rich.cells import cell_len
 
 from guardgraph.cli.runs import prepare_rag_command
-from guardgraph.cli.safe_text import escape_for_terminal, escape_to_one_line
 from guardgraph.cli.screen import Screen
+from guardgraph.cli.shell import escape_for_terminal, escape_to_one_line
 from guardgraph.cli.views import describe_printed_step, print_run_result
 from guardgraph.grammar import Outcome
 

@@ -19,7 +19,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from guardgraph import Caller, LiveWorld, RagPolicy, create_rag_agent, report, sql_store
-from guardgraph.state.access import is_access_allowed, normalize_document_access
+from guardgraph.state.context import is_access_allowed, normalize_document_access
 from guardgraph.testing import GuardedDocument, InMemoryRecorder, ScriptedClock
 
 BASES = {

@@ -27,8 +27,7 @@ from guardgraph.knowledge.index.memory import PostingSpan, Spans
 from guardgraph.knowledge.index.postings import BLOCK, encode_postings
 from guardgraph.knowledge.index.statistics import list_index_scopes, read_scope_view
 from guardgraph.plain.errors import StoreError
-from guardgraph.state.access import normalize_document_access
-from guardgraph.state.context import Caller
+from guardgraph.state.context import Caller, normalize_document_access
 from guardgraph.tools.lexical import LexicalRetriever
 from guardgraph.tools.relevance import damping, share
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from guardgraph import KnowledgeBase
 from guardgraph.knowledge.index.file import File
 from guardgraph.plain.errors import ConfigurationError, StoreError
-from guardgraph.state.access import normalize_document_access
+from guardgraph.state.context import normalize_document_access
 
 here = pytest.fixture(autouse=True)(empty_folder)
 

@@ -12,8 +12,7 @@ from guardgraph import KnowledgeBase
 from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
 from guardgraph.knowledge.index import Index
 from guardgraph.plain.errors import ConfigurationError, StoreError
-from guardgraph.state.access import Access, is_access_allowed, normalize_document_access
-from guardgraph.state.context import Caller
+from guardgraph.state.context import Access, Caller, is_access_allowed, normalize_document_access
 from guardgraph.tools.knowledge_base import Document, demo_documents
 from guardgraph.tools.lexical import LexicalRetriever
 

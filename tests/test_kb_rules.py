@@ -10,8 +10,7 @@ from pdf_files import pdf_of
 from test_kb_ingest import base, write
 
 from guardgraph import ConfigurationError, KnowledgeBase
-from guardgraph.state.access import Access, is_access_allowed
-from guardgraph.state.context import Caller
+from guardgraph.state.context import Access, Caller, is_access_allowed
 
 __all__ = ["base"]
 

@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 from locale_tables import DATA, MAKERS, written
 
+from guardgraph.languages.language import load_stop_words
 from guardgraph.languages.numbers import Separators, load_number_separators
 from guardgraph.languages.tables import (
     LANGUAGES,
@@ -15,7 +16,6 @@ from guardgraph.languages.tables import (
     load_unit_names,
     load_weekday_names,
 )
-from guardgraph.languages.words import load_stop_words
 
 
 @pytest.mark.parametrize("name", MAKERS)

@@ -14,7 +14,7 @@ from guarded_bases import FileBase, LexicalBase, StoreBase
 from guarded_stores import STORES
 
 from guardgraph import Caller, ConfigurationError, Document, KnowledgeBase, LexicalRetriever
-from guardgraph.state.access import is_access_allowed, normalize_document_access
+from guardgraph.state.context import is_access_allowed, normalize_document_access
 from guardgraph.testing import RETRIEVER_CHECKS, check_retriever
 
 FOLDER = Path(mkdtemp())

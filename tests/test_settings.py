@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from guardgraph import ConfigurationError, RagBudget, ResearchPolicy
 from guardgraph.grammar import Allowlist, Budget, Check, MaxFloat, MaxInt, MinFloat, Settings, Vocabulary
-from guardgraph.plain.findings import make_configuration_error
+from guardgraph.plain.errors import make_configuration_error
 from guardgraph.state.settings import choose_settings
 
 

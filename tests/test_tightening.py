@@ -13,7 +13,7 @@ from ticket_pattern import TICKET, triage
 
 from guardgraph import ConfigurationError, RagPolicy
 from guardgraph.grammar import Allowlist, Budget, Context, MaxInt, Pass, Settings, Tightens
-from guardgraph.plain.findings import make_configuration_error
+from guardgraph.plain.errors import make_configuration_error
 
 ORDER = ("low", "medium", "high")
 KEPT = Tightens("kept", lambda ours, theirs: ours, lambda value: value)

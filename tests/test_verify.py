@@ -17,7 +17,7 @@ from tampering import broken, by_rule, edge, node, plain
 from ticket_pattern import TICKET, State, pattern, triage
 
 from guardgraph import InputError, create_rag_agent, create_research_agent, create_self_critique_agent, verify
-from guardgraph.graphs.running.router import Router
+from guardgraph.graphs.running.node import Router
 
 AGENTS = [triage, create_rag_agent, create_research_agent, create_self_critique_agent]
 

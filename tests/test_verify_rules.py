@@ -28,7 +28,7 @@ from tampering import (
 from typing_extensions import TypedDict
 
 from guardgraph import RULES, create_rag_agent
-from guardgraph.graphs.running.router import EndingRouter, Router
+from guardgraph.graphs.running.node import EndingRouter, Router
 
 BROKEN = {
     "foreign: a plain node": (["extra"], None, [node("extra"), edge("extra", "label_guard")]),

@@ -16,9 +16,8 @@ import typer
 
 import guardgraph
 from guardgraph.cli import inputs
-from guardgraph.cli.safe_text import escape_to_one_line
 from guardgraph.cli.screen import Screen
-from guardgraph.cli.shell import OK, STOPPED
+from guardgraph.cli.shell import OK, STOPPED, escape_to_one_line
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 

@@ -85,7 +85,7 @@ def parse_caller_options(tenant: str | None, user: str | None, groups: list[str]
             raise ConfigurationError(f"{option}: a name that is not blank is required; given: {name!r:.80}")
     from pydantic import ValidationError  # for which help need not wait
 
-    from guardgraph.plain.findings import make_configuration_error
+    from guardgraph.plain.errors import make_configuration_error
     from guardgraph.state.context import Caller
 
     try:

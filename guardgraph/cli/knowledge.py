@@ -304,7 +304,7 @@ def access(file: File, tenant: Asking = None, user: User = None, group: Group = 
     These are the readers of each source, and whether a caller may read it; without options, anybody. They are changed
     where they come from: by `kb add` with other readers or other rules.
     """
-    from guardgraph.state.access import is_access_allowed
+    from guardgraph.state.context import is_access_allowed
 
     inputs.load_dotenv_file()
     asked = inputs.parse_caller_options(tenant, user, group)

@@ -10,7 +10,7 @@ from rich.containers import Lines
 from rich.table import Table
 from rich.text import Text
 
-from guardgraph.cli.safe_text import escape_for_terminal
+from guardgraph.cli.shell import escape_for_terminal
 
 Part = str | tuple[str, str]
 """A piece of text, or one with a style."""

@@ -1,4 +1,7 @@
-"""How a command ends: whatever it raises becomes one line on stderr and an exit code."""
+"""How a command ends: whatever it raises becomes one line on stderr and an exit code. Texts are made safe to show.
+
+Texts of models, pages and files are shown without terminal control sequences and without what is invisible.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,28 @@ from typing import Any, NoReturn, TextIO
 import typer
 from typer.core import TyperGroup
 
-from guardgraph.cli.safe_text import escape_to_one_line
 from guardgraph.plain.errors import GuardgraphError
+from guardgraph.plain.letters import escape_letter, is_harmless_text, is_odd_letter
+
+
+def escape_for_terminal(text: str) -> str:
+    r"""Return a text in which whatever could steer a terminal, or hide, stands as its escape, such as ``\x1b``.
+
+    Line ends stay; other white space becomes blanks.
+    """
+    return text if is_harmless_text(text) else "".join(map(_escape_terminal_letter, text))
+
+
+def escape_to_one_line(text: str) -> str:
+    """Return a text like `escape_for_terminal`, on one line; what stood on several is parted by semicolons."""
+    return escape_for_terminal("; ".join(line for line in text.splitlines() if line.strip()))
+
+
+def _escape_terminal_letter(letter: str) -> str:
+    if letter.isspace():
+        return letter if letter == "\n" else " "
+    return escape_letter(letter) if is_odd_letter(letter) else letter
+
 
 OK = 0
 CONFIGURATION = 2

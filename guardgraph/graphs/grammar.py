@@ -40,8 +40,7 @@ from guardgraph.graphs.running.door import ContextT, GuardedGraph, InputT, Resul
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.handing import wrap_nodes_for_handlers
 from guardgraph.graphs.running.langgraph import keep_checkpoint_allowlist
-from guardgraph.graphs.running.node import GrammarNode, Seal
-from guardgraph.graphs.running.router import EndingRouter, Router, drop_router_readers
+from guardgraph.graphs.running.node import EndingRouter, GrammarNode, Router, Seal, drop_router_readers
 from guardgraph.nodes.body import Body, Declares, check_declared_names
 from guardgraph.plain.errors import ConfigurationError, GrammarError
 from guardgraph.state.catalogue import Catalogue
@@ -49,8 +48,8 @@ from guardgraph.state.context import Context
 from guardgraph.state.recording import Recorder
 from guardgraph.state.run import RECORDED, Audit, Kind, Result, Waiting
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
+from guardgraph.world.call import WORLD_METHODS, World
 from guardgraph.world.live import LiveWorld
-from guardgraph.world.world import WORLD_METHODS, World
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm

@@ -32,9 +32,8 @@ from guardgraph.tools.langchain.reranker import LangChainReranker, is_document_c
 from guardgraph.tools.langchain.retriever import LangChainRetriever
 from guardgraph.tools.lexical import LexicalRetriever
 from guardgraph.tools.tool import choose_retriever_sources
-from guardgraph.world.call import Outside
+from guardgraph.world.call import Outside, World
 from guardgraph.world.proposers import Proposer, choose_proposer, validate_call_target
-from guardgraph.world.world import World
 from guardgraph.world.wrapped import ChatModel
 
 if TYPE_CHECKING:

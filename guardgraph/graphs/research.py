@@ -25,9 +25,8 @@ from guardgraph.state.settings import choose_settings
 from guardgraph.tools.langchain.asking import is_from_langchain, is_langchain_tool, unwrap_runnable
 from guardgraph.tools.langchain.search import LangChainReader, LangChainSearch
 from guardgraph.tools.recordings import make_recorded_extractor, make_recorded_reader, make_recorded_search
-from guardgraph.world.call import Outside
+from guardgraph.world.call import Outside, World
 from guardgraph.world.proposers import Proposer, choose_proposer, validate_call_target
-from guardgraph.world.world import World
 from guardgraph.world.wrapped import ChatModel
 
 if TYPE_CHECKING:

@@ -21,9 +21,8 @@ from guardgraph.state.self_critique import (
     SelfCritiqueState,
 )
 from guardgraph.state.settings import choose_settings
-from guardgraph.world.call import Outside
+from guardgraph.world.call import Outside, World
 from guardgraph.world.proposers import Proposer, choose_proposer
-from guardgraph.world.world import World
 from guardgraph.world.wrapped import ChatModel
 
 

@@ -16,8 +16,7 @@ from guardgraph.knowledge.ingest.folder import find_folder_documents
 from guardgraph.knowledge.ingest.given import GIVEN, add_given_documents
 from guardgraph.knowledge.ingest.report import Report
 from guardgraph.knowledge.ingest.rules import read_access_list
-from guardgraph.plain.errors import ConfigurationError, StoreError
-from guardgraph.plain.findings import make_configuration_error
+from guardgraph.plain.errors import ConfigurationError, StoreError, make_configuration_error
 from guardgraph.plain.json import JsonObject, find_json_problem
 from guardgraph.state.context import Caller
 from guardgraph.state.tightening import explain_unknown_name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from guardgraph.state.access import Access
+from guardgraph.state.context import Access
 
 
 class Chunk(NamedTuple):

@@ -9,8 +9,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
 
-from guardgraph.languages.language import detect_language
-from guardgraph.languages.words import load_function_words
+from guardgraph.languages.language import detect_language, load_function_words
 from guardgraph.plain.letters import is_unspaced_letter, normalise_to_nfkc
 
 DEFAULT_LANGUAGE: Final = "en"

@@ -21,8 +21,7 @@ from guardgraph.formats.settings_file import (
     text_of,
 )
 from guardgraph.graphs.patterns import PATTERNS
-from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.findings import list_validation_findings
+from guardgraph.plain.errors import ConfigurationError, list_validation_findings
 from guardgraph.plain.json import JsonObject, find_json_problem
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
 from guardgraph.state.tightening import explain_unknown_name

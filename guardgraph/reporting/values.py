@@ -1,14 +1,16 @@
-"""Any JSON value as HTML: nothing of it is lost, and however large it is, the page stays easy to read."""
+"""Any JSON value as HTML, and entries of a result as a table: nothing is lost, and the page stays easy to read."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
 
 from ada_url import URL
 
+from guardgraph.plain.errors import InputError
 from guardgraph.plain.json import JsonValue
 from guardgraph.plain.letters import is_odd_letter
 from guardgraph.reporting.document import Child, Html, make_tag
@@ -158,3 +160,52 @@ def format_readable_json(item: JsonValue) -> str:
 
 def _escape_json_letter(letter: str) -> str:
     return json.dumps(letter)[1:-1] if letter > "\x7f" else f"\\u{ord(letter):04x}"
+
+
+LEFT_OUT = "elapsed_ms"
+"""The times: they differ from run to run."""
+
+
+class Table:
+    """Entries as rows. A notebook shows it."""
+
+    def __init__(self, columns: tuple[str, ...], rows: tuple[tuple[str, ...], ...]) -> None:
+        self.columns = columns
+        self.rows = rows
+
+    @cached_property
+    def html(self) -> str:
+        """The table as HTML; whatever stands in an entry is only ever text."""
+        lines = [_render_table_row("th", self.columns), *(_render_table_row("td", row) for row in self.rows)]
+        return make_tag("table", lines)
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+    def __repr__(self) -> str:
+        return f"<Table: {len(self.rows)} rows of {', '.join(self.columns)}>"
+
+
+def table(entries: Iterable[Mapping[str, Any]], *keys: str) -> Table:
+    """Show entries of a result as a table, one row for each.
+
+    Args:
+        entries: what a result has lists of: its timeline, trace, history, sources or passages.
+        keys: the first columns; all that an entry has beside them stands in the last one, but for the times, which
+            differ from run to run.
+
+    Raises:
+        InputError: an entry is no dictionary.
+    """
+    return Table((*keys, "…"), tuple(_list_table_cells(entry, keys) for entry in entries))
+
+
+def _list_table_cells(entry: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, ...]:
+    if not isinstance(entry, Mapping):
+        raise InputError(f"entries: dictionaries are required; given: {type(entry).__name__}")
+    rest = [f"{key}: {item}" for key, item in entry.items() if key not in (*keys, LEFT_OUT)]
+    return (*(str(entry.get(key, "")) for key in keys), ", ".join(rest))
+
+
+def _render_table_row(name: str, cells: Iterable[str]) -> Html:
+    return make_tag("tr", (make_tag(name, cell, style="text-align: left") for cell in cells))

@@ -69,7 +69,7 @@ class ContextChunk(TypedDict):
     tenant: NotRequired[str | None]
     """The organisation that the document belongs to."""
     readers: NotRequired[list[str]]
-    """Who may read it, as in `guardgraph.state.access`; absent where nobody said, and everybody may."""
+    """Who may read it, as in `guardgraph.state.context`; absent where nobody said, and everybody may."""
     duplicates: NotRequired[list[str]]
     """Ids of older candidates that say the same."""
 

@@ -13,8 +13,7 @@ from typing import Annotated, Any, ClassVar, Final, Self, TypeAlias, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 from pydantic.fields import FieldInfo
 
-from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.findings import format_given_value, format_validation_lines
+from guardgraph.plain.errors import ConfigurationError, format_given_value, format_validation_lines
 from guardgraph.plain.hashing import canonical_json, digest
 from guardgraph.plain.json import INPUT_BYTES, INT_LIMIT, REPLY_BYTES, JsonObject, JsonValue, find_json_problem
 from guardgraph.state.tightening import Compared, Problem, Tightens

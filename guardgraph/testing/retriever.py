@@ -10,8 +10,7 @@ from guardgraph.guards.rag import explain_access_refusal, parse_candidates
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.state.access import is_access_allowed, normalize_document_access
-from guardgraph.state.context import Caller
+from guardgraph.state.context import Caller, is_access_allowed, normalize_document_access
 from guardgraph.state.rag import Candidate
 
 

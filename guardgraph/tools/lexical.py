@@ -9,8 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from guardgraph.languages.language import detect_language
 from guardgraph.languages.terms import list_content_words
-from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.findings import format_given_value
+from guardgraph.plain.errors import ConfigurationError, format_given_value
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.rag import Candidate
 from guardgraph.tools.knowledge_base import Document

@@ -15,7 +15,7 @@ from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.graphs.running.handing import unwrap_heard_node
-from guardgraph.graphs.running.router import drop_router_readers
+from guardgraph.graphs.running.node import drop_router_readers
 
 _WHOLE = (
     "channels",

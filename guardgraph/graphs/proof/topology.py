@@ -11,8 +11,7 @@ from langgraph.graph.state import CompiledStateGraph
 from guardgraph.graphs.declaring.declaration import Declaration
 from guardgraph.graphs.declaring.kinds import CALLING, RECORD_PREFIX
 from guardgraph.graphs.running.langgraph import BranchSpec
-from guardgraph.graphs.running.node import GrammarNode, Seal
-from guardgraph.graphs.running.router import EndingRouter, Router
+from guardgraph.graphs.running.node import EndingRouter, GrammarNode, Router, Seal
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.run import Kind
 

@@ -41,8 +41,7 @@ from guardgraph.graphs.running.session import (
     is_context_by_code,
     mark_refused_input,
 )
-from guardgraph.plain.errors import ConfigurationError, InputError
-from guardgraph.plain.findings import make_configuration_error
+from guardgraph.plain.errors import ConfigurationError, InputError, make_configuration_error
 from guardgraph.plain.json import format_json_text, is_plain_json, parse_json
 from guardgraph.world.threads import await_in_thread
 

@@ -28,7 +28,7 @@ from guardgraph.state.recording import RecordedCall, VisitRecord
 from guardgraph.world.call import Asked, Call, Performed, hash_call_value
 from guardgraph.world.calls import build_too_large_outcome, refuse_call_outcome
 from guardgraph.world.failures import record_raised_exception
-from guardgraph.world.people import build_unavailable_review
+from guardgraph.world.live import build_unavailable_review
 
 MOST_AT_ONCE = 1000
 """Calls that a body may yield at once."""

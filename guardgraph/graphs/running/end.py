@@ -37,7 +37,7 @@ from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import FORMAT, Fingerprints, RecordedVisit, Recorder, Recording, VisitRecord
 from guardgraph.state.run import AUDITED, Audit, LogEntry, TimelineEntry
 from guardgraph.state.settings import Policy
-from guardgraph.world.people import REJECTED
+from guardgraph.world.live import REJECTED
 from guardgraph.world.threads import Handover, run_in_call_thread, start_thread_work
 
 _UNSHOWN = ("clock", "active", "opening", "withheld")

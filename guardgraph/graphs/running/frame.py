@@ -19,9 +19,9 @@ from guardgraph.state.context import Context
 from guardgraph.state.recording import Recorder, Recording, Shadow
 from guardgraph.state.run import Verdict
 from guardgraph.state.settings import Budget, Settings
+from guardgraph.world.call import World
 from guardgraph.world.models import Opens
 from guardgraph.world.opening import find_proposers_to_open
-from guardgraph.world.world import World
 
 
 class GrammarBreach(Exception):

@@ -1,31 +1,79 @@
 """A node of a pattern as LangGraph runs it: what it does is driven, judged or ended, sync and async over one core.
 
-What the grammar put into a graph is kept beside it, in a seal. Whether it is still the same is for `verify` to say. It
-sees what was exchanged in a node or in a setting; a function that was changed within, or a global that it reads, it
-does not see.
+Behind it stands a conditional edge: a guard's goes where its verdict says, a terminal's to the end unless it cannot end
+there. What the grammar put into a graph is kept beside it, in a seal; whether it is still the same is for `verify` to
+say. It sees what was exchanged in a node or in a setting; a function that was changed within, or a global that it
+reads, it does not see.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, TypeAlias
 
 from langchain_core.runnables import Runnable, RunnableConfig
+from langgraph.graph import END
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Overwrite
 
-from guardgraph.graphs.declaring.declaration import Declaration
+from guardgraph.graphs.declaring.declaration import FAILED_ENDING, UNRECORDED_ENDING, Declaration
 from guardgraph.graphs.running.drive import Driven, drive_calling_node
 from guardgraph.graphs.running.end import aclose_graph_run, close_graph_run, run_terminal
 from guardgraph.graphs.running.frame import Frame, Part
 from guardgraph.graphs.running.judge import run_guard
-from guardgraph.graphs.running.langgraph import SCRATCHPAD
+from guardgraph.graphs.running.langgraph import SCRATCHPAD, BranchSpec
 from guardgraph.graphs.running.session import Session, Visit, find_session
 from guardgraph.nodes.body import Body, Run
 from guardgraph.plain.errors import NotRecorded
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.settings import Settings
-from guardgraph.world.world import World
+from guardgraph.world.call import World
+
+Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
+
+
+def drop_router_readers(graph: Graph) -> Graph:
+    """Let our conditional edges read what their node has written, and nothing else.
+
+    LangGraph would read the whole state anew for each of them, and so copy every channel of the graph, for a route that
+    the node has just written.
+    """
+    for start, branches in graph.builder.branches.items():
+        for name, branch in branches.items():
+            if isinstance(branch.path, Router) and start in graph.nodes:
+                writers = graph.nodes[start].writers
+                writers[:] = [writer for writer in writers if not _is_branch_writer(branch, writer)]
+                graph.attach_branch(start, name, branch, with_reader=False)
+    return graph
+
+
+def _is_branch_writer(branch: BranchSpec, writer: Any) -> bool:
+    """Say whether a writer is what LangGraph made of a branch."""
+    return getattr(getattr(writer, "func", None), "__self__", None) is branch
+
+
+class Router(Runnable[JsonObject, str]):
+    """Reads the route that the guard in front of it has written."""
+
+    name = "route"
+
+    def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> str:
+        """Return the name of the next node."""
+        return str(input["route"])
+
+    async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> str:
+        """Return the name of the next node."""
+        return self.invoke(input, config)
+
+
+class EndingRouter(Router):
+    """Ends the run after a terminal, or leads to the stop that says that it failed, or that the run is not recorded."""
+
+    def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> str:
+        """Return the name of the next node."""
+        route = input.get("route")
+        return route if route in (FAILED_ENDING, UNRECORDED_ENDING) else END
 
 
 class GrammarNode(Runnable[JsonObject, JsonObject]):

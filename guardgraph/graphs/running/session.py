@@ -31,8 +31,8 @@ from guardgraph.state.context import Caller, Context, build_server_caller
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import Asking, Opening, Recording
 from guardgraph.state.run import LogEntry
+from guardgraph.world.call import World
 from guardgraph.world.failures import record_raised_exception, restore_raised_exception
-from guardgraph.world.world import World
 
 if TYPE_CHECKING:
     from guardgraph.graphs.running.end import Conclusion

@@ -17,12 +17,15 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import chain
 
-from guardgraph.guards.facts.keys import NO_KEY, Meaning, read_json_number, read_number_meaning
-from guardgraph.guards.facts.labels import (
+from guardgraph.guards.facts.keys import (
     DEFAULT_REGIONS,
+    NO_KEY,
+    Meaning,
     find_incident_id_facts,
     find_region_facts,
     find_severity_facts,
+    read_json_number,
+    read_number_meaning,
 )
 from guardgraph.guards.facts.licence import Given, Licence, index_licensed_numbers
 from guardgraph.guards.facts.moments import Undated, collect_undated_days, unite_undated_days

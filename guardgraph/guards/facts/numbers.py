@@ -54,10 +54,9 @@ from guardgraph.guards.facts.translation import translate_number_tokens
 from guardgraph.guards.facts.units import CURRENCIES, ERAS, MONTHS
 from guardgraph.guards.facts.values import BARE, Amount, Label, Number, Ordinal, Quantity, Value, Written
 from guardgraph.guards.stop import shown_name
-from guardgraph.languages.language import detect_language
+from guardgraph.languages.language import detect_language, load_stop_words
 from guardgraph.languages.numbers import load_magnitude_words, load_number_words
 from guardgraph.languages.tables import load_month_names, load_unit_names
-from guardgraph.languages.words import load_stop_words
 from guardgraph.plain.memory import remember_by_text
 
 _Moment: TypeAlias = tuple[tuple[Value, ...], int]

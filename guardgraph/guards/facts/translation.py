@@ -25,9 +25,9 @@ from guardgraph.guards.facts.units import (
     name_number_scale,
 )
 from guardgraph.guards.facts.values import Amount
+from guardgraph.languages.language import load_stop_words
 from guardgraph.languages.numbers import NumberWords, Spelled, load_magnitude_words, load_number_words
 from guardgraph.languages.tables import load_currency_names, load_month_names, load_unit_names, load_weekday_names
-from guardgraph.languages.words import load_stop_words
 
 _MAY: Final = 5
 """The month whose name is no longer than an abbreviation."""

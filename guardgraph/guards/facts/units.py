@@ -13,6 +13,7 @@ from typing import Final, TypeVar, overload
 
 from guardgraph.guards.facts.numerals import SHARES, UNPARTED
 from guardgraph.guards.facts.values import Amount, Unit
+from guardgraph.languages.language import load_stop_words
 from guardgraph.languages.numbers import load_magnitude_words, load_number_words
 from guardgraph.languages.tables import (
     LANGUAGES,
@@ -22,7 +23,6 @@ from guardgraph.languages.tables import (
     load_month_names,
     load_unit_names,
 )
-from guardgraph.languages.words import load_stop_words
 from guardgraph.plain.memory import remember_by_text
 
 _Of = TypeVar("_Of")

@@ -7,8 +7,7 @@ from typing import Final
 
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.state.access import Access, is_access_allowed, normalize_document_access
-from guardgraph.state.context import Caller
+from guardgraph.state.context import Access, Caller, is_access_allowed, normalize_document_access
 
 _KEYS: Final = frozenset({"tenant", "readers"})
 

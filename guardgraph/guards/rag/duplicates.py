@@ -12,8 +12,7 @@ from functools import cached_property
 from typing import Final
 
 from guardgraph.guards.quotes import normalise_quote_text
-from guardgraph.languages.language import detect_language
-from guardgraph.languages.words import DENYING_LANGUAGES, load_function_words, load_negations
+from guardgraph.languages.language import DENYING_LANGUAGES, detect_language, load_function_words, load_negations
 from guardgraph.plain.letters import normalise_to_nfkc
 from guardgraph.plain.memory import remember_by_text
 from guardgraph.state.rag import Candidate

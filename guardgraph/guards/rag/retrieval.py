@@ -8,7 +8,7 @@ from guardgraph.guards.rag.access import MALFORMED, parse_candidate_access
 from guardgraph.guards.rag.evidence import cut_candidate_text
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
-from guardgraph.state.access import Access
+from guardgraph.state.context import Access
 from guardgraph.state.rag import Candidate, ContextChunk, Retrieval
 
 

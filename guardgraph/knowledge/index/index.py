@@ -39,8 +39,7 @@ from guardgraph.knowledge.index.vectors import (
 from guardgraph.knowledge.index.writing import Writer
 from guardgraph.plain.errors import StoreError
 from guardgraph.plain.json import JsonObject
-from guardgraph.state.access import PUBLIC, Access, is_access_allowed
-from guardgraph.state.context import Caller
+from guardgraph.state.context import PUBLIC, Access, Caller, is_access_allowed
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings

@@ -14,10 +14,15 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from guardgraph.knowledge.index.arithmetic import Arithmetic, Column, PostingRow, choose_posting_arithmetic
 from guardgraph.knowledge.index.kept import Latest, Often
-from guardgraph.knowledge.index.postings import BLOCK, LENGTH_BYTES, make_posting_key, read_posting_number
+from guardgraph.knowledge.index.postings import (
+    BLOCK,
+    LENGTH_BYTES,
+    make_index_term,
+    make_posting_key,
+    read_posting_number,
+)
 from guardgraph.knowledge.index.statistics import StatisticsPart, View, Views
 from guardgraph.knowledge.index.values import read_one_row, read_rows_by_key, read_value_rows
-from guardgraph.knowledge.index.words import make_index_term
 
 _BLOCKS: Final = 64
 """Of a span. More take more memory while they are searched, fewer more time."""

@@ -29,7 +29,7 @@ from guardgraph.knowledge.index.vectors import (
     sift_vectors,
 )
 from guardgraph.knowledge.index.writing import Writer, WrittenChunk
-from guardgraph.state.access import Access
+from guardgraph.state.context import Access
 
 TEXTS: Final = (
     "SELECT chunks.id, scope, language, title, section, text FROM chunks CROSS JOIN documents "

@@ -12,13 +12,15 @@ from typing import Any, Final
 from guardgraph.knowledge.index.findings import Findings
 from guardgraph.knowledge.index.postings import (
     BLOCK,
+    KINDS,
     LENGTH_BYTES,
+    NAME,
+    choose_word_reader,
     decode_chunk_lengths,
     decode_postings,
     make_posting_key,
 )
 from guardgraph.knowledge.index.rebuilding import TEXTS
-from guardgraph.knowledge.index.words import KINDS, NAME, choose_word_reader
 from guardgraph.knowledge.index.writing import WrittenChunk
 from guardgraph.languages.terms import DEFAULT_LANGUAGE
 

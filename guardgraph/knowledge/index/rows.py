@@ -13,7 +13,7 @@ from guardgraph.knowledge.index.findings import BaseFindingKind, Findings
 from guardgraph.knowledge.index.statistics import Scope, read_scope_tenant, show_scope_tenant
 from guardgraph.knowledge.index.storing import hash_stored_row, hash_stored_rows
 from guardgraph.languages.language import detect_language
-from guardgraph.state.access import normalize_document_access
+from guardgraph.state.context import normalize_document_access
 
 MOST_PLACES: Final = 1 << 62
 """No document has a place as high; behind the highest number there is none for another."""

@@ -13,10 +13,9 @@ from itertools import count
 from typing import Final, NamedTuple, TypeAlias
 
 from guardgraph.knowledge.index.kept import Latest
+from guardgraph.knowledge.index.postings import KINDS, NAME
 from guardgraph.knowledge.index.values import read_one_row
-from guardgraph.knowledge.index.words import KINDS, NAME
-from guardgraph.state.access import Access, is_access_allowed
-from guardgraph.state.context import Caller
+from guardgraph.state.context import Access, Caller, is_access_allowed
 from guardgraph.tools.relevance import Known, most_common
 
 

@@ -13,7 +13,7 @@ from guardgraph.knowledge.index.vectors import insert_vector
 from guardgraph.knowledge.index.writing import Writer, WrittenChunk
 from guardgraph.languages.language import detect_language
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.state.access import Access
+from guardgraph.state.context import Access
 
 _NEXT_PLACE = "SELECT coalesce(max(place), 0) + 1 FROM documents"
 """Behind all documents."""

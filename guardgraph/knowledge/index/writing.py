@@ -14,7 +14,11 @@ from guardgraph.knowledge.index.blocks import Blocks
 from guardgraph.knowledge.index.collected import count_collection_chunks
 from guardgraph.knowledge.index.postings import (
     BLOCK,
+    KINDS,
+    NAME,
+    Reader,
     append_postings,
+    choose_word_reader,
     decode_chunk_lengths,
     encode_postings,
     make_posting_key,
@@ -23,9 +27,8 @@ from guardgraph.knowledge.index.postings import (
 )
 from guardgraph.knowledge.index.statistics import intern_scope
 from guardgraph.knowledge.index.values import look_up_index_rows, read_rows_by_key
-from guardgraph.knowledge.index.words import KINDS, NAME, Reader, choose_word_reader
 from guardgraph.languages.terms import DEFAULT_LANGUAGE
-from guardgraph.state.access import Access
+from guardgraph.state.context import Access
 
 
 class Added(NamedTuple):

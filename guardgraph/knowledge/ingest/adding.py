@@ -21,7 +21,7 @@ from guardgraph.knowledge.ingest.folder import Folder, FolderEntry
 from guardgraph.knowledge.ingest.report import Failed, Report, Unusable
 from guardgraph.knowledge.ingest.rules import is_within_readers
 from guardgraph.knowledge.ingest.sidecar import ReadersUnknown, narrow_document_readers
-from guardgraph.state.access import Access
+from guardgraph.state.context import Access
 from guardgraph.state.rag import PASSAGE_CHARS
 from guardgraph.tools.chunks import split_document_into_chunks
 from guardgraph.tools.folder import find_file_name_problem, name_source_of_file

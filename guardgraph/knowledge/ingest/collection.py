@@ -10,7 +10,7 @@ from guardgraph.knowledge.documents import Stamp, StoredDocument
 from guardgraph.knowledge.index import Index
 from guardgraph.knowledge.ingest.report import Failed, Report, Unusable
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.state.access import Access
+from guardgraph.state.context import Access
 from guardgraph.tools.folder import LeftOut
 
 _SHOWN = 3

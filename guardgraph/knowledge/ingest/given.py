@@ -14,7 +14,7 @@ from guardgraph.knowledge.ingest.rules import is_within_readers, read_access_lis
 from guardgraph.knowledge.ingest.sidecar import narrow_document_readers
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import find_json_problem
-from guardgraph.state.access import Access
+from guardgraph.state.context import Access
 from guardgraph.tools.knowledge_base import Document
 
 GIVEN: Final = "documents"

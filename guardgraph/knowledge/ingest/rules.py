@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from guardgraph.formats.settings_file import Place, WrongText, parse_yaml, text_of
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import find_json_problem
-from guardgraph.state.access import PUBLIC, TENANT, normalize_document_access
+from guardgraph.state.context import PUBLIC, TENANT, normalize_document_access
 from guardgraph.tools.folder import FoundFile, LeftOut, Unread, format_file_path
 
 

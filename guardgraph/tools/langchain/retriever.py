@@ -15,8 +15,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from guardgraph.plain.conversion import Unreturnable
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
-from guardgraph.state.access import Access, is_access_allowed, normalize_document_access
-from guardgraph.state.context import Caller
+from guardgraph.state.context import Access, Caller, is_access_allowed, normalize_document_access
 from guardgraph.state.rag import Candidate
 from guardgraph.tools.langchain.asking import (
     Asker,
