@@ -12,6 +12,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
+from langgraph.runtime import RunControl
 from recorded_runs import Kept
 from refund_pattern import PAID, answering, refund, waiting
 from ticket_pattern import REASONS, TICKET, In, Out, State, check_request, triage
@@ -119,6 +120,7 @@ HALTS = {
     "interrupt_after": ({"interrupt_after": "*"}, {}),
     "interrupt_before of the graph": ({}, {"interrupt_before_nodes": ["lookup"]}),
     "step_timeout": ({}, {"step_timeout": 0.5}),
+    "control": ({"control": RunControl()}, {}),
 }
 
 
@@ -147,7 +149,7 @@ def test_what_is_not_recorded_may_be_stepped_through():
 
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-@pytest.mark.parametrize("named", ["checkpoint_id", "checkpoint_map"])
+@pytest.mark.parametrize("named", ["checkpoint_id", "checkpoint_map", "both"])
 def test_one_approval_pays_once(mode, named):
     """A run that was approved and paid does not pay again from an earlier checkpoint; its latest one may be named."""
     paid = []
@@ -156,11 +158,42 @@ def test_one_approval_pays_once(mode, named):
     assert len(paid) == 1
     latest, *earlier = [state.config["configurable"]["checkpoint_id"] for state in agent.get_state_history(THREAD)]
     for checkpoint in earlier:
-        place = {"checkpoint_map": {"": checkpoint}} if named == "checkpoint_map" else {"checkpoint_id": checkpoint}
+        place = {
+            "checkpoint_id": {"checkpoint_id": checkpoint},
+            "checkpoint_map": {"checkpoint_ns": "", "checkpoint_map": {"": checkpoint}},
+            "both": {"checkpoint_ns": "", "checkpoint_id": latest, "checkpoint_map": {"": checkpoint}},
+        }[named]
         config = {"configurable": {"thread_id": "1", **place}}
         with pytest.raises(InputError, match="checkpoint_id: a run goes on from the latest checkpoint of its thread"):
             agent.invoke(None, config) if mode == "invoke" else asyncio.run(agent.ainvoke(None, config))
+    for _ in range(2):
+        again = agent.invoke(None, {"configurable": {"thread_id": "1", "checkpoint_id": latest}})
+        assert PAID.items() <= again.items()
     assert len(paid) == 1
-    again = agent.invoke(None, {"configurable": {"thread_id": "1", "checkpoint_id": latest}})
-    assert PAID.items() <= again.items()
-    assert len(paid) == 1
+    assert len([*agent.get_state_history(THREAD)]) == 1 + len(earlier)
+
+
+def test_a_finished_step_is_not_done_again():
+    """A process that dies after a payment and before its checkpoint goes on behind it, named or not."""
+    paid = []
+    agent = refund(tool=lambda request: paid.append(request) or "paid 30 for A7", checkpointer=InMemorySaver())
+    asked = waiting(agent)
+    keeper = agent.checkpointer
+    put, keeper.put = keeper.put, dies_once(keeper.put, paid)
+    with pytest.raises(OSError, match="gone"):
+        agent.invoke(answering(asked), THREAD)
+    keeper.put = put
+    head = agent.get_state(THREAD).config["configurable"]["checkpoint_id"]
+    result = agent.invoke(None, {"configurable": {"thread_id": "1", "checkpoint_id": head}})
+    assert (result["outcome"], len(paid)) == ("refunded", 1)
+
+
+def dies_once(put, paid):
+    """Return a way to write checkpoints that fails from a payment on."""
+
+    def written(*args, **kwargs):
+        if paid:
+            raise OSError("gone")
+        return put(*args, **kwargs)
+
+    return written

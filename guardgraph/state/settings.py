@@ -287,7 +287,7 @@ class Budget(Settings):
     max_seconds: MaxFloat = 60.0
     """Seconds that a run may be active, summed over resumes."""
     max_visits: Annotated[MaxInt, LATER] = 1000
-    """Nodes that a run may visit, summed over resumes; it ends a run that goes in circles."""
+    """Nodes, summed over resumes, after which no further step begins; it ends a run that goes in circles."""
     max_reply_bytes: MaxInt = REPLY_BYTES
     """Bytes that one reply of a proposer or one result of a tool may have as JSON text (UTF-8)."""
     max_input_bytes: MaxInt = INPUT_BYTES

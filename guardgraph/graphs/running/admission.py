@@ -27,6 +27,7 @@ from guardgraph.graphs.running.langgraph import (
     REPLAY_STATE,
     RESUME_MAP,
     RESUMING,
+    RUNTIME,
     SCRATCHPAD,
     TASK_ID,
 )
@@ -71,22 +72,26 @@ def admit_run_config(graph: Pregel[Any, Any, Any, Any], given: object, config: A
     return {**(config or {}), "recursion_limit": MOST_STEPS, "configurable": own}
 
 
-def refuse_halting(graph: Pregel[Any, Any, Any, Any], recorder: object, given: Mapping[str, Any]) -> None:
+def refuse_halting(graph: Pregel[Any, Any, Any, Any], recorder: object, given: Mapping[str, Any], config: Any) -> None:
     """Refuse what halts or breaks off a run between its nodes, where every run is to be on record with its ending.
 
     Args:
         graph: the one that is called.
         recorder: who is given the recordings; without one, a run may be stepped through.
         given: the arguments of the call.
+        config: its configuration.
 
     Raises:
-        ConfigurationError: a call or the graph says where to interrupt, or how long a step may take.
+        ConfigurationError: a call or the graph says where to interrupt, how long a step may take, or who may drain it.
     """
-    if recorder is None:
+    if recorder is None or is_inside_graph(merge_graph_config(graph, config)):
         return
     for name in ("interrupt_before", "interrupt_after"):
         if where := given.get(name) or getattr(graph, f"{name}_nodes"):
             raise ConfigurationError(f"{name}: {_UNHALTED}; given: {where!r:.80}")
+    runtime = merge_graph_config(graph, config).get(RUNTIME)
+    if (control := given.get("control") or getattr(runtime, "control", None)) is not None:
+        raise ConfigurationError(f"control: {_UNHALTED}; given: {control!r:.80}")
     if graph.step_timeout is not None:
         raise ConfigurationError(f"step_timeout: {_UNHALTED}, and max_seconds ends it; given: {graph.step_timeout!r}")
 
@@ -183,8 +188,8 @@ async def aread_resume_checkpoint(graph: Graph, given: object, config: Any) -> C
     return stored
 
 
-def refuse_earlier_checkpoint(graph: Graph, stored: CheckpointTuple | None, config: Any) -> None:
-    """Refuse to go on from a checkpoint that is not the latest one of its thread.
+def hold_latest_checkpoint(graph: Graph, stored: CheckpointTuple | None, config: Any) -> Any:
+    """Refuse to go on from a checkpoint that is not the latest one of its thread, by whatever key it is named.
 
     What the run did since would be done once more, under the same run_id and with the same approval.
 
@@ -193,38 +198,24 @@ def refuse_earlier_checkpoint(graph: Graph, stored: CheckpointTuple | None, conf
         stored: what `read_resume_checkpoint` returned.
         config: the admitted configuration.
 
+    Returns:
+        The configuration to go on with, which names none: to LangGraph, naming even the latest means to do its last
+        step again.
+
     Raises:
         InputError: there is a later checkpoint, or none of that name.
     """
-    if (named := _read_named_checkpoint(graph, config)) is not None:
-        place = locate_latest_checkpoint(graph, merge_graph_config(graph, config))
-        _hold_latest_checkpoint(named, stored, get_checkpointer(graph, place["configurable"]).get_tuple(place))
-
-
-async def arefuse_earlier_checkpoint(graph: Graph, stored: CheckpointTuple | None, config: Any) -> None:
-    """Do what `refuse_earlier_checkpoint` does, asynchronously."""
-    if (named := _read_named_checkpoint(graph, config)) is not None:
-        place = locate_latest_checkpoint(graph, merge_graph_config(graph, config))
-        _hold_latest_checkpoint(named, stored, await get_checkpointer(graph, place["configurable"]).aget_tuple(place))
-
-
-def _read_named_checkpoint(graph: Graph, config: Any) -> Any:
-    """Return the checkpoint that a client names, None where none is named or a graph around names it."""
     configurable = merge_graph_config(graph, config)
-    if is_inside_graph(configurable) or not is_run_checkpointed(graph, configurable):
-        return None
+    if stored is None or is_inside_graph(configurable):
+        return config
     by_place = configurable.get("checkpoint_map")
-    return configurable.get("checkpoint_id") or (by_place.get("") if isinstance(by_place, Mapping) else None)
-
-
-def _hold_latest_checkpoint(named: object, stored: CheckpointTuple | None, latest: CheckpointTuple | None) -> None:
-    if stored is None:  # a run that begins, or nothing to go on with
-        return
-    if latest is None or latest.checkpoint["id"] != named:
-        raise InputError(
-            "config.configurable.checkpoint_id: a run goes on from the latest checkpoint of its thread, which is named "
-            f"by leaving this out; given: {named!r:.80}"
-        )
+    for named in (configurable.get("checkpoint_id"), *(by_place.values() if isinstance(by_place, Mapping) else ())):
+        if named and named != stored.checkpoint["id"]:
+            raise InputError(
+                "config.configurable.checkpoint_id: a run goes on from the latest checkpoint of its thread, and names "
+                f"none or that one; given: {named!r:.80}"
+            )
+    return _name_no_checkpoint(graph, config)
 
 
 def close_stray_run(graph: Graph, stored: CheckpointTuple | None, config: Any) -> Any:
@@ -241,7 +232,7 @@ def close_stray_run(graph: Graph, stored: CheckpointTuple | None, config: Any) -
     if stored is None or not _is_stray_run(graph, stored):
         return config
     Pregel.bulk_update_state(graph, _locate_named_checkpoint(graph, config), _build_stray_ending(graph, stored))
-    return _drop_checkpoint_id(config)
+    return _name_no_checkpoint(graph, config)
 
 
 async def aclose_stray_run(graph: Graph, stored: CheckpointTuple | None, config: Any) -> Any:
@@ -249,13 +240,16 @@ async def aclose_stray_run(graph: Graph, stored: CheckpointTuple | None, config:
     if stored is None or not _is_stray_run(graph, stored):
         return config
     await Pregel.abulk_update_state(graph, _locate_named_checkpoint(graph, config), _build_stray_ending(graph, stored))
-    return _drop_checkpoint_id(config)
+    return _name_no_checkpoint(graph, config)
 
 
 def _locate_asked_checkpoint(graph: Graph, given: object, config: Any) -> Any:
     configurable = merge_graph_config(graph, config)
     asked = not isinstance(given, Mapping) or configurable.get(RESUMING) is True
-    return _locate_named_checkpoint(graph, config) if asked and is_run_checkpointed(graph, configurable) else None
+    if not asked or not is_run_checkpointed(graph, configurable):
+        return None
+    inside = is_inside_graph(configurable)
+    return _locate_named_checkpoint(graph, config) if inside else locate_latest_checkpoint(graph, configurable)
 
 
 def _locate_named_checkpoint(graph: Graph, config: Any) -> Any:
@@ -312,10 +306,12 @@ def _find_strange_next_node(graph: Graph, stored: CheckpointTuple) -> str | None
     return max(strange, key=versions.__getitem__).removeprefix(_TRIGGER) if strange else None
 
 
-def _drop_checkpoint_id(config: Any) -> Any:
-    """Leave out which checkpoint was asked for: the run goes on from the one that was written last."""
-    configurable = {key: value for key, value in config["configurable"].items() if key != "checkpoint_id"}
-    return {**config, "configurable": configurable}
+def _name_no_checkpoint(graph: Graph, config: Any) -> Any:
+    """Let a run go on from the checkpoint that was written last, whatever was named in the call or bound before."""
+    nowhere: dict[str, Any] = {"checkpoint_id": None}
+    if not is_inside_graph(merge_graph_config(graph, config)):
+        nowhere |= {"checkpoint_ns": "", "checkpoint_map": {}, REPLAY_STATE: None}
+    return {**config, "configurable": {**config["configurable"], **nowhere}}
 
 
 _CHANNEL = "guardgraph:unwritten"

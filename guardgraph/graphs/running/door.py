@@ -23,12 +23,11 @@ from guardgraph.graphs.running.admission import (
     admit_run_config,
     akeep_unwritten_seconds,
     aread_resume_checkpoint,
-    arefuse_earlier_checkpoint,
     close_stray_run,
+    hold_latest_checkpoint,
     keep_unwritten_seconds,
     read_resume_checkpoint,
     read_unwritten_seconds,
-    refuse_earlier_checkpoint,
     refuse_halting,
 )
 from guardgraph.graphs.running.frame import Frame
@@ -194,10 +193,10 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         """
         hand, session, config = self._open_session(config, context)
         admitted, context = self._admit_input(input), self._admit_context(context, session)
-        refuse_halting(self, self.frame.recorder, kwargs)
+        refuse_halting(self, self.frame.recorder, kwargs, config)
         config = admit_run_config(self, input, config)
         stored = read_resume_checkpoint(self, admitted, config)
-        refuse_earlier_checkpoint(self, stored, config)
+        config = hold_latest_checkpoint(self, stored, config)
         session.carried = 0.0 if stored is None else read_unwritten_seconds(stored)
         config = close_stray_run(self, stored, config)
         self.open()
@@ -218,10 +217,10 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         """Stream a run asynchronously; see `stream`."""
         hand, session, config = self._open_session(config, context)
         admitted, context = self._admit_input(input), self._admit_context(context, session)
-        refuse_halting(self, self.frame.recorder, kwargs)
+        refuse_halting(self, self.frame.recorder, kwargs, config)
         config = admit_run_config(self, input, config)
         stored = await aread_resume_checkpoint(self, admitted, config)
-        await arefuse_earlier_checkpoint(self, stored, config)
+        config = hold_latest_checkpoint(self, stored, config)
         session.carried = 0.0 if stored is None else read_unwritten_seconds(stored)
         config = await aclose_stray_run(self, stored, config)
         if self.frame.proposers_to_open:
