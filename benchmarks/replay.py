@@ -30,7 +30,7 @@ def figures(rounds: int) -> Iterator[Figure]:
     """Yield the figures of every pattern."""
     for scripted in scripted_agents():
         demo = PATTERNS[scripted.pattern]
-        agent, recording = recorded_demo(demo.create, demo.demo)
+        agent, recording = recorded_demo(demo.create_agent, demo.demo)
         fresh, recordings = scripted.make(), cycle(fresh_recordings(scripted, rounds))
         works = {
             "demo_replays": _times(lambda agent=agent, recording=recording: replay(agent, recording)),

@@ -67,7 +67,7 @@ def _over_bare(port: int, rounds: int) -> Iterator[Figure]:
 
     def ours() -> None:
         for _ in range(PAGES):
-            fetching.page("http://a.test/now", Hops(HOSTS), Meter(limits))
+            fetching.fetch_page("http://a.test/now", Hops(HOSTS), Meter(limits))
 
     def bare() -> None:
         for _ in range(PAGES):
@@ -114,7 +114,7 @@ def _real_pages(port: int, rounds: int) -> float:
     ratios = []
     for _ in range(rounds):
         began = time.perf_counter()
-        read._fetching.page("http://a.test/100", Hops(HOSTS), Meter(WebLimits()))
+        read._fetching.fetch_page("http://a.test/100", Hops(HOSTS), Meter(WebLimits()))
         for _ in range(PAGES):
             page_of(HTML.encode(), "text/html", url="http://a.test/", seconds=10.0)
         alone = time.perf_counter() - began

@@ -27,7 +27,7 @@ def figures(rounds: int) -> Iterator[Figure]:
     """Yield the figures of every pattern."""
     for scripted in scripted_agents():
         demo = PATTERNS[scripted.pattern]
-        agent, recording = recorded_demo(demo.create, demo.demo)
+        agent, recording = recorded_demo(demo.create_agent, demo.demo)
         fresh, recordings = scripted.make(), fresh_recordings(scripted, rounds)
         works = {"demo_what_ifs": judging(agent, [recording]), "fresh_what_ifs": judging(fresh, recordings)}
         for name, taken in interleaved(works, rounds).items():
