@@ -1,4 +1,4 @@
-"""What 0.6.0 made, in `data/made_by_0_6`, and the agents that made it, by the public fronts alone.
+"""What 0.6.0 made, in `data/made_by_0_6`, and the agents that made it.
 
 `making_by_0_6.py` wrote those files once, with 0.6.0. Whatever version this is has to read them, and to decide what
 they hold as 0.6.0 did.
@@ -14,22 +14,12 @@ from typing import Any
 
 from langchain_core.embeddings import Embeddings
 from langgraph.graph import END, START, StateGraph
+from recorded_runs import AGENTS, dead, replaying_agent
 from refund_pattern import refund
 from ticket_pattern import triage
 from typing_extensions import TypedDict
 
-from guardgraph import (
-    RagBudget,
-    RagPolicy,
-    ResearchBudget,
-    ResearchPolicy,
-    SelfCritiqueBudget,
-    SelfCritiquePolicy,
-    create_rag_agent,
-    create_research_agent,
-    create_self_critique_agent,
-)
-from guardgraph.testing import ScriptedChatModel
+from guardgraph import RagBudget, create_rag_agent, create_research_agent, create_self_critique_agent
 
 FOLDER = Path(__file__).with_name("data") / "made_by_0_6"
 OWN = FOLDER / "recordings.jsonl"
@@ -52,24 +42,6 @@ DOCUMENTS = {
 }
 """The documents, by the names of their files, and who decides their runs again."""
 
-PATTERNS = {
-    "rag": (create_rag_agent, RagPolicy, RagBudget),
-    "research": (create_research_agent, ResearchPolicy, ResearchBudget),
-    "self_critique": (create_self_critique_agent, SelfCritiquePolicy, SelfCritiqueBudget),
-}
-SLOTS = {
-    "rag": {"plan": "planner", "generate": "answerer"},
-    "research": {"plan": "planner", "extract": "extractor", "synthesize": "writer"},
-    "self_critique": {
-        "draft": "drafter",
-        "shorten": "shortener",
-        "critique": "critic",
-        "revise": "reviser",
-        "strict_revise": "reviser",
-    },
-}
-"""Who proposes at a node, by the argument of the factory."""
-TOOLS = {"rag": ("retriever",), "research": ("search", "reader", "extractor"), "self_critique": ()}
 QUESTION = {"question": "What SLA applies to enterprise plan and what is P1 first response target?"}
 
 
@@ -162,38 +134,14 @@ COMMANDS = {
 """What is asked on the command line, in a folder with copies of these files; each prints JSON."""
 
 
-def nobody(name: str) -> Any:
-    """Return a proposer or a tool of this name that nobody may call."""
-
-    def called(request: Any) -> Any:
-        raise AssertionError(f"{name} was called")
-
-    called.__name__ = name
-    return called
-
-
 def agent_of(recording: dict[str, Any]) -> Any:
     """Return an agent with the recorded settings and the recorded names of proposers; it could call nobody."""
-    pattern = recording["pattern"]
-    if pattern in ("refund", "triage"):
-        return {"refund": refund, "triage": triage}[pattern](nobody("proposer"), nobody("tool"))
-    create, policy, budget = PATTERNS[pattern]
-    settings = {"policy": policy(**recording["policy"]), "budget": budget(**recording["budget"])}
+    if (pattern := recording["pattern"]) in ("refund", "triage"):
+        return {"refund": refund, "triage": triage}[pattern](dead("proposer"), dead("tool"))
     if "shadows" in recording:
-        return shadowed(**settings)
-    slots: dict[str, Any] = {slot: nobody("nobody") for slot in SLOTS[pattern].values()}
-    slots |= {slot: nobody(slot) for slot in TOOLS[pattern]}
-    if "candidates_guard" in recording["result"]["path"]:
-        slots["reranker"] = nobody("reranker")
-    model = None
-    for call in recording["calls"]:
-        slot = SLOTS[pattern].get(call["node"]) if call["kind"] == "proposer" else None
-        if slot is not None and "prompt" in call:
-            model = ScriptedChatModel(model_name=call["proposer"])
-            slots[slot] = None
-        elif slot is not None:
-            slots[slot] = None if call["proposer"] == "offline" else nobody(call["proposer"])
-    return create(model, **settings, **slots)
+        _, policy, budget = AGENTS[pattern]
+        return shadowed(policy=policy(**recording["policy"]), budget=budget(**recording["budget"]))
+    return replaying_agent(recording)
 
 
 @cache
