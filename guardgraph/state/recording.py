@@ -254,8 +254,66 @@ class Recording(TypedDict):
     """What other agents of the pattern make of the same outcomes, by the name that the deployment gave them."""
 
 
+@with_config(CLOSED)
+class BegunRun(TypedDict):
+    """A run that began: what its entry guard let in, told before anything is called."""
+
+    format: Literal[1]
+    """The version of this form."""
+    guardgraph: str
+    """The version of guardgraph that runs it."""
+    pattern: str
+    """The pattern's name, as its catalogue has it."""
+    graph: str
+    """The graph's name."""
+    run_id: str
+    """The run's id, a UUID."""
+    request: str
+    """The id of what was asked: the client's `request_key`, else the id that a server gave its run, else the run's."""
+    thread: str | None
+    """The thread on which a checkpointer keeps the run; None for one that nobody can resume."""
+    input: JsonObject
+    """The input's fields, as the door let them in."""
+    nameless: NotRequired[list[list[str | int]]]
+    """As in a `Recording`."""
+    policy: JsonObject
+    """The deployment's policy, not yet tightened by a context."""
+    budget: JsonObject
+    """The deployment's budget, not yet tightened by a context."""
+    fingerprints: JudgedBy
+    """What the run is judged by, as hashes."""
+    opening: Opening
+    """When it began, under which context, and who asked."""
+    forked_from: NotRequired[str]
+    """The id of the run from whose earlier checkpoint this one went on."""
+
+
+NoteKind: TypeAlias = Literal["waiting", "intent", "receipt"]
+"""What is noted of an open run: it waits for a person, it is about to act, or what an act of it brought."""
+
+
+@with_config(CLOSED)
+class RunNote(TypedDict):
+    """Something that is kept of an open run before its ending."""
+
+    run_id: str
+    """The run's id."""
+    request: str
+    """As in a `BegunRun`."""
+    kind: NoteKind
+    """What is noted."""
+    at: Moment
+    """UTC, ISO 8601."""
+    content: JsonObject
+    """Of ``waiting``: what the result of a run that waits holds; of ``intent``: key, tool, node, visit, number and the
+    request's hash; of ``receipt``: key, and the whole outcome as it is packed."""
+
+
 class Recorder(Protocol):
-    """Whoever keeps finished runs."""
+    """Whoever keeps finished runs.
+
+    One that may also keep runs that have not ended is an `OpenRecorder`.
+    """
 
     def record(self, run: Recording) -> JsonValue:
         """Keep a run that has ended; it is called in the terminal's step, before the result is returned.
@@ -273,6 +331,32 @@ class Recorder(Protocol):
             Exception: the run could not be kept. Its result says so, or the run ends in ``stop_audit_unavailable``
                 where the policy has `audit_required`.
         """
+
+
+class OpenRecorder(Recorder, Protocol):
+    """A recorder that keeps runs from their beginning on, so that none acts unseen.
+
+    Its methods are called as `Recorder.record` is: under its `timeout`, in a thread of their own from async code.
+    """
+
+    def begin(self, run: BegunRun) -> JsonValue:
+        """Keep that a run began; nothing is called before this returns. What `record` is given later closes it.
+
+        A run that began earlier on the same thread and never ended is closed as superseded.
+
+        Raises:
+            Exception: it could not be kept. Where the policy has `audit_required`, the run ends before any call.
+        """
+
+    def note(self, note: RunNote) -> JsonValue:
+        """Keep something of an open run; once this returns, it is kept.
+
+        Raises:
+            Exception: it could not be kept.
+        """
+
+    def notes(self, request: str) -> list[RunNote]:
+        """Return what was noted of a request, of all its runs, in the order in which it was noted."""
 
 
 class _Plain(GenerateJsonSchema):
