@@ -52,9 +52,9 @@ def show(graph: GuardedGraph, request: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Follow a run that ends well, and one in which the model makes up a number."""
-    for answer in (ANSWER, MADE_UP):
-        show(create_rag_agent(ScriptedChatModel(INTENT, answer)), QUESTION)
+    """Follow a run that ends well, one whose model makes up a number and mends it, and one whose model insists."""
+    for answers in ([ANSWER], [MADE_UP, ANSWER], [MADE_UP, MADE_UP]):
+        show(create_rag_agent(ScriptedChatModel(INTENT, *answers)), QUESTION)
 
 
 if __name__ == "__main__":

@@ -140,7 +140,9 @@ def agent_of(recording: dict[str, Any]) -> Any:
         return {"refund": refund, "triage": triage}[pattern](dead("proposer"), dead("tool"))
     if "shadows" in recording:
         _, policy, budget = AGENTS[pattern]
-        return shadowed(policy=policy(**recording["policy"]), budget=budget(**recording["budget"]))
+        return shadowed(
+            policy=policy.from_recorded(recording["policy"]), budget=budget.from_recorded(recording["budget"])
+        )
     return replaying_agent(recording)
 
 

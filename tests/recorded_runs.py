@@ -94,7 +94,12 @@ def replaying_agent(recording):
             slots[slot] = None
         elif slot is not None:
             slots[slot] = None if call["proposer"] == OFFLINE else dead(call["proposer"])
-    return create(model, policy=policy(**recording["policy"]), budget=budget(**recording["budget"]), **slots)
+    return create(
+        model,
+        policy=policy.from_recorded(recording["policy"]),
+        budget=budget.from_recorded(recording["budget"]),
+        **slots,
+    )
 
 
 def recorded(graph_of, given=TICKET, mode="invoke", **kwargs):

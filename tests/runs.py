@@ -26,7 +26,7 @@ from hypothesis import Phase, given, settings
 from langgraph.pregel import Pregel
 from langgraph.types import StateUpdate
 
-RECORD = {"run_id", "pattern", "status", "stop_reason", "phase", "trace", "history", "path", "timeline"}
+RECORD = {"run_id", "pattern", "status", "stop_reason", "phase", "trace", "history", "path", "timeline", "attempts"}
 """Keys of a result that say how the run went; what is left is what came of it, or the evidence."""
 
 EDITED = set()
@@ -104,6 +104,10 @@ def write_state(graph, config, values, as_node):
     """Write into a thread what no node wrote, as someone could who may write to the checkpointer."""
     EDITED.add(graph.get_state(config).values["run"])
     Pregel.bulk_update_state(graph, config, [[StateUpdate(values, as_node)]])
+
+
+ASKED_ONCE = {"budget": {"max_attempts": 1}}
+"""The context of a run whose proposers are asked once: what they propose first decides."""
 
 
 class StopCase(NamedTuple):

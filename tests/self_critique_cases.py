@@ -83,7 +83,7 @@ def failing(view):
 def model_run(*script, world=None, **budget):
     """Run an agent whose one model answers from a script, and return the result, checked."""
     graph = create_self_critique_agent(ScriptedChatModel(*script), world=world)
-    return checked(graph.invoke(GIVEN, context={"budget": budget}))
+    return checked(graph.invoke(GIVEN, context={"budget": {"max_attempts": 1, **budget}}))
 
 
 def checked(result):

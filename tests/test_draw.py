@@ -338,5 +338,5 @@ def test_mermaid_text_has_every_node_and_stop():
     text = draw(guardgraph.create_rag_agent()).mermaid
     assert 'n1{{"request_guard"}}' in text
     assert 'n1 -.-> n1_stop[/"stop_invalid_request<br>stop_budget<br>stop_guard_error"/]' in text
-    assert text.count("-->") == 11
+    assert text.count("-->") == 14
     assert draw(foreign()).mermaid.count('|"continue"|') == 1

@@ -11,7 +11,7 @@ import pytest
 from cli_runs import run as run_command
 from openai_server import OpenAIServer, answer, status
 from rag_agents import ANSWER, INTENT, QUESTION
-from runs import check_result, run
+from runs import ASKED_ONCE, check_result, run
 
 from guardgraph import ConfigurationError, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
@@ -117,7 +117,8 @@ def test_a_server_without_json_schema_is_asked_by_json_mode(monkeypatch, mode):
     with OpenAIServer(answer({**INTENT, "sources": None}), answer({"answer": 5, "citations": []})) as server:
         for name, value in server.environ(OPENAI_STRUCTURED_OUTPUT=" json_mode ").items():
             monkeypatch.setenv(name, value)
-        result = check_result(RAG_REASONS, run(create_rag_agent("openai:test-model"), QUESTION, mode))
+        graph = create_rag_agent("openai:test-model")
+        result = check_result(RAG_REASONS, run(graph, QUESTION, mode, context=ASKED_ONCE))
     assert (result["stop_reason"], result["phase"]) == ("llm_invalid_schema", "generate")
     assert result["history"][0]["proposer"] == "test-model"
     assert [request["body"]["response_format"] for request in server.requests] == [{"type": "json_object"}] * 2

@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from prompt_limits import LIMITS
 from pydantic import BaseModel
 from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, SLA, agent, agent_with
-from runs import check_result, content, run
+from runs import ASKED_ONCE, check_result, content, run
 
 from guardgraph import RagPolicy, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
@@ -52,7 +52,7 @@ WAYS = list(ways_to_say("", "rag_plan"))
 def planned_by(proposer):
     """Run an agent with one proposer as planner."""
     if isinstance(proposer, ScriptedChatModel):
-        return check_result(RAG_REASONS, create_rag_agent(proposer).invoke(QUESTION))
+        return check_result(RAG_REASONS, create_rag_agent(proposer).invoke(QUESTION, context=ASKED_ONCE))
     return check_result(RAG_REASONS, agent(planner=proposer).invoke(QUESTION))
 
 
@@ -60,7 +60,7 @@ def answered_by(proposer):
     """Run an agent with one proposer as answerer."""
     if isinstance(proposer, ScriptedChatModel):
         graph = create_rag_agent(proposer, planner=lambda view: INTENT)
-        return check_result(RAG_REASONS, graph.invoke(QUESTION))
+        return check_result(RAG_REASONS, graph.invoke(QUESTION, context=ASKED_ONCE))
     return check_result(RAG_REASONS, agent(answerer=proposer).invoke(QUESTION))
 
 

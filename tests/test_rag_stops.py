@@ -15,7 +15,7 @@ from langchain_core.exceptions import (
 )
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import ANSWER, CANDIDATE, INTENT, NAMED, POLICY, QUESTION, SLA, agent, agent_with
-from runs import StopCase, check_result, check_stop, content, reasons_without_a_run, run, write_state
+from runs import ASKED_ONCE, StopCase, check_result, check_stop, content, reasons_without_a_run, run, write_state
 
 from guardgraph import LiveWorld, RagBudget, RagPolicy, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
@@ -49,7 +49,9 @@ def marked(answer):
 def failing(item, phase, **details):
     """Return the case of a model that fails in a phase."""
     script = [item] if phase == "plan" else [INTENT, item]
-    return StopCase(phase, ask(create_rag_agent(ScriptedChatModel(*script))), {"details": details or ...})
+    return StopCase(
+        phase, ask(create_rag_agent(ScriptedChatModel(*script)), context=ASKED_ONCE), {"details": details or ...}
+    )
 
 
 def slow(*seconds, max_seconds=20.0):

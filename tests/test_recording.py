@@ -304,7 +304,8 @@ def test_a_recording_has_the_deployments_settings_and_the_context_as_it_was_give
     triage(recorder=kept).invoke(TICKET, context=TIGHT)
     assert kept.only["policy"] == {"labels": ["billing", "bug", "spam"], "desks": ["billing", "bug"]}
     assert kept.only["visits"][0]["opening"]["context"] == TIGHT
-    assert kept.only["budget"] == {"max_seconds": 60.0, "max_reply_bytes": 2**22, "max_input_bytes": 2**20}
+    sizes = {"max_reply_bytes": 2**22, "max_input_bytes": 2**20}
+    assert kept.only["budget"] == {"max_seconds": 60.0, "max_attempts": 2, **sizes}
     assert kept.only["input"] == TICKET
 
 

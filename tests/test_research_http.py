@@ -9,7 +9,7 @@ import pytest
 from hanging import standing
 from openai_server import OpenAIServer, answer, drip, html, no_choices, status, truncated
 from research_cases import ANSWER, GOAL, PLAN, REQUEST, SAMPLE, brief
-from runs import check_result, content, run
+from runs import ASKED_ONCE, check_result, content, run
 
 from guardgraph import create_research_agent
 from guardgraph.state.research import RESEARCH_REASONS
@@ -64,7 +64,7 @@ def test_a_model_plans_and_writes(asked_of, mode):
 def test_a_failing_server_is_a_stop_reason(asked_of, behaviours, reason, phase):
     """Whatever the server does, the run ends with a reason of the catalogue, without a second try."""
     with OpenAIServer(*behaviours) as server:
-        result = asked_of(server)
+        result = asked_of(server, context=ASKED_ONCE)
     assert (result["stop_reason"], result["phase"]) == (reason, phase)
     assert len(server.requests) == len(behaviours)
 

@@ -25,7 +25,7 @@ from research_cases import (
     plans,
     research,
 )
-from runs import StopCase, check_stop, reasons_without_a_run, write_state
+from runs import ASKED_ONCE, StopCase, check_stop, reasons_without_a_run, write_state
 
 from guardgraph import LiveWorld, create_research_agent
 from guardgraph.guards.research.notes import parse_notes, verify_notes
@@ -66,7 +66,7 @@ def edited(node, after, **channels):
 
 def said(*replies, **parts):
     """Run an agent on a model that plans as it should, then replies."""
-    return research(model=ScriptedChatModel(PLAN, *replies), **parts)
+    return research(model=ScriptedChatModel(PLAN, *replies), context=ASKED_ONCE, **parts)
 
 
 def planned(steps):
@@ -222,7 +222,11 @@ def test_a_model_can_fail_while_planning(entry):
     """A failing planner stops the run before anything is searched."""
     search = hits()
     model = ScriptedChatModel(MODEL_FAILURES[entry])
-    check_stop(RESEARCH_REASONS, entry, StopCase("plan", lambda: research(model=model, search=search), DETAILS))
+    check_stop(
+        RESEARCH_REASONS,
+        entry,
+        StopCase("plan", lambda: research(model=model, search=search, context=ASKED_ONCE), DETAILS),
+    )
     assert search.calls == []
 
 

@@ -84,6 +84,7 @@ def test_the_defaults_are_the_contracts():
     assert SelfCritiqueBudget().model_dump() == {
         "max_seconds": 120.0,
         "max_visits": 1000,
+        "max_attempts": 2,
         "max_reply_bytes": 2**22,
         "max_input_bytes": 2**18,
         "max_draft_chars": 900,

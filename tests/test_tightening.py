@@ -329,7 +329,9 @@ def test_settings_that_mean_the_same_have_one_fingerprint(one, two):
 
 def test_a_fingerprint_is_a_hash_of_json():
     """64 hex digits, the same in every process, of the values that hold after tightening."""
-    assert Budget(max_seconds=5).fingerprint == "3a13ee0b2651c2f3b9d861ec3224a58b89c7c4552752c755d8fb8fe9a63c4cb6"
+    known = "3a13ee0b2651c2f3b9d861ec3224a58b89c7c4552752c755d8fb8fe9a63c4cb6"
+    assert Budget(max_seconds=5, max_attempts=1).fingerprint == known == Budget(max_seconds=5).binding_fingerprint
+    assert Budget(max_seconds=5).fingerprint != known != Budget(max_seconds=5, max_attempts=3).binding_fingerprint
     assert Budget(max_seconds=-0.0).fingerprint == Budget(max_seconds=0).fingerprint
     loose, tight = Budget(max_seconds=9), Budget(max_seconds=5)
     assert loose.fingerprint != tight.fingerprint

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import QUESTION, agent
-from runs import MODES, check_result, run
+from runs import ASKED_ONCE, MODES, check_result, run
 from ticket_pattern import REASONS, TICKET, TIGHT, triage
 from typing_extensions import TypedDict
 
@@ -79,7 +79,7 @@ def test_a_refusal_stands_beside_what_was_refused():
 def test_proposals_are_shown_as_the_model_wrote_them(reply, shown):
     """A text that is JSON is shown read, any other text as it is, and a failed call as its failure."""
     model = ScriptedChatModel(reply, model_name="m-1")
-    entry = at(agent(planner=None, model=model).invoke(QUESTION), "plan")
+    entry = at(agent(planner=None, model=model).invoke(QUESTION, context=ASKED_ONCE), "plan")
     assert entry["proposer"] == "m-1"
     assert entry["prompt"].startswith("rag_plan@")
     if "failure" in shown:
@@ -93,7 +93,7 @@ def test_tokens_stand_in_the_timeline_of_a_stopped_run():
     """What a refused proposal cost is told, though no step was completed."""
     usage = {"input_tokens": 7, "output_tokens": 3, "total_tokens": 10}
     model = ScriptedChatModel(Reply({"kind": "delete"}, usage=usage))
-    result = check_result(RAG_REASONS, agent(planner=None, model=model).invoke(QUESTION))
+    result = check_result(RAG_REASONS, agent(planner=None, model=model).invoke(QUESTION, context=ASKED_ONCE))
     assert result["history"] == []
     assert at(result, "plan")["usage"] == usage
 

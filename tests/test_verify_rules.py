@@ -231,6 +231,16 @@ BROKEN = {
     "families: another end": (["label_guard"], None, [declared("stop_llm", family="tool")]),
     "drawn: another way": (["duty_guard", "lookup"], ("duty_guard", "lookup"), [ways("duty_guard", lookup="lookup")]),
     "drawn: a way left out": (["label_guard", "spam"], None, [ways("label_guard", spam=None)]),
+    "again: a proposal that it does not judge": (
+        ["duty_guard", "label"],
+        ("duty_guard", "label"),
+        [declared("duty_guard", again=("label",)), ways("duty_guard", label="label")],
+    ),
+    "again: a tool": (
+        ["label_guard", "lookup"],
+        ("label_guard", "lookup"),
+        [declared("label_guard", again=("lookup",))],
+    ),
     "budget: before a tool": (
         ["label", "label_guard", "lookup"],
         None,

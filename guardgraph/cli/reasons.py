@@ -31,7 +31,8 @@ def print_reasons(screen: Screen, catalogues: Iterable[Catalogue]) -> None:
         rows = []
         for item in catalogue:
             mark = " (defensive)" if item.defensive else ""
-            rows.append((f"{item.reason}{mark}\n  {', '.join(item.phases)}", f"{item.meaning}\n{item.advice}"))
+            again = "; asked again" if item.again else ""
+            rows.append((f"{item.reason}{mark}\n  {', '.join(item.phases)}{again}", f"{item.meaning}\n{item.advice}"))
         screen.print_table(("Reason, and where", "Meaning, and what to do"), rows)
 
 
@@ -46,6 +47,7 @@ def format_reasons_json(catalogues: Iterable[Catalogue]) -> list[JsonObject]:
             "meaning": item.meaning,
             "advice": item.advice,
             "defensive": item.defensive,
+            "asked_again": item.again,
         }
         for catalogue in catalogues
         for item in catalogue

@@ -11,7 +11,7 @@ from guardgraph.state.catalogue import Catalogue, StopReason
 CATALOGUES: Mapping[str, Catalogue] = MappingProxyType({name: item.catalogue for name, item in PATTERNS.items()})
 """Every reason why a run of ours can stop."""
 
-_COLUMNS = ("pattern", "stop reason", "phase", "family", "meaning", "what to do")
+_COLUMNS = ("pattern", "stop reason", "phase", "family", "asked again", "meaning", "what to do")
 
 
 def catalogue_markdown() -> str:
@@ -23,4 +23,5 @@ def catalogue_markdown() -> str:
 
 def _format_catalogue_cells(pattern: str, item: StopReason) -> tuple[str, ...]:
     mark = " (defensive)" if item.defensive else ""
-    return (pattern, f"`{item.reason}`{mark}", ", ".join(item.phases), item.family, item.meaning, item.advice)
+    again = "yes" if item.again else ""
+    return (pattern, f"`{item.reason}`{mark}", ", ".join(item.phases), item.family, again, item.meaning, item.advice)

@@ -169,7 +169,8 @@ def has_own_audit(keys: dict[str, Any]) -> bool:
 
 def order_result_keys(names: Iterable[str]) -> list[str]:
     """Order a result for its reader: what came of the run before how it went."""
-    return sorted(names, key=lambda name: name in ("trace", "history", "path", "timeline", "audit"))
+    last = ("trace", "history", "path", "timeline", "attempts", "audit")
+    return sorted(names, key=lambda name: name in last)
 
 
 def _join_result_hints(results: list[dict[str, Any]], ours: dict[str, Any]) -> dict[str, Any]:
@@ -283,6 +284,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         body: Body,
         *,
         to: Ways,
+        again: Ways = (),
         phase: str | None = None,
         reads: Names = None,
         writes: Names = None,
@@ -291,8 +293,11 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         """Declare a guard, the ways on that it can take and the stop families that it can leave by.
 
         The families `guard_error` and, before and after a node that spends time, `budget` are added to every guard.
+
+        With `again`, the propose node is visited again whose proposal the guard refuses, if it is one of these, for the
+        reasons that the catalogue marks so: up to `max_attempts` asks for one proposal, by whichever guards behind it.
         """
-        self._add_node("guard", name, body, to=to, phase=phase, reads=reads, writes=writes, stops=stops)
+        self._add_node("guard", name, body, to=to, again=again, phase=phase, reads=reads, writes=writes, stops=stops)
 
     def terminal(
         self, name: str, body: Body, *, phase: str | None = None, reads: Names = None, writes: Names = None
@@ -392,6 +397,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         body: Body,
         *,
         to: Ways = (),
+        again: Ways = (),
         phase: str | None,
         entry: bool = False,
         **given: Names,
@@ -402,15 +408,15 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         said = Declares(
             phase, **{field: check_declared_names(f"node {name!r}, {field}", value) for field, value in given.items()}
         )
-        ways = (to,) if isinstance(to, str) else to
-        self.declarations[name] = build_declaration(kind, name, body, said, to=ways, entry=entry)
+        ways, asked = ((given,) if isinstance(given, str) else given for given in (to, again))
+        self.declarations[name] = build_declaration(kind, name, body, said, to=ways, again=asked, entry=entry)
         self._bodies[name] = body
 
     def _complete_pattern(self) -> dict[str, Declaration]:
         if sum(item.entry for item in self.declarations.values()) != 1:
             raise GrammarError("entry: a pattern has one guard that every run begins with")
         kept = {*RECORDED, *(() if has_own_audit(self._output) else ("audit",))}
-        declarations = complete_declarations(self.declarations, outputs=self._output)
+        declarations = complete_declarations(self.declarations, catalogue=self.catalogue, outputs=self._output)
         check_declarations(
             declarations,
             self.catalogue,
@@ -430,7 +436,7 @@ def _connect_node(graph: PatternGraph, item: Declaration) -> None:
         else:
             graph.add_edge(item.name, END)
     elif item.kind == "guard":
-        ways = [*item.to, *(f"stop_{family}" for family in item.stops)]
+        ways = [*item.ways, *(f"stop_{family}" for family in item.families)]
         graph.add_conditional_edges(item.name, Router(), {way: way for way in ways})
     else:
         for way in item.to:

@@ -141,8 +141,8 @@ def rag_pattern(
     p = Pattern(RAG_REASONS, state=RagState, input=RagInput, output=RagResult, policy=policy, budget=budget)
     p.entry("request_guard", nodes.run_request_guard_node, to="plan")
     p.propose("plan", nodes.make_plan_node(planner), to="policy_guard")
-    p.guard("policy_guard", nodes.run_policy_guard_node, to="execution_guard")
-    p.guard("execution_guard", nodes.run_execution_guard_node, to="retrieve")
+    p.guard("policy_guard", nodes.run_policy_guard_node, to="execution_guard", again="plan")
+    p.guard("execution_guard", nodes.run_execution_guard_node, to="retrieve", again="plan")
     if reranker is None:
         p.act("retrieve", nodes.make_retrieve_node(retriever), to="context_guard")
         pack = nodes.make_context_guard_node(clarification)
@@ -153,7 +153,8 @@ def rag_pattern(
         pack = nodes.make_reranked_guard_node(clarification)
     p.guard("context_guard", pack, to=["generate", "clarified"])
     p.propose("generate", nodes.make_generate_node(answerer, marking_answerer), to="answer_guard")
-    p.guard("answer_guard", nodes.make_answer_guard_node(clarification), to=["answered", "clarified"])
+    judge = nodes.make_answer_guard_node(clarification)
+    p.guard("answer_guard", judge, to=["answered", "clarified"], again="generate")
     p.terminal("answered", nodes.run_answered_node)
     p.terminal("clarified", nodes.run_clarified_node)
     return p

@@ -108,8 +108,8 @@ def research_pattern(
     )
     p.entry("request_guard", nodes.run_request_guard_node, to="plan")
     p.propose("plan", nodes.make_plan_node(planner), to="plan_guard")
-    p.guard("plan_guard", nodes.run_plan_guard_node, to="query_guard")
-    p.guard("query_guard", nodes.run_query_guard_node, to="search")
+    p.guard("plan_guard", nodes.run_plan_guard_node, to="query_guard", again="plan")
+    p.guard("query_guard", nodes.run_query_guard_node, to="search", again="plan")
     p.act("search", nodes.make_search_node(search), to="hits_guard")
     p.guard("hits_guard", nodes.run_hits_guard_node, to="dedupe_guard")
     p.guard("dedupe_guard", nodes.run_dedupe_guard_node, to="source_guard")
@@ -118,13 +118,14 @@ def research_pattern(
     p.guard("pages_guard", nodes.run_pages_guard_node, to="extract")
     if isinstance(extractor, Proposer):
         p.propose("extract", nodes.make_propose_notes_node(extractor), to="notes_guard")
-        p.guard("notes_guard", nodes.run_proposed_notes_guard_node, to="verify_guard")
+        p.guard("notes_guard", nodes.run_proposed_notes_guard_node, to="verify_guard", again="extract")
+        p.guard("verify_guard", nodes.run_verify_guard_node, to="synthesize", again="extract")
     else:
         p.act("extract", nodes.make_extract_node(extractor), to="notes_guard")
         p.guard("notes_guard", nodes.run_notes_guard_node, to="verify_guard")
-    p.guard("verify_guard", nodes.run_verify_guard_node, to="synthesize")
+        p.guard("verify_guard", nodes.run_verify_guard_node, to="synthesize")
     p.propose("synthesize", nodes.make_synthesize_node(writer), to="answer_guard")
-    p.guard("answer_guard", nodes.run_answer_guard_node, to="answered")
+    p.guard("answer_guard", nodes.run_answer_guard_node, to="answered", again="synthesize")
     p.terminal("answered", nodes.run_answered_node)
     return p
 

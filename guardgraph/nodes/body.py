@@ -41,6 +41,8 @@ class Run(NamedTuple, Generic[PolicyT, BudgetT]):
     """Active time of the run before this node."""
     caller: Caller | None = None
     """Who asks, as the run's context says."""
+    asks: int = 0
+    """Of a guard: how often those have been asked in this run whose proposals it judges first."""
 
 
 class Step(NamedTuple):

@@ -107,8 +107,8 @@ def run_draft_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass
         "phase": "draft",
         "draft_hash": hash_normalised_text(accepted),
         "chars": len(accepted),
-        "attempts_used": len(rejected) + 1,
-        "retried": bool(rejected),
+        "attempts_used": run.asks,
+        "retried": run.asks > 1,
     }
     history = {"action": "draft_once", "draft": accepted, **tell_history_of_attempts(about, rejected)}
     return Pass({"accepted_draft": accepted}, "critique", (Step(trace, history),))
@@ -241,7 +241,7 @@ def run_patch_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass
         "revised_answer": patch["revised_answer"],
         **tell_history_of_attempts(about, rejected),
     }
-    step = Step(_measure_patch(patch, required, attempts), history)
+    step = Step(_measure_patch(patch, required, run.asks), history)
     return Pass({"accepted_revision": patch}, "final_guard", (step,))
 
 

@@ -34,6 +34,11 @@ class StopReason:
     later: bool = False
     """Whether it came to every pattern when there were recordings without it: then it is no part of a pattern's
     fingerprint, and what was recorded before is still of the same pattern."""
+    again: bool = False
+    """Whether the proposer is asked again, where it can be: for form and support, and never for what a list, a person
+    or a filter denies."""
+    untold: bool = False
+    """Whether a proposer that is asked again is told the reason alone, and not the evidence."""
     withholds: bool = False
     """Whether the result says only which way the run took: whoever gets it may not see what went before."""
 
@@ -148,9 +153,13 @@ def common_reasons(
     if asking_phases := tuple(asking):
         own = {} if objects is None else {"llm_invalid_json": tuple(objects)}
         for name, meaning, advice in _MODEL_FAILURES:
-            rows.append(StopReason(name, "llm", own.get(name, asking_phases), meaning, advice))
+            again = name == "llm_invalid_json"
+            rows.append(StopReason(name, "llm", own.get(name, asking_phases), meaning, advice, again=again))
     if text_phases := tuple(texts):
-        rows += [StopReason(name, "llm", text_phases, meaning, advice) for name, meaning, advice in _TEXT_FAILURES]
+        rows += [
+            StopReason(name, "llm", text_phases, meaning, advice, again=True)
+            for name, meaning, advice in _TEXT_FAILURES
+        ]
     for tool, phase in (tools or {}).items():
         rows.append(
             StopReason(

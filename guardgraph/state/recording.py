@@ -164,6 +164,8 @@ class RecordedCall(TypedDict):
     """The proposer's name: the model's, the function's, or ``offline``."""
     prompt: NotRequired[str]
     """The prompt's name and hash, ``name@hash``."""
+    askable: NotRequired[Literal[True]]
+    """Of a proposer that can be asked again when its proposal is refused; absent for all others."""
     reply_bytes: NotRequired[Annotated[int, Field(ge=0)]]
     """Of a proposer that answered with a message, or failed: bytes of the largest reply that was read, as it came; 0
     where nobody counted them and nobody asked how many are allowed. Absent where nobody knows."""

@@ -21,8 +21,11 @@ else:
             return hint
 
 
-RECORDED = ("run_id", "pattern", "status", "stop_reason", "phase", "trace", "history", "path", "timeline")
+RECORDED = ("run_id", "pattern", "status", "stop_reason", "phase", "trace", "history", "path", "timeline", "attempts")
 """Keys of a result that say how the run went; no body writes them."""
+
+LATER = frozenset({"attempts"})
+"""Those of them that came when there were recordings without: they are no part of a pattern's fingerprint."""
 
 AUDITED = ("status", "seq", "hash", "error")
 """Keys of a result's ``audit`` that say whether the run was recorded; no body writes them."""
@@ -43,9 +46,13 @@ class LogEntry(TypedDict):
     active: float
     """Seconds for which the run had been active when the node ended."""
     opening: NotRequired[Opening]
-    verdict: NotRequired[Literal["pass", "stop"]]
+    verdict: NotRequired[Literal["pass", "again", "stop"]]
     to: NotRequired[str]
     reason: NotRequired[str]
+    refused: NotRequired[Verdict]
+    """Of a guard that sent a proposal back: the stop that it would have been."""
+    askable: NotRequired[bool]
+    """Of a propose node: whether its proposer can be asked again."""
     withheld: NotRequired[bool]
     """Of an ok ending that failed: whether the result may say nothing of what came of the run."""
     steps: NotRequired[list[tuple[JsonObject, JsonObject]]]
@@ -67,12 +74,12 @@ class TimelineEntry(TypedDict):
     usage: NotRequired[JsonObject]
     answer: NotRequired[JsonValue]
     """Of a review node: what the person answered, be it a yes or a no."""
-    verdict: NotRequired[Literal["pass", "stop"]]
-    """Of a guard."""
+    verdict: NotRequired[Literal["pass", "again", "stop"]]
+    """Of a guard: the run went on, the proposer was asked again, or the run stopped."""
     to: NotRequired[str]
     """Of a guard: the node that it sent the run to."""
     reason: NotRequired[str]
-    """Of a guard that stopped the run: the stop reason."""
+    """Of a guard that stopped the run or had the proposer asked again: the stop reason."""
     steps: NotRequired[list[int]]
     """Of a guard: numbers of the steps in trace and history that it completed."""
 
@@ -116,6 +123,15 @@ class Audit(TypedDict):
     """Of a run that was not recorded: ``{type, message}``, what the recorder raised."""
 
 
+class Attempt(TypedDict):
+    """A proposal that was refused, after which its proposer was asked again."""
+
+    reason: str
+    """The stop reason that it would have been."""
+    evidence: JsonObject
+    """The keys of a result that would have shown what was refused."""
+
+
 class Result(TypedDict):
     """What every run returns. Keys that do not belong to the ending are absent."""
 
@@ -127,6 +143,8 @@ class Result(TypedDict):
     history: list[JsonObject]
     path: list[str]
     timeline: list[TimelineEntry]
+    attempts: NotRequired[list[Attempt]]
+    """Of a run in which a proposer was asked again: what was refused, in order."""
     phase: NotRequired[ReadOnly[str]]
     outcome: NotRequired[ReadOnly[str]]
     details: NotRequired[dict[str, Any] | JsonValue]

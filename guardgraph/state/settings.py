@@ -8,10 +8,12 @@ kinds are made with `Tightens`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Final, Self, TypeAlias, TypeVar
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Self, TypeAlias, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
 
 from guardgraph.plain.errors import ConfigurationError, format_given_value, format_validation_lines
 from guardgraph.plain.hashing import canonical_json, digest
@@ -61,14 +63,25 @@ Check: TypeAlias = Annotated[bool, Tightens.either]
 """Whether a check runs; on if either says so."""
 
 
-LATER: Final = "since 0.7"
-"""Marks a field that came when there were recordings and waiting runs without it."""
+@dataclass(frozen=True, slots=True)
+class Later:
+    """Marks a field that came when there were recordings and waiting runs without it."""
+
+    before: Any = PydanticUndefined
+    """What a recording without the field means by that; its default where nothing is said."""
+
+    def mean_absent(self, field: FieldInfo) -> Any:
+        """Return what it means that a recording lacks a field that is marked so."""
+        return field.default if self.before is PydanticUndefined else self.before
 
 
 class Settings(BaseModel):
     """The base of every policy and budget: frozen, strict, no unknown fields, tightened field by field."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
+
+    _unnamed: frozenset[str] = PrivateAttr(default=frozenset())
+    """Later fields that the recording lacks which these settings were read from."""
 
     filled: ClassVar[tuple[str, ...]] = ()
     """Fields that a factory fills where they are left out, so that their default says nothing."""
@@ -112,13 +125,23 @@ class Settings(BaseModel):
 
     @property
     def fingerprint(self) -> str:
-        """The SHA-256 of the settings as canonical JSON, 64 hex digits.
+        """The SHA-256 of the settings as a recording has them, as canonical JSON, 64 hex digits.
 
         It is the same for any order of fields, and of lists in which order means nothing. A field that a later version
-        of guardgraph brought counts where it is not at its default: settings that say what they said before have the
-        fingerprint that they had, to which approvals of waiting runs are bound.
+        of guardgraph brought does not count where the settings say what they said without it.
         """
-        said = self.recorded()
+        return self._hash_settings(self.recorded())
+
+    @property
+    def binding_fingerprint(self) -> str:
+        """The SHA-256 that a person's approval binds: later fields do not count where they are at their defaults.
+
+        So a run that waited while guardgraph was updated can still be approved.
+        """
+        unsaid = {name for name in self._list_later_fields() if self._is_default(name)} | self._unnamed
+        return self._hash_settings({name: item for name, item in self.plain().items() if name not in unsaid})
+
+    def _hash_settings(self, said: JsonObject) -> str:
         return digest(
             {
                 name: _sort_setting_items(item) if self._get_tightening_rule(name).is_set else item
@@ -127,12 +150,46 @@ class Settings(BaseModel):
         )
 
     def recorded(self) -> JsonObject:
-        """Return the settings as a recording has them: plain JSON, without later fields that are at their defaults."""
-        return {name: item for name, item in self.plain().items() if not self._is_later_default(name)}
+        """Return the settings as a recording has them: plain JSON, without later fields that change nothing."""
+        unsaid = {name for name, absent in self._list_later_fields().items() if getattr(self, name) == absent}
+        return {name: item for name, item in self.plain().items() if name not in unsaid}
 
-    def _is_later_default(self, name: str) -> bool:
-        field = type(self).model_fields[name]
-        return LATER in field.metadata and getattr(self, name) == field.default
+    @classmethod
+    def from_recorded(cls, given: JsonObject) -> Self:
+        """Return the settings that a recording names; what came later than it holds as it did then.
+
+        Raises:
+            ValidationError: there are no such settings.
+        """
+        later = cls._list_later_fields()
+        made = cls.model_validate_json(canonical_json({**later, **given}))
+        made._unnamed = frozenset(later.keys() - given.keys())
+        return made
+
+    def as_named_by(self, given: JsonObject) -> Self:
+        """Return these settings as a recording names them that may be older than some of their fields.
+
+        Of a field that the recording lacks and that is at its default here, nobody chose the value: it means what it
+        meant to the recording.
+        """
+        later = self._list_later_fields()
+        chosen = {name: later[name] for name in later.keys() - given.keys() if self._is_default(name)}
+        made = self.model_copy(update=chosen)
+        made._unnamed = self._unnamed | chosen.keys()
+        return made
+
+    def _is_default(self, name: str) -> bool:
+        return bool(getattr(self, name) == type(self).model_fields[name].default)
+
+    @classmethod
+    def _list_later_fields(cls) -> dict[str, Any]:
+        """Return what it means that a recording lacks a field, by the fields that came later."""
+        return {
+            name: mark.mean_absent(field)
+            for name, field in cls.model_fields.items()
+            for mark in field.metadata
+            if isinstance(mark, Later)
+        }
 
     def plain(self) -> JsonObject:
         """Return the settings as plain JSON, those too that nobody validated."""
@@ -286,8 +343,10 @@ class Budget(Settings):
 
     max_seconds: MaxFloat = 60.0
     """Seconds that a run may be active, summed over resumes."""
-    max_visits: Annotated[MaxInt, LATER] = 1000
+    max_visits: Annotated[MaxInt, Later()] = 1000
     """Nodes, summed over resumes, after which no further step begins; it ends a run that goes in circles."""
+    max_attempts: Annotated[MaxInt, Field(ge=1), Later(before=1)] = 2
+    """How often a proposer may be asked for one proposal, the first time included."""
     max_reply_bytes: MaxInt = REPLY_BYTES
     """Bytes that one reply of a proposer or one result of a tool may have as JSON text (UTF-8)."""
     max_input_bytes: MaxInt = INPUT_BYTES

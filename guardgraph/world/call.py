@@ -132,6 +132,8 @@ class Performed(NamedTuple):
     reply_bytes: int | None = None
     """Bytes of the largest reply that was read for it, as it came; 0 where nobody counted and nobody asked how many it
     may have; None where nobody knows."""
+    askable: bool | None = None
+    """Whether the proposer could be asked again, as it was recorded; None where its target says it."""
 
 
 def hash_call_value(value: JsonValue) -> str:

@@ -11,7 +11,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from hashlib import sha256
 from importlib.resources import files
 from string import Template
@@ -131,6 +131,17 @@ def load_prompt(name: str, limits: Mapping[str, object]) -> Prompt:
     text = Template((folder / f"{name}.md").read_text(encoding="utf-8")).substitute(limits)
     schema = json.loads((folder / f"{name}.schema.json").read_text(encoding="utf-8"))
     return Prompt(name, text, schema)
+
+
+@cache
+def _read_again_prompt() -> str:
+    """Read what a model is told beside its prompt when it is asked again."""
+    return (files("guardgraph.nodes") / "prompts" / "asked_again.md").read_text(encoding="utf-8").strip()
+
+
+def get_again_prompt_name() -> str:
+    """Return name and hash, ``name@hash``, of what a model is told beside its prompt when it is asked again."""
+    return f"asked_again@{sha256(_read_again_prompt().encode()).hexdigest()[:12]}"
 
 
 def chat_model(model: ChatModel | str, *, environ: Mapping[str, str] | None = None) -> ChatModel:
@@ -257,7 +268,8 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
         return _unwrap_raw_message(await self.open().ainvoke(self._build_prompt_messages(input), config, **kwargs))
 
     def _build_prompt_messages(self, view: JsonObject) -> list[BaseMessage]:
-        return [SystemMessage(self.prompt.text), HumanMessage(json.dumps(view, ensure_ascii=False))]
+        told = f"{self.prompt.text}\n\n{_read_again_prompt()}" if "refused" in view else self.prompt.text
+        return [SystemMessage(told), HumanMessage(json.dumps(view, ensure_ascii=False))]
 
 
 def _unwrap_raw_message(returned: Any) -> BaseMessage:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from langchain_core.runnables import Runnable
 
@@ -11,8 +11,8 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.settings import Budget
 from guardgraph.world.call import Call, Outside
-from guardgraph.world.models import ModelProposer, Prompt, load_prompt, prepare_chat_model
-from guardgraph.world.wrapped import ChatModel
+from guardgraph.world.models import ModelProposer, Prompt, get_again_prompt_name, load_prompt, prepare_chat_model
+from guardgraph.world.wrapped import ChatModel, is_chat_model
 
 OFFLINE = "offline"
 """What history calls the proposers that need no model."""
@@ -36,6 +36,32 @@ class Proposer:
         """
         shown = {**view, **limits} if self.is_told_limits else view
         return Call("proposer", self.target, shown, self.about)
+
+
+def can_be_asked_again(target: Outside | None) -> bool:
+    """Say whether somebody may propose something else when asked again: models may, rules say the same.
+
+    A function or Runnable says it by an attribute ``asked_again = True``, a Runnable of LangChain's also by
+    ``with_config(metadata={"asked_again": True})``.
+    """
+    if isinstance(target, ModelProposer) or is_chat_model(target):
+        return True
+    config = getattr(target, "config", None)
+    metadata = config.get("metadata") if isinstance(config, Mapping) else None
+    said = metadata.get("asked_again") if isinstance(metadata, Mapping) else None
+    return getattr(target, "asked_again", said) is True
+
+
+def tell_call_refusal(call: Call, refused: JsonObject) -> Call:
+    """Return the call that asks a proposer again: it is shown what was refused beside what it was shown before.
+
+    Args:
+        call: as the node makes it.
+        refused: the reason, the evidence in short, and the attempt.
+    """
+    prompt = call.about.get("prompt")
+    told = {"prompt": f"{prompt}+{get_again_prompt_name()}"} if isinstance(prompt, str) else {}
+    return replace(call, request={**call.request, "refused": refused}, about={**call.about, **told})
 
 
 def choose_proposer(

@@ -276,7 +276,7 @@ def _read_recorded_call(at: int, call: RecordedCall) -> Performed:
         raise _make_recorded_call_error(at, f"JSON text of [form, content, about] is required, {error}") from None
     if outcome.form == "failure" and not _is_recorded_failure(outcome.content):
         raise _make_recorded_call_error(at, "a failure has a reason and details")
-    return Performed(outcome, call["seconds"], call["outcome"], call.get("reply_bytes"))
+    return Performed(outcome, call["seconds"], call["outcome"], call.get("reply_bytes"), call.get("askable", False))
 
 
 def _is_recorded_failure(content: JsonValue) -> bool:

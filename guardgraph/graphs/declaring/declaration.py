@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TypeVar
@@ -37,6 +37,11 @@ class Declaration:
     stops: tuple[str, ...] = ()
     family: str | None = None
     """Of a stop terminal: the family that it ends."""
+    again: tuple[str, ...] = ()
+    """Of a guard: the propose nodes whose proposals it refuses, which are asked again."""
+    inherits: tuple[str, ...] = ()
+    """Of a guard: families of the guards that have a proposer asked again whose proposals it judges first. Where none
+    comes, the run stops with the refusal that it was asked again for."""
     entry: bool = False
     records: tuple[str, ...] = ()
     """Of a terminal: the channels that keep what the nodes of the pattern called."""
@@ -52,6 +57,16 @@ class Declaration:
         return self.kind in CALLING
 
     @property
+    def ways(self) -> tuple[str, ...]:
+        """Where the node leads when nothing stops the run."""
+        return (*self.to, *self.again)
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """Of a guard: the stop families that it can leave by."""
+        return deduplicate_names([*self.stops, *self.inherits])
+
+    @property
     def endings(self) -> tuple[str, ...]:
         """Of a terminal: the stops that it leads to where it cannot end the run itself."""
         if self.kind != "terminal" or self.family == AUDIT_UNAVAILABLE:
@@ -63,14 +78,22 @@ class Declaration:
         own = {"phase": self.phase} if self.family is None else {}
         shown: JsonObject = {"kind": self.kind, **own, "writes": list(self.writes)}
         if self.kind == "guard":
-            shown["stops"] = list(self.stops)
+            shown["stops"] = list(self.families)
+            shown |= {"again": list(self.again)} if self.again else {}
         if self.family is not None:
             shown["family"] = self.family
         return shown
 
 
 def build_declaration(
-    kind: Kind, name: str, body: Body, given: Declares, *, to: Iterable[str], entry: bool = False
+    kind: Kind,
+    name: str,
+    body: Body,
+    given: Declares,
+    *,
+    to: Iterable[str],
+    again: Iterable[str] = (),
+    entry: bool = False,
 ) -> Declaration:
     """Put together what a body says of itself and what the pattern says of its node.
 
@@ -80,6 +103,7 @@ def build_declaration(
         body: what it does; it may have been declared with `declares`.
         given: what the pattern says of it.
         to: the ways on.
+        again: of a guard, whose proposers are asked again.
         entry: whether every run begins here.
 
     Raises:
@@ -94,7 +118,9 @@ def build_declaration(
     if kind != "guard" and said.stops:
         raise GrammarError(f"node {name!r}, stops: given {', '.join(said.stops)}; allowed: nothing, only a guard stops")
     phase, reads, writes, stops = said.phase or "", said.reads or (), said.writes or (), said.stops or ()
-    return Declaration(name, kind, phase, deduplicate_names(reads), writes, tuple(to), stops, entry=entry)
+    return Declaration(
+        name, kind, phase, deduplicate_names(reads), writes, tuple(to), stops, again=tuple(again), entry=entry
+    )
 
 
 def _choose_said_once(where: str, by_body: T | None, by_pattern: T | None) -> T | None:
@@ -103,16 +129,22 @@ def _choose_said_once(where: str, by_body: T | None, by_pattern: T | None) -> T 
     return by_pattern if by_body is None else by_body
 
 
-def complete_declarations(declared: Mapping[str, Declaration], *, outputs: Iterable[str]) -> dict[str, Declaration]:
+def complete_declarations(
+    declared: Mapping[str, Declaration], *, catalogue: Catalogue, outputs: Iterable[str]
+) -> dict[str, Declaration]:
     """Return declarations with what the grammar adds: its own stops, and a terminal for every family.
 
     Args:
         declared: a pattern's nodes.
+        catalogue: the pattern's.
         outputs: the channels of the output.
     """
     records = tuple(name_record_channel(name) for name, item in declared.items() if item.is_calling_node)
     done = {name: _complete_declaration(item, declared, records) for name, item in declared.items()}
-    for family in deduplicate_names([*(family for item in done.values() for family in item.stops), AUDIT_UNAVAILABLE]):
+    again = {reason.family for reason in catalogue if reason.again}
+    done = {name: replace(item, inherits=_list_inherited_families(item, done, again)) for name, item in done.items()}
+    families = [family for item in done.values() for family in item.families]
+    for family in deduplicate_names([*families, AUDIT_UNAVAILABLE]):
         name = f"stop_{family}"
         done[name] = Declaration(name, "terminal", "", (), tuple(outputs), family=family, records=records)
     return done
@@ -125,24 +157,34 @@ def _complete_declaration(
         return replace(item, records=records)
     if item.kind != "guard":
         return item
-    following = [declared[way] for way in item.to if way in declared]
+    following = [declared[way] for way in item.ways if way in declared]
     before = [other for other in declared.values() if item.name in other.to]
     spends = any(other.is_calling_node for other in [*following, *before]) or _is_in_cycle(item, declared)
     budget = ("budget",) if spends else ()
     return replace(item, stops=deduplicate_names([*item.stops, *budget, "guard_error"]))
 
 
+def _list_inherited_families(
+    item: Declaration, declared: Mapping[str, Declaration], again: Container[str]
+) -> tuple[str, ...]:
+    """Return the families of the refusals for which a proposer is asked again whose proposals a guard judges first."""
+    asked = {other.name for other in declared.values() if other.kind == "propose" and item.name in other.to}
+    refusing = [other for other in declared.values() if asked.intersection(other.again)]
+    families = deduplicate_names([family for other in refusing for family in other.stops])
+    return tuple(family for family in families if family in again and family not in item.stops)
+
+
 def _is_in_cycle(item: Declaration, declared: Mapping[str, Declaration]) -> bool:
     """Say whether a run that leaves a node may come back to it."""
     seen: set[str] = set()
-    waiting = list(item.to)
+    waiting = list(item.ways)
     while waiting:
         name = waiting.pop()
         if name == item.name:
             return True
         if name in declared and name not in seen:
             seen.add(name)
-            waiting.extend(declared[name].to)
+            waiting.extend(declared[name].ways)
     return False
 
 
@@ -172,6 +214,8 @@ def check_declarations(
         _require_declared_names(item, "writes", item.writes, outputs if item.kind == "terminal" else channels)
         _require_declared_names(item, "reads", item.reads, [*channels, *(inputs if item.entry else ())])
         _require_declared_names(item, "to", item.to, declarations)
+        proposing = [other.name for other in declarations.values() if other.kind == "propose"]
+        _require_declared_names(item, "again", item.again, proposing)
         _require_declared_names(
             item, "stops", item.stops, (name for name in catalogue.families if name != AUDIT_UNAVAILABLE)
         )

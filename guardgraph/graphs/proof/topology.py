@@ -141,7 +141,12 @@ class Topology:
     def get_declared_ways(self, name: str) -> frozenset[str]:
         """Return where a node says that it leads when nothing stops the run."""
         item = self.get_declaration(name)
-        return frozenset(item.to) if item is not None else frozenset()
+        return frozenset(item.ways) if item is not None else frozenset()
+
+    def get_asked_again(self, name: str) -> frozenset[str]:
+        """Return the propose nodes to which a guard sends back what it refuses."""
+        item = self.get_declaration(name)
+        return frozenset(item.again) if item is not None else frozenset()
 
     def get_drawn_ways(self, name: str) -> frozenset[str]:
         """Return where edges lead to from a node, stop terminals and END apart."""
@@ -156,6 +161,20 @@ class Topology:
                 seen.add(name)
                 waiting.append(name)
         return frozenset(seen)
+
+    def is_judged_by(self, proposer: str, guard: str) -> bool:
+        """Say whether what a node proposes reaches a guard over guards alone, by the ways on that they declare."""
+        seen: set[str] = set()
+        waiting = [proposer]
+        while waiting:
+            item = self.get_declaration(waiting.pop())
+            for name in item.to if item is not None else ():
+                if name == guard:
+                    return True
+                if name not in seen and self.get_kind(name) == "guard":
+                    seen.add(name)
+                    waiting.append(name)
+        return False
 
     def find_unguarded_paths(self, start: str) -> Iterator[tuple[str, ...]]:
         """Yield a shortest path to every node that can be reached without passing a guard."""

@@ -225,6 +225,15 @@ def _prove_declared_ways(shape: Topology) -> Iterator[Finding]:
             )
 
 
+def _prove_asked_again(shape: Topology) -> Iterator[Finding]:
+    """A guard has those asked again whose proposals it judges: no other node stands between them but guards."""
+    for name in shape.list_nodes_of_kind("guard"):
+        for asked in sorted(shape.get_asked_again(name)):
+            if shape.get_kind(asked) != "propose" or not shape.is_judged_by(asked, name):
+                message = f"{name} has {asked} asked again, and judges no proposal of it"
+                yield Finding("again", message, _sort_node_names(name, asked), (name, asked))
+
+
 def _prove_budget_guards(shape: Topology) -> Iterator[Finding]:
     """Before and behind every node that calls out stands a guard that can stop for want of time."""
     spending = frozenset(shape.list_nodes_of_kind(*CALLING))
@@ -266,6 +275,7 @@ RULES: dict[str, Callable[[Topology], Iterable[Finding]]] = {
     "ends": _prove_run_ends,
     "families": _prove_stop_families,
     "drawn": _prove_declared_ways,
+    "again": _prove_asked_again,
     "budget": _prove_budget_guards,
     "channels": _prove_channel_use,
 }

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from langgraph.errors import GraphInterrupt
 
 from guardgraph.graphs.declaring.kinds import KINDS, name_record_channel
+from guardgraph.graphs.running.asking import describe_refusal
 from guardgraph.graphs.running.frame import (
     GrammarBreach,
     Part,
@@ -29,6 +30,7 @@ from guardgraph.world.call import Asked, Call, Performed, hash_call_value
 from guardgraph.world.calls import build_too_large_outcome, refuse_call_outcome
 from guardgraph.world.failures import record_raised_exception
 from guardgraph.world.live import build_unavailable_review
+from guardgraph.world.proposers import can_be_asked_again, tell_call_refusal
 
 MOST_AT_ONCE = 1000
 """Calls that a body may yield at once."""
@@ -64,7 +66,8 @@ def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Excep
         record["answers"] = [format_json_text(answer) for answer in answers]
     if KINDS[item.kind].is_text and "refusal" not in update:
         record["wrote"] = _link_writes_to_calls(update, calls)
-    return {**update, "log": [visit.write_log_line({})], name_record_channel(item.name): [record]}
+    askable = {"askable": True} if calls and calls[-1].get("askable") else {}
+    return {**update, "log": [visit.write_log_line(askable)], name_record_channel(item.name): [record]}
 
 
 def _get_interrupt_answers(visit: Visit) -> list[Any]:
@@ -88,10 +91,13 @@ def _step_through_body(part: Part, steps: Any, run: Run[Any, Any], visit: Visit,
     if not isinstance(steps, Generator):
         return steps  # type: ignore[no-any-return]
     number = [line["node"] for line in visit.log].count(part.declaration.name) + 1
+    refused = describe_refusal(part, visit.log)
     try:
         yielded = next(steps)
         while True:
             group = _validate_yielded_calls(part, yielded, len(calls))
+            if refused is not None:
+                group = [tell_call_refusal(call, refused) for call in group]
             asked = _place_node_calls(part, group, (number, len(calls) + 1), run, visit)
             left = run.budget.max_seconds - visit.read_active_seconds()
             try:
@@ -117,7 +123,7 @@ def _place_node_calls(
     """Return calls at their place: which visit of the node it is, and which call of the visit the first one is."""
     settings, name, (number, first), most = "", part.declaration.name, at, run.budget.max_reply_bytes
     if KINDS[part.declaration.kind].calls == "person":
-        settings = digest([run.policy.fingerprint, run.budget.fingerprint])
+        settings = digest([run.policy.binding_fingerprint, run.budget.binding_fingerprint])
     run_id, in_turn = visit.session.run_id or "", _is_interrupt_answered(visit)
     return [Asked(call, name, number, first + at, run_id, settings, in_turn, most) for at, call in enumerate(group)]
 
@@ -161,9 +167,9 @@ def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCa
     most = asked.max_reply_bytes
     if asked.call.kind != "person" and performed.outcome.is_larger_than(most):
         refusal = build_too_large_outcome(asked.call, performed.outcome.about, most)
-        performed = Performed(refusal, performed.seconds, reply_bytes=performed.reply_bytes)
+        performed = performed._replace(outcome=refusal, packed=None)
     if (kept := refuse_call_outcome(asked.call, performed.outcome)) is not performed.outcome:
-        performed = Performed(kept, performed.seconds)
+        performed = Performed(kept, performed.seconds, askable=performed.askable)
     packed, about = performed.packed or performed.outcome.packed(), asked.call.about
     record = RecordedCall(
         node=asked.node,
@@ -180,6 +186,9 @@ def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCa
         record["proposer"] = proposer
     if isinstance(prompt := about.get("prompt"), str):
         record["prompt"] = prompt
+    is_askable = can_be_asked_again(asked.call.target) if performed.askable is None else performed.askable
+    if asked.call.kind == "proposer" and is_askable:
+        record["askable"] = True
     if asked.call.kind == "proposer" and performed.outcome.form != "value" and performed.reply_bytes is not None:
         record["reply_bytes"] = performed.reply_bytes
     calls.append(record)

@@ -16,6 +16,7 @@ from threading import TIMEOUT_MAX
 from typing import Any, TypeAlias
 
 from guardgraph.graphs.declaring.declaration import FAILED_ENDING, UNRECORDED_ENDING
+from guardgraph.graphs.running.asking import list_attempts
 from guardgraph.graphs.running.frame import (
     Frame,
     GrammarBreach,
@@ -40,7 +41,7 @@ from guardgraph.state.settings import Policy
 from guardgraph.world.live import REJECTED
 from guardgraph.world.threads import Handover, run_in_call_thread, start_thread_work
 
-_UNSHOWN = ("clock", "active", "opening", "withheld")
+_UNSHOWN = ("clock", "active", "opening", "withheld", "refused", "askable")
 """Of a line in the log: what is for the record alone."""
 
 
@@ -77,7 +78,8 @@ class Conclusion:
         withholds = self.part.frame.catalogue.withholds(self.came["stop_reason"])
         if withholds or any(line.get("withheld") for line in self.log):
             return _withhold_steps(_build_timeline(self.log, {}), "trace", "history")
-        return _build_timeline(self.log, self.visit_records)
+        shown = _build_timeline(self.log, self.visit_records)
+        return {**shown, "attempts": attempts} if (attempts := list_attempts(self.log)) else shown
 
 
 def _withhold_steps(record: JsonObject, *names: str) -> JsonObject:

@@ -17,7 +17,7 @@ from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.context import Context
 from guardgraph.state.recording import Recorder, Recording, Shadow
-from guardgraph.state.run import Verdict
+from guardgraph.state.run import LATER, Verdict
 from guardgraph.state.settings import Budget, Settings
 from guardgraph.world.call import World
 from guardgraph.world.models import Opens
@@ -64,6 +64,13 @@ class Frame:
         return {name: item.channels for name, item in self.declarations.items()}
 
     @cached_property
+    def judged_proposers(self) -> dict[str, frozenset[str]]:
+        """The propose nodes whose proposals a guard judges first, by the guard."""
+        proposing = [item for item in self.declarations.values() if item.kind == "propose"]
+        guards = [name for name, item in self.declarations.items() if item.kind == "guard"]
+        return {name: frozenset(item.name for item in proposing if name in item.to) for name in guards}
+
+    @cached_property
     def lasting_channels(self) -> frozenset[str]:
         """The channels that outlive a step, the grammar's own among them."""
         return frozenset(("run", "given", "log", *self.lasting, *self.records))
@@ -80,10 +87,14 @@ class Frame:
 
     @cached_property
     def declarations_fingerprint(self) -> str:
-        """SHA-256 of the declarations: who follows whom, who reads and writes what, who may stop for what."""
+        """SHA-256 of the declarations: who follows whom, who reads and writes what, who may stop for what.
+
+        Whom a guard has asked again is no part of it: which proposer was, the calls of a recording say.
+        """
+        writes = {name: [key for key in item.writes if key not in LATER] for name, item in self.declarations.items()}
         shown = [
-            [item.name, item.kind, item.phase, item.reads, item.writes, item.to, item.stops, item.family, item.entry]
-            for item in self.declarations.values()
+            [name, item.kind, item.phase, item.reads, writes[name], item.to, item.stops, item.family, item.entry]
+            for name, item in self.declarations.items()
         ]
         return digest({"declarations": shown, "reasons": [item.reason for item in self.catalogue if not item.later]})
 

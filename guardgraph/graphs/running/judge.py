@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from guardgraph.graphs.running.asking import (
+    blame_missing_proposal,
+    find_proposer_to_ask,
+    find_refusal_before,
+    name_stop_node,
+)
 from guardgraph.graphs.running.frame import (
     GrammarBreach,
     Part,
@@ -20,6 +26,9 @@ from guardgraph.guards.stop import Stop, build_request_stop
 from guardgraph.nodes.body import Pass, Run, Step
 from guardgraph.plain.json import JsonObject, is_larger_json, make_storable_json
 
+REFUSED_PROPOSAL = "refused"
+"""Key of what a guard writes into its line of the log that has a proposer asked again."""
+
 
 def run_guard(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> JsonObject:
     """Run a guard, and return what it writes: its way on or the stop, and its line in the log."""
@@ -27,9 +36,11 @@ def run_guard(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, vis
     try:
         update = _pass_guard(part, state, run, visit, steps)
     except Exception as error:  # noqa: BLE001 - the boundary that turns a failing guard into a stop
-        update = write_guard_stop(part, convert_to_stop(part, error))
-    if stop := update.get("verdict"):
-        said: JsonObject = {"verdict": "stop", "to": update["route"], "reason": stop["reason"]}
+        update = _refuse_proposal(part, state, convert_to_stop(part, error), run, visit)
+    if refused := update.pop(REFUSED_PROPOSAL, None):
+        said: JsonObject = {"verdict": "again", "to": update["route"], "reason": refused["reason"], "refused": refused}
+    elif stop := update.get("verdict"):
+        said = {"verdict": "stop", "to": update["route"], "reason": stop["reason"]}
     else:
         said = {"verdict": "pass", "to": update["route"]}
     line = visit.write_log_line({**said, "steps": steps} if steps else said)
@@ -55,6 +66,25 @@ def _pass_guard(
     check_run_visits(item, following, len(visit.log) + 1, run.budget.max_visits)
     check_run_time(following, spent, run.budget.max_seconds)
     return update
+
+
+def _refuse_proposal(
+    part: Part, state: JsonObject, stop: Stop, run: Run[Any, Any] | Exception, visit: Visit
+) -> JsonObject:
+    """Return what a guard writes that refuses: the way back to the proposer, or the stop."""
+    closed = write_guard_stop(part, stop)
+    if closed["verdict"]["reason"] != stop.reason or isinstance(run, Exception):
+        return closed
+    if (asked := find_proposer_to_ask(part, stop.reason, run.budget, visit)) is not None:
+        return {"route": asked, REFUSED_PROPOSAL: closed["verdict"]}
+    if (before := find_refusal_before(visit.log)) is None or not _is_no_proposal(part, state, stop):
+        return closed
+    return {"route": name_stop_node(part, before["reason"]), "verdict": blame_missing_proposal(before, stop)}
+
+
+def _is_no_proposal(part: Part, state: JsonObject, stop: Stop) -> bool:
+    """Say whether a guard stops because the node in front of it brought no proposal to judge."""
+    return "refusal" in state or getattr(part.frame.catalogue.find(stop.reason), "family", None) == "llm"
 
 
 def _raise_node_refusal(part: Part, state: JsonObject) -> None:
@@ -99,7 +129,7 @@ def write_guard_stop(part: Part, stop: Stop) -> JsonObject:
     shown = dict(stop.evidence)
     phase = shown.pop("phase", item.phase)
     unknown = shown.keys() - frame.evidence
-    if reason is None or reason.family not in item.stops or phase not in reason.phases or unknown:
+    if reason is None or reason.family not in item.families or phase not in reason.phases or unknown:
         why = f"raised {stop!r} in phase {phase}, which its declaration and the catalogue do not allow"
         return write_guard_stop(part, convert_to_stop(part, GrammarBreach(why)))
     return {"route": f"stop_{reason.family}", "verdict": build_stop_verdict(stop.reason, phase, shown)}

@@ -257,7 +257,14 @@ class Visit:
 
     def build_body_run(self, run: Run[Any, Any]) -> Run[Any, Any]:
         """Return the run as the body of this node sees it."""
-        return Run(run.policy, run.budget, self.began, run.caller)
+        asked = self.part.frame.judged_proposers.get(self.part.declaration.name, ())
+        asks = sum(line["node"] in asked for line in self.log) if asked else 0
+        return Run(run.policy, run.budget, self.began, run.caller, asks)
+
+    @property
+    def active_seconds(self) -> float:
+        """Seconds for which the run had been active when the node's time ended; it ends here, unless it has ended."""
+        return self.end_node_time() if self._active is None else self._active
 
     def end_node_time(self) -> float:
         """Let the node's time end here, and return the seconds for which the run has been active."""
@@ -267,7 +274,7 @@ class Visit:
     def write_log_line(self, said: JsonObject) -> LogEntry:
         """Return the node's line in the log; its time ends here, unless it has ended."""
         item = self.part.declaration
-        active = self.end_node_time() if self._active is None else self._active
+        active = self.active_seconds
         readings = self._readings
         elapsed = round((readings[-1] - readings[1]) * 1000, 3)
         line: Any = {"node": item.name, "kind": item.kind, "phase": item.phase, "elapsed_ms": elapsed, **said}

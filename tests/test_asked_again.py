@@ -1,0 +1,317 @@
+"""A refused proposal goes back to its proposer: how often, with what, for what not, and how the record tells it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.runnables import RunnableLambda
+from research_cases import asked
+from runs import ASKED_ONCE, check_result, content
+from self_critique_cases import DRAFT, GIVEN, NOTE, REVISE, REVISED
+from ticket_pattern import pattern
+
+from guardgraph import (
+    LiveWorld,
+    RagBudget,
+    RagPolicy,
+    SelfCritiqueBudget,
+    create_rag_agent,
+    create_research_agent,
+    create_self_critique_agent,
+    replay,
+    verify,
+)
+from guardgraph.evidence.what_if import what_if
+from guardgraph.plain.errors import GrammarError
+from guardgraph.state.rag import RAG_REASONS
+from guardgraph.testing import InMemoryRecorder, Reply, ScriptedChatModel, ScriptedClock
+
+QUESTION = {"question": "What is the P1 first response target?"}
+SLA = "doc_sla_enterprise_v3"
+PLAN = {"kind": "retrieve", "query": "P1 first response target"}
+RIGHT = {"answer": "The target is 15 minutes.", "citations": [SLA]}
+WRONG = {"answer": "The target is 20 minutes.", "citations": [SLA]}
+UNCITED = {"answer": "The target is 15 minutes.", "citations": []}
+UNSUPPORTED = {"reason": "invalid_answer:unsupported_number", "evidence": {"unsupported": ["20 minutes"]}}
+
+
+def ask(model, given=QUESTION, *, context=None, **parts):
+    """Run an agent on a model, and return the result, checked."""
+    return check_result(RAG_REASONS, create_rag_agent(model, **parts).invoke(given, context=context))
+
+
+def views(model):
+    """Return what a model was shown, call by call."""
+    return [json.loads(call.messages[-1].content) for call in model.calls]
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_a_refused_answer_is_asked_for_again_with_what_was_wrong(mode):
+    """The second ask shows what the first did, and the refusal beside it; the answer is then as good as any."""
+    model, recorder = ScriptedChatModel(PLAN, WRONG, RIGHT), InMemoryRecorder()
+    graph = create_rag_agent(model, recorder=recorder)
+    result = graph.invoke(QUESTION) if mode == "invoke" else asyncio.run(graph.ainvoke(QUESTION))
+    check_result(RAG_REASONS, result)
+    assert (result["outcome"], result["answer"]) == ("grounded_answer", RIGHT["answer"])
+    assert result["attempts"] == [UNSUPPORTED]
+    _, first, second = views(model)
+    assert second == {**first, "refused": {**UNSUPPORTED, "attempt": 1}}
+    assert "`refused`" in model.calls[2].messages[0].content
+    assert "`refused`" not in model.calls[1].messages[0].content
+    sent_back = [line for line in result["timeline"] if line.get("verdict") == "again"]
+    assert [(line["node"], line["to"], line["reason"]) for line in sent_back] == [
+        ("answer_guard", "generate", "invalid_answer:unsupported_number")
+    ]
+    [again] = [call for call in recorder.runs[0]["calls"] if call["node"] == "generate" and call["visit"] == 2]
+    assert "+asked_again@" in again["prompt"]
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 5])
+def test_the_budget_bounds_the_asks_for_one_proposal(most):
+    """The first ask counts, and the stop is the last refusal; nothing else tells it from a run that was asked once."""
+    model = ScriptedChatModel(PLAN, WRONG, loop=True)
+    result = ask(model, budget=RagBudget(max_attempts=most))
+    assert len(model.calls) == 1 + most
+    assert result["stop_reason"] == "invalid_answer:unsupported_number"
+    assert list(result.get("attempts", [])) == [UNSUPPORTED] * (most - 1)
+    assert [view["refused"]["attempt"] for view in views(model)[2:]] == list(range(1, most))
+    assert content(result) == content(ask(ScriptedChatModel(PLAN, WRONG), context=ASKED_ONCE))
+
+
+def test_a_context_may_lower_the_bound_and_not_raise_it():
+    """`max_attempts` tightens as every limit does."""
+    model = ScriptedChatModel(PLAN, WRONG, loop=True)
+    ask(model, budget=RagBudget(max_attempts=2), context={"budget": {"max_attempts": 9}})
+    assert len(model.calls) == 3
+
+
+def test_guards_further_behind_share_one_count():
+    """A query that its own guard refuses and one that the execution guard refuses are two attempts at one intent."""
+    model = ScriptedChatModel({"kind": "guess"}, {**PLAN, "query": "x" * 300}, {**PLAN, "top_k": 0}, PLAN, RIGHT)
+    result = ask(model, budget=RagBudget(max_attempts=3))
+    assert result["stop_reason"] == "invalid_intent:top_k"
+    assert [item["reason"] for item in result["attempts"]] == ["invalid_intent:kind", "invalid_intent:query_too_long"]
+    assert ask(model, budget=RagBudget(max_attempts=3))["outcome"] == "grounded_answer"
+
+
+def test_another_proposal_has_a_count_of_its_own():
+    """What an intent used up is not missing to the answer."""
+    model = ScriptedChatModel({"kind": "guess"}, PLAN, WRONG, RIGHT)
+    result = ask(model)
+    assert result["outcome"] == "grounded_answer"
+    assert [item["reason"] for item in result["attempts"]] == ["invalid_intent:kind", UNSUPPORTED["reason"]]
+
+
+@pytest.mark.parametrize(
+    ("intent", "policy", "reason"),
+    [
+        ({**PLAN, "sources": ["wiki"]}, {}, "invalid_intent:source_not_allowed:wiki"),
+        (
+            {**PLAN, "sources": ["support_policy"]},
+            {"allowed_sources_policy": ("support_policy",), "allowed_sources_execution": ("billing_policy",)},
+            "source_denied:support_policy",
+        ),
+    ],
+)
+def test_what_a_list_denies_is_never_asked_again(intent, policy, reason):
+    """A model that is told which source is denied would try the next one."""
+    model = ScriptedChatModel(intent, loop=True)
+    result = ask(model, policy=RagPolicy(**policy) if policy else None)
+    assert result["stop_reason"] == reason
+    assert len(model.calls) == 1
+    assert "attempts" not in result
+
+
+def wrong(view):
+    """Answer wrongly, and rightly when asked again."""
+    return RIGHT if "refused" in view else WRONG
+
+
+class Asked:
+    """A function object that says that it can be asked again."""
+
+    asked_again = True
+
+    def __call__(self, view):
+        return wrong(view)
+
+
+@pytest.mark.parametrize(
+    ("answerer", "ends"),
+    [
+        (wrong, "stopped"),
+        (RunnableLambda(wrong), "stopped"),
+        (RunnableLambda(wrong).with_config(metadata={"asked_again": "yes"}), "stopped"),
+        (Asked(), "ok"),
+        (RunnableLambda(wrong).with_config(metadata={"asked_again": True}), "ok"),
+    ],
+)
+def test_a_function_or_runnable_is_asked_again_where_it_says_so(answerer, ends):
+    """Of a rule nobody asks twice what it would say."""
+    result = ask(None, planner=lambda view: PLAN, answerer=answerer)
+    assert result["status"] == ends
+
+
+@pytest.mark.parametrize(
+    ("second", "why"),
+    [
+        (Reply("", refusal="No."), "llm_refused"),
+        ("no JSON", "llm_invalid_json"),
+        (RuntimeError("a defect"), "llm_bad_response"),
+        (AssertionError("a defect"), "guard_error:generate"),
+    ],
+)
+def test_where_no_other_proposal_comes_the_stop_is_the_refusal(second, why):
+    """`details.again` says why there is none; the evidence is that of what was refused."""
+    model = ScriptedChatModel(PLAN, WRONG, second)
+    result = ask(model)
+    assert result["stop_reason"] == UNSUPPORTED["reason"]
+    assert result["unsupported"] == ["20 minutes"]
+    assert result["details"]["again"]["reason"] == why
+    assert result["path"][-1] == "stop_invalid_answer"
+
+
+def test_a_refusal_of_a_guard_further_behind_is_the_stop_too():
+    """The first guard ends the run for it, though it could not have refused so itself."""
+    planner = ScriptedChatModel({"kind": "guess"}, Reply("", refusal="No."))
+    result = create_research_agent(planner).invoke(asked())
+    assert (result["stop_reason"], result["details"]["again"]["reason"]) == ("invalid_plan:steps", "llm_refused")
+
+
+def test_nobody_is_asked_again_who_took_longer_than_there_is_time():
+    """An ask that took eleven of twenty seconds is not made once more; one of eight is."""
+    for seconds, asks in ((11, 2), (8, 3)):
+        clock = ScriptedClock()
+        model = ScriptedChatModel(PLAN, Reply(WRONG, delay=seconds), RIGHT, clock=clock)
+        result = ask(model, world=LiveWorld(clock=clock))
+        assert len(model.calls) == asks
+        assert (result["status"], "attempts" in result) == (("stopped", False) if asks == 2 else ("ok", True))
+
+
+def test_a_model_is_told_neither_its_own_words_nor_long_evidence():
+    """`refused` has no raw proposal, and texts of it are cut."""
+    model = ScriptedChatModel({**PLAN, "kind": "x" * 9999}, {"answer": "x"}, loop=True)
+    ask(model)
+    told = views(model)[1]["refused"]
+    assert told == {"reason": "invalid_intent:kind", "evidence": {}, "attempt": 1}
+    wordy = ScriptedChatModel(PLAN, {"answer": "7" * 9999, "citations": [SLA]}, loop=True)
+    ask(wordy)
+    assert len(json.dumps(views(wordy)[2]["refused"])) < 600
+
+
+def recorded(*script, **parts):
+    """Return the recording of a run, and the agent."""
+    recorder = InMemoryRecorder()
+    agent = create_rag_agent(ScriptedChatModel(*script), recorder=recorder, **parts)
+    agent.invoke(QUESTION)
+    return recorder.runs[0], agent
+
+
+def test_a_replay_decides_the_attempts_as_they_were():
+    """A recording says of each call whether its proposer could be asked again; where it does not, nobody was."""
+    recording, agent = recorded(PLAN, WRONG, RIGHT)
+    assert replay(agent, recording) == recording["result"]
+    once, _ = recorded(PLAN, WRONG, budget=RagBudget(max_attempts=1))
+    older = {**once, "calls": [{key: item[key] for key in item if key != "askable"} for item in once["calls"]]}
+    assert replay(agent, older)["stop_reason"] == UNSUPPORTED["reason"]
+
+
+def test_a_what_if_that_would_ask_again_is_unknown():
+    """Nobody knows what the model would have said; without asking again the ending is known."""
+    stopped, _ = recorded(PLAN, WRONG, budget=RagBudget(max_attempts=1))
+    mended, _ = recorded(PLAN, WRONG, RIGHT)
+    judged = [
+        what_if(create_rag_agent(ScriptedChatModel("{}"), **parts), [recording]).rows[0].kind
+        for recording, parts in [
+            (stopped, {}),
+            (stopped, {"budget": RagBudget(max_attempts=1)}),
+            (mended, {"budget": RagBudget(max_attempts=1)}),
+            (mended, {"budget": RagBudget(max_attempts=9)}),
+        ]
+    ]
+    assert judged == ["unknown", "same", "changed", "same"]
+
+
+def test_a_run_that_must_be_recorded_and_is_not_tells_no_attempts():
+    """Evidence of a refused answer is content of the run, and goes the way of its answer."""
+
+    class Full:
+        def record(self, run):
+            raise OSError("the disk is full")
+
+    policy = RagPolicy(
+        allowed_sources_policy=("support_policy",), allowed_sources_execution=("support_policy",), audit_required=True
+    )
+    result = create_rag_agent(ScriptedChatModel(PLAN, WRONG, RIGHT), recorder=Full(), policy=policy).invoke(QUESTION)
+    assert result["stop_reason"] == "audit_unavailable"
+    assert "attempts" not in result
+    assert "20 minutes" not in json.dumps(result)
+
+
+def test_a_reviser_is_asked_three_times_and_once_more():
+    """Changes that were not made are asked for three times in all; another refusal costs one ask beside them."""
+    missing, long = {"revised_answer": f"{DRAFT} Thanks."}, {"revised_answer": "x " * 400}
+    for script, used, outcome in [
+        ([missing, long, missing, missing], 5, "revised_once"),
+        ([missing, long, {"revised_answer": REVISED}], 3, "revised_once"),
+        ([missing, missing, long, long], None, "patch_violation:too_large_edit"),
+        ([long, long], None, "patch_violation:too_large_edit"),
+    ]:
+        model = ScriptedChatModel({"draft": DRAFT}, REVISE, *script)
+        result = create_self_critique_agent(model).invoke(GIVEN)
+        revised = [step["attempts_used"] for step in result["trace"] if step["phase"] == "revise"]
+        assert result.get("outcome", result["stop_reason"]) == outcome
+        assert len(model.calls) == 2 + len(script)
+        assert revised == ([] if used is None else [used])
+        assert used is None or NOTE in result["answer"]
+
+
+def test_a_shortened_draft_is_asked_for_where_it_came_from():
+    """The shortener is asked again for what it wrote, not the drafter."""
+    model = ScriptedChatModel(
+        {"draft": DRAFT * 9}, {"draft": "P0 incident."}, {"draft": DRAFT}, {"decision": "approve"}
+    )
+    result = create_self_critique_agent(model, budget=SelfCritiqueBudget()).invoke(GIVEN)
+    assert result["path"][:8] == [
+        "request_guard",
+        *["draft", "draft_guard"],
+        *["shorten", "draft_guard"] * 2,
+        "critique",
+    ]
+    assert result["trace"][0]["attempts_used"] == 3
+
+
+def test_only_a_propose_node_is_asked_again():
+    """Naming another node is a GrammarError that says which there are."""
+    for named in ("lookup", "nobody"):
+        made = pattern()
+        made.declarations["label_guard"] = replace(made.declarations["label_guard"], again=(named,))
+        with pytest.raises(GrammarError, match="again: given"):
+            made.compile()
+
+
+def test_the_shipped_patterns_hold_with_their_ways_back():
+    """`verify` finds nothing, and each propose node of a model is led back to by a guard."""
+    for make in (create_rag_agent, create_research_agent, create_self_critique_agent):
+        graph = make(ScriptedChatModel("{}"))
+        assert verify(graph) == []
+        asked = {name for item in graph.frame.declarations.values() for name in item.again}
+        proposing = {name for name, item in graph.frame.declarations.items() if item.kind == "propose"}
+        assert proposing - asked <= {"repair"}
+
+
+@given(st.lists(st.sampled_from([RIGHT, WRONG, UNCITED, {"answer": " "}, "no JSON"]), max_size=6), st.integers(1, 4))
+def test_however_a_model_answers_it_is_asked_no_more_often_than_allowed(replies, most):
+    """A run ends well exactly if one of the allowed replies is right, and says as many attempts as it refused."""
+    model = ScriptedChatModel(PLAN, *replies, WRONG, loop=True)
+    result = ask(model, budget=RagBudget(max_attempts=most))
+    allowed = [*replies, *[WRONG] * 4][:most]
+    asks = allowed.index(RIGHT) + 1 if RIGHT in allowed else most
+    assert result["status"] == ("ok" if RIGHT in allowed else "stopped")
+    assert len(model.calls) == 1 + asks
+    assert len(result.get("attempts", [])) == asks - 1
