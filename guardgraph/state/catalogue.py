@@ -111,8 +111,9 @@ _TEXT_FAILURES = (
 
 _REVIEWS = (
     ("review_unavailable", "A person had to be asked, but no checkpointer could keep the run meanwhile; nobody was asked.", "Give the graph a checkpointer and the call a thread_id."),
-    ("review_stale", "The answer is to something else than would be shown now: another run, text, policy or budget.", "Look at details; start a run, and let the person see what it shows."),
+    ("review_stale", "Of runs recorded before 0.7: the answer was to something else than was asked then. It asks again now.", "Look at details; start a run, and let the person see what it shows."),
     ("review_rejected", "The person said no.", "Read the whole answer in details."),
+    ("review_expired", "Nobody answered while the question stood.", "Start a run, or raise max_review_seconds."),
 )  # fmt: skip
 
 
@@ -162,5 +163,8 @@ def common_reasons(
             )
         )
     if reviewing_phases := tuple(reviewing):
-        rows += [StopReason(name, "review", reviewing_phases, meaning, advice) for name, meaning, advice in _REVIEWS]
+        rows += [
+            StopReason(name, "review", reviewing_phases, meaning, advice, later=name == "review_expired")
+            for name, meaning, advice in _REVIEWS
+        ]
     return tuple(rows)

@@ -71,6 +71,10 @@ class TimelineEntry(TypedDict):
     usage: NotRequired[JsonObject]
     answer: NotRequired[JsonValue]
     """Of a review node: what the person answered, be it a yes or a no."""
+    reviewer: NotRequired[JsonObject]
+    """Of a review node: who answered, ``{status: "verified", name, roles}``, or ``{status: "unverified"}``."""
+    licence: NotRequired[str]
+    """Of a review node that shows a call: the SHA-256 of its tool and arguments."""
     verdict: NotRequired[Literal["pass", "stop"]]
     """Of a guard."""
     to: NotRequired[str]
@@ -99,9 +103,16 @@ class Waiting(TypedDict):
     waiting_for: JsonObject
     """``{node, shown, hash}``: who asks, what the person is shown, and the hash that the answer has to name.
 
-    After an answer that is none, ``problem`` says what was wrong with it.
+    Where it shows a call, ``licence`` is the hash of tool and arguments. Where it stands for a time only, ``asked_at``
+    and ``expires_at`` say from when and until when. After an answer that does not count, ``problem`` says why. Where
+    another question was asked or answered before, ``instead_of`` is its hash and ``changed`` names what is not the
+    same: ``shown``, ``settings``, or ``place``, for a hash of another run, node or visit.
     """
+    trace: list[JsonObject]
+    history: list[JsonObject]
     path: list[str]
+    timeline: list[TimelineEntry]
+    """As in a `Result`, of the nodes that ran so far; the one that waits is only in ``path``."""
 
 
 class Audit(TypedDict):

@@ -8,7 +8,8 @@ kept beside the checkpoint, such as before an interrupt or a cancelled resume.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, TypeAlias
 from uuid import UUID, uuid4
@@ -23,6 +24,7 @@ from langgraph.types import Command, StateUpdate
 from guardgraph.graphs.running.langgraph import (
     CHECKPOINTER,
     DURABILITY,
+    INTERRUPT,
     READ,
     REPLAY_STATE,
     RESUME_MAP,
@@ -328,6 +330,32 @@ def _name_no_checkpoint(graph: Graph, config: Any) -> Any:
     if not is_inside_graph(merge_graph_config(graph, config)):
         nowhere |= {"checkpoint_ns": "", "checkpoint_map": {}, REPLAY_STATE: None}
     return {**config, "configurable": {**config["configurable"], **nowhere}}
+
+
+def read_waiting_question(stored: CheckpointTuple | None) -> Any:
+    """Return what a run waits for that is to go on, None where it waits for nothing."""
+    shown = [
+        item.value
+        for _, channel, value in (stored.pending_writes if stored is not None else None) or ()
+        if channel == INTERRUPT and isinstance(value, Sequence)
+        for item in value
+    ]
+    return shown[-1] if shown else None
+
+
+def list_given_answers(graph: Graph, given: object, config: Any) -> list[Any] | None:
+    """Return the answers with which a run is resumed; None where nobody can say, since it stands in another graph.
+
+    Args:
+        graph: the one that is called.
+        given: its input.
+        config: the admitted configuration.
+    """
+    if isinstance(given, Command):
+        answers = given.resume
+        is_map = isinstance(answers, dict) and all(re.fullmatch("[0-9a-f]{32}", str(key)) for key in answers)
+        return [*answers.values()] if is_map else [answers]  # type: ignore[union-attr]
+    return None if is_inside_graph(merge_graph_config(graph, config)) else []
 
 
 _CHANNEL = "guardgraph:unwritten"

@@ -35,7 +35,7 @@ from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, SUCCESS
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import FORMAT, Fingerprints, RecordedVisit, Recording, VisitRecord
 from guardgraph.state.run import AUDITED, Audit, LogEntry, TimelineEntry
-from guardgraph.world.live import REJECTED
+from guardgraph.world.reviews import REJECTED
 
 _UNSHOWN = ("clock", "active", "opening", "withheld", "request", "unbegun")
 """Of a line in the log: what is for the record alone."""
@@ -70,21 +70,21 @@ class Conclusion:
 
     def _build_shown_timeline(self) -> JsonObject:
         if self.part.declaration.family == AUDIT_UNAVAILABLE:
-            return _withhold_steps(_build_timeline(self.log, {}), "history")
+            return withhold_steps(build_timeline(self.log, {}), "history")
         withholds = self.part.frame.catalogue.withholds(self.came["stop_reason"])
         if withholds or any(line.get("withheld") for line in self.log):
-            return _withhold_steps(_build_timeline(self.log, {}), "trace", "history")
-        return _build_timeline(self.log, self.visit_records)
+            return withhold_steps(build_timeline(self.log, {}), "trace", "history")
+        return build_timeline(self.log, self.visit_records)
 
 
-def _withhold_steps(record: JsonObject, *names: str) -> JsonObject:
+def withhold_steps(record: JsonObject, *names: str) -> JsonObject:
     """Return how a run went without what came of it, such as the answer of a run that is not recorded."""
     kept = ("step", "phase", "elapsed_ms", "ok")
     bare = {name: [{key: step[key] for key in kept if key in step} for step in record[name]] for name in names}
     return {**record, **bare}
 
 
-def _build_timeline(log: list[LogEntry], records: dict[int, VisitRecord]) -> JsonObject:
+def build_timeline(log: list[LogEntry], records: dict[int, VisitRecord]) -> JsonObject:
     """Return trace, history, path and timeline."""
     trace: list[JsonObject] = []
     history: list[JsonObject] = []
@@ -124,11 +124,12 @@ def _summarize_visit_calls(record: VisitRecord, entry: LogEntry) -> JsonObject:
 
 
 def _read_review_answer(outcomes: list[Outcome]) -> JsonObject:
-    """Return what a person answered, be it a yes or a no, or why no answer counts."""
+    """Return what a person answered, be it a yes or a no, and who it was, or why no answer counts."""
     for outcome in outcomes:
+        about: JsonObject = {name: outcome.about[name] for name in ("reviewer", "licence") if name in outcome.about}
         if outcome.form == "failure" and outcome.content["reason"] == REJECTED:
-            return {"answer": make_storable_json(outcome.content["details"])}
-        return {"failure" if outcome.form == "failure" else "answer": make_storable_json(outcome.content)}
+            return {"answer": make_storable_json(outcome.content["details"]), **about}
+        return {"failure" if outcome.form == "failure" else "answer": make_storable_json(outcome.content), **about}
     return {}
 
 

@@ -17,6 +17,7 @@ from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, Catalogue
 from guardgraph.state.context import Context
 from guardgraph.state.recording import Recorder, Recording, Shadow
+from guardgraph.state.review import Reviewers
 from guardgraph.state.run import Verdict
 from guardgraph.state.settings import Budget, Settings
 from guardgraph.world.call import World
@@ -41,6 +42,8 @@ class Frame:
     """What a run of this pattern may give as context."""
     world: World
     recorder: Recorder | None
+    reviewers: Reviewers | None
+    """Who says whose answer it is that a person gives."""
     shadows: dict[str, Callable[[Recording], Shadow]]
     """Who judges a recorded run once more, by name."""
     evidence: frozenset[str]

@@ -23,7 +23,7 @@ from guardgraph.graphs.running.drive import Driven, drive_calling_node
 from guardgraph.graphs.running.end import run_terminal
 from guardgraph.graphs.running.frame import Frame, Part
 from guardgraph.graphs.running.judge import run_guard
-from guardgraph.graphs.running.langgraph import SCRATCHPAD, BranchSpec
+from guardgraph.graphs.running.langgraph import READ, RESUME_MAP, SCRATCHPAD, BranchSpec
 from guardgraph.graphs.running.session import Session, Visit, find_session
 from guardgraph.graphs.running.telling import Steps, Telling, atake_steps, atell_recorder, take_steps, tell_recorder
 from guardgraph.nodes.body import Body, Run
@@ -115,7 +115,9 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
         except Exception as error:  # noqa: BLE001 - a context that cannot be read closes the run at this node
             run = error
         if self.declaration.is_calling_node:
-            session.scratchpad = (config or {}).get("configurable", {}).get(SCRATCHPAD)
+            configurable = (config or {}).get("configurable", {})
+            session.scratchpad, session.read = configurable.get(SCRATCHPAD), configurable.get(READ)
+            session.resume_map = configurable.get(RESUME_MAP)
         return session, run, Visit(self, log, session)
 
     def _choose_run_id(self, state: JsonObject, session: Session) -> str:

@@ -60,14 +60,18 @@ class Session:
 
     __slots__ = (
         "_taken",
+        "answers",
         "by_code",
         "carried",
         "is_replay",
         "last",
         "opening",
         "over",
+        "question",
+        "read",
         "request",
         "resumable",
+        "resume_map",
         "run",
         "run_id",
         "scratchpad",
@@ -99,6 +103,14 @@ class Session:
         """Whether the run is one that is decided again, and so is nothing to be recorded."""
         self.scratchpad: Any = None
         """Where LangGraph keeps what a body was answered that interrupted the run by itself."""
+        self.resume_map: Mapping[str, Any] | None = None
+        """Answers by the ids of interrupts, as LangGraph hands them on."""
+        self.answers: list[Any] | None = None
+        """What the run was resumed with in this session; None where nobody knows, as inside another graph."""
+        self.question: Any = None
+        """What the run waited for when it was left."""
+        self.read: Any = None
+        """With what a node may ask LangGraph for channels."""
         self.resumable = True
         """Whether a checkpointer keeps the run while it waits."""
         self.run: Run[Any, Any] | None = None
