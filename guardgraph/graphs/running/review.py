@@ -176,7 +176,8 @@ def wait_for_answer(part: Part, interrupt: GraphInterrupt, run: Run[Any, Any] | 
     with session.pause_clock():
         told = yield from note_open_run(part, session, "waiting", session.waiting)
     if told is not None and told.error is not None and is_recording_required(part.frame, run):
-        session.waiting = withhold_steps({**session.waiting}, "history")
+        bare = withhold_steps(build_timeline(visit.log, {}), "history")
+        session.waiting = {**session.waiting, **bare, "path": session.waiting["path"]}
 
 
 def describe_waiting_run(part: Part, interrupt: GraphInterrupt, visit: Visit, *, by_call: bool = False) -> JsonObject:
