@@ -174,8 +174,8 @@ def check_declarations(
         _require_declared_names(item, "writes", item.writes, outputs if item.kind == "terminal" else channels)
         _require_declared_names(item, "reads", item.reads, [*channels, *(inputs if item.entry else ())])
         _require_declared_names(item, "to", item.to, declarations)
-        families = (name for name in catalogue.families if item.entry or name != AUDIT_UNAVAILABLE)
-        _require_declared_names(item, "stops", item.stops, families)
+        own = [name for name in item.stops if not (item.entry and name == AUDIT_UNAVAILABLE)]
+        _require_declared_names(item, "stops", own, (name for name in catalogue.families if name != AUDIT_UNAVAILABLE))
         _require_declared_names(item, "phase", [item.phase], catalogue.phases)
         for reason, family in _list_grammar_reasons(item).items():
             entry = catalogue.find(reason)
