@@ -169,7 +169,9 @@ class RecordedCall(TypedDict):
     where nobody counted them and nobody asked how many are allowed. Absent where nobody knows."""
     outcome: str
     """JSON text of ``[form, content, about]``: form is ``text`` (of a model), ``value`` (what was returned) or
-    ``failure`` (reason and details; a timeout is one too); about has the proposer, its prompt and its usage."""
+    ``failure`` (reason and details; a timeout is one too); about has the proposer, its prompt and its usage. Of a
+    person it has ``reviewer``, who answered, ``licence``, of the call that was shown, if one was, and ``approval``, the
+    SHA-256 of ``{"question": …, "decision": …, "reviewer": …, "licence": …}``; runs before 0.7 have none of these."""
     seconds: float
     """How long it took."""
 
