@@ -343,13 +343,18 @@ def test_a_knowledge_base_is_added_to(file):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_prints_what_it_printed(name, copies):
-    """The same JSON document, and the same exit code; a base is no longer repaired row by row, which says less."""
+    """The same JSON document, and the same exit code; a base is no longer repaired row by row, which says less.
+
+    Of a store it is said that nothing is open in it: 0.6.0 kept no beginnings.
+    """
     done = run(*COMMANDS[name])
     assert done.exit_code == 0, done.stderr
     before = expected()["commands"][name]
     if name == "kb check":
         without = {key: value for key, value in before.items() if key not in ("closed", "removed", "repaired")}
         before = {**without, "refused": [], "rebuilt": False}
+    if name == "audit verify":
+        before = {**before, "open": [], "clock_steps": []}
     assert json.loads(done.stdout) == before
 
 
