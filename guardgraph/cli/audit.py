@@ -218,6 +218,8 @@ def select_store_runs(
 def make_run_row(stored: guardgraph.StoredRun) -> JsonObject:
     """Return what a list says of a run."""
     row: JsonObject = {"seq": stored.position.seq, "at": stored.position.at, "run_id": stored.run_id}
+    if stored.earlier:
+        row["earlier"] = list(stored.earlier)
     if stored.recording is None:
         return {**row, "erased": True} if stored.changed is None else {**row, "changed": stored.changed}
     result = stored.recording["result"]
@@ -256,9 +258,11 @@ def _format_open_state(intents: int, receipts: int, waiting: bool) -> str:
 
 def _print_run_rows(screen: Screen, rows: Iterable[JsonObject]) -> None:
     for row in rows:
-        redacted = ", redacted" if row.get("redacted") else ""
+        more = ", redacted" if row.get("redacted") else ""
+        if "earlier" in row:
+            more += f", recorded before as {', '.join(map(str, row['earlier']))}"
         screen.print_text(
-            f"{row['seq']:>6}  {row['at'][:19]}  {row['run_id']}  {_format_row_ending(row)}{redacted}", indent=0, hang=8
+            f"{row['seq']:>6}  {row['at'][:19]}  {row['run_id']}  {_format_row_ending(row)}{more}", indent=0, hang=8
         )
 
 
@@ -499,7 +503,10 @@ def _print_checked_document(screen: Screen, checked: guardgraph.CheckedRun) -> N
     screen.print_with_label("run", checked.run_id, f", {checked.pattern}, guardgraph {checked.guardgraph}")
     screen.print_with_label("entry", f"{checked.seq}:{checked.hash}")
     screen.print_with_label("signature", SIGNED[checked.signed])
-    if checked.ok:
+    if checked.ok and checked.signed == "unchecked":
+        said = "every verdict was derived again; no findings, but who signed it was not checked: give --public-key"
+        screen.print_text((said, "yellow"), indent=0)
+    elif checked.ok:
         screen.print_text(("every verdict was derived again; no findings", "green"), indent=0)
     for finding in checked.findings:
         screen.print_text((f"{finding.kind}: {finding}", "red"), hang=2)
