@@ -197,7 +197,7 @@ def test_the_grammar_adds_its_own_families():
     nodes = triage().builder.nodes
     stops = {name: spec.metadata["stops"] for name, spec in nodes.items() if spec.metadata["kind"] == "guard"}
     assert stops == {
-        "request_guard": ["invalid_request", "budget", "guard_error"],
+        "request_guard": ["invalid_request", "budget", "guard_error", "audit_unavailable"],
         "label_guard": ["llm", "invalid_label", "budget", "guard_error"],
         "duty_guard": ["desk_denied", "tool", "budget", "guard_error"],
     }

@@ -156,6 +156,33 @@ def test_an_answer_counts_for_whoever_gave_it():
     assert (rejected["stop_reason"], told(rejected)["reviewer"], pay.calls) == ("review_rejected", ADA, [])
 
 
+class Cut(LiveWorld):
+    """A world that is killed once, while the reviewers are asked."""
+
+    killed = False
+
+    def perform(self, asked, seconds):
+        """Make calls."""
+        if asked[0].node == "approve" and asked[0].call.kind == "tool" and not self.killed:
+            self.killed = True
+            raise KeyboardInterrupt
+        return super().perform(asked, seconds)
+
+
+@pytest.mark.parametrize("saver", [memory, sqlite])
+def test_an_answer_of_a_session_that_was_killed_counts_for_nobody_else(saver, tmp_path):
+    """LangGraph keeps it and hands it over again; whoever resumes the run then did not give it."""
+    pay = scripted_tool("paid")
+    with saver(tmp_path) as checkpointer:
+        graph = desk(tool=pay, checkpointer=checkpointer, world=Cut())
+        shown = waiting(graph)
+        with pytest.raises(KeyboardInterrupt):
+            graph.invoke(answering(shown), THREAD, context=signed_in("eve"))
+        again = graph.invoke(None, THREAD, context=signed_in("ada"))
+        assert (again["waiting_for"], pay.calls) == (shown["waiting_for"], [])
+        assert told(graph.invoke(answering(shown), THREAD, context=signed_in("bob")))["reviewer"]["name"] == "bob"
+
+
 class Around(TypedDict, total=False):
     order: str
     result: dict

@@ -59,6 +59,9 @@ class StoredRun:
     """What its content was hashed with, 64 hex digits; None: it was erased or changed."""
     changed: str | None = None
     """What is not as it was recorded, in words; None: nothing is."""
+    earlier: tuple[int, ...] = ()
+    """Numbers of the entries of earlier records with the same id, where a store says them: it was executed again, or
+    recorded again with other content."""
 
 
 @dataclass(frozen=True, slots=True)

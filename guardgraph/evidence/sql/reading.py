@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, Select, exists, or_, select
@@ -52,7 +53,8 @@ def read_latest_record(connection: Connection, run_id: str) -> StoredRun:
     ).first()
     if found is None:
         raise InputError(f"run_id: a run of the store is required; given: {run_id!r:.80}")
-    return _read_stored_row(found)
+    [stored] = _read_stored_rows(connection, [found])
+    return stored
 
 
 def read_run_batch(
@@ -87,7 +89,17 @@ def read_run_batch(
         query = query.where(exists().where(CALLERS.c.seq == ENTRIES.c.seq, CALLERS.c.tenant == tenant))
     if since is not None:
         query = query.where(ENTRIES.c.at >= since)
-    return [_read_stored_row(row) for row in connection.execute(query.order_by(ENTRIES.c.seq).limit(size))]
+    return _read_stored_rows(connection, connection.execute(query.order_by(ENTRIES.c.seq).limit(size)).all())
+
+
+def _read_stored_rows(connection: Connection, rows: Sequence[Any]) -> list[StoredRun]:
+    """Return what rows say, each the latest record of its run, with the numbers of the earlier ones."""
+    chosen = select(ENTRIES.c.run_id, ENTRIES.c.seq).where(ENTRIES.c.run_id.in_([row.run_id for row in rows]))
+    numbers: dict[str, list[int]] = {}
+    for run_id, seq in connection.execute(chosen.order_by(ENTRIES.c.seq)):
+        numbers.setdefault(run_id, []).append(seq)
+    stored = zip(rows, map(_read_stored_row, rows), strict=True)
+    return [replace(item, earlier=tuple(seq for seq in numbers[row.run_id] if seq < row.seq)) for row, item in stored]
 
 
 def _select_stored_runs() -> Select[Any]:

@@ -44,9 +44,10 @@ def check_store_schema(connection: Connection, shown: str) -> int:
         told = f"version {versions[0]}" if len(versions) == 1 else "no one version"
         raise ConfigurationError(f"{shown}: a store of version {VERSION} is required; it has {told}")
     version: int = versions[0]
-    if ours != TABLES[version]:
-        wrong = ", ".join(sorted(TABLES[version] ^ ours))
-        raise ConfigurationError(f"{shown}: the tables of version {version} are required; not as there: {wrong}")
+    if missing := TABLES[version] - ours:
+        raise ConfigurationError(f"{shown}: it lacks tables: {', '.join(sorted(missing))}")
+    if more := ours - TABLES[version]:
+        raise ConfigurationError(f"{shown}: of version {version}, it has tables of another: {', '.join(sorted(more))}")
     if triggers := sorted(connection.scalars(text(_TRIGGERS[connection.dialect.name]))):
         raise ConfigurationError(
             f"{shown}: a store without triggers or rules is required; it has {', '.join(triggers):.200}"

@@ -233,10 +233,14 @@ class SqlStore:
 
         check_kept_line("by", "who closes", by)
         check_kept_line("why", "why it is closed", why)
+        self._require_known_run(run_id)
         if run_id not in {item.run_id for item in self.open_runs()}:
-            known = "it has ended or was closed" if self.entries(run_id) else "there is no such run"
-            raise InputError(f"run_id: a run that is open is required; given: {run_id!r:.80}: {known}")
+            raise InputError(f"run_id: a run that is open is required; it has ended or was closed: {run_id!r:.80}")
         return self.database.append_entry(prepare_new_close(run_id, how="closed", by=by, why=why))
+
+    def _require_known_run(self, run_id: object) -> None:
+        if not isinstance(run_id, str) or find_json_problem(run_id) is not None or not self.entries(run_id):
+            raise InputError(f"run_id: a run of the store is required; given: {run_id!r:.80}")
 
     def _read_or(self, nothing: T, work: Callable[[Connection], T]) -> T:
         """Return what is read, or nothing where there is no store yet."""
@@ -352,8 +356,8 @@ class SqlStore:
         if (run_id is None) == (tenant is None and user is None):
             raise ConfigurationError("erase: either a run_id, or a tenant or user, is required")
         _check_storable_names(tenant=tenant, user=user)
-        if run_id is not None and not self.entries(run_id):
-            raise InputError(f"run_id: a run of the store is required; given: {run_id!r:.80}")
+        if run_id is not None:
+            self._require_known_run(run_id)
         chosen = (
             erasing.select_run_to_erase(run_id)
             if run_id is not None

@@ -35,7 +35,8 @@ def convert_database_error(error: BaseException, address: Address) -> BaseExcept
     if isinstance(error, GuardgraphError):
         return error
     driver = address.url.get_dialect().import_dbapi()
-    if not isinstance(error, SQLAlchemyError | OSError | OverflowError | driver.Error):  # a number that SQLite has not
+    odd = OverflowError | UnicodeDecodeError  # a number that SQLite has not, a message that repeats what was damaged
+    if not isinstance(error, SQLAlchemyError | OSError | odd | driver.Error):
         return error
     line = _format_database_error(
         _get_database_message(error.orig if isinstance(error, DBAPIError) else error), address
