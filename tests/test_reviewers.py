@@ -264,19 +264,35 @@ def test_reviewers_may_be_awaited_and_have_the_time_of_the_run(mode):
     assert content(run(graph, answering(shown, takes=0), mode, config=THREAD)) == PAID
 
 
-def test_a_world_that_answers_in_a_persons_place_is_held_to_it_too():
+def _said_no(answer):
+    """Return an answer as a world says it that says by itself that a person said no."""
+    return Outcome("failure", {"reason": "review_rejected", "details": answer}, {"reviewer": ADA})
+
+
+@pytest.mark.parametrize(
+    ("answers", "decision"),
+    [
+        (lambda answer: Outcome("value", answer, {}), "approve"),
+        (lambda answer: Outcome("text", answer, {"reviewer": ADA}), "approve"),
+        (lambda answer: Outcome("value", answer, {"reviewer": ADA}), "reject"),
+        (_said_no, "reject"),
+    ],
+)
+def test_a_world_that_answers_in_a_persons_place_is_held_to_it_too(answers, decision):
     """What a world of the deployment's own answers needs an identity as any answer does; else the run is closed."""
 
     class Eager(LiveWorld):
         def perform(self, asked, seconds):
             if asked[0].call.kind != "person":
                 return super().perform(asked, seconds)
-            return [Performed(Outcome("value", {"hash": asked[0].request, "decision": "approve"}, {}), 0.0)]
+            outcome = answers({"hash": asked[0].request, "decision": decision})
+            return [Performed(outcome, 0.0, outcome.packed())]
 
     result = desk(world=Eager()).invoke(ORDER, THREAD, context=signed_in("eve"))
     assert result["stop_reason"] == "guard_error:approve"
     assert "refused by the reviewers" in result["details"]["message"]
-    assert told(desk(world=Eager()).invoke(ORDER, THREAD, context=signed_in("bob")))["reviewer"]["name"] == "bob"
+    result = desk(world=Eager()).invoke(ORDER, THREAD, context=signed_in("bob"))
+    assert (told(result)["reviewer"]["name"], told(result)["answer"]["decision"]) == ("bob", decision)
 
 
 @pytest.mark.parametrize(

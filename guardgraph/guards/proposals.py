@@ -156,7 +156,8 @@ def reviewed(packed: str) -> JsonObject:
         The whole answer: the hash of what was shown, the decision, and whatever the person added.
 
     Raises:
-        Stop: ``review_unavailable``, ``review_expired`` or ``review_rejected``; details say why.
+        Stop: ``review_unavailable``, ``review_expired`` or ``review_rejected``; details say why. Of a recording made
+            before 0.7 ``review_stale``, too.
         NotJson: no person's answer was packed there.
     """
     outcome = Outcome.unpacked(packed)

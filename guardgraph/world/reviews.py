@@ -45,6 +45,19 @@ def ask_person_for_answer(asked: Asked) -> Outcome:
     return Outcome("value", interrupt(build_question(asked)), {})
 
 
+def is_review_unanswered(outcome: Outcome) -> bool:
+    """Say whether a world brought no answer from a person, but why there is none.
+
+    A world of the deployment's own may say by itself that a person said no; that is an answer like any other.
+    """
+    return outcome.form == "failure" and outcome.content["reason"] != REJECTED
+
+
+def read_asked_answer(outcome: Outcome) -> Any:
+    """Return the answer in what a world brought from a person."""
+    return outcome.content["details"] if outcome.form == "failure" else outcome.content
+
+
 def build_question(asked: Asked) -> JsonObject:
     """Return what a person is shown: who asks what, and the hash that an answer has to name."""
     return {"node": asked.node, "shown": asked.call.request, "hash": asked.request, **asked.beside}
@@ -155,7 +168,7 @@ def bind_recorded_decision(outcome: Outcome, asked: Asked) -> Outcome:
     """
     if "reviewer" not in outcome.about:
         return outcome
-    answer = outcome.content["details"] if outcome.form == "failure" else outcome.content
+    answer = read_asked_answer(outcome)
     decision = answer["decision"] if is_review_answer(answer) else ""
     about = bind_decision(asked, decision, outcome.about["reviewer"])
     return outcome if about == outcome.about else Outcome(outcome.form, outcome.content, about)

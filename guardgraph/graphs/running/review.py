@@ -33,6 +33,8 @@ from guardgraph.world.reviews import (
     build_unavailable_review,
     find_answer_problem,
     is_answer_of_session,
+    is_review_unanswered,
+    read_asked_answer,
     read_question,
 )
 
@@ -70,11 +72,11 @@ def ask_for_decision(asked: Asked, left: float, part: Part, run: Run[Any, Any], 
         return Performed(expired, 0.0)
     asked = replace(asked, beside=build_beside_question(asked, before, asked_at))
     kept, given = _list_session_answers(session)
-    while True:
+    for _ in [*kept, None]:  # each is handed over once; then the run waits
         [performed] = yield [asked], left
-        if performed.outcome.form != "value":  # a world of the deployment's own says why nobody answers
+        if is_review_unanswered(performed.outcome):
             return performed
-        answer = performed.outcome.content
+        answer = read_asked_answer(performed.outcome)
         is_kept = is_answer_of_session(answer, kept)
         if is_kept and not is_answer_of_session(answer, given):
             continue
@@ -84,11 +86,14 @@ def ask_for_decision(asked: Asked, left: float, part: Part, run: Run[Any, Any], 
             refusal = _find_refusal(reviewer, run, visit)
             if refusal is None:
                 assert not isinstance(reviewer, str)  # which is a refusal
-                return performed._replace(outcome=build_decision(answer, asked, reviewer))
+                return performed._replace(outcome=build_decision(answer, asked, reviewer), packed=None)
             problem = {"problem": f"answer: {refusal}"}
-        if not is_kept:
-            raise TypeError(f"world: for a person, an answer that counts is required; {problem['problem']}")
         asked = replace(asked, beside={**asked.beside, **problem})
+        if not is_kept:
+            break
+    raise TypeError(
+        f"world: for a person, an answer that counts is required; {asked.beside.get('problem', 'given: none')}"
+    )
 
 
 def _list_session_answers(session: Session) -> tuple[list[Any], list[Any]]:
