@@ -205,11 +205,12 @@ class SqlStore:
 
         Raises:
             StoreError: the store cannot be read.
-            ConfigurationError: the database is no store of this version, or the id is no text.
+            ConfigurationError: the database is no store of this version.
         """
         from guardgraph.evidence.sql.reading import read_run_entries
 
-        _check_storable_names(run_id=run_id)
+        if not isinstance(run_id, str) or find_json_problem(run_id) is not None:  # no database takes it as a text
+            return []
         return self._read_or([], lambda connection: read_run_entries(connection, run_id))
 
     def close_run(self, run_id: str, *, by: str, why: str) -> Receipt:
@@ -238,8 +239,8 @@ class SqlStore:
             raise InputError(f"run_id: a run that is open is required; it has ended or was closed: {run_id!r:.80}")
         return self.database.append_entry(prepare_new_close(run_id, how="closed", by=by, why=why))
 
-    def _require_known_run(self, run_id: object) -> None:
-        if not isinstance(run_id, str) or find_json_problem(run_id) is not None or not self.entries(run_id):
+    def _require_known_run(self, run_id: str) -> None:
+        if not self.entries(run_id):
             raise InputError(f"run_id: a run of the store is required; given: {run_id!r:.80}")
 
     def _read_or(self, nothing: T, work: Callable[[Connection], T]) -> T:
