@@ -189,16 +189,20 @@ class SqlStore:
         _check_storable_names(request=request)
         return self._read_or([], lambda connection: read_request_notes(connection, request))
 
-    def open_runs(self) -> list[OpenRun]:
+    def open_runs(self, run_id: str | None = None) -> list[OpenRun]:
         """Return the runs that began, and have neither ended nor been closed, in the order in which they began.
+
+        Args:
+            run_id: of one run: it is returned if it is open; None for all.
 
         Raises:
             StoreError: the store cannot be read.
-            ConfigurationError: the database is no store of this version.
+            ConfigurationError: the database is no store of this version, or the id is no text.
         """
         from guardgraph.evidence.sql.reading import read_open_runs
 
-        return self._read_or([], read_open_runs)
+        _check_storable_names(run_id=run_id)
+        return self._read_or([], lambda connection: read_open_runs(connection, run_id))
 
     def entries(self, run_id: str) -> list[str]:
         """Return the texts of all entries of a run, in order of the chain: beginning, notes, records, close.
@@ -235,7 +239,7 @@ class SqlStore:
         check_kept_line("by", "who closes", by)
         check_kept_line("why", "why it is closed", why)
         self._require_known_run(run_id)
-        if run_id not in {item.run_id for item in self.open_runs()}:
+        if not self.open_runs(run_id):
             raise InputError(f"run_id: a run that is open is required; it has ended or was closed: {run_id!r:.80}")
         return self.database.append_entry(prepare_new_close(run_id, how="closed", by=by, why=why))
 
