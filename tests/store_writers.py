@@ -13,6 +13,7 @@ import sys
 import time
 from itertools import count
 from multiprocessing import forkserver
+from types import SimpleNamespace
 from unittest.mock import patch
 
 from langgraph.checkpoint.sqlite import SqliteSaver
@@ -102,6 +103,36 @@ def killed_at(url, checkpoints, where):
     process.join()
     pipe.close()
     return run_id
+
+
+def call_tools(url, pipe, checkpoints, first):
+    """Make runs, each on a thread of its own, and send the id of each whose tool is called, until somebody ends it."""
+    begun = Telling(sql_store(url, timeout=TIMEOUT), None, False)
+    ids = []
+    begun.pipe = SimpleNamespace(send=ids.append)
+
+    def called(request):
+        pipe.send(ids[-1])
+        return []
+
+    agent = create_rag_agent(recorder=begun, checkpointer=saver(checkpoints), retriever=called, sources=SOURCES)
+    pipe.send("ready")
+    for number in count(first):
+        agent.invoke(QUESTION, {"configurable": {"thread_id": str(number)}}, durability="async")
+
+
+def called_and_killed(url, checkpoints, kills, seed):
+    """Let processes make runs, kill each at some point, and return the ids of the runs that called a tool."""
+    chance, called = random.Random(seed), []
+    for number in range(kills):
+        process, pipe = started(call_tools, url, checkpoints, number * 1000)
+        assert pipe.recv() == "ready"
+        time.sleep(chance.random())
+        process.kill()
+        called += sent(pipe)
+        process.join()
+        pipe.close()
+    return called
 
 
 def started(target, url, *arguments):

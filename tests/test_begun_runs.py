@@ -20,6 +20,9 @@ from typing_extensions import TypedDict
 
 from guardgraph import ConfigurationError, InputError, LiveWorld, replay, verify
 from guardgraph.grammar import Policy
+from guardgraph.graphs.running.node import aperform_driven_node, perform_driven_node
+from guardgraph.graphs.running.session import Session
+from guardgraph.graphs.running.telling import list_open_notes, note_open_run, take_steps
 from guardgraph.testing import InMemoryRecorder, ScriptedClock
 
 THREAD = {"configurable": {"thread_id": "1"}}
@@ -338,3 +341,56 @@ def test_graphs_inside_a_graph_have_requests_and_threads_of_their_own():
         said = [begun[key] for begun in kept.begun]
         assert len(set(said)) == 2
         assert all(text.startswith(f"{outside}|") for text in said)
+
+
+# Notes of a run that goes on
+
+
+def noting(kept):
+    """Return a node of a graph with a recorder, and a session of it."""
+    part = triage(recorder=kept).frame.nodes["lookup"]
+    session = Session(part.frame.world)
+    session.run_id, session.request = "run 1", "order 7"
+    return part, session
+
+
+def driven(part, session):
+    """Note something between two calls, as a body at work does, and return what came of it."""
+    told = yield from note_open_run(part, session, "intent", {"key": "pay 1"})
+    listed = yield from list_open_notes(part, session)
+    return {"told": told, "listed": listed}
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+def test_a_node_at_work_has_the_recorder_keep_notes(mode):
+    """By a step of its own; what was noted of the request is given back."""
+    kept = InMemoryRecorder()
+    part, session = noting(kept)
+    steps = driven(part, session)
+    world = part.frame.world
+    done = perform_driven_node(steps, world) if mode == "sync" else asyncio.run(aperform_driven_node(steps, world))
+    [note] = kept.noted
+    assert (note["run_id"], note["request"], note["kind"], note["content"]) == (
+        "run 1",
+        "order 7",
+        "intent",
+        {"key": "pay 1"},
+    )
+    assert (done["told"].error, done["listed"].came) == (None, [note])
+
+
+def test_a_note_that_cannot_be_kept_is_told(caplog):
+    """It raises nowhere; a recorder that keeps endings only, and a replay, are told nothing."""
+
+    class Full(InMemoryRecorder):
+        def note(self, note):
+            raise OSError("the disk is full")
+
+    part, session = noting(Full())
+    assert take_steps(driven(part, session))["told"].error["type"] == "OSError"
+    assert "recorder.note failed" in caplog.text
+    part, session = noting(Kept())
+    assert take_steps(driven(part, session)) == {"told": None, "listed": None}
+    part, session = noting(InMemoryRecorder())
+    session.is_replay = True
+    assert take_steps(driven(part, session)) == {"told": None, "listed": None}

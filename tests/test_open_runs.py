@@ -5,26 +5,41 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+from base64 import b64encode
 from contextlib import closing
 
 import psycopg
 import pytest
 from cli_runs import empty_folder, refused, run
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from exported_runs import private_pem
 from langgraph.checkpoint.memory import InMemorySaver
 from made_by_0_6 import STORE
-from store_writers import TIMEOUT, killed_at, resume
+from store_writers import QUESTION, TIMEOUT, killed_at, resume
 from stored_runs import everything_written, new_database, opened, recording, running_server
 from ticket_pattern import TICKET, triage
 
-from guardgraph import ConfigurationError, InputError, Redaction, StoreError, sql_store
-from guardgraph.evidence.chain import read_chain_entry
+from guardgraph import (
+    ConfigurationError,
+    InputError,
+    Redaction,
+    StoreError,
+    check_document,
+    create_rag_agent,
+    export_run,
+    sign_document,
+    sql_store,
+)
+from guardgraph.evidence.chain import entry_hash, note_entry, read_chain_entry
 from guardgraph.evidence.sql import writing
+from guardgraph.evidence.strict_json import format_document_text
 from guardgraph.testing import InMemoryRecorder
 
 server = pytest.fixture(scope="module")(running_server)
 database = pytest.fixture(new_database)
 THREAD = {"configurable": {"thread_id": "1"}}
 NOW = "2026-01-01T00:00:00.000000+00:00"
+AGENT = "guardgraph:create_rag_agent"
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -407,3 +422,79 @@ def test_what_cannot_be_closed_is_one_clear_line(arguments, message, store):
     """Nothing is written."""
     assert message in refused(run("audit", "close", *arguments))
     assert len(store.open_runs()) == 2
+
+
+# Documents
+
+
+def test_a_document_names_all_entries_of_its_run(url):
+    """When it began, what was noted, and other records of the same id; each is held against its hash and its run."""
+    store = sql_store(url)
+    run_id = create_rag_agent(recorder=store).invoke(QUESTION)["run_id"]
+    document = export_run(store, run_id)
+    [begun] = document["chain"]["also"]
+    assert (document["format"], read_chain_entry(begun["entry"])["kind"]) == (2, "begin")
+    assert check_document(document, AGENT).findings == ()
+    again = {**store.read(run_id).recording, "graph": "another"}
+    store.record(again)
+    assert len(export_run(store, run_id)["chain"]["also"]) == 2
+    assert [stored.earlier for stored in store.runs()] == [(2,)]
+    assert store.read(run_id).earlier == (2,)
+
+
+def other(document):
+    """Return the entry of another run's beginning."""
+    return note_entry(1, "0" * 64, NOW, run_id="x", note="intent", content="0" * 64)
+
+
+FORGED = {
+    "another run": lambda also, chain: [{"entry": other(chain), "hash": entry_hash(other(chain))}],
+    "no entry": lambda also, chain: [{"entry": "x", "hash": entry_hash("x")}],
+    "its own entry": lambda also, chain: [{"entry": chain["entry"], "hash": chain["hash"]}],
+    "twice": lambda also, chain: also * 2,
+    "another hash": lambda also, chain: [{**also[0], "hash": "0" * 64}],
+    "another time": lambda also, chain: [
+        {"entry": (text := also[0]["entry"].replace('"at":"2', '"at":"3')), "hash": entry_hash(text)}
+    ],
+}
+
+
+@pytest.mark.parametrize("how", FORGED)
+def test_what_a_document_says_of_other_entries_is_held_against_its_run(how, tmp_path):
+    """One that is of another run, is none, stands twice, or is not what the entry behind it follows, is a finding."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    document = export_run(store, create_rag_agent(recorder=store).invoke(QUESTION)["run_id"])
+    chain = document["chain"]
+    forged = {**document, "chain": {**chain, "also": FORGED[how](chain["also"], chain)}}
+    assert {finding.place.rpartition(".")[0] for finding in check_document(forged, AGENT).findings} == {"chain.also"}
+
+
+@pytest.mark.parametrize("changed", [{"format": 1}, {"chain": None}])
+def test_only_format_2_names_other_entries(changed, tmp_path):
+    """What 0.6.0 can read has the form that it had then."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    document = export_run(store, create_rag_agent(recorder=store).invoke(QUESTION)["run_id"])
+    if "chain" in changed:
+        changed = {"chain": {key: value for key, value in document["chain"].items() if key != "also"}}
+    with pytest.raises(InputError, match=r"^document\.chain\.also: required in format 2, and in no other"):
+        check_document({**document, **changed}, AGENT)
+
+
+@pytest.mark.parametrize("sig", [b"", b"fine", b"\xff" * 64, b"\0" * 65])
+def test_a_signature_that_no_key_could_have_made_is_a_finding(sig, tmp_path):
+    """Without a public key, too: it is no signature of anybody."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    document = export_run(store, create_rag_agent(recorder=store).invoke(QUESTION)["run_id"])
+    envelope = json.loads(sign_document(document, private_pem(Ed25519PrivateKey.generate())))
+    assert check_document(format_document_text(envelope), AGENT).ok
+    envelope["signatures"][0]["sig"] = b64encode(sig).decode()
+    checked = check_document(format_document_text(envelope), AGENT)
+    assert (checked.signed, [finding.kind for finding in checked.findings]) == ("unchecked", ["signature"])
+
+
+@pytest.mark.parametrize("at", ["now", "2026-01-01", "2026-01-01T00:00:00Z or so"])
+def test_the_time_of_an_entry_is_a_time(at):
+    """Anything else is no entry of a chain."""
+    text = note_entry(1, "0" * 64, at, run_id="x", note="intent", content="0" * 64)
+    with pytest.raises(ValueError, match="no entry of format 1"):
+        read_chain_entry(text)

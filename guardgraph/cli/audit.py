@@ -89,7 +89,7 @@ def show(
     inputs.load_dotenv_file()
     opened = open_store_option(store)
     entries = _read_run_entries(opened, run)
-    left = next((item for item in opened.open_runs() if item.run_id == run), None)
+    left = next(iter(opened.open_runs(run) if entries else ()), None)
     if left is None and entries and not any(entry["kind"] == "run" for entry in entries):
         _show_closed_run(run, entries, as_json)
         return

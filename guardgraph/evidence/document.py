@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
+from guardgraph.evidence.chain import entry_hash
 from guardgraph.evidence.contents import read_run_caller, read_stored_recording
 from guardgraph.evidence.place import find_chain_place_problems, hash_recording_content
 from guardgraph.evidence.store import Position, RunStore, StoredRun
@@ -25,6 +26,16 @@ FORMAT: Literal[2] = 2
 """The latest version of the form of a document; `_FORMS` has all that can be read."""
 LEVELS = RESULT_DEPTH + 8
 """Levels of nesting of a document: a result has half of them, and stands in a recording."""
+
+
+@with_config(CLOSED)
+class OtherEntry(TypedDict):
+    """An entry of the run beside the one of its record."""
+
+    hash: Sha256
+    """Its hash: SHA-256 of its text."""
+    entry: str
+    """Its text."""
 
 
 @with_config(CLOSED)
@@ -45,9 +56,9 @@ class ChainPlace(TypedDict):
     """What the content is hashed with, 64 hex digits."""
     content: Sha256
     """SHA-256 of the bytes of the salt and the recording as canonical JSON."""
-    also: NotRequired[Annotated[list[str], Field(min_length=1)]]
-    """Of format 2: the texts of all other entries of the run, in order of the chain: its beginning, notes, a close, and
-    other records of the same id. Their contents are not in the document."""
+    also: NotRequired[Annotated[list[OtherEntry], Field(min_length=1)]]
+    """Of format 2: all other entries of the run, in order of the chain: its beginning, notes, a close, other records of
+    the same id. Their contents are not in the document."""
 
 
 @with_config(CLOSED)
@@ -85,7 +96,8 @@ def export_run(store: RunStore, run_id: str) -> RunDocument:
     if stored.recording is None or stored.salt is None:
         raise InputError(f"run_id: a run that was not erased is required; given: {run_id!r:.80}, which was")
     place = stored.position
-    also = [text for text in _list_run_entries(store, run_id) if text != stored.entry]
+    others = [text for text in _list_run_entries(store, run_id) if text != stored.entry]
+    also = [OtherEntry(hash=entry_hash(text), entry=text) for text in others]
     made: RunDocument = {
         "format": FORMAT if also else 1,
         "chain": {

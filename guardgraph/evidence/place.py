@@ -11,7 +11,7 @@ from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject
 
 if TYPE_CHECKING:
-    from guardgraph.evidence.document import RunDocument
+    from guardgraph.evidence.document import OtherEntry, RunDocument
 
 
 DocumentFindingKind: TypeAlias = Literal["text", "chain", "head", "signature", "verdict", "version", "underived"]
@@ -69,21 +69,28 @@ def find_chain_place_problems(document: RunDocument) -> list[DocumentFinding]:
     return [*wrong, *_find_other_entry_problems(chain.get("also", []), said)]
 
 
-def _find_other_entry_problems(texts: list[str], own: RunEntry) -> list[DocumentFinding]:
-    """Hold what is said to be the other entries of a run against it: each is one, in order of the chain."""
-    wrong, last = [], 0
-    for at, text in enumerate(texts):
+def _find_other_entry_problems(others: list[OtherEntry], own: RunEntry) -> list[DocumentFinding]:
+    """Hold what is said to be the other entries of a run against it: each is one, in order of the chain.
+
+    One that stands right before another, or before the record, is tied to it by its hash.
+    """
+    wrong: list[DocumentFinding] = []
+    place, before = 0, {own["seq"] - 1: own["previous"]}
+    for at, other in reversed([*enumerate(others)]):
         try:
-            said = read_chain_entry(text)
+            said = read_chain_entry(other["entry"])
         except ValueError as error:
             wrong.append(_make_chain_finding(f"also.{at}", str(error)))
             continue
+        seq, mark = said["seq"], entry_hash(other["entry"])
         if said["kind"] == "erasure" or said["run_id"] != own["run_id"]:
             wrong.append(_make_chain_finding(f"also.{at}", "it is no entry of this run"))
-        elif said["seq"] <= last or said["seq"] == own["seq"]:
-            wrong.append(_make_chain_finding(f"also.{at}", "it does not stand behind the one before"))
-        last = max(last, said["seq"])
-    return wrong
+        if (place and seq >= place) or seq == own["seq"]:
+            wrong.append(_make_chain_finding(f"also.{at}", "it does not stand before the one behind it"))
+        if not mark == other["hash"] == before.get(seq, mark):
+            wrong.append(_make_chain_finding(f"also.{at}", f"{other['hash']}; it is {mark} of the entry"))
+        place, before[seq - 1] = seq, said["previous"]
+    return wrong[::-1]
 
 
 def find_chain_head_problems(document: RunDocument, head: tuple[int, str] | None) -> list[DocumentFinding]:

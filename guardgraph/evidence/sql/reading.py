@@ -135,10 +135,14 @@ def _read_entry(row: Any) -> Entry | None:
         return None
 
 
-def select_open_runs() -> Select[Any]:
-    """Choose the ids of the runs that are open; one that is heard of after it was closed is open again."""
+def select_open_runs(run_id: str | None = None) -> Select[Any]:
+    """Choose the ids of the runs that are open; one that is heard of after it was closed is open again.
+
+    Args:
+        run_id: of the one run that is looked at; all where it is None.
+    """
     said, close = OPEN.alias("said"), OPEN.alias("close")
-    return (
+    chosen = (
         select(said.c.run_id)
         .where(
             said.c.kind != "close",
@@ -147,17 +151,18 @@ def select_open_runs() -> Select[Any]:
         )
         .distinct()
     )
+    return chosen if run_id is None else chosen.where(said.c.run_id == run_id)
 
 
-def read_open_runs(connection: Connection) -> list[OpenRun]:
-    """Return the runs that are open, in the order in which they began."""
+def read_open_runs(connection: Connection, run_id: str | None = None) -> list[OpenRun]:
+    """Return the runs that are open, in the order in which they began; of one run, that one if it is."""
     if not has_open_runs(connection):
         return []
     entry = (ENTRIES.c.seq, ENTRIES.c.hash, ENTRIES.c.at, ENTRIES.c.entry)
     found = OPEN.outerjoin(ENTRIES, ENTRIES.c.seq == OPEN.c.seq).outerjoin(CONTENTS, CONTENTS.c.seq == OPEN.c.seq)
     query = select(OPEN.c.kind, OPEN.c.run_id, OPEN.c.note, *entry, CONTENTS.c.salt, CONTENTS.c.content)
     of_runs: dict[str, list[Any]] = {}
-    chosen = query.select_from(found).where(OPEN.c.run_id.in_(select_open_runs())).order_by(OPEN.c.seq)
+    chosen = query.select_from(found).where(OPEN.c.run_id.in_(select_open_runs(run_id))).order_by(OPEN.c.seq)
     for row in connection.execute(chosen):
         of_runs.setdefault(row.run_id, []).append(row)
     return [_build_open_run(run_id, rows) for run_id, rows in of_runs.items()]

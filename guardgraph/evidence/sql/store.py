@@ -189,27 +189,32 @@ class SqlStore:
         _check_storable_names(request=request)
         return self._read_or([], lambda connection: read_request_notes(connection, request))
 
-    def open_runs(self) -> list[OpenRun]:
+    def open_runs(self, run_id: str | None = None) -> list[OpenRun]:
         """Return the runs that began, and have neither ended nor been closed, in the order in which they began.
+
+        Args:
+            run_id: of one run: it is returned if it is open; None for all.
 
         Raises:
             StoreError: the store cannot be read.
-            ConfigurationError: the database is no store of this version.
+            ConfigurationError: the database is no store of this version, or the id is no text.
         """
         from guardgraph.evidence.sql.reading import read_open_runs
 
-        return self._read_or([], read_open_runs)
+        _check_storable_names(run_id=run_id)
+        return self._read_or([], lambda connection: read_open_runs(connection, run_id))
 
     def entries(self, run_id: str) -> list[str]:
         """Return the texts of all entries of a run, in order of the chain: beginning, notes, records, close.
 
         Raises:
             StoreError: the store cannot be read.
-            ConfigurationError: the database is no store of this version, or the id is no text.
+            ConfigurationError: the database is no store of this version.
         """
         from guardgraph.evidence.sql.reading import read_run_entries
 
-        _check_storable_names(run_id=run_id)
+        if not isinstance(run_id, str) or find_json_problem(run_id) is not None:  # no database takes it as a text
+            return []
         return self._read_or([], lambda connection: read_run_entries(connection, run_id))
 
     def close_run(self, run_id: str, *, by: str, why: str) -> Receipt:
@@ -234,12 +239,12 @@ class SqlStore:
         check_kept_line("by", "who closes", by)
         check_kept_line("why", "why it is closed", why)
         self._require_known_run(run_id)
-        if run_id not in {item.run_id for item in self.open_runs()}:
+        if not self.open_runs(run_id):
             raise InputError(f"run_id: a run that is open is required; it has ended or was closed: {run_id!r:.80}")
         return self.database.append_entry(prepare_new_close(run_id, how="closed", by=by, why=why))
 
-    def _require_known_run(self, run_id: object) -> None:
-        if not isinstance(run_id, str) or find_json_problem(run_id) is not None or not self.entries(run_id):
+    def _require_known_run(self, run_id: str) -> None:
+        if not self.entries(run_id):
             raise InputError(f"run_id: a run of the store is required; given: {run_id!r:.80}")
 
     def _read_or(self, nothing: T, work: Callable[[Connection], T]) -> T:

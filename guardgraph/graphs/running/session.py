@@ -226,7 +226,7 @@ def choose_request(config: RunnableConfig | None) -> str | None:
     configurable = (config or {}).get("configurable", {})
     given = configurable.get(REQUEST_KEY)
     if given is None and any(configurable.get(key) is not None for key in ON_A_SERVER):
-        given = configurable.get("run_id")
+        given = configurable.get("run_id") or ((config or {}).get("metadata") or {}).get("run_id")
     if given is None:
         return None
     namespace = _find_graph_namespace(configurable)
