@@ -11,6 +11,8 @@ from guardgraph.evidence.redaction import Redaction as Redaction
 from guardgraph.evidence.signing import sign_document as sign_document
 from guardgraph.evidence.sql.store import SqlStore as SqlStore
 from guardgraph.evidence.sql.store import sql_store as sql_store
+from guardgraph.evidence.store import OpenRun as OpenRun
+from guardgraph.evidence.store import OpenRunStore as OpenRunStore
 from guardgraph.evidence.store import Position as Position
 from guardgraph.evidence.store import Receipt as Receipt
 from guardgraph.evidence.store import Runs as Runs
@@ -47,8 +49,11 @@ from guardgraph.state.rag import RagOk as RagOk
 from guardgraph.state.rag import RagPolicy as RagPolicy
 from guardgraph.state.rag import RagResult as RagResult
 from guardgraph.state.rag import RagStopped as RagStopped
+from guardgraph.state.recording import BegunRun as BegunRun
+from guardgraph.state.recording import OpenRecorder as OpenRecorder
 from guardgraph.state.recording import Recorder as Recorder
 from guardgraph.state.recording import Recording as Recording
+from guardgraph.state.recording import RunNote as RunNote
 from guardgraph.state.research import ResearchBudget as ResearchBudget
 from guardgraph.state.research import ResearchContext as ResearchContext
 from guardgraph.state.research import ResearchInput as ResearchInput

@@ -6,6 +6,7 @@ from guardgraph.guards.proposals import found as found
 from guardgraph.guards.proposals import proposal as proposal
 from guardgraph.guards.proposals import proposed_object as proposed_object
 from guardgraph.guards.proposals import proposed_text as proposed_text
+from guardgraph.guards.proposals import read_reviewer as read_reviewer
 from guardgraph.guards.proposals import reviewed as reviewed
 from guardgraph.guards.stop import Stop as Stop
 from guardgraph.guards.stop import evidence as evidence
@@ -19,6 +20,10 @@ from guardgraph.state.catalogue import StopReason as StopReason
 from guardgraph.state.catalogue import common_reasons as common_reasons
 from guardgraph.state.context import Context as Context
 from guardgraph.state.outcome import Outcome as Outcome
+from guardgraph.state.review import Identity as Identity
+from guardgraph.state.review import Reviewers as Reviewers
+from guardgraph.state.review import ReviewPolicy as ReviewPolicy
+from guardgraph.state.review import hash_licence as hash_licence
 from guardgraph.state.run import Ok as Ok
 from guardgraph.state.run import Result as Result
 from guardgraph.state.run import Stopped as Stopped

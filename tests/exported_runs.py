@@ -59,7 +59,8 @@ def _answered(recorder):
 
 def _reviewed(recorder):
     graph, shown = begun(recorder=recorder)
-    graph.invoke(answering(shown), THREAD, context=TIGHT)
+    again = graph.invoke(answering(shown), THREAD, context=TIGHT)
+    graph.invoke(answering(again), THREAD, context=TIGHT)
 
 
 def _rejected(recorder):

@@ -85,8 +85,14 @@ def page_graphs() -> dict[str, object]:
 
 
 @contextmanager
-def serving(folder: Path, graphs: dict[str, object], **environ: str) -> Iterator[Server]:
+def serving(folder: Path, graphs: dict[str, object], *, auth: str = "", **environ: str) -> Iterator[Server]:
     """Yield a server of these graphs, in a folder that has the page's agents.py.
+
+    Args:
+        folder: empty.
+        graphs: by the name under which they are served.
+        auth: of who is signed in, as langgraph.json names it; nobody is without.
+        environ: more of the environment.
 
     Raises:
         RuntimeError: it ended, or is not ready within five minutes; the message shows what it printed.
@@ -94,7 +100,8 @@ def serving(folder: Path, graphs: dict[str, object], **environ: str) -> Iterator
     port = _free_port()
     server = Server(f"http://127.0.0.1:{port}", folder)
     (folder / "agents.py").write_text(block('"""agents.py'), encoding="utf-8")
-    (folder / "langgraph.json").write_text(json.dumps({"dependencies": ["."], "graphs": graphs}), encoding="utf-8")
+    said: dict[str, object] = {"dependencies": ["."], "graphs": graphs, **({"auth": {"path": auth}} if auth else {})}
+    (folder / "langgraph.json").write_text(json.dumps(said), encoding="utf-8")
     (folder / "docs").symlink_to(ROOT / "docs")
     (folder / "witness").mkdir()
     (folder / "witness" / "sitecustomize.py").write_text(WITNESS, encoding="utf-8")

@@ -66,6 +66,33 @@ class Kept:
         return json.loads(text)
 
 
+class Beginning:
+    """What a recorder needs beside `record`, so that a run which must be recorded begins."""
+
+    def begin(self, run):
+        """Keep nothing."""
+
+    def note(self, note):
+        """Keep nothing."""
+
+    def notes(self, request):
+        """Have nothing."""
+        return []
+
+
+class Failing(Beginning):
+    """A recorder that fails when a run ends, and counts how often it was asked."""
+
+    def __init__(self, error=None):
+        self.error = OSError("the disk is full") if error is None else error
+        self.asked = 0
+
+    def record(self, run):
+        """Fail."""
+        self.asked += 1
+        raise self.error
+
+
 def dead(name):
     """Return a proposer or a tool of this name that nobody may call."""
 

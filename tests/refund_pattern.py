@@ -20,7 +20,7 @@ from guardgraph.grammar import (
     Pattern,
     Proposer,
     Result,
-    Settings,
+    ReviewPolicy,
     Step,
     Stop,
     StopReason,
@@ -63,7 +63,7 @@ class Out(Result):
     raw_refund: NotRequired[Any]
 
 
-class Policy(Settings):
+class Policy(ReviewPolicy):
     max_refund: MaxInt = 50
 
 
@@ -214,9 +214,10 @@ def pattern(proposer=thirty, tool=receipt, *, bodies=None, policy=None, budget=N
     return p
 
 
-def refund(*args, checkpointer=None, world=None, recorder=None, shadow=None, **kwargs):
+def refund(*args, checkpointer=None, world=None, recorder=None, reviewers=None, shadow=None, **kwargs):
     """Return the pattern's graph; see `pattern`."""
     compiled = {"checkpointer": checkpointer, "world": world, "recorder": recorder, "shadow": shadow}
+    compiled["reviewers"] = reviewers
     return pattern(*args, **kwargs).compile(name="refund", **compiled)
 
 

@@ -13,6 +13,7 @@ import sys
 import time
 from itertools import count
 from multiprocessing import forkserver
+from types import SimpleNamespace
 from unittest.mock import patch
 
 from langgraph.checkpoint.sqlite import SqliteSaver
@@ -25,6 +26,7 @@ PROCESSES.set_forkserver_preload(["pytest", "store_writers"])
 TIMEOUT = 120
 """Seconds that a store may take where sixteen processes share two cores."""
 QUESTION = {"question": "What is the P1 first response target?"}
+SOURCES = ["support_policy", "security_policy", "billing_policy"]
 
 
 def write(url, pipe, template, numbers):
@@ -37,10 +39,11 @@ def write(url, pipe, template, numbers):
 
 
 class Sending:
-    """A store that sends what it acknowledged."""
+    """A store that sends what it acknowledged of endings, and keeps beginnings."""
 
     def __init__(self, store, pipe):
         self.store, self.pipe = store, pipe
+        self.begin, self.note, self.notes = store.begin, store.note, store.notes
 
     def record(self, run):
         """Record a run, and send what the store said of it."""
@@ -61,6 +64,75 @@ def run_agents(url, pipe, checkpoints, first):
     for number in count(first):
         pipe.send(number)
         agent.invoke(QUESTION, {"configurable": {"thread_id": str(number)}}, durability="sync")
+
+
+class Telling:
+    """A store that sends the id of a run that it has kept the beginning of, and may hang then."""
+
+    def __init__(self, store, pipe, hangs):
+        self.store, self.pipe, self.hangs = store, pipe, hangs
+        self.record, self.note, self.notes = store.record, store.note, store.notes
+
+    def begin(self, run):
+        """Keep a beginning, and send its id."""
+        self.store.begin(run)
+        self.pipe.send(run["run_id"])
+        if self.hangs:
+            time.sleep(TIMEOUT)
+
+
+def stand_still(url, pipe, checkpoints, where):
+    """Begin a run on a thread, and stand still behind its beginning, or in its tool, until somebody ends it."""
+    store = Telling(sql_store(url, timeout=TIMEOUT), pipe, where == "beginning")
+
+    def stands(request):
+        pipe.send("called")
+        time.sleep(TIMEOUT)
+
+    agent = create_rag_agent(recorder=store, checkpointer=saver(checkpoints), retriever=stands, sources=SOURCES)
+    agent.invoke(QUESTION, {"configurable": {"thread_id": "1"}}, durability="sync")
+
+
+def killed_at(url, checkpoints, where):
+    """Let a process begin a run, kill it where it stands still, and return the id of the run."""
+    process, pipe = started(stand_still, url, checkpoints, where)
+    run_id = pipe.recv()
+    if where != "beginning":
+        assert pipe.recv() == "called"
+    process.kill()
+    process.join()
+    pipe.close()
+    return run_id
+
+
+def call_tools(url, pipe, checkpoints, first):
+    """Make runs, each on a thread of its own, and send the id of each whose tool is called, until somebody ends it."""
+    begun = Telling(sql_store(url, timeout=TIMEOUT), None, False)
+    ids = []
+    begun.pipe = SimpleNamespace(send=ids.append)
+
+    def called(request):
+        pipe.send(ids[-1])
+        return []
+
+    agent = create_rag_agent(recorder=begun, checkpointer=saver(checkpoints), retriever=called, sources=SOURCES)
+    pipe.send("ready")
+    for number in count(first):
+        agent.invoke(QUESTION, {"configurable": {"thread_id": str(number)}}, durability="async")
+
+
+def called_and_killed(url, checkpoints, kills, seed):
+    """Let processes make runs, kill each at some point, and return the ids of the runs that called a tool."""
+    chance, called = random.Random(seed), []
+    for number in range(kills):
+        process, pipe = started(call_tools, url, checkpoints, number * 1000)
+        assert pipe.recv() == "ready"
+        time.sleep(chance.random())
+        process.kill()
+        called += sent(pipe)
+        process.join()
+        pipe.close()
+    return called
 
 
 def started(target, url, *arguments):
@@ -125,7 +197,7 @@ def survived(url, checkpoints, kills, seed):
     kept = {stored.run_id: stored.position.receipt for stored in store.runs()}
     lost = {run_id for run_id, receipt in acknowledged.items() if kept[run_id]["seq"] < receipt["seq"]}
     verification = store.verify()
-    assert (lost, verification.findings) == (set(), ())
+    assert (lost, verification.findings, verification.open) == (set(), (), ())
     return len(acknowledged)
 
 

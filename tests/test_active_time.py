@@ -92,8 +92,8 @@ def test_time_of_every_attempt_that_asked_again_counts():
     for _ in range(2):
         shown = graph.invoke(Command(resume="yes"), THREAD)
         assert shown["status"] == "waiting"
-    result = graph.invoke(answering(shown), THREAD, context=budget(80.0))
-    assert result["stop_reason"] == "review_stale"
+    shown = graph.invoke(answering(shown), THREAD, context=budget(80.0))
+    assert shown["waiting_for"]["changed"] == ["settings"]
     shown = waiting(graph, context=budget(59.0))
     shown = graph.invoke(Command(resume="yes"), THREAD, context=budget(59.0))
     result = graph.invoke(answering(shown), THREAD, context=budget(59.0))

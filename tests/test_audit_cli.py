@@ -127,9 +127,9 @@ def test_no_store_is_one_line(here, monkeypatch):
 def test_a_store_of_a_newer_version_is_one_line(store, here):
     """It is neither read nor erased from."""
     with opened(here / "runs.db") as connection:
-        connection.execute("UPDATE guardgraph_store SET version = 2")
+        connection.execute("UPDATE guardgraph_store SET version = 3")
     for arguments in (("list",), ("verify",), ("retain", "--days", "0", "--by", "me")):
-        assert "a store of version 1 is required; it has version 2" in refused(run("audit", *arguments))
+        assert "a store of version 2 is required; it has version 3" in refused(run("audit", *arguments))
 
 
 def test_the_page_of_a_stored_run_says_where_it_stands(store):

@@ -13,7 +13,7 @@ import ticket_pattern
 from halted_runs import halt_before
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
-from recorded_runs import AGENTS, Kept
+from recorded_runs import AGENTS, Beginning, Failing, Kept
 from runs import MODES, check_result, content, masked, run
 from ticket_pattern import REASONS, TICKET, State, triage
 from typing_extensions import TypedDict
@@ -46,21 +46,8 @@ class Approved(refund_pattern.Policy, Policy):
     """The policy of the tests' pattern that asks a person."""
 
 
-class Failing:
-    """A recorder that fails, and counts how often it was asked."""
-
-    def __init__(self, error=None):
-        self.error = OSError("the disk is full") if error is None else error
-        self.asked = 0
-
-    def record(self, run):
-        """Fail."""
-        self.asked += 1
-        raise self.error
-
-
-class Hanging:
-    """A recorder that does not return in its time."""
+class Hanging(Beginning):
+    """A recorder that does not return in its time when a run ends."""
 
     timeout = 0.05
 
@@ -72,7 +59,7 @@ class Hanging:
         self.released.wait(20)
 
 
-class Receipts(Kept):
+class Receipts(Beginning, Kept):
     """A recorder that returns what it is told to."""
 
     def __init__(self, receipt):
@@ -256,7 +243,7 @@ def test_a_recorder_that_hangs_ends_a_run_that_must_be_recorded(mode, hanging):
     unrecorded(REASONS, run(audited(recorder=hanging), TICKET, mode), type="TimeoutError", stop_reason="success")
 
 
-class Wrapping:
+class Wrapping(Beginning):
     """A recorder whose plain function hands on to a coroutine function."""
 
     def record(self, run):
@@ -272,8 +259,12 @@ def test_a_run_whose_record_nobody_awaits_is_not_recorded():
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_graph_without_a_recorder_gives_no_answer_that_must_be_recorded(mode):
-    """Nobody to record is no reason to answer."""
-    unrecorded(REASONS, run(audited(), TICKET, mode), type="NoRecorder", stop_reason="success", outcome="routed")
+    """Nobody to record is no reason to answer: the run ends behind its entry guard, and calls nobody."""
+    called = []
+    result = run(audited(tool=called.append), TICKET, mode)
+    unrecorded(REASONS, result, type="NoRecorder")
+    assert (result["path"], result["phase"], called) == (["request_guard", "stop_audit_unavailable"], "label", [])
+    assert "stop_reason" not in result["details"]
 
 
 @pytest.mark.parametrize("receipt", [None, {"seq": 1, "hash": "ab"}])
@@ -324,7 +315,7 @@ def test_plain_settings_require_no_audit():
 # With checkpoints, persons and graphs around
 
 
-@pytest.mark.parametrize("recorder", [None, Failing()], ids=["none", "failing"])
+@pytest.mark.parametrize("recorder", [Failing()])
 def test_a_run_that_goes_on_on_its_thread_ends_so_too(recorder):
     """Left before a node, or between its terminal and its end; a thread takes new runs afterwards."""
     graph = audited(checkpointer=InMemorySaver(), recorder=recorder)
@@ -333,21 +324,22 @@ def test_a_run_that_goes_on_on_its_thread_ends_so_too(recorder):
     assert halt_before(graph, TICKET, THREAD, "stop_audit_unavailable")
     unrecorded(REASONS, graph.invoke(None, THREAD), stop_reason="success")
     unrecorded(REASONS, graph.invoke(TICKET, THREAD), stop_reason="success")
-    assert recorder is None or recorder.asked == 3
+    assert recorder.asked == 3
 
 
 def test_a_context_that_requires_it_holds_for_the_session_in_which_the_run_ends():
     """The context of the resume decides, as for every setting."""
-    graph = triage(policy=Audited(), checkpointer=InMemorySaver())
-    graph.invoke(TICKET, THREAD, context=REQUIRED, interrupt_before=["lookup"])
+    graph = triage(policy=Audited(), checkpointer=InMemorySaver(), recorder=Failing())
+    assert halt_before(graph, TICKET, THREAD, "lookup", context=REQUIRED)
     assert graph.invoke(None, THREAD)["status"] == "ok"
-    graph.invoke(TICKET, THREAD, interrupt_before=["lookup"])
+    assert halt_before(graph, TICKET, THREAD, "lookup")
     unrecorded(REASONS, graph.invoke(None, THREAD, context=REQUIRED))
 
 
 def test_what_a_person_approved_is_done_and_withheld():
     """A run that waited ends stopped if it cannot be recorded; what was done is done, and the details say it."""
-    graph = refund_pattern.refund(policy=Approved(audit_required=True), checkpointer=InMemorySaver())
+    policy = Approved(audit_required=True)
+    graph = refund_pattern.refund(policy=policy, checkpointer=InMemorySaver(), recorder=Failing())
     waiting = graph.invoke({"order": "A-1"}, THREAD)
     assert waiting["status"] == "waiting"
     answer = refund_pattern.answering(waiting)
@@ -470,12 +462,13 @@ def test_no_guard_stops_a_run_past_its_recorder():
 
 @pytest.mark.parametrize("graph", [triage, audited, create_rag_agent, refund_pattern.refund])
 def test_every_terminal_but_one_leads_to_the_stop(graph):
-    """The edges are drawn for every pattern, and the proof holds."""
+    """So does the entry guard; the edges are drawn for every pattern, and the proof holds."""
     made = graph()
     edges = {(edge.source, edge.target) for edge in made.get_graph().edges}
     kinds = {name: spec.metadata["kind"] for name, spec in made.builder.nodes.items()}
     terminals = {name for name, kind in kinds.items() if kind == "terminal"} - {"stop_audit_unavailable"}
-    assert {start for start, end in edges if end == "stop_audit_unavailable"} == terminals
+    [entry] = [edge.target for edge in made.get_graph().edges if edge.source == "__start__"]
+    assert {start for start, end in edges if end == "stop_audit_unavailable"} == {*terminals, entry}
     assert ("stop_audit_unavailable", "__end__") in edges
     assert verify(made) == []
 
@@ -483,7 +476,7 @@ def test_every_terminal_but_one_leads_to_the_stop(graph):
 @pytest.mark.parametrize(("label", "marked"), [("bug", "routed"), ("none", "label_guard")])
 def test_a_picture_shows_the_stop_at_the_last_node_that_is_drawn(label, marked):
     """Beside the ending that could not be recorded, or the guard whose stop could not be."""
-    graph = audited(proposer=lambda view: {"label": label})
+    graph = audited(proposer=lambda view: {"label": label}, recorder=Failing())
     diagram = draw(graph, graph.invoke(TICKET)).diagram
     [node] = [node for node in diagram.nodes if any(ending.taken for ending in node.endings)]
     assert node.name == marked

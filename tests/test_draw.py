@@ -100,7 +100,7 @@ def test_stops_stand_beside_their_guard_by_family():
     assert chips.count("budget") == chips.count("guard_error") == 1
     [common] = [item for item in elements(picture, "stop") if "every guard can also end the run so" in words(item)]
     assert words(common)[:2] == ["budget", "guard_error"]
-    assert chips.count("audit_unavailable") == 1
+    assert chips.count("audit_unavailable") == 2  # at the entry guard, and in the legend
     [behind] = [item for item in elements(picture, "stop") if "every ending can lead here" in words(item)]
     assert words(behind)[0] == "audit_unavailable"
 
@@ -337,6 +337,7 @@ def test_mermaid_text_has_every_node_and_stop():
     """The text names what is drawn, with the stops of each guard in one box by the names of their nodes."""
     text = draw(guardgraph.create_rag_agent()).mermaid
     assert 'n1{{"request_guard"}}' in text
-    assert 'n1 -.-> n1_stop[/"stop_invalid_request<br>stop_budget<br>stop_guard_error"/]' in text
+    stops = ("stop_invalid_request", "stop_audit_unavailable", "stop_budget", "stop_guard_error")
+    assert f'n1 -.-> n1_stop[/"{"<br>".join(stops)}"/]' in text
     assert text.count("-->") == 14
     assert draw(foreign()).mermaid.count('|"continue"|') == 1

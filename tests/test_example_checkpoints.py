@@ -216,7 +216,7 @@ def test_an_approval_is_for_one_text():
     again = desk.invoke(ASKED, human_approval.THREAD)
     assert again["waiting_for"]["shown"]["answer"] == REVISED
     late = desk.invoke(decided(first, by="Eve"), human_approval.THREAD)
-    assert (late["stop_reason"], "published" in late) == ("review_stale", False)
+    assert (late["waiting_for"]["changed"], "published" in late) == (["place"], False)
 
 
 def test_an_approval_survives_a_restart(tmp_path):

@@ -59,10 +59,7 @@ def test_the_smallest_pattern_runs():
         ({"output": Shared}, r"channels: each name once .*; given twice: task"),
         ({"state": Logged}, r"given twice: log"),
         ({"input": State}, r"given twice: accepted_duty, "),
-        (
-            {"output": NoResult},
-            r"a TypedDict derived from Result is required; missing: attempts, audit, details, ",
-        ),
+        ({"output": NoResult}, r"a TypedDict derived from Result is required; missing: attempts, audit, details, "),
     ],
 )
 def test_channels_are_named_once_and_the_output_is_a_result(changed, message):
@@ -200,7 +197,7 @@ def test_the_grammar_adds_its_own_families():
     nodes = triage().builder.nodes
     stops = {name: spec.metadata["stops"] for name, spec in nodes.items() if spec.metadata["kind"] == "guard"}
     assert stops == {
-        "request_guard": ["invalid_request", "budget", "guard_error"],
+        "request_guard": ["invalid_request", "budget", "guard_error", "audit_unavailable"],
         "label_guard": ["llm", "invalid_label", "budget", "guard_error"],
         "duty_guard": ["desk_denied", "tool", "budget", "guard_error"],
     }

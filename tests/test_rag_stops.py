@@ -15,6 +15,7 @@ from langchain_core.exceptions import (
 )
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import ANSWER, CANDIDATE, INTENT, NAMED, POLICY, QUESTION, SLA, agent, agent_with
+from recorded_runs import Failing
 from runs import ASKED_ONCE, StopCase, check_result, check_stop, content, reasons_without_a_run, run, write_state
 
 from guardgraph import LiveWorld, RagBudget, RagPolicy, create_rag_agent
@@ -124,7 +125,8 @@ AUDITED = {"policy": {"audit_required": True}}
 MARKED = {"policy": {"require_sentence_citations": True}}
 UNCITED = {"sentence": "It is quick."}
 QUOTED = {"unsupported": ["It is quick"], "sentence": "“It is quick”."}
-UNRECORDED = {"details": {"type": "NoRecorder"}, "audit": {"status": "unavailable"}}
+UNRECORDED = {"details": {"type": "OSError"}, "audit": {"status": "unavailable"}}
+UNBEGUN = {"details": {"type": "NoRecorder"}, "audit": {"status": "unavailable"}}
 STOPS = {
     "invalid_request:<field>": StopCase(
         "plan", ask(agent(), {}), {"details": {"field": "question"}}, "invalid_request:question"
@@ -138,11 +140,13 @@ STOPS = {
         )
         for phase, most in (("plan", 1), ("retrieve", 2), ("generate", 5))
     },
-    "audit_unavailable @ plan": StopCase("plan", ask(agent(), {}, context=AUDITED), UNRECORDED),
+    "audit_unavailable @ plan": StopCase("plan", ask(agent(), {}, context=AUDITED), UNBEGUN),
     "audit_unavailable @ retrieve": StopCase(
-        "retrieve", ask(agent(), context={**AUDITED, "budget": {"max_query_chars": 1}}), UNRECORDED
+        "retrieve", ask(agent(recorder=Failing()), context={**AUDITED, "budget": {"max_query_chars": 1}}), UNRECORDED
     ),
-    "audit_unavailable @ generate": StopCase("generate", ask(agent(answer={}), context=AUDITED), UNRECORDED),
+    "audit_unavailable @ generate": StopCase(
+        "generate", ask(agent(answer={}, recorder=Failing()), context=AUDITED), UNRECORDED
+    ),
     "guard_error:<guard> @ plan": StopCase(
         "plan", ask(agent(policy=WRONG_POLICY)), {"details": {"type": "TypeError"}}, "guard_error:plan"
     ),

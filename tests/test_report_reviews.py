@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 from langgraph.types import Command
-from refund_pattern import THREAD, answering, begun
+from refund_pattern import THREAD, TIGHT, answering, begun
 from reported_runs import page, said, with_class
 
 from guardgraph import InputError, report
+from guardgraph.grammar import Identity
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["with its graph", "without"])
 def test_a_page_of_a_run_that_waits_says_for_what(known):
-    """Who asks, what the person is shown, the hash, how to go on, and the path so far; no times and no ending yet."""
+    """Who asks, what the person is shown, the hash, how to go on, and the way so far; no ending yet."""
     graph, shown = begun()
     root = page(shown, graph if known else None)
     assert said(root.find("body/header/h1")) == "… waiting approve"
@@ -50,3 +51,15 @@ def test_a_page_shows_what_a_person_answered(decision):
     assert "Ada" in card
     assert shown["waiting_for"]["hash"] in card
     assert ("pass" if decision == "approve" else "review_rejected") in card
+
+
+def test_the_page_says_what_is_new_about_a_question():
+    """What changed since it was asked before, and who answered it in the end, stand in the page."""
+    graph, shown = begun(reviewers=lambda answer, caller: Identity("Ada Byron", ("finance",)))
+    again = graph.invoke(answering(shown), THREAD, context=TIGHT)
+    words = said(page(again).find("body/main"))
+    assert "not as before" in words
+    assert "settings" in words
+    result = graph.invoke(answering(again), THREAD, context=TIGHT)
+    for name in ("verified", "Ada Byron", "finance"):
+        assert name in said(page(result).find("body/main"))

@@ -8,6 +8,7 @@ import pytest
 from guard_cases import stop_of
 from langchain_core.exceptions import ModelAPIError, ModelAuthenticationError, ModelRateLimitError
 from langgraph.checkpoint.memory import InMemorySaver
+from recorded_runs import Failing
 from research_cases import (
     ANSWER,
     NOTES,
@@ -121,8 +122,8 @@ STOPS = {
     "max_visits": StopCase("plan", lambda: research(context={"budget": {"max_visits": 1}}), DETAILS),
     "audit_unavailable": StopCase(
         "synthesize",
-        lambda: research(context={"policy": {"audit_required": True}}),
-        {"details": {"type": "NoRecorder", "stop_reason": "success"}, "audit": {"status": "unavailable"}},
+        lambda: research(context={"policy": {"audit_required": True}}, recorder=Failing()),
+        {"details": {"type": "OSError", "stop_reason": "success"}, "audit": {"status": "unavailable"}},
     ),
     "guard_error:<guard>": StopCase(
         "search", lambda: edited("query_guard", "plan_guard", accepted_plan=5), DETAILS, "guard_error:query_guard"

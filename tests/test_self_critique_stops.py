@@ -13,6 +13,7 @@ from langchain_core.exceptions import (
     ModelRateLimitError,
     ModelTimeoutError,
 )
+from recorded_runs import Failing
 from runs import StopCase, check_stop, reasons_without_a_run
 from self_critique_cases import (
     APPROVE,
@@ -85,8 +86,8 @@ REVISIONS = {
 UNFIT = revise('ADD "Thank you"', 'REMOVE "change. Thank"', 'REMOVE "Note: Thank"', 'REMOVE "Also: Thank"')
 """Wherever the fallback could add the first phrase, another one would appear."""
 
-AUDITED = {"policy": {"audit_required": True}}
-UNRECORDED = {"details": {"type": "NoRecorder"}, "audit": {"status": "unavailable"}}
+UNKEPT = {"context": {"policy": {"audit_required": True}}, "recorder": Failing()}
+UNRECORDED = {"details": {"type": "OSError"}, "audit": {"status": "unavailable"}}
 STOPS = {
     **{
         reason: StopCase("draft", partial(result_of, text, shorter=text), evidence)
@@ -108,7 +109,7 @@ STOPS = {
     ),
     "max_seconds": StopCase("draft", lambda: result_of(context={"budget": {"max_seconds": 0}}), DETAILS),
     "max_visits": StopCase("draft", lambda: result_of(context={"budget": {"max_visits": 1}}), DETAILS),
-    "audit_unavailable": StopCase("finalize", partial(result_of, DRAFT, REVISE, context=AUDITED), UNRECORDED),
+    "audit_unavailable": StopCase("finalize", partial(result_of, DRAFT, REVISE, **UNKEPT), UNRECORDED),
     "guard_error:<guard>": StopCase("draft", lambda: result_of(drafter=failing), DEFECT, reason="guard_error:draft"),
     "invalid_critique:required_changes_not_enforceable": StopCase(
         "critique",
@@ -186,7 +187,7 @@ def visits(most):
 FURTHER = [
     *LLM_STOPS,
     *(
-        ("audit_unavailable", StopCase(phase, partial(result_of, *given, context=AUDITED, **slots), UNRECORDED))
+        ("audit_unavailable", StopCase(phase, partial(result_of, *given, **UNKEPT, **slots), UNRECORDED))
         for phase, given, slots in (
             ("draft", (), {"drafter": failing}),
             ("critique", (DRAFT,), {"critic": failing}),

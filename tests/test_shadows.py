@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from langgraph.checkpoint.memory import InMemorySaver
-from recorded_runs import AGENTS, Kept, recorded
+from recorded_runs import AGENTS, Beginning, Kept, recorded
 from runs import MODES, masked, run
 from ticket_pattern import TICKET, TIGHT, triage
 
@@ -209,7 +209,7 @@ def test_a_run_that_must_be_recorded_and_is_not_has_no_shadow_left():
     class Audited(ticket_pattern.Policy, Policy):
         """May require an audit."""
 
-    class Full:
+    class Full(Beginning):
         def record(self, run):
             self.run = json.loads(json.dumps(run))
             raise OSError("no space")

@@ -212,7 +212,7 @@ def _watched(file):
 def _newer(file):
     sql_store(f"sqlite:///{file}").record(recording(1))
     with opened(file) as connection:
-        connection.execute("UPDATE guardgraph_store SET version = 2")
+        connection.execute("UPDATE guardgraph_store SET version = 3")
 
 
 def _torn(file):
@@ -226,7 +226,7 @@ def _torn(file):
     [
         (_foreign, "a store of guardgraph is required; it holds other tables"),
         (_text, "an SQLite database is required; file is not a database"),
-        (_newer, "a store of version 1 is required; it has version 2"),
+        (_newer, "a store of version 2 is required; it has version 3"),
         (_torn, "it lacks tables: guardgraph_callers"),
         (_watched, "a store without triggers or rules is required; it has keeps_a_copy"),
     ],
@@ -255,8 +255,8 @@ def test_a_postgres_database_may_hold_other_tables(database):
     assert store.head() is None
     store.record(recording(1))
     with psycopg.connect(plain) as connection:
-        connection.execute("UPDATE guardgraph_store SET version = 2")
-    with pytest.raises(ConfigurationError, match="it has version 2"):
+        connection.execute("UPDATE guardgraph_store SET version = 3")
+    with pytest.raises(ConfigurationError, match="it has version 3"):
         sql_store(plain).head()
 
 

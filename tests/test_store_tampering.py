@@ -242,7 +242,7 @@ def _logical(file):
         with opened(file) as connection:
             connection.text_factory = bytes
             return [connection.execute(f"SELECT * FROM {table} NOT INDEXED").fetchall() for table in sorted(TABLES)]
-    except sqlite3.DatabaseError:
+    except (sqlite3.DatabaseError, UnicodeDecodeError):
         return None
 
 

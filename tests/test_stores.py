@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from memory_store import MemoryStore
+from memory_store import MemoryStore, OpenMemoryStore
 from stored_runs import new_database, running_server
 
 from guardgraph import InputError, sql_store
@@ -13,11 +13,11 @@ server = pytest.fixture(scope="module")(running_server)
 database = pytest.fixture(new_database)
 
 
-@pytest.fixture(params=["sqlite", "postgres", "memory"])
+@pytest.fixture(params=["sqlite", "postgres", "memory", "open memory"])
 def make_store(request, tmp_path):
     """How a store is made, another empty one each time."""
-    if request.param == "memory":
-        return MemoryStore
+    if "memory" in request.param:
+        return OpenMemoryStore if "open" in request.param else MemoryStore
     if request.param == "sqlite":
         return lambda: sql_store(f"sqlite:///{tmp_path}/{len(list(tmp_path.iterdir()))}.db", timeout=60)
     return lambda: sql_store(request.getfixturevalue("database"), timeout=60)
@@ -45,5 +45,6 @@ def test_a_store_of_ones_own_passes_all_at_once():
     made = []
     check_store(lambda: made.append(MemoryStore()) or made[-1])
     assert len(made) == len(STORE_CHECKS)
+    check_store(OpenMemoryStore)
     with pytest.raises(InputError):
         made[0].read("nobody")

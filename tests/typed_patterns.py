@@ -52,7 +52,14 @@ REASONS = gg.Catalogue("refund", ("pay",), gg.common_reasons(phases=("pay",)))
 union = gg.Pattern(
     REASONS, state=State, input=In, output=Refunded | Refused | gg.Waiting, policy=Policy(), budget=gg.Budget()
 )
-agent = union.compile(name="refund")
+
+
+def sign(answer: dict[str, Any], caller: g.Caller | None) -> gg.Identity | None:
+    """Know whoever is signed in."""
+    return None if caller is None or caller.user is None else gg.Identity(caller.user)
+
+
+agent = union.compile(name="refund", reviewers=sign)
 assert_type(agent, g.GuardedGraph[In, Context, Refunded | Refused | gg.Waiting])
 result = agent.invoke({"amount": 7}, context=Context(policy=Policy(currencies=())))
 if result["status"] == "ok":

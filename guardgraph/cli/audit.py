@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -18,6 +19,8 @@ import guardgraph
 from guardgraph.cli import inputs
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED, escape_to_one_line
+from guardgraph.evidence.chain import Entry, read_chain_entry
+from guardgraph.evidence.contents import build_begun_lookup
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 
@@ -46,6 +49,7 @@ Tenant = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="
 
 @app.command(name="list")
 def list_(
+    *,
     store: Store = None,
     pattern: Annotated[
         str | None, typer.Option("--pattern", metavar="NAME", help="Of this pattern.", show_default=False)
@@ -55,11 +59,20 @@ def list_(
         str | None,
         typer.Option("--since", metavar="WHEN", help="Recorded then or later: ISO 8601, UTC.", show_default=False),
     ] = None,
+    only_open: Annotated[bool, typer.Option("--open", help="Those that began and have no ending.")] = False,
+    only_waiting: Annotated[bool, typer.Option("--waiting", help="Those that wait for a person.")] = False,
     as_json: Json = False,
 ) -> None:
-    """List the runs of a store, each by its latest record."""
+    """List the runs of a store, each by its latest record, and then those that are open: that have no ending."""
     inputs.load_dotenv_file()
-    rows = map(make_run_row, select_store_runs(store, pattern=pattern, tenant=tenant, since=since))
+    opened, moment = open_store_option(store), _parse_since_option(since)
+    runs = () if only_open or only_waiting else opened.runs(pattern=pattern, tenant=tenant, since=moment)
+    left = [
+        item
+        for item in opened.open_runs()
+        if _is_open_run_chosen(item, pattern, tenant, moment) and (item.waiting or not only_waiting)
+    ]
+    rows = chain(map(make_run_row, runs), map(make_open_row, left))
     if as_json:
         _print_json_document(list(rows))
     else:
@@ -72,14 +85,27 @@ def show(
     store: Store = None,
     as_json: Json = False,
 ) -> None:
-    """Show a run: where it stands in the chain, and how it ended; with --json its whole recording."""
+    """Show a run: where it stands in the chain, and how it ended or that it is open; with --json all that is kept."""
     inputs.load_dotenv_file()
-    stored = open_store_option(store).read(run)
+    opened = open_store_option(store)
+    entries = _read_run_entries(opened, run)
+    left = next(iter(opened.open_runs(run) if entries else ()), None)
+    if left is None and entries and not any(entry["kind"] == "run" for entry in entries):
+        _show_closed_run(run, entries, as_json)
+        return
+    stored: guardgraph.StoredRun | guardgraph.OpenRun = left or opened.read(run)
+    kept: JsonObject = (
+        {"recording": stored.recording}
+        if isinstance(stored, guardgraph.StoredRun)
+        else {"recording": None, **make_open_row(stored), "begun": stored.begun}
+    )
     if as_json:
         place = {"seq": stored.position.seq, "hash": stored.position.hash, "at": stored.position.at}
-        _print_json_document({"run_id": stored.run_id, "position": place, "recording": stored.recording})
+        _print_json_document({"run_id": stored.run_id, "position": place, **kept, "entries": entries})
+    elif isinstance(stored, guardgraph.StoredRun):
+        _print_stored_run(Screen(), stored, entries)
     else:
-        _print_stored_run(Screen(), stored)
+        _print_open_run(Screen(), stored, entries)
 
 
 @app.command()
@@ -131,13 +157,33 @@ def erase(
 
 
 @app.command()
+def close(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The run's id.", show_default=False)],
+    *,
+    by: Annotated[
+        str, typer.Option("--by", metavar="WHO", help="Who closes; it stays in the chain.", show_default=False)
+    ],
+    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="Why; it stays in the chain.", show_default=False)],
+    store: Store = None,
+    as_json: Json = False,
+) -> None:
+    """Close an open run that is lost: nobody will end it."""
+    inputs.load_dotenv_file()
+    receipt = open_store_option(store).close_run(run, by=by, why=why)
+    if as_json:
+        _print_json_document({"run_id": run, **receipt})
+    else:
+        Screen().print_text(f"entry {receipt['seq']}: run {run} closed by {escape_to_one_line(by)}", indent=0)
+
+
+@app.command()
 def retain(
     days: Annotated[float, typer.Option("--days", metavar="N", help="What is older is erased.", show_default=False)],
     by: By,
     store: Store = None,
     as_json: Json = False,
 ) -> None:
-    """Erase what was recorded more than some days ago; the chain stays."""
+    """Erase what was recorded more than some days ago, but for runs that are open; the chain stays."""
     inputs.load_dotenv_file()
     _print_erasure_and_exit(open_store_option(store).retain(days, by=by), as_json)
 
@@ -172,6 +218,8 @@ def select_store_runs(
 def make_run_row(stored: guardgraph.StoredRun) -> JsonObject:
     """Return what a list says of a run."""
     row: JsonObject = {"seq": stored.position.seq, "at": stored.position.at, "run_id": stored.run_id}
+    if stored.earlier:
+        row["earlier"] = list(stored.earlier)
     if stored.recording is None:
         return {**row, "erased": True} if stored.changed is None else {**row, "changed": stored.changed}
     result = stored.recording["result"]
@@ -179,21 +227,106 @@ def make_run_row(stored: guardgraph.StoredRun) -> JsonObject:
     return {**row, "redacted": bool(stored.recording.get("redacted"))}
 
 
+def make_open_row(left: guardgraph.OpenRun) -> JsonObject:
+    """Return what a list says of a run that is open; its status is ``open`` or ``waiting``."""
+    row: JsonObject = {"seq": left.position.seq, "at": left.position.at, "run_id": left.run_id}
+    begun = left.begun
+    row |= {"pattern": None if begun is None else begun["pattern"], "status": "waiting" if left.waiting else "open"}
+    row |= {"stop_reason": None, "outcome": None, "redacted": bool(begun and begun.get("redacted"))}
+    row |= {"intents": left.intents, "receipts": left.receipts}
+    return row if left.changed is None else {**row, "changed": left.changed}
+
+
+def _is_open_run_chosen(
+    left: guardgraph.OpenRun, pattern: str | None, tenant: str | None, since: datetime | None
+) -> bool:
+    """Say whether an open run is one that options of a list select; of one that was erased, nobody knows more."""
+    if since is not None and datetime.fromisoformat(left.position.at) < since:
+        return False
+    found_by = None if left.begun is None else build_begun_lookup(left.begun)
+    if found_by is None:
+        return pattern is None and tenant is None
+    return pattern in (None, found_by.pattern) and (tenant is None or tenant in [name for name, _ in found_by.callers])
+
+
+def _format_open_state(intents: int, receipts: int, waiting: bool) -> str:
+    """Say of an open run whether it waits, and whether it acted."""
+    acted = f"{intents} {'act' if intents == 1 else 'acts'} noted" if intents else "no act noted"
+    unknown = f", of which the outcome of {intents - receipts} is unknown" if intents > receipts else ""
+    return f"{'waiting for a person' if waiting else 'open'}, {acted}{unknown}"
+
+
 def _print_run_rows(screen: Screen, rows: Iterable[JsonObject]) -> None:
     for row in rows:
-        redacted = ", redacted" if row.get("redacted") else ""
+        more = ", redacted" if row.get("redacted") else ""
+        if "earlier" in row:
+            more += f", recorded before as {', '.join(map(str, row['earlier']))}"
         screen.print_text(
-            f"{row['seq']:>6}  {row['at'][:19]}  {row['run_id']}  {_format_row_ending(row)}{redacted}", indent=0, hang=8
+            f"{row['seq']:>6}  {row['at'][:19]}  {row['run_id']}  {_format_row_ending(row)}{more}", indent=0, hang=8
         )
 
 
 def _format_row_ending(row: JsonObject) -> str:
     if "changed" in row:
         return f"changed: {row['changed']}"
+    if "intents" in row:
+        state = _format_open_state(row["intents"], row["receipts"], row["status"] == "waiting")
+        return f"{row['pattern'] or 'erased'}: {state}"
     return "erased" if "erased" in row else f"{row['pattern']}: {row['outcome'] or row['stop_reason']}"
 
 
-def _print_stored_run(screen: Screen, stored: guardgraph.StoredRun) -> None:
+def _print_open_run(screen: Screen, left: guardgraph.OpenRun, entries: list[Entry]) -> None:
+    from guardgraph.plain.json import excerpt_value
+
+    place, begun = left.position, left.begun
+    screen.print_with_label("run", left.run_id)
+    screen.print_with_label("entry", f"{place.seq}:{place.hash}")
+    screen.print_with_label("began", place.at)
+    screen.print_with_label("state", _format_open_state(left.intents, left.receipts, left.waiting))
+    if begun is None:
+        screen.print_with_label("content", left.changed or "erased")
+    else:
+        screen.print_with_label("pattern", begun["pattern"], f", guardgraph {begun['guardgraph']}")
+        screen.print_with_label("asked", excerpt_value(begun["input"], 600))
+        screen.print_with_label("thread", begun["thread"] or "none: nobody can resume it")
+    _print_run_entries(screen, entries)
+
+
+def _show_closed_run(run: str, entries: list[Entry], as_json: bool) -> None:
+    if as_json:
+        _print_json_document({"run_id": run, "recording": None, "status": "closed", "entries": entries})
+        return
+    screen = Screen()
+    screen.print_with_label("run", run)
+    screen.print_with_label("state", "closed, without an ending")
+    _print_run_entries(screen, entries)
+
+
+def _read_run_entries(store: guardgraph.SqlStore, run: str) -> list[Entry]:
+    """Return what the chain says of a run; an entry that was changed is for `verify` to name."""
+    entries = []
+    for text in store.entries(run):
+        with suppress(ValueError):
+            entries.append(read_chain_entry(text))
+    return entries
+
+
+def _print_run_entries(screen: Screen, entries: list[Entry]) -> None:
+    """Print all that the chain says of a run, an entry a line."""
+    for entry in entries:
+        screen.print_with_label(f"{entry['seq']}", f"{entry['at'][:19]}  {_format_run_entry(entry)}")
+
+
+def _format_run_entry(entry: Entry) -> str:
+    if entry["kind"] == "close":
+        by = f"run {entry['by']}" if entry["how"] == "superseded" else entry["by"]
+        return f"{entry['how']} by {escape_to_one_line(by)}: {escape_to_one_line(entry['why'])}"
+    if entry["kind"] == "note":
+        return f"noted: {entry['note']}"
+    return {"run": "recorded", "begin": "began", "erasure": "erased"}[entry["kind"]]
+
+
+def _print_stored_run(screen: Screen, stored: guardgraph.StoredRun, entries: list[Entry]) -> None:
     from guardgraph.plain.json import excerpt_value
 
     place = stored.position
@@ -202,6 +335,7 @@ def _print_stored_run(screen: Screen, stored: guardgraph.StoredRun) -> None:
     screen.print_with_label("recorded", place.at)
     if stored.recording is None:
         screen.print_with_label("content", "erased")
+        _print_run_entries(screen, entries)
         return
     row = make_run_row(stored)
     screen.print_with_label("pattern", row["pattern"], f", guardgraph {stored.recording['guardgraph']}")
@@ -212,12 +346,19 @@ def _print_stored_run(screen: Screen, stored: guardgraph.StoredRun) -> None:
     screen.print_with_label("path", " ".join(stored.recording["result"]["path"]))
     if row["redacted"]:
         screen.print_with_label("redacted", f"in {len(stored.recording['redacted'])} places")
+    if len(entries) > 1:
+        _print_run_entries(screen, entries)
 
 
 def _print_verification(screen: Screen, found: Verification) -> None:
     screen.print_text(f"{found.entries} entries, {found.runs} of runs; head {found.head or 'none'}", indent=0)
     for item in found.erasures:
         screen.print_text(f"entry {item.seq}: {_format_erasure_line(item)} at {item.at}", hang=2)
+    for left in found.open:
+        state = _format_open_state(left.intents, left.receipts, left.waiting)
+        screen.print_text(f"entry {left.seq}: run {left.run_id} {state}, since {left.at}", hang=2)
+    for step in found.clock_steps:
+        screen.print_text(f"entry {step.seq}: a clock went back, from {step.previous} to {step.at}", hang=2)
     if found.ok:
         screen.print_text(("no findings", "green"), indent=0)
     for finding in found.findings:
@@ -362,7 +503,10 @@ def _print_checked_document(screen: Screen, checked: guardgraph.CheckedRun) -> N
     screen.print_with_label("run", checked.run_id, f", {checked.pattern}, guardgraph {checked.guardgraph}")
     screen.print_with_label("entry", f"{checked.seq}:{checked.hash}")
     screen.print_with_label("signature", SIGNED[checked.signed])
-    if checked.ok:
+    if checked.ok and checked.signed == "unchecked":
+        said = "every verdict was derived again; no findings, but who signed it was not checked: give --public-key"
+        screen.print_text((said, "yellow"), indent=0)
+    elif checked.ok:
         screen.print_text(("every verdict was derived again; no findings", "green"), indent=0)
     for finding in checked.findings:
         screen.print_text((f"{finding.kind}: {finding}", "red"), hang=2)

@@ -217,9 +217,9 @@ def _find_last_drawn_node(shape: Topology, taken: Taken) -> str:
 def _list_endings_behind(shape: Topology, taken: Taken | None) -> tuple[DrawnEnding, ...]:
     endings = []
     for name in shape.builder.nodes:
-        before = shape.list_preceding_nodes(name)
+        before = [other for other in shape.list_preceding_nodes(name) if not shape.is_entry(other)]
         only = _is_folded_terminal(shape, name) and all(_is_drawn_terminal(shape, other) for other in before)
-        if only and (taken is None or name != taken.path[-1]):
+        if only and before and (taken is None or name != taken.path[-1]):
             endings.append(_make_drawn_ending(shape, name))
     return tuple(endings)
 

@@ -1,7 +1,8 @@
 """The chain: what its entries say, how each is tied to the one before, and the runs of numbers that an erasure names.
 
-An entry is canonical JSON text, and its hash is the SHA-256 of that text. Nothing personal is in it: of a run it has
-the id and the salted hash of the content, of an erasure who erased which numbers, when and how.
+An entry is canonical JSON text, and its hash is the SHA-256 of that text. Nothing personal is in it: of a run, of its
+beginning and of a note of it, it has the id and the salted hash of the content; of a run that was closed, who closed it
+and why; of an erasure, who erased which numbers, when and how.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing_extensions import TypedDict
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.hashing import canonical_json
-from guardgraph.state.recording import CLOSED
+from guardgraph.state.recording import CLOSED, Moment, NoteKind
 
 FORMAT: Literal[1] = 1
 """The version of the form of an entry."""
@@ -29,6 +30,8 @@ Sha256: TypeAlias = Annotated[str, Field(pattern=f"^{HASH.pattern}$")]
 Number: TypeAlias = Annotated[int, Field(ge=1)]
 How: TypeAlias = Literal["erase", "retain"]
 """Whether certain runs were erased, or all that had been kept long enough."""
+HowClosed: TypeAlias = Literal["closed", "superseded"]
+"""Whether somebody closed an open run, or a run that began on its thread did."""
 
 
 @with_config(CLOSED)
@@ -38,7 +41,7 @@ class RunEntry(TypedDict):
     format: Literal[1]
     seq: Number
     previous: Sha256
-    at: str
+    at: Moment
     kind: Literal["run"]
     run_id: str
     content: Sha256
@@ -51,14 +54,59 @@ class ErasureEntry(TypedDict):
     format: Literal[1]
     seq: Number
     previous: Sha256
-    at: str
+    at: Moment
     kind: Literal["erasure"]
     by: str
     how: How
     erased: list[tuple[Number, Number]]
 
 
-Entry: TypeAlias = RunEntry | ErasureEntry
+@with_config(CLOSED)
+class BeginEntry(TypedDict):
+    """The entry of a run that began."""
+
+    format: Literal[1]
+    seq: Number
+    previous: Sha256
+    at: Moment
+    kind: Literal["begin"]
+    run_id: str
+    content: Sha256
+
+
+@with_config(CLOSED)
+class NoteEntry(TypedDict):
+    """The entry of something that was noted of an open run."""
+
+    format: Literal[1]
+    seq: Number
+    previous: Sha256
+    at: Moment
+    kind: Literal["note"]
+    run_id: str
+    note: NoteKind
+    content: Sha256
+
+
+@with_config(CLOSED)
+class CloseEntry(TypedDict):
+    """The entry that closes an open run which nobody will end."""
+
+    format: Literal[1]
+    seq: Number
+    previous: Sha256
+    at: Moment
+    kind: Literal["close"]
+    run_id: str
+    how: HowClosed
+    by: str
+    """Who closed it; of a superseded one, the id of the run that began on its thread."""
+    why: str
+
+
+Entry: TypeAlias = RunEntry | ErasureEntry | BeginEntry | NoteEntry | CloseEntry
+OpenEntry: TypeAlias = BeginEntry | NoteEntry | CloseEntry
+"""What is said of a run before its ending, or instead of one."""
 
 
 def run_entry(seq: int, previous: str, at: str, *, run_id: str, content: str) -> str:
@@ -102,6 +150,35 @@ def erasure_entry(seq: int, previous: str, at: str, *, by: str, how: How, erased
     """
     head = {"format": FORMAT, "seq": seq, "previous": previous, "at": at}
     return canonical_json({**head, "kind": "erasure", "by": by, "how": how, "erased": group_entry_numbers(erased)})
+
+
+def begin_entry(seq: int, previous: str, at: str, *, run_id: str, content: str) -> str:
+    """Return the text of the entry of a run that began; arguments as of `run_entry`."""
+    return _write_entry(seq, previous, at, kind="begin", run_id=run_id, content=content)
+
+
+def note_entry(seq: int, previous: str, at: str, *, run_id: str, note: NoteKind, content: str) -> str:
+    """Return the text of the entry of a note of an open run; arguments as of `run_entry`, and the kind of the note."""
+    return _write_entry(seq, previous, at, kind="note", run_id=run_id, note=note, content=content)
+
+
+def close_entry(seq: int, previous: str, at: str, *, run_id: str, how: HowClosed, by: str, why: str) -> str:
+    """Return the text of the entry that closes an open run.
+
+    Args:
+        seq: as in `run_entry`.
+        previous: as in `run_entry`.
+        at: as in `run_entry`.
+        run_id: of the run.
+        how: how it came to be closed.
+        by: who closed it, or the id of the run that superseded it.
+        why: in words.
+    """
+    return _write_entry(seq, previous, at, kind="close", run_id=run_id, how=how, by=by, why=why)
+
+
+def _write_entry(seq: int, previous: str, at: str, **said: str) -> str:
+    return canonical_json({"format": FORMAT, "seq": seq, "previous": previous, "at": at, **said})
 
 
 def validate_chain_head(head: object) -> tuple[int, str] | None:

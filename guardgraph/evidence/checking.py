@@ -122,9 +122,12 @@ def _open_document_file(data: bytes, public_key: bytes | None) -> tuple[RunDocum
     signed: Signed = "unchecked"
     if public_key is not None:
         signed = "yes" if sealed.is_signed_by(public_key) else "wrong"
-    wrong = DocumentFinding("signature", "signatures.0", "not by the holder of this key over these bytes")
+    if signed == "wrong":
+        findings.append(DocumentFinding("signature", "signatures.0", "not by the holder of this key over these bytes"))
+    elif not sealed.is_signature_possible:
+        findings.append(DocumentFinding("signature", "signatures.0", "no signature that any key could have made"))
     inside, more = _read_document_json("payload", sealed.payload)
-    return validate_run_document(inside), signed, [*findings, *([wrong] if signed == "wrong" else []), *more]
+    return validate_run_document(inside), signed, [*findings, *more]
 
 
 def _read_document_json(name: str, data: bytes) -> tuple[JsonObject, list[DocumentFinding]]:

@@ -10,7 +10,7 @@ from secrets import token_hex
 from typing import Any
 
 from guardgraph.plain.json import JsonObject
-from guardgraph.state.recording import Recording
+from guardgraph.state.recording import BegunRun, Recording
 
 SALT_BYTES = 32
 """As many as the hash has: nobody finds a content by hashing what it may have been."""
@@ -48,8 +48,13 @@ def content_hash(salt: str, content: str) -> str:
 
 def read_stored_recording(content: str) -> Recording:
     """Return the recording that a content is the text of."""
-    recording: Recording = json.loads(content)
+    recording: Recording = read_stored_content(content)
     return recording
+
+
+def read_stored_content(content: str) -> Any:
+    """Return what a content is the text of: a recording, a beginning or a note."""
+    return json.loads(content)
 
 
 def build_run_lookup(recording: Recording) -> Lookup:
@@ -58,6 +63,11 @@ def build_run_lookup(recording: Recording) -> Lookup:
     return normalize_run_lookup(
         recording["pattern"], {read_run_caller(opening) for opening in openings} - {(None, None)}
     )
+
+
+def build_begun_lookup(begun: BegunRun) -> Lookup:
+    """Return what a run that began is found by."""
+    return normalize_run_lookup(begun["pattern"], {read_run_caller(dict(begun["opening"]))} - {(None, None)})
 
 
 def normalize_run_lookup(pattern: Any, callers: Iterable[tuple[Any, Any]]) -> Lookup:

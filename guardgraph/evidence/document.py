@@ -5,13 +5,14 @@ The same document is always the same text, byte for byte, so that whatever is ch
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
+from guardgraph.evidence.chain import entry_hash
 from guardgraph.evidence.contents import read_run_caller, read_stored_recording
 from guardgraph.evidence.place import find_chain_place_problems, hash_recording_content
 from guardgraph.evidence.store import Position, RunStore, StoredRun
@@ -19,12 +20,22 @@ from guardgraph.evidence.strict_json import format_document_text, parse_strict_j
 from guardgraph.plain.errors import InputError
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import RESULT_DEPTH, JsonObject, find_json_problem, is_plain_json
-from guardgraph.state.recording import CLOSED, Sha256
+from guardgraph.state.recording import CLOSED, Moment, Sha256
 
-FORMAT: Literal[1] = 1
-"""The version of the form of a document; `_FORMS` has all that can be read."""
+FORMAT: Literal[2] = 2
+"""The latest version of the form of a document; `_FORMS` has all that can be read."""
 LEVELS = RESULT_DEPTH + 8
 """Levels of nesting of a document: a result has half of them, and stands in a recording."""
+
+
+@with_config(CLOSED)
+class OtherEntry(TypedDict):
+    """An entry of the run beside the one of its record."""
+
+    hash: Sha256
+    """Its hash: SHA-256 of its text."""
+    entry: str
+    """Its text."""
 
 
 @with_config(CLOSED)
@@ -37,7 +48,7 @@ class ChainPlace(TypedDict):
     """The hash of its entry: SHA-256 of the entry's text."""
     previous: Sha256
     """The hash of the entry before."""
-    at: str
+    at: Moment
     """When it was recorded: UTC, ISO 8601."""
     entry: str
     """The text of its entry."""
@@ -45,22 +56,26 @@ class ChainPlace(TypedDict):
     """What the content is hashed with, 64 hex digits."""
     content: Sha256
     """SHA-256 of the bytes of the salt and the recording as canonical JSON."""
+    also: NotRequired[Annotated[list[OtherEntry], Field(min_length=1)]]
+    """Of format 2: all other entries of the run, in order of the chain: its beginning, notes, a close, other records of
+    the same id. Their contents are not in the document."""
 
 
 @with_config(CLOSED)
 class RunDocument(TypedDict):
     """One run of one tenant, and its place in a chain."""
 
-    format: Literal[1]
-    """The version of this form."""
+    format: Literal[1, 2]
+    """The version of this form: 2 where the chain has other entries of the run, else 1."""
     chain: ChainPlace
     """Where the run stands."""
     recording: JsonObject
     """The run: a `Recording`, with its result."""
 
 
-_FORMS: Mapping[int, Any] = {FORMAT: RunDocument}
-"""The forms that can be read, by their version; a later version of guardgraph adds its own and keeps these."""
+_FORMS: Mapping[int, bool] = {1: False, FORMAT: True}
+"""The forms that can be read, by their version, and whether they name other entries; a later version of guardgraph adds
+its own and keeps these."""
 
 
 def export_run(store: RunStore, run_id: str) -> RunDocument:
@@ -81,8 +96,10 @@ def export_run(store: RunStore, run_id: str) -> RunDocument:
     if stored.recording is None or stored.salt is None:
         raise InputError(f"run_id: a run that was not erased is required; given: {run_id!r:.80}, which was")
     place = stored.position
+    others = [text for text in _list_run_entries(store, run_id) if text != stored.entry]
+    also = [OtherEntry(hash=entry_hash(text), entry=text) for text in others]
     made: RunDocument = {
-        "format": FORMAT,
+        "format": FORMAT if also else 1,
         "chain": {
             "seq": place.seq,
             "hash": place.hash,
@@ -94,6 +111,8 @@ def export_run(store: RunStore, run_id: str) -> RunDocument:
         },
         "recording": dict(stored.recording),
     }
+    if also:
+        made["chain"]["also"] = also
     _check_document_tenant(made)
     if wrong := find_chain_place_problems(made):
         raise InputError(f"run_id: a run that is what was recorded is required; {wrong[0]}")
@@ -116,12 +135,20 @@ def validate_run_document(given: Any) -> RunDocument:
         known = " or ".join(map(str, _FORMS))
         raise InputError(f"document: one of format {known} is required; given: {_format_document_version(number)}")
     try:
-        made: RunDocument = _get_document_adapter(number).validate_python(given)
+        made: RunDocument = _get_document_adapter().validate_python(given)
     except ValidationError as error:
         item = error.errors(include_url=False)[0]
         raise InputError(f"document.{'.'.join(map(str, item['loc']))}: {item['msg']}") from None
+    if ("also" in made["chain"]) is not _FORMS[number]:
+        raise InputError("document.chain.also: required in format 2, and in no other")
     _check_document_tenant(made)
     return made
+
+
+def _list_run_entries(store: RunStore, run_id: str) -> list[str]:
+    """Return the texts of all entries of a run; of a store that keeps endings only, none."""
+    entries: Callable[[str], list[str]] | None = getattr(store, "entries", None)
+    return [] if entries is None else entries(run_id)
 
 
 def build_stored_run(document: RunDocument) -> StoredRun:
@@ -133,8 +160,8 @@ def build_stored_run(document: RunDocument) -> StoredRun:
 
 
 @cache
-def _get_document_adapter(number: int) -> TypeAdapter[Any]:
-    return TypeAdapter(_FORMS[number])
+def _get_document_adapter() -> TypeAdapter[RunDocument]:
+    return TypeAdapter(RunDocument)
 
 
 def _format_document_version(number: object) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from guardgraph.evidence.chain import entry_hash, read_chain_entry
+from guardgraph.evidence.chain import RunEntry, entry_hash, read_chain_entry
 from guardgraph.evidence.contents import content_hash
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject
 
 if TYPE_CHECKING:
-    from guardgraph.evidence.document import RunDocument
+    from guardgraph.evidence.document import OtherEntry, RunDocument
 
 
 DocumentFindingKind: TypeAlias = Literal["text", "chain", "head", "signature", "verdict", "version", "underived"]
@@ -46,7 +46,7 @@ def find_chain_place_problems(document: RunDocument) -> list[DocumentFinding]:
     except ValueError as error:
         return [_make_chain_finding("entry", str(error))]
     if said["kind"] != "run":
-        return [_make_chain_finding("entry", "the entry of a run is required; it is that of an erasure")]
+        return [_make_chain_finding("entry", f"the entry of a run is required; its kind is {said['kind']}")]
     pairs = [
         ("hash", chain["hash"], entry_hash(chain["entry"]), "of the entry"),
         ("seq", chain["seq"], said["seq"], "in the entry"),
@@ -61,11 +61,36 @@ def find_chain_place_problems(document: RunDocument) -> list[DocumentFinding]:
         ),
         ("entry", said["run_id"], recording.get("run_id"), "in the recording: its run_id"),
     ]
-    return [
+    wrong = [
         _make_chain_finding(name, f"{ours!s:.80}; it is {theirs!s:.80} {where}")
         for name, ours, theirs, where in pairs
         if ours != theirs
     ]
+    return [*wrong, *_find_other_entry_problems(chain.get("also", []), said)]
+
+
+def _find_other_entry_problems(others: list[OtherEntry], own: RunEntry) -> list[DocumentFinding]:
+    """Hold what is said to be the other entries of a run against it: each is one, in order of the chain.
+
+    One that stands right before another, or before the record, is tied to it by its hash.
+    """
+    wrong: list[DocumentFinding] = []
+    place, before = 0, {own["seq"] - 1: own["previous"]}
+    for at, other in reversed([*enumerate(others)]):
+        try:
+            said = read_chain_entry(other["entry"])
+        except ValueError as error:
+            wrong.append(_make_chain_finding(f"also.{at}", str(error)))
+            continue
+        seq, mark = said["seq"], entry_hash(other["entry"])
+        if said["kind"] == "erasure" or said["run_id"] != own["run_id"]:
+            wrong.append(_make_chain_finding(f"also.{at}", "it is no entry of this run"))
+        if (place and seq >= place) or seq == own["seq"]:
+            wrong.append(_make_chain_finding(f"also.{at}", "it does not stand before the one behind it"))
+        if not mark == other["hash"] == before.get(seq, mark):
+            wrong.append(_make_chain_finding(f"also.{at}", f"{other['hash']}; it is {mark} of the entry"))
+        place, before[seq - 1] = seq, said["previous"]
+    return wrong[::-1]
 
 
 def find_chain_head_problems(document: RunDocument, head: tuple[int, str] | None) -> list[DocumentFinding]:

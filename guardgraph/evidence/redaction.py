@@ -15,7 +15,16 @@ from typing import Any, TypeAlias
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import RESULT_DEPTH, is_nested_too_deep
-from guardgraph.state.recording import Asking, Fingerprints, Opening, RecordedCall, RecordedVisit, Recording
+from guardgraph.state.recording import (
+    Asking,
+    BegunRun,
+    Fingerprints,
+    Opening,
+    RecordedCall,
+    RecordedVisit,
+    Recording,
+    RunNote,
+)
 from guardgraph.state.run import RECORDED, Ok, TimelineEntry
 
 Place: TypeAlias = tuple[str | int, ...]
@@ -171,17 +180,58 @@ def redact_recording(recording: Recording, redaction: Redaction) -> Recording:
     In a run of which something was redacted, hashes of what was asked and written are zeros: a phone number is soon
     found by its hash.
     """
+    made, places = _redact_form(recording, redaction)
+    if places:
+        made["redacted"] = [list(place) for place in places]
+    return made  # type: ignore[no-any-return]
+
+
+def redact_begun_run(begun: BegunRun, redaction: Redaction) -> BegunRun:
+    """Return the beginning of a run without what is not to be kept: what a path leads to in its recording.
+
+    The ids of its request and its thread stay: they are what it is found by.
+    """
+    head = {key: value for key, value in begun.items() if key not in (*_FOUND_BY, "opening")}
+    made, places = _redact_form({**head, "visits": [{"opening": begun["opening"]}]}, redaction)
+    [visit] = made.pop("visits")
+    whole: Any = {**{key: begun.get(key) for key in _FOUND_BY if key in begun}, **made, **visit}
+    if places:
+        whole["redacted"] = [list(place[2:] if place[0] == "visits" else place) for place in places]
+    return whole  # type: ignore[no-any-return]
+
+
+def redact_run_note(note: RunNote, redaction: Redaction) -> RunNote:
+    """Return a note without what is not to be kept: a call's is redacted as a call of a recording, another as a result.
+
+    The id of its request stays: it is what it is found by.
+    """
+    if note["kind"] == "waiting":
+        made, places = _redact_form({"result": note["content"]}, redaction)
+        content, places = made["result"], [place[1:] for place in places]
+    else:
+        made, places = _redact_form({"calls": [note["content"]]}, redaction)
+        content, places = made["calls"][0], [place[2:] for place in places]
+    whole: Any = {**note, "content": content}
+    if places:
+        whole["redacted"] = [["content", *place] for place in places]
+    return whole  # type: ignore[no-any-return]
+
+
+_FOUND_BY = ("request", "thread", "forked_from")
+
+
+def _redact_form(form: Any, redaction: Redaction) -> tuple[Any, list[Place]]:
+    """Return a recording, or what has parts of one, without what is not to be kept, and where that stood."""
     by_fields = _Pass()
-    made = by_fields.redact_whole(recording, [tuple(path.split(".")) for path in redaction.fields])
+    made = by_fields.redact_whole(form, [tuple(path.split(".")) for path in redaction.fields])
     by_patterns = _Pass(_compile_redaction_patterns(by_fields.texts, redaction.patterns))
     made = by_patterns.redact_whole(made, [])
     places = sorted({*by_fields.places, *by_patterns.places}, key=lambda place: [str(step) for step in place])
     if places:
         made = _zero_recorded_hashes(made, ())
-        made["redacted"] = [list(place) for place in places]
         if "nameless" in made:
             made["nameless"] = [place for place in made["nameless"] if ("input", *place) not in places]
-    return made  # type: ignore[no-any-return]
+    return made, places
 
 
 def _compile_redaction_patterns(texts: Iterable[str], patterns: Iterable[str]) -> list[re.Pattern[str]]:

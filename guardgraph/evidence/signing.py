@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
+from guardgraph.evidence.chain import HASH
 from guardgraph.evidence.document import RunDocument, validate_run_document
 from guardgraph.evidence.strict_json import MOST_BYTES, format_document_text
 from guardgraph.plain.errors import ConfigurationError, InputError
@@ -24,6 +25,11 @@ from guardgraph.state.recording import CLOSED
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+
+SIGNATURE_BYTES = 64
+"""Of Ed25519 (RFC 8032)."""
+GROUP_ORDER = 2**252 + 27742317777372353535851937790883648493
+"""Of Ed25519 (RFC 8032): no key verifies a signature whose second half is larger."""
 
 PAYLOAD_TYPE = "application/vnd.guardgraph.run+json"
 """What the payload of an envelope is."""
@@ -72,6 +78,14 @@ class Sealed:
         self.payload = _decode_envelope_base64(envelope["payload"], "payload")
         """The bytes that were signed."""
         self._keyid, self._signature = signature["keyid"], _decode_envelope_base64(signature["sig"], "signatures.0.sig")
+
+    @property
+    def is_signature_possible(self) -> bool:
+        """Whether the holder of some key may have made it: 64 bytes, the last 32 a number below the group's order."""
+        number = int.from_bytes(self._signature[32:], "little")
+        return (
+            len(self._signature) == SIGNATURE_BYTES and number < GROUP_ORDER and HASH.fullmatch(self._keyid) is not None
+        )
 
     def is_signed_by(self, public_key: bytes) -> bool:
         """Say whether this very payload was signed by the holder of a key.

@@ -1,7 +1,9 @@
-"""What a store of finished runs is, for those of this library and for one of your own.
+"""What a store of runs is, for those of this library and for one of your own.
 
 A store is a recorder that keeps what it is given in a chain: each entry has a number, the hash of the entry before and
-its own. `guardgraph.testing.check_store` holds a store of your own against what is said here.
+its own. One that is an `OpenRunStore` keeps runs from their beginning on, and knows which are open: a run is open from
+its beginning until its ending is recorded, or until it is closed, by somebody or by a run that begins on its thread.
+`guardgraph.testing.check_store` holds a store of your own against what is said here.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypedDict
 
-from guardgraph.state.recording import Recording
+from guardgraph.state.recording import BegunRun, Recording, RunNote
 
 
 class Receipt(TypedDict):
@@ -57,6 +59,28 @@ class StoredRun:
     """What its content was hashed with, 64 hex digits; None: it was erased or changed."""
     changed: str | None = None
     """What is not as it was recorded, in words; None: nothing is."""
+    earlier: tuple[int, ...] = ()
+    """Numbers of the entries of earlier records with the same id, where a store says them: it was executed again, or
+    recorded again with other content."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRun:
+    """A run that began, and has no ending."""
+
+    run_id: str
+    position: Position
+    """Where its beginning stands in the chain; of a run whose beginning was not kept, its first note."""
+    begun: BegunRun | None
+    """None: it was erased or changed, or was not kept."""
+    intents: int
+    """How often it was about to act, as it was noted."""
+    receipts: int
+    """How often it is known what came of that."""
+    waiting: bool
+    """Whether it waits for a person: nothing else was noted since."""
+    changed: str | None = None
+    """What is not as it was written, in words; None: nothing is."""
 
 
 class Runs(Protocol):
@@ -73,7 +97,10 @@ class Runs(Protocol):
 
 
 class RunStore(Protocol):
-    """Whoever keeps finished runs in a chain and gives them back; a `guardgraph.Recorder` too."""
+    """Whoever keeps finished runs in a chain and gives them back; a `guardgraph.Recorder` too.
+
+    One that also keeps runs that have not ended is an `OpenRunStore`.
+    """
 
     def record(self, run: Recording) -> Receipt:
         """Append a run; once this returns, it is kept.
@@ -100,4 +127,46 @@ class RunStore(Protocol):
             pattern: of runs of this pattern only, as their catalogue names it.
             tenant: of runs only that somebody of this tenant began or resumed.
             since: of runs only that were recorded then or later; a date and time with its zone.
+        """
+
+
+class OpenRunStore(RunStore, Protocol):
+    """A store that keeps runs from their beginning on; a `guardgraph.state.recording.OpenRecorder` too."""
+
+    def begin(self, run: BegunRun) -> Receipt:
+        """Append that a run began; once this returns, it is kept.
+
+        The run that began last on the same thread, of a graph of this name, is closed if it is open, in an entry of its
+        own before. A run that is given again with the same content gets the receipt that it has.
+
+        Raises:
+            StoreError: the run has ended already, or it could not be kept.
+        """
+
+    def note(self, note: RunNote) -> Receipt:
+        """Append a note of a run; once this returns, it is kept."""
+
+    def notes(self, request: str) -> list[RunNote]:
+        """Return what was noted of a request, of all its runs, in its order; what was erased is not there.
+
+        Raises:
+            StoreError: a note is not as it was noted.
+        """
+
+    def open_runs(self) -> list[OpenRun]:
+        """Return the runs that are open, in the order in which they began."""
+
+    def entries(self, run_id: str) -> list[str]:
+        """Return the texts of all entries of a run, in order of the chain: beginning, notes, records, close."""
+
+    def close_run(self, run_id: str, *, by: str, why: str) -> Receipt:
+        """Append that a run that is open is lost: nobody will end it.
+
+        Args:
+            run_id: of the run.
+            by: who says so.
+            why: in words.
+
+        Raises:
+            InputError: there is no such run, or it is not open.
         """

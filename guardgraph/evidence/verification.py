@@ -10,28 +10,34 @@ import json
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any, Literal, TypeAlias
 
 from pydantic_core import from_json
 
 from guardgraph.evidence.chain import (
     START,
+    BeginEntry,
     Entry,
     ErasureEntry,
     How,
+    NoteEntry,
+    OpenEntry,
     RunEntry,
     entry_hash,
     read_chain_entry,
     validate_chain_head,
 )
-from guardgraph.evidence.contents import Lookup, build_run_lookup, content_hash, read_stored_recording
+from guardgraph.evidence.contents import Lookup, build_begun_lookup, build_run_lookup, content_hash, read_stored_content
 from guardgraph.plain.json import JsonObject
 
 FindingKind: TypeAlias = Literal[
-    "changed", "removed", "inserted", "moved", "cut", "content", "missing", "unexplained", "lookup"
+    "changed", "removed", "inserted", "moved", "cut", "content", "missing", "unexplained", "lookup", "returned"
 ]
-"""What is wrong: with an entry (the first five), with a content, or with what runs are found by."""
+"""What is wrong: with an entry (the first five), with a content, with what runs are found by, or that a run that was
+erased is here again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +139,18 @@ class KeptContent:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptStep:
+    """What the beginning, a note or the close of a run is found by, as it is read."""
+
+    kind: Any
+    run_id: Any
+    note: Any
+    request: Any
+    thread: Any
+    graph: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
     """What a store has under one number, as it is read; None for what it has not."""
 
@@ -142,6 +160,34 @@ class Kept:
     run_id: Any
     at: Any
     content: KeptContent | None
+    step: KeptStep | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOpen:
+    """A run that began, and has no ending, as its entries tell it."""
+
+    run_id: str
+    seq: int
+    """The number of the entry in which it began."""
+    at: str
+    """Since when: UTC, ISO 8601."""
+    intents: int
+    """How often it was about to act."""
+    receipts: int
+    """How often it is known what came of that."""
+    waiting: bool
+    """Whether it waits for a person: nothing else was noted since."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClockStep:
+    """A time in the chain that lies before that of the entry before: somebody set a clock."""
+
+    seq: int
+    at: str
+    previous: str
+    """The time of the entry before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +214,11 @@ class Verification:
     head: str | None
     """Number and hash of the last entry, ``N:HASH``, to be kept elsewhere; None of an empty chain."""
     erasures: tuple[Erasure, ...]
+    open: tuple[LeftOpen, ...]
+    """The runs that began and have no ending, in the order in which they began: no finding, but somebody should know
+    them."""
+    clock_steps: tuple[ClockStep, ...]
+    """Where a clock went back, a hundred places at most: no finding, since the chain says what came after what."""
     findings: tuple[ChainFinding, ...]
     """First where the chain breaks and what the head shows; then, by number, a hundred of all else at most."""
 
@@ -203,15 +254,26 @@ class _ChainReader:
         self._entries = self._runs = 0
         self._findings: list[ChainFinding] = []
         self._erasures: list[Erasure] = []
+        self._open: dict[str, LeftOpen] = {}
+        self._clock_steps: list[ClockStep] = []
+        self._at = ""
+        """The time of the entry before."""
+        self._erased: dict[int, int] = {}
+        """Runs of which something was erased, as `_number_run` has them, and the number of the erasure."""
+        self._returned: list[tuple[int, int, int]] = []
+        """Place, number and erasure of what came behind the erasure of its run."""
         self._numbers = array("q")
         """Of the entries that there are, growing: a number that somebody made up takes no more room than another."""
         self._states = bytearray()
         """Of each of them, a byte that says what became of its content."""
+        self._runs_of = array("Q")
+        """Of each of them, the run that it is of, as a number; 0 of none."""
 
     def take_stored_entry(self, kept: Kept) -> None:
         """Look at the next number."""
         if kept.entry is None:
-            self._add_chain_finding("unexplained", kept.seq, "there is a content, but no entry")
+            beside = "a content" if kept.content is not None else "something to find a run by"
+            self._add_chain_finding("unexplained", kept.seq, f"there is {beside}, but no entry")
             return
         self._entries += 1
         said = _read_trusted_entry(kept)
@@ -220,14 +282,49 @@ class _ChainReader:
             self._head_hash = kept.hash
         self._numbers.append(kept.seq)
         self._states.append(_NOTHING)
+        self._runs_of.append(0)
+        if said is not None:
+            self._watch_clock(kept.seq, said["at"])
         if said is not None and said["kind"] == "erasure":
             self._verify_erasure(kept, said)
             return
         self._runs += kept.run_id is not None
         if said is not None:
-            self._states[-1] = _MISSING if kept.content is None else _PRESENT
+            self._take_run_entry(kept, said)
+
+    def _take_run_entry(self, kept: Kept, said: RunEntry | OpenEntry) -> None:
+        """Look at an entry of a run: its record, its beginning, a note of it, or its close."""
+        seq, run = kept.seq, _number_run(said["run_id"])
+        self._runs_of[-1] = run
+        self._follow_open_run(seq, said)
+        if said["kind"] != "run" and _find_step_difference(kept.step, said):
+            self._add_chain_finding("lookup", seq, "what it is found by is not what it says")
+        if said["kind"] == "close":
             if kept.content is not None:
-                self._verify_content(kept.seq, kept.content, said)
+                self._add_chain_finding("unexplained", seq, "there is a content, but it is the entry of a close")
+            return
+        self._states[-1] = _MISSING if kept.content is None else _PRESENT
+        if kept.content is not None:
+            self._verify_content(kept, kept.content, said)
+        if run in self._erased:
+            self._returned.append((len(self._states) - 1, seq, self._erased[run]))
+
+    def _follow_open_run(self, seq: int, said: RunEntry | OpenEntry) -> None:
+        """Keep which runs are open."""
+        run_id = said["run_id"]
+        if said["kind"] in ("run", "close"):
+            self._open.pop(run_id, None)
+            return
+        left = self._open.setdefault(run_id, LeftOpen(run_id, seq, said["at"], 0, 0, False))
+        if said["kind"] == "note":
+            note = said["note"]
+            intents, receipts = left.intents + (note == "intent"), left.receipts + (note == "receipt")
+            self._open[run_id] = replace(left, intents=intents, receipts=receipts, waiting=note == "waiting")
+
+    def _watch_clock(self, seq: int, at: str) -> None:
+        if self._at and at < self._at and _read_moment(at) < _read_moment(self._at) and len(self._clock_steps) < MOST:
+            self._clock_steps.append(ClockStep(seq, at, self._at))
+        self._at = at
 
     def build_verification(self) -> Verification:
         """Return what was found."""
@@ -235,12 +332,17 @@ class _ChainReader:
         for seq in missing:
             if not self._add_chain_finding("missing", seq, "its content is missing, and nobody erased it"):
                 break
+        for at, seq, erasure in self._returned:
+            if self._states[at] == _PRESENT:  # erased once more, nothing of it is left
+                self._add_chain_finding("returned", seq, f"its run was erased by entry {erasure}, and is here again")
         chain = [item for item in (self._walk.find_chain_break(), self._find_cut_chain()) if item is not None]
         return Verification(
             entries=self._entries,
             runs=self._runs,
             head=None if self._walk.last == 0 else f"{self._walk.last}:{self._walk.hash}",
             erasures=tuple(self._erasures),
+            open=tuple(self._open.values()),
+            clock_steps=tuple(self._clock_steps),
             findings=(*chain, *sorted(self._findings, key=lambda item: item.seq)),
         )
 
@@ -253,7 +355,8 @@ class _ChainReader:
             return ChainFinding("cut", self._walk.last + 1, f"it was cut off, and all behind it; the head was {seq}")
         return ChainFinding("changed", seq, "it is not the head that was kept")
 
-    def _verify_content(self, seq: int, content: KeptContent, said: RunEntry) -> None:
+    def _verify_content(self, kept: Kept, content: KeptContent, said: RunEntry | BeginEntry | NoteEntry) -> None:
+        seq = kept.seq
         try:
             is_kept = content_hash(content.salt, content.content) == said["content"]
         except (ValueError, TypeError, AttributeError):  # it is no text any more
@@ -261,8 +364,7 @@ class _ChainReader:
         if not is_kept:
             self._add_chain_finding("content", seq, "its content was changed")
             return
-        recording = _parse_stored_recording(content.content)
-        if recording["run_id"] != said["run_id"] or build_run_lookup(recording) != content.found_by:
+        if not _is_found_by_content(kept.step, content, said):
             self._add_chain_finding("lookup", seq, "what it is found by is not what its content says")
 
     def _verify_erasure(self, kept: Kept, said: ErasureEntry) -> None:
@@ -286,6 +388,8 @@ class _ChainReader:
             )
         for at in range(begin, end):
             seq, state = self._numbers[at], self._states[at]
+            if self._runs_of[at]:
+                self._erased[self._runs_of[at]] = erasure
             if state == _MISSING:
                 self._states[at] = _ERASED
             elif state == _PRESENT:
@@ -300,11 +404,42 @@ class _ChainReader:
         return len(self._findings) < MOST
 
 
-def _parse_stored_recording(content: str) -> Any:
+def _number_run(run_id: str) -> int:
+    """Return a number for a run, never 0: there may be millions, and their ids would take ten times as much room."""
+    return int.from_bytes(sha256(run_id.encode(errors="surrogatepass")).digest()[:8]) or 1
+
+
+def _read_moment(at: str) -> datetime:
+    moment = datetime.fromisoformat(at)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _find_step_difference(step: KeptStep | None, said: OpenEntry) -> bool:
+    """Say whether what stands beside an entry names another run, or calls it something else."""
+    note = said["note"] if said["kind"] == "note" else None
+    return step is None or (step.kind, step.run_id, step.note) != (said["kind"], said["run_id"], note)
+
+
+def _is_found_by_content(step: KeptStep | None, content: KeptContent, said: RunEntry | BeginEntry | NoteEntry) -> bool:
+    """Say whether what stands beside a content is what it says."""
+    told = _parse_stored_content(content.content)
+    if told["run_id"] != said["run_id"]:
+        return False
+    if said["kind"] == "run":
+        return build_run_lookup(told) == content.found_by
+    ours = (None, None, None) if step is None else (step.request, step.thread, step.graph)
+    if said["kind"] == "begin":
+        found_by, theirs = build_begun_lookup(told), (told["request"], told["thread"], told["graph"])
+    else:
+        found_by, theirs = Lookup("", ()), (told["request"], None, None)
+    return content.found_by == found_by and ours == theirs
+
+
+def _parse_stored_content(content: str) -> Any:
     try:
         return from_json(content)
     except ValueError:  # half a character, which the quicker reader does not take, or nested deeper than it goes
-        return read_stored_recording(content)
+        return read_stored_content(content)
 
 
 def _read_trusted_entry(kept: Kept) -> Entry | None:
@@ -315,4 +450,5 @@ def _read_trusted_entry(kept: Kept) -> Entry | None:
         said = read_chain_entry(kept.entry)
     except (ValueError, TypeError, AttributeError):  # it is no text any more
         return None
-    return said if (said["at"], said.get("run_id")) == (kept.at, kept.run_id) else None
+    run_id = said["run_id"] if said["kind"] == "run" else None
+    return said if (said["at"], run_id) == (kept.at, kept.run_id) else None

@@ -46,6 +46,7 @@ from guardgraph.plain.errors import ConfigurationError, GrammarError
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.context import Context
 from guardgraph.state.recording import Recorder
+from guardgraph.state.review import Reviewers, find_identity_problem
 from guardgraph.state.run import RECORDED, Audit, Kind, Result, Waiting
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
 from guardgraph.world.call import WORLD_METHODS, World
@@ -80,6 +81,8 @@ class DefaultName(str):
 SettingsT = TypeVar("SettingsT", bound=Settings)
 
 _AWAITED = "aperform"
+OPEN_METHODS = ("begin", "note", "notes")
+"""What a recorder has beside `record` that keeps runs from their beginning on."""
 
 
 def validate_world(given: Any) -> World:
@@ -96,15 +99,33 @@ def validate_recorder(given: Any) -> Recorder:
     """Return a recorder, if it is one.
 
     Raises:
-        ConfigurationError: it is a class, `record` is missing, or it is a coroutine function, which nobody would await;
-            or its `timeout` is no number of seconds above 0.
+        ConfigurationError: it is a class, `record` is missing, or a method is a coroutine function, which nobody would
+            await; it has one of `begin`, `note` and `notes` and not the others; or its `timeout` is no number of
+            seconds above 0.
     """
-    recorder: Recorder = _validate_methods(given, "recorder", ("record",))
+    opens = any(getattr(given, name, None) is not None for name in OPEN_METHODS)
+    recorder: Recorder = _validate_methods(given, "recorder", ("record", *(OPEN_METHODS if opens else ())))
     seconds = getattr(recorder, "timeout", None)
     is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
     if seconds is not None and not (is_number and 0 < seconds < inf):
         raise ConfigurationError(f"recorder.timeout: seconds above 0, or None; given: {seconds!r:.80}")
     return recorder
+
+
+def validate_reviewers(given: Any, policy: Settings) -> Reviewers | None:
+    """Return who says whose answer it is that a person gives, if it can be called.
+
+    Raises:
+        ConfigurationError: it cannot, or it is a class; or the policy asks who answers, and there is nobody to say it.
+    """
+    if given is None:
+        if (problem := find_identity_problem(None, policy, None)) is not None:
+            raise ConfigurationError(f"policy.{problem}")
+        return None
+    if isclass(given) or not callable(given):
+        raise ConfigurationError(f"reviewers: a function of an answer and a caller is required; given: {given!r:.80}")
+    reviewers: Reviewers = given
+    return reviewers
 
 
 def validate_pattern_settings(given: SettingsT, slot: str) -> SettingsT:
@@ -312,6 +333,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         checkpointer: Any = None,
         world: World | None = None,
         recorder: Recorder | None = None,
+        reviewers: Reviewers | None = None,
         shadow: Mapping[str, GuardedGraph] | None = None,
     ) -> GuardedGraph[InputT, ContextT, ResultT]:
         """Prove the pattern and return it as a compiled LangGraph graph.
@@ -321,13 +343,16 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             checkpointer: LangGraph's.
             world: what the graph reaches outside through; the live one when None.
             recorder: who is given the recording of every run that ends.
+            reviewers: a function that is given a person's whole answer and the `Caller` who resumes the run, and
+                returns an `Identity`, or its name; the answer of whom it returns None for, or raises, does not count.
+                Without it the record says that who answered is unverified.
             shadow: agents of this pattern by name, who judge every run that is recorded once more, from the same
                 outcomes; the recording says what they make of it, the result does not.
 
         Raises:
             ConfigurationError: the name is no text, the checkpointer none of LangGraph's, the world or the recorder
                 lacks a method, has a coroutine function where a function is called or the other way round, or is a
-                class; a shadow is no agent of this pattern.
+                class; the reviewers cannot be called, or the policy needs some; a shadow is no agent of this pattern.
             GrammarError: the pattern breaks a rule of the grammar; the message lists the findings.
         """
         if name is None:
@@ -336,7 +361,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             raise ConfigurationError(f"name: a text that is not blank; given: {name!r:.80}")
         if not isinstance(checkpointer, BaseCheckpointSaver | bool | None):
             raise ConfigurationError(f"checkpointer: a LangGraph checkpointer; given: {type(checkpointer).__name__}")
-        builder = self.builder(name=name, world=world, recorder=recorder, shadow=shadow)
+        builder = self.builder(name=name, world=world, recorder=recorder, reviewers=reviewers, shadow=shadow)
         graph: GuardedGraph[InputT, ContextT, ResultT] = builder.compile(checkpointer=checkpointer, name=name)
         if findings := verify(graph):
             raise GrammarError("\n".join(map(str, findings)))
@@ -348,6 +373,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         name: str | None = None,
         world: World | None = None,
         recorder: Recorder | None = None,
+        reviewers: Reviewers | None = None,
         shadow: Mapping[str, GuardedGraph] | None = None,
     ) -> PatternGraph:
         """Return the pattern as a LangGraph builder, not yet proved; see `compile`."""
@@ -366,6 +392,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             context=context,
             world=LiveWorld() if world is None else validate_world(world),
             recorder=None if recorder is None else validate_recorder(recorder),
+            reviewers=validate_reviewers(reviewers, self.policy),
             shadows=validate_shadows(shadow, self.catalogue.pattern),
             evidence=frozenset(self._output) - {*RECORDED, "outcome", "audit"},
             lasting=tuple(name for name in self._state if name not in raw),

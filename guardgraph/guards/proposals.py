@@ -156,7 +156,8 @@ def reviewed(packed: str) -> JsonObject:
         The whole answer: the hash of what was shown, the decision, and whatever the person added.
 
     Raises:
-        Stop: ``review_unavailable``, ``review_stale`` or ``review_rejected``; details say why.
+        Stop: ``review_unavailable``, ``review_expired`` or ``review_rejected``; details say why. Of a recording made
+            before 0.7 ``review_stale``, too.
         NotJson: no person's answer was packed there.
     """
     outcome = Outcome.unpacked(packed)
@@ -165,3 +166,17 @@ def reviewed(packed: str) -> JsonObject:
     if not isinstance(outcome.content, dict):
         raise NotJson("not what a person answered")
     return outcome.content
+
+
+def read_reviewer(packed: str) -> JsonObject:
+    """Read who answered, be it a yes or a no.
+
+    Args:
+        packed: what a review node wrote.
+
+    Returns:
+        ``{"status": "verified", "name": …, "roles": […]}``, or ``{"status": "unverified"}`` where the graph has no
+        reviewers, nobody answered, or a version before 0.7 asked.
+    """
+    reviewer = Outcome.unpacked(packed).about.get("reviewer")
+    return reviewer if isinstance(reviewer, dict) else {"status": "unverified"}

@@ -25,6 +25,13 @@ def _list_waiting_facts(asked: JsonObject) -> Iterator[tuple[str, Child]]:
         yield "last answer", render_inline(asked["problem"])
     yield "asked by", make_tag("code", render_inline(asked.get("node")))
     yield "hash", make_tag("code", render_inline(asked.get("hash")))
+    for key, label in (
+        ("changed", "not as before"),
+        ("expires_at", "stands until"),
+        ("licence", "licence of the call"),
+    ):
+        if key in asked:
+            yield label, render_inline(asked[key])
     answer = make_tag("code", '{"hash": …, "decision": "approve" | "reject"}')
     yield "answer", make_tag("p", "Resume the run on its thread with the hash and a decision: ", answer)
 

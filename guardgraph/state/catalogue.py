@@ -116,8 +116,9 @@ _TEXT_FAILURES = (
 
 _REVIEWS = (
     ("review_unavailable", "A person had to be asked, but no checkpointer could keep the run meanwhile; nobody was asked.", "Give the graph a checkpointer and the call a thread_id."),
-    ("review_stale", "The answer is to something else than would be shown now: another run, text, policy or budget.", "Look at details; start a run, and let the person see what it shows."),
+    ("review_stale", "Of runs recorded before 0.7: the answer was to something else than was asked then. It asks again now.", "Look at details; start a run, and let the person see what it shows."),
     ("review_rejected", "The person said no.", "Read the whole answer in details."),
+    ("review_expired", "Nobody answered while the question stood.", "Start a run, or raise max_review_seconds."),
 )  # fmt: skip
 
 
@@ -148,7 +149,7 @@ def common_reasons(
         StopReason("max_seconds", "budget", every if spending is None else tuple(spending), "The run's time is spent; phase is the step that would have begun.", "Raise max_seconds or use faster models and tools."),
         StopReason("max_visits", "budget", every, "The run has visited as many nodes as it may; phase is the step that would have begun.", "See why the run goes in circles, or raise max_visits.", later=True),
         StopReason("guard_error:<guard>", "guard_error", every, "A node failed or broke the grammar; the run was closed.", "Look at details and report the defect."),
-        StopReason(AUDIT_UNAVAILABLE, AUDIT_UNAVAILABLE, every, "The run had to be recorded and was not; details say how it would have ended.", "Look at details: give the graph a recorder, or mend it."),
+        StopReason(AUDIT_UNAVAILABLE, AUDIT_UNAVAILABLE, every, "The run had to be recorded and was not; details say how it would have ended, of one that began.", "Look at details: give the graph a recorder that keeps beginnings, or mend it."),
     ]  # fmt: skip
     if asking_phases := tuple(asking):
         own = {} if objects is None else {"llm_invalid_json": tuple(objects)}
@@ -171,5 +172,8 @@ def common_reasons(
             )
         )
     if reviewing_phases := tuple(reviewing):
-        rows += [StopReason(name, "review", reviewing_phases, meaning, advice) for name, meaning, advice in _REVIEWS]
+        rows += [
+            StopReason(name, "review", reviewing_phases, meaning, advice, later=name == "review_expired")
+            for name, meaning, advice in _REVIEWS
+        ]
     return tuple(rows)

@@ -171,7 +171,9 @@ class RecordedCall(TypedDict):
     where nobody counted them and nobody asked how many are allowed. Absent where nobody knows."""
     outcome: str
     """JSON text of ``[form, content, about]``: form is ``text`` (of a model), ``value`` (what was returned) or
-    ``failure`` (reason and details; a timeout is one too); about has the proposer, its prompt and its usage."""
+    ``failure`` (reason and details; a timeout is one too); about has the proposer, its prompt and its usage. Of a
+    person it has ``reviewer``, who answered, ``licence``, of the call that was shown, if one was, and ``approval``, the
+    SHA-256 of ``{"question": …, "decision": …, "reviewer": …, "licence": …}``; runs before 0.7 have none of these."""
     seconds: float
     """How long it took."""
 
@@ -271,9 +273,12 @@ class BegunRun(TypedDict):
     run_id: str
     """The run's id, a UUID."""
     request: str
-    """The id of what was asked: the client's `request_key`, else the id that a server gave its run, else the run's."""
+    """The id of what was asked: the client's `request_key`, else the id that a server gave its run, else the run's.
+
+    Of a graph inside a graph, the first two have its place behind a ``|``."""
     thread: str | None
-    """The thread on which a checkpointer keeps the run; None for one that nobody can resume."""
+    """The thread on which a checkpointer keeps the run, of a graph inside a graph with its place behind a ``|``; None
+    for one that nobody can resume."""
     input: JsonObject
     """The input's fields, as the door let them in."""
     nameless: NotRequired[list[list[str | int]]]
@@ -284,6 +289,8 @@ class BegunRun(TypedDict):
     """The deployment's budget, not yet tightened by a context."""
     fingerprints: JudgedBy
     """What the run is judged by, as hashes."""
+    redacted: NotRequired[list[list[str | int]]]
+    """As in a `Recording`."""
     opening: Opening
     """When it began, under which context, and who asked."""
     forked_from: NotRequired[str]
@@ -309,6 +316,8 @@ class RunNote(TypedDict):
     content: JsonObject
     """Of ``waiting``: what the result of a run that waits holds; of ``intent``: key, tool, node, visit, number and the
     request's hash; of ``receipt``: key, and the whole outcome as it is packed."""
+    redacted: NotRequired[list[list[str | int]]]
+    """As in a `Recording`."""
 
 
 class Recorder(Protocol):

@@ -27,7 +27,7 @@ RECORDED = ("run_id", "pattern", "status", "stop_reason", "phase", "trace", "his
 LATER = frozenset({"attempts"})
 """Those of them that came when there were recordings without: they are no part of a pattern's fingerprint."""
 
-AUDITED = ("status", "seq", "hash", "error")
+AUDITED = ("status", "seq", "hash", "error", "unbegun")
 """Keys of a result's ``audit`` that say whether the run was recorded; no body writes them."""
 
 Kind = Literal["propose", "act", "review", "guard", "terminal"]
@@ -56,6 +56,10 @@ class LogEntry(TypedDict):
     withheld: NotRequired[bool]
     """Of an ok ending that failed: whether the result may say nothing of what came of the run."""
     steps: NotRequired[list[tuple[JsonObject, JsonObject]]]
+    request: NotRequired[str]
+    """Of the first node: the id of what was asked, where it is not the run's."""
+    unbegun: NotRequired[dict[str, str]]
+    """Of the first node: what the recorder raised that was told of the beginning."""
 
 
 class TimelineEntry(TypedDict):
@@ -74,6 +78,10 @@ class TimelineEntry(TypedDict):
     usage: NotRequired[JsonObject]
     answer: NotRequired[JsonValue]
     """Of a review node: what the person answered, be it a yes or a no."""
+    reviewer: NotRequired[JsonObject]
+    """Of a review node: who answered, ``{status: "verified", name, roles}``, or ``{status: "unverified"}``."""
+    licence: NotRequired[str]
+    """Of a review node that shows a call: the SHA-256 of its tool and arguments."""
     verdict: NotRequired[Literal["pass", "again", "stop"]]
     """Of a guard: the run went on, the proposer was asked again, or the run stopped."""
     to: NotRequired[str]
@@ -102,9 +110,16 @@ class Waiting(TypedDict):
     waiting_for: JsonObject
     """``{node, shown, hash}``: who asks, what the person is shown, and the hash that the answer has to name.
 
-    After an answer that is none, ``problem`` says what was wrong with it.
+    Where it shows a call, ``licence`` is the hash of tool and arguments. Where it stands for a time only, ``asked_at``
+    and ``expires_at`` say from when and until when. After an answer that does not count, ``problem`` says why. Where
+    another question was asked or answered before, ``instead_of`` is its hash and ``changed`` names what is not the
+    same: ``shown``, ``settings``, or ``place``, for a hash of another run, node or visit.
     """
+    trace: list[JsonObject]
+    history: list[JsonObject]
     path: list[str]
+    timeline: list[TimelineEntry]
+    """As in a `Result`, of the nodes that ran so far; the one that waits is only in ``path``."""
 
 
 class Audit(TypedDict):
@@ -121,6 +136,8 @@ class Audit(TypedDict):
     """Of a recorded run, where its recorder says it: the hash of the record."""
     error: NotRequired[dict[str, str]]
     """Of a run that was not recorded: ``{type, message}``, what the recorder raised."""
+    unbegun: NotRequired[dict[str, str]]
+    """Of a run whose beginning was not recorded: ``{type, message}``, what the recorder raised then."""
 
 
 class Attempt(TypedDict):

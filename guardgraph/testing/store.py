@@ -1,4 +1,4 @@
-"""What holds for every store of finished runs, as checks for one of your own."""
+"""What holds for every store of runs, as checks for one of your own."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from uuid import UUID
 from guardgraph.evidence.chain import START, entry_hash, read_chain_entry
 from guardgraph.evidence.contents import content_hash
 from guardgraph.evidence.store import RunStore, StoredRun
-from guardgraph.plain.errors import InputError
+from guardgraph.plain.errors import InputError, StoreError
 from guardgraph.plain.hashing import canonical_json, digest
 from guardgraph.plain.json import copy_json
-from guardgraph.state.recording import Recording
+from guardgraph.state.recording import BegunRun, NoteKind, Recording, RunNote
 
 WRITERS = 8
 RUNS_OF_A_WRITER = 5
@@ -23,6 +23,8 @@ RUNS_OF_A_WRITER = 5
 
 def check_store(make_store: Callable[[], RunStore]) -> None:
     """Hold a store against what `guardgraph.RunStore` says; under pytest, each of `STORE_CHECKS` can be a test.
+
+    One that has `begin` is held against `guardgraph.OpenRunStore` too.
 
     Args:
         make_store: returns a store in which nothing was recorded yet, another one each time.
@@ -145,6 +147,99 @@ def _threads_write_into_one_chain(store: RunStore) -> None:
     _require_chained_runs(list(store.runs()))
 
 
+def _a_run_is_open_from_its_beginning_to_its_ending(store: Any) -> None:
+    if not _keeps_open_runs(store):
+        return
+    for number in (1, 2, 3):
+        given = _make_test_beginning(number)
+        store.begin(given)
+        _require_equal_store("what was given to begin()", given, _make_test_beginning(number))
+    store.record(_make_test_run(2))
+    left = store.open_runs()
+    _require_equal_store("open_runs()", [item.run_id for item in left], [_make_test_run_id(1), _make_test_run_id(3)])
+    _require_equal_store("open_runs()[0].begun", left[0].begun, _make_test_beginning(1))
+    _require_equal_store("open_runs()[0]: numbers of notes", (left[0].intents, left[0].receipts), (0, 0))
+    _require_equal_store("runs()", [item.run_id for item in store.runs()], [_make_test_run_id(2)])
+    _require_read_refusal(store, _make_test_run_id(1))
+    try:
+        store.begin({**_make_test_beginning(2), "graph": "late"})
+    except StoreError:
+        return
+    raise AssertionError("begin() of a run that has ended: a StoreError is required")
+
+
+def _a_beginning_that_is_given_again_has_its_receipt(store: Any) -> None:
+    if not _keeps_open_runs(store):
+        return
+    first = store.begin(_make_test_beginning(1))
+    store.begin(_make_test_beginning(2))
+    _require_equal_store("the receipt of the same beginning", store.begin(_make_test_beginning(1)), first)
+    _require_equal_store("the number of open runs", len(store.open_runs()), 2)
+
+
+def _a_run_supersedes_the_one_before_on_its_thread(store: Any) -> None:
+    if not _keeps_open_runs(store):
+        return
+    for number, thread, graph in ((1, "a", "rag"), (2, "b", "rag"), (3, "a", "rag"), (4, "a", "other")):
+        store.begin({**_make_test_beginning(number), "thread": thread, "graph": graph})
+    numbers = [UUID(item.run_id).int & 0xFFFF for item in store.open_runs()]
+    _require_equal_store("the open runs", numbers, [2, 3, 4])
+    [_, close] = [read_chain_entry(text) for text in store.entries(_make_test_run_id(1))]
+    said = {key: close.get(key) for key in ("kind", "how", "by")}
+    _require_equal_store(
+        "the close of the first", said, {"kind": "close", "how": "superseded", "by": _make_test_run_id(3)}
+    )
+
+
+def _what_is_noted_of_a_request_is_given_back(store: Any) -> None:
+    if not _keeps_open_runs(store):
+        return
+    for number in (1, 2):
+        store.begin(_make_test_beginning(number))
+    noted = [_make_test_note(1, "intent", "a"), _make_test_note(1, "receipt", "b"), _make_test_note(1, "waiting", "ü")]
+    for note in (noted[0], _make_test_note(2, "intent", "c"), *noted[1:]):
+        store.note(copy_json(note))
+    _require_equal_store("notes()", store.notes("request 1"), noted)
+    _require_equal_store("notes() of nothing", store.notes("request 3"), [])
+    told = [(item.intents, item.receipts, item.waiting) for item in store.open_runs()]
+    _require_equal_store("open_runs(): intents, receipts, waiting", told, [(1, 1, True), (1, 0, False)])
+
+
+def _a_lost_run_is_closed(store: Any) -> None:
+    if not _keeps_open_runs(store):
+        return
+    store.begin(_make_test_beginning(1))
+    store.close_run(_make_test_run_id(1), by="somebody", why="its process is gone")
+    _require_equal_store("open_runs()", store.open_runs(), [])
+    [_, close] = [read_chain_entry(text) for text in store.entries(_make_test_run_id(1))]
+    said = {key: close.get(key) for key in ("kind", "how", "by", "why")}
+    wanted = {"kind": "close", "how": "closed", "by": "somebody", "why": "its process is gone"}
+    _require_equal_store("the close", said, wanted)
+    for number in (1, 2):
+        try:
+            store.close_run(_make_test_run_id(number), by="somebody", why="again")
+        except InputError:
+            continue
+        raise AssertionError("close_run() of a run that is not open: an InputError is required")
+
+
+def _beginnings_and_notes_are_chained(store: Any) -> None:
+    if not _keeps_open_runs(store):
+        return
+    store.begin(_make_test_beginning(1))
+    store.note(_make_test_note(1, "intent", "a"))
+    store.begin(_make_test_beginning(2))
+    store.record(_make_test_run(1))
+    texts = [text for number in (1, 2) for text in store.entries(_make_test_run_id(number))]
+    previous = START
+    for text in sorted(texts, key=lambda text: read_chain_entry(text)["seq"]):
+        said = read_chain_entry(text)
+        _require_equal_store(f"entry {said['seq']}: the hash of the one before", said["previous"], previous)
+        previous = entry_hash(text)
+    head = store.head()
+    _require_equal_store("head()", head and (head.seq, head.hash), (4, previous))
+
+
 STORE_CHECKS: dict[str, Callable[[RunStore], None]] = {
     check.__name__.strip("_"): check
     for check in (
@@ -157,9 +252,20 @@ STORE_CHECKS: dict[str, Callable[[RunStore], None]] = {
         _runs_are_read_anew_whenever_they_are_iterated_over,
         _nobody_changes_what_is_kept,
         _threads_write_into_one_chain,
+        _a_run_is_open_from_its_beginning_to_its_ending,
+        _a_beginning_that_is_given_again_has_its_receipt,
+        _a_run_supersedes_the_one_before_on_its_thread,
+        _what_is_noted_of_a_request_is_given_back,
+        _a_lost_run_is_closed,
+        _beginnings_and_notes_are_chained,
     )
 }
 """The checks by name; each is given a store in which nothing was recorded yet."""
+
+
+def _keeps_open_runs(store: object) -> bool:
+    """Say whether a store keeps runs from their beginning on; one that does not, need not."""
+    return callable(getattr(store, "begin", None))
 
 
 def _require_chained_runs(stored: list[StoredRun]) -> None:
@@ -246,3 +352,25 @@ def _make_test_run(
     }
     recording: Recording = made
     return recording
+
+
+def _make_test_beginning(number: int) -> BegunRun:
+    """Return the beginning of a run that never was, but for its form."""
+    run: Any = _make_test_run(number)
+    same = ("format", "guardgraph", "pattern", "graph", "run_id", "input", "policy", "budget")
+    hashes = {name: run["fingerprints"][name] for name in ("policy", "budget", "declarations")}
+    made: Any = {key: run[key] for key in same}
+    made |= {"request": f"request {number}", "thread": None, "fingerprints": hashes}
+    begun: BegunRun = made | {"opening": run["visits"][0]["opening"]}
+    return begun
+
+
+def _make_test_note(number: int, kind: NoteKind, text: str) -> RunNote:
+    """Return a note of a run that never was, but for its form."""
+    return {
+        "run_id": _make_test_run_id(number),
+        "request": f"request {number}",
+        "kind": kind,
+        "at": "2026-01-01T00:00:00.000000+00:00",
+        "content": {"text": text, "numbers": [number, 0.5, None]},
+    }

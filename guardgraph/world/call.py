@@ -99,6 +99,9 @@ class Asked:
     which go by the order in which they are asked for."""
     max_reply_bytes: int = REPLY_BYTES
     """Bytes that the reply may have, by the run's budget; a larger one is refused whatever a world returns."""
+    beside: JsonObject = field(default_factory=dict)
+    """Of a person's call: what is shown beside the question, such as what was wrong with an answer. It is no part of
+    what is asked, and so not hashed."""
 
     request: str = field(init=False)
     """SHA-256 that tells this request from any other: what is shown, and who is asked with which prompt.

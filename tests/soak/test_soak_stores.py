@@ -1,9 +1,9 @@
-"""What takes minutes: fifty kills, and sixteen processes that write into one store. `make soak` runs it."""
+"""What takes minutes: a hundred kills, and sixteen processes that write into one store. `make soak` runs it."""
 
 from __future__ import annotations
 
 import pytest
-from store_writers import TIMEOUT, survived, written
+from store_writers import TIMEOUT, called_and_killed, survived, written
 from stored_runs import new_database, recording, running_server
 
 from guardgraph import sql_store
@@ -32,3 +32,13 @@ def test_sixteen_processes_write_into_one_chain(url):
 def test_what_was_acknowledged_survives_fifty_kills(url, tmp_path):
     """Processes that make checkpointed runs are killed at random points; the chain is whole, and every run goes on."""
     assert survived(url, tmp_path / "checkpoints.db", kills=50, seed=50) > 0
+
+
+def test_no_killed_process_acts_unseen(url, tmp_path):
+    """Processes are killed at random points, fifty times: whatever called a tool has its beginning on record."""
+    called = called_and_killed(url, tmp_path / "checkpoints.db", kills=50, seed=51)
+    store = sql_store(url, timeout=TIMEOUT)
+    left = {item.run_id for item in store.open_runs()}
+    assert all(run_id in left or store.entries(run_id) for run_id in called)
+    assert store.verify().ok
+    assert called

@@ -18,7 +18,7 @@ from guardgraph.plain.files import identify_file, keep_file_private, make_privat
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-    from guardgraph.evidence.sql.writing import NewRun
+    from guardgraph.evidence.sql.writing import NewRun, NewStep
     from guardgraph.evidence.store import Receipt
 
 
@@ -59,14 +59,14 @@ class Database:
         """
         return Transaction(self, mode).run_in_one_step(work)
 
-    def append_run(self, run: NewRun) -> Receipt:
-        """Append a run in a transaction of its own, and return its receipt once that is committed.
+    def append_entry(self, new: NewRun | NewStep) -> Receipt:
+        """Append a run, or a step of an open one, in a transaction of its own; return its receipt once it is committed.
 
         Raises:
             StoreError: as `run_transaction`.
             ConfigurationError: as `run_transaction`.
         """
-        return Transaction(self, "append").append_run(run)
+        return Transaction(self, "append").append_entry(new)
 
     @contextmanager
     def begin_stepwise_transaction(self, mode: Mode = "read") -> Iterator[Transaction]:

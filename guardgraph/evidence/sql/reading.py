@@ -1,17 +1,20 @@
-"""Reading a store: one run, its head, and many runs in batches."""
+"""Reading a store: one run, its head, many runs in batches, and what is open."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Select, exists, select
+from sqlalchemy import Connection, Select, exists, or_, select
 
-from guardgraph.evidence.chain import START, RunEntry, entry_hash, read_chain_entry
-from guardgraph.evidence.contents import content_hash, read_stored_recording
-from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES, last_entry
-from guardgraph.evidence.store import Position, StoredRun
+from guardgraph.evidence.chain import START, Entry, RunEntry, entry_hash, read_chain_entry
+from guardgraph.evidence.contents import content_hash, read_stored_content, read_stored_recording
+from guardgraph.evidence.sql.schema import has_open_runs
+from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES, OPEN, last_entry
+from guardgraph.evidence.store import OpenRun, Position, StoredRun
 from guardgraph.plain.errors import InputError, StoreError
+from guardgraph.state.recording import RunNote
 
 _BESIDE = CONTENTS.c.seq == ENTRIES.c.seq
 UNREADABLE = (ValueError, TypeError, AttributeError)
@@ -50,7 +53,8 @@ def read_latest_record(connection: Connection, run_id: str) -> StoredRun:
     ).first()
     if found is None:
         raise InputError(f"run_id: a run of the store is required; given: {run_id!r:.80}")
-    return _read_stored_row(found)
+    [stored] = _read_stored_rows(connection, [found])
+    return stored
 
 
 def read_run_batch(
@@ -85,7 +89,17 @@ def read_run_batch(
         query = query.where(exists().where(CALLERS.c.seq == ENTRIES.c.seq, CALLERS.c.tenant == tenant))
     if since is not None:
         query = query.where(ENTRIES.c.at >= since)
-    return [_read_stored_row(row) for row in connection.execute(query.order_by(ENTRIES.c.seq).limit(size))]
+    return _read_stored_rows(connection, connection.execute(query.order_by(ENTRIES.c.seq).limit(size)).all())
+
+
+def _read_stored_rows(connection: Connection, rows: Sequence[Any]) -> list[StoredRun]:
+    """Return what rows say, each the latest record of its run, with the numbers of the earlier ones."""
+    chosen = select(ENTRIES.c.run_id, ENTRIES.c.seq).where(ENTRIES.c.run_id.in_([row.run_id for row in rows]))
+    numbers: dict[str, list[int]] = {}
+    for run_id, seq in connection.execute(chosen.order_by(ENTRIES.c.seq)):
+        numbers.setdefault(run_id, []).append(seq)
+    stored = zip(rows, map(_read_stored_row, rows), strict=True)
+    return [replace(item, earlier=tuple(seq for seq in numbers[row.run_id] if seq < row.seq)) for row, item in stored]
 
 
 def _select_stored_runs() -> Select[Any]:
@@ -102,22 +116,107 @@ def _read_stored_row(row: Any) -> StoredRun:
     position = Position(row.seq, row.hash, said["previous"], said["at"])
     if row.content is None:
         return StoredRun(row.run_id, position, None, row.entry, None)
-    try:
-        is_kept = content_hash(row.salt, row.content) == said["content"]
-    except UNREADABLE:
-        is_kept = False
-    if not is_kept:
+    if not _is_kept_content(row, said):
         return StoredRun(row.run_id, position, None, row.entry, None, "its content is not what was recorded")
     return StoredRun(row.run_id, position, read_stored_recording(row.content), row.entry, row.salt)
 
 
 def _read_run_entry(row: Any) -> RunEntry | None:
     """Return what the entry of a run says; None where it is not what its hash and its columns say."""
+    said = _read_entry(row)
+    is_told = said is not None and said["kind"] == "run" and (said["seq"], said["run_id"]) == (row.seq, row.run_id)
+    return said if is_told else None  # type: ignore[return-value]
+
+
+def _read_entry(row: Any) -> Entry | None:
     try:
-        if entry_hash(row.entry) != row.hash:
-            return None
-        said = read_chain_entry(row.entry)
+        return read_chain_entry(row.entry) if entry_hash(row.entry) == row.hash else None
     except UNREADABLE:
         return None
-    is_told = said["kind"] == "run" and (said["seq"], said["run_id"]) == (row.seq, row.run_id)
-    return said if is_told else None  # type: ignore[return-value]
+
+
+def select_open_runs(run_id: str | None = None) -> Select[Any]:
+    """Choose the ids of the runs that are open; one that is heard of after it was closed is open again.
+
+    Args:
+        run_id: of the one run that is looked at; all where it is None.
+    """
+    said, close = OPEN.alias("said"), OPEN.alias("close")
+    chosen = (
+        select(said.c.run_id)
+        .where(
+            said.c.kind != "close",
+            ~exists().where(ENTRIES.c.run_id == said.c.run_id),
+            ~exists().where(close.c.run_id == said.c.run_id, close.c.kind == "close", close.c.seq > said.c.seq),
+        )
+        .distinct()
+    )
+    return chosen if run_id is None else chosen.where(said.c.run_id == run_id)
+
+
+def read_open_runs(connection: Connection, run_id: str | None = None) -> list[OpenRun]:
+    """Return the runs that are open, in the order in which they began; of one run, that one if it is."""
+    if not has_open_runs(connection):
+        return []
+    entry = (ENTRIES.c.seq, ENTRIES.c.hash, ENTRIES.c.at, ENTRIES.c.entry)
+    found = OPEN.outerjoin(ENTRIES, ENTRIES.c.seq == OPEN.c.seq).outerjoin(CONTENTS, CONTENTS.c.seq == OPEN.c.seq)
+    query = select(OPEN.c.kind, OPEN.c.run_id, OPEN.c.note, *entry, CONTENTS.c.salt, CONTENTS.c.content)
+    of_runs: dict[str, list[Any]] = {}
+    chosen = query.select_from(found).where(OPEN.c.run_id.in_(select_open_runs(run_id))).order_by(OPEN.c.seq)
+    for row in connection.execute(chosen):
+        of_runs.setdefault(row.run_id, []).append(row)
+    return [_build_open_run(run_id, rows) for run_id, rows in of_runs.items()]
+
+
+def _build_open_run(run_id: str, rows: Sequence[Any]) -> OpenRun:
+    notes = [row.note for row in rows if row.kind == "note"]
+    told: Any = {
+        "intents": notes.count("intent"),
+        "receipts": notes.count("receipt"),
+        "waiting": notes[-1:] == ["waiting"],
+    }
+    begins = [row for row in rows if row.kind == "begin"]
+    first = begins[0] if begins else rows[0]
+    said = _read_entry(first)
+    if said is None or said.get("run_id") != run_id:
+        place = Position(first.seq or 0, str(first.hash), "", str(first.at))
+        return OpenRun(run_id, place, None, **told, changed="its entry is not what was written")
+    place = Position(first.seq, first.hash, said["previous"], said["at"])
+    if not begins or first.content is None:
+        return OpenRun(run_id, place, None, **told)
+    if not _is_kept_content(first, said):
+        return OpenRun(run_id, place, None, **told, changed="its content is not what was written")
+    return OpenRun(run_id, place, read_stored_content(first.content), **told)
+
+
+def _is_kept_content(row: Any, said: Any) -> bool:
+    try:
+        return bool(content_hash(row.salt, row.content) == said["content"])
+    except (*UNREADABLE, KeyError):  # an entry that has no content
+        return False
+
+
+def read_request_notes(connection: Connection, request: str) -> list[RunNote]:
+    """Return what was noted of a request, in its order.
+
+    Raises:
+        StoreError: a note is not as it was noted.
+    """
+    if not has_open_runs(connection):
+        return []
+    entry = (ENTRIES.c.seq, ENTRIES.c.hash, ENTRIES.c.entry, CONTENTS.c.salt, CONTENTS.c.content)
+    found = OPEN.join(ENTRIES, ENTRIES.c.seq == OPEN.c.seq).join(CONTENTS, CONTENTS.c.seq == OPEN.c.seq)
+    chosen = select(*entry).select_from(found).where(OPEN.c.request == request, OPEN.c.kind == "note")
+    rows = connection.execute(chosen.order_by(OPEN.c.seq)).all()
+    for row in rows:
+        if not _is_kept_content(row, _read_entry(row)):
+            raise StoreError(f"entry {row.seq}: it is not what was noted; {MORE}")
+    return [read_stored_content(row.content) for row in rows]
+
+
+def read_run_entries(connection: Connection, run_id: str) -> list[str]:
+    """Return the texts of all entries of a run, in their order."""
+    of_run = ENTRIES.c.run_id == run_id
+    if has_open_runs(connection):
+        of_run = or_(of_run, ENTRIES.c.seq.in_(select(OPEN.c.seq).where(OPEN.c.run_id == run_id)))
+    return [str(text) for text in connection.scalars(select(ENTRIES.c.entry).where(of_run).order_by(ENTRIES.c.seq))]

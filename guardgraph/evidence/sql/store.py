@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from typing import TYPE_CHECKING, TypeVar
 
-from guardgraph.evidence.redaction import Redaction, redact_recording
+from guardgraph.evidence.redaction import Redaction, redact_begun_run, redact_recording, redact_run_note
 from guardgraph.evidence.sql.address import parse_store_address
 from guardgraph.evidence.sql.database import Database
-from guardgraph.evidence.store import Position, Receipt, StoredRun
+from guardgraph.evidence.store import OpenRun, Position, Receipt, StoredRun
 from guardgraph.evidence.verification import Erasure, Verification, verify_chain
 from guardgraph.plain.errors import ConfigurationError, InputError, StoreError
 from guardgraph.plain.json import find_json_problem
-from guardgraph.state.recording import Recording
+from guardgraph.state.recording import BegunRun, Recording, RunNote
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+T = TypeVar("T")
 
 BATCH = 50
 """Runs that are read at a time, and so are in memory."""
@@ -132,9 +138,123 @@ class SqlStore:
         """
         from guardgraph.evidence.sql.writing import prepare_new_run
 
-        return self.database.append_run(
+        return self.database.append_entry(
             prepare_new_run(run if self._redact is None else redact_recording(run, self._redact))
         )
+
+    def begin(self, run: BegunRun) -> Receipt:
+        """Append that a run began; once this returns, it is on disk.
+
+        The run that began last on the same thread, of a graph of this name, is closed as superseded if it is open. What
+        is given again with the same content gets the receipt that it has.
+
+        Returns:
+            Number and hash of its entry.
+
+        Raises:
+            StoreError: the run has ended already; or as `record`.
+            ConfigurationError: as `record`.
+        """
+        from guardgraph.evidence.sql.writing import prepare_new_beginning
+
+        return self.database.append_entry(
+            prepare_new_beginning(run if self._redact is None else redact_begun_run(run, self._redact))
+        )
+
+    def note(self, note: RunNote) -> Receipt:
+        """Append a note of an open run; once this returns, it is on disk.
+
+        Returns:
+            Number and hash of its entry.
+
+        Raises:
+            StoreError: as `record`.
+            ConfigurationError: as `record`.
+        """
+        from guardgraph.evidence.sql.writing import prepare_new_note
+
+        return self.database.append_entry(
+            prepare_new_note(note if self._redact is None else redact_run_note(note, self._redact))
+        )
+
+    def notes(self, request: str) -> list[RunNote]:
+        """Return what was noted of a request, of all its runs, in its order; what was erased is not there.
+
+        Raises:
+            StoreError: the store cannot be read, or a note is not as it was noted.
+            ConfigurationError: the database is no store of this version, or the request is no text.
+        """
+        from guardgraph.evidence.sql.reading import read_request_notes
+
+        _check_storable_names(request=request)
+        return self._read_or([], lambda connection: read_request_notes(connection, request))
+
+    def open_runs(self, run_id: str | None = None) -> list[OpenRun]:
+        """Return the runs that began, and have neither ended nor been closed, in the order in which they began.
+
+        Args:
+            run_id: of one run: it is returned if it is open; None for all.
+
+        Raises:
+            StoreError: the store cannot be read.
+            ConfigurationError: the database is no store of this version, or the id is no text.
+        """
+        from guardgraph.evidence.sql.reading import read_open_runs
+
+        _check_storable_names(run_id=run_id)
+        return self._read_or([], lambda connection: read_open_runs(connection, run_id))
+
+    def entries(self, run_id: str) -> list[str]:
+        """Return the texts of all entries of a run, in order of the chain: beginning, notes, records, close.
+
+        Raises:
+            StoreError: the store cannot be read.
+            ConfigurationError: the database is no store of this version.
+        """
+        from guardgraph.evidence.sql.reading import read_run_entries
+
+        if not isinstance(run_id, str) or find_json_problem(run_id) is not None:  # no database takes it as a text
+            return []
+        return self._read_or([], lambda connection: read_run_entries(connection, run_id))
+
+    def close_run(self, run_id: str, *, by: str, why: str) -> Receipt:
+        """Append that an open run is lost, and that nobody will end it.
+
+        Args:
+            run_id: of the run.
+            by: who says so; it stays in the chain.
+            why: in words; it stays in the chain.
+
+        Returns:
+            Number and hash of the entry.
+
+        Raises:
+            InputError: there is no such run, or it is not open.
+            StoreError: as `record`.
+            ConfigurationError: nobody says so, or no reason is given, on one line of at most 200 characters.
+        """
+        from guardgraph.evidence.sql.erasing import check_kept_line
+        from guardgraph.evidence.sql.writing import prepare_new_close
+
+        check_kept_line("by", "who closes", by)
+        check_kept_line("why", "why it is closed", why)
+        self._require_known_run(run_id)
+        if not self.open_runs(run_id):
+            raise InputError(f"run_id: a run that is open is required; it has ended or was closed: {run_id!r:.80}")
+        return self.database.append_entry(prepare_new_close(run_id, how="closed", by=by, why=why))
+
+    def _require_known_run(self, run_id: str) -> None:
+        if not self.entries(run_id):
+            raise InputError(f"run_id: a run of the store is required; given: {run_id!r:.80}")
+
+    def _read_or(self, nothing: T, work: Callable[[Connection], T]) -> T:
+        """Return what is read, or nothing where there is no store yet."""
+        from guardgraph.evidence.sql.schema import Missing
+
+        try:
+            return self.database.run_transaction(work)
+        except Missing:
+            return nothing
 
     def read(self, run_id: str) -> StoredRun:
         """Return the latest record of a run.
@@ -170,12 +290,8 @@ class SqlStore:
             ConfigurationError: the database is no store of this version.
         """
         from guardgraph.evidence.sql.reading import read_chain_head
-        from guardgraph.evidence.sql.schema import Missing
 
-        try:
-            return self.database.run_transaction(read_chain_head)
-        except Missing:
-            return None
+        return self._read_or(None, read_chain_head)
 
     def runs(self, *, pattern: str | None = None, tenant: str | None = None, since: datetime | None = None) -> SqlRuns:
         """Return the runs of the store, each by its latest record; erased ones too where no filter asks for more.
@@ -223,7 +339,7 @@ class SqlStore:
     def erase(
         self, run_id: str | None = None, *, tenant: str | None = None, user: str | None = None, by: str
     ) -> Erasure | None:
-        """Erase what was recorded of runs: contents, salts, and what they are found by; their entries stay.
+        """Erase what was recorded and noted of runs: contents, salts, what they are found by; their entries stay.
 
         Args:
             run_id: of one run; or
@@ -246,7 +362,7 @@ class SqlStore:
             raise ConfigurationError("erase: either a run_id, or a tenant or user, is required")
         _check_storable_names(tenant=tenant, user=user)
         if run_id is not None:
-            self._read_latest_run(run_id)
+            self._require_known_run(run_id)
         chosen = (
             erasing.select_run_to_erase(run_id)
             if run_id is not None
@@ -255,10 +371,10 @@ class SqlStore:
         return erasing.erase_stored_runs(self.database, chosen, by=by, how="erase")
 
     def retain(self, days: float, *, by: str) -> Erasure | None:
-        """Erase what was recorded longer ago than some days, as `erase` does.
+        """Erase what was recorded longer ago than some days, as `erase` does, but for runs that are open: close them.
 
         Args:
-            days: of 24 hours, 0 or more.
+            days: of 24 hours, 0 or more. What stands behind a later entry counts as no older than that one.
             by: who erases, which stays in the chain.
 
         Returns:

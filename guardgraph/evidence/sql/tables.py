@@ -27,8 +27,8 @@ from sqlalchemy.sql.expression import ClauseElement
 
 from guardgraph.evidence.chain import START
 
-VERSION = 1
-"""The version of the tables."""
+VERSION = 2
+"""The version of the tables; version 1 has no `OPEN`."""
 
 METADATA = MetaData()
 _Number = BigInteger().with_variant(Integer, "sqlite")  # which keeps whole numbers of 64 bits, and by them the rows
@@ -48,6 +48,23 @@ ENTRIES = Table(
 )
 """The chain. What stands beside an entry's text is there to be looked up; the text is what counts."""
 
+OPEN = Table(
+    "guardgraph_open",
+    METADATA,
+    Column("seq", _Number, primary_key=True, autoincrement=False),
+    Column("kind", String(8), nullable=False),
+    Column("run_id", Text, nullable=False),
+    Column("note", String(8)),
+    Column("request", Text),
+    Column("thread", Text),
+    Column("graph", Text),
+    Index("guardgraph_open_of_a_run", "run_id", "seq"),
+    Index("guardgraph_open_of_a_request", "request", "seq"),
+    Index("guardgraph_open_of_a_thread", "thread", "graph", "seq"),
+)
+"""What beginnings, notes and closes of runs are found by, by the number of their entry, of which this is a copy. An
+erasure takes request, thread and graph away."""
+
 CONTENTS = Table(
     "guardgraph_contents",
     METADATA,
@@ -56,7 +73,7 @@ CONTENTS = Table(
     Column("salt", String(64), nullable=False),
     Column("content", Text, nullable=False),
 )
-"""What was recorded, by the number of its entry; an erasure deletes its row."""
+"""What was recorded or noted, by the number of its entry; an erasure deletes its row. A note's pattern is empty."""
 
 CALLERS = Table(
     "guardgraph_callers",
@@ -155,7 +172,29 @@ def _insert_selected_row(table: Any, *values: Any) -> Any:
     return insert(table).from_select(table.columns.keys(), select(*values))
 
 
+_kept_step = (
+    select(ENTRIES.c.seq, ENTRIES.c.hash)
+    .join(OPEN, OPEN.c.seq == ENTRIES.c.seq)
+    .where(OPEN.c.run_id == bindparam("run_id"), OPEN.c.kind == bindparam("kind"), _IS_ITS_CONTENT.scalar_subquery())
+    .order_by(ENTRIES.c.seq)
+    .limit(1)
+)
+_ended_run = select(ENTRIES.c.seq).where(ENTRIES.c.run_id == bindparam("run_id")).limit(1)
+_closed_run = (
+    select(OPEN.c.seq).where(OPEN.c.run_id == bindparam("run_id"), OPEN.c.kind == literal_column("'close'")).limit(1)
+)
+_thread_run = (
+    select(OPEN.c.run_id)
+    .where(OPEN.c.thread == bindparam("thread"), OPEN.c.graph == bindparam("graph"))
+    .order_by(OPEN.c.seq.desc())
+    .limit(1)
+)
+
 KEPT, LAST = Prepared(_kept_entry), Prepared(last_entry)
+KEPT_STEP, ENDED, CLOSED_RUN = Prepared(_kept_step), Prepared(_ended_run), Prepared(_closed_run)
+THREAD_RUN = Prepared(_thread_run)
+"""The run that began last on a thread: an earlier one is not open any more."""
+STEP = Prepared(insert(OPEN), OPEN.columns.keys())
 ENTRY, CONTENT, CALLER = (Prepared(insert(table), table.columns.keys()) for table in (ENTRIES, CONTENTS, CALLERS))
 APPEND = Prepared(_build_append_statement())
 """Of PostgreSQL alone; its parameters are the columns, the texts of

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from guardgraph.evidence.sql.database import Database
-    from guardgraph.evidence.sql.writing import NewRun
+    from guardgraph.evidence.sql.writing import NewRun, NewStep
     from guardgraph.evidence.store import Receipt
 
 CHARS = 300
@@ -35,7 +35,8 @@ def convert_database_error(error: BaseException, address: Address) -> BaseExcept
     if isinstance(error, GuardgraphError):
         return error
     driver = address.url.get_dialect().import_dbapi()
-    if not isinstance(error, SQLAlchemyError | OSError | OverflowError | driver.Error):  # a number that SQLite has not
+    odd = OverflowError | UnicodeDecodeError  # a number that SQLite has not, a message that repeats what was damaged
+    if not isinstance(error, SQLAlchemyError | OSError | odd | driver.Error):
         return error
     line = _format_database_error(
         _get_database_message(error.orig if isinstance(error, DBAPIError) else error), address
@@ -89,9 +90,9 @@ class Transaction:
         """Do all of it in one step, from begin to end."""
         return self._run_within_timeout(partial(self._run_whole, work))
 
-    def append_run(self, run: NewRun) -> Receipt:
-        """Append a run to the store, which is made where there is none, in one step."""
-        return self._run_within_timeout(partial(self._append_run, run))
+    def append_entry(self, new: NewRun | NewStep) -> Receipt:
+        """Append a run, or a step of an open one, to the store, which is made where there is none, in one step."""
+        return self._run_within_timeout(partial(self._append_entry, new))
 
     def begin(self) -> None:
         """Begin it, in what is a store still: somebody may have put a trigger there since it was opened."""
@@ -123,8 +124,8 @@ class Transaction:
         self._end(commit=True)
         return made
 
-    def _append_run(self, run: NewRun) -> Receipt:
-        from guardgraph.evidence.sql.writing import append_run_entry
+    def _append_entry(self, new: NewRun | NewStep) -> Receipt:
+        from guardgraph.evidence.sql.writing import append_new_entry
 
         database = self._database
         engine = database.get_database_engine(makes=True)
@@ -132,7 +133,7 @@ class Transaction:
             self._run_whole(lambda connection: None)
         self._connection = connection = engine.connect()
         try:
-            receipt = append_run_entry(connection, run, database.timeout, self._check_still_wanted)
+            receipt = append_new_entry(connection, new, database.timeout, self._check_still_wanted)
         except BaseException:
             self._discard_connection()
             raise
@@ -146,19 +147,24 @@ class Transaction:
             raise StoreError(f"{self._database.address.shown}: nobody waits for it any longer")
 
     def _begin(self, *, looks: bool = False) -> None:
+        from guardgraph.evidence.sql import schema
         from guardgraph.evidence.sql.kinds import begin_sql_transaction
-        from guardgraph.evidence.sql.schema import check_store_schema, prepare_store_schema
+        from guardgraph.evidence.sql.tables import VERSION
 
         database = self._database
         engine = database.get_database_engine(makes=self._mode == "append")
         self._connection = engine.connect()
         try:
             begin_sql_transaction(self._connection, database.timeout, self._mode)
+            self._connection.info.pop(schema.FOUND, None)
             if looks or engine not in database.checked:
-                (prepare_store_schema if self._mode == "append" else check_store_schema)(
-                    self._connection, database.address.shown
-                )
-                database.checked.add(engine)
+                found = {"append": schema.prepare_store_schema, "change": schema.upgrade_store_schema}.get(
+                    self._mode, schema.check_store_schema
+                )(self._connection, database.address.shown)
+                if found == VERSION:
+                    database.checked.add(engine)
+                else:  # somebody may make it one of this version at any time
+                    self._connection.info[schema.FOUND] = found
                 if self._mode == "append":
                     database.keep_database_private(engine)
         except BaseException:

@@ -10,9 +10,10 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from guardgraph.evidence.contents import normalize_run_lookup
-from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES
+from guardgraph.evidence.sql.schema import has_open_runs
+from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES, OPEN
 from guardgraph.evidence.sql.transaction import Transaction
-from guardgraph.evidence.verification import Kept, KeptContent
+from guardgraph.evidence.verification import Kept, KeptContent, KeptStep
 
 BATCH = 200
 """Entries that are read at a time."""
@@ -47,10 +48,14 @@ def _read_entry_batch(connection: Connection, after: int | None) -> tuple[list[K
     callers: defaultdict[int, list[Any]] = defaultdict(list)
     for row in _select_between_entries(connection, select(CALLERS), CALLERS.c.seq, after, last):
         callers[row.seq if isinstance(row.seq, int) else 0].append((row.tenant, row.user))  # SQLite keeps any value
+    found = (
+        _select_between_entries(connection, select(OPEN), OPEN.c.seq, after, last) if has_open_runs(connection) else ()
+    )
+    steps = {row.seq: KeptStep(row.kind, row.run_id, row.note, row.request, row.thread, row.graph) for row in found}
     rows = {row.seq: row for row in entries}
     return [
-        _combine_stored_rows(seq, rows.get(seq), contents.get(seq), callers[seq])
-        for seq in sorted({*rows, *contents, *callers})
+        _combine_stored_rows(seq, rows.get(seq), contents.get(seq), callers[seq], steps.get(seq))
+        for seq in sorted({*rows, *contents, *callers, *steps})
     ], last
 
 
@@ -61,11 +66,13 @@ def _select_between_entries(
     return connection.execute(query if last is None else query.where(seq <= last)).all()
 
 
-def _combine_stored_rows(seq: int, row: Any | None, content: Any | None, callers: list[Any]) -> Kept:
+def _combine_stored_rows(
+    seq: int, row: Any | None, content: Any | None, callers: list[Any], step: KeptStep | None
+) -> Kept:
     beside = None
     if content is not None or callers:
         salt, text, pattern = (content.salt, content.content, content.pattern) if content else (None, None, None)
         beside = KeptContent(salt, text, normalize_run_lookup(pattern, callers))
     if row is None:
-        return Kept(seq, None, None, None, None, beside)
-    return Kept(seq, row.entry, row.hash, row.run_id, row.at, beside)
+        return Kept(seq, None, None, None, None, beside, step)
+    return Kept(seq, row.entry, row.hash, row.run_id, row.at, beside, step)

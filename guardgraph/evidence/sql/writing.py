@@ -1,9 +1,10 @@
-"""Appending a run to the chain in the way that is quickest in each kind of database, with the driver itself.
+"""Appending to the chain in the way that is quickest in each kind of database, with the driver itself.
 
 What needs no place in the chain is done before anybody is kept waiting. Behind the lock, SQLite is asked and written to
 step by step; PostgreSQL finds the place and hashes the entry by itself, in one statement: others wait there for no more
-that goes over the network. The writers of an SQLite file wait in a line, each woken by the kernel as it came: SQLite
-has none, and many who sleep and try again keep each other from writing. What keeps writers apart is SQLite's own lock.
+that goes over the network. What is kept of an open run is written step by step in both. The writers of an SQLite file
+wait in a line, each woken by the kernel as it came: SQLite has none, and many who sleep and try again keep each other
+from writing. What keeps writers apart is SQLite's own lock.
 """
 
 from __future__ import annotations
@@ -13,20 +14,43 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal
 from weakref import WeakSet, finalize
 
 from sqlalchemy import Connection
 
-from guardgraph.evidence.chain import START, build_run_entry_parts, entry_hash, run_entry
-from guardgraph.evidence.contents import Lookup, build_run_lookup, content_hash, make_content_salt
+from guardgraph.evidence.chain import (
+    START,
+    HowClosed,
+    begin_entry,
+    build_run_entry_parts,
+    close_entry,
+    entry_hash,
+    note_entry,
+    run_entry,
+)
+from guardgraph.evidence.contents import Lookup, build_begun_lookup, build_run_lookup, content_hash, make_content_salt
 from guardgraph.evidence.sql.kinds import begin_sql_transaction
-from guardgraph.evidence.sql.tables import APPEND, CALLER, CONTENT, ENTRY, KEPT, LAST
+from guardgraph.evidence.sql.tables import (
+    APPEND,
+    CALLER,
+    CLOSED_RUN,
+    CONTENT,
+    ENDED,
+    ENTRY,
+    KEPT,
+    KEPT_STEP,
+    LAST,
+    STEP,
+    THREAD_RUN,
+)
 from guardgraph.evidence.store import Receipt
+from guardgraph.plain.errors import StoreError
 from guardgraph.plain.hashing import canonical_json
-from guardgraph.state.recording import Recording
+from guardgraph.state.recording import BegunRun, NoteKind, Recording, RunNote
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -38,6 +62,8 @@ except ImportError:  # on Windows, writers try again and again
 
 
 _LINE = "guardgraph waits in line"
+SUPERSEDED: Final = "another run began on its thread"
+"""Why a run was closed that is superseded."""
 
 
 class _Line:
@@ -121,12 +147,50 @@ def read_utc_time() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
-def append_run_entry(connection: Connection, run: NewRun, seconds: float, may: Callable[[], None]) -> Receipt:
-    """Append a run in one transaction, unless it is kept already with the same content, and return its receipt.
+@dataclass(frozen=True, slots=True)
+class NewStep:
+    """What is to be appended of a run before its ending, or instead of one."""
+
+    kind: Literal["begin", "note", "close"]
+    run_id: str
+    entry: Callable[[int, str, str], str]
+    """Returns the text of its entry for its number, the hash of the entry before, and the time."""
+    note: NoteKind | None = None
+    request: str | None = None
+    thread: str | None = None
+    graph: str | None = None
+    kept: NewRun | None = None
+    """What is kept beside the entry; None of a close."""
+
+
+def prepare_new_beginning(begun: BegunRun) -> NewStep:
+    """Return what is kept of a run that begins."""
+    run_id, content, salt = begun["run_id"], canonical_json(begun), make_content_salt()
+    kept = NewRun(run_id, content, salt, content_hash(salt, content), build_begun_lookup(begun))
+    entry = partial(begin_entry, run_id=run_id, content=kept.hash)
+    found_by: Any = {"request": begun["request"], "thread": begun["thread"], "graph": begun["graph"]}
+    return NewStep("begin", run_id, entry, kept=kept, **found_by)
+
+
+def prepare_new_note(note: RunNote) -> NewStep:
+    """Return what is kept of a note of an open run."""
+    run_id, content, salt = note["run_id"], canonical_json(note), make_content_salt()
+    kept = NewRun(run_id, content, salt, content_hash(salt, content), Lookup("", ()))
+    entry = partial(note_entry, run_id=run_id, note=note["kind"], content=kept.hash)
+    return NewStep("note", run_id, entry, note=note["kind"], request=note["request"], kept=kept)
+
+
+def prepare_new_close(run_id: str, *, how: HowClosed, by: str, why: str) -> NewStep:
+    """Return what is kept of the close of an open run."""
+    return NewStep("close", run_id, partial(close_entry, run_id=run_id, how=how, by=by, why=why))
+
+
+def append_new_entry(connection: Connection, new: NewRun | NewStep, seconds: float, may: Callable[[], None]) -> Receipt:
+    """Append in one transaction, unless it is kept already with the same content, and return its receipt.
 
     Args:
         connection: without a transaction; one that fails here is not to be used any more.
-        run: the run.
+        new: the run, or the step of an open one.
         seconds: for which others may be in the way.
         may: raises where nobody waits for the receipt any more.
     """
@@ -137,7 +201,10 @@ def append_run_entry(connection: Connection, run: NewRun, seconds: float, may: C
     with wait_in_write_line(connection, seconds / 2) if sqlite else nullcontext():
         begin_sql_transaction(connection, seconds - (monotonic() - began), "append")
         may()  # a server that hung has answered now, before there is anything to commit
-        seq, mark = (_append_in_sqlite if sqlite else _append_in_postgres)(connection, run)
+        if isinstance(new, NewStep):
+            seq, mark = append_open_step(connection, new)
+        else:
+            seq, mark = (_append_in_sqlite if sqlite else _append_in_postgres)(connection, new)
         may()
         driver.execute("COMMIT")
     return {"seq": seq, "hash": mark}
@@ -155,6 +222,60 @@ def _append_in_sqlite(connection: Connection, run: NewRun) -> tuple[int, str]:
     CONTENT.execute_statement(connection, seq=seq, pattern=run.found_by.pattern, salt=run.salt, content=run.content)
     for tenant, user in run.found_by.callers:
         CALLER.execute_statement(connection, seq=seq, tenant=tenant, user=user)
+    return seq, mark
+
+
+def append_open_step(connection: Connection, step: NewStep) -> tuple[int, str]:
+    """Append what is kept of an open run, behind the lock of the writers; return number and hash of its entry.
+
+    A run that begins closes the one that began last on its thread, where that is open still.
+
+    Raises:
+        StoreError: the run has ended, and its ending is on record.
+    """
+    if step.kept is not None:
+        kept: tuple[int, str] | None = KEPT_STEP.execute_statement(
+            connection, run_id=step.run_id, kind=step.kind, content=step.kept.content
+        ).fetchone()
+        if kept is not None:
+            return kept
+    if ENDED.execute_statement(connection, run_id=step.run_id).fetchone() is not None:
+        raise StoreError(f"run {step.run_id:.80}: it has ended, and its ending was recorded")
+    if step.thread is not None and (earlier := _find_open_run_of_thread(connection, step)) is not None:
+        _write_step(connection, prepare_new_close(earlier, how="superseded", by=step.run_id, why=SUPERSEDED))
+    return _write_step(connection, step)
+
+
+def _find_open_run_of_thread(connection: Connection, step: NewStep) -> str | None:
+    found = THREAD_RUN.execute_statement(connection, thread=step.thread, graph=step.graph).fetchone()
+    if found is None or found[0] == step.run_id:
+        return None
+    run_id: str = found[0]
+    over = (statement.execute_statement(connection, run_id=run_id).fetchone() for statement in (ENDED, CLOSED_RUN))
+    return run_id if all(row is None for row in over) else None
+
+
+def _write_step(connection: Connection, step: NewStep) -> tuple[int, str]:
+    last, previous = LAST.execute_statement(connection).fetchone() or (0, START)
+    seq, at = last + 1, read_utc_time()
+    text = step.entry(seq, previous, at)
+    mark = entry_hash(text)
+    ENTRY.execute_statement(connection, seq=seq, hash=mark, at=at, run_id=None, entry=text)
+    STEP.execute_statement(
+        connection,
+        seq=seq,
+        kind=step.kind,
+        run_id=step.run_id,
+        note=step.note,
+        request=step.request,
+        thread=step.thread,
+        graph=step.graph,
+    )
+    if (kept := step.kept) is not None:
+        pattern = kept.found_by.pattern
+        CONTENT.execute_statement(connection, seq=seq, pattern=pattern, salt=kept.salt, content=kept.content)
+        for tenant, user in kept.found_by.callers:
+            CALLER.execute_statement(connection, seq=seq, tenant=tenant, user=user)
     return seq, mark
 
 

@@ -143,8 +143,8 @@ def complete_declarations(
     done = {name: _complete_declaration(item, declared, records) for name, item in declared.items()}
     again = {reason.family for reason in catalogue if reason.again}
     done = {name: replace(item, inherits=_list_inherited_families(item, done, again)) for name, item in done.items()}
-    families = [family for item in done.values() for family in item.families]
-    for family in deduplicate_names([*families, AUDIT_UNAVAILABLE]):
+    families = (family for item in done.values() for family in item.families if family != AUDIT_UNAVAILABLE)
+    for family in deduplicate_names([*families, AUDIT_UNAVAILABLE]):  # which is the last, in fingerprints too
         name = f"stop_{family}"
         done[name] = Declaration(name, "terminal", "", (), tuple(outputs), family=family, records=records)
     return done
@@ -161,7 +161,8 @@ def _complete_declaration(
     before = [other for other in declared.values() if item.name in other.to]
     spends = any(other.is_calling_node for other in [*following, *before]) or _is_in_cycle(item, declared)
     budget = ("budget",) if spends else ()
-    return replace(item, stops=deduplicate_names([*item.stops, *budget, "guard_error"]))
+    unrecorded = (AUDIT_UNAVAILABLE,) if item.entry else ()
+    return replace(item, stops=deduplicate_names([*item.stops, *budget, "guard_error", *unrecorded]))
 
 
 def _list_inherited_families(
@@ -216,9 +217,8 @@ def check_declarations(
         _require_declared_names(item, "to", item.to, declarations)
         proposing = [other.name for other in declarations.values() if other.kind == "propose"]
         _require_declared_names(item, "again", item.again, proposing)
-        _require_declared_names(
-            item, "stops", item.stops, (name for name in catalogue.families if name != AUDIT_UNAVAILABLE)
-        )
+        own = [name for name in item.stops if not (item.entry and name == AUDIT_UNAVAILABLE)]
+        _require_declared_names(item, "stops", own, (name for name in catalogue.families if name != AUDIT_UNAVAILABLE))
         _require_declared_names(item, "phase", [item.phase], catalogue.phases)
         for reason, family in _list_grammar_reasons(item).items():
             entry = catalogue.find(reason)

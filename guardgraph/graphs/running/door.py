@@ -26,8 +26,10 @@ from guardgraph.graphs.running.admission import (
     close_stray_run,
     hold_latest_checkpoint,
     keep_unwritten_seconds,
+    list_given_answers,
     read_resume_checkpoint,
     read_unwritten_seconds,
+    read_waiting_question,
     refuse_halting,
 )
 from guardgraph.graphs.running.frame import Frame
@@ -198,6 +200,7 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         stored = read_resume_checkpoint(self, admitted, config)
         config = hold_latest_checkpoint(self, stored, config)
         session.carried = 0.0 if stored is None else read_unwritten_seconds(stored)
+        session.question, session.answers = read_waiting_question(stored), list_given_answers(self, input, config)
         config = close_stray_run(self, stored, config)
         self.open()
         try:
@@ -222,6 +225,7 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         stored = await aread_resume_checkpoint(self, admitted, config)
         config = hold_latest_checkpoint(self, stored, config)
         session.carried = 0.0 if stored is None else read_unwritten_seconds(stored)
+        session.question, session.answers = read_waiting_question(stored), list_given_answers(self, input, config)
         config = await aclose_stray_run(self, stored, config)
         if self.frame.proposers_to_open:
             await await_in_thread(self.open)

@@ -20,23 +20,25 @@ from guardgraph.graphs.running.frame import (
     run_node_body,
     validate_body_writes,
 )
+from guardgraph.graphs.running.review import ask_for_decision, describe_waiting_run, wait_for_answer
 from guardgraph.graphs.running.session import Visit
+from guardgraph.graphs.running.telling import Telling
 from guardgraph.nodes.body import Run
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, find_json_problem, format_json_text, make_storable_json
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall, VisitRecord
-from guardgraph.world.call import Asked, Call, Performed, hash_call_value
+from guardgraph.world.call import Asked, Call, Performed
 from guardgraph.world.calls import build_too_large_outcome, refuse_call_outcome
 from guardgraph.world.failures import record_raised_exception
-from guardgraph.world.live import build_unavailable_review
 from guardgraph.world.proposers import can_be_asked_again, tell_call_refusal
 
 MOST_AT_ONCE = 1000
 """Calls that a body may yield at once."""
 
-Driven: TypeAlias = Generator[tuple[Sequence[Asked], float], list[Performed], JsonObject]
-"""A body at work: it yields calls with the seconds that they have, and is sent back what they brought."""
+Driven: TypeAlias = Generator[tuple[Sequence[Asked], float] | Telling, Any, JsonObject]
+"""A body at work: it yields calls with the seconds that they have, and is sent back the `Performed` that they brought;
+or it yields what the recorder is told, and is sent back the `Told`."""
 
 
 def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> Driven:
@@ -55,7 +57,7 @@ def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Excep
         update = validate_body_writes(item, writes)
     except GraphInterrupt as interrupt:
         if visit.session.resumable:
-            visit.session.waiting = visit.session.waiting or _describe_waiting_run(part, interrupt, visit)
+            yield from wait_for_answer(part, interrupt, run, visit)
             raise
         breach = GrammarBreach("interrupted the run, which nobody can resume without a checkpointer")
         update = _write_node_refusal(part, breach)
@@ -101,10 +103,10 @@ def _step_through_body(part: Part, steps: Any, run: Run[Any, Any], visit: Visit,
             asked = _place_node_calls(part, group, (number, len(calls) + 1), run, visit)
             left = run.budget.max_seconds - visit.read_active_seconds()
             try:
-                performed = yield from _perform_node_calls(asked, left, visit)
+                performed = yield from _perform_node_calls(asked, left, part, run, visit)
             except GraphInterrupt as interrupt:
                 if asked[0].call.kind == "person":
-                    visit.session.waiting = _describe_waiting_run(part, interrupt, visit, by_call=True)
+                    visit.session.waiting = describe_waiting_run(part, interrupt, visit, by_call=True)
                 raise
             except Exception as error:  # noqa: BLE001 - it is thrown in where the body waits, and judged there
                 for item in asked:
@@ -129,12 +131,12 @@ def _place_node_calls(
 
 
 def _perform_node_calls(
-    asked: list[Asked], left: float, visit: Visit
+    asked: list[Asked], left: float, part: Part, run: Run[Any, Any], visit: Visit
 ) -> Generator[Any, list[Performed], list[Performed]]:
     if not asked:
         return []
-    if asked[0].call.kind == "person" and not visit.session.resumable:
-        return [Performed(build_unavailable_review(), 0.0)]
+    if asked[0].call.kind == "person":
+        return [(yield from ask_for_decision(asked[0], left, part, run, visit))]
     performed = yield asked, left
     if len(performed) != len(asked) or not all(isinstance(item, Performed) for item in performed):
         raise TypeError(f"world: {len(asked)} Performed are required for as many calls; given: {performed!r:.80}")
@@ -199,22 +201,3 @@ def _link_writes_to_calls(update: JsonObject, calls: list[RecordedCall]) -> dict
     """Return what a propose node wrote, by the number of the call where it is what that call brought."""
     numbers = {call["outcome"]: call["number"] for call in calls}
     return {channel: number if (number := numbers.get(text)) else text for channel, text in update.items()}
-
-
-def _describe_waiting_run(part: Part, interrupt: GraphInterrupt, visit: Visit, *, by_call: bool = False) -> JsonObject:
-    """Return what a run shows while it waits; what a call of a person shows says already who asks."""
-    item = part.declaration
-    [shown, *_] = [make_storable_json(given.value) for given in (interrupt.args[0] if interrupt.args else ())] or [None]
-    asked_inside = (
-        isinstance(shown, dict) and {"node", "shown", "hash"} <= shown.keys()
-    )  # by a guarded graph that is called
-    if not by_call and not asked_inside:
-        shown = {"node": item.name, "shown": shown, "hash": hash_call_value(shown)}
-    return {
-        "run_id": visit.session.run_id,
-        "pattern": part.frame.catalogue.pattern,
-        "status": "waiting",
-        "phase": item.phase,
-        "waiting_for": shown,
-        "path": [*(line["node"] for line in visit.log), item.name],
-    }

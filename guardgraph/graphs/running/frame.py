@@ -14,9 +14,10 @@ from guardgraph.nodes.body import Body, Run
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, copy_json, find_json_problem, make_storable_json
 from guardgraph.plain.secrets import format_error_message
-from guardgraph.state.catalogue import Catalogue
+from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, Catalogue
 from guardgraph.state.context import Context
 from guardgraph.state.recording import Recorder, Recording, Shadow
+from guardgraph.state.review import Reviewers
 from guardgraph.state.run import LATER, Verdict
 from guardgraph.state.settings import Budget, Settings
 from guardgraph.world.call import World
@@ -41,6 +42,8 @@ class Frame:
     """What a run of this pattern may give as context."""
     world: World
     recorder: Recorder | None
+    reviewers: Reviewers | None
+    """Who says whose answer it is that a person gives."""
     shadows: dict[str, Callable[[Recording], Shadow]]
     """Who judges a recorded run once more, by name."""
     evidence: frozenset[str]
@@ -89,12 +92,14 @@ class Frame:
     def declarations_fingerprint(self) -> str:
         """SHA-256 of the declarations: who follows whom, who reads and writes what, who may stop for what.
 
-        Whom a guard has asked again is no part of it: which proposer was, the calls of a recording say.
+        Whom a guard has asked again is no part of it: which proposer was, the calls of a recording say. Nor is that the
+        entry guard stops what has to be recorded and cannot be: it came later, to all.
         """
-        writes = {name: [key for key in item.writes if key not in LATER] for name, item in self.declarations.items()}
         shown = [
-            [name, item.kind, item.phase, item.reads, writes[name], item.to, item.stops, item.family, item.entry]
+            [name, item.kind, item.phase, item.reads, writes, item.to, own, item.family, item.entry]
             for name, item in self.declarations.items()
+            for writes in [[key for key in item.writes if key not in LATER]]
+            for own in [[family for family in item.stops if family != AUDIT_UNAVAILABLE]]
         ]
         return digest({"declarations": shown, "reasons": [item.reason for item in self.catalogue if not item.later]})
 

@@ -25,6 +25,7 @@ from guardgraph.graphs.running.session import REFUSED, Visit
 from guardgraph.guards.stop import Stop, build_request_stop
 from guardgraph.nodes.body import Pass, Run, Step
 from guardgraph.plain.json import JsonObject, is_larger_json, make_storable_json
+from guardgraph.state.catalogue import AUDIT_UNAVAILABLE
 
 REFUSED_PROPOSAL = "refused"
 """Key of what a guard writes into its line of the log that has a proposer asked again."""
@@ -129,7 +130,8 @@ def write_guard_stop(part: Part, stop: Stop) -> JsonObject:
     shown = dict(stop.evidence)
     phase = shown.pop("phase", item.phase)
     unknown = shown.keys() - frame.evidence
-    if reason is None or reason.family not in item.families or phase not in reason.phases or unknown:
+    families = {*item.families} - {AUDIT_UNAVAILABLE}  # which is for whoever tells the recorder to say
+    if reason is None or reason.family not in families or phase not in reason.phases or unknown:
         why = f"raised {stop!r} in phase {phase}, which its declaration and the catalogue do not allow"
         return write_guard_stop(part, convert_to_stop(part, GrammarBreach(why)))
     return {"route": f"stop_{reason.family}", "verdict": build_stop_verdict(stop.reason, phase, shown)}

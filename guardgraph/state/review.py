@@ -1,0 +1,111 @@
+"""A review: who may answer for a run that waits, what an answer is bound to, and how long a question stands."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import Field
+
+from guardgraph.plain.hashing import digest
+from guardgraph.plain.json import JsonObject, JsonValue, find_json_problem, is_plain_json
+from guardgraph.state.context import Caller
+from guardgraph.state.settings import Check, Later, Names, Settings
+from guardgraph.state.tightening import Tightens
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who answered, as the deployment knows them."""
+
+    name: str
+    """The one by which a `Caller` has the user, so that four eyes can be told from two."""
+    roles: tuple[str, ...] = ()
+    """What the person is there to decide."""
+
+
+Reviewers: TypeAlias = Callable[[JsonObject, Caller | None], Identity | str | Awaitable[Identity | str | None] | None]
+"""Says who answered: it is given the whole answer and whoever resumes the run, and returns an identity, or its name.
+
+Whoever may not answer is refused by None or an exception; the run then goes on waiting.
+"""
+
+
+class ReviewPolicy(Settings):
+    """What the policy of a pattern may have that asks a person; derive yours from it, from `Policy` too if need be."""
+
+    four_eyes: Annotated[Check, Later()] = False
+    """Whoever answers is not whoever began the run; it needs reviewers, and a run whose caller is known."""
+    reviewer_roles: Annotated[Names, Tightens.union, Later()] = ()
+    """Roles that whoever answers needs, all of them; it needs reviewers."""
+    max_review_seconds: Annotated[float | None, Field(ge=0, allow_inf_nan=False), Tightens.smallest, Later()] = None
+    """Seconds for which a question stands, from when it was first asked; None for ever. An answer that comes later, or
+    any other resume, ends the run as ``review_expired``."""
+
+
+def hash_licence(tool: str, args: JsonValue) -> str:
+    """Return the SHA-256 of a call that somebody may license: of ``{"tool": …, "args": …}`` as canonical JSON.
+
+    Args:
+        tool: the tool's name.
+        args: its arguments.
+
+    Raises:
+        ValueError: the arguments are no plain, finite JSON; two of them might come to one hash.
+    """
+    if not is_plain_json(args):
+        raise ValueError("args: plain, finite JSON is required of what a licence is for")
+    return digest({"tool": tool, "args": args})
+
+
+def find_shown_licence(shown: JsonObject) -> str | None:
+    """Return the licence that a question asks for: it shows a call, ``{"call": {"tool": …, "args": …}}``; else None.
+
+    Raises:
+        ValueError: as `hash_licence`.
+    """
+    match shown.get("call"):
+        case {"tool": str(tool), "args": args}:
+            return hash_licence(tool, args)
+    return None
+
+
+def parse_identity(given: Any) -> Identity | str:
+    """Return who reviewers say that it is; a text that says why it is nobody."""
+    if given is None:
+        return "they know nobody who may answer so"
+    name, roles = (given.get("name"), given.get("roles", [])) if isinstance(given, dict) else (given, [])
+    if not _is_name(name) or not isinstance(roles, list) or not all(map(_is_name, roles)):
+        return f"they returned no name of somebody, and no Identity; given: {type(given).__name__}"
+    return Identity(str(name), tuple(roles))
+
+
+def find_identity_problem(identity: Identity | None, policy: Settings, starter: str | None) -> str | None:
+    """Say why a policy does not let somebody answer; None where it does.
+
+    Args:
+        identity: of whoever answers; None where nobody verified it.
+        policy: that holds now.
+        starter: the user who began the run; None where nobody knows.
+    """
+    if not isinstance(policy, ReviewPolicy):
+        return None
+    if identity is None:
+        needs = [name for name in ("four_eyes", "reviewer_roles") if getattr(policy, name)]
+        return f"{' and '.join(needs)}: reviewers are required, and the graph has none" if needs else None
+    if missing := [role for role in policy.reviewer_roles if role not in identity.roles]:
+        return f"reviewer_roles: {', '.join(missing)}; whoever answers has {', '.join(identity.roles) or 'none'}"
+    if policy.four_eyes and starter is None:
+        return "four_eyes: nobody knows who began the run"
+    if policy.four_eyes and starter is not None and _fold_name(starter) == _fold_name(identity.name):
+        return "four_eyes: somebody else than who began the run"
+    return None
+
+
+def _is_name(given: object) -> bool:
+    return isinstance(given, str) and given.strip() != "" and find_json_problem(given) is None
+
+
+def _fold_name(name: str) -> str:
+    return name.strip().casefold()

@@ -1,0 +1,500 @@
+"""Runs that are open in a store: what is on record of them, who closes them, and what is found if somebody tampers."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from base64 import b64encode
+from contextlib import closing
+
+import psycopg
+import pytest
+from cli_runs import empty_folder, refused, run
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from exported_runs import private_pem
+from langgraph.checkpoint.memory import InMemorySaver
+from made_by_0_6 import STORE
+from store_writers import QUESTION, TIMEOUT, killed_at, resume
+from stored_runs import everything_written, new_database, opened, recording, running_server
+from ticket_pattern import TICKET, triage
+
+from guardgraph import (
+    ConfigurationError,
+    InputError,
+    Redaction,
+    StoreError,
+    check_document,
+    create_rag_agent,
+    export_run,
+    sign_document,
+    sql_store,
+)
+from guardgraph.evidence.chain import entry_hash, note_entry, read_chain_entry
+from guardgraph.evidence.sql import writing
+from guardgraph.evidence.strict_json import format_document_text
+from guardgraph.testing import InMemoryRecorder
+
+server = pytest.fixture(scope="module")(running_server)
+database = pytest.fixture(new_database)
+THREAD = {"configurable": {"thread_id": "1"}}
+NOW = "2026-01-01T00:00:00.000000+00:00"
+AGENT = "guardgraph:create_rag_agent"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request, tmp_path):
+    """The URL of a store that is not there yet, in both kinds of databases."""
+    return request.getfixturevalue("database") if request.param == "postgres" else f"sqlite:///{tmp_path}/runs.db"
+
+
+def beginning(number=1, **changed):
+    """Return the beginning of a run, which has not ended; its caller is Ann of Acme."""
+    kept = InMemoryRecorder()
+    context = {"caller": {"tenant": "acme", "user": "ann"}}
+    triage(recorder=kept).invoke({"ticket": "The invoice of ann@acme.example"}, context=context)
+    run_id = f"00000000-0000-4000-8000-{number:012d}"
+    return {**kept.begun[0], "run_id": run_id, "request": f"request {number}", **changed}
+
+
+def note(number=1, kind="intent", **content):
+    """Return a note of such a run."""
+    begun = beginning(number)
+    said = {"run_id": begun["run_id"], "request": begun["request"], "kind": kind, "at": NOW}
+    return {**said, "content": content or {"key": "pay 1", "tool": "pay"}}
+
+
+def executed(url, text):
+    """Do as somebody does who may write to the database."""
+    if url.startswith("sqlite"):
+        with opened(url.removeprefix("sqlite:///")) as connection:
+            connection.execute(text)
+    else:
+        with psycopg.connect(url.replace("+psycopg", "")) as connection:
+            connection.execute(text)
+
+
+# Killed processes
+
+
+@pytest.mark.parametrize("where", ["beginning", "tool"])
+def test_a_run_whose_process_is_killed_is_open(where, url, tmp_path):
+    """Behind its beginning and before the first checkpoint, or in a tool: somebody sees that it may have acted."""
+    run_id = killed_at(url, tmp_path / "checkpoints.db", where)
+    store = sql_store(url, timeout=TIMEOUT)
+    assert [item.run_id for item in store.open_runs()] == [run_id]
+    found = store.verify()
+    assert (found.ok, [item.run_id for item in found.open]) == (True, [run_id])
+    resumed = resume(store, tmp_path / "checkpoints.db", 1)
+    assert (store.open_runs(), store.verify().open) == ([], ())
+    if where == "tool":
+        assert resumed["run_id"] == run_id
+    else:  # nothing was kept of it: it began once more, and closes the one before
+        said = [read_chain_entry(text) for text in store.entries(run_id)]
+        assert [(item["kind"], item.get("by")) for item in said] == [("begin", None), ("close", resumed["run_id"])]
+
+
+def test_a_new_run_on_a_thread_closes_the_one_that_was_broken_off(url):
+    """By an entry that names both; a run that waits or goes on has no other one on its thread."""
+    store = sql_store(url)
+    agent = triage(recorder=store, checkpointer=InMemorySaver())
+    with closing(agent.stream(TICKET, THREAD)) as chunks:
+        next(chunks)
+    [left] = store.open_runs()
+    assert left.begun["thread"] == "1"
+    result = agent.invoke(TICKET, THREAD)
+    assert store.open_runs() == []
+    assert result["audit"]["seq"] == 4
+    _, close = [read_chain_entry(text) for text in store.entries(left.run_id)]
+    assert (close["how"], close["by"], close["why"]) == ("superseded", result["run_id"], writing.SUPERSEDED)
+    assert store.verify().ok
+
+
+def test_a_closed_run_that_acts_is_open_again(url):
+    """Whoever closed it was wrong; when it ends it is recorded like any other."""
+    store = sql_store(url)
+    store.begin(beginning())
+    store.close_run(beginning()["run_id"], by="me", why="gone")
+    assert store.open_runs() == []
+    store.note(note())
+    assert [item.intents for item in store.open_runs()] == [1]
+    assert [item.intents for item in store.verify().open] == [1]
+    store.record({**recording(), "run_id": beginning()["run_id"]})
+    assert (store.open_runs(), store.verify().open) == ([], ())
+    with pytest.raises(StoreError, match="it has ended, and its ending was recorded"):
+        store.note(note(kind="receipt"))
+
+
+# What is kept, and erased
+
+
+def test_what_is_redacted_of_a_run_is_redacted_of_its_beginning_and_its_notes(url, tmp_path):
+    """By the same paths and expressions; the ids of request and thread, by which it is found, stay."""
+    redact = Redaction(fields=["visits.*.opening.context.caller.user"], patterns=[r"[a-z]+@[a-z.]+"])
+    store = sql_store(url, redact=redact)
+    store.begin(beginning(thread="ann@acme.example"))
+    store.note(note(kind="receipt", outcome='["value","sent to ann@acme.example",{}]'))
+    store.note(note(kind="waiting", waiting_for={"shown": "ann@acme.example"}))
+    [left] = store.open_runs()
+    assert left.begun["input"] == {"ticket": "The invoice of [redacted]"}
+    assert left.begun["opening"]["context"]["caller"]["user"] == "[redacted]"
+    assert left.begun["thread"] == "ann@acme.example"
+    places = [["input", "ticket"], ["opening", "context", "caller", "user"]]
+    assert left.begun["redacted"] == places
+    receipt, waiting = store.notes("request 1")
+    assert receipt["content"]["outcome"] == '["value", "sent to [redacted]", {}]'
+    assert receipt["redacted"] == [["content", "outcome", 1]]
+    assert (waiting["content"], waiting["redacted"]) == (
+        {"waiting_for": {"shown": "[redacted]"}},
+        [["content", "waiting_for", "shown"]],
+    )
+    assert store.verify().ok
+
+
+@pytest.mark.parametrize("chosen", [{"run_id": beginning()["run_id"]}, {"tenant": "acme"}, {"user": "ann"}])
+def test_an_erasure_takes_beginning_and_notes(chosen, url, tmp_path):
+    """By run, tenant or user: nothing of them is left but their entries, and the run is open still."""
+    store = sql_store(url)
+    store.begin(beginning(thread="secret thread"))
+    store.note(note(kind="receipt", outcome="a secret outcome"))
+    store.begin(beginning(2, opening={**beginning()["opening"], "context": None}))
+    store.note(note(2))
+    assert store.erase(**chosen, by="me").records == 2
+    first, second = store.open_runs()
+    assert (first.begun, first.intents, first.receipts, second.intents) == (None, 0, 1, 1)
+    assert (store.notes("request 1"), len(store.notes("request 2"))) == ([], 1)
+    assert store.verify().ok
+    store.close()
+    if url.startswith("sqlite"):
+        assert b"secret" not in everything_written(tmp_path)
+        assert b"request 1" not in everything_written(tmp_path)
+    store.close_run(first.run_id, by="me", why="it was erased")
+    assert [item.run_id for item in store.open_runs()] == [second.run_id]
+
+
+def test_an_erased_run_that_comes_back_is_a_finding(url):
+    """Such as one that waited, was erased, and was resumed; to erase it once more puts that right."""
+    store = sql_store(url)
+    store.begin(beginning())
+    store.erase(beginning()["run_id"], by="me")
+    assert store.verify().ok
+    store.record({**recording(), "run_id": beginning()["run_id"]})
+    [finding] = store.verify().findings
+    assert (finding.kind, finding.seq) == ("returned", 3)
+    assert str(finding) == "entry 3: its run was erased by entry 2, and is here again"
+    store.erase(beginning()["run_id"], by="me")
+    assert store.verify().ok
+
+
+def test_what_is_open_is_not_too_old(url):
+    """What an open run noted says what must not be done once more; it is erased when it has ended or was closed."""
+    store = sql_store(url)
+    for number in (1, 2):
+        store.begin(beginning(number))
+        store.note(note(number))
+    store.record({**recording(), "run_id": beginning(2)["run_id"]})
+    assert store.retain(0, by="me").records == 3
+    assert (len(store.notes("request 1")), store.notes("request 2")) == (1, [])
+    store.close_run(beginning()["run_id"], by="me", why="gone")
+    assert store.retain(0, by="me").records == 2
+    assert store.verify().ok
+
+
+def test_a_clock_that_went_back_makes_nothing_older(url, monkeypatch):
+    """It is named by `verify`, and `retain` erases nothing that was written behind something younger."""
+    store, true = sql_store(url), writing.read_utc_time
+    store.record(recording(1))
+    monkeypatch.setattr(writing, "read_utc_time", lambda: NOW.replace("2026", "1999"))
+    for number in (2, 3):
+        store.record(recording(number))
+    monkeypatch.setattr(writing, "read_utc_time", true)
+    store.record(recording(4))
+    found = store.verify()
+    assert (found.ok, [step.seq for step in found.clock_steps]) == (True, [2])
+    assert store.retain(1, by="me") is None
+    assert store.retain(0, by="me").records == 4
+
+
+# Tampering
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("DELETE FROM guardgraph_open WHERE seq = 1", "lookup"),
+        ("DELETE FROM guardgraph_open WHERE seq = 2", "lookup"),
+        ("DELETE FROM guardgraph_open WHERE seq = 3", "lookup"),
+        *(
+            (f"UPDATE guardgraph_open SET {column} = 'other' WHERE seq = {seq}", "lookup")
+            for column, seq in (
+                *(("kind", seq) for seq in (1, 2, 3)),
+                *(("run_id", seq) for seq in (1, 2, 3)),
+                *(("request", seq) for seq in (1, 2)),
+                *(("thread", seq) for seq in (1, 2)),
+                *(("graph", seq) for seq in (1, 2)),
+                ("note", 2),
+            )
+        ),
+        ("UPDATE guardgraph_contents SET content = replace(content, 'invoice', 'receipt') WHERE seq = 1", "content"),
+        ("UPDATE guardgraph_contents SET content = replace(content, 'pay 1', 'pay 2') WHERE seq = 2", "content"),
+        ("DELETE FROM guardgraph_contents WHERE seq = 1", "content"),
+        ("DELETE FROM guardgraph_contents WHERE seq = 2", "missing"),
+        ("DELETE FROM guardgraph_callers WHERE seq = 1", "lookup"),
+        ("INSERT INTO guardgraph_contents (seq, pattern, salt, content) VALUES (3, '', '', '')", "unexplained"),
+        ("INSERT INTO guardgraph_open (seq, kind, run_id) VALUES (9, 'begin', 'x')", "unexplained"),
+        ("UPDATE guardgraph_entries SET entry = replace(entry, 'gone', 'fine') WHERE seq = 3", "changed"),
+        ("UPDATE guardgraph_entries SET at = '1999' WHERE seq = 1", "changed"),
+        ("UPDATE guardgraph_entries SET run_id = 'x' WHERE seq = 2", "changed"),
+    ],
+)
+def test_whatever_is_changed_of_an_open_run_is_found(text, kind, url):
+    """Its entries, contents, and all that they are found by."""
+    store = sql_store(url)
+    store.begin(beginning(thread="1"))
+    store.note(note())
+    store.close_run(beginning()["run_id"], by="me", why="gone")
+    assert store.verify().ok
+    executed(url, text)
+    assert kind in [finding.kind for finding in store.verify().findings]
+
+
+def test_a_note_that_was_changed_is_not_given_back(url):
+    """Nobody acts on what somebody else wrote."""
+    store = sql_store(url)
+    store.begin(beginning())
+    store.note(note())
+    executed(url, "UPDATE guardgraph_contents SET content = replace(content, 'pay 1', 'pay 2') WHERE seq = 2")
+    with pytest.raises(StoreError, match=r"^entry 2: it is not what was noted"):
+        store.notes("request 1")
+    executed(url, "UPDATE guardgraph_contents SET content = replace(content, 'invoice', 'bill') WHERE seq = 1")
+    [left] = store.open_runs()
+    assert (left.begun, left.changed) == (None, "its content is not what was written")
+
+
+# A store of version 1
+
+
+@pytest.fixture
+def older(tmp_path):
+    """A store as 0.6.0 made it."""
+    return shutil.copy(STORE, tmp_path / "runs.db")
+
+
+def version(file):
+    """Return the version of a store's tables."""
+    with closing(sqlite3.connect(file)) as connection:
+        return connection.execute("SELECT version FROM guardgraph_store").fetchall()
+
+
+def test_a_store_of_version_1_is_read_and_stays_what_it_is(older):
+    """Nothing is open in it; who only reads changes nothing."""
+    store = sql_store(f"sqlite:///{older}")
+    assert (store.open_runs(), store.notes("x"), store.verify().open) == ([], [], ())
+    [first, *_] = store.runs()
+    assert len(store.entries(first.run_id)) == 1
+    assert version(older) == [(1,)]
+
+
+@pytest.mark.parametrize("how", ["begin", "record", "erase", "close", "open"])
+def test_whoever_writes_first_makes_it_one_of_version_2(how, older):
+    """In place: its entries stay what they are, and whoever has it open goes on reading."""
+    reader, writer = (sql_store(f"sqlite:///{older}") for _ in range(2))
+    before = [stored.position for stored in reader.runs()]
+    if how == "begin":
+        writer.begin(beginning())
+    elif how == "record":
+        writer.record(recording(1))
+    elif how == "erase":
+        writer.erase(tenant="nobody", by="me")
+    elif how == "open":
+        writer.open()
+    else:
+        with pytest.raises(InputError, match="a run of the store is required"):
+            writer.close_run("x", by="me", why="gone")
+    assert version(older) == [(1 if how == "close" else 2,)]
+    assert [stored.position for stored in reader.runs()][: len(before)] == before
+    assert len(reader.open_runs()) == (how == "begin")
+    assert reader.verify().ok
+
+
+def test_a_store_with_tables_of_two_versions_is_refused(older):
+    """One that says that it is of version 1 has no table of version 2, in which somebody could hide something."""
+    sql_store(f"sqlite:///{older}").open()
+    executed(f"sqlite:///{older}", "UPDATE guardgraph_store SET version = 1")
+    with pytest.raises(ConfigurationError, match="of version 1, it has tables of another: guardgraph_open"):
+        sql_store(f"sqlite:///{older}").verify()
+
+
+# The command line
+
+URL = "sqlite:///runs.db"
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    """A store with a run that has ended, one that acted, one that waits; the environment names it."""
+    empty_folder(tmp_path, monkeypatch)
+    monkeypatch.setenv("GUARDGRAPH_AUDIT", URL)
+    made = sql_store(URL)
+    made.record(recording(9))
+    made.begin(beginning(1))
+    made.note(note(1))
+    made.begin(beginning(2, thread="7"))
+    made.note(note(2, kind="waiting", phase="approve"))
+    return made
+
+
+def printed(*arguments, code=0):
+    """Return what a command of the audit prints on its way to an exit code."""
+    done = run("audit", *arguments)
+    assert done.exit_code == code, done.output
+    return done.stdout
+
+
+ACTED = "open, 1 act noted, of which the outcome of 1 is unknown"
+
+
+def test_what_is_open_is_listed(store):
+    """Behind the runs that have ended, or alone; with whether it waits, and whether it acted."""
+    rows = json.loads(printed("list", "--json"))
+    assert [(row["seq"], row["status"]) for row in rows] == [(1, "ok"), (2, "open"), (4, "waiting")]
+    assert [row["seq"] for row in json.loads(printed("list", "--open", "--json"))] == [2, 4]
+    assert [row["seq"] for row in json.loads(printed("list", "--waiting", "--json"))] == [4]
+    assert json.loads(printed("list", "--open", "--tenant", "globex", "--json")) == []
+    assert json.loads(printed("list", "--open", "--pattern", "rag", "--json")) == []
+    assert json.loads(printed("list", "--open", "--since", "2999-01-01", "--json")) == []
+    assert len(json.loads(printed("list", "--open", "--tenant", "acme", "--pattern", "triage", "--json"))) == 2
+    text = " ".join(printed("list").split())
+    assert f"triage: {ACTED}" in text
+    assert "triage: waiting for a person, no act noted" in text
+
+
+def test_an_open_run_is_shown(store):
+    """What was asked, since when, on which thread; and all that the chain says of it."""
+    text = " ".join(printed("show", beginning(2)["run_id"]).split())
+    for part in ("waiting for a person, no act noted", "The invoice of", "thread 7", "began", "noted: waiting"):
+        assert part in text
+    told = json.loads(printed("show", beginning(1)["run_id"], "--json"))
+    assert (told["status"], told["begun"], told["recording"]) == ("open", beginning_of(store, 0), None)
+    assert [entry["kind"] for entry in told["entries"]] == ["begin", "note"]
+    ended = json.loads(printed("show", recording(9)["run_id"], "--json"))
+    assert [entry["kind"] for entry in ended["entries"]] == ["run"]
+
+
+def beginning_of(store, number):
+    """Return the beginning of an open run, as the store has it."""
+    return store.open_runs()[number].begun
+
+
+def test_a_verification_names_what_is_open(store):
+    """It is no finding."""
+    text = " ".join(printed("verify").split())
+    assert f"entry 2: run {beginning(1)['run_id']} {ACTED}, since" in text
+    assert "no findings" in text
+    told = json.loads(printed("verify", "--json"))
+    assert [(item["seq"], item["intents"], item["waiting"]) for item in told["open"]] == [(2, 1, False), (4, 0, True)]
+
+
+def test_a_lost_run_is_closed(store):
+    """By an entry that says who did so and why; then it is shown as closed."""
+    run_id = beginning(1)["run_id"]
+    assert "entry 6" in printed("close", run_id, "--by", "Ada", "--why", "its host burned down")
+    assert [item.run_id for item in store.open_runs()] == [beginning(2)["run_id"]]
+    shown = " ".join(printed("show", run_id).split())
+    assert "closed, without an ending" in shown
+    assert "closed by Ada: its host burned down" in shown
+    assert json.loads(printed("show", run_id, "--json"))["status"] == "closed"
+    other = beginning(2)["run_id"]
+    assert json.loads(printed("close", other, "--by", "Ada", "--why", "x", "--json"))["seq"] == 7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nobody", "--by", "me", "--why", "x"), "run_id: a run of the store is required; given: 'nobody'"),
+        ((recording(9)["run_id"], "--by", "me", "--why", "x"), "a run that is open is required; it has ended"),
+        ((beginning(1)["run_id"], "--by", " ", "--why", "x"), "by: who closes, a text of at most 200 characters"),
+        ((beginning(1)["run_id"], "--by", "me", "--why", "a\nb"), "why: why it is closed, a text of at most 200"),
+        ((beginning(1)["run_id"], "--by", "me", "--why", "x" * 201), "why: why it is closed, a text of at most 200"),
+    ],
+)
+def test_what_cannot_be_closed_is_one_clear_line(arguments, message, store):
+    """Nothing is written."""
+    assert message in refused(run("audit", "close", *arguments))
+    assert len(store.open_runs()) == 2
+
+
+# Documents
+
+
+def test_a_document_names_all_entries_of_its_run(url):
+    """When it began, what was noted, and other records of the same id; each is held against its hash and its run."""
+    store = sql_store(url)
+    run_id = create_rag_agent(recorder=store).invoke(QUESTION)["run_id"]
+    document = export_run(store, run_id)
+    [begun] = document["chain"]["also"]
+    assert (document["format"], read_chain_entry(begun["entry"])["kind"]) == (2, "begin")
+    assert check_document(document, AGENT).findings == ()
+    again = {**store.read(run_id).recording, "graph": "another"}
+    store.record(again)
+    assert len(export_run(store, run_id)["chain"]["also"]) == 2
+    assert [stored.earlier for stored in store.runs()] == [(2,)]
+    assert store.read(run_id).earlier == (2,)
+
+
+def other(document):
+    """Return the entry of another run's beginning."""
+    return note_entry(1, "0" * 64, NOW, run_id="x", note="intent", content="0" * 64)
+
+
+FORGED = {
+    "another run": lambda also, chain: [{"entry": other(chain), "hash": entry_hash(other(chain))}],
+    "no entry": lambda also, chain: [{"entry": "x", "hash": entry_hash("x")}],
+    "its own entry": lambda also, chain: [{"entry": chain["entry"], "hash": chain["hash"]}],
+    "twice": lambda also, chain: also * 2,
+    "another hash": lambda also, chain: [{**also[0], "hash": "0" * 64}],
+    "another time": lambda also, chain: [
+        {"entry": (text := also[0]["entry"].replace('"at":"2', '"at":"3')), "hash": entry_hash(text)}
+    ],
+}
+
+
+@pytest.mark.parametrize("how", FORGED)
+def test_what_a_document_says_of_other_entries_is_held_against_its_run(how, tmp_path):
+    """One that is of another run, is none, stands twice, or is not what the entry behind it follows, is a finding."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    document = export_run(store, create_rag_agent(recorder=store).invoke(QUESTION)["run_id"])
+    chain = document["chain"]
+    forged = {**document, "chain": {**chain, "also": FORGED[how](chain["also"], chain)}}
+    assert {finding.place.rpartition(".")[0] for finding in check_document(forged, AGENT).findings} == {"chain.also"}
+
+
+@pytest.mark.parametrize("changed", [{"format": 1}, {"chain": None}])
+def test_only_format_2_names_other_entries(changed, tmp_path):
+    """What 0.6.0 can read has the form that it had then."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    document = export_run(store, create_rag_agent(recorder=store).invoke(QUESTION)["run_id"])
+    if "chain" in changed:
+        changed = {"chain": {key: value for key, value in document["chain"].items() if key != "also"}}
+    with pytest.raises(InputError, match=r"^document\.chain\.also: required in format 2, and in no other"):
+        check_document({**document, **changed}, AGENT)
+
+
+@pytest.mark.parametrize("sig", [b"", b"fine", b"\xff" * 64, b"\0" * 65])
+def test_a_signature_that_no_key_could_have_made_is_a_finding(sig, tmp_path):
+    """Without a public key, too: it is no signature of anybody."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    document = export_run(store, create_rag_agent(recorder=store).invoke(QUESTION)["run_id"])
+    envelope = json.loads(sign_document(document, private_pem(Ed25519PrivateKey.generate())))
+    assert check_document(format_document_text(envelope), AGENT).ok
+    envelope["signatures"][0]["sig"] = b64encode(sig).decode()
+    checked = check_document(format_document_text(envelope), AGENT)
+    assert (checked.signed, [finding.kind for finding in checked.findings]) == ("unchecked", ["signature"])
+
+
+@pytest.mark.parametrize("at", ["now", "2026-01-01", "2026-01-01T00:00:00Z or so"])
+def test_the_time_of_an_entry_is_a_time(at):
+    """Anything else is no entry of a chain."""
+    text = note_entry(1, "0" * 64, at, run_id="x", note="intent", content="0" * 64)
+    with pytest.raises(ValueError, match="no entry of format 1"):
+        read_chain_entry(text)

@@ -1,0 +1,581 @@
+"""Who approved: the reviewers of the deployment say who answered, and the policy says whether that is enough."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Command, interrupt
+from refund_pattern import ORDER, PAID, REASONS, SHOWN, THREAD, Policy, answering, check_approval, refund, waiting
+from runs import MODES, check_result, content, run
+from typing_extensions import TypedDict
+
+from guardgraph import Caller, ConfigurationError, LiveWorld, grammar, replay
+from guardgraph.evidence.derivation import find_derivation_problems
+from guardgraph.grammar import Identity, Outcome, Pass, ask_person, hash_licence, read_reviewer
+from guardgraph.plain.hashing import canonical_json
+from guardgraph.testing import InMemoryRecorder, scripted_tool
+from guardgraph.world.call import Performed
+
+STAFF = {"ada": Identity("ada", ("finance", "lead")), "bob": Identity("bob", ("finance",)), "eve": None}
+ADA = {"status": "verified", "name": "ada", "roles": ["finance", "lead"]}
+
+
+def staff(answer, caller):
+    """Know the staff by who is signed in, whatever an answer says."""
+    return None if caller is None else STAFF.get(caller.user)
+
+
+def signed_in(user):
+    """Return the context of somebody."""
+    return {"caller": {"user": user}}
+
+
+def desk(*, reviewers=staff, **kwargs):
+    """Return a graph with reviewers and a checkpointer."""
+    return refund(reviewers=reviewers, **{"checkpointer": InMemorySaver(), **kwargs})
+
+
+def told(result):
+    """Return the line of the review in a timeline."""
+    [line] = [entry for entry in result["timeline"] if entry["kind"] == "review"]
+    return line
+
+
+@contextmanager
+def memory(path):
+    """Yield a saver that keeps checkpoints in memory."""
+    yield InMemorySaver()
+
+
+@contextmanager
+def sqlite(path):
+    """Yield a saver that keeps checkpoints in a file."""
+    with SqliteSaver.from_conn_string(str(path / "runs.sqlite")) as saver:
+        yield saver
+
+
+@pytest.mark.parametrize(
+    ("saver", "mode"),
+    [*((memory, mode) for mode in MODES), *((sqlite, mode) for mode in ("invoke", "stream", "batch"))],
+)
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+def test_who_answered_is_on_record(decision, saver, mode, tmp_path):
+    """The identity is what the reviewers say, not what the answer does: in the timeline, the recording, the replay."""
+    kept = InMemoryRecorder()
+    with saver(tmp_path) as checkpointer:
+        graph = desk(checkpointer=checkpointer, recorder=kept)
+        shown = waiting(graph)
+        answer = answering(shown, decision, by="the board")
+        result = check_result(REASONS, run(graph, answer, mode, config=THREAD, context=signed_in("ada")))
+    assert told(result)["reviewer"] == ADA
+    assert told(result)["answer"]["by"] == "the board"
+    recording = json.loads(canonical_json(kept.runs[0]))
+    [call] = [call for call in recording["calls"] if call["kind"] == "person"]
+    assert Outcome.unpacked(call["outcome"]).about["reviewer"] == ADA
+    assert replay(refund(), recording) == {key: value for key, value in result.items() if key != "audit"}
+    assert find_derivation_problems(desk().frame, recording) == []
+
+
+def test_without_reviewers_the_record_says_unverified():
+    """What a client writes is kept, and nobody takes it for who it was."""
+    graph = refund(checkpointer=InMemorySaver())
+    result = graph.invoke(answering(waiting(graph), by="ada"), THREAD, context=signed_in("ada"))
+    assert told(result)["reviewer"] == {"status": "unverified"}
+
+
+@pytest.mark.parametrize("name", ["bob", "carl"])
+def test_an_exchanged_identity_does_not_derive(name):
+    """The hash of the approval binds who gave it: another name in the recording is a finding."""
+    kept = InMemoryRecorder()
+    graph = desk(recorder=kept)
+    graph.invoke(answering(waiting(graph)), THREAD, context=signed_in("ada"))
+    forged = json.loads(
+        canonical_json(kept.runs[0]).replace('\\"ada\\"', f'\\"{name}\\"').replace('"ada"', f'"{name}"')
+    )
+    places = [finding.place for finding in find_derivation_problems(graph.frame, forged)]
+    assert any(place.startswith("calls.1.outcome") for place in places)
+
+
+def raising(answer, caller):
+    """Know nobody."""
+    raise PermissionError("not on duty")
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+@pytest.mark.parametrize(
+    ("reviewers", "why"),
+    [
+        (lambda answer, caller: None, "they know nobody"),
+        (raising, "not on duty"),
+        (lambda answer, caller: {}["ada"], "ada"),
+        (lambda answer, caller: "", "no name of somebody"),
+        (lambda answer, caller: True, "no name of somebody"),
+        (lambda answer, caller: ["ada"], "no name of somebody"),
+        (lambda answer, caller: Identity("ada", ("",)), "no name of somebody"),
+        (lambda answer, caller: Identity(7), "no name of somebody"),
+        (lambda answer, caller: {1, 2}, ""),
+        (lambda answer, caller: interrupt("who?"), ""),
+        (lambda: "ada", "argument"),
+    ],
+)
+def test_whom_the_reviewers_refuse_keeps_the_run_waiting(reviewers, why, mode):
+    """Neither a yes nor a no of somebody unknown counts; the same is asked again, and nothing is paid."""
+    pay = scripted_tool()
+    graph = desk(reviewers=reviewers, tool=pay)
+    first = waiting(graph)
+    for decision in ("approve", "reject"):
+        again = run(graph, answering(first, decision), mode, config=THREAD, context=signed_in("ada"))
+        assert again["status"] == "waiting"
+        problem = again["waiting_for"].pop("problem")
+        assert problem.startswith("answer: refused by the reviewers: ")
+        assert why in problem
+        assert again["waiting_for"] == first["waiting_for"]
+    assert pay.calls == []
+
+
+def test_an_answer_counts_for_whoever_gave_it():
+    """An answer that was refused is not that of the next one who resumes the run, be it with None or an answer."""
+    pay = scripted_tool("paid", loop=True)
+    graph = desk(tool=pay)
+    shown = waiting(graph)
+    refused = graph.invoke(answering(shown), THREAD, context=signed_in("eve"))
+    assert "they know nobody" in refused["waiting_for"]["problem"]
+    for given_next in (None, Command(resume="what is this?"), None):
+        still = graph.invoke(given_next, THREAD, context=signed_in("ada"))
+        assert (still["status"], pay.calls) == ("waiting", [])
+    rejected = graph.invoke(answering(shown, "reject"), THREAD, context=signed_in("ada"))
+    assert (rejected["stop_reason"], told(rejected)["reviewer"], pay.calls) == ("review_rejected", ADA, [])
+
+
+class Cut(LiveWorld):
+    """A world that is killed once, while the reviewers are asked."""
+
+    killed = False
+
+    def perform(self, asked, seconds):
+        """Make calls."""
+        if asked[0].node == "approve" and asked[0].call.kind == "tool" and not self.killed:
+            self.killed = True
+            raise KeyboardInterrupt
+        return super().perform(asked, seconds)
+
+
+@pytest.mark.parametrize("saver", [memory, sqlite])
+def test_an_answer_of_a_session_that_was_killed_counts_for_nobody_else(saver, tmp_path):
+    """LangGraph keeps it and hands it over again; whoever resumes the run then did not give it."""
+    pay = scripted_tool("paid")
+    with saver(tmp_path) as checkpointer:
+        graph = desk(tool=pay, checkpointer=checkpointer, world=Cut())
+        shown = waiting(graph)
+        with pytest.raises(KeyboardInterrupt):
+            graph.invoke(answering(shown), THREAD, context=signed_in("eve"))
+        again = graph.invoke(None, THREAD, context=signed_in("ada"))
+        assert (again["waiting_for"], pay.calls) == (shown["waiting_for"], [])
+        assert told(graph.invoke(answering(shown), THREAD, context=signed_in("bob")))["reviewer"]["name"] == "bob"
+
+
+class Around(TypedDict, total=False):
+    order: str
+    result: dict
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("by_map", [False, True])
+def test_an_answer_counts_for_whoever_gave_it_inside_another_graph(by_map, mode):
+    """There, too, a refused answer is not given again by whoever only looks; a new one says another thing."""
+    who, pay = ["eve"], scripted_tool("paid")
+    agent = refund(reviewers=lambda answer, caller: STAFF[who[0]], tool=pay)
+    builder = StateGraph(Around)
+    builder.add_node("agent", lambda state: {"result": agent.invoke({"order": state["order"]})})
+    builder.add_edge(START, "agent")
+    builder.add_edge("agent", END)
+    graph = builder.compile(checkpointer=InMemorySaver())
+    [asked] = run(graph, ORDER, mode, config=THREAD)["__interrupt__"]
+
+    def resume(answer):
+        given_now = {asked.id: answer} if by_map else answer
+        return run(graph, None if answer is None else Command(resume=given_now), mode, config=THREAD)
+
+    yes = {"hash": asked.value["hash"], "decision": "approve"}
+    [asked] = resume(yes)["__interrupt__"]
+    assert "they know nobody" in asked.value["problem"]
+    who[0] = "ada"
+    for _ in range(2):
+        [asked] = resume(None)["__interrupt__"]
+        assert pay.calls == []
+    result = resume({**yes, "by": "ada"})["result"]
+    assert (result["stop_reason"], told(result)["reviewer"]) == ("success", ADA)
+
+
+def test_an_answer_that_was_stale_does_not_count_later():
+    """An approval that was refused under other settings is not taken up when the first settings are back."""
+    pay = scripted_tool("paid")
+    graph = desk(tool=pay, reviewers=None)
+    shown, tight = waiting(graph), {"policy": {"max_refund": 40}}
+    assert graph.invoke(answering(shown), THREAD, context=tight)["waiting_for"]["changed"] == ["settings"]
+    back = graph.invoke(None, THREAD)
+    assert (back["status"], back["waiting_for"]["hash"], pay.calls) == ("waiting", shown["waiting_for"]["hash"], [])
+    assert graph.invoke(answering(back, "reject"), THREAD)["stop_reason"] == "review_rejected"
+
+
+def test_reviewers_are_given_the_whole_answer_and_whoever_resumes():
+    """They see what was answered and who is signed in now, in copies: what they change changes no record."""
+    seen = []
+
+    def reviewers(answer, caller):
+        seen.append((dict(answer), caller))
+        answer["decision"] = "reject"
+        return "ada"
+
+    graph = desk(reviewers=reviewers)
+    shown = waiting(graph, context=signed_in("zoe"))
+    result = graph.invoke(answering(shown, badge=7), THREAD, context=signed_in("bob"))
+    answer = {"hash": shown["waiting_for"]["hash"], "decision": "approve", "badge": 7}
+    assert seen == [(answer, Caller(user="bob"))]
+    assert content(result) == PAID
+    assert told(result)["answer"] == answer
+    assert told(result)["reviewer"] == {"status": "verified", "name": "ada", "roles": []}
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_reviewers_may_be_awaited_and_have_the_time_of_the_run(mode):
+    """A coroutine function is awaited; one that hangs is cut off with the run's time, and has said nothing."""
+
+    async def slowly(answer, caller):
+        await asyncio.sleep(answer["takes"])
+        return "ada"
+
+    graph = desk(reviewers=slowly)
+    context = {"budget": {"max_seconds": 1.0}}
+    shown = run(graph, ORDER, mode, config=THREAD, context=context)
+    late = run(graph, answering(shown, takes=30), mode, config=THREAD, context=context)
+    assert late["waiting_for"]["problem"] == "answer: refused by the reviewers: timeout"
+    graph = desk(reviewers=slowly)
+    shown = run(graph, ORDER, mode, config=THREAD)
+    assert content(run(graph, answering(shown, takes=0), mode, config=THREAD)) == PAID
+
+
+def _said_no(answer):
+    """Return an answer as a world says it that says by itself that a person said no."""
+    return Outcome("failure", {"reason": "review_rejected", "details": answer}, {"reviewer": ADA})
+
+
+@pytest.mark.parametrize(
+    ("answers", "decision"),
+    [
+        (lambda answer: Outcome("value", answer, {}), "approve"),
+        (lambda answer: Outcome("text", answer, {"reviewer": ADA}), "approve"),
+        (lambda answer: Outcome("value", answer, {"reviewer": ADA}), "reject"),
+        (_said_no, "reject"),
+    ],
+)
+def test_a_world_that_answers_in_a_persons_place_is_held_to_it_too(answers, decision):
+    """What a world of the deployment's own answers needs an identity as any answer does; else the run is closed."""
+
+    class Eager(LiveWorld):
+        def perform(self, asked, seconds):
+            if asked[0].call.kind != "person":
+                return super().perform(asked, seconds)
+            outcome = answers({"hash": asked[0].request, "decision": decision})
+            return [Performed(outcome, 0.0, outcome.packed())]
+
+    result = desk(world=Eager()).invoke(ORDER, THREAD, context=signed_in("eve"))
+    assert result["stop_reason"] == "guard_error:approve"
+    assert "refused by the reviewers" in result["details"]["message"]
+    result = desk(world=Eager()).invoke(ORDER, THREAD, context=signed_in("bob"))
+    assert (told(result)["reviewer"]["name"], told(result)["answer"]["decision"]) == ("bob", decision)
+
+
+@pytest.mark.parametrize(
+    ("began", "answers", "problem"),
+    [
+        ("zoe", "ada", None),
+        ("ada", "ada", "four_eyes: somebody else than who began the run"),
+        ("ADA ", "ada", "four_eyes: somebody else than who began the run"),
+        (None, "ada", "four_eyes: nobody knows who began the run"),
+    ],
+)
+def test_four_eyes(began, answers, problem):
+    """Whoever approves is not whoever began the run, by whatever spelling; of an unknown one nobody can tell."""
+    graph = desk(policy=Policy(four_eyes=True))
+    shown = waiting(graph, context=None if began is None else signed_in(began))
+    result = graph.invoke(answering(shown), THREAD, context=signed_in(answers))
+    if problem is None:
+        assert content(result) == PAID
+    else:
+        assert result["waiting_for"]["problem"] == f"answer: refused by the policy: {problem}"
+        other = graph.invoke(answering(shown), THREAD, context=signed_in("bob"))
+        assert other["status"] == ("waiting" if began is None else "ok")
+
+
+def test_whoever_answers_has_all_roles_that_the_policy_names():
+    """A context may ask for more roles, and never for fewer."""
+    graph = desk(policy=Policy(reviewer_roles=("finance",)))
+    lead = {"policy": {"reviewer_roles": ["lead"]}}
+    shown = waiting(graph, context=lead)
+    refused = graph.invoke(answering(shown), THREAD, context={**signed_in("bob"), **lead})
+    assert refused["waiting_for"]["problem"].endswith(
+        "refused by the policy: reviewer_roles: lead; whoever answers has finance"
+    )
+    assert content(graph.invoke(answering(shown), THREAD, context={**signed_in("ada"), **lead})) == PAID
+
+
+def test_a_policy_that_asks_who_answers_needs_reviewers():
+    """A deployment without reviewers is refused at once; a context that asks for them keeps the run waiting."""
+    for policy in (Policy(four_eyes=True), Policy(reviewer_roles=("finance",))):
+        with pytest.raises(ConfigurationError, match=r"^policy\.(four_eyes|reviewer_roles): reviewers are required"):
+            refund(policy=policy)
+    graph, context = refund(checkpointer=InMemorySaver()), {"policy": {"four_eyes": True}}
+    shown = waiting(graph, context=context)
+    assert "reviewers are required" in graph.invoke(answering(shown), THREAD, context=context)["waiting_for"]["problem"]
+
+
+@pytest.mark.parametrize("reviewers", ["ada", 7, {"ada": True}, Identity])
+def test_reviewers_can_be_called(reviewers):
+    """Anything else is an error that names the argument."""
+    with pytest.raises(
+        ConfigurationError, match=r"^reviewers: a function of an answer and a caller is required; given: "
+    ):
+        refund(reviewers=reviewers)
+
+
+class Calendar(LiveWorld):
+    """A world whose days a test turns."""
+
+    def __init__(self, start):
+        super().__init__()
+        self.now = start
+
+    def calendar(self):
+        """Return the day."""
+        return self.now
+
+
+@pytest.fixture
+def world():
+    """A world on an ordinary day."""
+    return Calendar(datetime(2026, 3, 1, tzinfo=UTC))
+
+
+def later(world, seconds):
+    """Let time go by."""
+    world.now += timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("resume", ["approve", "reject", "look"])
+def test_a_question_expires(resume, mode, world):
+    """After its time no answer counts, and whatever resumes the run ends it."""
+    kept = InMemoryRecorder()
+    graph = refund(checkpointer=InMemorySaver(), policy=Policy(max_review_seconds=3600.0), world=world, recorder=kept)
+    shown = run(graph, ORDER, mode, config=THREAD)
+    asked = shown["waiting_for"]
+    assert (asked["asked_at"], asked["expires_at"]) == ("2026-03-01T00:00:00+00:00", "2026-03-01T01:00:00+00:00")
+    later(world, 1800)
+    again = run(graph, Command(resume="hm"), mode, config=THREAD)["waiting_for"]
+    assert (again["asked_at"], "problem" in again) == (asked["asked_at"], True)
+    later(world, 1801)
+    given_now = None if resume == "look" else answering(shown, resume)
+    result = check_result(REASONS, run(graph, given_now, mode, config=THREAD))
+    assert (result["stop_reason"], result["phase"]) == ("review_expired", "approve")
+    waited = {"asked_at": asked["asked_at"], "waited_seconds": 3601.0, "max_review_seconds": 3600.0}
+    assert result["details"] == waited
+    recording = json.loads(canonical_json(kept.runs[0]))
+    assert find_derivation_problems(graph.frame, recording) == []
+
+
+def test_a_question_that_changed_stands_anew(world):
+    """What is asked under other settings is another question, unless the first one has expired."""
+    graph = refund(checkpointer=InMemorySaver(), policy=Policy(max_review_seconds=3600.0), world=world)
+    shown, tight = waiting(graph), {"policy": {"max_refund": 40}}
+    later(world, 3000)
+    again = graph.invoke(answering(shown), THREAD, context=tight)
+    assert again["waiting_for"]["asked_at"] == "2026-03-01T00:50:00+00:00"
+    later(world, 3000)
+    assert content(graph.invoke(answering(again), THREAD, context=tight)) == PAID
+    shown = waiting(graph)
+    later(world, 4000)
+    assert graph.invoke(answering(shown), THREAD, context=tight)["stop_reason"] == "review_expired"
+
+
+def test_settings_of_reviews_at_their_default_are_no_part_of_a_fingerprint():
+    """An approval of before there were such settings keeps its hash; one that is set makes another question."""
+    plain = Policy()
+    assert plain.recorded() == {"max_refund": 50}
+    others = [Policy(four_eyes=True), Policy(reviewer_roles=("x",)), Policy(max_review_seconds=1.0)]
+    assert len({plain.fingerprint, *(item.fingerprint for item in others)}) == 4
+
+
+def licensing(state, run):
+    """Show the call that is to be licensed."""
+    call = {"tool": "pay", "args": state["accepted_refund"]}
+    outcome = yield ask_person({"call": call, "why": "a refund"})
+    return {"raw_review": outcome.packed()}
+
+
+def test_a_question_that_shows_a_call_is_about_a_licence():
+    """The hash of tool and arguments stands beside the question, and is kept with the decision."""
+    seen = []
+
+    def check(state, run):
+        seen.append(Outcome.unpacked(state["raw_review"]).about)
+        return check_approval(state, run)
+
+    kept = InMemoryRecorder()
+    graph = desk(bodies={"approve": licensing, "approval_guard": check}, recorder=kept)
+    shown = waiting(graph)
+    licence = hash_licence("pay", {"amount": 30, "order": "A7"})
+    assert shown["waiting_for"]["licence"] == licence != shown["waiting_for"]["hash"]
+    result = graph.invoke(answering(shown), THREAD, context=signed_in("ada"))
+    assert told(result)["licence"] == licence
+    assert (seen[0]["licence"], seen[0]["reviewer"]) == (licence, ADA)
+    bodies = {"approve": licensing, "approval_guard": check}
+    assert find_derivation_problems(desk(bodies=bodies).frame, json.loads(canonical_json(kept.runs[0]))) == []
+
+
+def test_a_licence_is_for_plain_arguments():
+    """Two calls that are not the same never come to one licence by a number that JSON has no form for."""
+    assert hash_licence("pay", {"a": 1, "b": 2}) == hash_licence("pay", {"b": 2, "a": 1})
+    assert len({hash_licence("pay", {"a": 1}), hash_licence("pay", {"a": "1"}), hash_licence("say", {"a": 1})}) == 3
+    with pytest.raises(ValueError, match=r"^args: plain, finite JSON is required"):
+        hash_licence("pay", {"a": float("nan")})
+
+
+def test_a_guard_reads_who_answered():
+    """A guard of the deployment's own decides by it; without reviewers nobody is verified."""
+
+    def check(state, run):
+        name = read_reviewer(state["raw_review"]).get("name")
+        return Pass({"approved_refund": {**state["accepted_refund"], "order": f"by {name}"}})
+
+    graph = desk(bodies={"approval_guard": check})
+    assert graph.invoke(answering(waiting(graph)), THREAD, context=signed_in("bob"))["payment"] == "paid 30 for by bob"
+    assert read_reviewer(Outcome("value", {"decision": "approve"}, {}).packed()) == {"status": "unverified"}
+
+
+def test_a_run_that_waits_is_noted():
+    """The recorder is given what a waiting run shows, each time; its ending closes it."""
+    kept = InMemoryRecorder()
+    graph = desk(recorder=kept)
+    shown = waiting(graph)
+    graph.invoke(answering(shown), THREAD, context=signed_in("eve"))
+    notes = kept.notes(shown["run_id"])
+    assert [note["kind"] for note in notes] == ["waiting", "waiting"]
+    assert notes[0]["content"] == {key: value for key, value in shown.items() if key != "__interrupt__"}
+    assert "problem" in notes[1]["content"]["waiting_for"]
+
+
+class Forgetful(InMemoryRecorder):
+    """A recorder that cannot keep notes."""
+
+    def note(self, run):
+        """Keep nothing."""
+        raise OSError("the disk is full")
+
+
+class Audited(Policy, grammar.Policy):
+    """A policy of a pattern that asks a person and may have to be recorded."""
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("required", [False, True])
+def test_what_came_of_a_run_that_had_to_be_noted_and_was_not_is_not_shown(required, mode):
+    """It waits all the same and says what for; its history keeps to itself what nobody recorded."""
+    graph = desk(recorder=Forgetful(), policy=Audited(audit_required=required))
+    shown = run(graph, ORDER, mode, config=THREAD)
+    assert (shown["status"], shown["waiting_for"]["shown"]) == ("waiting", SHOWN)
+    assert ("action" in shown["history"][0]) is not required
+    assert ("proposal" in shown["timeline"][1]) is not required
+    assert len(shown["history"]) == len(shown["trace"]) == 1
+
+
+ANSWERS = st.one_of(
+    st.none(),
+    st.sampled_from(["approve", True, 1, [], "ada"]),
+    st.fixed_dictionaries(
+        {"decision": st.sampled_from(["approve", "reject", "maybe"])},
+        optional={
+            "hash": st.sampled_from(["right", "right", "right", "wrong"]),
+            "by": st.sampled_from(["ada", "eve"]),
+            "reviewer": st.just(ADA),
+        },
+    ),
+)
+TURNS = st.lists(st.tuples(ANSWERS, st.sampled_from([None, "ada", "bob", "eve"]), st.booleans()), max_size=6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(TURNS)
+def test_no_answer_passes_without_an_identity(turns):
+    """Whatever is answered by whomever, in whatever order and context: who ends the run is one who may."""
+    pay = scripted_tool("paid", loop=True)
+    graph = refund(reviewers=staff, tool=pay, checkpointer=InMemorySaver(), policy=Policy(four_eyes=True))
+    shown = waiting(graph, context=signed_in("ada"))
+    for said, user, is_tight in turns:
+        answer = dict(said) if isinstance(said, dict) else said
+        if isinstance(answer, dict) and answer.get("hash") == "right":
+            answer["hash"] = shown["waiting_for"]["hash"]
+        context = {**({} if user is None else signed_in(user)), **({"policy": {"max_refund": 40}} if is_tight else {})}
+        is_right = isinstance(answer, dict) and answer.get("hash") == shown["waiting_for"]["hash"]
+        came = graph.invoke(None if answer is None else Command(resume=answer), THREAD, context=context)
+        if came["status"] != "waiting":
+            assert (is_right, user) == (True, "bob")
+            assert told(came)["reviewer"] == {"status": "verified", "name": "bob", "roles": ["finance"]}
+            assert len(pay.calls) == (answer["decision"] == "approve")
+            return
+        assert pay.calls == []
+        shown = came
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@pytest.mark.parametrize("saver", [memory, sqlite])
+def test_a_question_is_known_again_whenever_steps_are_kept(saver, durability, world, tmp_path):
+    """When it was asked and what it was is read from the checkpoint, in each of LangGraph's ways to keep one."""
+    with saver(tmp_path) as checkpointer:
+        graph = desk(checkpointer=checkpointer, policy=Policy(max_review_seconds=60.0), world=world)
+        shown = graph.invoke(ORDER, THREAD, durability=durability)
+        tight = {"policy": {"max_refund": 40}}
+        again = graph.invoke(answering(shown), THREAD, context=tight, durability=durability)
+        assert again["waiting_for"]["changed"] == ["settings"]
+        refused = graph.invoke(answering(again), THREAD, context=tight, durability=durability)
+        assert "they know nobody" in refused["waiting_for"]["problem"]
+        later(world, 61)
+        context = {**tight, **signed_in("ada")}
+        result = graph.invoke(answering(refused), THREAD, context=context, durability=durability)
+        assert result["stop_reason"] == "review_expired"
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("inside", ["called by a node", "a node itself"])
+def test_a_question_expires_inside_another_graph(inside, mode, world):
+    """A graph around keeps the question of the one in it, and the day on which it was asked."""
+
+    class Whole(TypedDict, total=False):
+        order: str
+        result: dict
+        stop_reason: str
+
+    agent = refund(policy=Policy(max_review_seconds=60.0), world=world)
+    builder = StateGraph(Whole)
+    called = lambda state: {"result": agent.invoke({"order": state["order"]})}  # noqa: E731 - beside the agent itself
+    builder.add_node("agent", called if inside == "called by a node" else agent)
+    builder.add_edge(START, "agent")
+    builder.add_edge("agent", END)
+    graph = builder.compile(checkpointer=InMemorySaver())
+    [asked] = run(graph, ORDER, mode, config=THREAD)["__interrupt__"]
+    later(world, 30)
+    [again] = run(graph, Command(resume="hm"), mode, config=THREAD)["__interrupt__"]
+    assert again.value["expires_at"] == asked.value["expires_at"]
+    later(world, 31)
+    answer = Command(resume={"hash": asked.value["hash"], "decision": "approve"})
+    ended = run(graph, answer, mode, config=THREAD)
+    assert ended.get("result", ended)["stop_reason"] == "review_expired"
