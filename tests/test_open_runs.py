@@ -386,6 +386,15 @@ def beginning_of(store, number):
     return store.open_runs()[number].begun
 
 
+def test_an_open_run_is_no_document_and_no_page(store):
+    """One line says why."""
+    for command in (
+        ("audit", "export", beginning(1)["run_id"]),
+        ("report", beginning(1)["run_id"], "--store", URL, "-o", "x"),
+    ):
+        assert "which has no ending" in refused(run(*command))
+
+
 def test_a_verification_names_what_is_open(store):
     """It is no finding."""
     text = " ".join(printed("verify").split())

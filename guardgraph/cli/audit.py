@@ -19,12 +19,11 @@ import guardgraph
 from guardgraph.cli import inputs
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED, escape_to_one_line
-from guardgraph.evidence.chain import Entry, read_chain_entry
-from guardgraph.evidence.contents import build_begun_lookup
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 
 if TYPE_CHECKING:
+    from guardgraph.evidence.chain import Entry
     from guardgraph.evidence.verification import Erasure, Verification
 
 
@@ -241,6 +240,8 @@ def _is_open_run_chosen(
     left: guardgraph.OpenRun, pattern: str | None, tenant: str | None, since: datetime | None
 ) -> bool:
     """Say whether an open run is one that options of a list select; of one that was erased, nobody knows more."""
+    from guardgraph.evidence.contents import build_begun_lookup
+
     if since is not None and datetime.fromisoformat(left.position.at) < since:
         return False
     found_by = None if left.begun is None else build_begun_lookup(left.begun)
@@ -304,6 +305,8 @@ def _show_closed_run(run: str, entries: list[Entry], as_json: bool) -> None:
 
 def _read_run_entries(store: guardgraph.SqlStore, run: str) -> list[Entry]:
     """Return what the chain says of a run; an entry that was changed is for `verify` to name."""
+    from guardgraph.evidence.chain import read_chain_entry
+
     entries = []
     for text in store.entries(run):
         with suppress(ValueError):

@@ -46,13 +46,14 @@ def read_latest_record(connection: Connection, run_id: str) -> StoredRun:
     """Return the latest record of a run.
 
     Raises:
-        InputError: there is no such run.
+        InputError: there is no such run, or it has no ending.
     """
     found = connection.execute(
         _select_stored_runs().where(ENTRIES.c.run_id == run_id).order_by(ENTRIES.c.seq.desc()).limit(1)
     ).first()
     if found is None:
-        raise InputError(f"run_id: a run of the store is required; given: {run_id!r:.80}")
+        why = ", which has no ending" if read_run_entries(connection, run_id) else ""
+        raise InputError(f"run_id: a run of the store is required; given: {run_id!r:.80}{why}")
     [stored] = _read_stored_rows(connection, [found])
     return stored
 

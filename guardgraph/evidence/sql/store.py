@@ -260,7 +260,7 @@ class SqlStore:
         """Return the latest record of a run.
 
         Raises:
-            InputError: there is no such run.
+            InputError: there is no such run, or it has no ending: `open_runs` has it.
             StoreError: the store cannot be read, or what it has is not what was recorded.
             ConfigurationError: the database is no store of this version.
         """

@@ -126,7 +126,7 @@ def _lock_log_file(number: int, how: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class NewRun:
-    """A run that is to be appended."""
+    """What is to be appended of a run: its recording, or what is kept of its beginning or of a note."""
 
     run_id: str
     content: str
