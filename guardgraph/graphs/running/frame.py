@@ -59,6 +59,11 @@ class Frame:
         return find_proposers_to_open(node.body for node in self.nodes.values())
 
     @cached_property
+    def has_effects(self) -> bool:
+        """Whether a node may change something outside."""
+        return any(item.effects for item in self.declarations.values())
+
+    @cached_property
     def node_channels(self) -> dict[str, tuple[str, ...]]:
         """The channels that each node is handed."""
         return {name: item.channels for name, item in self.declarations.items()}
@@ -83,6 +88,7 @@ class Frame:
         """SHA-256 of the declarations: who follows whom, who reads and writes what, who may stop for what."""
         shown = [
             [item.name, item.kind, item.phase, item.reads, item.writes, item.to, item.stops, item.family, item.entry]
+            + ([item.effects] if item.effects else [])  # declared since 0.7
             for item in self.declarations.values()
         ]
         return digest({"declarations": shown, "reasons": [item.reason for item in self.catalogue if not item.later]})
