@@ -46,8 +46,22 @@ class Approved(refund_pattern.Policy, Policy):
     """The policy of the tests' pattern that asks a person."""
 
 
-class Failing:
-    """A recorder that fails, and counts how often it was asked."""
+class Beginning:
+    """What a recorder needs beside `record`, so that runs which must be recorded begin."""
+
+    def begin(self, run):
+        """Keep nothing."""
+
+    def note(self, note):
+        """Keep nothing."""
+
+    def notes(self, request):
+        """Have nothing."""
+        return []
+
+
+class Failing(Beginning):
+    """A recorder that fails when a run ends, and counts how often it was asked."""
 
     def __init__(self, error=None):
         self.error = OSError("the disk is full") if error is None else error
@@ -59,8 +73,8 @@ class Failing:
         raise self.error
 
 
-class Hanging:
-    """A recorder that does not return in its time."""
+class Hanging(Beginning):
+    """A recorder that does not return in its time when a run ends."""
 
     timeout = 0.05
 
@@ -72,7 +86,7 @@ class Hanging:
         self.released.wait(20)
 
 
-class Receipts(Kept):
+class Receipts(Beginning, Kept):
     """A recorder that returns what it is told to."""
 
     def __init__(self, receipt):
@@ -256,7 +270,7 @@ def test_a_recorder_that_hangs_ends_a_run_that_must_be_recorded(mode, hanging):
     unrecorded(REASONS, run(audited(recorder=hanging), TICKET, mode), type="TimeoutError", stop_reason="success")
 
 
-class Wrapping:
+class Wrapping(Beginning):
     """A recorder whose plain function hands on to a coroutine function."""
 
     def record(self, run):

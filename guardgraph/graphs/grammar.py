@@ -80,6 +80,8 @@ class DefaultName(str):
 SettingsT = TypeVar("SettingsT", bound=Settings)
 
 _AWAITED = "aperform"
+OPEN_METHODS = ("begin", "note", "notes")
+"""What a recorder has beside `record` that keeps runs from their beginning on."""
 
 
 def validate_world(given: Any) -> World:
@@ -96,10 +98,12 @@ def validate_recorder(given: Any) -> Recorder:
     """Return a recorder, if it is one.
 
     Raises:
-        ConfigurationError: it is a class, `record` is missing, or it is a coroutine function, which nobody would await;
-            or its `timeout` is no number of seconds above 0.
+        ConfigurationError: it is a class, `record` is missing, or a method is a coroutine function, which nobody would
+            await; it has one of `begin`, `note` and `notes` and not the others; or its `timeout` is no number of
+            seconds above 0.
     """
-    recorder: Recorder = _validate_methods(given, "recorder", ("record",))
+    opens = any(getattr(given, name, None) is not None for name in OPEN_METHODS)
+    recorder: Recorder = _validate_methods(given, "recorder", ("record", *(OPEN_METHODS if opens else ())))
     seconds = getattr(recorder, "timeout", None)
     is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
     if seconds is not None and not (is_number and 0 < seconds < inf):

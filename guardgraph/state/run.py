@@ -24,7 +24,7 @@ else:
 RECORDED = ("run_id", "pattern", "status", "stop_reason", "phase", "trace", "history", "path", "timeline")
 """Keys of a result that say how the run went; no body writes them."""
 
-AUDITED = ("status", "seq", "hash", "error")
+AUDITED = ("status", "seq", "hash", "error", "unbegun")
 """Keys of a result's ``audit`` that say whether the run was recorded; no body writes them."""
 
 Kind = Literal["propose", "act", "review", "guard", "terminal"]
@@ -49,6 +49,10 @@ class LogEntry(TypedDict):
     withheld: NotRequired[bool]
     """Of an ok ending that failed: whether the result may say nothing of what came of the run."""
     steps: NotRequired[list[tuple[JsonObject, JsonObject]]]
+    request: NotRequired[str]
+    """Of the first node: the id of what was asked, where it is not the run's."""
+    unbegun: NotRequired[dict[str, str]]
+    """Of the first node: what the recorder raised that was told of the beginning."""
 
 
 class TimelineEntry(TypedDict):
@@ -114,6 +118,8 @@ class Audit(TypedDict):
     """Of a recorded run, where its recorder says it: the hash of the record."""
     error: NotRequired[dict[str, str]]
     """Of a run that was not recorded: ``{type, message}``, what the recorder raised."""
+    unbegun: NotRequired[dict[str, str]]
+    """Of a run whose beginning was not recorded: ``{type, message}``, what the recorder raised then."""
 
 
 class Result(TypedDict):

@@ -26,7 +26,7 @@ from pydantic import BaseModel, PrivateAttr
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.state.recording import Recording
+from guardgraph.state.recording import BegunRun, Recording, RunNote
 
 
 class ScriptedClock:
@@ -72,6 +72,28 @@ class InMemoryRecorder:
     def __init__(self) -> None:
         self.runs: list[Recording] = []
         """The recordings, in the order in which their runs ended."""
+        self.begun: list[BegunRun] = []
+        """The beginnings, in the order in which the runs began, ended ones too."""
+        self.noted: list[RunNote] = []
+        """The notes, in their order."""
+
+    @property
+    def open(self) -> list[BegunRun]:
+        """The beginnings of the runs that have no ending."""
+        ended = {run["run_id"] for run in self.runs}
+        return [begun for begun in self.begun if begun["run_id"] not in ended]
+
+    def begin(self, run: BegunRun) -> None:
+        """Keep a beginning."""
+        self.begun.append(run)
+
+    def note(self, note: RunNote) -> None:
+        """Keep a note."""
+        self.noted.append(note)
+
+    def notes(self, request: str) -> list[RunNote]:
+        """Return the notes of a request."""
+        return [note for note in self.noted if note["request"] == request]
 
     def record(self, run: Recording) -> None:
         """Keep a recording."""

@@ -121,7 +121,8 @@ def complete_declarations(declared: Mapping[str, Declaration], *, outputs: Itera
     """
     records = tuple(name_record_channel(name) for name, item in declared.items() if item.is_calling_node)
     done = {name: _complete_declaration(item, declared, records) for name, item in declared.items()}
-    for family in deduplicate_names([*(family for item in done.values() for family in item.stops), AUDIT_UNAVAILABLE]):
+    families = (family for item in done.values() for family in item.stops if family != AUDIT_UNAVAILABLE)
+    for family in deduplicate_names([*families, AUDIT_UNAVAILABLE]):  # which is the last, in fingerprints too
         name = f"stop_{family}"
         done[name] = Declaration(name, "terminal", "", (), tuple(outputs), family=family, records=records)
     return done
@@ -139,7 +140,8 @@ def _complete_declaration(
     spends = any(other.is_calling_node for other in [*following, *before]) or _is_in_cycle(item, declared)
     budget = ("budget",) if spends else ()
     effect = (EFFECT,) if any(other.effects for other in before) else ()
-    return replace(item, stops=deduplicate_names([*item.stops, *effect, *budget, "guard_error"]))
+    unrecorded = (AUDIT_UNAVAILABLE,) if item.entry else ()
+    return replace(item, stops=deduplicate_names([*item.stops, *effect, *budget, "guard_error", *unrecorded]))
 
 
 def _is_in_cycle(item: Declaration, declared: Mapping[str, Declaration]) -> bool:
@@ -182,9 +184,8 @@ def check_declarations(
         _require_declared_names(item, "writes", item.writes, outputs if item.kind == "terminal" else channels)
         _require_declared_names(item, "reads", item.reads, [*channels, *(inputs if item.entry else ())])
         _require_declared_names(item, "to", item.to, declarations)
-        _require_declared_names(
-            item, "stops", item.stops, (name for name in catalogue.families if name != AUDIT_UNAVAILABLE)
-        )
+        families = (name for name in catalogue.families if item.entry or name != AUDIT_UNAVAILABLE)
+        _require_declared_names(item, "stops", item.stops, families)
         _require_declared_names(item, "phase", [item.phase], catalogue.phases)
         for reason, family in _list_grammar_reasons(item).items():
             entry = catalogue.find(reason)

@@ -191,14 +191,15 @@ def _prove_cycles_stop(shape: Topology) -> Iterator[Finding]:
 
 
 def _prove_run_ends(shape: Topology) -> Iterator[Finding]:
-    """Only terminals end a run, or leave it unrecorded; each ends it, or leads to the stop that says why not."""
+    """Only terminals end a run; only they, and the entry guard, lead to the stop of a run that is not recorded."""
     for name in sorted(shape.nodes):
         ends = END in shape.list_following_nodes(name)
         if shape.get_kind(name) == "terminal" and shape.list_following_nodes(name) != shape.get_endings(name):
             yield Finding("ends", f"terminal {name} does not end the run", (name,))
         if shape.get_kind(name) != "terminal" and ends:
             yield Finding("ends", f"the run can end after {name}, which is no terminal", (name,), (name, END))
-        if shape.get_kind(name) != "terminal" and UNRECORDED_ENDING in shape.list_following_nodes(name):
+        may_refuse = shape.get_kind(name) == "terminal" or shape.is_entry(name)
+        if not may_refuse and UNRECORDED_ENDING in shape.list_following_nodes(name):
             message = f"{name} is no terminal, and can end the run where nothing is recorded"
             yield Finding("ends", message, (name,), (name, UNRECORDED_ENDING))
 

@@ -22,6 +22,7 @@ from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.langgraph import SCRATCHPAD, SEND
 from guardgraph.graphs.running.node import GrammarNode, perform_driven_node, run_guard_or_terminal
 from guardgraph.graphs.running.session import Session, Visit, restore_recorded_input
+from guardgraph.graphs.running.telling import take_steps
 from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, parse_json
@@ -183,7 +184,7 @@ def _run_node_again(node: GrammarNode, state: JsonObject, sitting: _Sitting, pad
     session, run = sitting
     visit = Visit(node, [] if node.declaration.entry else state.get("log") or [], session)
     if not node.declaration.is_calling_node:
-        return run_guard_or_terminal(node, state, run, visit)
+        return take_steps(run_guard_or_terminal(node, state, run, visit))
     try:
         update = perform_driven_node(drive_calling_node(node, state, run, visit), session.world)
     except GraphInterrupt:

@@ -36,6 +36,10 @@ from guardgraph.plain.json import find_json_problem, is_larger_json
 
 MOST_STEPS: Final = 10**9
 """The `recursion_limit` of every run, whatever a client says: budgets end a run, and an ending is on record."""
+REQUEST_KEY: Final = "request_key"
+"""Key in a client's configuration of the id of what it asks for."""
+LONGEST_KEY: Final = 200
+"""Characters that a `request_key` may have."""
 _WAYS_BACK = (RESUMING, RESUME_MAP, REPLAY_STATE, TASK_ID, SCRATCHPAD)
 """What LangGraph sets for the graphs inside a graph, so that they go on with it; nobody else has a use for it."""
 _UNHALTED = "a run that is recorded goes on to its ending or to a person's review"
@@ -58,8 +62,10 @@ def admit_run_config(graph: Pregel[Any, Any, Any, Any], given: object, config: A
 
     Raises:
         ConfigurationError: there is a checkpointer, but no thread that it could write on.
+        InputError: the `request_key` is no text of at most 200 characters.
     """
     configurable, own = merge_graph_config(graph, config), dict(_get_configurable(config))
+    _check_request_key(configurable.get(REQUEST_KEY))
     if is_run_checkpointed(graph, configurable):
         if not _is_thread_id(thread := configurable.get("thread_id")):
             raise ConfigurationError(
@@ -122,6 +128,16 @@ def admit_resume_command(given: Command[Any], most: int) -> Command[Any]:
     if is_larger_json(given.resume, most):
         raise InputError(f"input: a run is resumed with at most {most} bytes of JSON (max_input_bytes); given: more")
     return given
+
+
+def _check_request_key(given: object) -> None:
+    if given is None:
+        return
+    if not isinstance(given, str) or not 0 < len(given) <= LONGEST_KEY or find_json_problem(given) is not None:
+        raise InputError(
+            f"config.configurable.{REQUEST_KEY}: a text of 1 to {LONGEST_KEY} characters is required; "
+            f"given: {given!r:.80}"
+        )
 
 
 def _is_thread_id(given: object) -> bool:

@@ -20,6 +20,7 @@ from guardgraph.graphs.running.frame import (
     validate_body_writes,
 )
 from guardgraph.graphs.running.session import Visit
+from guardgraph.graphs.running.telling import Telling
 from guardgraph.nodes.body import Run
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, find_json_problem, format_json_text, make_storable_json
@@ -33,8 +34,9 @@ from guardgraph.world.live import build_unavailable_review
 MOST_AT_ONCE = 1000
 """Calls that a body may yield at once."""
 
-Driven: TypeAlias = Generator[tuple[Sequence[Asked], float], list[Performed], JsonObject]
-"""A body at work: it yields calls with the seconds that they have, and is sent back what they brought."""
+Driven: TypeAlias = Generator[tuple[Sequence[Asked], float] | Telling, Any, JsonObject]
+"""A body at work: it yields calls with the seconds that they have, and is sent back the `Performed` that they brought;
+or it yields what the recorder is told, and is sent back the `Told`."""
 
 
 def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> Driven:

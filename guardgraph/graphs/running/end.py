@@ -6,16 +6,14 @@ recorder is the run's audit.
 
 from __future__ import annotations
 
-import asyncio
-import inspect
-from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property, partial
-from threading import TIMEOUT_MAX
+from functools import cached_property
 from typing import Any, TypeAlias
 
 from guardgraph.graphs.declaring.declaration import FAILED_ENDING, UNRECORDED_ENDING
+from guardgraph.graphs.running.begin import NoRecorder, is_recording_required, record_run_input
 from guardgraph.graphs.running.frame import (
     Frame,
     GrammarBreach,
@@ -27,20 +25,19 @@ from guardgraph.graphs.running.frame import (
     validate_body_writes,
 )
 from guardgraph.graphs.running.session import Visit
+from guardgraph.graphs.running.telling import Steps, Telling
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.hashing import digest
-from guardgraph.plain.json import JsonObject, NotJson, copy_json, find_unnamed_numbers, make_storable_json
+from guardgraph.plain.json import JsonObject, NotJson, copy_json, make_storable_json
 from guardgraph.plain.version import read_package_version
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, SUCCESS
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import FORMAT, Fingerprints, RecordedVisit, Recorder, Recording, VisitRecord
+from guardgraph.state.recording import FORMAT, Fingerprints, RecordedVisit, Recording, VisitRecord
 from guardgraph.state.run import AUDITED, Audit, LogEntry, TimelineEntry
-from guardgraph.state.settings import Policy
 from guardgraph.world.live import REJECTED
-from guardgraph.world.threads import Handover, run_in_call_thread, start_thread_work
 
-_UNSHOWN = ("clock", "active", "opening", "withheld")
+_UNSHOWN = ("clock", "active", "opening", "withheld", "request", "unbegun")
 """Of a line in the log: what is for the record alone."""
 
 
@@ -168,13 +165,14 @@ def build_recording(over: Conclusion) -> Recording:
     frame, records = over.part.frame, over.visit_records
     calls = [call for at in sorted(records) for call in records[at]["calls"]]
     policy, budget = frame.settings_fingerprints
+    given, nameless = record_run_input(over.state.get("given") or {})
     made = Recording(
         format=FORMAT,
         guardgraph=read_package_version(),
         pattern=frame.catalogue.pattern,
         graph=frame.name,
         run_id=over.state["run"],
-        input=make_storable_json(given := over.state.get("given") or {}, around=1),
+        input=given,
         policy=frame.plain_settings[0],
         budget=frame.plain_settings[1],
         fingerprints=Fingerprints(
@@ -187,8 +185,8 @@ def build_recording(over: Conclusion) -> Recording:
         calls=calls,
         result=over.result,
     )
-    if made["input"] is not given and (places := find_unnamed_numbers(given)):
-        made["nameless"] = places
+    if nameless:
+        made["nameless"] = nameless
     recorded: Recording = copy_json(made)
     return recorded
 
@@ -203,48 +201,6 @@ def _build_recorded_visit(entry: LogEntry, record: VisitRecord | None) -> Record
     return visit
 
 
-Closing: TypeAlias = Generator[Recording, Audit | None, JsonObject]
-"""A run that ends: it yields its recording, where somebody records it, and is sent back what came of that."""
-
-
-class NoRecorder(Exception):
-    """A run had to be recorded, and its graph has no recorder."""
-
-    def __str__(self) -> str:
-        return "the run must be recorded, and its graph has no recorder"
-
-
-def is_recording_required(frame: Frame, run: Run[Any, Any] | Exception) -> bool:
-    """Say whether a run must be recorded; under a context that nobody could read, the deployment's policy says it."""
-    policy = frame.policy if isinstance(run, Exception) else run.policy
-    return isinstance(policy, Policy) and bool(policy.audit_required)
-
-
-def close_graph_run(closing: Closing, recorder: Recorder | None) -> JsonObject:
-    """Take a run that ends to its end, and return what its terminal writes; the recorder is waited for in this thread.
-
-    Args:
-        closing: the run.
-        recorder: who is given its recording; without one there is none.
-    """
-    try:
-        made = next(closing)
-        while True:
-            made = closing.send(_give_to_recorder(recorder, made))
-    except StopIteration as end:
-        return end.value  # type: ignore[no-any-return]
-
-
-async def aclose_graph_run(closing: Closing, recorder: Recorder | None) -> JsonObject:
-    """Do what `close_graph_run` does; the recorder works in a thread of its own, and is awaited."""
-    try:
-        made = next(closing)
-        while True:
-            made = closing.send(await _agive_to_recorder(recorder, made))
-    except StopIteration as end:
-        return end.value  # type: ignore[no-any-return]
-
-
 def build_unavailable_audit(why: JsonObject) -> Audit:
     """Return the audit of a run that was not recorded.
 
@@ -255,55 +211,8 @@ def build_unavailable_audit(why: JsonObject) -> Audit:
     return said
 
 
-def _give_to_recorder(recorder: Any, made: Recording) -> Audit | None:
-    """Give a recording to the recorder, for as long as it may take; return what came of it, None without a receipt.
-
-    One that has a timeout works in a thread of its own, which is left behind when time is up.
-    """
-    record = partial(_call_recorder, recorder, made)
-    try:
-        if (seconds := getattr(recorder, "timeout", None)) is None:
-            return record()
-        start_thread_work(record, done := Handover())
-        if (came := done.wait_for_result(min(seconds, TIMEOUT_MAX))) is None:
-            raise _make_recorder_timeout(seconds)
-        audit, error = came
-        if error is not None:
-            raise error
-        return audit  # type: ignore[no-any-return]
-    except Exception as error:  # noqa: BLE001 - whatever goes wrong, no result is lost
-        return build_unavailable_audit(describe_run_error(error))
-
-
-async def _agive_to_recorder(recorder: Any, made: Recording) -> Audit | None:
-    """Do what `_give_to_recorder` does without blocking the event loop: every recorder has a thread of its own."""
-    try:
-        seconds: Any = getattr(recorder, "timeout", None)
-        async with asyncio.timeout(None if seconds is None else min(seconds, TIMEOUT_MAX)):
-            audit: Audit | None = await asyncio.wrap_future(run_in_call_thread(partial(_call_recorder, recorder, made)))
-            return audit
-    except TimeoutError:  # the limit's: what the recorder raises is in what `_call_recorder` returns
-        return build_unavailable_audit(describe_run_error(_make_recorder_timeout(seconds)))
-    except Exception as error:  # noqa: BLE001 - see _give_to_recorder
-        return build_unavailable_audit(describe_run_error(error))
-
-
-def _call_recorder(recorder: Any, made: Recording) -> Audit | None:
-    """Call a recorder, and return what came of it; whatever it raises says the same in every thread."""
-    try:
-        return _read_recorder_receipt(recorder.record(made))
-    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - no result is lost
-        return build_unavailable_audit(describe_run_error(error))
-
-
-def _make_recorder_timeout(seconds: float) -> TimeoutError:
-    return TimeoutError(f"the recorder did not return within its timeout of {seconds:g} seconds")
-
-
 def _read_recorder_receipt(given: object) -> Audit | None:
-    """Return what a result says of what a recorder returned, which nobody had to await for the run to be kept."""
-    if inspect.isawaitable(given):
-        raise _make_unawaited_error(given)
+    """Return what a result says of what a recorder returned, None of what is no receipt."""
     if not isinstance(given, Mapping):
         return None
     said = Audit(status="recorded")
@@ -316,15 +225,7 @@ def _read_recorder_receipt(given: object) -> Audit | None:
     return audit
 
 
-def _make_unawaited_error(given: Awaitable[object]) -> TypeError:
-    if inspect.iscoroutine(given):
-        given.close()
-    return TypeError(
-        f"the recorder returned a {type(given).__name__}, which nobody awaits; a plain function is required"
-    )
-
-
-def run_terminal(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> Closing:
+def run_terminal(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> Steps[JsonObject]:
     """Run a terminal, and return the result, or the way to the stop that says why there is none.
 
     An ok terminal that fails leads to a stop, and so does every terminal whose run had to be recorded and was not.
@@ -377,7 +278,7 @@ def _build_result_head(part: Part, state: JsonObject) -> JsonObject:
 
 def _conclude_run(
     part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit, came: JsonObject
-) -> Closing:
+) -> Steps[JsonObject]:
     line: Any = visit.write_log_line({"phase": came["phase"]} if "phase" in came else {})
     visit.session.over = over = Conclusion(part, state, [*visit.log, line], came)
     if visit.session.is_replay:
@@ -389,10 +290,11 @@ def _conclude_run(
         audit = build_unavailable_audit(describe_run_error(NoRecorder()))
     if required and audit is not None and audit["status"] == "unavailable":
         return _route_unrecorded_run(part, over.result, audit, {**line, "reason": AUDIT_UNAVAILABLE})
-    return over.result if audit is None else {**over.result, "audit": {**over.result.get("audit", {}), **audit}}
+    said: JsonObject = {**({"unbegun": over.log[0]["unbegun"]} if "unbegun" in over.log[0] else {}), **(audit or {})}
+    return {**over.result, "audit": {**over.result.get("audit", {}), **said}} if said else over.result
 
 
-def _hand_out_recording(over: Conclusion) -> Generator[Recording, Audit | None, Audit | None]:
+def _hand_out_recording(over: Conclusion) -> Steps[Audit | None]:
     """Hand out the recording of a run, where there is a recorder, with what the shadows make of it.
 
     The run's time is over, and nothing of theirs is in it.
@@ -406,7 +308,10 @@ def _hand_out_recording(over: Conclusion) -> Generator[Recording, Audit | None, 
     for watch in watching:
         with suppress(Exception):  # for tests; they change no run
             watch(frame, copy_json(made))
-    return None if frame.recorder is None else (yield made)
+    if frame.recorder is None:
+        return None
+    told = yield Telling(frame.recorder, "record", made)
+    return _read_recorder_receipt(told.came) if told.error is None else build_unavailable_audit(told.error)
 
 
 def _route_unrecorded_run(part: Part, result: JsonObject, audit: Audit, line: Any) -> JsonObject:

@@ -14,7 +14,7 @@ from guardgraph.nodes.body import Body, Run
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, copy_json, find_json_problem, make_storable_json
 from guardgraph.plain.secrets import format_error_message
-from guardgraph.state.catalogue import Catalogue
+from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, Catalogue
 from guardgraph.state.context import Context
 from guardgraph.state.recording import Recorder, Recording, Shadow
 from guardgraph.state.run import Verdict
@@ -85,11 +85,16 @@ class Frame:
 
     @cached_property
     def declarations_fingerprint(self) -> str:
-        """SHA-256 of the declarations: who follows whom, who reads and writes what, who may stop for what."""
+        """SHA-256 of the declarations: who follows whom, who reads and writes what, who may stop for what.
+
+        That the entry guard stops what has to be recorded and cannot be is no part of it: it came later, to all. So did
+        how many rounds of calls a node makes; effects count where there are any.
+        """
         shown = [
-            [item.name, item.kind, item.phase, item.reads, item.writes, item.to, item.stops, item.family, item.entry]
-            + ([item.effects] if item.effects else [])  # declared since 0.7
+            [item.name, item.kind, item.phase, item.reads, item.writes, item.to, own, item.family, item.entry]
+            + ([item.effects] if item.effects else [])
             for item in self.declarations.values()
+            for own in [[family for family in item.stops if family != AUDIT_UNAVAILABLE]]
         ]
         return digest({"declarations": shown, "reasons": [item.reason for item in self.catalogue if not item.later]})
 

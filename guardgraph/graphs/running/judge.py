@@ -19,6 +19,7 @@ from guardgraph.graphs.running.session import REFUSED, Visit
 from guardgraph.guards.stop import Stop, build_request_stop
 from guardgraph.nodes.body import Pass, Run, Step
 from guardgraph.plain.json import JsonObject, is_larger_json, make_storable_json
+from guardgraph.state.catalogue import AUDIT_UNAVAILABLE
 
 
 def run_guard(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> JsonObject:
@@ -99,7 +100,8 @@ def write_guard_stop(part: Part, stop: Stop) -> JsonObject:
     shown = dict(stop.evidence)
     phase = shown.pop("phase", item.phase)
     unknown = shown.keys() - frame.evidence
-    if reason is None or reason.family not in item.stops or phase not in reason.phases or unknown:
+    families = {*item.stops} - {AUDIT_UNAVAILABLE}  # which is for whoever tells the recorder to say
+    if reason is None or reason.family not in families or phase not in reason.phases or unknown:
         why = f"raised {stop!r} in phase {phase}, which its declaration and the catalogue do not allow"
         return write_guard_stop(part, convert_to_stop(part, GrammarBreach(why)))
     return {"route": f"stop_{reason.family}", "verdict": build_stop_verdict(stop.reason, phase, shown)}

@@ -18,12 +18,14 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Overwrite
 
 from guardgraph.graphs.declaring.declaration import FAILED_ENDING, UNRECORDED_ENDING, Declaration
+from guardgraph.graphs.running.begin import read_run_input, tell_run_beginning
 from guardgraph.graphs.running.drive import Driven, drive_calling_node
-from guardgraph.graphs.running.end import aclose_graph_run, close_graph_run, run_terminal
+from guardgraph.graphs.running.end import run_terminal
 from guardgraph.graphs.running.frame import Frame, Part
 from guardgraph.graphs.running.judge import run_guard
 from guardgraph.graphs.running.langgraph import SCRATCHPAD, BranchSpec
 from guardgraph.graphs.running.session import Session, Visit, find_session
+from guardgraph.graphs.running.telling import Steps, Telling, atake_steps, atell_recorder, take_steps, tell_recorder
 from guardgraph.nodes.body import Body, Run
 from guardgraph.plain.errors import NotRecorded
 from guardgraph.plain.json import JsonObject
@@ -95,27 +97,25 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
         session, run, visit = self._begin_visit(input, config)
         if self.declaration.is_calling_node:
             return perform_driven_node(drive_calling_node(self, input, run, visit), session.world)
-        return run_guard_or_terminal(self, input, run, visit)
+        return take_steps(run_guard_or_terminal(self, input, run, visit))
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
         """Run the node; calls to the outside are awaited, and so is the recorder."""
         session, run, visit = self._begin_visit(input, config)
         if self.declaration.is_calling_node:
             return await aperform_driven_node(drive_calling_node(self, input, run, visit), session.world)
-        if self.declaration.kind == "terminal":
-            return await aclose_graph_run(run_terminal(self, input, run, visit), self.frame.recorder)
-        return run_guard_or_terminal(self, input, run, visit)
+        return await atake_steps(run_guard_or_terminal(self, input, run, visit))
 
     def _begin_visit(self, state: JsonObject, config: RunnableConfig | None) -> tuple[Session, Any, Visit]:
         session = find_session(config) or Session(self.frame.world)
+        log = [] if self.declaration.entry else state.get("log") or []
         run: Run[Any, Any] | Exception
         try:
-            run = session.run or session.open_run(self.frame, self._choose_run_id(state, session), config)
+            run = session.run or session.open_run(self.frame, self._choose_run_id(state, session), config, log)
         except Exception as error:  # noqa: BLE001 - a context that cannot be read closes the run at this node
             run = error
         if self.declaration.is_calling_node:
             session.scratchpad = (config or {}).get("configurable", {}).get(SCRATCHPAD)
-        log = [] if self.declaration.entry else state.get("log") or []
         return session, run, Visit(self, log, session)
 
     def _choose_run_id(self, state: JsonObject, session: Session) -> str:
@@ -124,55 +124,62 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
         return str(state.get("run") or "")
 
 
-def run_guard_or_terminal(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> JsonObject:
-    """Run a guard or a terminal, which calls nobody."""
+def run_guard_or_terminal(
+    part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit
+) -> Steps[JsonObject]:
+    """Run a guard or a terminal, which calls nobody; the one that begins a run and the one that ends it are told."""
     if part.declaration.kind == "terminal":
-        return close_graph_run(run_terminal(part, state, run, visit), part.frame.recorder)
+        return (yield from run_terminal(part, state, run, visit))
     update = run_guard(part, state, run, visit)
-    return write_run_beginning(part, state, update, visit) if part.declaration.entry else update
+    if not part.declaration.entry:
+        return update
+    update = yield from tell_run_beginning(part, state, run, visit, update)
+    return write_run_beginning(part, state, update, visit)
 
 
 def write_run_beginning(part: Part, state: JsonObject, update: JsonObject, visit: Visit) -> JsonObject:
     """Return what the entry guard writes: a run of its own, and nothing where an earlier one may have written."""
-    frame = part.frame
-    given = {field: state[field] for field in part.declaration.reads if field in state}
-    run: JsonObject = {"run": visit.session.run_id, "given": given}
-    if not visit.session.resumable:  # nothing was ever kept
+    frame, session = part.frame, visit.session
+    run: JsonObject = {"run": session.run_id, "given": read_run_input(part, state)}
+    if session.request != session.run_id:
+        [line] = update["log"]
+        update = {**update, "log": [{**line, "request": session.request}]}
+    if not session.resumable:  # nothing was ever kept
         return {**run, **update}
     cleared = {**dict.fromkeys(frame.lasting), **{channel: Overwrite([]) for channel in frame.records}}
     return {**cleared, **run, **update, "log": Overwrite(update["log"])}
 
 
 def perform_driven_node(driven: Driven, world: World) -> JsonObject:
-    """Take a driven body to its end; calls wait in this thread."""
+    """Take a driven body to its end; calls, and the recorder, wait in this thread."""
     try:
-        asked, seconds = next(driven)
+        asked = next(driven)
         while True:
             try:
-                performed = world.perform(asked, seconds)
+                came = tell_recorder(asked) if isinstance(asked, Telling) else world.perform(*asked)
             except NotRecorded:  # nobody knows what a body would be told
                 raise
             except Exception as error:  # noqa: BLE001 - it is thrown in where the body waits, and judged there
-                asked, seconds = driven.throw(error)
+                asked = driven.throw(error)
             else:
-                asked, seconds = driven.send(performed)
+                asked = driven.send(came)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
 
 
 async def aperform_driven_node(driven: Driven, world: World) -> JsonObject:
-    """Take a driven body to its end; calls are awaited."""
+    """Take a driven body to its end; calls, and the recorder, are awaited."""
     try:
-        asked, seconds = next(driven)
+        asked = next(driven)
         while True:
             try:
-                performed = await world.aperform(asked, seconds)
+                came = await (atell_recorder(asked) if isinstance(asked, Telling) else world.aperform(*asked))
             except NotRecorded:
                 raise
             except Exception as error:  # noqa: BLE001 - see perform_driven_node
-                asked, seconds = driven.throw(error)
+                asked = driven.throw(error)
             else:
-                asked, seconds = driven.send(performed)
+                asked = driven.send(came)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import get_runtime
 
+from guardgraph.graphs.running.admission import REQUEST_KEY
 from guardgraph.graphs.running.frame import Frame, Part
 from guardgraph.graphs.running.langgraph import CHECKPOINTER, READ
 from guardgraph.nodes.body import Run
@@ -65,10 +66,12 @@ class Session:
         "last",
         "opening",
         "over",
+        "request",
         "resumable",
         "run",
         "run_id",
         "scratchpad",
+        "thread",
         "waiting",
         "world",
     )
@@ -80,6 +83,10 @@ class Session:
         self.last = world.clock()
         """The reading from which the next node's time counts."""
         self.run_id: str | None = None
+        self.request = ""
+        """The id of what was asked: the client's, else that of a server's run, else the run's; see `BegunRun`."""
+        self.thread: str | None = None
+        """The thread on which a checkpointer keeps the run, and the place in it of a graph inside a graph."""
         self.carried = 0.0
         """Seconds of attempts that wrote nothing."""
         self.opening: Opening | None = None
@@ -97,8 +104,14 @@ class Session:
         self.run: Run[Any, Any] | None = None
         """Policy, budget and caller of this session, once a node has read its context."""
 
-    def open_run(self, frame: Frame, run_id: str, config: RunnableConfig | None) -> Run[Any, Any]:
+    def open_run(self, frame: Frame, run_id: str, config: RunnableConfig | None, log: list[LogEntry]) -> Run[Any, Any]:
         """Return the run as its nodes see it, tightened by the context that LangGraph hands on.
+
+        Args:
+            frame: of the graph.
+            run_id: the run's id.
+            config: of the node that runs first in this session.
+            log: the lines of the nodes before it; none where the run begins.
 
         Raises:
             ConfigurationError: the context has unknown fields or wrong types, or says who asks where a server does.
@@ -108,7 +121,8 @@ class Session:
         self.resumable = (config or {}).get("configurable", {}).get(CHECKPOINTER) is not None
         asking = None if server is None else build_server_caller(server.user)
         first = self.run_id is None
-        self.run_id = run_id
+        self.run_id, self.thread = run_id, _find_run_thread(config) if self.resumable else None
+        self.request = log[0].get("request", run_id) if log else choose_request(config) or run_id
         if first:
             self._write_session_opening(asking)
         try:
@@ -129,6 +143,7 @@ class Session:
             Exception: what the recorded session was refused for.
         """
         self.run_id, self.carried, self.opening, self.is_replay = run_id, opening["carried"], opening, True
+        self.request = run_id
         self.resumable = opening["resumable"]
         if "refused" in opening:
             raise restore_raised_exception(Outcome.unpacked(opening["refused"])) or ConfigurationError(
@@ -153,7 +168,7 @@ class Session:
 
     def _write_session_opening(self, caller: Caller | None) -> None:
         self.opening = Opening(
-            started_at=_format_utc_start(self.world.calendar()),
+            started_at=format_utc_moment(self.world.calendar()),
             context=None,
             caller=_record_asking_caller(caller),
             carried=self.carried,
@@ -191,7 +206,34 @@ class Session:
         return 0.0 if self.over is not None or self.run_id is None else self.world.clock() - self.last
 
 
-def _format_utc_start(moment: datetime) -> str:
+def choose_request(config: RunnableConfig | None) -> str | None:
+    """Return the id of what is asked for: the client's, else that of a server's run; None where nobody gave one.
+
+    A graph inside a graph adds its place there: a graph around may ask several graphs, or one several times.
+    """
+    configurable = (config or {}).get("configurable", {})
+    given = configurable.get(REQUEST_KEY)
+    if given is None and any(configurable.get(key) is not None for key in ON_A_SERVER):
+        given = configurable.get("run_id")
+    if given is None:
+        return None
+    namespace = _find_graph_namespace(configurable)
+    return f"{given}|{namespace}" if namespace else str(given)
+
+
+def _find_run_thread(config: RunnableConfig | None) -> str:
+    configurable = (config or {}).get("configurable", {})
+    namespace = _find_graph_namespace(configurable)
+    thread = str(configurable.get("thread_id"))
+    return f"{thread}|{namespace}" if namespace else thread
+
+
+def _find_graph_namespace(configurable: Mapping[str, Any]) -> str:
+    """Return the place of the graph whose node runs: that of the node without its own part, nothing outside."""
+    return str(configurable.get("checkpoint_ns") or "").rpartition("|")[0]
+
+
+def format_utc_moment(moment: datetime) -> str:
     """Return what a calendar says, as ISO 8601; one that names no zone means UTC."""
     return (moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)).isoformat()
 
