@@ -295,8 +295,9 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             effects: the tools by which it changes something outside; see `declares`.
             rounds: how often a visit may yield calls, once where nothing is said; see `declares`.
         """
-        given = {"reads": reads, "writes": writes, "effects": effects}
-        self._add_node("act", name, body, to=to, phase=phase, rounds=rounds, **given)
+        self._add_node(
+            "act", name, body, to=to, phase=phase, rounds=rounds, reads=reads, writes=writes, effects=effects
+        )
 
     def review(
         self, name: str, body: Body, *, to: str, phase: str | None = None, reads: Names = None, writes: Names = None

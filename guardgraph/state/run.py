@@ -71,6 +71,8 @@ class TimelineEntry(TypedDict):
     usage: NotRequired[JsonObject]
     answer: NotRequired[JsonValue]
     """Of a review node: what the person answered, be it a yes or a no."""
+    effects: NotRequired[list[JsonObject]]
+    """Of an act node that changed something outside, or may have: the tool and the key of each write."""
     verdict: NotRequired[Literal["pass", "stop"]]
     """Of a guard."""
     to: NotRequired[str]

@@ -145,6 +145,8 @@ class Performed(NamedTuple):
     reply_bytes: int | None = None
     """Bytes of the largest reply that was read for it, as it came; 0 where nobody counted and nobody asked how many it
     may have; None where nobody knows."""
+    key: str | None = None
+    """Of a write: the key by which its tool knows it again."""
 
 
 def hash_call_value(value: JsonValue) -> str:

@@ -102,8 +102,9 @@ def build_declaration(
     if kind != "act" and (acting := [field for field in ("effects", "rounds") if getattr(said, field) is not None]):
         raise GrammarError(f"node {name!r}, {', '.join(acting)}: given; allowed: nothing, only an act node has them")
     phase, reads, writes, stops = said.phase or "", said.reads or (), said.writes or (), said.stops or ()
-    acts = {"effects": deduplicate_names(said.effects or ()), "rounds": said.rounds or 1}
-    return Declaration(name, kind, phase, deduplicate_names(reads), writes, tuple(to), stops, entry=entry, **acts)
+    effects, rounds = deduplicate_names(said.effects or ()), said.rounds or 1
+    reads = deduplicate_names(reads)
+    return Declaration(name, kind, phase, reads, writes, tuple(to), stops, entry=entry, effects=effects, rounds=rounds)
 
 
 def _choose_said_once(where: str, by_body: T | None, by_pattern: T | None) -> T | None:

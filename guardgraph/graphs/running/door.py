@@ -19,6 +19,7 @@ from typing_extensions import TypedDict, TypeVar, Unpack
 
 from guardgraph.graphs.running.admission import (
     aclose_stray_run,
+    admit_durability,
     admit_resume_command,
     admit_run_config,
     akeep_unwritten_seconds,
@@ -26,6 +27,7 @@ from guardgraph.graphs.running.admission import (
     close_stray_run,
     hold_latest_checkpoint,
     keep_unwritten_seconds,
+    read_outer_durability,
     read_resume_checkpoint,
     read_unwritten_seconds,
     refuse_halting,
@@ -33,6 +35,7 @@ from guardgraph.graphs.running.admission import (
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.handing import copy_langgraph_value, copy_outer_stream, hide_token_stream
 from guardgraph.graphs.running.langgraph import INTERRUPT
+from guardgraph.graphs.running.requests import aread_earlier_run, is_asked_again, read_earlier_run
 from guardgraph.graphs.running.session import (
     CALLER_REFUSED,
     Session,
@@ -188,13 +191,19 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
 
         Raises:
             InputError: the input is no dictionary, or None on a thread that never ran. (On a thread whose run is over,
-                None returns that run's result again, as LangGraph does: nothing runs, and no context is asked.)
+                None returns that run's result again, as LangGraph does: nothing runs, and no context is asked.) Of a
+                graph that changes something outside: the thread's run has not ended.
             ConfigurationError: the context has unknown fields or wrong types, or there is a checkpointer but no thread.
         """
         hand, session, config = self._open_session(config, context)
         admitted, context = self._admit_input(input), self._admit_context(context, session)
         refuse_halting(self, self.frame.recorder, kwargs, config)
-        config = admit_run_config(self, input, config)
+        acts = self.frame.has_effects
+        earlier = read_earlier_run(self, input, config, has_effects=acts)
+        if is_asked_again(self, earlier, admitted, config, has_effects=acts):
+            input = admitted = None
+        session.outer_durability = read_outer_durability(self, config)
+        config, kwargs = admit_run_config(self, input, config, has_effects=acts), admit_durability(kwargs, acts)
         stored = read_resume_checkpoint(self, admitted, config)
         config = hold_latest_checkpoint(self, stored, config)
         session.carried = 0.0 if stored is None else read_unwritten_seconds(stored)
@@ -218,7 +227,12 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         hand, session, config = self._open_session(config, context)
         admitted, context = self._admit_input(input), self._admit_context(context, session)
         refuse_halting(self, self.frame.recorder, kwargs, config)
-        config = admit_run_config(self, input, config)
+        acts = self.frame.has_effects
+        earlier = await aread_earlier_run(self, input, config, has_effects=acts)
+        if is_asked_again(self, earlier, admitted, config, has_effects=acts):
+            input = admitted = None
+        session.outer_durability = read_outer_durability(self, config)
+        config, kwargs = admit_run_config(self, input, config, has_effects=acts), admit_durability(kwargs, acts)
         stored = await aread_resume_checkpoint(self, admitted, config)
         config = hold_latest_checkpoint(self, stored, config)
         session.carried = 0.0 if stored is None else read_unwritten_seconds(stored)

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from langgraph.errors import GraphInterrupt
 
 from guardgraph.graphs.declaring.kinds import KINDS, name_record_channel
+from guardgraph.graphs.running.effects import Steps, perform_write
 from guardgraph.graphs.running.frame import (
     GrammarBreach,
     Part,
@@ -20,23 +21,21 @@ from guardgraph.graphs.running.frame import (
     validate_body_writes,
 )
 from guardgraph.graphs.running.session import Visit
-from guardgraph.graphs.running.telling import Telling
 from guardgraph.nodes.body import Run
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, find_json_problem, format_json_text, make_storable_json
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall, VisitRecord
 from guardgraph.world.call import Asked, Call, Performed, hash_call_value
-from guardgraph.world.calls import build_too_large_outcome, refuse_call_outcome
+from guardgraph.world.calls import limit_call_reply, validate_performed
 from guardgraph.world.failures import record_raised_exception
 from guardgraph.world.live import build_unavailable_review
 
 MOST_AT_ONCE = 1000
 """Calls that a body may yield at once."""
 
-Driven: TypeAlias = Generator[tuple[Sequence[Asked], float] | Telling, Any, JsonObject]
-"""A body at work: it yields calls with the seconds that they have, and is sent back the `Performed` that they brought;
-or it yields what the recorder is told, and is sent back the `Told`."""
+Driven: TypeAlias = Steps[JsonObject]
+"""A body at work: it yields what is to be done, and is sent back what came of it."""
 
 
 def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> Driven:
@@ -89,22 +88,23 @@ def _step_through_body(part: Part, steps: Any, run: Run[Any, Any], visit: Visit,
     """Take a body from call to call; what is thrown in goes to the body, which waits for the answer."""
     if not isinstance(steps, Generator):
         return steps  # type: ignore[no-any-return]
-    number = [line["node"] for line in visit.log].count(part.declaration.name) + 1
+    number, rounds = [line["node"] for line in visit.log].count(part.declaration.name) + 1, 0
     try:
         yielded = next(steps)
         while True:
             group = _validate_yielded_calls(part, yielded, len(calls))
+            rounds += bool(group)
+            _check_call_rounds(part, rounds, visit)
             asked = _place_node_calls(part, group, (number, len(calls) + 1), run, visit)
-            left = run.budget.max_seconds - visit.read_active_seconds()
+            performed: list[Performed] = []
             try:
-                performed = yield from _perform_node_calls(asked, left, visit)
+                yield from _perform_node_calls(part, asked, run, visit, performed)
             except GraphInterrupt as interrupt:
                 if asked[0].call.kind == "person":
                     visit.session.waiting = _describe_waiting_run(part, interrupt, visit, by_call=True)
                 raise
             except Exception as error:  # noqa: BLE001 - it is thrown in where the body waits, and judged there
-                for item in asked:
-                    _record_node_call(item, Performed(record_raised_exception(error), 0.0), calls)
+                _record_raised_calls(asked, performed, error, calls)
                 yielded = steps.throw(error)
                 continue
             outcomes = [_record_node_call(item, done, calls) for item, done in zip(asked, performed, strict=True)]
@@ -124,17 +124,57 @@ def _place_node_calls(
     return [Asked(call, name, number, first + at, run_id, settings, in_turn, most) for at, call in enumerate(group)]
 
 
+def _check_call_effect(part: Part, call: Call) -> None:
+    """Refuse a write that the node does not declare.
+
+    Raises:
+        GrammarBreach: the effect is none, or the tool is not among the node's effects.
+    """
+    if call.effect not in ("read", "write"):
+        raise GrammarBreach(f"yielded a Call with the effect {call.effect!r:.80}; allowed: read, write")
+    declared = part.declaration.effects
+    if call.effect == "write" and not (call.tool and (call.tool in declared or any("<" in name for name in declared))):
+        raise GrammarBreach(f"yielded a write by {call.tool!r:.80}; declared effects: {', '.join(declared) or 'none'}")
+
+
+def _check_call_rounds(part: Part, rounds: int, visit: Visit) -> None:
+    """Refuse another round of calls, which what an earlier one brought could reach with nobody having judged it.
+
+    Raises:
+        GrammarBreach: the node does not declare as many.
+    """
+    item = part.declaration
+    if item.kind == "act" and item.rounds != "any" and rounds > item.rounds and not visit.session.has_free_rounds:
+        raise GrammarBreach(
+            f"yielded calls for the {rounds}. time in a visit; declared: rounds={item.rounds}. Yield a list of calls, "
+            "or let a guard judge what came before the next one is made"
+        )
+
+
 def _perform_node_calls(
-    asked: list[Asked], left: float, visit: Visit
-) -> Generator[Any, list[Performed], list[Performed]]:
-    if not asked:
-        return []
-    if asked[0].call.kind == "person" and not visit.session.resumable:
-        return [Performed(build_unavailable_review(), 0.0)]
-    performed = yield asked, left
-    if len(performed) != len(asked) or not all(isinstance(item, Performed) for item in performed):
-        raise TypeError(f"world: {len(asked)} Performed are required for as many calls; given: {performed!r:.80}")
-    return performed
+    part: Part, asked: list[Asked], run: Run[Any, Any], visit: Visit, performed: list[Performed]
+) -> Steps[None]:
+    """Have calls made, and add what they bring: side by side, or one after another where one of them is a write."""
+    if _is_write_among(asked):
+        for item in asked:
+            performed.append((yield from _perform_in_turn(part, item, run, visit)))
+        return
+    left = run.budget.max_seconds - visit.read_active_seconds()
+    if asked and asked[0].call.kind == "person" and not visit.session.resumable:
+        performed.append(Performed(build_unavailable_review(), 0.0))
+    elif asked:
+        performed += validate_performed(asked, (yield asked, left))
+
+
+def _perform_in_turn(part: Part, item: Asked, run: Run[Any, Any], visit: Visit) -> Steps[Performed]:
+    left = run.budget.max_seconds - visit.read_active_seconds()
+    if item.call.effect == "write" and not visit.session.is_replay:
+        return (yield from perform_write(item, left, part, visit.session))
+    return validate_performed([item], (yield [item], left))[0]
+
+
+def _is_write_among(asked: list[Asked]) -> bool:
+    return any(item.call.effect == "write" for item in asked)
 
 
 def _validate_yielded_calls(part: Part, yielded: Any, made: int) -> Sequence[Call]:
@@ -145,6 +185,7 @@ def _validate_yielded_calls(part: Part, yielded: Any, made: int) -> Sequence[Cal
         if not isinstance(call, Call) or call.kind != kind.calls:
             given = f"a Call of a {call.kind}" if isinstance(call, Call) else f"a {type(call).__name__}"
             raise GrammarBreach(f"yielded {given}; this node may yield Calls of a {kind.calls}")
+        _check_call_effect(part, call)
         if call.kind == "person" and (problem := find_json_problem(call.request)) is not None:
             raise GrammarBreach(f"would show a person {problem}; what is shown is plain JSON")
     if made and not kind.at_once:
@@ -154,18 +195,20 @@ def _validate_yielded_calls(part: Part, yielded: Any, made: int) -> Sequence[Cal
     return group
 
 
-def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCall]) -> Outcome:
-    """Keep a call for the record, and return its outcome as a replay will see it: as plain JSON.
+def _record_raised_calls(
+    asked: list[Asked], performed: list[Performed], error: Exception, calls: list[RecordedCall]
+) -> None:
+    """Keep calls of which one raised: those that were made at once all did, and of others the rest was not made."""
+    for item, done in zip(asked, performed, strict=False):
+        _record_node_call(item, done, calls)
+    raised = asked[len(performed) :][: 1 if _is_write_among(asked) else None]
+    for item in raised:
+        _record_node_call(item, Performed(record_raised_exception(error), 0.0), calls)
 
-    Whatever a world returns, one that looks at the size or a recording, a reply that is too large is none, and neither
-    is one that the call refuses.
-    """
-    most = asked.max_reply_bytes
-    if asked.call.kind != "person" and performed.outcome.is_larger_than(most):
-        refusal = build_too_large_outcome(asked.call, performed.outcome.about, most)
-        performed = Performed(refusal, performed.seconds, reply_bytes=performed.reply_bytes)
-    if (kept := refuse_call_outcome(asked.call, performed.outcome)) is not performed.outcome:
-        performed = Performed(kept, performed.seconds)
+
+def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCall]) -> Outcome:
+    """Keep a call for the record, and return its outcome as a replay will see it: as plain JSON."""
+    performed = limit_call_reply(asked, performed)
     packed, about = performed.packed or performed.outcome.packed(), asked.call.about
     record = RecordedCall(
         node=asked.node,
@@ -184,6 +227,10 @@ def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCa
         record["prompt"] = prompt
     if asked.call.kind == "proposer" and performed.outcome.form != "value" and performed.reply_bytes is not None:
         record["reply_bytes"] = performed.reply_bytes
+    if asked.call.effect == "write":
+        record["effect"], record["tool"] = "write", asked.call.tool
+        if performed.key is not None:
+            record["key"] = performed.key
     calls.append(record)
     return performed.outcome if performed.packed else performed.outcome.settled()
 

@@ -20,6 +20,7 @@ from langgraph.types import Overwrite
 from guardgraph.graphs.declaring.declaration import FAILED_ENDING, UNRECORDED_ENDING, Declaration
 from guardgraph.graphs.running.begin import read_run_input, tell_run_beginning
 from guardgraph.graphs.running.drive import Driven, drive_calling_node
+from guardgraph.graphs.running.effects import Errand, Step, locate_node_checkpoint
 from guardgraph.graphs.running.end import run_terminal
 from guardgraph.graphs.running.frame import Frame, Part
 from guardgraph.graphs.running.judge import run_guard
@@ -116,6 +117,8 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
             run = error
         if self.declaration.is_calling_node:
             session.scratchpad = (config or {}).get("configurable", {}).get(SCRATCHPAD)
+        if self.declaration.effects:
+            session.place = locate_node_checkpoint(config)
         return session, run, Visit(self, log, session)
 
     def _choose_run_id(self, state: JsonObject, session: Session) -> str:
@@ -156,7 +159,7 @@ def perform_driven_node(driven: Driven, world: World) -> JsonObject:
         asked = next(driven)
         while True:
             try:
-                came = tell_recorder(asked) if isinstance(asked, Telling) else world.perform(*asked)
+                came = _take_driven_step(asked, world)
             except NotRecorded:  # nobody knows what a body would be told
                 raise
             except Exception as error:  # noqa: BLE001 - it is thrown in where the body waits, and judged there
@@ -167,13 +170,25 @@ def perform_driven_node(driven: Driven, world: World) -> JsonObject:
         return end.value  # type: ignore[no-any-return]
 
 
+def _take_driven_step(step: Step, world: World) -> Any:
+    if isinstance(step, Telling):
+        return tell_recorder(step)
+    return step.run() if isinstance(step, Errand) else world.perform(*step)
+
+
+async def _atake_driven_step(step: Step, world: World) -> Any:
+    if isinstance(step, Telling):
+        return await atell_recorder(step)
+    return await (step.arun() if isinstance(step, Errand) else world.aperform(*step))
+
+
 async def aperform_driven_node(driven: Driven, world: World) -> JsonObject:
     """Take a driven body to its end; calls, and the recorder, are awaited."""
     try:
         asked = next(driven)
         while True:
             try:
-                came = await (atell_recorder(asked) if isinstance(asked, Telling) else world.aperform(*asked))
+                came = await _atake_driven_step(asked, world)
             except NotRecorded:
                 raise
             except Exception as error:  # noqa: BLE001 - see perform_driven_node

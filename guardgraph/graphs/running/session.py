@@ -60,12 +60,16 @@ class Session:
 
     __slots__ = (
         "_taken",
+        "anchored",
         "by_code",
         "carried",
+        "has_free_rounds",
         "is_replay",
         "last",
         "opening",
+        "outer_durability",
         "over",
+        "place",
         "request",
         "resumable",
         "run",
@@ -101,6 +105,14 @@ class Session:
         """Where LangGraph keeps what a body was answered that interrupted the run by itself."""
         self.resumable = True
         """Whether a checkpointer keeps the run while it waits."""
+        self.place: Any = None
+        """The checkpoint on which a node works that may change something outside; see `effects.Place`."""
+        self.outer_durability: str | None = None
+        """When the graph around keeps its steps, where it says it."""
+        self.anchored: bool | None = None
+        """Whether the graphs around have kept the step in which this one runs; None while nobody has looked."""
+        self.has_free_rounds = False
+        """Whether nodes may make any number of rounds of calls: of a replay of what was made when they might."""
         self.run: Run[Any, Any] | None = None
         """Policy, budget and caller of this session, once a node has read its context."""
 
