@@ -1,4 +1,4 @@
-"""A pattern that pays, for tests of effects: batch after batch of payments, each a write, with a guard behind each batch.
+"""A pattern that pays, for tests of effects: batch after batch of payments, each a write, a guard behind each batch.
 
 A bank keeps what it was asked for in a file, a line for each time, whoever asks and whatever becomes of the process.
 """
@@ -91,8 +91,8 @@ def check_request(state: Any, run: Any) -> gg.Pass:
 
 def pay_batch(tool: Any, options: dict[str, Any], state: Any, run: Any) -> Any:
     """Pay the next batch."""
-    calls = [gg.Call("tool", tool, {"amount": amount}, effect="write", tool="pay", **options) for amount in state["due"][0]]
-    outcomes = yield calls
+    make = partial(gg.Call, "tool", tool, effect="write", tool="pay", **options)
+    outcomes = yield [make({"amount": amount}) for amount in state["due"][0]]
     return {"raw_payments": [outcome.packed() for outcome in outcomes]}
 
 
@@ -111,7 +111,9 @@ def end_paid(state: Any, run: Any) -> Any:
     return {"outcome": "paid", "payments": state["paid"]}
 
 
-def pattern(tool: Any, *, body: Any = None, effects: Any = ("pay",), rounds: Any = None, seconds: float = 60.0, **options: Any) -> Any:
+def pattern(
+    tool: Any, *, body: Any = None, effects: Any = ("pay",), rounds: Any = None, seconds: float = 60.0, **options: Any
+) -> Any:
     """Return the pattern.
 
     Args:

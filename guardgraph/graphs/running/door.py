@@ -42,6 +42,7 @@ from guardgraph.graphs.running.session import (
     find_session,
     is_context_by_code,
     mark_refused_input,
+    name_outer_visit,
 )
 from guardgraph.plain.errors import ConfigurationError, InputError, make_configuration_error
 from guardgraph.plain.json import format_json_text, is_plain_json, parse_json
@@ -202,7 +203,7 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         earlier = read_earlier_run(self, input, config, has_effects=acts)
         if is_asked_again(self, earlier, admitted, config, has_effects=acts):
             input = admitted = None
-        session.outer_durability = read_outer_durability(self, config)
+        session.outer_durability, session.outer_visit = read_outer_durability(self, config), name_outer_visit(config)
         config, kwargs = admit_run_config(self, input, config, has_effects=acts), admit_durability(kwargs, acts)
         stored = read_resume_checkpoint(self, admitted, config)
         config = hold_latest_checkpoint(self, stored, config)
@@ -231,7 +232,7 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         earlier = await aread_earlier_run(self, input, config, has_effects=acts)
         if is_asked_again(self, earlier, admitted, config, has_effects=acts):
             input = admitted = None
-        session.outer_durability = read_outer_durability(self, config)
+        session.outer_durability, session.outer_visit = read_outer_durability(self, config), name_outer_visit(config)
         config, kwargs = admit_run_config(self, input, config, has_effects=acts), admit_durability(kwargs, acts)
         stored = await aread_resume_checkpoint(self, admitted, config)
         config = hold_latest_checkpoint(self, stored, config)
