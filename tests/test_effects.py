@@ -378,6 +378,42 @@ def test_a_run_that_wrote_replays_and_calls_nobody(bank):
     assert bank.amounts == before
 
 
+@pytest.mark.parametrize("paid", [30, 40])
+def test_a_write_that_is_not_asked_for_again_is_on_record_all_the_same(paid, bank):
+    """The run's time is over, or its context refused, when it is resumed: what was paid before is in its recording."""
+    recorder, saver = InMemoryRecorder(), InMemorySaver()
+    with pytest.raises(Killed):
+        payments(_die_in(bank, paid), checkpointer=saver, recorder=recorder).invoke(ASKED, THREAD)
+    graph = payments(bank.pay, checkpointer=saver, recorder=recorder)
+    spent = {"budget": {"max_seconds": 0.0}}
+    result = graph.invoke(None, THREAD, context=spent)
+    [recording] = json.loads(json.dumps(recorder.runs))
+    assert result["stop_reason"] == "max_seconds"
+    unknown = f"effect_unknown:pay of {paid}"
+    told = [json.loads(call["outcome"]) for call in recording["calls"]]
+    assert [form if form == "value" else unknown for form, *_ in told] == ["value"] * (paid == 40) + [unknown]
+    assert [call["key"] for call in recording["calls"]] == [line["key"] for line in bank.lines]
+    assert replay(graph, recording) == result
+
+
+def test_a_node_does_not_go_on_past_a_write_that_nobody_knows_of(bank):
+    """A policy may ask for less when the run is resumed; what was begun under the one before is no secret."""
+    saver = InMemorySaver()
+    with pytest.raises(Killed):
+        payments(_die_in(bank, 40), checkpointer=saver).invoke(ASKED, THREAD)
+
+    def first_only(state, run):
+        [outcome] = yield [gg.Call("tool", bank.pay, {"amount": 30}, effect="write", tool="pay")]
+        return {"raw_payments": [outcome.packed()]}
+
+    recorder = InMemoryRecorder()
+    graph = payments(bank.pay, body=first_only, checkpointer=saver, recorder=recorder)
+    result = graph.invoke(None, THREAD)
+    assert (result["stop_reason"], result["details"]["cause"]) == ("effect_unknown:pay", "not_asked_again")
+    assert bank.amounts == [30, 40]
+    assert replay(graph, json.loads(json.dumps(recorder.runs[0]))) == result
+
+
 def test_two_who_resume_at_once_pay_once(bank, tmp_path):
     """Both keep their intent before they look, so one of them sees the other's: with a recorder, on any thread."""
     recorder = FileRecorder(tmp_path / "runs.txt")
@@ -431,6 +467,23 @@ def test_what_a_page_says_does_not_reach_a_bank_in_one_visit(bank):
     result = graph.invoke(ASKED, THREAD)
     assert (result["stop_reason"], bank.amounts) == ("guard_error:pay", [])
     assert "yielded calls for the 2. time" in result["details"]["message"]
+
+
+def test_a_recording_of_before_replays_as_it_was_decided_then(bank):
+    """In 0.6 a visit might make any number of rounds of calls, and nothing that it declared says otherwise."""
+
+    def read(state, run):
+        first = yield gg.Call("tool", lambda request: "a", {"page": 1})
+        second = yield gg.Call("tool", lambda request: "b", {"page": first.content})
+        return {"raw_payments": [first.packed(), second.packed()]}
+
+    recorder = InMemoryRecorder()
+    free = payments(None, body=read, effects=None, rounds="any", recorder=recorder)
+    result = free.invoke({"batches": [[30]]})
+    held = payments(None, body=read, effects=None)
+    assert result["payments"] == ["a", "b"]
+    assert replay(held, {**recorder.runs[0], "guardgraph": "0.6.0"}) == result
+    assert replay(held, recorder.runs[0])["stop_reason"] == "guard_error:pay"
 
 
 @pytest.mark.parametrize("rounds", [2, "any"])

@@ -173,6 +173,8 @@ class RecordedCall(TypedDict):
     """Of a write: the tool's name in the catalogue."""
     key: NotRequired[Sha256]
     """Of a write: the key by which its tool knows it again; `docs/effects.md` says of what."""
+    unasked: NotRequired[Literal[True]]
+    """Of a write that was made before the run was resumed, and that its node did not ask for again."""
     outcome: str
     """JSON text of ``[form, content, about]``: form is ``text`` (of a model), ``value`` (what was returned) or
     ``failure`` (reason and details; a timeout is one too); about has the proposer, its prompt and its usage."""

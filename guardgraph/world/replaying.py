@@ -102,6 +102,8 @@ class ReplayingWorld:
         }
         self.has_free_rounds = is_recorded_before(recording, (0, 7))
         """Whether the run was made when a node might make any number of rounds of calls."""
+        self.unasked = [call for call in recording["calls"] if call.get("unasked")]
+        """Writes that no node asks for, since they were made before the run was resumed."""
         self._spell = Spell(())
         self._read = 0
         self._saved = 0.0

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from langgraph.errors import GraphInterrupt
 
 from guardgraph.graphs.declaring.kinds import KINDS, name_record_channel
-from guardgraph.graphs.running.effects import Steps, perform_write
+from guardgraph.graphs.running.effects import Steps, is_effect_unknown, list_unasked_writes, perform_write
 from guardgraph.graphs.running.frame import (
     GrammarBreach,
     Part,
@@ -21,6 +21,7 @@ from guardgraph.graphs.running.frame import (
     validate_body_writes,
 )
 from guardgraph.graphs.running.session import Visit
+from guardgraph.guards.proposals import build_tool_stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, find_json_problem, format_json_text, make_storable_json
@@ -60,12 +61,36 @@ def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Excep
         update = _write_node_refusal(part, breach)
     except Exception as error:  # noqa: BLE001 - a failing node closes the run at the guard behind it
         update = _write_node_refusal(part, error)
+    if item.effects:
+        update = yield from _add_unasked_writes(part, visit, calls, update)
     record = VisitRecord(at=len(visit.log), calls=calls)
     if not (calls and item.kind == "review") and (answers := _get_interrupt_answers(visit)):
         record["answers"] = [format_json_text(answer) for answer in answers]
     if KINDS[item.kind].is_text and "refusal" not in update:
         record["wrote"] = _link_writes_to_calls(update, calls)
     return {**update, "log": [visit.write_log_line({})], name_record_channel(item.name): [record]}
+
+
+def _add_unasked_writes(part: Part, visit: Visit, calls: list[RecordedCall], update: JsonObject) -> Steps[JsonObject]:
+    """Add the writes that an earlier attempt of the visit made, and return what the node writes.
+
+    A node goes on past what it did not ask for again, but not where nobody knows what came of that.
+    """
+    try:
+        unasked = yield from list_unasked_writes(part, _number_visit(part, visit), calls, visit.session)
+    except Exception as error:  # noqa: BLE001 - a checkpointer or a recorder that cannot be read
+        return update if "refusal" in update else _write_node_refusal(part, error)
+    calls += unasked
+    unknown = [call for call in unasked if is_effect_unknown(Outcome.unpacked(call["outcome"]))]
+    if unknown and "refusal" not in update:
+        stop = build_tool_stop(Outcome.unpacked(unknown[0]["outcome"]), unknown[0]["tool"])
+        return _write_node_refusal(part, stop)
+    return update
+
+
+def _number_visit(part: Part, visit: Visit) -> int:
+    """Return which visit of its node this is, from 1 on."""
+    return [line["node"] for line in visit.log].count(part.declaration.name) + 1
 
 
 def _get_interrupt_answers(visit: Visit) -> list[Any]:
@@ -88,7 +113,7 @@ def _step_through_body(part: Part, steps: Any, run: Run[Any, Any], visit: Visit,
     """Take a body from call to call; what is thrown in goes to the body, which waits for the answer."""
     if not isinstance(steps, Generator):
         return steps  # type: ignore[no-any-return]
-    number, rounds = [line["node"] for line in visit.log].count(part.declaration.name) + 1, 0
+    number, rounds = _number_visit(part, visit), 0
     try:
         yielded = next(steps)
         while True:

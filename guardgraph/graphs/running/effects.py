@@ -31,6 +31,7 @@ from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, make_storable_json
 from guardgraph.state.catalogue import EFFECT_UNKNOWN, EFFECT_UNRECORDABLE
 from guardgraph.state.outcome import Outcome
+from guardgraph.state.recording import RecordedCall
 from guardgraph.world.call import Asked, Outside, Performed
 from guardgraph.world.calls import is_cut_off_outcome, limit_call_reply, validate_performed
 from guardgraph.world.failures import record_raised_exception, restore_raised_exception
@@ -140,12 +141,13 @@ def perform_write(asked: Asked, seconds: float, part: Part, session: Session) ->
         return performed._replace(key=key)
     intent = _Note("intent", str(uuid4()), asked, key)
     if (why := (yield from _keep_note(intent, part, session))) is not None:
-        return _build_failed_reply(EFFECT_UNRECORDABLE, asked, key, why)
+        return _build_failed_reply(EFFECT_UNRECORDABLE, asked.call.tool, key, why)
     try:
-        known = yield from _list_kept_notes(asked, part, session)
+        at = {"node": asked.node, "visit": asked.visit, "number": asked.number}
+        known = yield from _list_kept_notes(at, part, session)
     except Exception as error:  # noqa: BLE001 - a checkpointer or a recorder that cannot be read
         return _build_unknown_reply(asked, key, "unreadable", {"error": describe_run_error(error)})
-    if earlier := _drop_interrupted_attempts([note for note in known if note["attempt"] != intent.attempt]):
+    if earlier := [note for note in known if note["attempt"] != intent.attempt]:
         intent = replace(intent, key=earlier[0]["key"])
         if (given := (yield from _recall_write(intent, seconds, earlier))) is not None:
             if given.packed is None:
@@ -287,8 +289,15 @@ def _are_outer_checkpoints_kept(session: Session) -> Steps[bool]:
     return session.anchored
 
 
-def _list_kept_notes(asked: Asked, part: Part, session: Session) -> Steps[list[JsonObject]]:
-    """Return what was kept of a write at this place of the run."""
+def _list_kept_notes(at: JsonObject, part: Part, session: Session, *, of_run: bool = False) -> Steps[list[JsonObject]]:
+    """Return what was kept of writes.
+
+    Args:
+        at: their place in a run: node, visit, and the number of one of them.
+        part: the node.
+        session: the call of the graph in which it works.
+        of_run: whether only this run counts, and no other one of the same request.
+    """
     found: list[Any] = []
     if session.place is not None:
         stored = yield Errand(session.place.saver, "get_tuple", (session.place.own,))
@@ -297,9 +306,60 @@ def _list_kept_notes(asked: Asked, part: Part, session: Session) -> Steps[list[J
     if told is not None:
         if told.error is not None:
             raise RuntimeError(f"the notes of the run could not be read: {told.error['message']}")
-        found += [note["content"] for note in told.came if note["kind"] in ("intent", "receipt")]
-    at = {"node": asked.node, "visit": asked.visit, "number": asked.number}
-    return [note for note in found if isinstance(note, dict) and at.items() <= note.items()]
+        notes = [note for note in told.came if not of_run or note["run_id"] == session.run_id]
+        found += [note["content"] for note in notes if note["kind"] in ("intent", "receipt")]
+    here = [note for note in found if isinstance(note, dict) and at.items() <= note.items()]
+    return _drop_interrupted_attempts(here)
+
+
+def list_unasked_writes(part: Part, visit: int, made: Sequence[RecordedCall], session: Session) -> Steps[Any]:
+    """Return the writes that a visit made before the run was resumed here, and did not ask for again.
+
+    The policy may have changed since, or the run's time be over: what was done is on record all the same.
+
+    Args:
+        part: the node.
+        visit: which visit of it.
+        made: the calls that the visit has made.
+        session: the call of the graph in which it works.
+    """
+    name, numbers = part.declaration.name, {call["number"] for call in made}
+    if session.is_replay:
+        return [call for call in session.unasked if (call["node"], call["visit"]) == (name, visit)]
+    if session.opening is None:  # the node before ran in this session, and so did all of this visit
+        return []
+    notes = yield from _list_kept_notes({"node": name, "visit": visit}, part, session, of_run=True)
+    kept: dict[int, JsonObject] = {}
+    for note in notes:
+        if note["number"] not in numbers and (note["kind"] == "receipt" or note["number"] not in kept):
+            kept[note["number"]] = note
+    return [_record_unasked_write(kept[number]) for number in sorted(kept)]
+
+
+def _record_unasked_write(note: JsonObject) -> RecordedCall:
+    reply = (
+        _read_receipt(note)
+        if note["kind"] == "receipt"
+        else _build_failed_reply(EFFECT_UNKNOWN, note["tool"], note["key"], {"cause": "not_asked_again", "kept": note})
+    )
+    return RecordedCall(
+        node=note["node"],
+        visit=note["visit"],
+        number=note["number"],
+        kind="tool",
+        request=note["request"],
+        effect="write",
+        tool=note["tool"],
+        key=note["key"],
+        unasked=True,
+        outcome=reply.outcome.packed(),
+        seconds=reply.seconds,
+    )
+
+
+def is_effect_unknown(outcome: Outcome) -> bool:
+    """Say whether an outcome is that of a write of which nobody knows what came of it."""
+    return outcome.form == "failure" and outcome.content["reason"].startswith(f"{EFFECT_UNKNOWN}:")
 
 
 def _read_receipt(note: JsonObject) -> Performed:
@@ -309,13 +369,13 @@ def _read_receipt(note: JsonObject) -> Performed:
 
 
 def _build_unknown_reply(asked: Asked, key: str, cause: str, known: JsonObject) -> Performed:
-    return _build_failed_reply(EFFECT_UNKNOWN, asked, key, {"cause": cause, **known})
+    return _build_failed_reply(EFFECT_UNKNOWN, asked.call.tool, key, {"cause": cause, **known})
 
 
-def _build_failed_reply(reason: str, asked: Asked, key: str, known: JsonObject) -> Performed:
+def _build_failed_reply(reason: str, tool: str, key: str, known: JsonObject) -> Performed:
     """Return what a write brings that is not made; it is not kept, so that a resume looks again."""
     details = make_storable_json({"key": key, **known})
-    outcome = Outcome("failure", {"reason": f"{reason}:{asked.call.tool}", "details": details}, {})
+    outcome = Outcome("failure", {"reason": f"{reason}:{tool}", "details": details}, {})
     return Performed(outcome, 0.0, outcome.packed(), key=key)
 
 

@@ -31,7 +31,7 @@ from guardgraph.plain.json import (
 )
 from guardgraph.state.context import Caller, Context, build_server_caller
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import Asking, Opening, Recording
+from guardgraph.state.recording import Asking, Opening, RecordedCall, Recording
 from guardgraph.state.run import LogEntry
 from guardgraph.world.call import World
 from guardgraph.world.failures import record_raised_exception, restore_raised_exception
@@ -78,6 +78,7 @@ class Session:
         "run_id",
         "scratchpad",
         "thread",
+        "unasked",
         "waiting",
         "world",
     )
@@ -117,6 +118,8 @@ class Session:
         """Whether the graphs around have kept the step in which this one runs; None while nobody has looked."""
         self.has_free_rounds = False
         """Whether nodes may make any number of rounds of calls: of a replay of what was made when they might."""
+        self.unasked: list[RecordedCall] = []
+        """Of a replay: the recorded writes that their nodes did not ask for again when the run was resumed."""
         self.run: Run[Any, Any] | None = None
         """Policy, budget and caller of this session, once a node has read its context."""
 
