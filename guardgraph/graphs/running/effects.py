@@ -24,7 +24,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphInterrupt
 
 from guardgraph.graphs.running.frame import Part, describe_run_error
-from guardgraph.graphs.running.langgraph import CHECKPOINTER
+from guardgraph.graphs.running.langgraph import CHECKPOINT_MAP, CHECKPOINTER
 from guardgraph.graphs.running.session import Session
 from guardgraph.graphs.running.telling import Telling, has_method, list_open_notes, note_open_run
 from guardgraph.plain.hashing import digest
@@ -93,7 +93,7 @@ class Place:
 def locate_node_checkpoint(config: Any) -> Place | None:
     """Return the checkpoint on which a node works, by its configuration; None where no checkpointer keeps the run."""
     configurable = (config or {}).get("configurable") or {}
-    saver, ids = configurable.get(CHECKPOINTER), configurable.get("checkpoint_map")
+    saver, ids = configurable.get(CHECKPOINTER), configurable.get(CHECKPOINT_MAP)
     if not isinstance(saver, BaseCheckpointSaver) or not ids:
         return None
     own = str(configurable.get("checkpoint_ns") or "").rpartition("|")[0]
@@ -277,15 +277,15 @@ def _are_outer_checkpoints_kept(session: Session) -> Steps[bool]:
     """
     place: Place = session.place
     if session.anchored is None:
-        waits = 0.0 if session.outer_durability == "exit" else _WAIT
-        session.anchored = True
+        left = 0.0 if session.outer_durability == "exit" else _WAIT
         for config in place.around:
             pause = 0.0
             while (yield Errand(place.saver, "get_tuple", (config,), pause)) is None:
-                waits, pause = waits - max(pause, _PAUSE), min(max(2 * pause, _PAUSE), 0.1)
-                if waits <= 0:
+                left, pause = left - max(pause, _PAUSE), min(max(2 * pause, _PAUSE), 0.1)
+                if left <= 0:
                     session.anchored = False
                     return False
+        session.anchored = True
     return session.anchored
 
 

@@ -248,10 +248,11 @@ def choose_request(config: RunnableConfig | None, visit: str = "") -> str | None
 
 def name_outer_visit(config: RunnableConfig | None) -> str:
     """Return which visit of the graph around asks: its step, and its task there; nothing where nobody is around."""
-    metadata = (config or var_child_runnable_config.get() or {}).get("metadata") or {}
-    if "langgraph_step" not in metadata:
-        metadata = (var_child_runnable_config.get() or {}).get("metadata") or {}
-    return "/".join(map(str, (metadata.get("langgraph_step", ""), *metadata.get("langgraph_path", ()))))
+    for source in (config, var_child_runnable_config.get()):
+        metadata = (source or {}).get("metadata") or {}
+        if "langgraph_step" in metadata:
+            return "/".join(map(str, (metadata["langgraph_step"], *metadata.get("langgraph_path", ()))))
+    return ""
 
 
 def _find_run_thread(config: RunnableConfig | None) -> str:
