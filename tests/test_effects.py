@@ -12,12 +12,14 @@ import pytest
 from effect_runs import Around, Setup, attempt, check_payments, survive
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 from payment_pattern import BATCHES, Bank, FileRecorder, In, pattern, payments
 from postgres_server import postgres_server
+from runs import run
 
 import guardgraph.grammar as gg
 from guardgraph import ConfigurationError, InputError, LiveWorld, replay, verify
@@ -342,6 +344,18 @@ def test_the_same_request_goes_on_or_returns_its_result(bank):
     assert bank.amounts == [30, 40, 50, 7]
 
 
+def test_a_server_that_starts_its_run_again_goes_on_with_it(bank):
+    """LangGraph's server begins a run anew after a crash, with the same id, the same input and another durability."""
+    saver, server = InMemorySaver(), on_thread(assistant_id="a", graph_id="payments", run_id="run1")
+    with pytest.raises(Killed):
+        payments(_die_in(bank, 40), checkpointer=saver).invoke(ASKED, server, durability="async")
+    graph = payments(bank.pay_once, checkpointer=saver, idempotent=True)
+    assert graph.invoke(ASKED, server, durability="async")["stop_reason"] == "success"
+    assert bank.amounts == [30, 40, 50]
+    other = on_thread(assistant_id="a", graph_id="payments", run_id="run2")
+    assert graph.invoke({"batches": [[7]]}, other)["payments"] == ["paid 7"]
+
+
 def test_the_same_request_on_another_thread_finds_the_receipts_that_a_recorder_keeps(bank):
     """A server that retries on a thread of its own acts once, and another request acts anew."""
     graph = payments(bank.pay, checkpointer=InMemorySaver(), recorder=InMemoryRecorder())
@@ -368,18 +382,23 @@ def test_another_input_does_not_push_aside_a_run_that_has_not_ended(bank):
     assert bank.amounts == [30, 7, 7, 8]
 
 
-def test_tools_of_langchain_find_the_key_in_their_configuration(bank):
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("kind", ["Runnable", "tool"])
+def test_tools_of_langchain_find_the_key_in_their_configuration(kind, mode, bank):
     """Beside what LangGraph hands on, such as what an interrupt needs."""
     seen = []
 
-    def pay(request, config):
+    def pay(amount: int, config: RunnableConfig) -> str:
+        """Pay."""
         seen.append(config["configurable"]["idempotency_key"])
         assert "thread_id" in config["configurable"]
-        return bank.pay(request, seen[-1])
+        return bank.pay({"amount": amount}, seen[-1])
 
     recorder = InMemoryRecorder()
-    graph = payments(RunnableLambda(pay), checkpointer=InMemorySaver(), recorder=recorder)
-    result = graph.invoke(ASKED, THREAD)
+    target = tool(pay) if kind == "tool" else RunnableLambda(lambda request, config: pay(request["amount"], config))
+    graph = payments(target, checkpointer=InMemorySaver(), recorder=recorder)
+    result = run(graph, ASKED, mode, config=THREAD)
+    assert result["stop_reason"] == "success", result.get("details")
     keys = [write["key"] for line in result["timeline"] for write in line.get("effects", ())]
     assert keys == seen == [call["key"] for call in recorder.runs[0]["calls"]]
     assert len(set(keys)) == 3

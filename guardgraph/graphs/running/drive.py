@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from langgraph.errors import GraphInterrupt
 
 from guardgraph.graphs.declaring.kinds import KINDS, name_record_channel
-from guardgraph.graphs.running.effects import Steps, is_effect_unknown, list_unasked_writes, perform_write
+from guardgraph.graphs.running.effects import Needs, is_effect_unknown, list_unasked_writes, perform_write
 from guardgraph.graphs.running.frame import (
     GrammarBreach,
     Part,
@@ -35,7 +35,7 @@ from guardgraph.world.live import build_unavailable_review
 MOST_AT_ONCE = 1000
 """Calls that a body may yield at once."""
 
-Driven: TypeAlias = Steps[JsonObject]
+Driven: TypeAlias = Needs[JsonObject]
 """A body at work: it yields what is to be done, and is sent back what came of it."""
 
 
@@ -71,7 +71,7 @@ def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Excep
     return {**update, "log": [visit.write_log_line({})], name_record_channel(item.name): [record]}
 
 
-def _add_unasked_writes(part: Part, visit: Visit, calls: list[RecordedCall], update: JsonObject) -> Steps[JsonObject]:
+def _add_unasked_writes(part: Part, visit: Visit, calls: list[RecordedCall], update: JsonObject) -> Needs[JsonObject]:
     """Add the writes that an earlier attempt of the visit made, and return what the node writes.
 
     A node goes on past what it did not ask for again, but not where nobody knows what came of that.
@@ -178,7 +178,7 @@ def _check_call_rounds(part: Part, rounds: int, visit: Visit) -> None:
 
 def _perform_node_calls(
     part: Part, asked: list[Asked], run: Run[Any, Any], visit: Visit, performed: list[Performed]
-) -> Steps[None]:
+) -> Needs[None]:
     """Have calls made, and add what they bring: side by side, or one after another where one of them is a write."""
     if _is_write_among(asked):
         for item in asked:
@@ -191,7 +191,7 @@ def _perform_node_calls(
         performed += validate_performed(asked, (yield asked, left))
 
 
-def _perform_in_turn(part: Part, item: Asked, run: Run[Any, Any], visit: Visit) -> Steps[Performed]:
+def _perform_in_turn(part: Part, item: Asked, run: Run[Any, Any], visit: Visit) -> Needs[Performed]:
     left = run.budget.max_seconds - visit.read_active_seconds()
     if item.call.effect == "write" and not visit.session.is_replay:
         return (yield from perform_write(item, left, part, visit.session))

@@ -74,10 +74,10 @@ class Errand:
 
 T = TypeVar("T")
 
-Step: TypeAlias = tuple[Sequence[Asked], float] | Errand | Telling
-"""What a node at work has done: calls with the seconds that they have, an errand, what a recorder is told."""
-Steps: TypeAlias = Generator[Step, Any, T]
-"""A node at work: it yields what is to be done, and is sent back what came of it."""
+Need: TypeAlias = tuple[Sequence[Asked], float] | Errand | Telling
+"""What a node at work needs done: calls with the seconds that they have, an errand, what a recorder is told."""
+Needs: TypeAlias = Generator[Need, Any, T]
+"""A node at work: it yields what it needs done, and is sent back what came of it."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def compute_effect_key(request: str, asked: Asked) -> str:
     return digest({"request": request, **place, "hash": asked.request})
 
 
-def perform_write(asked: Asked, seconds: float, part: Part, session: Session) -> Steps[Performed]:
+def perform_write(asked: Asked, seconds: float, part: Part, session: Session) -> Needs[Performed]:
     """Make a write once, and return what it brought, now or when it was made.
 
     Args:
@@ -157,7 +157,7 @@ def perform_write(asked: Asked, seconds: float, part: Part, session: Session) ->
     return (yield from _act_once(intent, left, part, session))
 
 
-def _act_once(intent: _Note, seconds: float, part: Part, session: Session) -> Steps[Performed]:
+def _act_once(intent: _Note, seconds: float, part: Part, session: Session) -> Needs[Performed]:
     """Make a write whose intent is kept, and keep its receipt."""
     asked, key = intent.asked, intent.key
     try:
@@ -175,7 +175,7 @@ def _act_once(intent: _Note, seconds: float, part: Part, session: Session) -> St
     return performed
 
 
-def _recall_write(intent: _Note, seconds: float, earlier: list[JsonObject]) -> Steps[Performed | None]:
+def _recall_write(intent: _Note, seconds: float, earlier: list[JsonObject]) -> Needs[Performed | None]:
     """Return what came of a write that was begun before; None where it may be made again, with the same key."""
     asked, call, key = intent.asked, intent.asked.call, intent.key
     if other := next((note for note in earlier if note["request"] != asked.request), None):
@@ -238,7 +238,7 @@ class _Note:
         return said
 
 
-def _keep_note(note: _Note, part: Part, session: Session) -> Steps[JsonObject | None]:
+def _keep_note(note: _Note, part: Part, session: Session) -> Needs[JsonObject | None]:
     """Keep a note wherever it can be kept; return why it is not kept, None where it is.
 
     One place is enough for a resume, but one that fails keeps back the write: nobody would find it there.
@@ -264,13 +264,13 @@ def _keep_note(note: _Note, part: Part, session: Session) -> Steps[JsonObject | 
     }
 
 
-def _keep_receipt(intent: _Note, performed: Performed, part: Part, session: Session) -> Steps[None]:
+def _keep_receipt(intent: _Note, performed: Performed, part: Part, session: Session) -> Needs[None]:
     receipt = replace(intent, kind="receipt", performed=performed)
     if (why := (yield from _keep_note(receipt, part, session))) is not None:
         LOGGER.warning("the receipt of %s was not kept, run %s: %s", intent.asked.call.tool, session.run_id, why)
 
 
-def _are_outer_checkpoints_kept(session: Session) -> Steps[bool]:
+def _are_outer_checkpoints_kept(session: Session) -> Needs[bool]:
     """Say whether the checkpoints of the graphs around are kept, by which a resume comes back to this one.
 
     The graph around chooses when: before its nodes run, while they run, or when it has ended.
@@ -289,7 +289,7 @@ def _are_outer_checkpoints_kept(session: Session) -> Steps[bool]:
     return session.anchored
 
 
-def _list_kept_notes(at: JsonObject, part: Part, session: Session, *, of_run: bool = False) -> Steps[list[JsonObject]]:
+def _list_kept_notes(at: JsonObject, part: Part, session: Session, *, of_run: bool = False) -> Needs[list[JsonObject]]:
     """Return what was kept of writes.
 
     Args:
@@ -312,7 +312,7 @@ def _list_kept_notes(at: JsonObject, part: Part, session: Session, *, of_run: bo
     return _drop_interrupted_attempts(here)
 
 
-def list_unasked_writes(part: Part, visit: int, made: Sequence[RecordedCall], session: Session) -> Steps[Any]:
+def list_unasked_writes(part: Part, visit: int, made: Sequence[RecordedCall], session: Session) -> Needs[Any]:
     """Return the writes that a visit made before the run was resumed here, and did not ask for again.
 
     The policy may have changed since, or the run's time be over: what was done is on record all the same.
@@ -403,7 +403,7 @@ class _Keyed(Runnable[Any, Any]):
 
     def __init__(self, bound: Runnable[Any, Any], key: str) -> None:
         self._bound, self._key = bound, key
-        self.name = bound.name
+        self.name = getattr(bound, "name", None)
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         return self._bound.invoke(input, self._add_key(config), **kwargs)

@@ -20,7 +20,7 @@ from langgraph.types import Overwrite
 from guardgraph.graphs.declaring.declaration import FAILED_ENDING, UNRECORDED_ENDING, Declaration
 from guardgraph.graphs.running.begin import read_run_input, tell_run_beginning
 from guardgraph.graphs.running.drive import Driven, drive_calling_node
-from guardgraph.graphs.running.effects import Errand, Step, locate_node_checkpoint
+from guardgraph.graphs.running.effects import Errand, Need, locate_node_checkpoint
 from guardgraph.graphs.running.end import run_terminal
 from guardgraph.graphs.running.frame import Frame, Part
 from guardgraph.graphs.running.judge import run_guard
@@ -159,7 +159,7 @@ def perform_driven_node(driven: Driven, world: World) -> JsonObject:
         asked = next(driven)
         while True:
             try:
-                came = _take_driven_step(asked, world)
+                came = _meet_need(asked, world)
             except NotRecorded:  # nobody knows what a body would be told
                 raise
             except Exception as error:  # noqa: BLE001 - it is thrown in where the body waits, and judged there
@@ -170,16 +170,16 @@ def perform_driven_node(driven: Driven, world: World) -> JsonObject:
         return end.value  # type: ignore[no-any-return]
 
 
-def _take_driven_step(step: Step, world: World) -> Any:
-    if isinstance(step, Telling):
-        return tell_recorder(step)
-    return step.run() if isinstance(step, Errand) else world.perform(*step)
+def _meet_need(need: Need, world: World) -> Any:
+    if isinstance(need, Telling):
+        return tell_recorder(need)
+    return need.run() if isinstance(need, Errand) else world.perform(*need)
 
 
-async def _atake_driven_step(step: Step, world: World) -> Any:
-    if isinstance(step, Telling):
-        return await atell_recorder(step)
-    return await (step.arun() if isinstance(step, Errand) else world.aperform(*step))
+async def _ameet_need(need: Need, world: World) -> Any:
+    if isinstance(need, Telling):
+        return await atell_recorder(need)
+    return await (need.arun() if isinstance(need, Errand) else world.aperform(*need))
 
 
 async def aperform_driven_node(driven: Driven, world: World) -> JsonObject:
@@ -188,7 +188,7 @@ async def aperform_driven_node(driven: Driven, world: World) -> JsonObject:
         asked = next(driven)
         while True:
             try:
-                came = await _atake_driven_step(asked, world)
+                came = await _ameet_need(asked, world)
             except NotRecorded:
                 raise
             except Exception as error:  # noqa: BLE001 - see perform_driven_node
