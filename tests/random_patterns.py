@@ -134,7 +134,7 @@ def _add_stage(p: gg.Pattern, plan: Plan, at: int, stage: Plan, outside: _Outsid
     if stage["aside"] % 2 and not last:
         ways["aside"] = f"ask_{at + 1 + stage['aside'] % (len(plan['stages']) - at - 1)}"
     reads = ["turn", *(f"good_{before}" for before in range(at))]
-    add = {"propose": p.propose, "act": p.act, "review": p.review}[stage["kind"]]
+    add = {"propose": p.propose, "act": partial(p.act, rounds="any"), "review": p.review}[stage["kind"]]
     body = partial(_work, stage, at, outside)
     add(f"ask_{at}", body, phase="work", reads=reads, writes=[f"raw_{at}"], to=f"guard_{at}")
     stops = ["refused", "given_up", "llm", "tool"]

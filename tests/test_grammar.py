@@ -9,7 +9,7 @@ from runs import MODES, check_result, content, run
 from ticket_pattern import REASONS, TICKET, Policy, label, triage
 
 from guardgraph import verify
-from guardgraph.grammar import Call, Outcome, Pass, Step, Stop
+from guardgraph.grammar import Call, Outcome, Pass, Step, Stop, declares
 
 
 def closed(node, body, mode="invoke"):
@@ -190,8 +190,9 @@ def test_a_propose_node_makes_one_call():
 
 
 def test_an_act_node_may_call_several_times():
-    """A tool can be used page by page; a body goes on after a call that failed."""
+    """A tool can be used page by page by a node that declares it; a body goes on after a call that failed."""
 
+    @declares(rounds=2)
     def body(state, run):
         first = yield Call("tool", lambda request: 1 / 0, {})
         second = yield Call("tool", lambda request: "Bob", {})

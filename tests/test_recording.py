@@ -22,7 +22,7 @@ from ticket_pattern import REASONS, TICKET, TIGHT, check_label, pattern, routed,
 
 from guardgraph import LiveWorld, create_rag_agent
 from guardgraph.evidence.derivation import find_derivation_problems
-from guardgraph.grammar import Call
+from guardgraph.grammar import Call, declares
 from guardgraph.state.recording import schema
 from guardgraph.testing import ScriptedChatModel, ScriptedClock
 
@@ -30,6 +30,7 @@ THREAD = {"configurable": {"thread_id": "1"}}
 VALID = Draft202012Validator(schema())
 
 
+@declares(rounds=2)
 def several(state, run):
     """Ask two tools at once, then a third."""
     first = yield [Call("tool", lambda request: "Ada", {"desk": 1}), Call("tool", lambda request: "Bob", {"desk": 2})]

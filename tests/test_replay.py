@@ -27,7 +27,7 @@ from runs import EDITED, MODES
 from ticket_pattern import TICKET, triage
 
 from guardgraph import LiveWorld, create_rag_agent, replay
-from guardgraph.grammar import Budget, Call, Pass, Step, Stop
+from guardgraph.grammar import Budget, Call, Pass, Step, Stop, declares
 from guardgraph.plain.json import MAX_DEPTH
 from guardgraph.testing import ScriptedClock
 
@@ -215,6 +215,7 @@ def test_calls_at_once_replay_in_their_order():
     """Outcomes come back to the call that they were recorded for, whoever was faster."""
 
     def several(target):
+        @declares(rounds=2)
         def body(state, run):
             came = yield [Call("tool", target, {"number": number}) for number in range(20)]
             last = yield Call("tool", target, {"number": 20})

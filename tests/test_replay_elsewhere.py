@@ -10,7 +10,7 @@ from recorded_runs import Kept, dead, recorded, replaying_agent
 from ticket_pattern import TICKET, Policy, triage
 
 from guardgraph import NotRecorded, RagPolicy, create_rag_agent, replay
-from guardgraph.grammar import Call, Pass
+from guardgraph.grammar import Call, Pass, declares
 from guardgraph.testing import ScriptedChatModel
 
 THREAD = {"configurable": {"thread_id": "1"}}
@@ -49,6 +49,7 @@ def reworded(state, run):
     return {"found_duty": came.packed()}
 
 
+@declares(rounds=2)
 def twice(state, run):
     """Ask the tool once more."""
     came = yield Call("tool", dead("the tool"), {"desk": "bug"})

@@ -12,7 +12,7 @@ from runs import check_result, masked
 from ticket_pattern import REASONS, TICKET, triage
 
 from guardgraph import LiveWorld
-from guardgraph.grammar import Call
+from guardgraph.grammar import Call, declares
 from guardgraph.testing import ScriptedChatModel, ScriptedClock, ScriptExhausted
 
 SHORT = {"budget": {"max_seconds": 0.15}}
@@ -62,6 +62,7 @@ def test_the_second_call_of_a_step_has_what_the_first_left():
     """All calls of one node share the run's time."""
     clock, left = ScriptedClock(), []
 
+    @declares(rounds=3)
     def body(state, run):
         for _ in range(3):
             came = yield Call("tool", lambda request: clock.advance(25), {})

@@ -13,7 +13,7 @@ from runs import check_result, run
 from ticket_pattern import REASONS, TICKET, triage
 
 from guardgraph import LiveWorld, deadline, replay
-from guardgraph.grammar import Call
+from guardgraph.grammar import Call, declares
 from guardgraph.testing import InMemoryRecorder, ScriptedClock
 from guardgraph.world.live import MAX_AT_ONCE
 
@@ -24,6 +24,7 @@ THREAD = {"configurable": {"thread_id": "1"}}
 def asking(target, count, seen=None):
     """Return a body that asks a tool several times at once and joins what came."""
 
+    @declares(rounds=2)
     def body(state, run):
         outcomes = yield [Call("tool", target, {"number": number}) for number in range(count)]
         if seen is not None:

@@ -37,6 +37,7 @@ BROKEN = {
         ("label", "extra"),
         [node("extra"), edge("label", "extra"), edge("extra", "label_guard")],
     ),
+    "rounds: a write after other calls": (["lookup"], None, [declared("lookup", effects=("pay",), rounds=2)]),
     "foreign: a forged node": (
         ["extra"],
         None,

@@ -15,7 +15,7 @@ from ticket_pattern import TICKET, Policy, triage
 from timed_world import Timed
 
 from guardgraph import RagBudget, create_rag_agent, reply_bytes
-from guardgraph.grammar import Budget, Call
+from guardgraph.grammar import Budget, Call, declares
 from guardgraph.graphs.replay.whatif import Ending, judge_recording_again
 from guardgraph.testing import InMemoryRecorder
 from guardgraph.world.models import chat_model
@@ -36,6 +36,7 @@ def kept(made, given=TICKET, **settings):
 def slow(*seconds):
     """Return a maker of agents that look up in calls side by side, which take these seconds."""
 
+    @declares(rounds=2)
     def body(state, run):
         came = yield [Call("tool", lambda asked: asked["seconds"], {"seconds": item}) for item in seconds]
         last = yield Call("tool", lambda asked: "last", {"seconds": 1.0})

@@ -54,13 +54,14 @@ _KEPT: frozenset[tuple[str, ...]] = frozenset(
             ("calls", "*", name)
             for name in ("node", "visit", "number", "kind", "request", "scope", "prompt", "reply_bytes", "seconds")
         ),
+        *(("calls", "*", name) for name in ("effect", "tool", "key", "unasked")),
         ("calls", "*", "outcome", "0"),
         *(("result", name) for name in ("run_id", "pattern", "status", "phase", "path")),
         *(
             ("result", "timeline", "*", name)
             for name in ("node", "kind", "phase", "elapsed_ms", "verdict", "to", "steps")
         ),
-        *(("result", "timeline", "*", name) for name in ("prompt", "usage")),
+        *(("result", "timeline", "*", name) for name in ("prompt", "usage", "effects")),
     )
 )
 """What is as it is for a recording to be one, for its picture and for its place in time: nobody's words."""
@@ -120,7 +121,7 @@ _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _MARKERS = re.compile(re.escape(MARKER))
 FIELD_NAME = re.compile("[a-z][a-z0-9_]*")
 """Keys that say what something is, and nothing of what it is."""
-HASH_NAME = re.compile(r"hash|request|scope|.*_hash|(?:.*_)?sha256")
+HASH_NAME = re.compile(r"hash|request|scope|key|.*_hash|(?:.*_)?sha256")
 HASH = re.compile(r"[0-9a-f]{12}|[0-9a-f]{64}")
 
 

@@ -41,7 +41,7 @@ from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.handing import wrap_nodes_for_handlers
 from guardgraph.graphs.running.langgraph import keep_checkpoint_allowlist
 from guardgraph.graphs.running.node import EndingRouter, GrammarNode, Router, Seal, drop_router_readers
-from guardgraph.nodes.body import Body, Declares, check_declared_names
+from guardgraph.nodes.body import Body, Declares, Rounds, check_declared_names, check_declared_rounds
 from guardgraph.plain.errors import ConfigurationError, GrammarError
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.context import Context
@@ -288,10 +288,34 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         self._add_node("propose", name, body, to=to, phase=phase, reads=reads, writes=writes)
 
     def act(
-        self, name: str, body: Body, *, to: str, phase: str | None = None, reads: Names = None, writes: Names = None
+        self,
+        name: str,
+        body: Body,
+        *,
+        to: str,
+        phase: str | None = None,
+        reads: Names = None,
+        writes: Names = None,
+        effects: Names = None,
+        rounds: Rounds | None = None,
     ) -> None:
-        """Declare a node that works with tools; what they return is raw until the guard has read it."""
-        self._add_node("act", name, body, to=to, phase=phase, reads=reads, writes=writes)
+        """Declare a node that works with tools; what they return is raw until the guard has read it.
+
+        To the guard behind a node that has `effects` the family `effect` is added.
+
+        Args:
+            name: the node's.
+            body: what it does.
+            to: the guard behind it.
+            phase: the step of the run that it belongs to.
+            reads: the channels that it is shown.
+            writes: the channels that it may write.
+            effects: the tools by which it changes something outside; see `declares`.
+            rounds: how often a visit may yield calls, once where nothing is said; see `declares`.
+        """
+        self._add_node(
+            "act", name, body, to=to, phase=phase, rounds=rounds, reads=reads, writes=writes, effects=effects
+        )
 
     def review(
         self, name: str, body: Body, *, to: str, phase: str | None = None, reads: Names = None, writes: Names = None
@@ -427,14 +451,14 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         again: Ways = (),
         phase: str | None,
         entry: bool = False,
+        rounds: Rounds | None = None,
         **given: Names,
     ) -> None:
         check_node_name(name, self.declarations)
         if inspect.iscoroutinefunction(body) or inspect.isasyncgenfunction(body):
             raise GrammarError(f"node {name!r}: a body is a plain function; it yields a Call for what is awaited")
-        said = Declares(
-            phase, **{field: check_declared_names(f"node {name!r}, {field}", value) for field, value in given.items()}
-        )
+        names = {field: check_declared_names(f"node {name!r}, {field}", value) for field, value in given.items()}
+        said = Declares(phase, **names, rounds=check_declared_rounds(f"node {name!r}, rounds", rounds))
         ways, asked = ((given,) if isinstance(given, str) else given for given in (to, again))
         self.declarations[name] = build_declaration(kind, name, body, said, to=ways, again=asked, entry=entry)
         self._bodies[name] = body

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, excerpt_value, parse_json
+from guardgraph.state.catalogue import EFFECT_UNKNOWN, EFFECT_UNRECORDABLE
 from guardgraph.state.outcome import Outcome
 
 SHORTEST_FENCE = 3
@@ -131,7 +132,8 @@ def found(packed: str, tool: str) -> JsonValue:
 
     Raises:
         Stop: ``tool_invalid_output:<tool>`` when it raised or broke its contract, ``max_seconds`` when it outlasted the
-            run's time, ``tool_unavailable:<tool>`` when it was not called: too many abandoned calls are still at work.
+            run's time, ``tool_unavailable:<tool>`` when it was not called: too many abandoned calls are still at work;
+            of a write ``effect_unknown:<tool>`` and ``effect_unrecordable:<tool>``, with the name that its call has.
     """
     outcome = Outcome.unpacked(packed)
     if outcome.form != "failure":
@@ -142,6 +144,8 @@ def found(packed: str, tool: str) -> JsonValue:
 def build_tool_stop(outcome: Outcome, tool: str) -> Stop:
     """Return the stop that a tool's failure is; see `found`."""
     reason, details = outcome.content["reason"], outcome.content["details"]
+    if reason.partition(":")[0] in (EFFECT_UNKNOWN, EFFECT_UNRECORDABLE):
+        return Stop(reason, details=details)
     named = {"max_seconds": "max_seconds", "tool_unavailable": f"tool_unavailable:{tool}"}
     return Stop(named.get(reason, f"tool_invalid_output:{tool}"), details=details)
 

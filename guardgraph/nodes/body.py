@@ -15,13 +15,16 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from guardgraph.plain.errors import GrammarError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.context import Caller
 from guardgraph.state.settings import BudgetT, PolicyT
 from guardgraph.world.call import Call
+
+Rounds: TypeAlias = int | Literal["any"]
+"""How often a visit may yield calls: a number from 1 on, or any."""
 
 _SLOT = "declares"
 """The attribute of a body that keeps what it says of itself."""
@@ -86,6 +89,10 @@ class Declares:
     """The channels that it may write; of an ok ending, keys of the result."""
     stops: tuple[str, ...] | None = None
     """Of a guard: the stop families that it can leave by."""
+    effects: tuple[str, ...] | None = None
+    """Of an act node: the tools, by their names in the catalogue, by which it changes something outside."""
+    rounds: Rounds | None = None
+    """Of an act node: how often a visit may yield calls, 1 where nothing is said."""
 
 
 def declares(
@@ -94,6 +101,8 @@ def declares(
     reads: Sequence[str] | None = None,
     writes: Sequence[str] | None = None,
     stops: Sequence[str] | None = None,
+    effects: Sequence[str] | None = None,
+    rounds: Rounds | None = None,
 ) -> Callable[[BodyT], BodyT]:
     """Say beside a body what it reads, writes and can stop with, so that a pattern need not say it.
 
@@ -102,6 +111,10 @@ def declares(
         reads: the channels that it is shown.
         writes: the channels that it may write; of an ok ending, keys of the result.
         stops: of a guard, the stop families that it can leave by.
+        effects: of an act node, the tools by which it changes something outside, by their names in the catalogue; only
+            for these may it yield a `Call` with ``effect="write"``.
+        rounds: of an act node, how often a visit may yield calls, ``"any"`` for no bound: what a call brought, nobody
+            has judged, and from the second round on it can reach the request of the next. Not for a node that writes.
 
     Returns:
         A decorator of a body; the function stays what it is.
@@ -109,10 +122,9 @@ def declares(
     Raises:
         GrammarError: a field is no list of names, or the body is no function or declared already.
     """
-    given = {"reads": reads, "writes": writes, "stops": stops}
-    said = Declares(
-        phase, **{field: check_declared_names(f"declares, {field}", value) for field, value in given.items()}
-    )
+    given = {"reads": reads, "writes": writes, "stops": stops, "effects": effects}
+    names = {field: check_declared_names(f"declares, {field}", value) for field, value in given.items()}
+    said = Declares(phase, **names, rounds=check_declared_rounds("declares, rounds", rounds))
 
     def declare_body(body: BodyT) -> BodyT:
         called = getattr(body, "__qualname__", type(body).__name__)
@@ -142,3 +154,14 @@ def check_declared_names(where: str, given: Sequence[str] | None) -> tuple[str, 
     if isinstance(given, str) or not isinstance(given, Iterable | None):
         raise GrammarError(f"{where}: a list of names is required; given: {given!r:.80}")
     return None if given is None else tuple(given)
+
+
+def check_declared_rounds(where: str, given: Rounds | None) -> Rounds | None:
+    """Return rounds as they were given.
+
+    Raises:
+        GrammarError: they are no whole number from 1 on.
+    """
+    if given in (None, "any") or (isinstance(given, int) and not isinstance(given, bool) and given >= 1):
+        return given
+    raise GrammarError(f"{where}: a whole number from 1 on, or 'any', is required; given: {given!r:.80}")

@@ -151,7 +151,7 @@ def make_read_node(reader: Outside) -> Body:
     The reader is given a URL as it was found, and told where it may go at this moment.
     """
 
-    @declares(phase="read_extract", reads=["task", "accepted_sources"], writes=["found_pages"])
+    @declares(phase="read_extract", reads=["task", "accepted_sources"], writes=["found_pages"], rounds="any")
     def run_read_node(state: ResearchState, run: ResearchRun) -> Steps:
         task, sources = state["task"], state["accepted_sources"]
         usable, _ = list_usable_urls(sources["allowed_urls"], state, run)

@@ -11,6 +11,9 @@ SUCCESS = "success"
 AUDIT_UNAVAILABLE = "audit_unavailable"
 """The stop reason, and the family, of a run that had to be recorded and was not."""
 
+EFFECT = "effect"
+"""The family of what stops a run on account of a write."""
+
 
 @dataclass(frozen=True, slots=True)
 class StopReason:
@@ -121,6 +124,14 @@ _REVIEWS = (
     ("review_expired", "Nobody answered while the question stood.", "Start a run, or raise max_review_seconds."),
 )  # fmt: skip
 
+EFFECT_UNKNOWN, EFFECT_UNRECORDABLE = "effect_unknown", "effect_unrecordable"
+"""What stands before the tool's name in the reasons of writes."""
+
+_EFFECTS = (
+    (EFFECT_UNKNOWN, "The tool may have done this already, and nobody knows what came of it; it was not called again.", "Look at details and ask the tool's owner by the key; declare the tool idempotent, or give it reconcile."),
+    (EFFECT_UNRECORDABLE, "Nothing could keep that the tool was about to act, so it was not called.", "Look at details: give the graph a checkpointer and the call a thread_id, or a recorder that keeps begun runs."),
+)  # fmt: skip
+
 
 def common_reasons(
     *,
@@ -131,6 +142,7 @@ def common_reasons(
     reviewing: Iterable[str] = (),
     spending: Iterable[str] | None = None,
     tools: Mapping[str, str] | None = None,
+    effects: Mapping[str, str] | None = None,
 ) -> tuple[StopReason, ...]:
     """Return the reasons that every pattern has.
 
@@ -142,6 +154,7 @@ def common_reasons(
         reviewing: the phases in which a person is asked.
         spending: the phases whose first step spends time; every phase when None.
         tools: the tools that act nodes call, by name, each with its phase.
+        effects: the tools by which act nodes change something outside, by name, each with its phase.
     """
     every = tuple(phases)
     rows = [
@@ -171,6 +184,8 @@ def common_reasons(
                 "Look at details; see why calls hang, or raise max_abandoned.",
             )
         )
+    for tool, phase in (effects or {}).items():
+        rows += [StopReason(f"{name}:{tool}", EFFECT, (phase,), meaning, advice) for name, meaning, advice in _EFFECTS]
     if reviewing_phases := tuple(reviewing):
         rows += [
             StopReason(name, "review", reviewing_phases, meaning, advice, later=name == "review_expired")

@@ -169,6 +169,14 @@ class RecordedCall(TypedDict):
     reply_bytes: NotRequired[Annotated[int, Field(ge=0)]]
     """Of a proposer that answered with a message, or failed: bytes of the largest reply that was read, as it came; 0
     where nobody counted them and nobody asked how many are allowed. Absent where nobody knows."""
+    effect: NotRequired[Literal["write"]]
+    """Of a call that changes something outside."""
+    tool: NotRequired[str]
+    """Of a write: the tool's name in the catalogue."""
+    key: NotRequired[Sha256]
+    """Of a write: the key by which its tool knows it again; `docs/effects.md` says of what."""
+    unasked: NotRequired[Literal[True]]
+    """Of a write that was made before the run was resumed, and that its node did not ask for again."""
     outcome: str
     """JSON text of ``[form, content, about]``: form is ``text`` (of a model), ``value`` (what was returned) or
     ``failure`` (reason and details; a timeout is one too); about has the proposer, its prompt and its usage. Of a
@@ -405,6 +413,12 @@ def is_newer_recording(given: JsonObject) -> bool:
     """Say whether a recording says that a newer version of guardgraph made it, or that it has a newer form."""
     made, ours = (_parse_release_number(text) for text in (given.get("guardgraph"), read_package_version()))
     return (bool(ours) and made > ours) or (type(number := given.get("format")) is int and number > FORMAT)
+
+
+def is_recorded_before(given: Recording, release: tuple[int, ...]) -> bool:
+    """Say whether a recording was made by an earlier release of guardgraph, such as ``(0, 7)``."""
+    made = _parse_release_number(given["guardgraph"])
+    return bool(made) and made < release
 
 
 def _parse_release_number(text: object) -> tuple[int, ...]:

@@ -78,6 +78,8 @@ class TimelineEntry(TypedDict):
     usage: NotRequired[JsonObject]
     answer: NotRequired[JsonValue]
     """Of a review node: what the person answered, be it a yes or a no."""
+    effects: NotRequired[list[JsonObject]]
+    """Of an act node that changed something outside, or may have: the tool and the key of each write."""
     reviewer: NotRequired[JsonObject]
     """Of a review node: who answered, ``{status: "verified", name, roles}``, or ``{status: "unverified"}``."""
     licence: NotRequired[str]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import FunctionType
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from langchain_core.runnables import Runnable
 
@@ -43,6 +43,9 @@ def is_instant_target(target: Any) -> bool:
 Outside: TypeAlias = "Runnable[Any, Any] | Callable[[JsonObject], Any]"
 """What may be called from a body: a Runnable, or a function of one dictionary."""
 
+Effect: TypeAlias = Literal["read", "write"]
+"""Whether a call changes something outside: what is read may be read again, and a write is made once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -64,6 +67,16 @@ class Call:
     holds: Callable[[JsonValue], str | None] | None = None
     """Of a recorded content says why it would not have come about under the scope of this call, None where it would. It
     is not asked where the call was made under this very scope."""
+    effect: Effect = "read"
+    """Whether the tool changes something outside. A write is kept before it is made and after it, so that no resume
+    makes it again; its node declares the tool by `effects`."""
+    tool: str = ""
+    """Of a write: the tool's name in the catalogue."""
+    idempotent: bool = False
+    """Of a write: whether the tool does it once for one key, however often it is called."""
+    reconcile: Callable[[str], Outcome | None] | None = None
+    """Of a write: asked by its key what came of one that may have been made; None where it was not made, or nobody
+    knows."""
 
     @property
     def shown(self) -> JsonObject:
@@ -135,6 +148,8 @@ class Performed(NamedTuple):
     reply_bytes: int | None = None
     """Bytes of the largest reply that was read for it, as it came; 0 where nobody counted and nobody asked how many it
     may have; None where nobody knows."""
+    key: str | None = None
+    """Of a write: the key by which its tool knows it again."""
     askable: bool | None = None
     """Whether the proposer could be asked again, as it was recorded; None where its target says it."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -29,8 +29,9 @@ from guardgraph.plain.conversion import ALLOWED, Unreturnable, convert_to_plain_
 from guardgraph.plain.errors import ExpectedFailure
 from guardgraph.plain.json import REPLY_BYTES, JsonObject, TooLarge, copy_json
 from guardgraph.plain.secrets import format_error_message
+from guardgraph.state.catalogue import EFFECT_UNKNOWN
 from guardgraph.state.outcome import Outcome
-from guardgraph.world.call import Call, is_instant_target
+from guardgraph.world.call import Asked, Call, Performed, is_instant_target
 from guardgraph.world.deadline import Connections
 from guardgraph.world.failures import (
     classify_model_error,
@@ -234,6 +235,32 @@ def refuse_call_outcome(call: Call, outcome: Outcome) -> Outcome:
     return _build_failure_outcome(_name_unusable_reply(call), details, outcome.about)
 
 
+def limit_call_reply(asked: Asked, performed: Performed) -> Performed:
+    """Return what a call brought, as a run may keep it.
+
+    Whatever a world returns, one that looks at the size or a recording, a reply that is too large is none, and neither
+    is one that the call refuses.
+    """
+    call, most = asked.call, asked.max_reply_bytes
+    if call.kind != "person" and performed.outcome.is_larger_than(most):
+        refusal = build_too_large_outcome(call, performed.outcome.about, most)
+        performed = performed._replace(outcome=refusal, packed=None)
+    if (kept := refuse_call_outcome(call, performed.outcome)) is not performed.outcome:
+        performed = Performed(kept, performed.seconds, key=performed.key, askable=performed.askable)
+    return performed
+
+
+def validate_performed(asked: Sequence[Asked], performed: list[Performed]) -> list[Performed]:
+    """Return what a world returned for calls, if it is as much as was asked for.
+
+    Raises:
+        TypeError: it is not.
+    """
+    if len(performed) != len(asked) or not all(isinstance(item, Performed) for item in performed):
+        raise TypeError(f"world: {len(asked)} Performed are required for as many calls; given: {performed!r:.80}")
+    return performed
+
+
 def build_too_large_outcome(call: Call, about: JsonObject, most: int) -> Outcome:
     """Return the outcome of a call whose reply takes more than `most` bytes; nothing of the reply is in it."""
     return _build_failure_outcome(_name_unusable_reply(call), {"cause": _TOO_LARGE, "limit": most}, about)
@@ -317,6 +344,8 @@ def refuse_call_when_busy(call: Call, most: int) -> Outcome | None:
 def build_late_outcome(call: Call, seconds: float) -> Outcome:
     """Return the outcome of a call that outlasted its `seconds`."""
     reason = "max_seconds" if call.kind == "tool" else "llm_timeout"
+    if call.effect == "write" and seconds > 0:  # it was called, and may still be at work
+        reason = f"{EFFECT_UNKNOWN}:{call.tool}"
     details = {**_CUT_OFF, "seconds": round(max(seconds, 0.0), 3)}
     return _build_failure_outcome(reason, details, call.about)
 

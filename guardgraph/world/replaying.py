@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from guardgraph.plain.errors import InputError, NotRecorded
 from guardgraph.plain.json import JsonValue, NotJson
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import RecordedCall, Recording
+from guardgraph.state.recording import RecordedCall, Recording, is_recorded_before
 from guardgraph.world.call import Asked, Performed
 from guardgraph.world.calls import (
     build_late_outcome,
@@ -100,6 +100,10 @@ class ReplayingWorld:
             (call["node"], call["visit"], call["number"]): (call, _read_recorded_call(at, call))
             for at, call in enumerate(recording["calls"])
         }
+        self.has_free_rounds = is_recorded_before(recording, (0, 7))
+        """Whether the run was made when a node might make any number of rounds of calls."""
+        self.unasked = [call for call in recording["calls"] if call.get("unasked")]
+        """Writes that no node asks for, since they were made before the run was resumed."""
         self._spell = Spell(())
         self._read = 0
         self._saved = 0.0
@@ -276,7 +280,8 @@ def _read_recorded_call(at: int, call: RecordedCall) -> Performed:
         raise _make_recorded_call_error(at, f"JSON text of [form, content, about] is required, {error}") from None
     if outcome.form == "failure" and not _is_recorded_failure(outcome.content):
         raise _make_recorded_call_error(at, "a failure has a reason and details")
-    return Performed(outcome, call["seconds"], call["outcome"], call.get("reply_bytes"), call.get("askable", False))
+    key, askable = call.get("key"), call.get("askable", False)
+    return Performed(outcome, call["seconds"], call["outcome"], call.get("reply_bytes"), key, askable)
 
 
 def _is_recorded_failure(content: JsonValue) -> bool:

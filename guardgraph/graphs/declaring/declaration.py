@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import TypeVar
 
 from guardgraph.graphs.declaring.kinds import CALLING, KINDS, name_record_channel
-from guardgraph.nodes.body import Body, Declares, read_body_declaration
+from guardgraph.nodes.body import Body, Declares, Rounds, read_body_declaration
 from guardgraph.plain.errors import GrammarError
 from guardgraph.plain.json import JsonObject
-from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, Catalogue
+from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, EFFECT, EFFECT_UNKNOWN, EFFECT_UNRECORDABLE, Catalogue
 from guardgraph.state.run import Kind
 
 T = TypeVar("T")
@@ -45,6 +45,10 @@ class Declaration:
     entry: bool = False
     records: tuple[str, ...] = ()
     """Of a terminal: the channels that keep what the nodes of the pattern called."""
+    effects: tuple[str, ...] = ()
+    """Of an act node: the tools by which it changes something outside."""
+    rounds: Rounds = 1
+    """Of an act node: how often a visit may yield calls."""
 
     @cached_property
     def channels(self) -> tuple[str, ...]:
@@ -82,6 +86,8 @@ class Declaration:
             shown |= {"again": list(self.again)} if self.again else {}
         if self.family is not None:
             shown["family"] = self.family
+        if self.effects:
+            shown["effects"] = list(self.effects)
         return shown
 
 
@@ -117,9 +123,13 @@ def build_declaration(
         raise GrammarError(f"node {name!r}, {', '.join(missing)}: required, beside its body or in the pattern")
     if kind != "guard" and said.stops:
         raise GrammarError(f"node {name!r}, stops: given {', '.join(said.stops)}; allowed: nothing, only a guard stops")
+    if kind != "act" and (acting := [field for field in ("effects", "rounds") if getattr(said, field) is not None]):
+        raise GrammarError(f"node {name!r}, {', '.join(acting)}: given; allowed: nothing, only an act node has them")
     phase, reads, writes, stops = said.phase or "", said.reads or (), said.writes or (), said.stops or ()
+    effects, rounds = deduplicate_names(said.effects or ()), said.rounds or 1
+    reads, ways, asked = deduplicate_names(reads), tuple(to), tuple(again)
     return Declaration(
-        name, kind, phase, deduplicate_names(reads), writes, tuple(to), stops, again=tuple(again), entry=entry
+        name, kind, phase, reads, writes, ways, stops, again=asked, entry=entry, effects=effects, rounds=rounds
     )
 
 
@@ -161,8 +171,9 @@ def _complete_declaration(
     before = [other for other in declared.values() if item.name in other.to]
     spends = any(other.is_calling_node for other in [*following, *before]) or _is_in_cycle(item, declared)
     budget = ("budget",) if spends else ()
+    effect = (EFFECT,) if any(other.effects for other in before) else ()
     unrecorded = (AUDIT_UNAVAILABLE,) if item.entry else ()
-    return replace(item, stops=deduplicate_names([*item.stops, *budget, "guard_error", *unrecorded]))
+    return replace(item, stops=deduplicate_names([*item.stops, *effect, *budget, "guard_error", *unrecorded]))
 
 
 def _list_inherited_families(
@@ -241,6 +252,7 @@ def _check_unrecorded_stop(catalogue: Catalogue) -> None:
 def _list_grammar_reasons(item: Declaration) -> dict[str, str]:
     """Return the reasons that the grammar itself may stop a run with on account of a node, with their families."""
     spent = {"max_seconds": "budget"} if item.is_calling_node else {}
+    spent |= {f"{name}:{tool}": EFFECT for tool in item.effects for name in (EFFECT_UNKNOWN, EFFECT_UNRECORDABLE)}
     request = {"invalid_request:field": "invalid_request"} if item.entry else {}
     return {**spent, **request, f"guard_error:{item.name}": "guard_error"}
 

@@ -259,6 +259,15 @@ def _prove_channel_use(shape: Topology) -> Iterator[Finding]:
             yield Finding("channels", message, _sort_node_names(name, judge), (name, judge))
 
 
+def _prove_call_rounds(shape: Topology) -> Iterator[Finding]:
+    """A node that changes something outside makes one round of calls, so that a guard judges what reaches a write."""
+    for name in shape.list_nodes_of_kind("act"):
+        item = shape.get_declaration(name)
+        if item is not None and item.effects and item.rounds != 1:
+            message = f"{name} makes several rounds of calls, so what one brings can reach a write past every guard"
+            yield Finding("rounds", message, (name,))
+
+
 RULES: dict[str, Callable[[Topology], Iterable[Finding]]] = {
     "door": _prove_door,
     "changed": _prove_unchanged,
@@ -279,6 +288,7 @@ RULES: dict[str, Callable[[Topology], Iterable[Finding]]] = {
     "again": _prove_asked_again,
     "budget": _prove_budget_guards,
     "channels": _prove_channel_use,
+    "rounds": _prove_call_rounds,
 }
 """The rules of the grammar by name; the docstring of each says what must hold."""
 

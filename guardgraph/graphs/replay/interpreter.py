@@ -172,6 +172,7 @@ def _open_recorded_session(
         current.session.last = world.clock()
         return current
     session = Session(world)
+    session.has_free_rounds, session.unasked = world.has_free_rounds, world.unasked
     try:
         return _Sitting(session, session.replay_run(frame, world.new_run(), opening))
     except Exception as error:

@@ -36,6 +36,8 @@ from guardgraph.graphs.running.langgraph import (
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import find_json_problem, is_larger_json
 
+Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
+
 MOST_STEPS: Final = 10**9
 """The `recursion_limit` of every run, whatever a client says: budgets end a run, and an ending is on record."""
 REQUEST_KEY: Final = "request_key"
@@ -45,22 +47,27 @@ LONGEST_KEY: Final = 200
 _WAYS_BACK = (RESUMING, RESUME_MAP, REPLAY_STATE, TASK_ID, SCRATCHPAD)
 """What LangGraph sets for the graphs inside a graph, so that they go on with it; nobody else has a use for it."""
 _UNHALTED = "a run that is recorded goes on to its ending or to a person's review"
+_KEEPING = ("durability", "checkpoint_during")
+"""Arguments of a call that say when a step is kept."""
 _PLACES = ("thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint_map")
 """What makes a configuration a place of its own, whatever graph the call stands in."""
 
 
-def admit_run_config(graph: Pregel[Any, Any, Any, Any], given: object, config: Any) -> Any:
+def admit_run_config(graph: Pregel[Any, Any, Any, Any], given: object, config: Any, *, has_effects: bool) -> Any:
     """Return the configuration under which a run may begin or go on.
 
     A new input always begins a run: what would make it go on with an earlier one, such as the run_id of that run, has
     no effect. The graphs around this one say whether it goes on; they are no clients. Where nobody says otherwise, a
     step is kept before the next one begins, so that a slow checkpointer spends the time of the run and not of nobody.
-    A client's `recursion_limit` has no effect either: it would break a run off without an ending.
+    Of a graph that changes something outside every step is so kept, whoever says otherwise: else a resume would not
+    come back to where it stood. A client's `recursion_limit` has no effect either: it would break a run off without an
+    ending.
 
     Args:
         graph: the one that is called.
         given: its input.
         config: as the caller gave it.
+        has_effects: whether a node of the graph may change something outside.
 
     Raises:
         ConfigurationError: there is a checkpointer, but no thread that it could write on.
@@ -69,15 +76,28 @@ def admit_run_config(graph: Pregel[Any, Any, Any, Any], given: object, config: A
     configurable, own = merge_graph_config(graph, config), dict(_get_configurable(config))
     _check_request_key(configurable.get(REQUEST_KEY))
     if is_run_checkpointed(graph, configurable):
-        if not _is_thread_id(thread := configurable.get("thread_id")):
+        if not is_thread_id(thread := configurable.get("thread_id")):
             raise ConfigurationError(
                 "config.configurable.thread_id: a text, a whole number or a UUID is required with a checkpointer; "
                 f"given: {thread!r:.80}"
             )
         own.setdefault(DURABILITY, configurable.get(DURABILITY, "sync"))
+        if has_effects:
+            own[DURABILITY] = "sync"
     if isinstance(given, Mapping) and not is_inside_graph(configurable):
         own = {**{key: value for key, value in own.items() if key not in _WAYS_BACK}, RESUMING: False}
     return {**(config or {}), "recursion_limit": MOST_STEPS, "configurable": own}
+
+
+def admit_durability(given: Mapping[str, Any], has_effects: bool) -> dict[str, Any]:
+    """Return the arguments of a call without those by which it would choose when a step is kept, if it may not."""
+    return {name: item for name, item in given.items() if not has_effects or name not in _KEEPING}
+
+
+def read_outer_durability(graph: Graph, config: Any) -> str | None:
+    """Return when the graph around keeps its steps, None where it does not say it, or there is none."""
+    configurable = merge_graph_config(graph, config)
+    return configurable.get(DURABILITY) if is_inside_graph(configurable) else None
 
 
 def refuse_halting(graph: Pregel[Any, Any, Any, Any], recorder: object, given: Mapping[str, Any], config: Any) -> None:
@@ -142,7 +162,7 @@ def _check_request_key(given: object) -> None:
         )
 
 
-def _is_thread_id(given: object) -> bool:
+def is_thread_id(given: object) -> bool:
     """Say whether every checkpointer can keep a thread of this name, and keep it apart from others."""
     if isinstance(given, str):
         return given != "" and find_json_problem(given) is None
@@ -179,7 +199,6 @@ def _get_configurable(config: Any) -> Mapping[str, Any]:
     return (config or {}).get("configurable") or {}
 
 
-Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 _TRIGGER = "branch:to:"
 _KEPT = ("thread_id", CHECKPOINTER)
 

@@ -19,6 +19,7 @@ from typing_extensions import TypedDict, TypeVar, Unpack
 
 from guardgraph.graphs.running.admission import (
     aclose_stray_run,
+    admit_durability,
     admit_resume_command,
     admit_run_config,
     akeep_unwritten_seconds,
@@ -27,6 +28,7 @@ from guardgraph.graphs.running.admission import (
     hold_latest_checkpoint,
     keep_unwritten_seconds,
     list_given_answers,
+    read_outer_durability,
     read_resume_checkpoint,
     read_unwritten_seconds,
     read_waiting_question,
@@ -35,12 +37,14 @@ from guardgraph.graphs.running.admission import (
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.handing import copy_langgraph_value, copy_outer_stream, hide_token_stream
 from guardgraph.graphs.running.langgraph import INTERRUPT
+from guardgraph.graphs.running.requests import aread_earlier_run, is_asked_again, read_earlier_run
 from guardgraph.graphs.running.session import (
     CALLER_REFUSED,
     Session,
     find_session,
     is_context_by_code,
     mark_refused_input,
+    name_outer_visit,
 )
 from guardgraph.plain.errors import ConfigurationError, InputError, make_configuration_error
 from guardgraph.plain.json import format_json_text, is_plain_json, parse_json
@@ -190,13 +194,19 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
 
         Raises:
             InputError: the input is no dictionary, or None on a thread that never ran. (On a thread whose run is over,
-                None returns that run's result again, as LangGraph does: nothing runs, and no context is asked.)
+                None returns that run's result again, as LangGraph does: nothing runs, and no context is asked.) Of a
+                graph that changes something outside: the thread's run has not ended.
             ConfigurationError: the context has unknown fields or wrong types, or there is a checkpointer but no thread.
         """
         hand, session, config = self._open_session(config, context)
         admitted, context = self._admit_input(input), self._admit_context(context, session)
         refuse_halting(self, self.frame.recorder, kwargs, config)
-        config = admit_run_config(self, input, config)
+        acts = self.frame.has_effects
+        earlier = read_earlier_run(self, input, config, has_effects=acts)
+        if is_asked_again(self, earlier, admitted, config, has_effects=acts):
+            input = admitted = None
+        session.outer_durability, session.outer_visit = read_outer_durability(self, config), name_outer_visit(config)
+        config, kwargs = admit_run_config(self, input, config, has_effects=acts), admit_durability(kwargs, acts)
         stored = read_resume_checkpoint(self, admitted, config)
         config = hold_latest_checkpoint(self, stored, config)
         session.carried = 0.0 if stored is None else read_unwritten_seconds(stored)
@@ -221,7 +231,12 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         hand, session, config = self._open_session(config, context)
         admitted, context = self._admit_input(input), self._admit_context(context, session)
         refuse_halting(self, self.frame.recorder, kwargs, config)
-        config = admit_run_config(self, input, config)
+        acts = self.frame.has_effects
+        earlier = await aread_earlier_run(self, input, config, has_effects=acts)
+        if is_asked_again(self, earlier, admitted, config, has_effects=acts):
+            input = admitted = None
+        session.outer_durability, session.outer_visit = read_outer_durability(self, config), name_outer_visit(config)
+        config, kwargs = admit_run_config(self, input, config, has_effects=acts), admit_durability(kwargs, acts)
         stored = await aread_resume_checkpoint(self, admitted, config)
         config = hold_latest_checkpoint(self, stored, config)
         session.carried = 0.0 if stored is None else read_unwritten_seconds(stored)

@@ -12,6 +12,7 @@ from langgraph.errors import GraphInterrupt
 
 from guardgraph.graphs.declaring.kinds import KINDS, name_record_channel
 from guardgraph.graphs.running.asking import describe_refusal
+from guardgraph.graphs.running.effects import Needs, is_effect_unknown, list_unasked_writes, perform_write
 from guardgraph.graphs.running.frame import (
     GrammarBreach,
     Part,
@@ -22,23 +23,22 @@ from guardgraph.graphs.running.frame import (
 )
 from guardgraph.graphs.running.review import ask_for_decision, describe_waiting_run, wait_for_answer
 from guardgraph.graphs.running.session import Visit
-from guardgraph.graphs.running.telling import Telling
+from guardgraph.guards.proposals import build_tool_stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, find_json_problem, format_json_text, make_storable_json
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall, VisitRecord
 from guardgraph.world.call import Asked, Call, Performed
-from guardgraph.world.calls import build_too_large_outcome, refuse_call_outcome
+from guardgraph.world.calls import limit_call_reply, validate_performed
 from guardgraph.world.failures import record_raised_exception
 from guardgraph.world.proposers import can_be_asked_again, tell_call_refusal
 
 MOST_AT_ONCE = 1000
 """Calls that a body may yield at once."""
 
-Driven: TypeAlias = Generator[tuple[Sequence[Asked], float] | Telling, Any, JsonObject]
-"""A body at work: it yields calls with the seconds that they have, and is sent back the `Performed` that they brought;
-or it yields what the recorder is told, and is sent back the `Told`."""
+Driven: TypeAlias = Needs[JsonObject]
+"""A body at work: it yields what is to be done, and is sent back what came of it."""
 
 
 def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> Driven:
@@ -63,6 +63,8 @@ def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Excep
         update = _write_node_refusal(part, breach)
     except Exception as error:  # noqa: BLE001 - a failing node closes the run at the guard behind it
         update = _write_node_refusal(part, error)
+    if item.effects:
+        update = yield from _add_unasked_writes(part, visit, calls, update)
     record = VisitRecord(at=len(visit.log), calls=calls)
     if not (calls and item.kind == "review") and (answers := _get_interrupt_answers(visit)):
         record["answers"] = [format_json_text(answer) for answer in answers]
@@ -70,6 +72,28 @@ def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Excep
         record["wrote"] = _link_writes_to_calls(update, calls)
     askable = {"askable": True} if calls and calls[-1].get("askable") else {}
     return {**update, "log": [visit.write_log_line(askable)], name_record_channel(item.name): [record]}
+
+
+def _add_unasked_writes(part: Part, visit: Visit, calls: list[RecordedCall], update: JsonObject) -> Needs[JsonObject]:
+    """Add the writes that an earlier attempt of the visit made, and return what the node writes.
+
+    A node goes on past what it did not ask for again, but not where nobody knows what came of that.
+    """
+    try:
+        unasked = yield from list_unasked_writes(part, _number_visit(part, visit), calls, visit.session)
+    except Exception as error:  # noqa: BLE001 - a checkpointer or a recorder that cannot be read
+        return update if "refusal" in update else _write_node_refusal(part, error)
+    calls += unasked
+    unknown = [call for call in unasked if is_effect_unknown(Outcome.unpacked(call["outcome"]))]
+    if unknown and "refusal" not in update:
+        stop = build_tool_stop(Outcome.unpacked(unknown[0]["outcome"]), unknown[0]["tool"])
+        return _write_node_refusal(part, stop)
+    return update
+
+
+def _number_visit(part: Part, visit: Visit) -> int:
+    """Return which visit of its node this is, from 1 on."""
+    return [line["node"] for line in visit.log].count(part.declaration.name) + 1
 
 
 def _get_interrupt_answers(visit: Visit) -> list[Any]:
@@ -92,25 +116,25 @@ def _step_through_body(part: Part, steps: Any, run: Run[Any, Any], visit: Visit,
     """Take a body from call to call; what is thrown in goes to the body, which waits for the answer."""
     if not isinstance(steps, Generator):
         return steps  # type: ignore[no-any-return]
-    number = [line["node"] for line in visit.log].count(part.declaration.name) + 1
-    refused = describe_refusal(part, visit.log)
+    number, rounds, refused = _number_visit(part, visit), 0, describe_refusal(part, visit.log)
     try:
         yielded = next(steps)
         while True:
             group = _validate_yielded_calls(part, yielded, len(calls))
             if refused is not None:
                 group = [tell_call_refusal(call, refused) for call in group]
+            rounds += bool(group)
+            _check_call_rounds(part, rounds, visit)
             asked = _place_node_calls(part, group, (number, len(calls) + 1), run, visit)
-            left = run.budget.max_seconds - visit.read_active_seconds()
+            performed: list[Performed] = []
             try:
-                performed = yield from _perform_node_calls(asked, left, part, run, visit)
+                yield from _perform_node_calls(part, asked, run, visit, performed)
             except GraphInterrupt as interrupt:
                 if asked[0].call.kind == "person":
                     visit.session.waiting = describe_waiting_run(part, interrupt, visit, by_call=True)
                 raise
             except Exception as error:  # noqa: BLE001 - it is thrown in where the body waits, and judged there
-                for item in asked:
-                    _record_node_call(item, Performed(record_raised_exception(error), 0.0), calls)
+                _record_raised_calls(asked, performed, error, calls)
                 yielded = steps.throw(error)
                 continue
             outcomes = [_record_node_call(item, done, calls) for item, done in zip(asked, performed, strict=True)]
@@ -130,17 +154,57 @@ def _place_node_calls(
     return [Asked(call, name, number, first + at, run_id, settings, in_turn, most) for at, call in enumerate(group)]
 
 
+def _check_call_effect(part: Part, call: Call) -> None:
+    """Refuse a write that the node does not declare.
+
+    Raises:
+        GrammarBreach: the effect is none, or the tool is not among the node's effects.
+    """
+    if call.effect not in ("read", "write"):
+        raise GrammarBreach(f"yielded a Call with the effect {call.effect!r:.80}; allowed: read, write")
+    declared = part.declaration.effects
+    if call.effect == "write" and not (call.tool and (call.tool in declared or any("<" in name for name in declared))):
+        raise GrammarBreach(f"yielded a write by {call.tool!r:.80}; declared effects: {', '.join(declared) or 'none'}")
+
+
+def _check_call_rounds(part: Part, rounds: int, visit: Visit) -> None:
+    """Refuse another round of calls, which what an earlier one brought could reach with nobody having judged it.
+
+    Raises:
+        GrammarBreach: the node does not declare as many.
+    """
+    item = part.declaration
+    if item.kind == "act" and item.rounds != "any" and rounds > item.rounds and not visit.session.has_free_rounds:
+        raise GrammarBreach(
+            f"yielded calls for the {rounds}. time in a visit; declared: rounds={item.rounds}. Yield a list of calls, "
+            "or let a guard judge what came before the next one is made"
+        )
+
+
 def _perform_node_calls(
-    asked: list[Asked], left: float, part: Part, run: Run[Any, Any], visit: Visit
-) -> Generator[Any, list[Performed], list[Performed]]:
-    if not asked:
-        return []
-    if asked[0].call.kind == "person":
-        return [(yield from ask_for_decision(asked[0], left, part, run, visit))]
-    performed = yield asked, left
-    if len(performed) != len(asked) or not all(isinstance(item, Performed) for item in performed):
-        raise TypeError(f"world: {len(asked)} Performed are required for as many calls; given: {performed!r:.80}")
-    return performed
+    part: Part, asked: list[Asked], run: Run[Any, Any], visit: Visit, performed: list[Performed]
+) -> Needs[None]:
+    """Have calls made, and add what they bring: side by side, or one after another where one of them is a write."""
+    if _is_write_among(asked):
+        for item in asked:
+            performed.append((yield from _perform_in_turn(part, item, run, visit)))
+        return
+    left = run.budget.max_seconds - visit.read_active_seconds()
+    if asked and asked[0].call.kind == "person":
+        performed.append((yield from ask_for_decision(asked[0], left, part, run, visit)))
+    elif asked:
+        performed += validate_performed(asked, (yield asked, left))
+
+
+def _perform_in_turn(part: Part, item: Asked, run: Run[Any, Any], visit: Visit) -> Needs[Performed]:
+    left = run.budget.max_seconds - visit.read_active_seconds()
+    if item.call.effect == "write" and not visit.session.is_replay:
+        return (yield from perform_write(item, left, part, visit.session))
+    return validate_performed([item], (yield [item], left))[0]
+
+
+def _is_write_among(asked: list[Asked]) -> bool:
+    return any(item.call.effect == "write" for item in asked)
 
 
 def _validate_yielded_calls(part: Part, yielded: Any, made: int) -> Sequence[Call]:
@@ -151,6 +215,7 @@ def _validate_yielded_calls(part: Part, yielded: Any, made: int) -> Sequence[Cal
         if not isinstance(call, Call) or call.kind != kind.calls:
             given = f"a Call of a {call.kind}" if isinstance(call, Call) else f"a {type(call).__name__}"
             raise GrammarBreach(f"yielded {given}; this node may yield Calls of a {kind.calls}")
+        _check_call_effect(part, call)
         if call.kind == "person" and (problem := find_json_problem(call.request)) is not None:
             raise GrammarBreach(f"would show a person {problem}; what is shown is plain JSON")
     if made and not kind.at_once:
@@ -160,18 +225,20 @@ def _validate_yielded_calls(part: Part, yielded: Any, made: int) -> Sequence[Cal
     return group
 
 
-def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCall]) -> Outcome:
-    """Keep a call for the record, and return its outcome as a replay will see it: as plain JSON.
+def _record_raised_calls(
+    asked: list[Asked], performed: list[Performed], error: Exception, calls: list[RecordedCall]
+) -> None:
+    """Keep calls of which one raised: those that were made at once all did, and of others the rest was not made."""
+    for item, done in zip(asked, performed, strict=False):
+        _record_node_call(item, done, calls)
+    raised = asked[len(performed) :][: 1 if _is_write_among(asked) else None]
+    for item in raised:
+        _record_node_call(item, Performed(record_raised_exception(error), 0.0), calls)
 
-    Whatever a world returns, one that looks at the size or a recording, a reply that is too large is none, and neither
-    is one that the call refuses.
-    """
-    most = asked.max_reply_bytes
-    if asked.call.kind != "person" and performed.outcome.is_larger_than(most):
-        refusal = build_too_large_outcome(asked.call, performed.outcome.about, most)
-        performed = performed._replace(outcome=refusal, packed=None)
-    if (kept := refuse_call_outcome(asked.call, performed.outcome)) is not performed.outcome:
-        performed = Performed(kept, performed.seconds, askable=performed.askable)
+
+def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCall]) -> Outcome:
+    """Keep a call for the record, and return its outcome as a replay will see it: as plain JSON."""
+    performed = limit_call_reply(asked, performed)
     packed, about = performed.packed or performed.outcome.packed(), asked.call.about
     record = RecordedCall(
         node=asked.node,
@@ -193,6 +260,10 @@ def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCa
         record["askable"] = True
     if asked.call.kind == "proposer" and performed.outcome.form != "value" and performed.reply_bytes is not None:
         record["reply_bytes"] = performed.reply_bytes
+    if asked.call.effect == "write":
+        record["effect"], record["tool"] = "write", asked.call.tool
+        if performed.key is not None:
+            record["key"] = performed.key
     calls.append(record)
     return performed.outcome if performed.packed else performed.outcome.settled()
 

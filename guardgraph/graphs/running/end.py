@@ -111,6 +111,8 @@ def build_timeline(log: list[LogEntry], records: dict[int, VisitRecord]) -> Json
 
 def _summarize_visit_calls(record: VisitRecord, entry: LogEntry) -> JsonObject:
     """Return what a timeline shows of the calls of a visit: what was proposed, what a person answered."""
+    if entry["kind"] == "act":
+        return _name_visit_effects(record)
     if entry["kind"] == "review":
         return _read_review_answer([Outcome.unpacked(call["outcome"]) for call in record["calls"]])
     outcomes = {call["number"]: call["outcome"] for call in record["calls"]}
@@ -123,6 +125,12 @@ def _summarize_visit_calls(record: VisitRecord, entry: LogEntry) -> JsonObject:
     if len(shown) > 1 and "proposal" in told:
         told["proposal"] = {name: item["proposal"] for name, item in shown.items() if "proposal" in item}
     return told
+
+
+def _name_visit_effects(record: VisitRecord) -> JsonObject:
+    """Return the tool and the key of every write of a visit."""
+    writes: list[JsonObject] = [{**call} for call in record["calls"] if call.get("effect") == "write"]
+    return {"effects": [{name: call.get(name) for name in ("tool", "key")} for call in writes]} if writes else {}
 
 
 def _read_review_answer(outcomes: list[Outcome]) -> JsonObject:

@@ -62,6 +62,11 @@ class Frame:
         return find_proposers_to_open(node.body for node in self.nodes.values())
 
     @cached_property
+    def has_effects(self) -> bool:
+        """Whether a node may change something outside."""
+        return any(item.effects for item in self.declarations.values())
+
+    @cached_property
     def node_channels(self) -> dict[str, tuple[str, ...]]:
         """The channels that each node is handed."""
         return {name: item.channels for name, item in self.declarations.items()}
@@ -93,10 +98,12 @@ class Frame:
         """SHA-256 of the declarations: who follows whom, who reads and writes what, who may stop for what.
 
         Whom a guard has asked again is no part of it: which proposer was, the calls of a recording say. Nor is that the
-        entry guard stops what has to be recorded and cannot be: it came later, to all.
+        entry guard stops what has to be recorded and cannot be, nor how many rounds of calls a node makes: these came
+        later, to all. Effects count where there are any.
         """
         shown = [
             [name, item.kind, item.phase, item.reads, writes, item.to, own, item.family, item.entry]
+            + ([item.effects] if item.effects else [])
             for name, item in self.declarations.items()
             for writes in [[key for key in item.writes if key not in LATER]]
             for own in [[family for family in item.stops if family != AUDIT_UNAVAILABLE]]

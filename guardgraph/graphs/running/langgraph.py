@@ -16,6 +16,8 @@ __all__ = ["BranchSpec"]
 SEEN_IN: Final = ("1.2.18", "1.2.22")
 """The first and the last version of LangGraph in which these names were seen."""
 
+CHECKPOINT_MAP: Final = "checkpoint_map"
+"""Key of the ids of the checkpoints on which a node and the graphs around it work, by their namespaces."""
 CHECKPOINTER: Final = "__pregel_checkpointer"
 """Key of the checkpointer that keeps a run, in the configuration of its nodes."""
 DURABILITY: Final = "__pregel_durability"

@@ -20,6 +20,7 @@ from langgraph.types import Overwrite
 from guardgraph.graphs.declaring.declaration import FAILED_ENDING, UNRECORDED_ENDING, Declaration
 from guardgraph.graphs.running.begin import read_run_input, tell_run_beginning
 from guardgraph.graphs.running.drive import Driven, drive_calling_node
+from guardgraph.graphs.running.effects import Errand, Need, locate_node_checkpoint
 from guardgraph.graphs.running.end import run_terminal
 from guardgraph.graphs.running.frame import Frame, Part
 from guardgraph.graphs.running.judge import run_guard
@@ -118,6 +119,8 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
             configurable = (config or {}).get("configurable", {})
             session.scratchpad, session.read = configurable.get(SCRATCHPAD), configurable.get(READ)
             session.resume_map = configurable.get(RESUME_MAP)
+        if self.declaration.effects:
+            session.place = locate_node_checkpoint(config)
         return session, run, Visit(self, log, session)
 
     def _choose_run_id(self, state: JsonObject, session: Session) -> str:
@@ -158,7 +161,7 @@ def perform_driven_node(driven: Driven, world: World) -> JsonObject:
         asked = next(driven)
         while True:
             try:
-                came = tell_recorder(asked) if isinstance(asked, Telling) else world.perform(*asked)
+                came = _meet_need(asked, world)
             except NotRecorded:  # nobody knows what a body would be told
                 raise
             except Exception as error:  # noqa: BLE001 - it is thrown in where the body waits, and judged there
@@ -169,13 +172,25 @@ def perform_driven_node(driven: Driven, world: World) -> JsonObject:
         return end.value  # type: ignore[no-any-return]
 
 
+def _meet_need(need: Need, world: World) -> Any:
+    if isinstance(need, Telling):
+        return tell_recorder(need)
+    return need.run() if isinstance(need, Errand) else world.perform(*need)
+
+
+async def _ameet_need(need: Need, world: World) -> Any:
+    if isinstance(need, Telling):
+        return await atell_recorder(need)
+    return await (need.arun() if isinstance(need, Errand) else world.aperform(*need))
+
+
 async def aperform_driven_node(driven: Driven, world: World) -> JsonObject:
     """Take a driven body to its end; calls, and the recorder, are awaited."""
     try:
         asked = next(driven)
         while True:
             try:
-                came = await (atell_recorder(asked) if isinstance(asked, Telling) else world.aperform(*asked))
+                came = await _ameet_need(asked, world)
             except NotRecorded:
                 raise
             except Exception as error:  # noqa: BLE001 - see perform_driven_node

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.runtime import get_runtime
 
 from guardgraph.graphs.running.admission import REQUEST_KEY
@@ -30,7 +31,7 @@ from guardgraph.plain.json import (
 )
 from guardgraph.state.context import Caller, Context, build_server_caller
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import Asking, Opening, Recording
+from guardgraph.state.recording import Asking, Opening, RecordedCall, Recording
 from guardgraph.state.run import LogEntry
 from guardgraph.world.call import World
 from guardgraph.world.failures import record_raised_exception, restore_raised_exception
@@ -60,13 +61,18 @@ class Session:
 
     __slots__ = (
         "_taken",
+        "anchored",
         "answers",
         "by_code",
         "carried",
+        "has_free_rounds",
         "is_replay",
         "last",
         "opening",
+        "outer_durability",
+        "outer_visit",
         "over",
+        "place",
         "question",
         "read",
         "request",
@@ -76,6 +82,7 @@ class Session:
         "run_id",
         "scratchpad",
         "thread",
+        "unasked",
         "waiting",
         "world",
     )
@@ -113,6 +120,18 @@ class Session:
         """With what a node may ask LangGraph for channels."""
         self.resumable = True
         """Whether a checkpointer keeps the run while it waits."""
+        self.place: Any = None
+        """The checkpoint on which a node works that may change something outside; see `effects.Place`."""
+        self.outer_durability: str | None = None
+        """When the graph around keeps its steps, where it says it."""
+        self.outer_visit = ""
+        """Which visit of the graph around asks."""
+        self.anchored: bool | None = None
+        """Whether the graphs around have kept the step in which this one runs; None while nobody has looked."""
+        self.has_free_rounds = False
+        """Whether nodes may make any number of rounds of calls: of a replay of what was made when they might."""
+        self.unasked: list[RecordedCall] = []
+        """Of a replay: the recorded writes that their nodes did not ask for again when the run was resumed."""
         self.run: Run[Any, Any] | None = None
         """Policy, budget and caller of this session, once a node has read its context."""
 
@@ -134,7 +153,7 @@ class Session:
         asking = None if server is None else build_server_caller(server.user)
         first = self.run_id is None
         self.run_id, self.thread = run_id, _find_run_thread(config) if self.resumable else None
-        self.request = log[0].get("request", run_id) if log else choose_request(config) or run_id
+        self.request = log[0].get("request", run_id) if log else choose_request(config, self.outer_visit) or run_id
         if first:
             self._write_session_opening(asking)
         try:
@@ -218,10 +237,15 @@ class Session:
         return 0.0 if self.over is not None or self.run_id is None else self.world.clock() - self.last
 
 
-def choose_request(config: RunnableConfig | None) -> str | None:
+def choose_request(config: RunnableConfig | None, visit: str = "") -> str | None:
     """Return the id of what is asked for: the client's, else that of a server's run; None where nobody gave one.
 
-    A graph inside a graph adds its place there: a graph around may ask several graphs, or one several times.
+    A graph inside a graph adds its place there: a graph around may ask several graphs, or one several times. It has the
+    same place when the graph around begins anew, so it is named by nodes and steps, and not by what LangGraph draws.
+
+    Args:
+        config: of the graph that is called, or of a node of it.
+        visit: which visit of the graph around asks; see `name_outer_visit`.
     """
     configurable = (config or {}).get("configurable", {})
     given = configurable.get(REQUEST_KEY)
@@ -230,7 +254,17 @@ def choose_request(config: RunnableConfig | None) -> str | None:
     if given is None:
         return None
     namespace = _find_graph_namespace(configurable)
-    return f"{given}|{namespace}" if namespace else str(given)
+    names = "|".join(part.partition(":")[0] for part in namespace.split("|"))
+    return f"{given}|{names}@{visit}" if namespace else str(given)
+
+
+def name_outer_visit(config: RunnableConfig | None) -> str:
+    """Return which visit of the graph around asks: its step, and its task there; nothing where nobody is around."""
+    for source in (config, var_child_runnable_config.get()):
+        metadata = (source or {}).get("metadata") or {}
+        if "langgraph_step" in metadata:
+            return "/".join(map(str, (metadata["langgraph_step"], *metadata.get("langgraph_path", ()))))
+    return ""
 
 
 def _find_run_thread(config: RunnableConfig | None) -> str:

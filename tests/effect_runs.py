@@ -1,0 +1,215 @@
+"""Runs that pay and are killed: real processes that die by SIGKILL at a chosen moment, and a client that asks again.
+
+A moment is the time before or after anything that outlives the process: a checkpoint or a write beside it, what a
+recorder keeps, a payment. Killed at each of them in turn, a run shows all that a kill can leave.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import signal
+import sqlite3
+import sys
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from multiprocessing import forkserver
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import aiosqlite
+import psycopg
+from langgraph.checkpoint.postgres import PostgresSaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph import START, StateGraph
+from payment_pattern import Bank, FileRecorder, In, payments
+from psycopg.rows import dict_row
+
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(["pytest", "effect_runs", "store_writers"])
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How a run is made, and where what outlives it stands."""
+
+    folder: Path
+    batches: tuple[tuple[int, ...], ...] = ((30, 40),)
+    saver: str | None = "sqlite"
+    """``sqlite``, the address of a PostgreSQL server, or None."""
+    recorder: bool = False
+    """Whether there is one that keeps begun runs."""
+    durability: str | None = None
+    """What the client asks for, or the graph around."""
+    thread: str = "1"
+    mode: str = "invoke"
+    inside: bool = False
+    """Whether the graph is a node of another one."""
+    tool: str = "pay"
+    options: tuple[str, ...] = ()
+    """``idempotent``, ``reconcile``."""
+
+    @property
+    def bank(self) -> Bank:
+        """The bank that was paid by."""
+        return Bank(self.folder / "bank.txt")
+
+
+class Moments:
+    """Dies at one of the moments of a process.
+
+    Args:
+        last: the number of that moment, from 1 on; 0 for none.
+    """
+
+    def __init__(self, last: int) -> None:
+        self.last, self.count = last, 0
+
+    def __call__(self) -> None:
+        """Let a moment pass, or none after it."""
+        self.count += 1
+        if self.count == self.last:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _dying(base: Any, moments: Moments) -> Any:
+    """Return a checkpointer's class whose writes are moments."""
+
+    def sync(name: str) -> Any:
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            moments()
+            came = getattr(base, name)(self, *args, **kwargs)
+            moments()
+            return came
+
+        return method
+
+    def awaited(name: str) -> Any:
+        async def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            moments()
+            came = await getattr(base, name)(self, *args, **kwargs)
+            moments()
+            return came
+
+        return method
+
+    made = {name: sync(name) for name in ("put", "put_writes")} | {
+        name: awaited(name) for name in ("aput", "aput_writes")
+    }
+    return type(base.__name__, (base,), made)
+
+
+def _open_saver(setup: Setup, moments: Moments) -> Any:
+    if setup.saver == "sqlite":
+        connection = sqlite3.connect(setup.folder / "checkpoints.db", check_same_thread=False, timeout=60)
+        return _dying(SqliteSaver, moments)(connection)
+    if setup.saver is not None:
+        connection = psycopg.connect(setup.saver, autocommit=True, prepare_threshold=0, row_factory=dict_row)
+        saver = _dying(PostgresSaver, moments)(connection)
+        saver.setup()
+        return saver
+    return None
+
+
+class Around(In, total=False):
+    """What a graph around a paying one keeps."""
+
+    stop_reason: str
+    payments: list[Any]
+    details: Any
+    run_id: str
+
+
+def build_graph(setup: Setup, moments: Any, saver: Any) -> Any:
+    """Return the graph that a client calls."""
+    bank = Bank(setup.folder / "bank.txt", moments)
+    recorder = FileRecorder(setup.folder / "runs.txt", moments) if setup.recorder else None
+    options = {name: {"idempotent": True, "reconcile": bank.reconcile}[name] for name in setup.options}
+    tool = getattr(bank, setup.tool)
+    if not setup.inside:
+        return payments(tool, checkpointer=saver, recorder=recorder, **options)
+    around = StateGraph(Around)
+    around.add_node("inside", payments(tool, recorder=recorder, **options))
+    around.add_edge(START, "inside")
+    return around.compile(checkpointer=saver)
+
+
+def ask(setup: Setup, moments: Any, saver: Any) -> Any:
+    """Ask as a client does that may have asked before, and return the result of the run."""
+    graph, config = (
+        build_graph(setup, moments, saver),
+        {"configurable": {"thread_id": setup.thread, "request_key": "r1"}},
+    )
+    given: Any = {"batches": [list(batch) for batch in setup.batches]}
+    if setup.inside and saver is not None:  # the graph around knows nothing of requests
+        state = graph.get_state(config)
+        if not state.next and "stop_reason" in state.values:
+            return state.values
+        given = None if state.next else given
+    kwargs = {} if setup.durability is None else {"durability": setup.durability}
+    return graph.invoke(given, config, **kwargs)
+
+
+async def _aask(setup: Setup, moments: Moments) -> Any:
+    async with aiosqlite.connect(setup.folder / "checkpoints.db", timeout=60) as connection:
+        saver = _dying(AsyncSqliteSaver, moments)(connection)
+        graph = build_graph(setup, moments, saver)
+        config = {"configurable": {"thread_id": setup.thread, "request_key": "r1"}}
+        kwargs = {} if setup.durability is None else {"durability": setup.durability}
+        return await graph.ainvoke({"batches": [list(batch) for batch in setup.batches]}, config, **kwargs)
+
+
+def _work(pipe: Any, setup: Setup, last: int) -> None:
+    moments = Moments(last)
+    if setup.mode == "ainvoke":
+        result = asyncio.run(_aask(setup, moments))
+    else:
+        result = ask(setup, moments, _open_saver(setup, moments))
+    moments.last = 0
+    pipe.send({name: result.get(name) for name in ("stop_reason", "payments", "details", "run_id", "timeline")})
+    pipe.close()
+
+
+def attempt(setup: Setup, last: int = 0) -> Any:
+    """Let a process ask, which dies at a moment, and return the result that it got; None where it died."""
+    with patch.dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)):  # the server looks there for what it loads
+        forkserver.ensure_running()
+    here, there = PROCESSES.Pipe(duplex=False)
+    process = PROCESSES.Process(target=_work, args=(there, setup, last), daemon=True)
+    process.start()
+    there.close()
+    with closing(here):
+        try:
+            result = here.recv()
+        except EOFError:
+            result = None
+        process.join()
+    assert process.exitcode in ((0,) if result is not None else (-signal.SIGKILL,)), process.exitcode
+    return result
+
+
+def survive(setup: Setup, deaths: Iterable[int]) -> Any:
+    """Ask again and again, dying as often as is said, and return the result of the one who lived."""
+    for last in deaths:
+        if (result := attempt(setup, last)) is not None:
+            return result
+    result = attempt(setup)
+    assert result is not None
+    return result
+
+
+def check_payments(setup: Setup, result: Any) -> str:
+    """Assert that nothing was paid twice, and that a run that ended well paid everything; return how it ended."""
+    due = [amount for batch in setup.batches for amount in batch]
+    paid, reason = setup.bank.amounts, result["stop_reason"]
+    assert paid == [amount for amount in due if amount in paid], (reason, paid)
+    if reason == "success":
+        assert (paid, result["payments"]) == (due, [f"paid {amount}" for amount in due])
+    else:
+        assert reason == "effect_unknown:pay", result
+        assert result["details"]["cause"] == "no_receipt"
+    return reason

@@ -1,0 +1,189 @@
+"""A pattern that pays, for tests of effects: batch after batch of payments, each a write, a guard behind each batch.
+
+A bank keeps what it was asked for in a file, a line for each time, whoever asks and whatever becomes of the process.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
+
+import guardgraph.grammar as gg
+
+PHASES = ("pay",)
+REASONS = gg.Catalogue(
+    "payments",
+    PHASES,
+    [
+        *gg.common_reasons(phases=PHASES, tools={"pay": "pay"}, effects={"pay": "pay"}),
+        gg.StopReason("tool_invalid_output:pay", "tool", PHASES, "The bank failed.", "Ask the bank."),
+    ],
+)
+BATCHES = [[30, 40], [50]]
+"""What the usual run pays, visit by visit."""
+
+
+class In(TypedDict):
+    batches: list[list[int]]
+
+
+class State(TypedDict):
+    due: list[list[int]]
+    paid: list[Any]
+    raw_payments: list[str]
+
+
+class Out(gg.Result):
+    payments: NotRequired[list[Any]]
+
+
+class Bank:
+    """A tool that pays, and knows what it paid.
+
+    Args:
+        file: where it writes down whom it paid.
+        moment: is called before and after a payment.
+    """
+
+    def __init__(self, file: Path, moment: Any = lambda: None) -> None:
+        self.file, self.moment = file, moment
+
+    def pay(self, request: Any, idempotency_key: str) -> str:
+        """Pay, however often it is asked."""
+        self.moment()
+        with open(self.file, "a", encoding="utf-8") as lines:
+            lines.write(json.dumps({"amount": request["amount"], "key": idempotency_key}) + "\n")
+        self.moment()
+        return f"paid {request['amount']}"
+
+    def pay_once(self, request: Any, idempotency_key: str) -> str:
+        """Pay once for a key."""
+        if any(line["key"] == idempotency_key for line in self.lines):
+            return f"paid {request['amount']}"
+        return self.pay(request, idempotency_key)
+
+    def reconcile(self, key: str) -> gg.Outcome | None:
+        """Say what came of a payment."""
+        made = [line for line in self.lines if line["key"] == key]
+        return gg.Outcome("value", f"paid {made[0]['amount']}") if made else None
+
+    @property
+    def lines(self) -> list[Any]:
+        """What was paid, in its order."""
+        return [json.loads(line) for line in self.file.read_text().splitlines()] if self.file.exists() else []
+
+    @property
+    def amounts(self) -> list[int]:
+        """How much was paid, in its order."""
+        return [line["amount"] for line in self.lines]
+
+
+def check_request(state: Any, run: Any) -> gg.Pass:
+    """Parse the input."""
+    if not isinstance(state.get("batches"), list):
+        raise gg.Stop("invalid_request:batches")
+    return gg.Pass({"due": state["batches"], "paid": []})
+
+
+def pay_batch(tool: Any, options: dict[str, Any], state: Any, run: Any) -> Any:
+    """Pay the next batch."""
+    make = partial(gg.Call, "tool", tool, effect="write", tool="pay", **options)
+    outcomes = yield [make({"amount": amount}) for amount in state["due"][0]]
+    return {"raw_payments": [outcome.packed() for outcome in outcomes]}
+
+
+def check_payments(state: Any, run: Any) -> gg.Pass:
+    """Read the receipts, and go on with the next batch."""
+    receipts = [gg.found(raw, "pay") for raw in state["raw_payments"]]
+    if not all(isinstance(receipt, str) for receipt in receipts):
+        raise gg.Stop("tool_invalid_output:pay", details={"given": receipts})
+    due, paid = state["due"][1:], [*state["paid"], *receipts]
+    step = gg.Step({"phase": "pay", "paid": len(receipts)}, {"action": "pay", "receipts": receipts})
+    return gg.Pass({"due": due, "paid": paid}, "pay" if due else "paid", (step,))
+
+
+def end_paid(state: Any, run: Any) -> Any:
+    """End with the receipts."""
+    return {"outcome": "paid", "payments": state["paid"]}
+
+
+def pattern(
+    tool: Any, *, body: Any = None, effects: Any = ("pay",), rounds: Any = None, seconds: float = 60.0, **options: Any
+) -> Any:
+    """Return the pattern.
+
+    Args:
+        tool: who pays.
+        body: in the place of the act node's own.
+        effects: what the act node declares.
+        rounds: what the act node declares.
+        seconds: that a run may take.
+        options: of the calls, such as ``idempotent``.
+    """
+    budget = gg.Budget(max_seconds=seconds)
+    p = gg.Pattern(REASONS, state=State, input=In, output=Out, policy=gg.Policy(), budget=budget)
+    p.entry("request_guard", check_request, writes=["due", "paid"], to="pay")
+    p.act(
+        "pay",
+        body or partial(pay_batch, tool, options),
+        phase="pay",
+        reads=["due"],
+        writes=["raw_payments"],
+        to="payment_guard",
+        effects=effects,
+        rounds=rounds,
+    )
+    p.guard(
+        "payment_guard",
+        check_payments,
+        phase="pay",
+        reads=["due", "paid", "raw_payments"],
+        writes=["due", "paid"],
+        to=["pay", "paid"],
+        stops=["tool"],
+    )
+    p.terminal("paid", end_paid, phase="pay", reads=["paid"], writes=["outcome", "payments"])
+    return p
+
+
+def payments(tool: Any, *, checkpointer: Any = None, recorder: Any = None, world: Any = None, **given: Any) -> Any:
+    """Return the pattern's graph."""
+    return pattern(tool, **given).compile(checkpointer=checkpointer, recorder=recorder, world=world)
+
+
+class FileRecorder:
+    """A recorder that keeps runs from their beginning on, a line for each thing that it is told, in a file."""
+
+    def __init__(self, file: Path, moment: Any = lambda: None) -> None:
+        self.file, self.moment = file, moment
+
+    def _keep(self, kind: str, content: Any) -> None:
+        self.moment()
+        with open(self.file, "a", encoding="utf-8") as lines:
+            lines.write(json.dumps([kind, content]) + "\n")
+        self.moment()
+
+    def begin(self, run: Any) -> None:
+        """Keep a beginning."""
+        self._keep("begin", run)
+
+    def note(self, note: Any) -> None:
+        """Keep a note."""
+        self._keep("note", note)
+
+    def record(self, run: Any) -> None:
+        """Keep a recording."""
+        self._keep("record", run)
+
+    def notes(self, request: str) -> list[Any]:
+        """Return the notes of a request."""
+        return [note for note in self.told("note") if note["request"] == request]
+
+    def told(self, kind: str) -> list[Any]:
+        """Return what was told of a kind."""
+        lines = self.file.read_text().splitlines() if self.file.exists() else []
+        return [content for told, content in map(json.loads, lines) if told == kind]

@@ -1,0 +1,585 @@
+"""Effects: a write is made once, whatever ends the process, whoever resumes the run, and however it is asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import time
+from functools import partial
+
+import pytest
+from effect_runs import Around, Setup, attempt, check_payments, survive
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
+from langgraph.types import Command, interrupt
+from payment_pattern import BATCHES, Bank, FileRecorder, In, pattern, payments
+from postgres_server import postgres_server
+from runs import run
+
+import guardgraph.grammar as gg
+from guardgraph import ConfigurationError, InputError, LiveWorld, replay, verify
+from guardgraph.plain.errors import GrammarError
+from guardgraph.testing import InMemoryRecorder
+
+THREAD = {"configurable": {"thread_id": "1"}}
+ASKED = {"batches": BATCHES}
+
+
+def on_thread(**configurable):
+    """Return a configuration for the thread."""
+    return {"configurable": {"thread_id": "1", **configurable}}
+
+
+@pytest.fixture
+def bank(tmp_path):
+    """A bank that has paid nothing yet."""
+    return Bank(tmp_path / "bank.txt")
+
+
+class Killed(BaseException):
+    """Ends a run where a kill would, with everything that was kept until then."""
+
+
+def test_a_kill_at_any_moment_doubles_no_payment(tmp_path):
+    """Between receipt and checkpoint 0.6 paid three times for two; from the intent to the receipt nobody knows."""
+    seen = []
+    while True:
+        setup = Setup(tmp_path / str(len(seen)))
+        setup.folder.mkdir()
+        if attempt(setup, len(seen) + 1) is not None:
+            break
+        paid = setup.bank.amounts
+        seen.append((paid, check_payments(setup, attempt(setup))))
+    unknown = [paid for paid, reason in seen if reason != "success"]
+    assert unknown == [[], [], [30], [30], [30], [30], [30, 40], [30, 40]]
+    assert [[30, 40], "success"] in [list(item) for item in seen]
+
+
+WAYS = {
+    "sync": {"durability": "sync"},
+    "async": {"durability": "async"},
+    "exit": {"durability": "exit"},
+    "awaited": {"mode": "ainvoke", "durability": "exit"},
+    "inside": {"inside": True},
+    "inside async": {"inside": True, "durability": "async"},
+    "inside exit": {"inside": True, "durability": "exit", "recorder": True},
+    "recorder": {"saver": None, "recorder": True},
+    "both": {"recorder": True, "durability": "async"},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_however_a_run_is_made_no_kill_doubles_a_payment(way, tmp_path):
+    """A client or a graph around may ask for any durability, and a recorder may be all that keeps anything."""
+    for number, last in enumerate(random.Random(way).sample(range(8, 40), 4)):
+        setup = Setup(tmp_path / str(number), **WAYS[way])
+        setup.folder.mkdir()
+        check_payments(setup, survive(setup, [last]))
+
+
+@pytest.fixture(scope="module")
+def server():
+    """The address of a PostgreSQL server."""
+    with postgres_server() as address:
+        yield address
+
+
+@pytest.mark.parametrize("durability", ["async", "exit"])
+def test_postgresql_keeps_intents_and_receipts_too(durability, server, tmp_path):
+    """The checkpointer of a deployment is as good as a file."""
+    for number, last in enumerate((20, 24, 26)):
+        setup = Setup(tmp_path / str(number), saver=server, thread=f"{durability}{number}", durability=durability)
+        setup.folder.mkdir()
+        check_payments(setup, survive(setup, [last]))
+
+
+@settings(max_examples=6)
+@given(
+    batches=st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=3), min_size=1, max_size=3),
+    deaths=st.lists(st.integers(1, 60), min_size=1, max_size=3),
+    way=st.sampled_from(sorted(WAYS)),
+    sure=st.sampled_from([{}, {"options": ("idempotent",), "tool": "pay_once"}, {"options": ("reconcile",)}]),
+)
+def test_random_payments_survive_random_kills(tmp_path_factory, batches, deaths, way, sure):
+    """Whatever is paid in however many visits, and however often the process dies: nothing twice, and all or a stop."""
+    numbers = iter(range(1, 100))  # each payment is known by its amount
+    distinct = tuple(tuple(10 * next(numbers) for _ in batch) for batch in batches)
+    setup = Setup(tmp_path_factory.mktemp("paid"), batches=distinct, **WAYS[way], **sure)
+    reason = check_payments(setup, survive(setup, deaths))
+    assert reason == "success" or "idempotent" not in setup.options
+
+
+def _die_in(bank, at):
+    """Return a tool that ends the run in the middle of a payment, once."""
+    left = [at]
+
+    def pay(request, idempotency_key):
+        receipt = bank.pay(request, idempotency_key)
+        if left and request["amount"] == left[0]:
+            raise Killed(left.pop())
+        return receipt
+
+    return pay
+
+
+@pytest.mark.parametrize("mode", ["cancelled", "killed"])
+def test_a_cancel_during_a_write_ends_as_effect_unknown(mode, bank):
+    """Nobody knows whether the bank went on after the cancellation; the details have the key to ask it by."""
+
+    async def hanging(request, idempotency_key):
+        bank.pay(request, idempotency_key)
+        await asyncio.sleep(60)
+
+    saver = InMemorySaver()
+    if mode == "killed":
+        with pytest.raises(Killed):
+            payments(_die_in(bank, 30), checkpointer=saver).invoke(ASKED, THREAD)
+    else:
+
+        async def cancelled():
+            task = asyncio.create_task(payments(hanging, checkpointer=saver).ainvoke(ASKED, THREAD))
+            while not bank.lines:
+                await asyncio.sleep(0.001)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+        asyncio.run(cancelled())
+    result = payments(bank.pay, checkpointer=saver).invoke(None, THREAD)
+    assert (result["stop_reason"], result["phase"], result["path"][-1]) == ("effect_unknown:pay", "pay", "stop_effect")
+    kept = result["details"]["kept"]
+    assert (kept["tool"], kept["node"], kept["visit"], kept["number"]) == ("pay", "pay", 1, 1)
+    assert result["details"]["key"] == kept["key"] == bank.lines[0]["key"]
+    assert bank.amounts == [30, 40]
+
+
+def test_an_idempotent_tool_is_called_again_with_the_same_key(bank):
+    """The bank knows the payment by its key, and pays once."""
+    saver = InMemorySaver()
+    with pytest.raises(Killed):
+        payments(_die_in(bank, 40), checkpointer=saver).invoke(ASKED, THREAD)
+    result = payments(bank.pay_once, checkpointer=saver, idempotent=True).invoke(None, THREAD)
+    assert (result["stop_reason"], bank.amounts) == ("success", [30, 40, 50])
+
+
+def test_a_tool_that_can_say_what_came_of_a_write_is_asked(bank):
+    """`reconcile` finds the payment by its key, and its outcome is the receipt."""
+    saver = InMemorySaver()
+    with pytest.raises(Killed):
+        payments(_die_in(bank, 40), checkpointer=saver).invoke(ASKED, THREAD)
+    result = payments(bank.pay, checkpointer=saver, reconcile=bank.reconcile).invoke(None, THREAD)
+    assert (result["stop_reason"], bank.amounts) == ("success", [30, 40, 50])
+    assert result["payments"] == ["paid 30", "paid 40", "paid 50"]
+
+
+@pytest.mark.parametrize("said", [None, ConnectionError("away"), "no outcome"])
+def test_where_reconcile_does_not_know_nobody_knows(said, bank):
+    """None, an error and what is no outcome leave the write unknown; the details say which."""
+
+    def reconcile(key):
+        if isinstance(said, Exception):
+            raise said
+        return said
+
+    saver = InMemorySaver()
+    with pytest.raises(Killed):
+        payments(_die_in(bank, 30), checkpointer=saver).invoke(ASKED, THREAD)
+    result = payments(bank.pay, checkpointer=saver, reconcile=reconcile).invoke(None, THREAD)
+    assert (result["stop_reason"], bank.amounts.count(30)) == ("effect_unknown:pay", 1)
+    assert ("reconcile" in result["details"]) is (said is not None)
+
+
+def test_another_request_at_the_same_place_is_unknown(bank):
+    """What was asked for is not what would be asked for now: neither is made."""
+    saver = InMemorySaver()
+    with pytest.raises(Killed):
+        payments(_die_in(bank, 30), checkpointer=saver).invoke(ASKED, THREAD)
+
+    def other(state, run):
+        outcome = yield gg.Call("tool", bank.pay, {"amount": 31}, effect="write", tool="pay", idempotent=True)
+        return {"raw_payments": [outcome.packed()]}
+
+    result = payments(bank.pay, checkpointer=saver, body=other).invoke(None, THREAD)
+    assert (result["stop_reason"], result["details"]["cause"]) == ("effect_unknown:pay", "another_request")
+    assert bank.amounts == [30]
+
+
+def test_a_write_that_outlasts_its_time_is_unknown(bank):
+    """It may still be at work, so the run does not say that its time was spent before."""
+
+    def slow(request):
+        time.sleep(1)
+
+    result = payments(slow, checkpointer=InMemorySaver(), seconds=0.2).invoke(ASKED, THREAD)
+    assert (result["stop_reason"], result["details"]["limit"]) == ("effect_unknown:pay", "max_seconds")
+
+
+def test_a_tool_that_asks_a_person_is_called_again(bank):
+    """An interrupt inside a write is no doubt: the tool stopped before it acted, and says so."""
+
+    def asking(request, idempotency_key):
+        interrupt(f"Pay {request['amount']}?")
+        return bank.pay(request, idempotency_key)
+
+    graph = payments(asking, checkpointer=InMemorySaver(), recorder=InMemoryRecorder())
+    shown = graph.invoke({"batches": [[30]]}, THREAD)
+    assert (shown["status"], bank.amounts) == ("waiting", [])
+    result = graph.invoke(Command(resume="yes"), THREAD)
+    assert (result["stop_reason"], bank.amounts) == ("success", [30])
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_without_anything_that_keeps_it_no_write_is_made(mode, bank):
+    """No checkpointer and no recorder that keeps begun runs: the write is refused before it is made."""
+
+    class Endings:
+        def record(self, run):
+            pass
+
+    for recorder in (None, Endings()):
+        graph = payments(bank.pay, recorder=recorder)
+        result = graph.invoke(ASKED) if mode == "invoke" else asyncio.run(graph.ainvoke(ASKED))
+        assert (result["stop_reason"], result["path"][-1]) == ("effect_unrecordable:pay", "stop_effect")
+    assert bank.amounts == []
+
+
+def test_a_recorder_or_a_checkpointer_that_fails_keeps_back_the_write(bank):
+    """Whoever resumes would look there, and find nothing."""
+
+    class Full(InMemoryRecorder):
+        def note(self, note):
+            raise OSError("no space left on device")
+
+    class Away(InMemorySaver):
+        def put_writes(self, config, writes, task_id, task_path=""):
+            if writes[0][0].startswith("guardgraph:"):
+                raise ConnectionError("the database is away")
+            super().put_writes(config, writes, task_id, task_path)
+
+    failing = [{"recorder": Full()}, {"recorder": Full(), "checkpointer": InMemorySaver()}, {"checkpointer": Away()}]
+    for keeping in failing:
+        result = payments(bank.pay, **keeping).invoke(ASKED, THREAD)
+        assert result["stop_reason"] == "effect_unrecordable:pay"
+        assert result["details"].get("recorder", result["details"].get("checkpointer"))["type"] in (
+            "OSError",
+            "ConnectionError",
+        )
+    assert bank.amounts == []
+
+
+def test_a_graph_around_that_keeps_its_steps_at_its_end_keeps_no_write(bank):
+    """A resume would not come back to the graph inside, so its checkpoint is no place for an intent."""
+    around = StateGraph(In)
+    results = []
+    around.add_node("inside", lambda state: results.append(payments(bank.pay).invoke(state)))
+    around.add_edge(START, "inside")
+    graph = around.compile(checkpointer=InMemorySaver())
+    graph.invoke(ASKED, THREAD, durability="exit")
+    graph.invoke(ASKED, on_thread(thread_id="2"), durability="async")
+    assert [result["stop_reason"] for result in results] == ["effect_unrecordable:pay", "success"]
+    assert bank.amounts == [30, 40, 50]
+
+
+def _wrap(node, checkpointer=None):
+    """Return a graph around a node."""
+    around = StateGraph(Around)
+    around.add_node("inside", node)
+    around.add_edge(START, "inside")
+    return around.compile(checkpointer=checkpointer)
+
+
+INSIDE = {
+    "a node": lambda graph: graph(None),
+    "with a history of its own": lambda graph: graph(True),
+    "two graphs around": lambda graph: _wrap(graph(None)),
+    "a call": lambda graph: lambda state: {"stop_reason": graph(None).invoke(state)["stop_reason"]},
+}
+
+
+@pytest.mark.parametrize("paid", [30, 40])
+@pytest.mark.parametrize("how", INSIDE)
+def test_a_graph_inside_finds_what_it_kept(how, paid, bank):
+    """However a graph stands in another one, its resume comes back to the intent."""
+    saver = InMemorySaver()
+    dying = INSIDE[how](lambda keeps: payments(_die_in(bank, paid), checkpointer=keeps))
+    with pytest.raises(Killed):
+        _wrap(dying, saver).invoke(ASKED, THREAD)
+    result = _wrap(INSIDE[how](lambda keeps: payments(bank.pay, checkpointer=keeps)), saver).invoke(None, THREAD)
+    assert (result["stop_reason"], bank.amounts) == ("effect_unknown:pay", [30, 40])
+
+
+def test_every_durability_is_sync_for_a_graph_that_writes(bank):
+    """A client's argument and configuration have no effect; of a graph that reads they have the usual one."""
+    seen = []
+
+    class Watching(InMemorySaver):
+        def put(self, config, checkpoint, metadata, new_versions):
+            seen.append(metadata["step"])
+            return super().put(config, checkpoint, metadata, new_versions)
+
+    for number, asked in enumerate(({"durability": "exit"}, {"durability": "async"}, {"checkpoint_during": False})):
+        seen.clear()
+        graph = payments(bank.pay, checkpointer=Watching())
+        graph.invoke({"batches": [[30]]}, on_thread(thread_id=str(number)), **asked)
+        assert seen == [-1, 0, 1, 2, 3, 4]
+
+
+def test_the_same_request_goes_on_or_returns_its_result(bank):
+    """A client that got no answer asks again by the same request_key: open, ended or with another input."""
+    saver = InMemorySaver()
+    with pytest.raises(Killed):
+        payments(_die_in(bank, 40), checkpointer=saver).invoke(ASKED, on_thread(request_key="r1"))
+    graph = payments(bank.pay_once, checkpointer=saver, idempotent=True)
+    first = graph.invoke(ASKED, on_thread(request_key="r1"))
+    again = graph.invoke(ASKED, on_thread(request_key="r1"))
+    assert (first["stop_reason"], again["run_id"], bank.amounts) == ("success", first["run_id"], [30, 40, 50])
+    with pytest.raises(InputError, match="request_key: one for every input"):
+        graph.invoke({"batches": [[7]]}, on_thread(request_key="r1"))
+    assert graph.invoke({"batches": [[7]]}, on_thread(request_key="r2"))["run_id"] != first["run_id"]
+    assert bank.amounts == [30, 40, 50, 7]
+
+
+def test_a_server_that_starts_its_run_again_goes_on_with_it(bank):
+    """LangGraph's server begins a run anew after a crash, with the same id, the same input and another durability."""
+    saver, server = InMemorySaver(), on_thread(assistant_id="a", graph_id="payments", run_id="run1")
+    with pytest.raises(Killed):
+        payments(_die_in(bank, 40), checkpointer=saver).invoke(ASKED, server, durability="async")
+    graph = payments(bank.pay_once, checkpointer=saver, idempotent=True)
+    assert graph.invoke(ASKED, server, durability="async")["stop_reason"] == "success"
+    assert bank.amounts == [30, 40, 50]
+    other = on_thread(assistant_id="a", graph_id="payments", run_id="run2")
+    assert graph.invoke({"batches": [[7]]}, other)["payments"] == ["paid 7"]
+
+
+def test_the_same_request_on_another_thread_finds_the_receipts_that_a_recorder_keeps(bank):
+    """A server that retries on a thread of its own acts once, and another request acts anew."""
+    graph = payments(bank.pay, checkpointer=InMemorySaver(), recorder=InMemoryRecorder())
+    for thread in ("1", "2"):
+        result = graph.invoke(ASKED, on_thread(thread_id=thread, request_key="r1"))
+        assert (result["stop_reason"], bank.amounts) == ("success", [30, 40, 50])
+    graph.invoke(ASKED, on_thread(thread_id="3", request_key="r2"))
+    assert bank.amounts == [30, 40, 50] * 2
+
+
+def test_another_input_does_not_push_aside_a_run_that_has_not_ended(bank):
+    """It says that it takes its place, or it is refused; a run that ended is in nobody's way."""
+    saver = InMemorySaver()
+    with pytest.raises(Killed):
+        payments(_die_in(bank, 30), checkpointer=saver).invoke(ASKED, THREAD)
+    graph = payments(bank.pay, checkpointer=saver)
+    with pytest.raises(InputError, match="has not ended"):
+        graph.invoke({"batches": [[7]]}, THREAD)
+    with pytest.raises(InputError, match="has not ended"):
+        asyncio.run(graph.ainvoke({"batches": [[7]]}, THREAD))
+    for _ in range(2):
+        assert graph.invoke({"batches": [[7]]}, on_thread(replace=True))["stop_reason"] == "success"
+    assert graph.invoke({"batches": [[8]]}, THREAD)["stop_reason"] == "success"
+    assert bank.amounts == [30, 7, 7, 8]
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("kind", ["Runnable", "tool"])
+def test_tools_of_langchain_find_the_key_in_their_configuration(kind, mode, bank):
+    """Beside what LangGraph hands on, such as what an interrupt needs."""
+    seen = []
+
+    def pay(amount: int, config: RunnableConfig) -> str:
+        """Pay."""
+        seen.append(config["configurable"]["idempotency_key"])
+        assert "thread_id" in config["configurable"]
+        return bank.pay({"amount": amount}, seen[-1])
+
+    recorder = InMemoryRecorder()
+    target = tool(pay) if kind == "tool" else RunnableLambda(lambda request, config: pay(request["amount"], config))
+    graph = payments(target, checkpointer=InMemorySaver(), recorder=recorder)
+    result = run(graph, ASKED, mode, config=THREAD)
+    assert result["stop_reason"] == "success", result.get("details")
+    keys = [write["key"] for line in result["timeline"] for write in line.get("effects", ())]
+    assert keys == seen == [call["key"] for call in recorder.runs[0]["calls"]]
+    assert len(set(keys)) == 3
+
+
+def test_a_tool_that_takes_no_key_is_given_none(bank):
+    """A function of one dictionary stays one."""
+    result = payments(lambda request: f"paid {request['amount']}", checkpointer=InMemorySaver()).invoke(ASKED, THREAD)
+    assert result["payments"] == ["paid 30", "paid 40", "paid 50"]
+
+
+def test_a_run_that_wrote_replays_and_calls_nobody(bank):
+    """The outcomes, the keys and the timeline come from the recording, also in another process's run."""
+    recorder, saver = InMemoryRecorder(), InMemorySaver()
+    with pytest.raises(Killed):
+        payments(_die_in(bank, 40), checkpointer=saver, recorder=recorder).invoke(ASKED, on_thread(request_key="r1"))
+    graph = payments(bank.pay, checkpointer=saver, recorder=recorder)
+    result = graph.invoke(None, THREAD)
+    assert result["stop_reason"] == "effect_unknown:pay"
+    [recording] = json.loads(json.dumps(recorder.runs))
+    before = bank.amounts
+    assert replay(graph, recording) == result
+    assert [call["effect"] for call in recording["calls"]] == ["write"] * len(recording["calls"])
+    assert bank.amounts == before
+
+
+@pytest.mark.parametrize("paid", [30, 40])
+def test_a_write_that_is_not_asked_for_again_is_on_record_all_the_same(paid, bank):
+    """The run's time is over, or its context refused, when it is resumed: what was paid before is in its recording."""
+    recorder, saver = InMemoryRecorder(), InMemorySaver()
+    with pytest.raises(Killed):
+        payments(_die_in(bank, paid), checkpointer=saver, recorder=recorder).invoke(ASKED, THREAD)
+    graph = payments(bank.pay, checkpointer=saver, recorder=recorder)
+    spent = {"budget": {"max_seconds": 0.0}}
+    result = graph.invoke(None, THREAD, context=spent)
+    [recording] = json.loads(json.dumps(recorder.runs))
+    assert result["stop_reason"] == "max_seconds"
+    unknown = f"effect_unknown:pay of {paid}"
+    told = [json.loads(call["outcome"]) for call in recording["calls"]]
+    assert [form if form == "value" else unknown for form, *_ in told] == ["value"] * (paid == 40) + [unknown]
+    assert [call["key"] for call in recording["calls"]] == [line["key"] for line in bank.lines]
+    assert replay(graph, recording) == result
+
+
+def test_a_node_does_not_go_on_past_a_write_that_nobody_knows_of(bank):
+    """A policy may ask for less when the run is resumed; what was begun under the one before is no secret."""
+    saver = InMemorySaver()
+    with pytest.raises(Killed):
+        payments(_die_in(bank, 40), checkpointer=saver).invoke(ASKED, THREAD)
+
+    def first_only(state, run):
+        [outcome] = yield [gg.Call("tool", bank.pay, {"amount": 30}, effect="write", tool="pay")]
+        return {"raw_payments": [outcome.packed()]}
+
+    recorder = InMemoryRecorder()
+    graph = payments(bank.pay, body=first_only, checkpointer=saver, recorder=recorder)
+    result = graph.invoke(None, THREAD)
+    assert (result["stop_reason"], result["details"]["cause"]) == ("effect_unknown:pay", "not_asked_again")
+    assert bank.amounts == [30, 40]
+    assert replay(graph, json.loads(json.dumps(recorder.runs[0]))) == result
+
+
+def test_two_who_resume_at_once_pay_once(bank, tmp_path):
+    """Both keep their intent before they look, so one of them sees the other's: with a recorder, on any thread."""
+    recorder = FileRecorder(tmp_path / "runs.txt")
+    results = []
+
+    def slow(request, idempotency_key):
+        if not results:
+            results.append(None)
+            again = payments(bank.pay, recorder=recorder).invoke({"batches": [[30]]}, on_thread(request_key="r1"))
+            results.append(again)
+        return bank.pay(request, idempotency_key)
+
+    first = payments(slow, recorder=recorder).invoke({"batches": [[30]]}, on_thread(request_key="r1"))
+    assert (first["stop_reason"], results[1]["stop_reason"], bank.amounts) == ("success", "effect_unknown:pay", [30])
+
+
+BREACHES = {
+    "undeclared": ({"effects": None}, "yielded a write by 'pay'; declared effects: none"),
+    "another tool": ({"effects": ["pay"], "tool_name": "steal"}, "yielded a write by 'steal'; declared effects: pay"),
+    "no name": ({"effects": ["pay"], "tool_name": ""}, "yielded a write by ''; declared effects: pay"),
+    "no effect": ({"effects": ["pay"], "effect": "rite"}, "yielded a Call with the effect 'rite'"),
+}
+
+
+@pytest.mark.parametrize("name", BREACHES)
+def test_a_write_that_its_node_does_not_declare_closes_the_run(name, bank):
+    """Nothing is paid by a node that nobody expects to pay."""
+    given, message = BREACHES[name]
+
+    def body(state, run):
+        effect, tool = given.get("effect", "write"), given.get("tool_name", "pay")
+        outcome = yield gg.Call("tool", bank.pay, {"amount": 30}, effect=effect, tool=tool)
+        return {"raw_payments": [outcome.packed()]}
+
+    result = payments(bank.pay, body=body, effects=given["effects"], checkpointer=InMemorySaver()).invoke(ASKED, THREAD)
+    assert result["stop_reason"] == "guard_error:pay"
+    assert message in result["details"]["message"]
+    assert bank.amounts == []
+
+
+def _pay_what_was_read(bank, state, run):
+    """Pay what a page says, which nobody has judged."""
+    page = yield gg.Call("tool", lambda request: 1_000_000, {"url": "https://shop.example"})
+    outcome = yield gg.Call("tool", bank.pay, {"amount": page.content}, effect="write", tool="pay")
+    return {"raw_payments": [outcome.packed()]}
+
+
+def test_what_a_page_says_does_not_reach_a_bank_in_one_visit(bank):
+    """In 0.6 a number from a page was paid, and `verify` was silent; a second round of calls has to be declared."""
+    graph = payments(bank.pay, body=partial(_pay_what_was_read, bank), checkpointer=InMemorySaver())
+    result = graph.invoke(ASKED, THREAD)
+    assert (result["stop_reason"], bank.amounts) == ("guard_error:pay", [])
+    assert "yielded calls for the 2. time" in result["details"]["message"]
+
+
+def test_a_recording_of_before_replays_as_it_was_decided_then(bank):
+    """In 0.6 a visit might make any number of rounds of calls, and nothing that it declared says otherwise."""
+
+    def read(state, run):
+        first = yield gg.Call("tool", lambda request: "a", {"page": 1})
+        second = yield gg.Call("tool", lambda request: "b", {"page": first.content})
+        return {"raw_payments": [first.packed(), second.packed()]}
+
+    recorder = InMemoryRecorder()
+    free = payments(None, body=read, effects=None, rounds="any", recorder=recorder)
+    result = free.invoke({"batches": [[30]]})
+    held = payments(None, body=read, effects=None)
+    assert result["payments"] == ["a", "b"]
+    assert replay(held, {**recorder.runs[0], "guardgraph": "0.6.0"}) == result
+    assert replay(held, recorder.runs[0])["stop_reason"] == "guard_error:pay"
+
+
+@pytest.mark.parametrize("rounds", [2, "any"])
+def test_a_node_that_writes_makes_one_round_of_calls(rounds, bank):
+    """Declaring more is a finding of `verify`: what the first brings can reach a write past every guard."""
+    made = pattern(bank.pay, body=partial(_pay_what_was_read, bank), rounds=rounds)
+    [finding] = verify(made.builder().compile())
+    assert (finding.rule, finding.nodes) == ("rounds", ("pay",))
+    with pytest.raises(GrammarError, match="rounds: pay makes several rounds"):
+        made.compile()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"rounds": 0}, "rounds: a whole number from 1 on, or 'any'"),
+        ({"rounds": True}, "rounds: a whole number from 1 on, or 'any'"),
+        ({"effects": "pay"}, "effects: a list of names"),
+        ({"effects": ["steal"]}, "phase of effect_unknown:steal"),
+    ],
+)
+def test_what_an_act_node_declares_has_to_be_allowed(wrong, message):
+    """The message names the node and the field."""
+    with pytest.raises(GrammarError, match=message):
+        payments(lambda request: "", **wrong)
+
+
+def test_only_an_act_node_has_effects_and_rounds():
+    """Nobody else calls tools."""
+    made = pattern(lambda request: "")
+    body = gg.declares(effects=["pay"], rounds=2)(lambda state, run: {})
+    with pytest.raises(GrammarError, match="effects, rounds: given; allowed: nothing"):
+        made.propose("plan", body, to="payment_guard", phase="pay", reads=[], writes=[])
+
+
+def test_configurations_are_checked_before_anything_is_read(bank):
+    """A thread that is none is the usual error, also of a graph that writes."""
+    with pytest.raises(ConfigurationError, match="thread_id"):
+        payments(bank.pay, checkpointer=InMemorySaver()).invoke(ASKED)
+
+
+def test_a_world_of_ones_own_sees_the_write_as_any_call(bank):
+    """It is asked to make it, and what it returns is kept as the receipt."""
+
+    class Told(LiveWorld):
+        def perform(self, asked, seconds):
+            self.told = [item.call.effect for item in asked]
+            return super().perform(asked, seconds)
+
+    world = Told()
+    result = payments(bank.pay, checkpointer=InMemorySaver(), world=world).invoke(ASKED, THREAD)
+    assert (result["stop_reason"], world.told, bank.amounts) == ("success", ["write"], [30, 40, 50])
