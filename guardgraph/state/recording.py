@@ -165,8 +165,8 @@ class RecordedCall(TypedDict):
     prompt: NotRequired[str]
     """The prompt's name and hash, ``name@hash``."""
     reply_bytes: NotRequired[Annotated[int, Field(ge=0)]]
-    """Of a proposer that answered with a message, or failed: bytes of the largest reply that was read, as it came; 0
-    where nobody counted them and nobody asked how many are allowed. Absent where nobody knows."""
+    """Bytes of the largest reply that was read, as it came; 0 where nobody counted them and nobody asked how many are
+    allowed. Absent where nobody knows, and of a person; before 0.7 of every value, too."""
     outcome: str
     """JSON text of ``[form, content, about]``: form is ``text`` (of a model), ``value`` (what was returned) or
     ``failure`` (reason and details; a timeout is one too); about has the proposer, its prompt and its usage."""
@@ -182,6 +182,8 @@ class VisitRecord(TypedDict):
     calls: list[RecordedCall]
     answers: NotRequired[list[str]]
     """What a body was answered that interrupted the run by itself."""
+    shown_hash: NotRequired[str]
+    """What it showed for these answers, as a hash."""
     wrote: NotRequired[dict[str, str | int]]
     """Of a propose node: its raw channels, each a text or the number of the call whose outcome it holds."""
 
@@ -200,6 +202,8 @@ class RecordedVisit(TypedDict):
     """What holds from here on: of the first node, and of the first after every resume."""
     answers: NotRequired[list[str]]
     """What a body was answered that interrupted the run by itself, instead of calling a person: a JSON text each."""
+    shown_hash: NotRequired[Sha256]
+    """SHA-256 of the list of what it showed for these answers, as plain JSON. Absent before 0.7."""
 
 
 @with_config(CLOSED)

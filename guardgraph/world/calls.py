@@ -13,7 +13,7 @@ import inspect
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
@@ -31,11 +31,12 @@ from guardgraph.plain.json import REPLY_BYTES, JsonObject, TooLarge, copy_json
 from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.outcome import Outcome
 from guardgraph.world.call import Call, is_instant_target
-from guardgraph.world.deadline import Connections
+from guardgraph.world.deadline import Connections, get_replying_model, note_read_bytes
 from guardgraph.world.failures import (
     classify_model_error,
     classify_model_message,
     is_unclassified_model_error,
+    read_model_name,
     read_model_text,
     read_token_usage,
 )
@@ -172,7 +173,8 @@ def start_call(call: Call, done: SimpleQueue[tuple[int, Arrived]], at: int, most
     connections = Connections()
     with connections, silence_callbacks(call):
         future = run_in_call_thread(partial(_invoke_call_target, call))
-    future.add_done_callback(lambda came: done.put((at, partial(_read_arrived_call, call, came, most))))
+        context = copy_context()  # in it, what was read of the reply is counted for this call
+    future.add_done_callback(lambda came: done.put((at, partial(context.run, _read_arrived_call, call, came, most))))
     return Working(future, connections)
 
 
@@ -222,6 +224,7 @@ def _read_returned_value(call: Call, returned: Any, most: int) -> Outcome:
     try:
         return Outcome.holding(convert_to_plain_json(returned, most), call.about)
     except Unreturnable as error:
+        note_read_bytes(error.size)
         return _build_refused_outcome(call, error)
     except TooLarge:
         return build_too_large_outcome(call, call.about, most)
@@ -251,15 +254,11 @@ def is_unreturnable_outcome(outcome: Outcome) -> bool:
     return outcome.form == "failure" and outcome.content["details"].get("allowed") == ALLOWED
 
 
-def is_message_outcome(outcome: Outcome) -> bool:
-    """Say whether an outcome came as a message, of which the run keeps less than came: the text, or what was wrong.
-
-    Whoever reads such a reply refuses it by what came, as our own clients do.
-    """
-    if outcome.form != "failure":
-        return outcome.form == "text"
-    reason, details = outcome.content["reason"], outcome.content["details"]
-    return reason.startswith("llm_") and reason != "llm_timeout" and "type" in details
+def is_refused_outcome(call: Call, outcome: Outcome) -> bool:
+    """Say whether an outcome may be what `refuse_call_outcome` made of a value, so that nobody knows the value."""
+    if call.refuse is None or outcome.form != "failure" or outcome.content["reason"] != _name_unusable_reply(call):
+        return False
+    return read_refused_reply_limit(outcome) is None and not is_unreturnable_outcome(outcome)
 
 
 def _name_unusable_reply(call: Call) -> str:
@@ -271,8 +270,13 @@ def _build_refused_outcome(call: Call, error: Unreturnable) -> Outcome:
 
 
 def _read_model_message(call: Call, message: BaseMessage) -> Outcome:
-    usage = read_token_usage(message)
-    about = {**call.about, "usage": usage} if usage else call.about
+    about = call.about
+    if (name := get_replying_model()) is not None:
+        about = {**about, "proposer": name}
+    if (model := read_model_name(message)) is not None:
+        about = {**about, "model": model}
+    if usage := read_token_usage(message):
+        about = {**about, "usage": usage}
     failure = classify_model_message(message)
     if failure is not None:
         return _build_failure_outcome(*failure, about)

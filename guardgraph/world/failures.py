@@ -18,7 +18,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langgraph.errors import GraphBubbleUp
 
 from guardgraph.plain.errors import GuardgraphError
-from guardgraph.plain.json import JsonObject
+from guardgraph.plain.json import JsonObject, make_legible_text
 from guardgraph.plain.secrets import MARK, cut_and_mask_text, format_error_message
 from guardgraph.state.outcome import Outcome
 
@@ -320,3 +320,12 @@ def read_token_usage(message: BaseMessage) -> dict[str, int] | None:
     """Return what a message cost (input_tokens, output_tokens, total_tokens), None where unknown."""
     usage = getattr(message, "usage_metadata", None) or {}
     return _keep_token_counts({name: usage.get(name) for name in ("input_tokens", "output_tokens", "total_tokens")})
+
+
+_LONGEST_NAME = 200
+
+
+def read_model_name(message: BaseMessage) -> str | None:
+    """Return the name of the model that wrote a message, as the provider says it; None where it does not."""
+    named = (message.response_metadata.get(key) for key in ("model_name", "model"))
+    return next((make_legible_text(name)[:_LONGEST_NAME] for name in named if isinstance(name, str) and name), None)

@@ -21,7 +21,7 @@ from langgraph.types import interrupt
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.outcome import Outcome
-from guardgraph.world.call import Asked, Call, Performed
+from guardgraph.world.call import Asked, Performed
 from guardgraph.world.calls import (
     Arrived,
     Working,
@@ -31,7 +31,7 @@ from guardgraph.world.calls import (
     refuse_call_when_busy,
     start_call,
 )
-from guardgraph.world.deadline import within
+from guardgraph.world.deadline import ReplyMeter, within
 
 DECISIONS = ("approve", "reject")
 """What a person may decide."""
@@ -158,7 +158,7 @@ class LiveWorld:
         if item.call.kind == "person":
             return Performed(ask_person_for_decision(item), 0.0)
         if (refused := refuse_call_when_busy(item.call, self._max_abandoned)) is not None:
-            return Performed(refused, 0.0)
+            return Performed(refused, 0.0, reply_bytes=0)
         with within(seconds, self.clock, item.max_reply_bytes) as read:
             outcome = perform_call(item.call, seconds, item.max_reply_bytes)
         return Performed(outcome, self.clock() - began, reply_bytes=read.largest_reply_size)
@@ -168,7 +168,7 @@ class LiveWorld:
         if item.call.kind == "person":
             return Performed(ask_person_for_decision(item), 0.0)
         if (refused := refuse_call_when_busy(item.call, self._max_abandoned)) is not None:
-            return Performed(refused, 0.0)
+            return Performed(refused, 0.0, reply_bytes=0)
         with within(seconds, self.clock, item.max_reply_bytes) as read:
             outcome = await aperform_call(item.call, seconds, item.max_reply_bytes)
         return Performed(outcome, self.clock() - began, reply_bytes=read.largest_reply_size)
@@ -184,39 +184,36 @@ class LiveWorld:
     def _collect_replies(self, asked: Sequence[Asked], seconds: float, working: list[Working]) -> list[Performed]:
         began, done = self.clock(), SimpleQueue[tuple[int, Arrived]]()
         ends, started = time.monotonic() + min(seconds, TIMEOUT_MAX / 2), 0
+        read = [ReplyMeter() for _ in asked]
         brought: dict[int, Performed | GraphInterrupt] = {}
         while len(brought) < len(asked):
             left = ends - time.monotonic()
             while started < len(asked) and started - len(brought) < MAX_AT_ONCE and left > 0 and seconds > 0:
-                working += self._start_one_call(asked[started], left, done, started)
+                item = asked[started]
+                with within(left, self.clock, item.max_reply_bytes) as read[started]:
+                    working += self._start_one_call(item, done, started)
                 started += 1
             try:
                 at, arrived = done.get(timeout=max(left, 0.0))
             except Empty:
-                late = [
-                    brought.get(at) or self._build_late_reply(item.call, seconds, began)
-                    for at, item in enumerate(asked)
-                ]
-                return [_raise_or_return_reply(item) for item in late]
+                break
             try:
-                brought[at] = Performed(arrived(), self.clock() - began)
+                brought[at] = Performed(arrived(), self.clock() - began, reply_bytes=read[at].largest_reply_size)
             except GraphInterrupt as interrupt:  # the first one in order is asked first, whoever is quicker
                 brought[at] = interrupt
+        for at in range(len(asked)):
+            if at not in brought:
+                late = build_late_outcome(asked[at].call, seconds)
+                brought[at] = Performed(late, self.clock() - began, reply_bytes=read[at].largest_reply_size)
         return [_raise_or_return_reply(brought[at]) for at in range(len(asked))]
 
-    def _start_one_call(
-        self, item: Asked, left: float, done: SimpleQueue[tuple[int, Arrived]], at: int
-    ) -> list[Working]:
+    def _start_one_call(self, item: Asked, done: SimpleQueue[tuple[int, Arrived]], at: int) -> list[Working]:
         """Start one of several calls; a refused one is brought at once, and is no work."""
         refused = refuse_call_when_busy(item.call, self._max_abandoned)
         if refused is not None:
             done.put((at, lambda: refused))
             return []
-        with within(left, self.clock, item.max_reply_bytes):
-            return [start_call(item.call, done, at, item.max_reply_bytes)]
-
-    def _build_late_reply(self, call: Call, seconds: float, began: float) -> Performed:
-        return Performed(build_late_outcome(call, seconds), self.clock() - began)
+        return [start_call(item.call, done, at, item.max_reply_bytes)]
 
 
 def _read_float_clock(clock: Callable[[], float]) -> float:

@@ -19,10 +19,11 @@ from guardgraph.graphs.running.frame import (
     run_node_body,
     validate_body_writes,
 )
+from guardgraph.graphs.running.langgraph import watch_interrupts
 from guardgraph.graphs.running.session import Visit
 from guardgraph.nodes.body import Run
 from guardgraph.plain.hashing import digest
-from guardgraph.plain.json import JsonObject, find_json_problem, format_json_text, make_storable_json
+from guardgraph.plain.json import JsonObject, JsonValue, find_json_problem, format_json_text, make_storable_json
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall, VisitRecord
 from guardgraph.world.call import Asked, Call, Performed, hash_call_value
@@ -43,7 +44,9 @@ def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Excep
     Raises:
         GraphInterrupt: the run waits for a person, and can be resumed.
     """
-    item, calls = part.declaration, list[RecordedCall]()
+    item, calls, shown = part.declaration, list[RecordedCall](), list[JsonValue]()
+    if (pad := visit.session.scratchpad) is not None:
+        watch_interrupts(pad, lambda value: shown.append(make_storable_json(value)))
     try:
         if isinstance(run, Exception):
             raise run
@@ -62,6 +65,8 @@ def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Excep
     record = VisitRecord(at=len(visit.log), calls=calls)
     if not (calls and item.kind == "review") and (answers := _get_interrupt_answers(visit)):
         record["answers"] = [format_json_text(answer) for answer in answers]
+        if len(shown) == len(answers):
+            record["shown_hash"] = digest(shown)
     if KINDS[item.kind].is_text and "refusal" not in update:
         record["wrote"] = _link_writes_to_calls(update, calls)
     return {**update, "log": [visit.write_log_line({})], name_record_channel(item.name): [record]}
@@ -161,9 +166,9 @@ def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCa
     most = asked.max_reply_bytes
     if asked.call.kind != "person" and performed.outcome.is_larger_than(most):
         refusal = build_too_large_outcome(asked.call, performed.outcome.about, most)
-        performed = Performed(refusal, performed.seconds, reply_bytes=performed.reply_bytes)
+        performed = performed._replace(outcome=refusal, packed=None)
     if (kept := refuse_call_outcome(asked.call, performed.outcome)) is not performed.outcome:
-        performed = Performed(kept, performed.seconds)
+        performed = performed._replace(outcome=kept, packed=None)
     packed, about = performed.packed or performed.outcome.packed(), asked.call.about
     record = RecordedCall(
         node=asked.node,
@@ -180,7 +185,7 @@ def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCa
         record["proposer"] = proposer
     if isinstance(prompt := about.get("prompt"), str):
         record["prompt"] = prompt
-    if asked.call.kind == "proposer" and performed.outcome.form != "value" and performed.reply_bytes is not None:
+    if asked.call.kind != "person" and performed.reply_bytes is not None:
         record["reply_bytes"] = performed.reply_bytes
     calls.append(record)
     return performed.outcome if performed.packed else performed.outcome.settled()

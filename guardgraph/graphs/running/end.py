@@ -200,6 +200,8 @@ def _build_recorded_visit(entry: LogEntry, record: VisitRecord | None) -> Record
         visit["opening"] = entry["opening"]
     if record is not None and "answers" in record:
         visit["answers"] = record["answers"]
+        if "shown_hash" in record:
+            visit["shown_hash"] = record["shown_hash"]
     return visit
 
 
