@@ -112,7 +112,7 @@ def test_a_message_brings_its_usage(mode):
     model = ScriptedChatModel(Reply("{}", usage=usage), Reply("{", usage=usage, finish_reason="length"))
     target = RunnableLambda(lambda request: model.invoke("x"), afunc=lambda request: model.ainvoke("x"))
     good, cut = (outcome(target, mode, about={"proposer": "m"}) for _ in range(2))
-    assert good.about == cut.about == {"proposer": "m", "usage": usage}
+    assert good.about == cut.about == {"proposer": "m", "model": "scripted", "usage": usage}
     assert (cut.form, cut.content["reason"]) == ("failure", "llm_truncated")
 
 

@@ -158,7 +158,7 @@ def common_reasons(
                 "tool",
                 (phase,),
                 "The tool was not called: too many calls that outlasted their deadline are still at work.",
-                "Look at details; see why calls hang, or raise max_abandoned.",
+                "Look at details; see why calls hang, or raise the bound that details name.",
             )
         )
     if reviewing_phases := tuple(reviewing):

@@ -65,7 +65,7 @@ class TimelineEntry(TypedDict):
     proposer: NotRequired[str]
     prompt: NotRequired[str]
     model: NotRequired[str]
-    """Of a proposal that a model wrote: the model, as its provider says it."""
+    """Of a proposal that a model wrote: what its provider calls the model, where that is not the proposer's name."""
     usage: NotRequired[JsonObject]
     answer: NotRequired[JsonValue]
     """Of a review node: what the person answered, be it a yes or a no."""

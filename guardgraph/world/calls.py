@@ -1,16 +1,16 @@
 """How a call leaves the process's own code: under a deadline, and whatever happens comes back as an `Outcome`.
 
 Timeouts of clients hold between two bytes; a server that drips can outlast any of them. So the deadline is kept
-here: a sync call runs in a daemon thread that is left behind when time is up, an async call is cancelled. The other
-side gets a copy of the request: what it does to it must not reach the state. Of a call that may be refused, nobody
-hears who follows the run by LangChain's callbacks, events or traces.
+here: a sync call runs in a daemon thread that is left behind when time is up; an async call is cancelled, and left
+behind too if it goes on. The other side gets a copy of the request: what it does to it must not reach the state. Of a
+call that may be refused, nobody hears who follows the run by LangChain's callbacks, events or traces.
 """
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Hashable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
 from threading import TIMEOUT_MAX
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any, TypeAlias
 
 from langchain_core.messages import BaseMessage
@@ -42,7 +42,8 @@ from guardgraph.world.failures import (
 )
 from guardgraph.world.threads import (
     Handover,
-    abandon_thread_work,
+    abandon_work,
+    await_in_task,
     await_in_thread,
     count_abandoned_work,
     run_in_call_thread,
@@ -114,36 +115,30 @@ def perform_call(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outcome
     came = done.wait_for_result(min(seconds, TIMEOUT_MAX))
     if came is None:
         connections.close_connections()
-        abandon_thread_work(done)
+        abandon_work(done, identify_call_target(call))
         return build_late_outcome(call, seconds)
     returned, error = came
     return _read_returned_reply(call, returned, most) if error is None else _build_raised_outcome(call, error)
 
 
 async def aperform_call(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outcome:
-    """Make a call like `perform_call`, cancelling it when `seconds` are over."""
+    """Make a call like `perform_call`, cancelling it when `seconds` are over; one that goes on is left behind."""
     if seconds <= 0:
         return build_late_outcome(call, seconds)
     # a large base would hold up the event loop
     if is_instant_target(call.target) and isinstance(call.target, FunctionType):
         return _perform_at_once(call, most)
     connections = Connections()  # of a function, which has a thread here too
-    try:
-        async with asyncio.timeout(seconds) as limit:
-            with connections, silence_callbacks(call):
-                returned = await _await_call_target(call)
-    except TimeoutError as error:
-        if not limit.expired():
-            return _build_raised_outcome(call, error)
+    with connections, silence_callbacks(call):
+        task = await await_in_task(_await_call_target(call), seconds, identify_call_target(call))
+    if task is None:
         connections.close_connections()
         return build_late_outcome(call, seconds)
-    except asyncio.CancelledError:
-        if (task := asyncio.current_task()) is None or task.cancelling():
-            raise
+    if task.cancelled():
         return _build_raised_outcome(call, RuntimeError("the call was cancelled, though nobody cancelled the run"))
-    except Exception as error:  # noqa: BLE001 - the boundary to code that is not ours: see the module's text
+    if (error := task.exception()) is not None:
         return _build_raised_outcome(call, error)
-    return build_late_outcome(call, seconds) if limit.expired() else _read_returned_reply(call, returned, most)
+    return _read_returned_reply(call, task.result(), most)
 
 
 def _perform_at_once(call: Call, most: int) -> Outcome:
@@ -157,6 +152,7 @@ def _perform_at_once(call: Call, most: int) -> Outcome:
 class Working:
     """A call at work in a thread of its own."""
 
+    call: Call
     future: Future[Any]
     connections: Connections
     """What it opens."""
@@ -165,7 +161,7 @@ class Working:
         """Leave it behind, unless it is over: its connections are closed, so that it ends soon, and it is counted."""
         if not self.future.done():
             self.connections.close_connections()
-            abandon_thread_work(self.future)
+            abandon_work(self.future, identify_call_target(self.call))
 
 
 def start_call(call: Call, done: SimpleQueue[tuple[int, Arrived]], at: int, most: int) -> Working:
@@ -175,7 +171,7 @@ def start_call(call: Call, done: SimpleQueue[tuple[int, Arrived]], at: int, most
         future = run_in_call_thread(partial(_invoke_call_target, call))
         context = copy_context()  # in it, what was read of the reply is counted for this call
     future.add_done_callback(lambda came: done.put((at, partial(context.run, _read_arrived_call, call, came, most))))
-    return Working(future, connections)
+    return Working(call, future, connections)
 
 
 def _read_arrived_call(call: Call, future: Future[Any], most: int) -> Outcome:
@@ -188,7 +184,7 @@ async def _await_call_target(call: Call) -> Any:
         return await call.target.ainvoke(copy_json(call.shown))
     if inspect.iscoroutinefunction(call.target):
         return await call.target(copy_json(call.shown))
-    returned = await await_in_thread(partial(_call_function_target, call))
+    returned = await await_in_thread(partial(_call_function_target, call), identify_call_target(call))
     return await returned if inspect.iscoroutine(returned) else returned
 
 
@@ -273,7 +269,7 @@ def _read_model_message(call: Call, message: BaseMessage) -> Outcome:
     about = call.about
     if (name := get_replying_model()) is not None:
         about = {**about, "proposer": name}
-    if (model := read_model_name(message)) is not None:
+    if (model := read_model_name(message)) not in (None, about.get("proposer")):
         about = {**about, "model": model}
     if usage := read_token_usage(message):
         about = {**about, "usage": usage}
@@ -307,15 +303,32 @@ def _is_rule_target(target: object) -> bool:
     return not isinstance(target, Runnable) or isinstance(target, RunnableLambda)
 
 
-def refuse_call_when_busy(call: Call, most: int) -> Outcome | None:
-    """Return the outcome of a call that is not made, since `most` abandoned ones are still at work; None for others.
+def identify_call_target(call: Call) -> Hashable:
+    """Return what tells whom a call asks from all others that are asked at this time: a method is one of its object."""
+    target: Any = call.target
+    if isinstance(target, MethodType):
+        return id(target.__self__), id(target.__func__)
+    return id(target)
+
+
+def refuse_call_when_busy(call: Call, most: int, most_each: int) -> Outcome | None:
+    """Return the outcome of a call that is not made, since too many abandoned ones are still at work; None for others.
 
     Who answers at once takes no thread, and is always asked.
+
+    Args:
+        call: to be made.
+        most: abandoned calls in the process.
+        most_each: abandoned calls of whom it asks.
     """
-    if count_abandoned_work() < most or is_instant_target(call.target):
+    if is_instant_target(call.target):
+        return None
+    of_all, of_target = count_abandoned_work(identify_call_target(call))
+    if of_all < most and of_target < most_each:
         return None
     reason = "tool_unavailable" if call.kind == "tool" else "llm_unavailable"
-    return _build_failure_outcome(reason, {"cause": "max_abandoned", "limit": most}, call.about)
+    cause, limit = ("max_abandoned", most) if of_all >= most else ("max_abandoned_each", most_each)
+    return _build_failure_outcome(reason, {"cause": cause, "limit": limit}, call.about)
 
 
 def build_late_outcome(call: Call, seconds: float) -> Outcome:
