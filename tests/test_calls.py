@@ -213,6 +213,8 @@ def test_a_timeout_of_the_target_s_own_is_not_the_run_s(mode):
         model, tool = outcome(called, mode), outcome(called, mode, "tool")
         assert model.content["reason"] == "llm_timeout"
         assert model.content["details"]["limit"] == "model"
+        details = tool.content["details"]
+        assert details.pop("at")["function"].endswith(called.__name__)
         assert tool.content == {"reason": "tool_error", "details": {"type": "TimeoutError", "message": "client"}}
 
 

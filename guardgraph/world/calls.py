@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from functools import partial
+from logging import WARNING
 from queue import SimpleQueue
 from threading import TIMEOUT_MAX
 from types import FunctionType, MethodType
@@ -28,6 +29,7 @@ from langgraph.errors import GraphInterrupt
 from guardgraph.plain.conversion import ALLOWED, Unreturnable, convert_to_plain_json, list_expected_details
 from guardgraph.plain.errors import ExpectedFailure
 from guardgraph.plain.json import REPLY_BYTES, JsonObject, TooLarge, copy_json
+from guardgraph.plain.log import locate_failure, log_failure
 from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.outcome import Outcome
 from guardgraph.world.call import Call, is_instant_target
@@ -284,18 +286,25 @@ def _build_raised_outcome(call: Call, error: BaseException) -> Outcome:
         raise error
     if isinstance(error, Unreturnable):  # an adapter of ours says what it was given
         return _build_refused_outcome(call, error)
+    place = locate_failure(error)
+    at = {} if place is None else {"at": place}
     reason, details = classify_model_error(error) or (
         None,
         {"type": type(error).__name__, "message": format_error_message(error)},
     )
     if call.kind == "tool":
         said = {key: details[key] for key in ("type", "message")}
-        return _build_failure_outcome("tool_error", {**said, **list_expected_details(error)}, call.about)
+        if expected := list_expected_details(error):
+            return _build_failure_outcome("tool_error", {**said, **expected}, call.about)
+        name = getattr(call.target, "__name__", type(call.target).__name__)
+        log_failure(f"the tool {name} failed", error, WARNING)
+        return _build_failure_outcome("tool_error", {**said, **at}, call.about)
     # No server can cause a failed assertion or a full machine, nor an error of the deployment's own rule.
-    if reason is None or (_is_rule_target(call.target) and is_unclassified_model_error(error)):
+    is_rule = _is_rule_target(call.target)
+    if reason is None or (is_rule and is_unclassified_model_error(error)):
         raise error
     limit = {"limit": "model"} if details.get("cause") == "timeout" else {}
-    return _build_failure_outcome(reason, {**details, **limit}, call.about)
+    return _build_failure_outcome(reason, {**details, **limit, **(at if is_rule else {})}, call.about)
 
 
 def _is_rule_target(target: object) -> bool:

@@ -16,6 +16,7 @@ from asyncio import Task
 from collections import deque
 from collections.abc import Callable, Coroutine, Hashable
 from concurrent.futures import Future
+from contextlib import suppress
 from contextvars import Context, copy_context
 from threading import TIMEOUT_MAX, Lock, Thread
 from typing import Any, TypeAlias
@@ -95,10 +96,12 @@ async def await_in_thread(work: Callable[[], Any], by: Hashable = None) -> Any:
     """
     done = run_in_call_thread(work)
     try:
-        return await asyncio.wrap_future(done)
+        with suppress(Exception):  # of some classes asyncio raises a copy, which does not know where it was raised
+            await asyncio.wrap_future(done)
     except asyncio.CancelledError:
         abandon_work(done, by)
         raise
+    return done.result()
 
 
 CLEANING_SECONDS = 0.1

@@ -7,6 +7,7 @@ in the recorded one is followed visit by visit.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 from langchain_core.runnables.config import var_child_runnable_config
@@ -147,7 +148,19 @@ def interpret_recording(frame: Frame, recording: Recording, *, assume: bool = Fa
             name = _find_next_node(node, update)
             if name == END:
                 assert sitting.session.over is not None  # a run is over in its terminal, which leads there
-                return sitting.session.over
+                return _keep_recorded_place(sitting.session.over, recording["result"])
+
+
+def _keep_recorded_place(over: Conclusion, then: JsonObject) -> Conclusion:
+    """Return a run that failed as the recorded one did with the place that was recorded, or with none.
+
+    Lines move when a file is edited, and no place was told before 0.7.
+    """
+    was, told = then.get("details"), over.came.get("details")
+    if then.get("stop_reason") != over.came["stop_reason"] or not isinstance(was, dict) or not isinstance(told, dict):
+        return over
+    is_moved = was != told and {**was, "at": None} == {**told, "at": None}
+    return replace(over, came={**over.came, "details": was}) if is_moved else over
 
 
 def _read_recorded_answers(recorded: RecordedVisit) -> list[JsonValue]:

@@ -59,9 +59,9 @@ def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Excep
             visit.session.waiting = visit.session.waiting or _describe_waiting_run(part, interrupt, visit)
             raise
         breach = GrammarBreach("interrupted the run, which nobody can resume without a checkpointer")
-        update = _write_node_refusal(part, breach)
+        update = _write_node_refusal(part, breach, visit)
     except Exception as error:  # noqa: BLE001 - a failing node closes the run at the guard behind it
-        update = _write_node_refusal(part, error)
+        update = _write_node_refusal(part, error, visit)
     record = VisitRecord(at=len(visit.log), calls=calls)
     if not (calls and item.kind == "review") and (answers := _get_interrupt_answers(visit)):
         record["answers"] = [format_json_text(answer) for answer in answers]
@@ -83,7 +83,8 @@ def _is_interrupt_answered(visit: Visit) -> bool:
     return bool(_get_interrupt_answers(visit)) or (pad is not None and pad.get_null_resume(False) is not None)
 
 
-def _write_node_refusal(part: Part, error: Exception) -> JsonObject:
+def _write_node_refusal(part: Part, error: Exception, visit: Visit) -> JsonObject:
+    visit.log_failure(error)
     stop = convert_to_stop(part, error)
     return {"refusal": make_storable_json({"reason": stop.reason, "evidence": stop.evidence}, around=2)}
 

@@ -31,6 +31,7 @@ from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, NotJson, copy_json, find_unnamed_numbers, make_storable_json
+from guardgraph.plain.log import log_failure
 from guardgraph.plain.version import read_package_version
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, SUCCESS
 from guardgraph.state.outcome import Outcome
@@ -274,7 +275,7 @@ def _give_to_recorder(recorder: Any, made: Recording) -> Audit | None:
             raise error
         return audit  # type: ignore[no-any-return]
     except Exception as error:  # noqa: BLE001 - whatever goes wrong, no result is lost
-        return build_unavailable_audit(describe_run_error(error))
+        return build_unavailable_audit(_describe_recorder_error(error))
 
 
 async def _agive_to_recorder(recorder: Any, made: Recording) -> Audit | None:
@@ -285,9 +286,9 @@ async def _agive_to_recorder(recorder: Any, made: Recording) -> Audit | None:
             audit: Audit | None = await asyncio.wrap_future(run_in_call_thread(partial(_call_recorder, recorder, made)))
             return audit
     except TimeoutError:  # the limit's: what the recorder raises is in what `_call_recorder` returns
-        return build_unavailable_audit(describe_run_error(_make_recorder_timeout(seconds)))
+        return build_unavailable_audit(_describe_recorder_error(_make_recorder_timeout(seconds)))
     except Exception as error:  # noqa: BLE001 - see _give_to_recorder
-        return build_unavailable_audit(describe_run_error(error))
+        return build_unavailable_audit(_describe_recorder_error(error))
 
 
 def _call_recorder(recorder: Any, made: Recording) -> Audit | None:
@@ -295,7 +296,12 @@ def _call_recorder(recorder: Any, made: Recording) -> Audit | None:
     try:
         return _read_recorder_receipt(recorder.record(made))
     except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - no result is lost
-        return build_unavailable_audit(describe_run_error(error))
+        return build_unavailable_audit(_describe_recorder_error(error))
+
+
+def _describe_recorder_error(error: BaseException) -> JsonObject:
+    log_failure("the recorder did not keep a run", error)
+    return describe_run_error(error)
 
 
 def _make_recorder_timeout(seconds: float) -> TimeoutError:
@@ -344,6 +350,7 @@ def run_terminal(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, 
         )
         return (yield from _conclude_run(part, state, run, visit, _build_ok_result(part, state, result)))
     except Exception as error:  # noqa: BLE001 - a failing ending must not look like a good one
+        visit.log_failure(error)
         stop = build_guard_error_stop(part, error)
         withholds = isinstance(error, Stop) and part.frame.catalogue.withholds(error.reason)
         line = visit.write_log_line({"reason": stop.reason, **({"withheld": True} if withholds else {})})

@@ -27,7 +27,8 @@ def run_guard(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, vis
     try:
         update = _pass_guard(part, state, run, visit, steps)
     except Exception as error:  # noqa: BLE001 - the boundary that turns a failing guard into a stop
-        update = write_guard_stop(part, convert_to_stop(part, error))
+        visit.log_failure(error)
+        update = write_guard_stop(part, convert_to_stop(part, error), visit)
     if stop := update.get("verdict"):
         said: JsonObject = {"verdict": "stop", "to": update["route"], "reason": stop["reason"]}
     else:
@@ -92,7 +93,7 @@ def _log_completed_step(step: Step) -> list[JsonObject]:
     return [make_storable_json(step.trace, around=1), make_storable_json(step.history, around=1)]
 
 
-def write_guard_stop(part: Part, stop: Stop) -> JsonObject:
+def write_guard_stop(part: Part, stop: Stop, visit: Visit) -> JsonObject:
     """Return what a guard writes to stop the run, if its declaration and the catalogue allow the stop."""
     item, frame = part.declaration, part.frame
     reason = frame.catalogue.find(stop.reason) if isinstance(stop.reason, str) else None
@@ -101,5 +102,7 @@ def write_guard_stop(part: Part, stop: Stop) -> JsonObject:
     unknown = shown.keys() - frame.evidence
     if reason is None or reason.family not in item.stops or phase not in reason.phases or unknown:
         why = f"raised {stop!r} in phase {phase}, which its declaration and the catalogue do not allow"
-        return write_guard_stop(part, convert_to_stop(part, GrammarBreach(why)))
+        breach = GrammarBreach(why)
+        visit.log_failure(breach)
+        return write_guard_stop(part, convert_to_stop(part, breach), visit)
     return {"route": f"stop_{reason.family}", "verdict": build_stop_verdict(stop.reason, phase, shown)}
