@@ -16,7 +16,7 @@ from ticket_pattern import TICKET, triage
 from guardgraph import ConfigurationError, LiveWorld, create_rag_agent
 from guardgraph.grammar import Budget
 from guardgraph.testing import ScriptedClock
-from guardgraph.world.call import Call
+from guardgraph.world.call import Call, mark_as_instant
 from guardgraph.world.calls import aperform_call, identify_call_target, perform_call
 from guardgraph.world.threads import count_abandoned_work
 
@@ -129,6 +129,12 @@ def hanging():
         time.sleep(0.01)
 
 
+@mark_as_instant
+def label(request):
+    """Propose at once, however busy the machine is."""
+    return {"label": "bug"}
+
+
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 def test_who_hangs_leaves_room_for_the_others(mode, hanging):
     """However often one tool hangs, in whatever agent, proposers and other tools are asked; and all have a bound."""
@@ -138,10 +144,10 @@ def test_who_hangs_leaves_room_for_the_others(mode, hanging):
         ran = [run(graph, TICKET, mode) for _ in range(times)]
         return [result["stop_reason"] for result in ran]
 
-    hangs = triage(tool=lambda request: hanging.wait(30), budget=tight, world=world)
+    hangs = triage(label, lambda request: hanging.wait(30), budget=tight, world=world)
     assert answer(hangs, 20) == ["max_seconds"] * 16 + ["tool_unavailable:lookup"] * 4
     assert answer(triage(world=world)) == ["success"]
-    others = [triage(tool=lambda request: hanging.wait(30), budget=tight, world=world) for _ in range(3)]
+    others = [triage(label, lambda request: hanging.wait(30), budget=tight, world=world) for _ in range(3)]
     assert [reason for graph in others for reason in answer(graph, 16)] == ["max_seconds"] * 48
     result = run(triage(world=world), TICKET, mode)
     assert (result["stop_reason"], result["details"]) == ("llm_unavailable", {"cause": "max_abandoned", "limit": 64})
@@ -180,7 +186,7 @@ def test_an_async_call_that_goes_on_is_left_behind(hanging):
 
     async def both():
         tool = stubborn(hanging)
-        graph = triage(tool=tool, budget=Budget(max_seconds=0.4), world=LiveWorld(max_abandoned_each=2))
+        graph = triage(label, tool, budget=Budget(max_seconds=0.4), world=LiveWorld(max_abandoned_each=2))
         began = time.monotonic()
         reasons = [(await graph.ainvoke(TICKET))["stop_reason"] for _ in range(3)]
         took, left = time.monotonic() - began, count_abandoned_work(id(tool))
