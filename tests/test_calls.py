@@ -112,7 +112,7 @@ def test_a_message_brings_its_usage(mode):
     model = ScriptedChatModel(Reply("{}", usage=usage), Reply("{", usage=usage, finish_reason="length"))
     target = RunnableLambda(lambda request: model.invoke("x"), afunc=lambda request: model.ainvoke("x"))
     good, cut = (outcome(target, mode, about={"proposer": "m"}) for _ in range(2))
-    assert good.about == cut.about == {"proposer": "m", "usage": usage}
+    assert good.about == cut.about == {"proposer": "m", "model": "scripted", "usage": usage}
     assert (cut.form, cut.content["reason"]) == ("failure", "llm_truncated")
 
 
@@ -213,6 +213,8 @@ def test_a_timeout_of_the_target_s_own_is_not_the_run_s(mode):
         model, tool = outcome(called, mode), outcome(called, mode, "tool")
         assert model.content["reason"] == "llm_timeout"
         assert model.content["details"]["limit"] == "model"
+        details = tool.content["details"]
+        assert details.pop("at")["function"].endswith(called.__name__)
         assert tool.content == {"reason": "tool_error", "details": {"type": "TimeoutError", "message": "client"}}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import UserDict
 from functools import cache
 from types import MappingProxyType
@@ -25,6 +26,7 @@ from guardgraph import (
     create_self_critique_agent,
 )
 from guardgraph.grammar import Budget, Context
+from guardgraph.graphs.running.langgraph import CHECKPOINTER, NODE_FINISHED, RUNTIME, STREAM
 from guardgraph.graphs.running.session import REFUSED
 
 THREAD = {"configurable": {"thread_id": "1"}}
@@ -329,3 +331,35 @@ def test_a_context_that_was_made_without_validation_closes_the_run():
     unchecked = Context[Policy, Budget].model_construct(policy="everything", budget=None)
     result = check_result(REASONS, unchanged().invoke(TICKET, context=unchecked))
     assert result["stop_reason"] == "guard_error:request_guard"
+
+
+SENT = [
+    *(
+        (key, value)
+        for key in (CHECKPOINTER, NODE_FINISHED, RUNTIME, STREAM)
+        for value in ("x", {"a": 1}, 7, ["y"], True)
+    ),
+    *(("checkpoint_id", value) for value in ({"a": 1}, ["y"], 7)),
+    *(("checkpoint_map", value) for value in ("x", 7, ["y"])),
+]
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+@pytest.mark.parametrize(("key", "value"), SENT)
+def test_what_langgraph_says_itself_cannot_be_sent(key, value, mode):
+    """A client that names LangGraph's own keys gets one clear error, before anything runs."""
+    for saver in (None, InMemorySaver()):
+        config = {"configurable": {"thread_id": "1", key: value}}
+        with pytest.raises(ConfigurationError, match=f"config.configurable.{key}: "):
+            run(triage(checkpointer=saver), TICKET, mode, config=config)
+
+
+@pytest.mark.parametrize("part", ["context", "policy", "budget", "caller"])
+def test_a_context_of_very_many_fields_is_refused_by_their_number(part):
+    """One line says how many, at once; reading a million and a half of them took twenty seconds."""
+    many = dict.fromkeys(map(str, range(1_500_000)), 1)
+    context, name = (many, "context") if part == "context" else ({part: many}, f"context.{part}")
+    began = time.process_time()
+    with pytest.raises(ConfigurationError, match=f"^{name}: at most 1000 fields; given: 1500000$"):
+        triage().invoke(TICKET, context=context)
+    assert time.process_time() - began < 5.0

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from copy import deepcopy
 from typing import Annotated
 
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableLambda
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command, interrupt
 from random_patterns import PLANS, built
 from ticket_pattern import TICKET, triage
 from ticket_pattern import Policy as TicketPolicy
 from timed_world import Timed
 
-from guardgraph import ConfigurationError, RagBudget, RagPolicy
-from guardgraph.grammar import Budget, Tightens
+from guardgraph import ConfigurationError, RagBudget, RagPolicy, reply_bytes
+from guardgraph.grammar import Budget, Call, Tightens
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.graphs.replay.whatif import REFUSED, judge_recording_again
 from guardgraph.nodes.offline import rag, research, self_critique
@@ -22,6 +28,11 @@ from guardgraph.plain.hashing import digest
 from guardgraph.state.research import ResearchBudget, ResearchPolicy
 from guardgraph.state.self_critique import SelfCritiqueBudget, SelfCritiquePolicy
 from guardgraph.testing import InMemoryRecorder
+
+TIMES = int(os.environ.get("GUARDGRAPH_WHAT_IFS", "1"))
+"""How many times as many what-ifs as usual are tried; `make soak` tries more."""
+COUNTS: Counter[str] = Counter()
+"""What-ifs that were held against live runs, by their kinds."""
 
 DURATIONS = [0.0, 0.0, 0.5, 1.0, 2.0, 4.0, 8.0]
 SECONDS = st.sampled_from([1000.0, 1000.0, 1000.0, 20.0, 8.0, 6.5, 4.0, 2.5, 1.0, 0.0])
@@ -135,7 +146,7 @@ SELF_CRITIQUE = st.tuples(
 CONTEXTS = st.none() | st.fixed_dictionaries({"budget": st.fixed_dictionaries({}, optional=LIMITS)})
 
 
-def check_exact(then, now, given, context, seed):
+def check_exact(then, now, given, context, seed, later=None):
     """Judge a run of one agent by another, and hold what is said against a live run of that one.
 
     Args:
@@ -144,22 +155,37 @@ def check_exact(then, now, given, context, seed):
         given: the input.
         context: of the run.
         seed: of the time that calls take.
+        later: context of the run when it is resumed.
     """
     recorder = InMemoryRecorder()
-    then(world=Timed(taking(seed)), recorder=recorder).invoke(given, context=context)
+    end_run(then(world=Timed(taking(seed)), recorder=recorder), given, context, later)
     [recording] = recorder.runs
     candidate = now(world=Timed(taking(seed)))
     again = judge_recording_again(candidate.frame, recording)
+    COUNTS[again.kind] += 1
     event(again.kind if again.kind != "changed" else f"changed to {again.new}")
     if again.kind == "unknown":
         assert again.call.node in candidate.builder.nodes
         assert again.call.difference
+        event(" ".join(word for word in again.call.difference.split() if word.isalpha()))
         return
     assert again.kind in ("same", "changed")
     if again.new.status == REFUSED:
         return
-    live = candidate.invoke(given, context=context)
+    live = end_run(candidate, given, context, later)
     assert {**again.result, "run_id": None} == {**live, "run_id": None}
+
+
+def end_run(graph, given, context, later):
+    """Run an agent to its end; whoever it waits for answers by what is shown, always the same to the same."""
+    if not graph.checkpointer:
+        return graph.invoke(given, context=context)
+    thread = {"configurable": {"thread_id": "1"}}
+    result = graph.invoke(given, thread, context=context)
+    while result["status"] == "waiting":
+        answer = digest(result["waiting_for"]["shown"])[:4]
+        result = graph.invoke(Command(resume=answer), thread, context=later)
+    return result
 
 
 def shipped(name, seed, policy, budget):
@@ -168,7 +194,7 @@ def shipped(name, seed, policy, budget):
     return lambda **made: PATTERNS[name].create_agent(policy=policy, budget=budget, **proposers, **made)
 
 
-@settings(max_examples=36)
+@settings(max_examples=36 * TIMES)
 @given(then=RAG, now=RAG, context=CONTEXTS, seed=SEEDS, question=st.sampled_from(["What is the P1 target?", "Why?", 7]))
 def test_what_is_known_of_a_rag_run_is_what_a_live_run_gives(then, now, context, seed, question):
     """Sources switched off, thresholds, sizes and times: same and changed are what would have been."""
@@ -176,7 +202,7 @@ def test_what_is_known_of_a_rag_run_is_what_a_live_run_gives(then, now, context,
     check_exact(*agents, {"question": question}, context, seed)
 
 
-@settings(max_examples=24)
+@settings(max_examples=24 * TIMES)
 @given(then=RESEARCH, now=RESEARCH, context=CONTEXTS, seed=SEEDS)
 def test_what_is_known_of_a_research_run_is_what_a_live_run_gives(then, now, context, seed):
     """Hosts switched off, checks, pages read side by side and times: same and changed are what would have been."""
@@ -184,7 +210,7 @@ def test_what_is_known_of_a_research_run_is_what_a_live_run_gives(then, now, con
     check_exact(*agents, PATTERNS["research"].demo(), context, seed)
 
 
-@settings(max_examples=24)
+@settings(max_examples=24 * TIMES)
 @given(then=SELF_CRITIQUE, now=SELF_CRITIQUE, context=CONTEXTS, seed=SEEDS)
 def test_what_is_known_of_a_self_critique_run_is_what_a_live_run_gives(then, now, context, seed):
     """Decisions, checks, sizes and times: same and changed are what would have been."""
@@ -198,7 +224,7 @@ TICKETS = st.tuples(
 )
 
 
-@settings(max_examples=24)
+@settings(max_examples=24 * TIMES)
 @given(then=TICKETS, now=TICKETS, context=CONTEXTS, seed=SEEDS, label=st.sampled_from(["billing", "bug", "spam", "x"]))
 def test_what_is_known_of_a_run_of_another_pattern_is_what_a_live_run_gives(then, now, context, seed, label):
     """It holds for a pattern of one's own as for ours."""
@@ -209,7 +235,7 @@ def test_what_is_known_of_a_run_of_another_pattern_is_what_a_live_run_gives(then
     check_exact(made(*then), made(*now), TICKET, context, seed)
 
 
-@settings(max_examples=36)
+@settings(max_examples=36 * TIMES)
 @given(plan=PLANS, other=PLANS, seed=SEEDS)
 def test_what_is_known_of_a_random_pattern_is_what_a_live_run_gives(plan, other, seed):
     """With other guards, endings and times, in cycles, with calls at once that fail: it is what would have been."""
@@ -226,6 +252,93 @@ def test_what_is_known_of_a_random_pattern_is_what_a_live_run_gives(plan, other,
         return lambda **given: built(plan).compile(name="random", **given)
 
     check_exact(made(plan), made(now), {"asked": "it"}, None, seed)
+
+
+def replying(does):
+    """Return who replies to a request, in one of the ways in which a limit or a scope may matter."""
+
+    def function(request):
+        if does == "asks" or does == "shrinks":
+            most = reply_bytes()
+            return "Ada" if does == "asks" else "x" * min(most, 300)
+        told = digest(request)[:4]  # the scope is in it
+        said = {"long": "x" * 100, "very long": "x" * 5000, "no JSON": {"a": "x" * 60, "b": object()}, "deep": [[told]]}
+        return said.get(does, told)
+
+    return function
+
+
+def proposing(does):
+    """Return a proposer of a label that replies with a message, a text or a value, some asking what is allowed."""
+
+    def message(view):
+        padded = {"padding": "y" * 2000} if does == "padded" else {}
+        limit = reply_bytes() if does == "asks" else 10**6
+        text = '{"label": "bug"}' if limit > 20 else "{}"
+        return AIMessage(text, additional_kwargs=padded, response_metadata={"model_name": f"m-{does}"})
+
+    if does in ("padded", "asks", "message"):
+        return RunnableLambda(message)
+    return lambda view: {"label": "bug", "why": "x" * 50} if does == "long" else {"label": "bug"}
+
+
+def calling(how):
+    """Return the body of an act node that calls with scopes and refusals, or interrupts the run by itself."""
+    tool = replying(how["reply"])
+
+    def holds_alike(content):
+        return None if how["reply"] in ("long", "very long") else "a tool that reads its scope says something else"
+
+    def lookup(state, run):
+        settings = {"labels": sorted(run.policy.labels), "desks": sorted(run.policy.desks)}
+        said = []
+        for shows in how["asks"]:
+            said.append(interrupt({**settings, "most": run.budget.max_reply_bytes} if shows == "settings" else shows))
+        more = {}
+        if how["scope"] is not None:
+            more["scope"] = {name: settings[name] for name in how["scope"]}
+        if how["refuse"]:
+            more["refuse"] = lambda value: None if "spam" in run.policy.labels else {"why": len(str(value))}
+        if how["holds"] and how["scope"] is not None and not how["refuse"]:
+            more["holds"] = holds_alike
+        calls = [Call("tool", tool, {"desk": "bug", "number": number, "said": said}, **more) for number in range(3)]
+        outcomes = yield calls[: how["calls"]]
+        return {"found_duty": outcomes[-1].packed() if outcomes else f'["value", "{said}", {{}}]'}
+
+    return lookup
+
+
+HOW = st.fixed_dictionaries(
+    {
+        "reply": st.sampled_from(["scope", "scope", "asks", "shrinks", "long", "very long", "no JSON", "deep"]),
+        "proposes": st.sampled_from(["value", "long", "message", "padded", "asks"]),
+        "scope": st.none() | st.lists(st.sampled_from(["labels", "desks"]), unique=True, min_size=1),
+        "refuse": st.booleans(),
+        "holds": st.booleans(),
+        "calls": st.integers(0, 3),
+        "asks": st.just([]) | st.lists(st.sampled_from(["settings", "who?"]), max_size=2),
+    }
+)
+LABELS = st.sampled_from([("bug",), ("bug", "spam"), ("billing", "bug", "spam")])
+SEEN = st.tuples(
+    st.builds(TicketPolicy, labels=LABELS, desks=st.sampled_from([("bug",), ("billing", "bug")])),
+    st.builds(
+        Budget, max_reply_bytes=st.sampled_from([2**22, 2**22, 4000, 1000, 200, 100, 60, 30]), max_seconds=SECONDS
+    ),
+)
+LATER = st.none() | st.fixed_dictionaries({"policy": st.fixed_dictionaries({"labels": LABELS.map(list)})})
+
+
+@settings(max_examples=60 * TIMES)
+@given(then=SEEN, now=SEEN, how=HOW, context=CONTEXTS, later=LATER, seed=SEEDS)
+def test_what_is_known_of_what_a_setting_reaches_is_what_a_live_run_gives(then, now, how, context, later, seed):
+    """Limits that are asked for, scopes, refusals and questions that show a setting: known is what would have been."""
+
+    def made(policy, budget):
+        parts = {"bodies": {"lookup": calling(how)}, "checkpointer": InMemorySaver() if how["asks"] else None}
+        return lambda **given: triage(proposing(how["proposes"]), policy=policy, budget=budget, **parts, **given)
+
+    check_exact(made(*then), made(*now), TICKET, context, seed, later)
 
 
 def test_a_context_that_the_candidate_refuses_is_an_ending_of_its_own():

@@ -66,12 +66,12 @@ def test_a_retry_that_is_used_up_is_the_last_failure():
 
 @MODES
 def test_every_fallback_is_held_to_the_schema(mode):
-    """`with_fallbacks` asks the next model in the same way; history has the name of the first."""
+    """`with_fallbacks` asks the next model in the same way; history has the name of the one that replied."""
     first = ScriptedChatModel(ConnectionError("gone"), model_name="m-1")
     second = ScriptedChatModel(ConnectionError("gone"), model_name="m-2")
     third = ScriptedChatModel(INTENT, model_name="m-3")
     result = asked(first.with_fallbacks([second.with_retry(stop_after_attempt=1), third]), mode)
-    assert (result["outcome"], result["history"][0]["proposer"]) == ("grounded_answer", "m-1")
+    assert (result["outcome"], result["history"][0]["proposer"]) == ("grounded_answer", "m-3")
     assert all(form_of(call)["strict"] for model in (first, second, third) for call in model.calls)
 
 
@@ -121,7 +121,7 @@ def test_the_runs_configuration_chooses_the_model(mode):
     )
     for name, config in (("one", None), ("two", {"who": "two"}), ("three", {"who": "three"})):
         result = asked(model, mode, config and {"configurable": config})
-        assert result["history"][0]["proposer"] == "one"
+        assert result["history"][0]["proposer"] == name
         assert form_of(models[name].calls[-1])["strict"]
     assert [len(model.calls) for model in models.values()] == [1, 1, 1]
 

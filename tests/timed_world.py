@@ -6,6 +6,7 @@ from guardgraph import LiveWorld
 from guardgraph.testing import ScriptedClock
 from guardgraph.world.call import Performed
 from guardgraph.world.calls import build_late_outcome, perform_call
+from guardgraph.world.deadline import within
 
 
 class Timed:
@@ -30,11 +31,11 @@ class Timed:
             self.clock.advance(max(took))
 
     def _one(self, item, seconds, spent):
-        is_late = seconds <= 0 or self.takes(item.call.request) > seconds
-        return Performed(
-            build_late_outcome(item.call, seconds) if is_late else perform_call(item.call, 60.0, item.max_reply_bytes),
-            spent,
-        )
+        if seconds <= 0 or self.takes(item.call.request) > seconds:
+            return Performed(build_late_outcome(item.call, seconds), spent, reply_bytes=0)
+        with within(60.0, self.clock, item.max_reply_bytes) as read:
+            outcome = perform_call(item.call, 60.0, item.max_reply_bytes)
+        return Performed(outcome, spent, reply_bytes=read.largest_reply_size)
 
     async def aperform(self, asked, seconds):
         """Make calls."""

@@ -52,6 +52,8 @@ class Unreturnable(ValueError):
         self.given = given
         self.place = tuple(place)
         self.allowed = allowed
+        self.size = 0
+        """Bytes that were counted of the value; with room for fewer it is too large instead."""
 
     @property
     def details(self) -> dict[str, JsonValue]:
@@ -75,8 +77,15 @@ def convert_to_plain_json(value: object, most: int = REPLY_BYTES) -> JsonValue:
         Unreturnable: it holds bytes, NaN, an infinity, a whole number of more than 64 bits, more than `MAX_DEPTH`
             levels, two keys that become one text, or an object of any other kind.
     """
-    _, plain = measure_json(value, most)
-    return value if plain else _convert_nested_value(value, 0, Room(most))
+    size, plain = measure_json(value, most)
+    if plain:
+        return value
+    room = Room(most)
+    try:
+        return _convert_nested_value(value, 0, room)
+    except Unreturnable as error:
+        error.size = max(size, most - room.left)
+        raise
 
 
 def _convert_nested_value(value: Any, depth: int, room: Room) -> JsonValue:

@@ -161,7 +161,7 @@ def common_reasons(
         StopReason("invalid_request:<field>", "invalid_request", every[:1], "A field of the input is missing or malformed; nothing was run.", "Look at details: the field, what was given, what is allowed."),
         StopReason("max_seconds", "budget", every if spending is None else tuple(spending), "The run's time is spent; phase is the step that would have begun.", "Raise max_seconds or use faster models and tools."),
         StopReason("max_visits", "budget", every, "The run has visited as many nodes as it may; phase is the step that would have begun.", "See why the run goes in circles, or raise max_visits.", later=True),
-        StopReason("guard_error:<guard>", "guard_error", every, "A node failed or broke the grammar; the run was closed.", "Look at details and report the defect."),
+        StopReason("guard_error:<guard>", "guard_error", every, "A node failed or broke the grammar; the run was closed.", "Look at details: at names the file, the line and the function that failed, and the logger guardgraph has the traceback."),
         StopReason(AUDIT_UNAVAILABLE, AUDIT_UNAVAILABLE, every, "The run had to be recorded and was not; details say how it would have ended, of one that began.", "Look at details: give the graph a recorder that keeps beginnings, or mend it."),
     ]  # fmt: skip
     if asking_phases := tuple(asking):
@@ -181,7 +181,7 @@ def common_reasons(
                 "tool",
                 (phase,),
                 "The tool was not called: too many calls that outlasted their deadline are still at work.",
-                "Look at details; see why calls hang, or raise max_abandoned.",
+                "Look at details; see why calls hang, or raise the bound that details name.",
             )
         )
     for tool, phase in (effects or {}).items():

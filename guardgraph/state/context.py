@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Generic, NamedTuple, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from guardgraph.plain.errors import make_configuration_error
+from guardgraph.plain.errors import ConfigurationError, make_configuration_error
 from guardgraph.plain.json import find_json_problem
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
 
@@ -136,6 +136,25 @@ def _get_user_field(user: Any, name: str) -> Any:
         return None
 
 
+MOST_FIELDS = 1000
+"""Fields that a context and each part of it may have: an error has a line for every one that is not known."""
+
+
+def check_field_counts(given: Mapping[Any, Any]) -> None:
+    """Refuse a context of far more fields than there are settings, before anybody reads them one by one.
+
+    Args:
+        given: the dictionary of a context.
+
+    Raises:
+        ConfigurationError: it has more than `MOST_FIELDS`, or its policy, budget or caller has.
+    """
+    parts = {f"context.{name}": given[name] for name in Context.model_fields if name in given}
+    for name, held in {"context": given, **parts}.items():
+        if isinstance(held, Mapping) and len(held) > MOST_FIELDS:
+            raise ConfigurationError(f"{name}: at most {MOST_FIELDS} fields; given: {len(held)}")
+
+
 class Context(BaseModel, Generic[PolicyT, BudgetT]):
     """What one run gives through LangGraph's context: tighter settings than the deployment's, never looser ones."""
 
@@ -167,6 +186,7 @@ class Context(BaseModel, Generic[PolicyT, BudgetT]):
             return None if given.caller is None else cls(caller=given.caller)
         if not isinstance(given, Mapping):
             return None
+        check_field_counts(given)
         try:
             return cls(**{name: given[name] for name in cls.model_fields if name in given})
         except ValidationError as error:

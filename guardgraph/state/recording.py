@@ -167,8 +167,8 @@ class RecordedCall(TypedDict):
     askable: NotRequired[Literal[True]]
     """Of a proposer that can be asked again when its proposal is refused; absent for all others."""
     reply_bytes: NotRequired[Annotated[int, Field(ge=0)]]
-    """Of a proposer that answered with a message, or failed: bytes of the largest reply that was read, as it came; 0
-    where nobody counted them and nobody asked how many are allowed. Absent where nobody knows."""
+    """Bytes of the largest reply that was read, as it came; 0 where nobody counted them and nobody asked how many are
+    allowed. Absent where nobody knows, and of a person; before 0.8 of every value, too."""
     effect: NotRequired[Literal["write"]]
     """Of a call that changes something outside."""
     tool: NotRequired[str]
@@ -194,6 +194,8 @@ class VisitRecord(TypedDict):
     calls: list[RecordedCall]
     answers: NotRequired[list[str]]
     """What a body was answered that interrupted the run by itself."""
+    shown_hash: NotRequired[str]
+    """What it showed for these answers, as a hash."""
     wrote: NotRequired[dict[str, str | int]]
     """Of a propose node: its raw channels, each a text or the number of the call whose outcome it holds."""
 
@@ -212,6 +214,8 @@ class RecordedVisit(TypedDict):
     """What holds from here on: of the first node, and of the first after every resume."""
     answers: NotRequired[list[str]]
     """What a body was answered that interrupted the run by itself, instead of calling a person: a JSON text each."""
+    shown_hash: NotRequired[Sha256]
+    """SHA-256 of the list of what it showed for these answers, as plain JSON. Absent before 0.7."""
 
 
 @with_config(CLOSED)

@@ -75,6 +75,8 @@ class TimelineEntry(TypedDict):
     """Of a propose node that got no proposal, and of a review whose answer does not count: reason and details."""
     proposer: NotRequired[str]
     prompt: NotRequired[str]
+    model: NotRequired[str]
+    """Of a proposal that a model wrote: what its provider calls the model, where that is not the proposer's name."""
     usage: NotRequired[JsonObject]
     answer: NotRequired[JsonValue]
     """Of a review node: what the person answered, be it a yes or a no."""

@@ -60,13 +60,14 @@ class Call:
     """What is known of the proposer before it answers."""
     scope: JsonObject = field(default_factory=dict)
     """Where the other side may go, such as hosts: shown to it beside the request, and no part of what is asked. So it
-    is not hashed; whether a recorded outcome holds under another scope, `holds` says."""
+    is not hashed; whether a recorded outcome holds under another scope, `holds` says, and without it none does."""
     refuse: Callable[[JsonValue], JsonObject | None] | None = None
     """Of a value that was returned says why the run may not even keep it, None where it may. A refused call has failed
-    with these details, and nothing of the value is kept or recorded."""
+    with these details, and nothing of the value is kept or recorded. So whether it would be refused under other
+    settings, only `holds` can say."""
     holds: Callable[[JsonValue], str | None] | None = None
-    """Of a recorded content says why it would not have come about under the scope of this call, None where it would. It
-    is not asked where the call was made under this very scope."""
+    """Of a recorded content says why it would not have come about under the scope and the settings of this call, None
+    where it would. It is not asked where the call was made under this very scope."""
     effect: Effect = "read"
     """Whether the tool changes something outside. A write is kept before it is made and after it, so that no resume
     makes it again; its node declares the tool by `effects`."""

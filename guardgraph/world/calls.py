@@ -1,24 +1,25 @@
 """How a call leaves the process's own code: under a deadline, and whatever happens comes back as an `Outcome`.
 
 Timeouts of clients hold between two bytes; a server that drips can outlast any of them. So the deadline is kept
-here: a sync call runs in a daemon thread that is left behind when time is up, an async call is cancelled. The other
-side gets a copy of the request: what it does to it must not reach the state. Of a call that may be refused, nobody
-hears who follows the run by LangChain's callbacks, events or traces.
+here: a sync call runs in a daemon thread that is left behind when time is up; an async call is cancelled, and left
+behind too if it goes on. The other side gets a copy of the request: what it does to it must not reach the state. Of a
+call that may be refused, nobody hears who follows the run by LangChain's callbacks, events or traces.
 """
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Hashable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from functools import partial
+from logging import WARNING
 from queue import SimpleQueue
 from threading import TIMEOUT_MAX
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any, TypeAlias
 
 from langchain_core.messages import BaseMessage
@@ -28,21 +29,24 @@ from langgraph.errors import GraphInterrupt
 from guardgraph.plain.conversion import ALLOWED, Unreturnable, convert_to_plain_json, list_expected_details
 from guardgraph.plain.errors import ExpectedFailure
 from guardgraph.plain.json import REPLY_BYTES, JsonObject, TooLarge, copy_json
+from guardgraph.plain.log import locate_failure, log_failure
 from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.catalogue import EFFECT_UNKNOWN
 from guardgraph.state.outcome import Outcome
 from guardgraph.world.call import Asked, Call, Performed, is_instant_target
-from guardgraph.world.deadline import Connections
+from guardgraph.world.deadline import Connections, get_replying_model, note_read_bytes
 from guardgraph.world.failures import (
     classify_model_error,
     classify_model_message,
     is_unclassified_model_error,
+    read_model_name,
     read_model_text,
     read_token_usage,
 )
 from guardgraph.world.threads import (
     Handover,
-    abandon_thread_work,
+    abandon_work,
+    await_in_task,
     await_in_thread,
     count_abandoned_work,
     run_in_call_thread,
@@ -114,36 +118,30 @@ def perform_call(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outcome
     came = done.wait_for_result(min(seconds, TIMEOUT_MAX))
     if came is None:
         connections.close_connections()
-        abandon_thread_work(done)
+        abandon_work(done, identify_call_target(call))
         return build_late_outcome(call, seconds)
     returned, error = came
     return _read_returned_reply(call, returned, most) if error is None else _build_raised_outcome(call, error)
 
 
 async def aperform_call(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outcome:
-    """Make a call like `perform_call`, cancelling it when `seconds` are over."""
+    """Make a call like `perform_call`, cancelling it when `seconds` are over; one that goes on is left behind."""
     if seconds <= 0:
         return build_late_outcome(call, seconds)
     # a large base would hold up the event loop
     if is_instant_target(call.target) and isinstance(call.target, FunctionType):
         return _perform_at_once(call, most)
     connections = Connections()  # of a function, which has a thread here too
-    try:
-        async with asyncio.timeout(seconds) as limit:
-            with connections, silence_callbacks(call):
-                returned = await _await_call_target(call)
-    except TimeoutError as error:
-        if not limit.expired():
-            return _build_raised_outcome(call, error)
+    with connections, silence_callbacks(call):
+        task = await await_in_task(_await_call_target(call), seconds, identify_call_target(call))
+    if task is None:
         connections.close_connections()
         return build_late_outcome(call, seconds)
-    except asyncio.CancelledError:
-        if (task := asyncio.current_task()) is None or task.cancelling():
-            raise
+    if task.cancelled():
         return _build_raised_outcome(call, RuntimeError("the call was cancelled, though nobody cancelled the run"))
-    except Exception as error:  # noqa: BLE001 - the boundary to code that is not ours: see the module's text
+    if (error := task.exception()) is not None:
         return _build_raised_outcome(call, error)
-    return build_late_outcome(call, seconds) if limit.expired() else _read_returned_reply(call, returned, most)
+    return _read_returned_reply(call, task.result(), most)
 
 
 def _perform_at_once(call: Call, most: int) -> Outcome:
@@ -157,6 +155,7 @@ def _perform_at_once(call: Call, most: int) -> Outcome:
 class Working:
     """A call at work in a thread of its own."""
 
+    call: Call
     future: Future[Any]
     connections: Connections
     """What it opens."""
@@ -165,7 +164,7 @@ class Working:
         """Leave it behind, unless it is over: its connections are closed, so that it ends soon, and it is counted."""
         if not self.future.done():
             self.connections.close_connections()
-            abandon_thread_work(self.future)
+            abandon_work(self.future, identify_call_target(self.call))
 
 
 def start_call(call: Call, done: SimpleQueue[tuple[int, Arrived]], at: int, most: int) -> Working:
@@ -173,8 +172,9 @@ def start_call(call: Call, done: SimpleQueue[tuple[int, Arrived]], at: int, most
     connections = Connections()
     with connections, silence_callbacks(call):
         future = run_in_call_thread(partial(_invoke_call_target, call))
-    future.add_done_callback(lambda came: done.put((at, partial(_read_arrived_call, call, came, most))))
-    return Working(future, connections)
+        context = copy_context()  # in it, what was read of the reply is counted for this call
+    future.add_done_callback(lambda came: done.put((at, partial(context.run, _read_arrived_call, call, came, most))))
+    return Working(call, future, connections)
 
 
 def _read_arrived_call(call: Call, future: Future[Any], most: int) -> Outcome:
@@ -187,7 +187,7 @@ async def _await_call_target(call: Call) -> Any:
         return await call.target.ainvoke(copy_json(call.shown))
     if inspect.iscoroutinefunction(call.target):
         return await call.target(copy_json(call.shown))
-    returned = await await_in_thread(partial(_call_function_target, call))
+    returned = await await_in_thread(partial(_call_function_target, call), identify_call_target(call))
     return await returned if inspect.iscoroutine(returned) else returned
 
 
@@ -223,6 +223,7 @@ def _read_returned_value(call: Call, returned: Any, most: int) -> Outcome:
     try:
         return Outcome.holding(convert_to_plain_json(returned, most), call.about)
     except Unreturnable as error:
+        note_read_bytes(error.size)
         return _build_refused_outcome(call, error)
     except TooLarge:
         return build_too_large_outcome(call, call.about, most)
@@ -246,7 +247,7 @@ def limit_call_reply(asked: Asked, performed: Performed) -> Performed:
         refusal = build_too_large_outcome(call, performed.outcome.about, most)
         performed = performed._replace(outcome=refusal, packed=None)
     if (kept := refuse_call_outcome(call, performed.outcome)) is not performed.outcome:
-        performed = Performed(kept, performed.seconds, key=performed.key, askable=performed.askable)
+        performed = performed._replace(outcome=kept, packed=None)
     return performed
 
 
@@ -278,15 +279,11 @@ def is_unreturnable_outcome(outcome: Outcome) -> bool:
     return outcome.form == "failure" and outcome.content["details"].get("allowed") == ALLOWED
 
 
-def is_message_outcome(outcome: Outcome) -> bool:
-    """Say whether an outcome came as a message, of which the run keeps less than came: the text, or what was wrong.
-
-    Whoever reads such a reply refuses it by what came, as our own clients do.
-    """
-    if outcome.form != "failure":
-        return outcome.form == "text"
-    reason, details = outcome.content["reason"], outcome.content["details"]
-    return reason.startswith("llm_") and reason != "llm_timeout" and "type" in details
+def is_refused_outcome(call: Call, outcome: Outcome) -> bool:
+    """Say whether an outcome may be what `refuse_call_outcome` made of a value, so that nobody knows the value."""
+    if call.refuse is None or outcome.form != "failure" or outcome.content["reason"] != _name_unusable_reply(call):
+        return False
+    return read_refused_reply_limit(outcome) is None and not is_unreturnable_outcome(outcome)
 
 
 def _name_unusable_reply(call: Call) -> str:
@@ -298,8 +295,13 @@ def _build_refused_outcome(call: Call, error: Unreturnable) -> Outcome:
 
 
 def _read_model_message(call: Call, message: BaseMessage) -> Outcome:
-    usage = read_token_usage(message)
-    about = {**call.about, "usage": usage} if usage else call.about
+    about = call.about
+    if (name := get_replying_model()) is not None:
+        about = {**about, "proposer": name}
+    if (model := read_model_name(message)) not in (None, about.get("proposer")):
+        about = {**about, "model": model}
+    if usage := read_token_usage(message):
+        about = {**about, "usage": usage}
     failure = classify_model_message(message)
     if failure is not None:
         return _build_failure_outcome(*failure, about)
@@ -311,18 +313,25 @@ def _build_raised_outcome(call: Call, error: BaseException) -> Outcome:
         raise error
     if isinstance(error, Unreturnable):  # an adapter of ours says what it was given
         return _build_refused_outcome(call, error)
+    place = locate_failure(error)
+    at = {} if place is None else {"at": place}
     reason, details = classify_model_error(error) or (
         None,
         {"type": type(error).__name__, "message": format_error_message(error)},
     )
     if call.kind == "tool":
         said = {key: details[key] for key in ("type", "message")}
-        return _build_failure_outcome("tool_error", {**said, **list_expected_details(error)}, call.about)
+        if expected := list_expected_details(error):
+            return _build_failure_outcome("tool_error", {**said, **expected}, call.about)
+        name = getattr(call.target, "__name__", type(call.target).__name__)
+        log_failure(f"the tool {name} failed", error, WARNING)
+        return _build_failure_outcome("tool_error", {**said, **at}, call.about)
     # No server can cause a failed assertion or a full machine, nor an error of the deployment's own rule.
-    if reason is None or (_is_rule_target(call.target) and is_unclassified_model_error(error)):
+    is_rule = _is_rule_target(call.target)
+    if reason is None or (is_rule and is_unclassified_model_error(error)):
         raise error
     limit = {"limit": "model"} if details.get("cause") == "timeout" else {}
-    return _build_failure_outcome(reason, {**details, **limit}, call.about)
+    return _build_failure_outcome(reason, {**details, **limit, **(at if is_rule else {})}, call.about)
 
 
 def _is_rule_target(target: object) -> bool:
@@ -330,15 +339,32 @@ def _is_rule_target(target: object) -> bool:
     return not isinstance(target, Runnable) or isinstance(target, RunnableLambda)
 
 
-def refuse_call_when_busy(call: Call, most: int) -> Outcome | None:
-    """Return the outcome of a call that is not made, since `most` abandoned ones are still at work; None for others.
+def identify_call_target(call: Call) -> Hashable:
+    """Return what tells whom a call asks from all others that are asked at this time: a method is one of its object."""
+    target: Any = call.target
+    if isinstance(target, MethodType):
+        return id(target.__self__), id(target.__func__)
+    return id(target)
+
+
+def refuse_call_when_busy(call: Call, most: int, most_each: int) -> Outcome | None:
+    """Return the outcome of a call that is not made, since too many abandoned ones are still at work; None for others.
 
     Who answers at once takes no thread, and is always asked.
+
+    Args:
+        call: to be made.
+        most: abandoned calls in the process.
+        most_each: abandoned calls of whom it asks.
     """
-    if count_abandoned_work() < most or is_instant_target(call.target):
+    if is_instant_target(call.target):
+        return None
+    of_all, of_target = count_abandoned_work(identify_call_target(call))
+    if of_all < most and of_target < most_each:
         return None
     reason = "tool_unavailable" if call.kind == "tool" else "llm_unavailable"
-    return _build_failure_outcome(reason, {"cause": "max_abandoned", "limit": most}, call.about)
+    cause, limit = ("max_abandoned", most) if of_all >= most else ("max_abandoned_each", most_each)
+    return _build_failure_outcome(reason, {"cause": cause, "limit": limit}, call.about)
 
 
 def build_late_outcome(call: Call, seconds: float) -> Outcome:

@@ -1,4 +1,4 @@
-"""How long whoever is called may take, how much it may bring, and what is closed when it is left behind.
+"""How long whoever is called may take, how much it may bring, who replied, and what is closed when it is left behind.
 
 Python cannot end a thread, but a thread that waits for a byte ends when its connection does.
 """
@@ -56,10 +56,12 @@ class ReplyMeter:
         around: of the call of a run whose proposer or tool makes this one.
     """
 
-    __slots__ = ("_around", "_is_told", "_most")
+    __slots__ = ("_around", "_is_told", "_most", "model")
 
     def __init__(self, around: ReplyMeter | None = None) -> None:
         self._around, self._most, self._is_told = around, 0, True
+        self.model: str | None = None
+        """The name of the model that replied, where one of several was asked."""
 
     @property
     def largest_reply_size(self) -> int | None:
@@ -124,6 +126,17 @@ def note_read_bytes(size: int) -> None:
     """Say how many bytes of a reply have come so far, for what-ifs to know whether a smaller limit would have held."""
     if (known := _LIMITS.get()) is not None:
         known.reading.count_reply_bytes(size)
+
+
+def note_replying_model(name: str | None) -> None:
+    """Say which of several models replied; None before one of them is asked."""
+    if (known := _LIMITS.get()) is not None:
+        known.reading.model = name
+
+
+def get_replying_model() -> str | None:
+    """Return the name of the model that replied, None where only one could."""
+    return None if (known := _LIMITS.get()) is None else known.reading.model
 
 
 class within:

@@ -18,7 +18,8 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langgraph.errors import GraphBubbleUp
 
 from guardgraph.plain.errors import GuardgraphError
-from guardgraph.plain.json import JsonObject
+from guardgraph.plain.json import JsonObject, make_legible_text
+from guardgraph.plain.log import keep_place, locate_failure
 from guardgraph.plain.secrets import MARK, cut_and_mask_text, format_error_message
 from guardgraph.state.outcome import Outcome
 
@@ -27,8 +28,11 @@ RAISED = "raised"
 
 
 def record_raised_exception(error: Exception) -> Outcome:
-    """Return what is kept of an exception: its class's name and its message."""
-    details = {"type": type(error).__name__, "message": format_error_message(error)}
+    """Return what is kept of an exception: its class's name, its message, and where it was raised."""
+    details: JsonObject = {"type": type(error).__name__, "message": format_error_message(error)}
+    keep_place(error, place := locate_failure(error))
+    if place is not None:
+        details["at"] = place
     return Outcome("failure", {"reason": RAISED, "details": details}, {})
 
 
@@ -40,16 +44,20 @@ def restore_raised_exception(outcome: Outcome) -> Exception | None:
     if outcome.form != "failure" or outcome.content["reason"] != RAISED:
         return None
     details = outcome.content["details"]
+    error = _restore_builtin_exception(details) or type(details["type"], (Exception,), {})(details["message"])
+    keep_place(error, details.get("at"))
+    return error
+
+
+def _restore_builtin_exception(details: JsonObject) -> Exception | None:
     known = getattr(builtins, details["type"], None)
-    if isinstance(known, type) and issubclass(known, Exception):
-        try:
-            error = known(details["message"])
-        except TypeError:  # some of Python's own take more than a message
-            error = None
-        if error is not None and str(error) == details["message"]:
-            return error
-    made: Exception = type(details["type"], (Exception,), {})(details["message"])
-    return made
+    if not isinstance(known, type) or not issubclass(known, Exception):
+        return None
+    try:
+        error = known(details["message"])
+    except TypeError:  # some of Python's own take more than a message
+        return None
+    return error if str(error) == details["message"] else None
 
 
 Failure: TypeAlias = tuple[str, JsonObject]
@@ -320,3 +328,12 @@ def read_token_usage(message: BaseMessage) -> dict[str, int] | None:
     """Return what a message cost (input_tokens, output_tokens, total_tokens), None where unknown."""
     usage = getattr(message, "usage_metadata", None) or {}
     return _keep_token_counts({name: usage.get(name) for name in ("input_tokens", "output_tokens", "total_tokens")})
+
+
+_LONGEST_NAME = 200
+
+
+def read_model_name(message: BaseMessage) -> str | None:
+    """Return the name of the model that wrote a message, as the provider says it; None where it does not."""
+    named = (message.response_metadata.get(key) for key in ("model_name", "model"))
+    return next((make_legible_text(name)[:_LONGEST_NAME] for name in named if isinstance(name, str) and name), None)

@@ -17,7 +17,7 @@ from uuid import uuid4
 from langgraph.errors import GraphInterrupt
 
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.world.call import Asked, Call, Performed
+from guardgraph.world.call import Asked, Performed
 from guardgraph.world.calls import (
     Arrived,
     Working,
@@ -27,7 +27,7 @@ from guardgraph.world.calls import (
     refuse_call_when_busy,
     start_call,
 )
-from guardgraph.world.deadline import within
+from guardgraph.world.deadline import ReplyMeter, within
 from guardgraph.world.reviews import ask_person_for_answer
 
 MAX_AT_ONCE = 16
@@ -45,19 +45,27 @@ class LiveWorld:
         clock: seconds that only ever grow; tests give a `guardgraph.testing.ScriptedClock`.
         max_abandoned: calls that were left behind at their deadline and may still be at work, in the whole process,
             before this world refuses another one: ``llm_unavailable``, or ``tool_unavailable:<tool>``.
+        max_abandoned_each: how many of these may be calls of one proposer or tool before another call of it is
+            refused, so that one that hangs leaves room for the others; None for a quarter of all, one at least.
 
     Raises:
-        ConfigurationError: the clock is no function, or the bound no whole number from 0 on.
+        ConfigurationError: the clock is no function, or a bound no whole number from 0 on.
     """
 
-    def __init__(self, *, clock: Callable[[], float] = time.perf_counter, max_abandoned: int = MAX_ABANDONED) -> None:
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], float] = time.perf_counter,
+        max_abandoned: int = MAX_ABANDONED,
+        max_abandoned_each: int | None = None,
+    ) -> None:
         if not callable(clock):
             raise ConfigurationError(f"clock: a function that returns seconds; given: {clock!r:.80}")
-        if not isinstance(max_abandoned, int) or isinstance(max_abandoned, bool) or max_abandoned < 0:
-            raise ConfigurationError(f"max_abandoned: a whole number from 0 on; given: {max_abandoned!r:.80}")
+        self._max_abandoned = _validate_bound("max_abandoned", max_abandoned)
+        each = max(1, max_abandoned // 4) if max_abandoned_each is None else max_abandoned_each
+        self._max_abandoned_each = _validate_bound("max_abandoned_each", each)
         self.clock: Callable[[], float] = clock if clock is time.perf_counter else partial(_read_float_clock, clock)
         """Returns seconds that only grow; a node reads it without a detour."""
-        self._max_abandoned = max_abandoned
 
     def __repr__(self) -> str:
         return "<LiveWorld>"
@@ -80,7 +88,7 @@ class LiveWorld:
         return self._perform_side_by_side(asked, seconds)
 
     async def aperform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
-        """Make calls, each in a task that is cancelled when time is up; see `World.perform`."""
+        """Make calls, each in a task that is cancelled, and left behind, when time is up; see `World.perform`."""
         if len(asked) == 1:
             return [await self._aperform_one_call(asked[0], seconds)]
         free, ends = asyncio.Semaphore(1 if asked[0].in_turn else MAX_AT_ONCE), time.monotonic() + seconds
@@ -101,8 +109,8 @@ class LiveWorld:
         began = self.clock()
         if item.call.kind == "person":
             return Performed(ask_person_for_answer(item), 0.0)
-        if (refused := refuse_call_when_busy(item.call, self._max_abandoned)) is not None:
-            return Performed(refused, 0.0)
+        if (refused := refuse_call_when_busy(item.call, self._max_abandoned, self._max_abandoned_each)) is not None:
+            return Performed(refused, 0.0, reply_bytes=0)
         with within(seconds, self.clock, item.max_reply_bytes) as read:
             outcome = perform_call(item.call, seconds, item.max_reply_bytes)
         return Performed(outcome, self.clock() - began, reply_bytes=read.largest_reply_size)
@@ -111,8 +119,8 @@ class LiveWorld:
         began = self.clock()
         if item.call.kind == "person":
             return Performed(ask_person_for_answer(item), 0.0)
-        if (refused := refuse_call_when_busy(item.call, self._max_abandoned)) is not None:
-            return Performed(refused, 0.0)
+        if (refused := refuse_call_when_busy(item.call, self._max_abandoned, self._max_abandoned_each)) is not None:
+            return Performed(refused, 0.0, reply_bytes=0)
         with within(seconds, self.clock, item.max_reply_bytes) as read:
             outcome = await aperform_call(item.call, seconds, item.max_reply_bytes)
         return Performed(outcome, self.clock() - began, reply_bytes=read.largest_reply_size)
@@ -128,39 +136,42 @@ class LiveWorld:
     def _collect_replies(self, asked: Sequence[Asked], seconds: float, working: list[Working]) -> list[Performed]:
         began, done = self.clock(), SimpleQueue[tuple[int, Arrived]]()
         ends, started = time.monotonic() + min(seconds, TIMEOUT_MAX / 2), 0
+        read = [ReplyMeter() for _ in asked]
         brought: dict[int, Performed | GraphInterrupt] = {}
         while len(brought) < len(asked):
             left = ends - time.monotonic()
             while started < len(asked) and started - len(brought) < MAX_AT_ONCE and left > 0 and seconds > 0:
-                working += self._start_one_call(asked[started], left, done, started)
+                item = asked[started]
+                with within(left, self.clock, item.max_reply_bytes) as read[started]:
+                    working += self._start_one_call(item, done, started)
                 started += 1
             try:
                 at, arrived = done.get(timeout=max(left, 0.0))
             except Empty:
-                late = [
-                    brought.get(at) or self._build_late_reply(item.call, seconds, began)
-                    for at, item in enumerate(asked)
-                ]
-                return [_raise_or_return_reply(item) for item in late]
+                break
             try:
-                brought[at] = Performed(arrived(), self.clock() - began)
+                brought[at] = Performed(arrived(), self.clock() - began, reply_bytes=read[at].largest_reply_size)
             except GraphInterrupt as interrupt:  # the first one in order is asked first, whoever is quicker
                 brought[at] = interrupt
+        for at in range(len(asked)):
+            if at not in brought:
+                late = build_late_outcome(asked[at].call, seconds)
+                brought[at] = Performed(late, self.clock() - began, reply_bytes=read[at].largest_reply_size)
         return [_raise_or_return_reply(brought[at]) for at in range(len(asked))]
 
-    def _start_one_call(
-        self, item: Asked, left: float, done: SimpleQueue[tuple[int, Arrived]], at: int
-    ) -> list[Working]:
+    def _start_one_call(self, item: Asked, done: SimpleQueue[tuple[int, Arrived]], at: int) -> list[Working]:
         """Start one of several calls; a refused one is brought at once, and is no work."""
-        refused = refuse_call_when_busy(item.call, self._max_abandoned)
+        refused = refuse_call_when_busy(item.call, self._max_abandoned, self._max_abandoned_each)
         if refused is not None:
             done.put((at, lambda: refused))
             return []
-        with within(left, self.clock, item.max_reply_bytes):
-            return [start_call(item.call, done, at, item.max_reply_bytes)]
+        return [start_call(item.call, done, at, item.max_reply_bytes)]
 
-    def _build_late_reply(self, call: Call, seconds: float, began: float) -> Performed:
-        return Performed(build_late_outcome(call, seconds), self.clock() - began)
+
+def _validate_bound(name: str, given: object) -> int:
+    if not isinstance(given, int) or isinstance(given, bool) or given < 0:
+        raise ConfigurationError(f"{name}: a whole number from 0 on; given: {given!r:.80}")
+    return given
 
 
 def _read_float_clock(clock: Callable[[], float]) -> float:

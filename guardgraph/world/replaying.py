@@ -22,7 +22,7 @@ from guardgraph.world.calls import (
     build_late_outcome,
     build_too_large_outcome,
     is_cut_off_outcome,
-    is_message_outcome,
+    is_refused_outcome,
     is_unreturnable_outcome,
     read_refused_reply_limit,
 )
@@ -89,13 +89,14 @@ class ReplayingWorld:
     Args:
         recording: of a run.
         assume: whether a proposer's recorded outcome counts for another request to the same proposer too.
+        alike: whether the run is decided again under the settings that it had, so that what was refused would be.
 
     Raises:
         InputError: what a call brought back cannot be read.
     """
 
-    def __init__(self, recording: Recording, *, assume: bool = False) -> None:
-        self._recording, self._assume = recording, assume
+    def __init__(self, recording: Recording, *, assume: bool = False, alike: bool = True) -> None:
+        self._recording, self._assume, self._alike = recording, assume, alike
         self._calls = {
             (call["node"], call["visit"], call["number"]): (call, _read_recorded_call(at, call))
             for at, call in enumerate(recording["calls"])
@@ -161,7 +162,7 @@ class ReplayingWorld:
             raise _make_call_not_recorded(asked, "was not made")
         recorded, performed = found
         if recorded["request"] == asked.request and recorded["kind"] == asked.call.kind:
-            if (why := _explain_out_of_scope(recorded, performed, asked)) is not None:
+            if (why := _explain_other_outcome(recorded, performed, asked, alike=self._alike)) is not None:
                 raise _make_call_not_recorded(asked, why)
             return performed
         if self._assume and _is_same_proposer(recorded, asked):
@@ -174,12 +175,15 @@ class ReplayingWorld:
         A reply that came and is now too large is refused by whoever keeps the call.
         """
         most, refused = asked.max_reply_bytes, read_refused_reply_limit(found.outcome)
+        if most == self._spell.reply:
+            return found
         if refused is not None and most > refused:
             raise _make_call_not_recorded(asked, f"its reply was larger than {refused} bytes, and may have {most}")
         if most < self._spell.reply:
             _check_reply_room(asked, found, most)
-        if refused in (None, most):
+        if refused is None:
             return found
+        # Nobody but the run itself looked at the size, and it refuses the same reply in the same words.
         return found._replace(outcome=build_too_large_outcome(asked.call, found.outcome.about, most), packed=None)
 
     def _check_call_seconds(self, asked: Sequence[Asked], found: list[Performed], seconds: float) -> list[Performed]:
@@ -223,22 +227,29 @@ class ReplayingWorld:
 
 
 def _check_reply_room(asked: Asked, found: Performed, most: int) -> None:
-    """Refuse a reply that may have had more bytes as it came, of which a recording has less: a text, or what was wrong.
+    """Refuse a reply that may have had more bytes as it came than it now may have.
 
     Raises:
-        NotRecorded: it had more, and then somebody may have tried again; or nobody knows.
+        NotRecorded: it had more, and then somebody may have tried again; or nobody knows, such as of one whose reader
+            asked how many it may have.
     """
     came = found.reply_bytes
     if came is not None and came > most:
         raise _make_call_not_recorded(asked, f"its reply had {came} bytes as it came, and may have {most}")
-    if is_unreturnable_outcome(found.outcome) or (came is None and is_message_outcome(found.outcome)):
+    if came is None or (came == 0 and is_unreturnable_outcome(found.outcome)):  # which nobody counted before 0.7
         raise _make_call_not_recorded(asked, f"whether its reply was larger than {most} bytes as it came is not known")
 
 
-def _explain_out_of_scope(recorded: RecordedCall, performed: Performed, asked: Asked) -> str | None:
-    """Say why what came back would not have come back under the scope of now, None where it would."""
-    is_same = asked.scope is not None and recorded.get("scope") == asked.scope
-    return None if is_same or asked.call.holds is None else asked.call.holds(performed.outcome.content)
+def _explain_other_outcome(recorded: RecordedCall, performed: Performed, asked: Asked, *, alike: bool) -> str | None:
+    """Say why what came back need not have come back under the scope and the settings of now, None where it would."""
+    is_same, holds = recorded.get("scope") == asked.scope, asked.call.holds
+    is_lost = not alike and is_refused_outcome(asked.call, performed.outcome)
+    if holds is not None:
+        is_settled = is_same and asked.scope is not None and not is_lost
+        return None if is_settled else holds(performed.outcome.content)
+    if not is_same:
+        return "where it may go was not the same (its scope)"
+    return "what it brought was refused under other settings, and not kept" if is_lost else None
 
 
 def _cut_off_call(asked: Asked, seconds: float) -> Performed:

@@ -4,18 +4,21 @@ A call that hangs keeps its thread for as long as it hangs, and nobody waits for
 its end, as it would for an executor of the standard library. A thread whose call is over waits for the next one, since
 starting a thread costs more than most guards.
 
-Work that nobody waits for any longer is counted until it ends, over the whole process: there is a bound to it.
+Work that nobody waits for any longer is counted until it ends, over the whole process and for each whom it is done by:
+there is a bound to both. So it is with a task of an event loop that does not end when it is cancelled.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+from asyncio import Task
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Hashable
 from concurrent.futures import Future
+from contextlib import suppress
 from contextvars import Context, copy_context
-from threading import Lock, Thread
+from threading import TIMEOUT_MAX, Lock, Thread
 from typing import Any, TypeAlias
 
 MAX_IDLE = 32
@@ -53,7 +56,10 @@ class Handover:
         return (self._result, self._error) if self._here.acquire(timeout=seconds) else None
 
 
-Task: TypeAlias = "tuple[Context, Handover | Future[Any], Callable[[], Any]]"
+Abandoned: TypeAlias = "Handover | Future[Any] | Task[Any]"
+"""What tells when abandoned work is over."""
+
+ThreadTask: TypeAlias = "tuple[Context, Handover | Future[Any], Callable[[], Any]]"
 
 
 def run_in_call_thread(work: Callable[[], Any]) -> Future[Any]:
@@ -81,38 +87,97 @@ def start_thread_work(work: Callable[[], Any], done: Handover | Future[Any]) -> 
         _Worker(task).start()
 
 
-async def await_in_thread(work: Callable[[], Any]) -> Any:
-    """Do work in a thread of its own, and wait for it without blocking the event loop; who is cancelled abandons it."""
+async def await_in_thread(work: Callable[[], Any], by: Hashable = None) -> Any:
+    """Do work in a thread of its own, and wait for it without blocking the event loop; who is cancelled abandons it.
+
+    Args:
+        work: a function of nothing.
+        by: who does it, as `abandon_work` has it.
+    """
     done = run_in_call_thread(work)
     try:
-        return await asyncio.wrap_future(done)
+        with suppress(Exception):  # of some classes asyncio raises a copy, which does not know where it was raised
+            await asyncio.wrap_future(done)
     except asyncio.CancelledError:
-        abandon_thread_work(done)
+        abandon_work(done, by)
+        raise
+    return done.result()
+
+
+CLEANING_SECONDS = 0.1
+"""Seconds in which a cancelled task may clean up before it is left behind."""
+
+
+async def await_in_task(coroutine: Coroutine[Any, Any, Any], seconds: float, by: Hashable = None) -> Task[Any] | None:
+    """Do async work in a task of its own, and wait for it at most `seconds`; then it is cancelled.
+
+    A task that goes on though it was cancelled is left behind as a thread is.
+
+    Args:
+        coroutine: the work; it sees the context variables of its caller, and sets none of them.
+        seconds: after which nobody waits any longer.
+        by: who does it, as `abandon_work` has it.
+
+    Returns:
+        The task, which is over, or None where it was not in time.
+    """
+    task = asyncio.create_task(coroutine)
+    try:
+        done, _ = await asyncio.wait({task}, timeout=min(seconds, TIMEOUT_MAX))
+        if not done:
+            await _cancel_task(task, by)
+        return task if done else None
+    except asyncio.CancelledError:
+        await _cancel_task(task, by)
         raise
 
 
-def abandon_thread_work(done: Handover | Future[Any]) -> None:
-    """Say that nobody waits for what comes of some work any longer."""
-    _abandoned.add(done)
+async def _cancel_task(task: Task[Any], by: Hashable) -> None:
+    task.add_done_callback(_forget_abandoned_task)
+    task.cancel()
+    abandon_work(task, by)
+    await asyncio.wait({task}, timeout=CLEANING_SECONDS)
+
+
+def _forget_abandoned_task(task: Task[Any]) -> None:
+    _abandoned.pop(task, None)
+    if not task.cancelled():
+        task.exception()  # or asyncio says that nobody asked for it
+
+
+def abandon_work(done: Abandoned, by: Hashable = None) -> None:
+    """Say that nobody waits for what comes of some work any longer.
+
+    Args:
+        done: tells when it is over.
+        by: who does it; what one of them has left behind is counted apart from what others have.
+    """
+    _abandoned[done] = by
     if done.done():  # in this order: whatever ends from now on takes itself out
-        _abandoned.discard(done)
+        _abandoned.pop(done, None)
 
 
-def count_abandoned_work() -> int:
-    """Return how much abandoned work is still going on in this process."""
-    return len(_abandoned)
+def count_abandoned_work(by: Hashable = None) -> tuple[int, int]:
+    """Return how much abandoned work is still going on in this process: all of it, and what somebody does."""
+    if not _abandoned:
+        return 0, 0
+    for done in list(_abandoned):
+        if isinstance(done, Task) and done.get_loop().is_closed():  # nobody will ever finish it
+            _abandoned.pop(done, None)
+    doing = list(_abandoned.values())
+    return len(doing), doing.count(by)
 
 
 class _Worker(Thread):
     """A thread that does one task after the other."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: ThreadTask) -> None:
         super().__init__(name="guardgraph-call", daemon=True)
-        self._task: Task | None = task
+        self._task: ThreadTask | None = task
         self._wake = Lock()
         self._wake.acquire()
 
-    def take_thread_task(self, task: Task) -> None:
+    def take_thread_task(self, task: ThreadTask) -> None:
         """Give a waiting thread its next task."""
         self._task = task
         self._wake.release()
@@ -130,7 +195,8 @@ class _Worker(Thread):
 
 
 _idle: deque[_Worker] = deque()
-_abandoned: set[Handover | Future[Any]] = set()
+_abandoned: dict[Abandoned, Hashable] = {}
+"""What is going on though nobody waits for it, and who does it."""
 if hasattr(os, "register_at_fork"):  # Windows does not fork
     os.register_at_fork(after_in_child=_idle.clear)  # a forked process has none of these threads
     os.register_at_fork(after_in_child=_abandoned.clear)
@@ -144,5 +210,5 @@ def _fulfil_thread_work(done: Handover | Future[Any], work: Callable[[], Any]) -
     except BaseException as error:  # noqa: BLE001 - nothing may be lost in a thread; the waiting side judges it
         done.set_exception(error)
     finally:
-        _abandoned.discard(done)
+        _abandoned.pop(done, None)
         del done, work  # the error's traceback has this frame: the two must not keep each other alive

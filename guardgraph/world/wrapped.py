@@ -15,7 +15,7 @@ from langchain_core.runnables.retry import RunnableRetry
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
-from guardgraph.world.deadline import deadline
+from guardgraph.world.deadline import deadline, get_replying_model, note_replying_model
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel, LanguageModelInput
@@ -38,7 +38,8 @@ def is_chat_model(given: object) -> bool:
 def get_model_name(model: object) -> str:
     """Return the name under which history knows a model: its ``model_name``, its ``model``, or its class.
 
-    A wrapped model has the name of the one inside; with fallbacks or alternatives it is the first one's.
+    A wrapped model has the name of the one inside; with fallbacks or alternatives it is the first one's, until one of
+    them has replied.
     """
     if isinstance(model, RunnableBindingBase) and _is_model_name(bound := model.kwargs.get("model")):
         return str(bound)
@@ -79,9 +80,13 @@ def hold_model_to_schema(model: Runnable[Any, Any], schema: JsonObject) -> Runna
         held = hold_model_to_schema(model.bound, schema)
         return model.model_copy(update={"bound": _InTime(held) if isinstance(model, RunnableRetry) else held})
     if isinstance(model, RunnableWithFallbacks):
-        first, *others = (_InTime(hold_model_to_schema(inside, schema)) for inside in _list_wrapped_models(model))
+        first, *others = (_hold_one_of_several(inside, schema) for inside in _list_wrapped_models(model))
         return model.model_copy(update={"runnable": first, "fallbacks": others})
     return _Chosen(model, schema) if isinstance(model, DynamicRunnable) else _hold_plain_model_to_schema(model, schema)
+
+
+def _hold_one_of_several(model: Any, schema: JsonObject) -> Runnable[Any, Any]:
+    return _InTime(hold_model_to_schema(model, schema), get_model_name(model))
 
 
 def _hold_plain_model_to_schema(model: Any, schema: JsonObject) -> Runnable[Any, Any]:
@@ -119,22 +124,34 @@ class _Chosen(Runnable[Any, Any]):
         chosen, config = self._model.prepare(config)
         if not is_chat_model(chosen):
             raise ConfigurationError(f"model: a chat model is required; an alternative is: {type(chosen).__name__}")
-        return hold_model_to_schema(chosen, self._schema), config
+        return _hold_one_of_several(chosen, self._schema), config
 
 
 class _InTime(Runnable[Any, Any]):
-    """What a retry or a fallback asks: nothing more once the run's time is up, or the rest would be paid for nobody."""
+    """What a retry or a fallback asks: nothing more once the run's time is up, or the rest would be paid for nobody.
 
-    def __init__(self, model: Runnable[Any, Any]) -> None:
-        self._model = model
+    Args:
+        model: held to its schema.
+        name: of a model that is one of several, for the record of who replied.
+    """
+
+    def __init__(self, model: Runnable[Any, Any], name: str | None = None) -> None:
+        self._model, self._name = model, name
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         _check_call_deadline()
-        return self._model.invoke(input, config, **kwargs)
+        note_replying_model(None)
+        return self._note_reply(self._model.invoke(input, config, **kwargs))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         _check_call_deadline()
-        return await self._model.ainvoke(input, config, **kwargs)
+        note_replying_model(None)
+        return self._note_reply(await self._model.ainvoke(input, config, **kwargs))
+
+    def _note_reply(self, returned: Any) -> Any:
+        if get_replying_model() is None:  # else the model is itself one of several, and has said so
+            note_replying_model(self._name)
+        return returned
 
 
 def _check_call_deadline() -> None:

@@ -1,7 +1,8 @@
-"""Runs judged on a real cluster; `make soak` runs it."""
+"""Runs judged on a real cluster, and five thousand what-ifs beside live runs; `make soak` runs it."""
 
 from __future__ import annotations
 
+import importlib
 from functools import partial
 from signal import SIGKILL
 from threading import Timer
@@ -35,6 +36,21 @@ def test_twenty_thousand_runs_of_a_postgresql_store_are_judged_though_a_worker_i
         assert cluster.workers[-1].poll() is not None
     assert [row.seq for row in judged.rows] == [*range(1, RUNS + 1)]
     assert judged.counts["changed"] == RUNS
+
+
+@pytest.mark.unreplayable(reason="each run is held against a live one already")
+def test_five_thousand_what_ifs_are_what_live_runs_give(monkeypatch):
+    """Random agents, candidates, times, limits, scopes, refusals and questions: none that is known is wrong."""
+    monkeypatch.setenv("GUARDGRAPH_WHAT_IFS", "25")
+    import test_what_if_exact as exact
+
+    exact = importlib.reload(exact)
+    for name, trial in vars(exact).items():
+        if name.startswith("test_what_is_known"):
+            trial()
+    print(dict(exact.COUNTS))
+    assert exact.COUNTS.total() >= 5_000
+    assert min(exact.COUNTS[kind] for kind in ("same", "changed", "unknown")) >= 500
 
 
 def test_a_dask_cluster_judges_in_order_and_a_killed_worker_loses_nothing(tmp_path):

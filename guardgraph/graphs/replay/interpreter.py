@@ -7,6 +7,7 @@ in the recorded one is followed visit by visit.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 from langchain_core.runnables.config import var_child_runnable_config
@@ -19,13 +20,14 @@ from guardgraph.graphs.running.door import GuardedGraph, ResultT
 from guardgraph.graphs.running.drive import drive_calling_node
 from guardgraph.graphs.running.end import Conclusion
 from guardgraph.graphs.running.frame import Frame
-from guardgraph.graphs.running.langgraph import SCRATCHPAD, SEND
+from guardgraph.graphs.running.langgraph import SCRATCHPAD, SEND, read_interrupt_value
 from guardgraph.graphs.running.node import GrammarNode, perform_driven_node, run_guard_or_terminal
 from guardgraph.graphs.running.session import Session, Visit, restore_recorded_input
 from guardgraph.graphs.running.telling import take_steps
 from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
-from guardgraph.plain.json import JsonObject, JsonValue, NotJson, parse_json
+from guardgraph.plain.hashing import digest
+from guardgraph.plain.json import JsonObject, JsonValue, NotJson, make_storable_json, parse_json
 from guardgraph.plain.version import read_package_version
 from guardgraph.state.recording import Opening, RecordedVisit, Recording, validate_recording
 from guardgraph.world.replaying import ReplayingWorld, Spell, read_visit_spells
@@ -125,7 +127,8 @@ def interpret_recording(frame: Frame, recording: Recording, *, assume: bool = Fa
         InputError: what a call brought back cannot be read, or nothing says what the run began with.
         NotRecorded: the run asks for what was not recorded.
     """
-    world, visits = ReplayingWorld(recording, assume=assume), RecordedVisits(recording)
+    alike = _is_same_agent(frame, recording)
+    world, visits = ReplayingWorld(recording, assume=assume, alike=alike), RecordedVisits(recording)
     name = next(item.name for item in frame.declarations.values() if item.entry)
     channels = _Channels(frame, restore_recorded_input(frame, recording, name))
     sitting: _Sitting | None = None
@@ -135,16 +138,30 @@ def interpret_recording(frame: Frame, recording: Recording, *, assume: bool = Fa
             recorded, spell = visits.follow_recorded_visit(node.declaration)
             world.turn_to_spell(spell)
             opening = recorded.get("opening")
-            if opening is not None and "refused" in opening and _is_another_graph(frame, recording):
+            is_ours = alike and recording["guardgraph"] == read_package_version()
+            if opening is not None and "refused" in opening and not is_ours:
                 raise NotRecorded(name, "its context could not be read, and was not kept", visit=1)
+            is_question_known = alike or _is_question_recorded(recorded, sitting)
             sitting = _open_recorded_session(frame, world, opening, sitting)
-            pad.turn_to_answers(_read_recorded_answers(recorded))
+            pad.turn_to_answers(recorded, is_question_known=is_question_known)
             update = _run_node_again(node, channels.read_channels(name), sitting, pad)
             channels.write_channels(update)
             name = _find_next_node(node, update)
             if name == END:
                 assert sitting.session.over is not None  # a run is over in its terminal, which leads there
-                return sitting.session.over
+                return _keep_recorded_place(sitting.session.over, recording["result"])
+
+
+def _keep_recorded_place(over: Conclusion, then: JsonObject) -> Conclusion:
+    """Return a run that failed as the recorded one did with the place that was recorded, or with none.
+
+    Lines move when a file is edited, and no place was told before 0.7.
+    """
+    was, told = then.get("details"), over.came.get("details")
+    if then.get("stop_reason") != over.came["stop_reason"] or not isinstance(was, dict) or not isinstance(told, dict):
+        return over
+    is_moved = was != told and {**was, "at": None} == {**told, "at": None}
+    return replace(over, came={**over.came, "details": was}) if is_moved else over
 
 
 def _read_recorded_answers(recorded: RecordedVisit) -> list[JsonValue]:
@@ -161,6 +178,17 @@ class _Sitting(NamedTuple):
 
     session: Session
     run: Run[Any, Any] | Exception
+    opening: Opening
+
+
+def _is_question_recorded(recorded: RecordedVisit, before: _Sitting | None) -> bool:
+    """Say whether a recording tells what a body showed when it was answered: in the session before, or in this one.
+
+    A session in which a body only asked once more has left nothing behind.
+    """
+    opening = recorded.get("opening")
+    is_moved = opening is not None and before is not None and opening["context"] != before.opening["context"]
+    return "shown_hash" in recorded and not is_moved and len(recorded.get("answers", ())) == 1
 
 
 def _open_recorded_session(
@@ -174,15 +202,15 @@ def _open_recorded_session(
     session = Session(world)
     session.has_free_rounds, session.unasked = world.has_free_rounds, world.unasked
     try:
-        return _Sitting(session, session.replay_run(frame, world.new_run(), opening))
+        return _Sitting(session, session.replay_run(frame, world.new_run(), opening), opening)
     except Exception as error:
         if isinstance(error, ConfigurationError) and "refused" not in opening:  # the door had let no run begin
             raise
-        return _Sitting(session, error)  # a context that could not be read closed the run at this node
+        return _Sitting(session, error, opening)  # a context that could not be read closed the run at this node
 
 
 def _run_node_again(node: GrammarNode, state: JsonObject, sitting: _Sitting, pad: _Scratchpad) -> JsonObject:
-    session, run = sitting
+    session, run, _ = sitting
     visit = Visit(node, [] if node.declaration.entry else state.get("log") or [], session)
     if not node.declaration.is_calling_node:
         return take_steps(run_guard_or_terminal(node, state, run, visit))
@@ -190,10 +218,8 @@ def _run_node_again(node: GrammarNode, state: JsonObject, sitting: _Sitting, pad
         update = perform_driven_node(drive_calling_node(node, state, run, visit), session.world)
     except GraphInterrupt:
         raise _make_unclear_answer_error(visit, "its body waits for an answer that was not recorded") from None
-    if not pad.is_answer_clear:
-        raise _make_unclear_answer_error(
-            visit, "its body and what it called were both answered; who got what is unknown"
-        )
+    if (why := pad.explain_unclear_answer()) is not None:
+        raise _make_unclear_answer_error(visit, why)
     return update
 
 
@@ -202,14 +228,11 @@ def _make_unclear_answer_error(visit: Visit, why: str) -> NotRecorded:
     return NotRecorded(name, why, visit=sum(line["node"] == name for line in visit.log) + 1)
 
 
-def _is_another_graph(frame: Frame, recording: Recording) -> bool:
-    """Say whether a graph may read a context otherwise than the one that ran."""
+def _is_same_agent(frame: Frame, recording: Recording) -> bool:
+    """Say whether a graph has the settings and the declarations of the one that ran."""
     policy, budget = frame.settings_fingerprints
     ours = {"policy": policy, "budget": budget, "declarations": frame.declarations_fingerprint}
-    known = recording["fingerprints"]
-    return recording["guardgraph"] != read_package_version() or any(
-        known.get(name) != value for name, value in ours.items()
-    )
+    return all(recording["fingerprints"].get(name) == value for name, value in ours.items())
 
 
 class _Scratchpad:
@@ -219,7 +242,7 @@ class _Scratchpad:
     """
 
     def __init__(self) -> None:
-        self.turn_to_answers([])
+        self.resume: list[JsonValue] = []
 
     def __enter__(self) -> Self:
         keys = {SCRATCHPAD: self, SEND: lambda writes: None, "checkpoint_ns": ""}
@@ -229,19 +252,25 @@ class _Scratchpad:
     def __exit__(self, *error: object) -> None:
         var_child_runnable_config.reset(self._token)
 
-    def turn_to_answers(self, answers: list[JsonValue]) -> None:
-        """Let these be the answers."""
-        self.resume = answers
-        self._asked = 0
+    def turn_to_answers(self, recorded: RecordedVisit, *, is_question_known: bool) -> None:
+        """Let these be the answers; beside them, whether it is known what was asked, or the same as it was."""
+        self.resume = _read_recorded_answers(recorded)
+        self._shown_hash, self._is_question_known = recorded.get("shown_hash"), is_question_known
+        self._shown: list[JsonValue] = []
 
-    @property
-    def is_answer_clear(self) -> bool:
-        """Whether it is clear whose answers these are: all the body's, or all those of what it called."""
-        return not self._asked or self._asked >= len(self.resume)
+    def explain_unclear_answer(self) -> str | None:
+        """Say why it is not clear whose answers these are, or to what; None where it is."""
+        if not self._shown:
+            return None
+        if len(self._shown) < len(self.resume):
+            return "its body and what it called were both answered; who got what is unknown"
+        if self._shown_hash is not None and digest(self._shown) != self._shown_hash:
+            return "its body shows something else than what was answered"
+        return None if self._is_question_known else "what its body showed under other settings is unknown"
 
     def interrupt_counter(self) -> int:
-        self._asked += 1
-        return self._asked - 1
+        self._shown.append(make_storable_json(read_interrupt_value()))
+        return len(self._shown) - 1
 
     def get_null_resume(self, consume: bool) -> None:
         return None

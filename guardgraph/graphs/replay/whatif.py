@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from itertools import zip_longest
+from logging import WARNING
 from typing import Any, Literal, TypeAlias
 
 from guardgraph.graphs.replay.interpreter import interpret_recording
@@ -16,6 +17,7 @@ from guardgraph.graphs.running.end import Conclusion
 from guardgraph.graphs.running.frame import Frame, describe_run_error
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.plain.json import JsonObject, JsonValue, find_json_problem, make_storable_json
+from guardgraph.plain.log import log_failure
 from guardgraph.state.recording import Recording, Shadow
 from guardgraph.state.run import RECORDED
 
@@ -223,6 +225,7 @@ class Judge:
             }
             said |= self._judge_for_shadow(recording)
         except Exception as error:  # noqa: BLE001 - whatever a shadow does, the run it looks at is over
+            log_failure("a shadow failed", error, WARNING)
             said |= {"kind": "failed", "error": describe_run_error(error)}
         shadow: Shadow = make_storable_json(said)
         return shadow

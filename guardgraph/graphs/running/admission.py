@@ -25,12 +25,14 @@ from guardgraph.graphs.running.langgraph import (
     CHECKPOINTER,
     DURABILITY,
     INTERRUPT,
+    NODE_FINISHED,
     READ,
     REPLAY_STATE,
     RESUME_MAP,
     RESUMING,
     RUNTIME,
     SCRATCHPAD,
+    STREAM,
     TASK_ID,
 )
 from guardgraph.plain.errors import ConfigurationError, InputError
@@ -46,11 +48,33 @@ LONGEST_KEY: Final = 200
 """Characters that a `request_key` may have."""
 _WAYS_BACK = (RESUMING, RESUME_MAP, REPLAY_STATE, TASK_ID, SCRATCHPAD)
 """What LangGraph sets for the graphs inside a graph, so that they go on with it; nobody else has a use for it."""
+_OBJECTS = (CHECKPOINTER, NODE_FINISHED, RUNTIME, STREAM)
+"""Where LangGraph keeps what works for a run; nobody can send such a thing."""
 _UNHALTED = "a run that is recorded goes on to its ending or to a person's review"
 _KEEPING = ("durability", "checkpoint_during")
 """Arguments of a call that say when a step is kept."""
 _PLACES = ("thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint_map")
 """What makes a configuration a place of its own, whatever graph the call stands in."""
+
+
+def refuse_forged_config(graph: Pregel[Any, Any, Any, Any], config: Any) -> None:
+    """Refuse a configuration in which a client says what LangGraph says itself, so that a run could not even begin.
+
+    Args:
+        graph: the one that is called.
+        config: as the caller gave it.
+
+    Raises:
+        ConfigurationError: plain values stand where LangGraph keeps objects, or where a checkpoint is named no name.
+    """
+    given = merge_graph_config(graph, config)
+    for key in _OBJECTS:
+        if isinstance(value := given.get(key), str | int | float | list | dict):
+            raise ConfigurationError(f"config.configurable.{key}: LangGraph alone sets it; given: {value!r:.80}")
+    if not isinstance(named := given.get("checkpoint_id"), str | UUID | None):
+        raise ConfigurationError(f"config.configurable.checkpoint_id: a text is required; given: {named!r:.80}")
+    if not isinstance(by_place := given.get("checkpoint_map"), Mapping | None):
+        raise ConfigurationError(f"config.configurable.checkpoint_map: an object is required; given: {by_place!r:.80}")
 
 
 def admit_run_config(graph: Pregel[Any, Any, Any, Any], given: object, config: Any, *, has_effects: bool) -> Any:

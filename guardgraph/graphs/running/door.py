@@ -32,6 +32,7 @@ from guardgraph.graphs.running.admission import (
     read_resume_checkpoint,
     read_unwritten_seconds,
     read_waiting_question,
+    refuse_forged_config,
     refuse_halting,
 )
 from guardgraph.graphs.running.frame import Frame
@@ -48,6 +49,7 @@ from guardgraph.graphs.running.session import (
 )
 from guardgraph.plain.errors import ConfigurationError, InputError, make_configuration_error
 from guardgraph.plain.json import format_json_text, is_plain_json, parse_json
+from guardgraph.state.context import check_field_counts
 from guardgraph.world.threads import await_in_thread
 
 InputT = TypeVar("InputT", default=Any)
@@ -344,6 +346,7 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
 
         Beside it, in front, what a chunk is handed out by: what `invoke` takes needs no copy.
         """
+        refuse_forged_config(self, config)
         session = find_session(config)
         if session is not None and session.take_graph_call():
             return _hand_out_chunk_itself, session, hide_token_stream(copy_outer_stream(self, config))
@@ -379,6 +382,7 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
             return given
         if not isinstance(given, Mapping):
             raise ConfigurationError(f"context: a dictionary or a {schema.__name__}; given: {type(given).__name__}")
+        check_field_counts(given)
         try:
             return schema(**given)
         except ValidationError as error:

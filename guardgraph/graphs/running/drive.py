@@ -21,12 +21,13 @@ from guardgraph.graphs.running.frame import (
     run_node_body,
     validate_body_writes,
 )
+from guardgraph.graphs.running.langgraph import watch_interrupts
 from guardgraph.graphs.running.review import ask_for_decision, describe_waiting_run, wait_for_answer
 from guardgraph.graphs.running.session import Visit
 from guardgraph.guards.proposals import build_tool_stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.hashing import digest
-from guardgraph.plain.json import JsonObject, find_json_problem, format_json_text, make_storable_json
+from guardgraph.plain.json import JsonObject, JsonValue, find_json_problem, format_json_text, make_storable_json
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall, VisitRecord
 from guardgraph.world.call import Asked, Call, Performed
@@ -47,7 +48,9 @@ def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Excep
     Raises:
         GraphInterrupt: the run waits for a person, and can be resumed.
     """
-    item, calls = part.declaration, list[RecordedCall]()
+    item, calls, shown = part.declaration, list[RecordedCall](), list[JsonValue]()
+    if (pad := visit.session.scratchpad) is not None:
+        watch_interrupts(pad, lambda value: shown.append(make_storable_json(value)))
     try:
         if isinstance(run, Exception):
             raise run
@@ -60,14 +63,16 @@ def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Excep
             yield from wait_for_answer(part, interrupt, run, visit)
             raise
         breach = GrammarBreach("interrupted the run, which nobody can resume without a checkpointer")
-        update = _write_node_refusal(part, breach)
+        update = _write_node_refusal(part, breach, visit)
     except Exception as error:  # noqa: BLE001 - a failing node closes the run at the guard behind it
-        update = _write_node_refusal(part, error)
+        update = _write_node_refusal(part, error, visit)
     if item.effects:
         update = yield from _add_unasked_writes(part, visit, calls, update)
     record = VisitRecord(at=len(visit.log), calls=calls)
     if not (calls and item.kind == "review") and (answers := _get_interrupt_answers(visit)):
         record["answers"] = [format_json_text(answer) for answer in answers]
+        if len(shown) == len(answers):
+            record["shown_hash"] = digest(shown)
     if KINDS[item.kind].is_text and "refusal" not in update:
         record["wrote"] = _link_writes_to_calls(update, calls)
     askable = {"askable": True} if calls and calls[-1].get("askable") else {}
@@ -82,12 +87,12 @@ def _add_unasked_writes(part: Part, visit: Visit, calls: list[RecordedCall], upd
     try:
         unasked = yield from list_unasked_writes(part, _number_visit(part, visit), calls, visit.session)
     except Exception as error:  # noqa: BLE001 - a checkpointer or a recorder that cannot be read
-        return update if "refusal" in update else _write_node_refusal(part, error)
+        return update if "refusal" in update else _write_node_refusal(part, error, visit)
     calls += unasked
     unknown = [call for call in unasked if is_effect_unknown(Outcome.unpacked(call["outcome"]))]
     if unknown and "refusal" not in update:
         stop = build_tool_stop(Outcome.unpacked(unknown[0]["outcome"]), unknown[0]["tool"])
-        return _write_node_refusal(part, stop)
+        return _write_node_refusal(part, stop, visit)
     return update
 
 
@@ -107,7 +112,8 @@ def _is_interrupt_answered(visit: Visit) -> bool:
     return bool(_get_interrupt_answers(visit)) or (pad is not None and pad.get_null_resume(False) is not None)
 
 
-def _write_node_refusal(part: Part, error: Exception) -> JsonObject:
+def _write_node_refusal(part: Part, error: Exception, visit: Visit) -> JsonObject:
+    visit.log_failure(error)
     stop = convert_to_stop(part, error)
     return {"refusal": make_storable_json({"reason": stop.reason, "evidence": stop.evidence}, around=2)}
 
@@ -258,7 +264,7 @@ def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCa
     is_askable = can_be_asked_again(asked.call.target) if performed.askable is None else performed.askable
     if asked.call.kind == "proposer" and is_askable:
         record["askable"] = True
-    if asked.call.kind == "proposer" and performed.outcome.form != "value" and performed.reply_bytes is not None:
+    if asked.call.kind != "person" and performed.reply_bytes is not None:
         record["reply_bytes"] = performed.reply_bytes
     if asked.call.effect == "write":
         record["effect"], record["tool"] = "write", asked.call.tool

@@ -209,6 +209,8 @@ def _build_recorded_visit(entry: LogEntry, record: VisitRecord | None) -> Record
         visit["opening"] = entry["opening"]
     if record is not None and "answers" in record:
         visit["answers"] = record["answers"]
+        if "shown_hash" in record:
+            visit["shown_hash"] = record["shown_hash"]
     return visit
 
 
@@ -254,6 +256,7 @@ def run_terminal(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, 
         )
         return (yield from _conclude_run(part, state, run, visit, _build_ok_result(part, state, result)))
     except Exception as error:  # noqa: BLE001 - a failing ending must not look like a good one
+        visit.log_failure(error)
         stop = build_guard_error_stop(part, error)
         withholds = isinstance(error, Stop) and part.frame.catalogue.withholds(error.reason)
         line = visit.write_log_line({"reason": stop.reason, **({"withheld": True} if withholds else {})})

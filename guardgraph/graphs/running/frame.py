@@ -13,6 +13,7 @@ from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Body, Run
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, copy_json, find_json_problem, make_storable_json
+from guardgraph.plain.log import locate_failure
 from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, Catalogue
 from guardgraph.state.context import Context
@@ -194,8 +195,13 @@ def convert_to_stop(part: Part, error: Exception) -> Stop:
 
 
 def build_guard_error_stop(part: Part, error: Exception) -> Stop:
-    """Return the stop that the failure of a node is; of a missing channel it says that the node does not declare it."""
+    """Return the stop that the failure of a node is, with the place in a user's code where it failed.
+
+    Of a missing channel it says that the node does not declare it.
+    """
     name, details = part.declaration.name, describe_run_error(error)
+    if (place := locate_failure(error)) is not None:
+        details["at"] = place
     if type(error) is KeyError and _is_undeclared_channel(part, *error.args):
         details["message"] = f"{details['message']}, a channel that {name} does not declare"
     return Stop(f"guard_error:{name}", details=details)

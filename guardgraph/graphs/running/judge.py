@@ -37,6 +37,7 @@ def run_guard(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, vis
     try:
         update = _pass_guard(part, state, run, visit, steps)
     except Exception as error:  # noqa: BLE001 - the boundary that turns a failing guard into a stop
+        visit.log_failure(error)
         update = _refuse_proposal(part, state, convert_to_stop(part, error), run, visit)
     if refused := update.pop(REFUSED_PROPOSAL, None):
         said: JsonObject = {"verdict": "again", "to": update["route"], "reason": refused["reason"], "refused": refused}
@@ -73,7 +74,7 @@ def _refuse_proposal(
     part: Part, state: JsonObject, stop: Stop, run: Run[Any, Any] | Exception, visit: Visit
 ) -> JsonObject:
     """Return what a guard writes that refuses: the way back to the proposer, or the stop."""
-    closed = write_guard_stop(part, stop)
+    closed = write_guard_stop(part, stop, visit)
     if closed["verdict"]["reason"] != stop.reason or isinstance(run, Exception):
         return closed
     if (asked := find_proposer_to_ask(part, stop.reason, run.budget, visit)) is not None:
@@ -123,7 +124,7 @@ def _log_completed_step(step: Step) -> list[JsonObject]:
     return [make_storable_json(step.trace, around=1), make_storable_json(step.history, around=1)]
 
 
-def write_guard_stop(part: Part, stop: Stop) -> JsonObject:
+def write_guard_stop(part: Part, stop: Stop, visit: Visit) -> JsonObject:
     """Return what a guard writes to stop the run, if its declaration and the catalogue allow the stop."""
     item, frame = part.declaration, part.frame
     reason = frame.catalogue.find(stop.reason) if isinstance(stop.reason, str) else None
@@ -133,5 +134,7 @@ def write_guard_stop(part: Part, stop: Stop) -> JsonObject:
     families = {*item.families} - {AUDIT_UNAVAILABLE}  # which is for whoever tells the recorder to say
     if reason is None or reason.family not in families or phase not in reason.phases or unknown:
         why = f"raised {stop!r} in phase {phase}, which its declaration and the catalogue do not allow"
-        return write_guard_stop(part, convert_to_stop(part, GrammarBreach(why)))
+        breach = GrammarBreach(why)
+        visit.log_failure(breach)
+        return write_guard_stop(part, convert_to_stop(part, breach), visit)
     return {"route": f"stop_{reason.family}", "verdict": build_stop_verdict(stop.reason, phase, shown)}

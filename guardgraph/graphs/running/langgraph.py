@@ -6,6 +6,8 @@ against the version that is installed.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from typing import Any, Final
 
 from langgraph.graph._branch import BranchSpec
@@ -22,6 +24,8 @@ CHECKPOINTER: Final = "__pregel_checkpointer"
 """Key of the checkpointer that keeps a run, in the configuration of its nodes."""
 DURABILITY: Final = "__pregel_durability"
 """Key of when a step is kept."""
+NODE_FINISHED: Final = "__pregel_node_finished"
+"""Key of the function that is told of every node that has finished."""
 READ: Final = "__pregel_read"
 """Key of the function with which a node reads the state; a client cannot send one."""
 REPLAY_STATE: Final = "__pregel_replay_state"
@@ -42,6 +46,26 @@ TASK_ID: Final = "__pregel_task_id"
 """Key of the id of a visit."""
 INTERRUPT: Final = "__interrupt__"
 """Key under which LangGraph returns what a run waits for."""
+
+
+def read_interrupt_value() -> Any:
+    """Return what LangGraph's `interrupt` shows, to the caller whom it asks which interrupt of the node this is.
+
+    It tells that number's keeper nothing of what is shown, so it is read where `interrupt` keeps it; None where it
+    keeps it no more.
+    """
+    return sys._getframe(2).f_locals.get("value")
+
+
+def watch_interrupts(scratchpad: Any, note: Callable[[Any], None]) -> None:
+    """Let `note` be told what every interrupt by this scratchpad shows, before it is answered or not."""
+    count = scratchpad.interrupt_counter
+
+    def count_noted_interrupt() -> int:
+        note(read_interrupt_value())
+        return int(count())
+
+    object.__setattr__(scratchpad, "interrupt_counter", count_noted_interrupt)  # its class is frozen
 
 
 def keep_checkpoint_allowlist(

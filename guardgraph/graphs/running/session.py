@@ -18,6 +18,7 @@ from langgraph.runtime import get_runtime
 from guardgraph.graphs.running.admission import REQUEST_KEY
 from guardgraph.graphs.running.frame import Frame, Part
 from guardgraph.graphs.running.langgraph import CHECKPOINTER, READ
+from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.plain.json import (
@@ -29,6 +30,7 @@ from guardgraph.plain.json import (
     measure_json,
     restore_json_numbers,
 )
+from guardgraph.plain.log import log_failure
 from guardgraph.state.context import Caller, Context, build_server_caller
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import Asking, Opening, RecordedCall, Recording
@@ -353,6 +355,14 @@ class Visit:
     def active_seconds(self) -> float:
         """Seconds for which the run had been active when the node's time ended; it ends here, unless it has ended."""
         return self.end_node_time() if self._active is None else self._active
+
+    def log_failure(self, error: Exception) -> None:
+        """Tell the log that this node failed, unless the run is decided again or the node stopped it."""
+        if self.session.is_replay or isinstance(error, Stop):
+            return
+        name, run_id = self.part.declaration.name, self.session.run_id
+        what = f"guard_error:{name} closed the run {run_id} of {self.part.frame.name}"
+        log_failure(what, error, run_id=run_id, node=name)
 
     def end_node_time(self) -> float:
         """Let the node's time end here, and return the seconds for which the run has been active."""

@@ -1,0 +1,244 @@
+"""A function of a user's that fails: the result names its file, line and name, and the log has the traceback."""
+
+from __future__ import annotations
+
+import json
+import logging
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from langchain_core.runnables import RunnableLambda
+from rag_agents import QUESTION, agent
+from recorded_runs import recorded
+from runs import MODES, run
+from ticket_pattern import TICKET, triage
+
+from guardgraph import ConfigurationError, replay
+from guardgraph.grammar import Call
+from guardgraph.graphs.replay.whatif import judge_recording_again
+from guardgraph.plain.errors import ExpectedFailure
+from guardgraph.plain.log import locate_failure, log_failure
+
+HERE = Path(__file__)
+SECRET = "password=hunter2"
+
+
+def raises(request):
+    """Fail inside of a library."""
+    return json.loads("{" + SECRET)  # FAILS HERE
+
+
+def line_of(mark):
+    """Return the number of the line of this file that ends with a mark."""
+    return next(at for at, line in enumerate(HERE.read_text("utf-8").splitlines(), 1) if line.endswith(f"# {mark}"))
+
+
+AT = {"file": HERE.name, "line": line_of("FAILS HERE"), "function": "raises"}
+
+
+async def araises(request):
+    """Fail as an async function does."""
+    raises(request)
+
+
+class Raises:
+    """A tool that is an object."""
+
+    def __call__(self, request):
+        """Fail."""
+        raises(request)
+
+
+FUNCTIONS = {
+    "a function": raises,
+    "an async function": araises,
+    "an object": Raises(),
+    "a Runnable": RunnableLambda(raises),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_tool_that_fails_is_named_by_its_own_line(name, mode, caplog):
+    """Not by the line of the library that it called; the log has the way there."""
+    tool = FUNCTIONS[name]
+    if name == "an async function" and mode not in ("ainvoke", "astream"):
+        pytest.skip("an async function of a sync run is run as one")
+    result = run(triage(tool=tool), TICKET, mode)
+    assert (result["stop_reason"], result["details"]["at"]) == ("tool_invalid_output:lookup", AT)
+    [record] = [record for record in caplog.records if record.name == "guardgraph"]
+    assert (record.levelno, "decoder.py" in record.getMessage()) == (logging.WARNING, True)
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_a_proposer_that_fails_is_named_too(mode, caplog):
+    """A rule that raises closes the run, and details and log say where."""
+    result = run(triage(raises), TICKET, mode)
+    assert (result["stop_reason"], result["details"]["at"]) == ("guard_error:label", AT)
+    [record] = [record for record in caplog.records if record.name == "guardgraph"]
+    assert (record.levelno, record.guardgraph_node) == (logging.ERROR, "label")
+    assert record.guardgraph_run_id == result["run_id"]
+
+
+def away(request):
+    """Fail as a server would."""
+    raise ConnectionError("away")
+
+
+def test_a_proposer_that_fails_like_a_server_is_named():
+    """Its reason is that of a model's failure, and the place is its own."""
+    result = triage(away).invoke(TICKET)
+    assert (result["stop_reason"], result["details"]["at"]["function"]) == ("llm_timeout", "away")
+
+
+def fails_in_guard(state, run):
+    """Fail in a body that calls nobody."""
+    return raises(state)
+
+
+def fails_in_act(state, run):
+    """Fail after a call."""
+    yield Call("tool", lambda request: "Ada", {})
+    raises(state)
+
+
+@pytest.mark.parametrize(
+    ("node", "body"),
+    [("label_guard", fails_in_guard), ("lookup", fails_in_act), ("routed", fails_in_guard), ("lookup", fails_in_guard)],
+)
+def test_a_body_that_fails_is_named(node, body, caplog):
+    """In a guard, a node that calls and an ending."""
+    result = triage(bodies={node: body}).invoke(TICKET)
+    assert (result["stop_reason"], result["details"]["at"]) == (f"guard_error:{node}", AT)
+    assert [record.guardgraph_node for record in caplog.records] == [node]
+
+
+def test_what_the_grammar_refuses_names_no_place(caplog):
+    """A body that broke the grammar has failed nowhere; the log says what it did."""
+    result = triage(bodies={"label_guard": lambda state, run: {}}).invoke(TICKET)
+    assert "at" not in result["details"]
+    assert "GrammarBreach: returned a dict" in caplog.text
+
+
+def test_a_failure_that_was_to_be_expected_is_not_logged(caplog):
+    """A tool that says so tells what there is to tell."""
+
+    def expected(request):
+        raise ExpectedFailure("closed", {"desk": request["desk"]})
+
+    result = triage(tool=expected).invoke(TICKET)
+    assert ("at" in result["details"], caplog.records) == (False, [])
+
+
+def test_a_replay_tells_the_recorded_place_and_logs_nothing(caplog):
+    """Lines that moved change no verdict, and a recording of before 0.7 has no places."""
+    bodies = {"routed": fails_in_guard}
+    for made in (lambda **kept: triage(raises, **kept), lambda **kept: triage(bodies=bodies, **kept)):
+        recording = recorded(made)
+        caplog.clear()
+        assert replay(made(), recording) == recording["result"]
+        for place in ({"file": "elsewhere.py", "line": 1, "function": "raises"}, None):
+            for details in (recording["result"]["details"], *_list_recorded_details(recording)):
+                details.pop("at", None)
+                details.update({} if place is None else {"at": place})
+            _keep_details(recording)
+            assert replay(made(), recording) == recording["result"]
+            assert judge_recording_again(made().frame, recording).kind == "same"
+        assert caplog.records == []
+
+
+_READ: list = []
+
+
+def _list_recorded_details(recording):
+    """Return the details of the failures that were recorded."""
+    _READ[:] = [(call, json.loads(call["outcome"])) for call in recording["calls"]]
+    return [outcome[1]["details"] for _, outcome in _READ if outcome[0] == "failure"]
+
+
+def _keep_details(recording):
+    for call, outcome in _READ:
+        call["outcome"] = json.dumps(outcome)
+
+
+def test_nothing_is_printed_where_nobody_listens():
+    """A program that configures no logging prints no traceback, and neither does the command line."""
+    script = "from ticket_pattern import *; print(triage(tool=lambda request: 1 / 0).invoke(TICKET)['stop_reason'])"
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=HERE.parent, check=False, timeout=120
+    )
+    assert (ran.stdout.strip(), ran.stderr) == ("tool_invalid_output:lookup", "")
+
+
+def test_the_log_has_no_credentials_and_the_result_no_folders(caplog):
+    """Messages, lines of code and causes are masked in the log; a place is the end of a path."""
+    try:
+        try:
+            raise ValueError("password=hunter2")
+        except ValueError as error:
+            raise RuntimeError("after that") from error
+    except RuntimeError as error:
+        log_failure("it failed", error)
+        place = locate_failure(error)
+    assert caplog.text.count("password=[key]") >= 2
+    assert ("hunter2" in caplog.text, place["file"]) == (False, HERE.name)
+
+
+def test_a_file_in_a_package_is_told_as_its_module_is(tmp_path, monkeypatch):
+    """`agents/tools.py` of the module agents.tools; a file that is run is told by its name."""
+    (tmp_path / "desks").mkdir()
+    for name in ("__init__", "tools"):
+        (tmp_path / "desks" / f"{name}.py").write_text("def fail(request):\n    return 1 / 0\n", "utf-8")
+    (tmp_path / "script.py").write_text("def fail(request):\n    return 1 / 0\n", "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    import desks
+    import desks.tools
+
+    script = runpy.run_path(str(tmp_path / "script.py"))
+    files = []
+    for tool in (desks.fail, desks.tools.fail, script["fail"]):
+        files.append(triage(tool=tool).invoke(TICKET)["details"]["at"])
+    assert [(at["file"], at["line"]) for at in files] == [
+        ("desks/__init__.py", 2),
+        ("desks/tools.py", 2),
+        ("script.py", 2),
+    ]
+
+
+class Full:
+    """A recorder whose disk is full."""
+
+    def __init__(self, timeout=None):
+        self.timeout = timeout
+
+    def record(self, run):
+        """Fail."""
+        raise OSError("no space left")
+
+
+@pytest.mark.parametrize("timeout", [None, 20.0])
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_a_recorder_that_fails_is_logged(mode, timeout, caplog):
+    """The audit says that there is no record, the log why."""
+    result = run(agent(recorder=Full(timeout)), QUESTION, mode)
+    assert result["audit"]["error"] == {"type": "OSError", "message": "no space left"}
+    assert "the recorder did not keep a run" in caplog.text
+    assert "raise OSError" in caplog.text
+
+
+def test_a_log_that_fails_changes_no_run():
+    """Whatever a filter of somebody's does."""
+
+    def broken(record):
+        raise ConfigurationError("no")
+
+    logger = logging.getLogger("guardgraph")
+    logger.addFilter(broken)
+    try:
+        result = triage(tool=raises).invoke(TICKET)
+    finally:
+        logger.removeFilter(broken)
+    assert result["stop_reason"] == "tool_invalid_output:lookup"
