@@ -17,7 +17,6 @@ from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.running.end import build_recording
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
-from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.plain.version import read_package_version
 from guardgraph.state.recording import Recording, validate_recording
@@ -64,13 +63,16 @@ def load_deriving_agent(agent: GuardedGraph[Any, Any, Any] | str, recording: Jso
 def _find_recorded_settings(frame: Frame, target: str, recording: JsonObject) -> dict[str, Settings]:
     """Return the recorded settings that are not an agent's own, as far as its factory takes them."""
     found: dict[str, Settings] = {}
-    for name, ours, plain in zip(SETTINGS, (frame.policy, frame.budget), frame.plain_settings, strict=True):
-        if recording.get(name) == plain or not is_factory_setting(target, "agent", name):
+    for name, ours in zip(SETTINGS, (frame.policy, frame.budget), strict=True):
+        said = recording.get(name)
+        if not isinstance(said, dict) or not is_factory_setting(target, "agent", name):
             continue
         try:
-            found[name] = type(ours).model_validate_json(canonical_json(recording.get(name)))
+            restored = type(ours).restore(said, version=str(recording.get("guardgraph")))
         except ValidationError:  # other settings than there are now: each of them is named as a difference
             continue
+        if restored.plain() != ours.plain():
+            found[name] = restored
     return found
 
 

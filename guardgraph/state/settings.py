@@ -8,9 +8,10 @@ kinds are made with `Tightens`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Final, Self, TypeAlias, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 from pydantic.fields import FieldInfo
 
 from guardgraph.plain.errors import ConfigurationError, format_given_value, format_validation_lines
@@ -61,8 +62,25 @@ Check: TypeAlias = Annotated[bool, Tightens.either]
 """Whether a check runs; on if either says so."""
 
 
-LATER: Final = "since 0.7"
-"""Marks a field that came when there were recordings and waiting runs without it."""
+@dataclass(frozen=True, slots=True)
+class Later:
+    """Marks a field that came when there were recordings and waiting runs without it."""
+
+    version: tuple[int, int]
+    """Of guardgraph, that brought it."""
+    before: bool | int | str | None = None
+    """What a run of an earlier version went by; the field's default where None."""
+
+    def is_missing_in(self, version: str) -> bool:
+        """Say whether a version of guardgraph had no such field."""
+        major, minor, *_ = (*version.split("."), "", "")
+        return (int(major), int(minor)) < self.version if major.isdecimal() and minor.isdecimal() else False
+
+
+LATER: Final = Later((0, 7))
+"""Of a field of 0.7 whose default says what held before."""
+LATER_CHECK: Final = Later((0, 7), before=False)
+"""Of a check of 0.7 that is on by default: runs of before went without it."""
 
 
 class Settings(BaseModel):
@@ -72,6 +90,9 @@ class Settings(BaseModel):
 
     filled: ClassVar[tuple[str, ...]] = ()
     """Fields that a factory fills where they are left out, so that their default says nothing."""
+
+    _unknown: frozenset[str] = PrivateAttr(default=frozenset())
+    """Of settings that were read from a recording: fields that its version of guardgraph did not have."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
@@ -132,7 +153,30 @@ class Settings(BaseModel):
 
     def _is_later_default(self, name: str) -> bool:
         field = type(self).model_fields[name]
-        return LATER in field.metadata and getattr(self, name) == field.default
+        is_default = name in self._unknown or getattr(self, name) == field.default
+        return is_default and self._find_later_mark(name) is not None
+
+    @classmethod
+    def _find_later_mark(cls, name: str) -> Later | None:
+        return next((item for item in cls.model_fields[name].metadata if isinstance(item, Later)), None)
+
+    @classmethod
+    def restore(cls, said: JsonObject, *, version: str) -> Self:
+        """Return settings as a recording has them: what its version did not check yet is off.
+
+        Args:
+            said: what `recorded` returned.
+            version: of guardgraph, that recorded it.
+
+        Raises:
+            ValidationError: these are other settings than there are now.
+        """
+        made = cls.model_validate_json(canonical_json(said))
+        marks = {name: mark for name in cls.model_fields.keys() - said if (mark := cls._find_later_mark(name))}
+        unknown = {name: mark.before for name, mark in marks.items() if mark.is_missing_in(version)}
+        made = made.model_copy(update={name: value for name, value in unknown.items() if value is not None})
+        made._unknown = frozenset(unknown)
+        return made
 
     def plain(self) -> JsonObject:
         """Return the settings as plain JSON, those too that nobody validated."""
