@@ -272,11 +272,10 @@ class _Lexicon(NamedTuple):
     """Opposites that carry no content: *before*, *more*."""
     kinds: Mapping[str, str]
     asking: frozenset[str]
-    is_denied_twice: bool
-    """Whether two negations of a clause are one: *no vino nadie*."""
 
 
 _DENIED_TWICE: Final = frozenset({"es", "fr", "ru", "uk"})
+"""Languages in which two negations of a clause are one: *no vino nadie*."""
 
 
 @cache
@@ -297,7 +296,6 @@ def _load_lexicon(language: str) -> _Lexicon:
         plain=plain,
         kinds=kinds,
         asking=frozenset(" ".join(lists["asking"]).split()),
-        is_denied_twice=language in _DENIED_TWICE,
     )
 
 
@@ -340,37 +338,54 @@ def _spell_out_negation(match: re.Match[str]) -> str:
 
 
 def _read_tokens(tokens: Sequence[str], language: str) -> _Read:
-    lexicon, dropped = _load_lexicon(language), _load_plain_words(language)
     words, denials, kinds = list[_Word](), list[tuple[int, str]](), set[str]()
-    stops, runs = set[int](), set[int]()
-    stems = stem_words(tokens, language)
-    at = 0
+    stops, runs, at = set[int](), set[int](), 0
     while at < len(tokens):
-        token = tokens[at]
-        length, denies = _match_phrase(tokens, at, lexicon)
+        read = _read_token(tokens[at], language)
+        length, denies = _match_phrase(tokens, at, read.phrases) if read.phrases else (0, False)
         if length:
-            if denies and not (token == "no" and tokens[at + 1 : at + 2] and tokens[at + 1][0].isdigit()):
-                follows = lexicon.kinds.get(tokens[at + length], "") if at + length < len(tokens) else ""
-                denials.append((len(words), follows if follows == "whole" else ""))
+            follows = tokens[at + length] if at + length < len(tokens) else ""
+            if denies and not (tokens[at] == "no" and follows[:1].isdigit()):
+                is_of_all = follows != "" and _read_token(follows, language).kind == "whole"
+                denials.append((len(words), "whole" if is_of_all else ""))
             runs.add(len(words))
             at += length
             continue
         at += 1
-        if token in _MARKS:
-            stops.add(len(words))
-        elif (kind := lexicon.kinds.get(token)) is not None:
-            kinds.add(kind)
-        known = lexicon.opposites.get(token) or lexicon.opposites.get(f"~{stems[at - 1]}")
-        if known is not None:
-            words.append(_Word(*known, token not in lexicon.plain))
-        elif token not in dropped and token not in _MARKS:
-            words.append(_Word(stems[at - 1], 0, is_content=True))
+        if read.kind:
+            kinds.add(read.kind)
+        if read.word is not None:
+            words.append(read.word)
         else:
-            runs.add(len(words))
-    reached = _find_reaches(words, denials, stops, runs, lexicon)
+            (stops if read.is_mark else runs).add(len(words))
     if "waiting" in kinds:
-        reached = [item if item.needs else item._replace(needs="waiting") for item in reached]
+        denials = [(place, needs or "waiting") for place, needs in denials]
+    reached = _find_reaches(words, denials, stops, runs | stops, is_twice=language in _DENIED_TWICE)
     return _Read("", tuple(words), tuple(reached), frozenset(kinds))
+
+
+class _Token(NamedTuple):
+    """What a word or mark may be, wherever it stands."""
+
+    word: _Word | None
+    """None of a mark and of a small word."""
+    kind: str
+    """One of the kinds of `_Read`, or none."""
+    phrases: Sequence[tuple[tuple[str, ...], bool]]
+    """The phrases that begin with it."""
+    is_mark: bool
+
+
+@remember_by_text(texts=65_536, chars=40)
+def _read_token(token: str, language: str) -> _Token:
+    lexicon, [stem] = _load_lexicon(language), stem_words([token], language)
+    is_mark, word = token in _MARKS, None
+    known = lexicon.opposites.get(token) or lexicon.opposites.get(f"~{stem}")
+    if known is not None:
+        word = _Word(*known, token not in lexicon.plain)
+    elif token not in _load_plain_words(language) and not is_mark:
+        word = _Word(stem, 0, is_content=True)
+    return _Token(word, lexicon.kinds.get(token, ""), lexicon.phrases.get(token, ()), is_mark)
 
 
 def _is_mostly_quoted(sentence: str) -> bool:
@@ -379,22 +394,22 @@ def _is_mostly_quoted(sentence: str) -> bool:
     return 2 * quoted > len(sentence) or (not quoted and sentence.count('"') % 2 == 1)
 
 
-def _match_phrase(tokens: Sequence[str], at: int, lexicon: _Lexicon) -> tuple[int, bool]:
-    for phrase, denies in lexicon.phrases.get(tokens[at], ()):
+def _match_phrase(tokens: Sequence[str], at: int, phrases: Sequence[tuple[tuple[str, ...], bool]]) -> tuple[int, bool]:
+    for phrase, denies in phrases:
         if tuple(tokens[at : at + len(phrase)]) == phrase:
             return len(phrase), denies
     return 0, False
 
 
 def _find_reaches(
-    words: Sequence[_Word], denials: Sequence[tuple[int, str]], stops: set[int], runs: set[int], lexicon: _Lexicon
+    words: Sequence[_Word], denials: Sequence[tuple[int, str]], stops: set[int], runs: set[int], *, is_twice: bool
 ) -> list[_Denial]:
     """Return what each negation may deny: the words behind it up to the next small word, else those before it."""
     found, clause = list[_Denial](), -1
     ends = sorted(stops)
     for place, needs in denials:
         number = sum(end <= place for end in ends)
-        if lexicon.is_denied_twice and number == clause:
+        if is_twice and number == clause:
             continue
         clause = number
         reach = list[int]()
