@@ -21,6 +21,7 @@ EVENTS = (
         """maintenance migration upgrade operation operations work works recovery restoration window repairs repair
     resolution remediation mitigation rectification normalisation normalization reinstatement resumption"""
     )
+    | read_claim_words("closing", "handovers")
 )
 _SERVICE = read_claim_words("closing", "service")
 
@@ -95,6 +96,15 @@ DOING = split_claim_words("""run runs ran running go goes going pay pays through
 )
 """What a service does when it is well."""
 WELL = split_claim_words("normally fine properly correctly smoothly perfectly flawlessly again")
+ANNOUNCING = read_claim_words("closing", "announcing")
+NEWS = read_claim_words("closing", "news")
+"""Whoever does the former *again*, or is *back* with one of the latter, tells of no end."""
+ROLLOUTS = read_claim_words("closing", "rollouts")
+WENT_WELL = read_claim_words("closing", "went_well")
+DUTY = read_claim_words("closing", "duty")
+"""What *returned to* one of these is well."""
+RETURNING = read_claim_words("closing", "returning")
+"""What a trouble does that was gone, *but* ..."""
 AS_USUAL = split_claim_words("expected intended usual normal designed before always planned")
 BACK_AT = split_claim_words("where on with under below within above in online up at since now and for again")
 """What is *back* there is well."""

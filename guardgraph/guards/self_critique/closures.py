@@ -38,6 +38,8 @@ from guardgraph.guards.self_critique.verbs import VerbGroup, is_claim_made, read
 _NOW = split_claim_words("now currently anymore left remain remains remaining present moment point")
 _UNKNOWN = split_claim_words("evidence sign signs indication indications reason proof guarantee doubt confirmation way")
 _FAILED = split_claim_words("failed crashed timed dropped declined")
+_MEASURES = split_claim_words("the to a an its our one two three four five six seven eight nine ten several half")
+_LEVELS = split_claim_words("to at under below within above where down")
 _PERFECT = split_claim_words("has have")
 _SEEING = split_claim_words("see seeing shows show detect observe observing")
 
@@ -146,6 +148,8 @@ def find_closures(tokens: list[str]) -> Iterator[str]:
 def _is_closure_phrase_said(tokens: list[str], at: int) -> bool:
     """Say whether a phrase that begins with a preposition is said of something: *is in sync*."""
     said = {"is", "are", "was", "were", "be", "been", "now"}
+    if tokens[at : at + 2] in (["came", "back"], ["come", "back"]) and _is_trouble_back(tokens, at + 1):
+        return False
     is_loose = tokens[at] not in ("in", "within", "at", "on")
     return is_loose or at <= 1 or bool(said & set(tokens[max(0, at - 4) : at])) or tokens[at - 1] in closing.DOING
 
@@ -166,7 +170,8 @@ def _index_closure_readers() -> dict[str, Reader]:
         "passing": well.READERS["passing"],
     }
     readers |= dict.fromkeys(closing.STATES, _read_state_closure)
-    readers |= dict.fromkeys(("return", "returns", "returned", "went", "reverted"), _read_return_closure)
+    readers |= dict.fromkeys(("return", "returns", "returned", "reverted"), _read_return_closure)
+    readers["went"] = combine_claim_readers(_read_return_closure, well.READERS["went"])
     readers |= dict.fromkeys(closing.RECOVERIES, _read_recovery_closure)
     readers |= {
         "fix": lambda tokens, at: _read_recovery_closure(tokens, at) or _read_infinitive_closure(tokens, at),
@@ -252,6 +257,8 @@ def _read_past_closure(tokens: list[str], at: int) -> str | None:
         return None
     if token in closing.PASSIVE and not read_verb_group(tokens, at).words & BEING:
         return None
+    if _is_other_end(tokens, at):
+        return None
     is_event = _is_closing_event(tokens, at) or (
         read_word_after(tokens, at) in closing.FAILINGS and token in ("stopped", "ceased")
     )
@@ -262,9 +269,22 @@ def _read_past_closure(tokens: list[str], at: int) -> str | None:
     return token if not is_other and is_closure_made(tokens, at) else None
 
 
+def _is_other_end(tokens: list[str], at: int) -> bool:
+    """Say whether something else ends: *we concluded that ...*, *it ended up full*, *it was closed with an error*."""
+    follows, rest = read_word_after(tokens, at), tokens[at + 1 : at + 6]
+    if tokens[at] == "concluded":
+        return follows == "that" or (follows in STARTERS and not FINITE.isdisjoint(rest[1:]))
+    if tokens[at] == "ended" and follows == "up":
+        return True
+    is_failure = not (closing.TROUBLE | {"code", "status", "exit", "timeout"}).isdisjoint(rest)
+    return follows == "with" and is_failure and {"no", "zero", "fewer", "minor"}.isdisjoint(rest)
+
+
 def _read_state_closure(tokens: list[str], at: int) -> str | None:
     """Read *the outage is over*, *maintenance is complete*."""
     token, follows = tokens[at], read_word_after(tokens, at)
+    if _is_other_end(tokens, at):
+        return None
     if token == "finished" and not is_content_word(follows) and _is_closing_event(tokens, at):
         return token if is_closure_made(tokens, at) else None
     is_declared = not {"declare", "declared", "consider", "pronounce", "call"}.isdisjoint(tokens[max(0, at - 6) : at])
@@ -275,7 +295,7 @@ def _read_state_closure(tokens: list[str], at: int) -> str | None:
         is_said = read_verb_group(tokens, at).has_being_verb or bool(_read_status_label(tokens, at))
         if subject and not (is_said and closing.ENDING_SOON.isdisjoint(subject)):
             return None
-    is_measure = token in ("over", "past") and (follows[0].isdigit() or follows in ("the", "to", "a", "its", "our"))
+    is_measure = token in ("over", "past") and (follows[0].isdigit() or follows in _MEASURES)
     return token if not is_measure and is_closure_made(tokens, at) else None
 
 
@@ -330,30 +350,37 @@ def _read_gerund_closure(tokens: list[str], at: int) -> str | None:
     is_headed = (
         read_word_before(tokens, at) in STOPS and FINITE.isdisjoint(rest) and not closing.TROUBLE.isdisjoint(rest)
     )
-    closes = tokens[at] == "closing" and (is_headed or read_verb_group(tokens, at).words & {"are", "am"})
+    closes = (
+        tokens[at] == "closing"
+        and rest[:1] != ["in"]
+        and (is_headed or read_verb_group(tokens, at).words & {"are", "am"})
+    )
     return "closed" if closes and _is_closing_event(tokens, at) and is_closure_made(tokens, at) else None
 
 
 def _read_return_closure(tokens: list[str], at: int) -> str | None:
     """Read *returned to normal*, *will return to normal*."""
     goal = tokens[at + 1 : at + 5]
-    is_stated = tokens[at] != "return" or read_verb_group(tokens, at).is_future
+    group, subject = read_verb_group(tokens, at), read_word_before(tokens, at)
+    is_stated = tokens[at] != "return" or group.is_future or (is_content_word(subject) and subject.endswith("s"))
     if not closing.NORMAL.isdisjoint(read_clause_before(tokens, at, 4)) and tokens[at] == "returned":
         return "back to normal" if is_closure_made(tokens, at) else None
-    group, follows = read_verb_group(tokens, at), read_word_after(tokens, at)
+    follows = read_word_after(tokens, at)
     is_here = (
         group.words & {"has", "have"} and tokens[at] == "returned" and follows in (*STOPS, "in", "at", "for", "since")
     )
     if is_here and (closing.PEOPLE | closing.TROUBLE).isdisjoint(read_clause_before(tokens, at)):
         return "back" if is_closure_made(tokens, at) else None
-    is_normal = goal[:1] == ["to"] and not closing.NORMAL.isdisjoint(goal)
-    return "back to normal" if is_normal and is_stated and is_closure_made(tokens, at, at + 3) else None
+    group = group if group.words else group._replace(words=frozenset({"do"} if tokens[at] != "returned" else ()))
+    is_normal = goal[:1] == ["to"] and not (closing.NORMAL.isdisjoint(goal) and closing.DUTY.isdisjoint(goal[1:3]))
+    is_made = is_normal and is_stated and is_closure_made(tokens, at, at + 3, group=group)
+    return "back to normal" if is_made else None
 
 
 def _read_back_closure(tokens: list[str], at: int) -> str | None:
     """Read *back to normal*, *is back*, *came back online*."""
     follows, goal = read_word_after(tokens, at), tokens[at + 1 : at + 5]
-    if read_word_before(tokens, at) in closing.MOVING:
+    if read_word_before(tokens, at) in closing.MOVING or _is_trouble_back(tokens, at):
         return None
     start = at - 1 if read_word_before(tokens, at) in ("came", "come", "brought") else at
     if follows == "to" and not closing.NORMAL.isdisjoint(goal):
@@ -382,6 +409,18 @@ def _read_back_closure(tokens: list[str], at: int) -> str | None:
     has_come = has_come or not {"came", "come", "brought"}.isdisjoint(tokens[max(0, at - 5) : at])
     is_level = follows == "to" and read_verb_group(tokens, at).has_being_verb and not "".join(goal[1:2]).endswith("ing")
     return "back" if (is_level or (is_here and has_come)) and is_closure_made(tokens, start, at + 1) else None
+
+
+def _is_trouble_back(tokens: list[str], at: int) -> bool:
+    """Say whether a trouble is back, or somebody with news: *the issue is back*, *we will be back with an update*."""
+    subject = read_clause_before(tokens, at)
+    if not closing.OURS.isdisjoint(subject) and read_word_after(tokens, at) in ("with", "in", "at", "soon", "later"):
+        return not (closing.NEWS | {"more", "minutes", "hour", "hours"}).isdisjoint(tokens[at + 1 : at + 9])
+    if read_word_after(tokens, at) in _LEVELS:
+        return False
+    is_trouble = not (closing.TROUBLE - {"cause"}).isdisjoint(subject)
+    is_it = "it" in subject and not {"gone", "disappeared", "vanished", "stopped"}.isdisjoint(tokens[:at])
+    return is_trouble or (is_it and not {"but", "yet"}.isdisjoint(tokens[max(0, at - 5) : at]))
 
 
 def _read_put_right_closure(tokens: list[str], at: int) -> str | None:

@@ -65,7 +65,7 @@ def _read_promise_guarantee(tokens: list[str], at: int) -> str | None:
         return name if _is_guarantee_given(tokens, at) else None
     if read_word_before(tokens, at) == "as" or (token == "guaranteed" and _is_guaranteed_attribute(tokens, at)):
         return None
-    is_term = token in promising.NOUNS and read_word_before(tokens, at) in promising.TERMS
+    is_term = token in promising.NOUNS and read_word_before(tokens, at) in promising.TERMS | promising.RESOURCES
     is_step = (
         token == "guaranteed"
         and not promising.TERMS.isdisjoint(tokens[at + 1 : at + 5])
@@ -142,7 +142,12 @@ def _is_promise_made(tokens: list[str], at: int) -> bool:
 def _read_certainly_guarantee(tokens: list[str], at: int) -> str | None:
     """Read *certainly*, *without a doubt*."""
     is_denied = {"not", "almost", "nearly"} & set(tokens[max(0, at - 2) : at + 2])
+    is_denied = is_denied or (tokens[at + 2 : at + 3] == ["not"] and tokens[at + 1] in _TELLING)
     return CERTAIN if not is_denied and is_claim_made(tokens, at, at + 1) else None
+
+
+_TELLING = frozenset({"had", "has", "have", "was", "were", "is", "are", "did", "do", "does"})
+"""Auxiliaries of what was or is; only *certainly will not* promises."""
 
 
 def _read_certain_guarantee(tokens: list[str], at: int) -> str | None:

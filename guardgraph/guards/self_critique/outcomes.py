@@ -171,6 +171,8 @@ def _read_prevents_guarantee(tokens: list[str], at: int) -> str | None:
     group, after = read_verb_group(tokens, at), read_clause_after(tokens, at)
     if tokens[at] in ("rule", "rules") and after[:1] != ["out"]:
         return None
+    if read_word_before(tokens, at) in ("help", "helps", "helped") or tokens[max(0, at - 2) : at] == ["help", "to"]:
+        return None
     lasting = group.is_future or not promising.LASTING.isdisjoint([*after, *tokens[max(0, at - 2) : at]])
     objects = TROUBLE | promising.HARM | {"this", "it"}
     if not lasting or objects.isdisjoint(after) or not read_clause_before(tokens, at):

@@ -44,6 +44,8 @@ MEASURED = read_claim_words("promising", "measured")
 CERTAINLY = split_claim_words("certainly definitely undoubtedly doubtless unquestionably surely")
 TERMS = read_claim_words("promising", "terms")
 """Beside these a guarantee or a promise is a term of trade or of technology."""
+RESOURCES = read_claim_words("promising", "resources")
+"""What a scheduler or a queue guarantees."""
 PERFECT = read_claim_words("promising", "perfect")
 """What is so promises that it cannot fail."""
 PREVENTING = read_claim_words("promising", "preventing")

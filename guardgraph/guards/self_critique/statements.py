@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
+from guardgraph.guards.self_critique import closing
 from guardgraph.guards.self_critique.grammar import CONDITIONS, FINITE, PREPOSITIONS, TURNS, is_content_word
 from guardgraph.guards.self_critique.spoken import BREAK, COMMA, read_word_after, read_words_around
 from guardgraph.guards.self_critique.verbs import VerbGroup, is_claim_made, read_verb_group
@@ -32,7 +33,18 @@ def is_closure_made(tokens: list[str], at: int, end: int | None = None, *, group
         end: where it ends, after its first word where none is given.
         group: its verb group, where that is not simply what stands before it.
     """
-    return not _is_partial_closure(tokens, at) and is_claim_made(tokens, at, end or at + 1, group=group)
+    if _is_partial_closure(tokens, at) or _is_taken_back(tokens, end or at + 1):
+        return False
+    return is_claim_made(tokens, at, end or at + 1, group=group)
+
+
+def _is_taken_back(tokens: list[str], end: int) -> bool:
+    """Say whether the sentence goes on to say that the trouble is there again: *was gone, but it is back*."""
+    following = tokens[end : end + 14]
+    turn = next((place for place, token in enumerate(following) if token in ("but", "yet", "however")), None)
+    said = following[turn + 1 : turn + 9] if turn is not None else []
+    came = next((place for place, token in enumerate(said) if token in closing.RETURNING), None)
+    return came is not None and said[came + 1 : came + 2] not in (["to"], ["online"], ["up"], ["in"])
 
 
 def _is_partial_closure(tokens: list[str], at: int) -> bool:

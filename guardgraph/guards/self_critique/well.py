@@ -36,7 +36,7 @@ def _read_good_closure(tokens: list[str], at: int) -> str | None:
 
 def _was_well_before(tokens: list[str], at: int) -> bool:
     """Say whether something was well before the trouble: *was stable until 9 am*."""
-    is_past = read_verb_group(tokens, at).words & {"was", "were", "had"}
+    is_past = read_verb_group(tokens, at).words & {"was", "were", "had"} or read_word_before(tokens, at) == "went"
     around = tokens[max(0, at - 12) : at + 8]
     return bool(is_past) and not {"until", "before", "previously", "when", "while"}.isdisjoint(around)
 
@@ -158,8 +158,10 @@ def _read_without_trouble_closure(tokens: list[str], at: int) -> str | None:
 def _read_again_closure(tokens: list[str], at: int) -> str | None:
     """Read *can log in again*, *mail arrives again*: what is so again is well, trouble and attempts aside."""
     before = read_clause_before(tokens, at)
-    if not closing.REPEATED.isdisjoint([*before, *read_clause_after(tokens, at, 3)]):
+    if not closing.REPEATED.isdisjoint([*before, *read_clause_after(tokens, at, 3)]) or _is_news(before):
         return None
+    if before[-1:] == ["back"] and ("it" in before or not closing.TROUBLE.isdisjoint(before)):
+        return None  # what is back is read by itself
     start = at - len(before)
     if "may" in before and before[-1] != "may" and "able" not in before and {"you", *closing.USERS} & set(before):
         return (
@@ -179,6 +181,25 @@ def _read_again_closure(tokens: list[str], at: int) -> str | None:
     if tokens[verb] not in _list_closing_verbs():
         group = group.drop_words("being")
     return "again" if is_closure_made(tokens, verb, at + 1, group=group) else None
+
+
+def _is_news(before: list[str]) -> bool:
+    """Say whether somebody will tell something again: *we will update this page again*, *will update again soon*."""
+    if not closing.NEWS.isdisjoint(before) and "will" in before:
+        return True
+    return not closing.ANNOUNCING.isdisjoint(before) and not closing.OURS.isdisjoint(before)
+
+
+def _read_went_well_closure(tokens: list[str], at: int) -> str | None:
+    """Read *the migration went well*, *the upgrade went through without problems*; not *what went well*."""
+    subject, said = read_clause_before(tokens, at, 8), tokens[at + 1 : at + 8]
+    if (closing.EVENTS | closing.ROLLOUTS | {"all"}).isdisjoint(subject) or {"what", "that"} & {*subject[-2:]}:
+        return None
+    is_well = bool(said) and (said[0] in closing.WENT_WELL or said[:2] in (["according", "to"], ["to", "plan"]))
+    is_well = is_well or (said[:1] == ["as"] and said[1:2] != [] and said[1] in closing.AS_USUAL)
+    is_well = is_well or (said[:1] == ["through"] and "without" in said)
+    is_over = {"until", "till", "first", "initially", "before"}.isdisjoint(said)
+    return "went well" if is_well and is_over and is_closure_made(tokens, at, at + 2) else None
 
 
 def _list_closing_verbs() -> frozenset[str]:
@@ -248,6 +269,7 @@ def _index_well_closure_readers() -> dict[str, Reader]:
         "everything": _read_everything_closure,
         "resume": _read_resume_closure,
         "safe": _read_safe_again_closure,
+        "went": _read_went_well_closure,
     }
     return readers | {
         "again": _read_again_closure,
