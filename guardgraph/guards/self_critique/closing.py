@@ -105,6 +105,10 @@ DUTY = read_claim_words("closing", "duty")
 """What *returned to* one of these is well."""
 RETURNING = read_claim_words("closing", "returning")
 """What a trouble does that was gone, *but* ..."""
+ROLLED = read_claim_words("closing", "rolled")
+"""What is done to a service in a maintenance, and ends it when it went *without problems*."""
+TASKS = read_claim_words("closing", "tasks")
+"""That these are done says nothing of an incident."""
 AS_USUAL = split_claim_words("expected intended usual normal designed before always planned")
 BACK_AT = split_claim_words("where on with under below within above in online up at since now and for again")
 """What is *back* there is well."""

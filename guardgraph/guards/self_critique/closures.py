@@ -41,6 +41,7 @@ _FAILED = split_claim_words("failed crashed timed dropped declined")
 _MEASURES = split_claim_words("the to a an its our one two three four five six seven eight nine ten several half")
 _LEVELS = split_claim_words("to at under below within above where down")
 _PERFECT = split_claim_words("has have")
+_SEEN = split_claim_words("seen noticed observed detected had experienced received")
 _SEEING = split_claim_words("see seeing shows show detect observe observing")
 
 
@@ -93,6 +94,15 @@ def _is_trouble_absent(after: list[str], before: list[str]) -> bool:
     return is_there or is_seen or has_been or is_short or before[-2:] == ["have", "been"] or before[-1:] == ["been"]
 
 
+def _read_none_seen_closure(tokens: list[str], at: int) -> str | None:
+    """Read *we have not seen any further errors*."""
+    said, group = tokens[at + 1 : at + 4], read_verb_group(tokens, at - 1)
+    is_denied = "not" in group.words and not group.words.isdisjoint(_PERFECT) and tokens[at - 1] in _SEEN
+    is_meant = not closing.LEFT_OVER.isdisjoint(said[:1]) and not closing.TROUBLE.isdisjoint(said)
+    is_made = is_denied and is_meant and is_closure_made(tokens, at - 1, at + 1, group=group.drop_words("not"))
+    return "no further impact" if is_made else None
+
+
 def _read_zero_closure(tokens: list[str], at: int) -> str | None:
     """Read *errors are down to zero*; *zero errors* is read like *no errors*."""
     if read_word_before(tokens, at) in ("to", "at"):
@@ -116,6 +126,7 @@ _GONE_READERS: dict[str, Reader] = {
     NO_LONGER: _read_no_longer_closure,
     "anymore": _read_anymore_closure,
     "zero": _read_zero_closure,
+    "any": _read_none_seen_closure,
 }
 """What reads each word."""
 
@@ -215,6 +226,11 @@ def _read_status_label(tokens: list[str], start: int) -> list[str]:
     return read_clause_before(tokens, start - 1, 4) if start > 1 and tokens[start - 1] == BREAK else []
 
 
+def _is_task_label(label: list[str]) -> bool:
+    """Say whether what stands before a place is something to do: *immediate actions (completed)*."""
+    return not closing.TASKS.isdisjoint(label) and (closing.EVENTS | {"status"}).isdisjoint(label)
+
+
 def _read_perfect_closure(tokens: list[str], at: int) -> str | None:
     """Read *the problem has been ...*: what has been done to a trouble ends it, unless it is known to go on."""
     group = read_verb_group(tokens, at)
@@ -276,6 +292,10 @@ def _is_other_end(tokens: list[str], at: int) -> bool:
         return follows == "that" or (follows in STARTERS and not FINITE.isdisjoint(rest[1:]))
     if tokens[at] == "ended" and follows == "up":
         return True
+    if tokens[at] in ("done", "completed", "complete") and _is_task_label(_read_status_label(tokens, at)):
+        return True
+    if tokens[at] == "closed" and follows == "as":
+        return True  # what it was closed as is read by itself
     is_failure = not (closing.TROUBLE | {"code", "status", "exit", "timeout"}).isdisjoint(rest)
     return follows == "with" and is_failure and {"no", "zero", "fewer", "minor"}.isdisjoint(rest)
 
@@ -321,6 +341,8 @@ def _read_infinitive_closure(tokens: list[str], at: int) -> str | None:
 
 def _read_present_closure(tokens: list[str], at: int) -> str | None:
     """Read *this resolves the incident*."""
+    if _find_closing_past_form(tokens[at]) in closing.PASSIVE:
+        return None
     has_object = read_word_after(tokens, at) in (
         "the",
         "this",
@@ -418,6 +440,8 @@ def _is_trouble_back(tokens: list[str], at: int) -> bool:
         return not (closing.NEWS | {"more", "minutes", "hour", "hours"}).isdisjoint(tokens[at + 1 : at + 9])
     if read_word_after(tokens, at) in _LEVELS:
         return False
+    if read_word_after(tokens, at) == "in" and "same" in tokens[at + 2 : at + 4]:
+        return True
     is_trouble = not (closing.TROUBLE - {"cause"}).isdisjoint(subject)
     is_it = "it" in subject and not {"gone", "disappeared", "vanished", "stopped"}.isdisjoint(tokens[:at])
     return is_trouble or (is_it and not {"but", "yet"}.isdisjoint(tokens[max(0, at - 5) : at]))

@@ -141,7 +141,7 @@ def _is_promise_made(tokens: list[str], at: int) -> bool:
 
 def _read_certainly_guarantee(tokens: list[str], at: int) -> str | None:
     """Read *certainly*, *without a doubt*."""
-    is_denied = {"not", "almost", "nearly"} & set(tokens[max(0, at - 2) : at + 2])
+    is_denied = bool({"not", "almost", "nearly"} & set(tokens[max(0, at - 2) : at + 2]))
     is_denied = is_denied or (tokens[at + 2 : at + 3] == ["not"] and tokens[at + 1] in _TELLING)
     return CERTAIN if not is_denied and is_claim_made(tokens, at, at + 1) else None
 

@@ -54,6 +54,8 @@ def _is_partial_closure(tokens: list[str], at: int) -> bool:
         return True
     if following[1:3] in (["a", "few"], ["part", "of"], ["so", "far"]):
         return True
+    if following[2:3] in (["of"], ["percent"]) and following[1][0].isdigit() and following[1] != "100":
+        return True
     return any(token in _PARTS and before in PREPOSITIONS for before, token in pairwise(following))
 
 

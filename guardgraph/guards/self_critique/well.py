@@ -151,8 +151,12 @@ def _read_doing_well_closure(tokens: list[str], place: int, end: int) -> str | N
 
 def _read_without_trouble_closure(tokens: list[str], at: int) -> str | None:
     """Read *payments go through without problems*."""
-    is_smooth = not closing.TROUBLE.isdisjoint(tokens[at + 1 : at + 4])
-    return _read_as_usual_closure(tokens, at) if is_smooth else None
+    if closing.TROUBLE.isdisjoint(tokens[at + 1 : at + 4]):
+        return None
+    rolled = next((place for place in range(at - 1, max(-1, at - 5), -1) if tokens[place] in closing.ROLLED), -1)
+    if rolled > 0 and is_closure_made(tokens, rolled, at + 1):
+        return "went well"
+    return _read_as_usual_closure(tokens, at)
 
 
 def _read_again_closure(tokens: list[str], at: int) -> str | None:
