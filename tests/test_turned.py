@@ -166,6 +166,30 @@ def test_what_another_sentence_says_passes(answer, source):
     assert find_turned_sentence(answer, [source], question=f"{FILLERS[0]} {answer}") is None
 
 
+@pytest.mark.parametrize(
+    ("answer", "sources"),
+    [
+        (
+            "Gold members can enter the northern lounge before the departure.",
+            ["Silver members cannot enter the northern lounge before the departure.", "A Gold card opens all doors."],
+        ),
+        (
+            "The eastern warehouse was not flooded by the storm of October.",
+            ["The western warehouse was flooded by the storm of October.", "No water came into the eastern one."],
+        ),
+        (
+            "Tickets for Monday may be returned until the evening without a fee.",
+            ["Tickets for Sunday may not be returned until the evening without a fee.", "Monday has no fees."],
+        ),
+    ],
+)
+def test_what_is_said_of_another_thing_is_no_contradiction(answer, sources):
+    """Where the answer names a thing of which another sentence tells, the same said of its neighbour denies nothing."""
+    assert find_turned_sentence(answer, sources) is None
+    ours, other = next(pair for pair in zip(answer.split(), sources[0].split(), strict=False) if pair[0] != pair[1])
+    assert find_turned_sentence(answer.replace(ours, other), sources)
+
+
 def test_a_question_of_yes_or_no_says_nothing():
     """Whoever asks whether it is so does not say so; who asks why does."""
     answer, source = "The museum was opened after the railway came.", "The museum was opened before the railway came."

@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from guardgraph.guards.quotes import find_quotes
@@ -179,9 +180,25 @@ def _find_contradicted(sentence: _Read, index: _Index) -> _Read | None:
         is_turned = _is_turned(sentence, index.sentences[at], pairs)
         if is_turned is False:
             return None
-        if is_turned and turned is None and "saying" not in index.sentences[at].kinds - sentence.kinds:
+        is_reported = "saying" in index.sentences[at].kinds - sentence.kinds
+        if is_turned and turned is None and not is_reported and not _is_of_another(sentence, at, pairs, index):
             turned = index.sentences[at]
     return turned
+
+
+def _is_of_another(one: _Read, at: int, pairs: Sequence[tuple[int, int]], index: _Index) -> bool:
+    """Say whether a sentence names another thing where a source names its own: one that other sentences tell of.
+
+    *Gold includes a lounge, Silver does not*: what is said of Gold contradicts nothing that is said of Silver.
+    """
+    other = index.sentences[at]
+    edges = [(max(-1, pairs[0][0] - 4), max(-1, pairs[0][1] - 4)), *pairs, (pairs[-1][0] + 4, pairs[-1][1] + 4)]
+    for (here, there), (next_here, next_there) in pairwise(edges):
+        named = {word.key for word in one.words[here + 1 : next_here] if word.is_content}
+        replaced = {word.key for word in other.words[there + 1 : next_there] if word.is_content}
+        if replaced and any(set(index.places.get(key, ())) - {at} for key in named - other.content):
+            return True
+    return False
 
 
 def _is_same_matter(one: _Read, other: _Read, pairs: Sequence[tuple[int, int]]) -> bool:
