@@ -353,3 +353,13 @@ def test_a_replay_is_decided_by_the_agent_that_is_asked():
     old = old_recording()
     assert replay(turning(policy=RagPolicy(check_turned=False, **LISTS)), old) == old["result"]
     assert replay(turning(), old)["stop_reason"] == "invalid_answer:contradicts_source"
+
+
+def test_recorded_settings_are_what_their_version_had():
+    """Settings of 0.6.0 come back without the check and with their hash; those of this version with its default."""
+    said = RagPolicy(**LISTS).recorded()
+    old, new = (RagPolicy.restore(said, version=version) for version in ("0.6.0", "0.7.0"))
+    assert (old.check_turned, new.check_turned, new.check_together) == (False, True, False)
+    assert old.recorded() == new.recorded() == said
+    assert old.fingerprint == new.fingerprint == RagPolicy(**LISTS).fingerprint
+    assert old.tightened_by(RagPolicy(check_turned=True)).check_turned
