@@ -29,6 +29,7 @@ from guardgraph.graphs.rag import CLARIFICATION
 from guardgraph.guards import rag as guards
 from guardgraph.guards.proposals import check_proposed_text
 from guardgraph.guards.stop import evidence
+from guardgraph.guards.turned import check_turned_sentences
 from guardgraph.languages.terms import read_terms
 from guardgraph.plain.json import excerpt_value
 from guardgraph.state.rag import CitationDetail, ClarifyReason, Intent, Passage, Retrieval
@@ -138,6 +139,8 @@ class RagNodes:
         if self.policy.check_names:
             known = self.policy.known_names
             guards.check_cited_names(answer, question=state["question"], chunks=used, packed=chunks, known_names=known)
+        if self.policy.check_turned:
+            check_turned_sentences(answer, [chunk["text"] for chunk in used], question=state["question"])
         said = guards.match_sentences_to_chunks(answer, used, terms=read_terms)
         by = "cited" if len(citations) == 1 else "words"
         details = guards.add_citation_spans(details, used, answer=answer, sentences=said, spans_by=by, terms=read_terms)

@@ -35,6 +35,7 @@ from guardgraph.guards.research import request as plans
 from guardgraph.guards.research import request as requests
 from guardgraph.guards.research import sources as judged
 from guardgraph.guards.stop import Stop, evidence
+from guardgraph.guards.turned import check_turned_sentences
 from guardgraph.state.research import Note, PlanStep, ResearchTask, SourcePage, Sources
 
 
@@ -221,6 +222,8 @@ class ResearchNodes:
             asked, known = task["question"], self.policy.known_names
             answers.check_answer_names(answer, question=asked, notes=notes, pages=state["pages"], known_names=known)
         cited: list[Any] = answers.select_cited_notes(notes, answer["citations"])
+        if self.policy.check_turned:
+            check_turned_sentences(answer["answer"], [note["quote"] for note in cited], question=task["question"])
         pages = state["pages"]
         return {
             **answer,

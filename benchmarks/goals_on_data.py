@@ -108,6 +108,21 @@ ON_DATA = (
         data="sentences",
     ),
     Section(
+        "turned",
+        "The check of sentences that were turned round",
+        "Sentences of texts in four languages, with a negation more or less, or an opposite in place of a word, said a "
+        "little otherwise, beside their text; and true answers and sentences. The rules were tuned on the other half "
+        "of the texts. Nine tenths of the shares that resamplings of the texts give lie between `_from` and `_to`.",
+        (
+            Meaning("*_accepted_pct", "Per cent of the sentences turned round that are accepted.", at_most=20),
+            Meaning("turned_true_*_pct", "Per cent of the true ones that are refused.", at_most=0),
+            Meaning("*_from", "The least of nine tenths of the resampled shares."),
+            Meaning("*_to", "The largest of them."),
+            Meaning("*_cases", "Sentences, or answers' sentences."),
+        ),
+        data="sentences",
+    ),
+    Section(
         "names",
         "The checks of names and numbers on HaluEval",
         "How many answers to questions the two checks refuse, right ones and made-up ones, with the text that the "

@@ -94,6 +94,8 @@ APPROVE = {**CRITIQUE, "decision": "approve", "required_changes": []}
 SHORT = "we investigate failed payments of some merchants, check every log that we have, and share what we find here."
 TOLD = SHORT.replace("share", "tell")
 DRAFT = "We are investigating failed payments. " * 30
+TURNED_SLA = "The enterprise plan does not include the 99.95% monthly uptime SLA."
+TURNED_QUOTE = "The US payment gateway is not in P1 degraded mode."
 
 RAG = {
     "grounded_answer": ({}, {}),
@@ -121,6 +123,10 @@ RAG = {
         {"answerer": said({"answer": "It is sold by Initech.", "citations": ["doc_sla_enterprise_v3"]})},
         {},
     ),
+    "invalid_answer:contradicts_source": (
+        {"answerer": said({"answer": TURNED_SLA, "citations": ["doc_sla_enterprise_v3"]})},
+        {},
+    ),
 }
 RESEARCH = {
     "grounded_research_answer": ({}, {}),
@@ -143,6 +149,7 @@ RESEARCH = {
     "invalid_answer:citation_unknown": ({"writer": said({"answer": "Yes.", "citations": ["n99"]})}, {}),
     "invalid_answer:unsupported_number": ({"writer": said({"answer": "It took 77 days.", "citations": ["n1"]})}, {}),
     "invalid_answer:unsupported_name": ({"writer": said({"answer": "As Initech said.", "citations": ["n1"]})}, {}),
+    "invalid_answer:contradicts_source": ({"writer": said({"answer": TURNED_QUOTE, "citations": ["n1"]})}, {}),
     "invalid_answer:too_long": ({"writer": said({"answer": "Yes. " * 999, "citations": ["n1"]})}, {}),
 }
 SELF_CRITIQUE = {

@@ -55,6 +55,8 @@ STATED = (
     *("the issue has been fixed", "we have closed the incident", "all payments are stable", "we will fix it tonight"),
     *("the incident will be resolved by 5 pm", "the problem no longer exists", "there are no further errors"),
     *("we guarantee a refund", "this will not happen again", "we promise a refund", "your refund is guaranteed"),
+    *("the migration went well", "the node has returned to service", "launches return to normal", "it is back online"),
+    *("this will prevent similar issues", "the maintenance went as planned", "no further errors have been seen"),
     *("your data is 100 % safe", "we ensure that no data is lost", "there is no risk"),
 )
 OPEN = (
@@ -62,6 +64,9 @@ OPEN = (
     *("we are working to fix it", "the service is being restored", "some payments have recovered"),
     *("the issue may be resolved by noon", "we will post updates until it is resolved", "it might happen again"),
     *("we cannot guarantee a refund", "we do not promise a refund", "the queue has an ordering guarantee"),
+    *("we will update again in 15 minutes", "we concluded that a switch had failed", "the issue is back"),
+    *("the pods have resource guarantees", "the fault was gone, but it is back", "we certainly had not seen this"),
+    *("the new alert should help prevent similar issues", "we will be back with more details", "it ended up full"),
     *("we test to ensure that no data is lost", "we hope to fix it tonight", "we expect it to be resolved by noon"),
 )
 

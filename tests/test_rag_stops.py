@@ -123,6 +123,7 @@ NO_ROOM = {"cause": "max_abandoned", "limit": 0}
 
 AUDITED = {"policy": {"audit_required": True}}
 MARKED = {"policy": {"require_sentence_citations": True}}
+TOGETHER = {"policy": {"require_sentence_citations": True, "check_together": True}}
 UNCITED = {"sentence": "It is quick."}
 QUOTED = {"unsupported": ["It is quick"], "sentence": "“It is quick”."}
 UNRECORDED = {"details": {"type": "OSError"}, "audit": {"status": "unavailable"}}
@@ -212,6 +213,18 @@ STOPS = {
     ),
     "invalid_answer:unsupported_name": answered(
         {**ANSWER, "answer": "The plan is sold by Initech."}, unsupported=["Initech"]
+    ),
+    "invalid_answer:contradicts_source": answered(
+        {**ANSWER, "answer": "The enterprise plan does not include the 99.95% monthly uptime SLA."},
+        details={
+            "sentence": "The enterprise plan does not include the 99.95% monthly uptime SLA.",
+            "source_sentence": "Enterprise plan includes 99.95% monthly uptime SLA.",
+        },
+    ),
+    "invalid_answer:not_together": StopCase(
+        "generate",
+        ask(marked(f"The uptime is 99.95% and P2 takes 1 hour [{SLA}]."), context=TOGETHER),
+        {"sentence": "The uptime is 99.95% and P2 takes 1 hour."},
     ),
 }
 """A run for every entry of the catalogue, for every phase where it has more than one."""

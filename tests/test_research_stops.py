@@ -203,6 +203,9 @@ STOPS = {
     "invalid_answer:unsupported_name": StopCase(
         "synthesize", written(answer="The cause was found by Initech."), {"unsupported": ["Initech"]}
     ),
+    "invalid_answer:contradicts_source": StopCase(
+        "synthesize", written(answer="The US payment gateway is not in P1 degraded mode."), {"details": ...}
+    ),
 }
 
 

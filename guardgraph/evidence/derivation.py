@@ -107,8 +107,8 @@ def _hold_frame_to_recording(frame: Frame, recording: Recording) -> Frame:
     """Return what a graph shares as it was when there were fewer settings, of which the recording has all."""
     held = replace(
         frame,
-        policy=frame.policy.as_named_by(recording["policy"]),
-        budget=frame.budget.as_named_by(recording["budget"]),
+        policy=frame.policy.as_named_by(recording["policy"], version=recording["guardgraph"]),
+        budget=frame.budget.as_named_by(recording["budget"], version=recording["guardgraph"]),
         shadows={name: _hold_shadow_to_recording(judge, recording) for name, judge in frame.shadows.items()},
         nodes={},
     )

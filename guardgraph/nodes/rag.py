@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from guardgraph.guards import rag as guards
 from guardgraph.guards.proposals import Proposal, check_proposed_text, found, proposal, proposed_object
 from guardgraph.guards.stop import Stop, evidence
+from guardgraph.guards.turned import check_turned_sentences
 from guardgraph.languages.terms import read_terms
 from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
@@ -329,7 +330,7 @@ def _pack_proposed_answer(outcome: Outcome) -> str:
 
 
 def make_answer_guard_node(clarification: str) -> Body:
-    """Hold the answer against its context: citations first, then numbers, then names; or clarify without one."""
+    """Hold the answer against its context: citations, numbers, names, contradictions; or clarify without one."""
 
     @declares(
         phase="generate",
@@ -399,11 +400,15 @@ def _check_answer_citations(read: _ReadAnswer, question: str, chunks: list[Candi
     """Hold an answer against what it cites: where sentences must cite, one by one, and then as a whole."""
     if policy.require_sentence_citations:
         guards.check_cited_sentences(read.text, read.sentences, question=question, chunks=chunks, policy=policy)
+        if policy.check_together:
+            guards.check_sentences_together(read.text, read.sentences, question=question, chunks=chunks, policy=policy)
     if policy.check_numbers:
         guards.check_cited_numbers(read.text, question=question, chunks=read.used)
     if policy.check_names:
         known = policy.known_names
         guards.check_cited_names(read.text, question=question, chunks=read.used, packed=chunks, known_names=known)
+    if policy.check_turned:
+        check_turned_sentences(read.text, [chunk["text"] for chunk in read.used], question=question)
 
 
 def _list_usable_chunks(state: RagState, run: RagRun) -> list[Candidate]:

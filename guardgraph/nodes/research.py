@@ -11,6 +11,7 @@ from guardgraph.guards import urls
 from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.proposals import found, proposed_object, proposed_text
 from guardgraph.guards.stop import Stop, evidence
+from guardgraph.guards.turned import check_turned_sentences
 from guardgraph.guards.urls import list_allowed_hosts
 from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
 from guardgraph.plain.json import JsonObject, JsonValue, format_json_text
@@ -332,6 +333,9 @@ def run_answer_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     if run.policy.check_names:
         asked, pages, known = state["task"]["question"], state["accepted_pages"], run.policy.known_names
         guards.check_answer_names(answer, question=asked, notes=notes, pages=pages, known_names=known)
+    if run.policy.check_turned:
+        quotes = [note["quote"] for note in guards.select_cited_notes(notes, answer["citations"])]
+        check_turned_sentences(answer["answer"], quotes, question=state["task"]["question"])
     trace = {"phase": "synthesize", "answer_chars": len(answer["answer"]), "citations": len(answer["citations"])}
     history = {"action": "synthesize_answer", "citations": answer["citations"], **given.about}
     return Pass({"accepted_answer": answer, "accepted_sources": sources}, steps=(Step(trace, history),))

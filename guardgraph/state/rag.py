@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, NotRequired, TypeAlias
+from typing import Annotated, ClassVar, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
@@ -11,7 +11,7 @@ from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.recording import Asking
 from guardgraph.state.run import Ok, Stopped
-from guardgraph.state.settings import Allowlist, Budget, Check, MaxFloat, MaxInt, MinFloat, Policy
+from guardgraph.state.settings import Allowlist, Budget, Check, Later, MaxFloat, MaxInt, MinFloat, Policy
 
 ClarifyReason = Literal["nothing_relevant", "answerer_abstained"]
 """Why a run clarifies: nothing found was relevant enough, or the answerer said that the context has no answer."""
@@ -204,10 +204,14 @@ class RagPolicy(Policy):
     """Names of an answer must stand in a cited chunk or in the question, or be known."""
     known_names: Allowlist = ()
     """Names that any answer may say, such as the deployment's own."""
+    check_turned: Annotated[Check, Later((0, 8), before=False)] = True
+    """No sentence of an answer may say the opposite of a sentence of a cited chunk, almost in its words."""
     require_access: Check = False
     """Every document that the retriever returns must say who may read it."""
     require_sentence_citations: Check = False
     """Every sentence of an answer must cite, and its numbers, names and quotes stand in what it cites itself."""
+    check_together: Annotated[Check, Later((0, 8))] = False
+    """Where every sentence must cite, its numbers and names stand within two neighbouring sentences of what it cites."""
 
 
 class RagBudget(Budget):
@@ -261,6 +265,8 @@ RAG_REASONS = Catalogue(
         StopReason("invalid_answer:quote_not_in_source", "invalid_answer", ("generate",), "What a sentence quotes does not stand in a chunk that it cites, word for word.", "Look at unsupported and sentence.", again=True),
         StopReason("invalid_answer:unsupported_number", "invalid_answer", ("generate",), "The answer states a number that neither a cited chunk nor the question has.", "Look at unsupported.", again=True),
         StopReason("invalid_answer:unsupported_name", "invalid_answer", ("generate",), "The answer has a name that neither a cited chunk nor the question has.", "Look at unsupported; names that any answer may say belong on known_names.", again=True),
+        StopReason("invalid_answer:contradicts_source", "invalid_answer", ("generate",), "A sentence of the answer says the opposite of a sentence of a cited chunk.", "Compare sentence and source_sentence in details.", later=True, again=True),
+        StopReason("invalid_answer:not_together", "invalid_answer", ("generate",), "What a sentence says stands in what it cites, but in no two sentences that follow each other.", "Look at sentence; check_together asks for it.", later=True, again=True),
     ],
 )  # fmt: skip
 """Why a RAG run can stop."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NotRequired, TypeAlias
+from typing import Annotated, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
@@ -12,7 +12,7 @@ from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.run import Ok, Stopped
-from guardgraph.state.settings import Allowlist, Budget, Check, Hosts, MaxFloat, MaxInt, Policy, Vocabulary
+from guardgraph.state.settings import Allowlist, Budget, Check, Hosts, Later, MaxFloat, MaxInt, Policy, Vocabulary
 
 
 class SourcePage(TypedDict):
@@ -202,6 +202,8 @@ class ResearchPolicy(Policy):
     """Names of the answer must stand in the notes that it cites or in the question, or be known."""
     known_names: Allowlist = ()
     """Names that any answer may say, such as the deployment's own."""
+    check_turned: Annotated[Check, Later((0, 8), before=False)] = True
+    """No sentence of the answer may say the opposite of a sentence of a cited quote, almost in its words."""
     known_regions: Vocabulary = ()
     """Region names to watch for beside the built-in ones."""
 
@@ -279,6 +281,7 @@ RESEARCH_REASONS = Catalogue(
         StopReason("invalid_answer:citation_unknown", "invalid_answer", ("synthesize",), "The answer cites a note that does not exist.", "Look at invalid_citations.", again=True),
         StopReason("invalid_answer:unsupported_number", "invalid_answer", ("synthesize",), "The answer states a fact that the notes it cites do not have.", "Look at unsupported.", again=True),
         StopReason("invalid_answer:unsupported_name", "invalid_answer", ("synthesize",), "The answer has a name that neither the notes it cites nor the question has.", "Look at unsupported; names that any answer may say belong on known_names.", again=True),
+        StopReason("invalid_answer:contradicts_source", "invalid_answer", ("synthesize",), "A sentence of the answer says the opposite of a sentence of a quote that it cites.", "Compare sentence and source_sentence in details.", later=True, again=True),
     ],
 )  # fmt: skip
 """Why a Research run can stop."""

@@ -67,12 +67,19 @@ Check: TypeAlias = Annotated[bool, Tightens.either]
 class Later:
     """Marks a field that came when there were recordings and waiting runs without it."""
 
+    since: tuple[int, int]
+    """The version of guardgraph that brought it."""
     before: Any = PydanticUndefined
     """What a recording without the field means by that; its default where nothing is said."""
 
     def mean_absent(self, field: FieldInfo) -> Any:
         """Return what it means that a recording lacks a field that is marked so."""
         return field.default if self.before is PydanticUndefined else self.before
+
+    def is_missing_in(self, version: str) -> bool:
+        """Say whether a version of guardgraph had no such field."""
+        major, minor, *_ = (*version.split("."), "", "")
+        return (int(major), int(minor)) < self.since if major.isdecimal() and minor.isdecimal() else False
 
 
 class Settings(BaseModel):
@@ -166,14 +173,19 @@ class Settings(BaseModel):
         made._unnamed = frozenset(later.keys() - given.keys())
         return made
 
-    def as_named_by(self, given: JsonObject) -> Self:
-        """Return these settings as a recording names them that may be older than some of their fields.
+    def as_named_by(self, given: JsonObject, *, version: str) -> Self:
+        """Return these settings as an older version of guardgraph had them, by what a recording of it names.
 
-        Of a field that the recording lacks and that is at its default here, nobody chose the value: it means what it
-        meant to the recording.
+        Of a field that the version did not have and that is at its default here, nobody chose the value: it means what
+        it meant then.
+
+        Args:
+            given: policy or budget of the recording.
+            version: of guardgraph, that made the recording.
         """
+        unknown = {name for name, mark in self._list_later_marks() if mark.is_missing_in(version)}
         later = self._list_later_fields()
-        chosen = {name: later[name] for name in later.keys() - given.keys() if self._is_default(name)}
+        chosen = {name: later[name] for name in unknown - given.keys() if self._is_default(name)}
         made = self.model_copy(update=chosen)
         made._unnamed = self._unnamed | chosen.keys()
         return made
@@ -184,12 +196,12 @@ class Settings(BaseModel):
     @classmethod
     def _list_later_fields(cls) -> dict[str, Any]:
         """Return what it means that a recording lacks a field, by the fields that came later."""
-        return {
-            name: mark.mean_absent(field)
-            for name, field in cls.model_fields.items()
-            for mark in field.metadata
-            if isinstance(mark, Later)
-        }
+        return {name: mark.mean_absent(cls.model_fields[name]) for name, mark in cls._list_later_marks()}
+
+    @classmethod
+    def _list_later_marks(cls) -> list[tuple[str, Later]]:
+        fields = cls.model_fields.items()
+        return [(name, mark) for name, field in fields for mark in field.metadata if isinstance(mark, Later)]
 
     def plain(self) -> JsonObject:
         """Return the settings as plain JSON, those too that nobody validated."""
@@ -343,9 +355,9 @@ class Budget(Settings):
 
     max_seconds: MaxFloat = 60.0
     """Seconds that a run may be active, summed over resumes."""
-    max_visits: Annotated[MaxInt, Later()] = 1000
+    max_visits: Annotated[MaxInt, Later((0, 7))] = 1000
     """Nodes, summed over resumes, after which no further step begins; it ends a run that goes in circles."""
-    max_attempts: Annotated[MaxInt, Field(ge=1), Later(before=1)] = 2
+    max_attempts: Annotated[MaxInt, Field(ge=1), Later((0, 8), before=1)] = 2
     """How often a proposer may be asked for one proposal, the first time included."""
     max_reply_bytes: MaxInt = REPLY_BYTES
     """Bytes that one reply of a proposer or one result of a tool may have as JSON text (UTF-8)."""

@@ -26,6 +26,7 @@ from guardgraph.guards.rag.sentences import (
     match_sentences_to_chunks,
     read_marked_sentences,
 )
+from guardgraph.guards.rag.together import check_sentences_together
 
 __all__ = [
     "DEFAULT_TOP_K",
@@ -39,6 +40,7 @@ __all__ = [
     "check_cited_numbers",
     "check_cited_sentences",
     "check_intent_execution",
+    "check_sentences_together",
     "cut_to_best_passages",
     "drop_near_duplicates",
     "explain_access_refusal",

@@ -20,7 +20,7 @@ from guardgraph.guards.self_critique.critique import (
     check_decision_execution,
     parse_critique,
 )
-from guardgraph.guards.self_critique.promising import GUARANTEES
+from guardgraph.guards.self_critique.guarantees import GUARANTEES
 from guardgraph.guards.self_critique.request import parse_self_critique_request
 from guardgraph.guards.self_critique.revision import (
     check_final_draft,

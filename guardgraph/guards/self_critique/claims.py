@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from guardgraph.guards.self_critique.closures import find_closures
-from guardgraph.guards.self_critique.guarantees import find_guarantees
-from guardgraph.guards.self_critique.promising import GUARANTEES
-from guardgraph.guards.self_critique.spoken import split_claim_sentences
+from guardgraph.guards.self_critique.guarantees import GUARANTEES, find_guarantees
+from guardgraph.guards.self_critique.reading import split_claim_sentences
 from guardgraph.languages.wording import list_word_keys
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.memory import remember_by_text

@@ -5,48 +5,80 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from guardgraph.guards.self_critique import closing, well
-from guardgraph.guards.self_critique.grammar import (
+from guardgraph.guards.self_critique.reading import (
     BEING,
+    BREAK,
     CONDITIONS,
     FINITE,
+    NO_LONGER,
     PREPOSITIONS,
     STARTERS,
+    STOPS,
     UNREAL,
+    Reader,
+    VerbGroup,
+    combine_claim_readers,
+    is_claim_made,
+    is_claim_predicate,
+    is_closure_made,
     is_content_word,
     is_past_participle,
-    split_claim_words,
-)
-from guardgraph.guards.self_critique.spoken import (
-    BREAK,
-    NO_LONGER,
+    read_claim_words,
+    read_clause_after,
+    read_clause_before,
+    read_verb_group,
     read_word_after,
     read_word_before,
     read_words_around,
 )
-from guardgraph.guards.self_critique.statements import (
-    STOPS,
-    Reader,
-    combine_claim_readers,
-    is_claim_predicate,
-    is_closure_made,
-    read_clause_after,
-    read_clause_before,
+from guardgraph.guards.self_critique.recovery import (
+    CONTINUING,
+    COUNTED,
+    DOING,
+    DUTY,
+    ENDING_SOON,
+    EVENTS,
+    FAILINGS,
+    FIXABLE,
+    FORMS,
+    FULLY,
+    LASTING_GOOD,
+    LEFT_OVER,
+    MOVING,
+    NEWS,
+    NORMAL,
+    OURS,
+    OVERCOME,
+    PASSIVE,
+    PEOPLE,
+    PHRASES,
+    REACHING,
+    RECOVERIES,
+    RESOLVABLE,
+    STATES,
+    SUBJECTS,
+    SYMPTOMS,
+    TASKS,
+    TROUBLE,
+    USERS,
+    WELL_READERS,
 )
-from guardgraph.guards.self_critique.verbs import VerbGroup, is_claim_made, read_verb_group
 
-_NOW = split_claim_words("now currently anymore left remain remains remaining present moment point")
-_UNKNOWN = split_claim_words("evidence sign signs indication indications reason proof guarantee doubt confirmation way")
-_FAILED = split_claim_words("failed crashed timed dropped declined")
-_PERFECT = split_claim_words("has have")
-_SEEING = split_claim_words("see seeing shows show detect observe observing")
+_NOW = read_claim_words("closures", "now")
+_UNKNOWN = read_claim_words("closures", "unknown")
+_FAILED = read_claim_words("closures", "failed")
+_MEASURES = read_claim_words("closures", "measures")
+_LEVELS = read_claim_words("closures", "levels")
+_PERFECT = read_claim_words("closures", "perfect")
+_SEEN = read_claim_words("closures", "seen")
+_SEEING = read_claim_words("closures", "seeing")
 
 
 def _read_no_longer_closure(tokens: list[str], at: int) -> str | None:
     """Read *no longer an issue*, *no longer see errors*."""
     said, before = read_words_around(tokens, at, before=0, after=5), read_clause_before(tokens, at)
-    is_trouble = not closing.OVERCOME.isdisjoint(said[1:])
-    is_bad = closing.LASTING_GOOD.isdisjoint(said[1:3]) and closing.OURS.isdisjoint(before)
+    is_trouble = not OVERCOME.isdisjoint(said[1:])
+    is_bad = LASTING_GOOD.isdisjoint(said[1:3]) and OURS.isdisjoint(before)
     return "no longer" if (is_trouble or is_bad) and is_closure_made(tokens, at, at + 2) else None
 
 
@@ -54,29 +86,29 @@ def _read_anymore_closure(tokens: list[str], at: int) -> str | None:
     """Read *nothing is broken any more*, *it does not occur any more*."""
     around = read_words_around(tokens, at, after=1)
     is_denied = {"not", "nothing", "nobody", "no", "none", "zero"} & set(around)
-    is_bad = closing.LASTING_GOOD.isdisjoint(around) and not ({"nobody", "none"} | closing.USERS).isdisjoint(around)
-    return "no longer" if is_denied and (is_bad or not closing.OVERCOME.isdisjoint(around)) else None
+    is_bad = LASTING_GOOD.isdisjoint(around) and not ({"nobody", "none"} | USERS).isdisjoint(around)
+    return "no longer" if is_denied and (is_bad or not OVERCOME.isdisjoint(around)) else None
 
 
 def _read_none_left_closure(tokens: list[str], at: int) -> str | None:
     """Read *no further impact*, *no issues remain*, *there are no errors*, *no customers remain affected*."""
     said, before = read_clause_after(tokens, at), read_clause_before(tokens, at, 5)
-    trouble = next((place for place, token in enumerate(said[:4]) if token in closing.TROUBLE), -1)
+    trouble = next((place for place, token in enumerate(said[:4]) if token in TROUBLE), -1)
     if not _UNKNOWN.isdisjoint(said[:2]):
         return None
     if tokens[at] in ("nobody", "none"):
         trouble = -1
-    elif trouble < 0 and closing.USERS.isdisjoint(said[:4]) and _FAILED.isdisjoint(said):
+    elif trouble < 0 and USERS.isdisjoint(said[:4]) and _FAILED.isdisjoint(said):
         return None
-    is_left = not closing.LEFT_OVER.isdisjoint(said[: max(trouble, 0)]) or not _NOW.isdisjoint([*said, *before])
+    is_left = not LEFT_OVER.isdisjoint(said[: max(trouble, 0)]) or not _NOW.isdisjoint([*said, *before])
     is_other = {"other", "another", "elsewhere", "else", "such", "known", "similar"} & set(said)
     group = read_verb_group(tokens, at)
     if trouble >= 0:
-        is_symptom = not closing.SYMPTOMS.isdisjoint(said[: trouble + 1])
+        is_symptom = not SYMPTOMS.isdisjoint(said[: trouble + 1])
         is_left = is_left or (is_symptom and not is_other and _is_trouble_absent(said[trouble + 1 :], before))
     elif not _FAILED.isdisjoint(said) and not _PERFECT.isdisjoint(said):
         is_left = True
-    elif closing.OVERCOME.isdisjoint(said):
+    elif OVERCOME.isdisjoint(said):
         return None
     is_left = is_left and not group.is_future and not {"was", "were", "had"} & {*said, *before}
     return "no further impact" if is_left and is_closure_made(tokens, at, at + 2, group=group) else None
@@ -91,11 +123,20 @@ def _is_trouble_absent(after: list[str], before: list[str]) -> bool:
     return is_there or is_seen or has_been or is_short or before[-2:] == ["have", "been"] or before[-1:] == ["been"]
 
 
+def _read_none_seen_closure(tokens: list[str], at: int) -> str | None:
+    """Read *we have not seen any further errors*."""
+    said, group = tokens[at + 1 : at + 4], read_verb_group(tokens, at - 1)
+    is_denied = "not" in group.words and not group.words.isdisjoint(_PERFECT) and tokens[at - 1] in _SEEN
+    is_meant = not LEFT_OVER.isdisjoint(said[:1]) and not TROUBLE.isdisjoint(said)
+    is_made = is_denied and is_meant and is_closure_made(tokens, at - 1, at + 1, group=group.drop_words("not"))
+    return "no further impact" if is_made else None
+
+
 def _read_zero_closure(tokens: list[str], at: int) -> str | None:
     """Read *errors are down to zero*; *zero errors* is read like *no errors*."""
     if read_word_before(tokens, at) in ("to", "at"):
         subject = read_clause_before(tokens, at - 1)
-        is_gone = not closing.COUNTED.isdisjoint(subject) and {"success", "successful", "recovery"}.isdisjoint(subject)
+        is_gone = not COUNTED.isdisjoint(subject) and {"success", "successful", "recovery"}.isdisjoint(subject)
         return (
             "down to zero"
             if is_gone and is_closure_made(tokens, at - 1, at + 1, group=_read_outer_verb_group(tokens, at - 1))
@@ -114,12 +155,13 @@ _GONE_READERS: dict[str, Reader] = {
     NO_LONGER: _read_no_longer_closure,
     "anymore": _read_anymore_closure,
     "zero": _read_zero_closure,
+    "any": _read_none_seen_closure,
 }
 """What reads each word."""
 
 
 _DONE = frozenset({"confirmed", "complete", "completed", "done", "yes", "full", "achieved", "successful", "finished"})
-_ENDINGS = closing.REACHING | {"seen", "saw", "see", "had", "have", "has", "witnessed", "observed", "confirm", "enjoy"}
+_ENDINGS = REACHING | {"seen", "saw", "see", "had", "have", "has", "witnessed", "observed", "confirm", "enjoy"}
 
 
 def find_closures(tokens: list[str]) -> Iterator[str]:
@@ -146,15 +188,17 @@ def find_closures(tokens: list[str]) -> Iterator[str]:
 def _is_closure_phrase_said(tokens: list[str], at: int) -> bool:
     """Say whether a phrase that begins with a preposition is said of something: *is in sync*."""
     said = {"is", "are", "was", "were", "be", "been", "now"}
+    if tokens[at : at + 2] in (["came", "back"], ["come", "back"]) and _is_trouble_back(tokens, at + 1):
+        return False
     is_loose = tokens[at] not in ("in", "within", "at", "on")
-    return is_loose or at <= 1 or bool(said & set(tokens[max(0, at - 4) : at])) or tokens[at - 1] in closing.DOING
+    return is_loose or at <= 1 or bool(said & set(tokens[max(0, at - 4) : at])) or tokens[at - 1] in DOING
 
 
 @cache
 def _index_closure_readers() -> dict[str, Reader]:
     """Return what reads each word."""
-    readers = {**well.READERS, **_GONE_READERS}
-    for base, present, past, gerund in closing.FORMS:
+    readers = {**WELL_READERS, **_GONE_READERS}
+    for base, present, past, gerund in FORMS:
         readers |= {
             base: _read_infinitive_closure,
             present: _read_present_closure,
@@ -162,15 +206,16 @@ def _index_closure_readers() -> dict[str, Reader]:
             gerund: _read_gerund_closure,
         }
     readers |= {
-        "resume": combine_claim_readers(well.READERS["resume"], _read_infinitive_closure),
-        "passing": well.READERS["passing"],
+        "resume": combine_claim_readers(WELL_READERS["resume"], _read_infinitive_closure),
+        "passing": WELL_READERS["passing"],
     }
-    readers |= dict.fromkeys(closing.STATES, _read_state_closure)
-    readers |= dict.fromkeys(("return", "returns", "returned", "went", "reverted"), _read_return_closure)
-    readers |= dict.fromkeys(closing.RECOVERIES, _read_recovery_closure)
+    readers |= dict.fromkeys(STATES, _read_state_closure)
+    readers |= dict.fromkeys(("return", "returns", "returned", "reverted"), _read_return_closure)
+    readers["went"] = combine_claim_readers(_read_return_closure, WELL_READERS["went"])
+    readers |= dict.fromkeys(RECOVERIES, _read_recovery_closure)
     readers |= {
         "fix": lambda tokens, at: _read_recovery_closure(tokens, at) or _read_infinitive_closure(tokens, at),
-        "passing": well.READERS["passing"],
+        "passing": WELL_READERS["passing"],
     }
     return readers | {"back": _read_back_closure, "put": _read_put_right_closure}
 
@@ -179,27 +224,27 @@ def _index_closure_readers() -> dict[str, Reader]:
 def _index_closure_phrases() -> dict[str, list[tuple[str, ...]]]:
     """Return the phrases by their first words."""
     phrases: dict[str, list[tuple[str, ...]]] = {}
-    for phrase in closing.PHRASES:
+    for phrase in PHRASES:
         phrases.setdefault(phrase[0], []).append(phrase)
     return phrases
 
 
 @cache
 def _find_closing_past_form(verb: str) -> str:
-    return next((forms[2] for forms in closing.FORMS if verb in forms), verb)
+    return next((forms[2] for forms in FORMS if verb in forms), verb)
 
 
 def _is_closing_event(tokens: list[str], at: int) -> bool:
     """Say whether a verb or state is said of what it closes, its object where it has one, or stands alone."""
     verb, has_object = (
         _find_closing_past_form(tokens[at]),
-        read_word_after(tokens, at) in STARTERS and tokens[at] not in closing.STATES,
+        read_word_after(tokens, at) in STARTERS and tokens[at] not in STATES,
     )
-    wanted = closing.SUBJECTS.get(verb)
+    wanted = SUBJECTS.get(verb)
     around = [] if has_object else read_words_around(tokens, at, after=0)
     label = [] if around or has_object else _read_status_label(tokens, at)
     around += [tokens[at], *read_clause_after(tokens, at, 4)]
-    if verb == "mitigated" and closing.FULLY.isdisjoint(around):
+    if verb == "mitigated" and FULLY.isdisjoint(around):
         return False
     is_alone = len(around) <= 2 and tokens[at] not in ("stopped", "ceased", "passed", "lifted")
     return wanted is None or not wanted.isdisjoint([*label, *around]) or is_alone
@@ -210,12 +255,17 @@ def _read_status_label(tokens: list[str], start: int) -> list[str]:
     return read_clause_before(tokens, start - 1, 4) if start > 1 and tokens[start - 1] == BREAK else []
 
 
+def _is_task_label(label: list[str]) -> bool:
+    """Say whether what stands before a place is something to do: *immediate actions (completed)*."""
+    return not TASKS.isdisjoint(label) and (EVENTS | {"status"}).isdisjoint(label)
+
+
 def _read_perfect_closure(tokens: list[str], at: int) -> str | None:
     """Read *the problem has been ...*: what has been done to a trouble ends it, unless it is known to go on."""
     group = read_verb_group(tokens, at)
-    if not group.words & {"has", "have"} or read_word_before(tokens, group.start) not in closing.TROUBLE - {"cause"}:
+    if not group.words & {"has", "have"} or read_word_before(tokens, group.start) not in TROUBLE - {"cause"}:
         return None
-    is_known = tokens[at] in closing.CONTINUING or not is_past_participle(tokens[at])
+    is_known = tokens[at] in CONTINUING or not is_past_participle(tokens[at])
     return None if is_known or not is_closure_made(tokens, at, group=group) else tokens[at]
 
 
@@ -226,7 +276,7 @@ def _read_recovery_closure(tokens: list[str], at: int) -> str | None:
     verb = next((place for place in range(at - 1, max(-1, at - 6), -1) if tokens[place] in _ENDINGS), -1)
     between = tokens[verb + 1 : at]
     is_whole = not {"full", "complete", "total", "final", "permanent", "lasting"}.isdisjoint(between)
-    is_found = verb >= 0 and (tokens[verb] in closing.REACHING or is_whole)
+    is_found = verb >= 0 and (tokens[verb] in REACHING or is_whole)
     is_other = {"of", "to", "for", "in", "no", "partial", "some", "first", "slow", "plan", "possible"} & set(between)
     is_part = is_other or is_content_word(read_word_after(tokens, at))
     return tokens[at] if is_found and not is_part and is_closure_made(tokens, verb, at + 1) else None
@@ -238,44 +288,63 @@ def _is_participle_attribute(tokens: list[str], at: int) -> bool:
     if not is_content_word(follows) or read_verb_group(tokens, at).words & BEING:
         return False
     if before in STOPS or not at:
-        return follows not in closing.TROUBLE and not FINITE.isdisjoint(tokens[at + 2 : at + 5])
+        return follows not in TROUBLE and not FINITE.isdisjoint(tokens[at + 2 : at + 5])
     is_noun_phrase = before in (STARTERS - {"we", "i", "they", "it", "you"}) | PREPOSITIONS or before.endswith("ly")
-    return is_noun_phrase and not (tokens[at] == "resolved" and follows in closing.TROUBLE)
+    return is_noun_phrase and not (tokens[at] == "resolved" and follows in TROUBLE)
 
 
 def _read_past_closure(tokens: list[str], at: int) -> str | None:
     """Read *resolved*, *the incident was closed*."""
     token, follows = tokens[at], read_word_after(tokens, at)
-    if tokens[at] == "fixed" and not closing.FIXABLE.isdisjoint(read_clause_before(tokens, at, 5)):
+    if tokens[at] == "fixed" and not FIXABLE.isdisjoint(read_clause_before(tokens, at, 5)):
         return None
-    if tokens[at] == "resolved" and not closing.RESOLVABLE.isdisjoint(read_clause_before(tokens, at, 5)):
+    if tokens[at] == "resolved" and not RESOLVABLE.isdisjoint(read_clause_before(tokens, at, 5)):
         return None
-    if token in closing.PASSIVE and not read_verb_group(tokens, at).words & BEING:
+    if token in PASSIVE and not read_verb_group(tokens, at).words & BEING:
+        return None
+    if _is_other_end(tokens, at):
         return None
     is_event = _is_closing_event(tokens, at) or (
-        read_word_after(tokens, at) in closing.FAILINGS and token in ("stopped", "ceased")
+        read_word_after(tokens, at) in FAILINGS and token in ("stopped", "ceased")
     )
     if _is_participle_attribute(tokens, at) or not is_event or tokens[at + 1 : at + 3] == ["the", "first"]:
         return None
-    is_other = token in ("stopped", "ceased") and follows.endswith("ing") and follows not in closing.FAILINGS
+    is_other = token in ("stopped", "ceased") and follows.endswith("ing") and follows not in FAILINGS
     is_other = is_other or (token == "resolved" and follows == "to") or (token == "addressed" and follows == "to")
     return token if not is_other and is_closure_made(tokens, at) else None
+
+
+def _is_other_end(tokens: list[str], at: int) -> bool:
+    """Say whether something else ends: *we concluded that ...*, *it ended up full*, *it was closed with an error*."""
+    follows, rest = read_word_after(tokens, at), tokens[at + 1 : at + 6]
+    if tokens[at] == "concluded":
+        return follows == "that" or (follows in STARTERS and not FINITE.isdisjoint(rest[1:]))
+    if tokens[at] == "ended" and follows == "up":
+        return True
+    if tokens[at] in ("done", "completed", "complete") and _is_task_label(_read_status_label(tokens, at)):
+        return True
+    if tokens[at] == "closed" and follows == "as":
+        return True  # what it was closed as is read by itself
+    is_failure = not (TROUBLE | {"code", "status", "exit", "timeout"}).isdisjoint(rest)
+    return follows == "with" and is_failure and {"no", "zero", "fewer", "minor"}.isdisjoint(rest)
 
 
 def _read_state_closure(tokens: list[str], at: int) -> str | None:
     """Read *the outage is over*, *maintenance is complete*."""
     token, follows = tokens[at], read_word_after(tokens, at)
+    if _is_other_end(tokens, at):
+        return None
     if token == "finished" and not is_content_word(follows) and _is_closing_event(tokens, at):
         return token if is_closure_made(tokens, at) else None
     is_declared = not {"declare", "declared", "consider", "pronounce", "call"}.isdisjoint(tokens[max(0, at - 6) : at])
     if not (is_declared or is_claim_predicate(tokens, at)) or not _is_closing_event(tokens, at):
         return None
     subject = read_clause_before(tokens, at, 5)
-    if token == "over" and closing.EVENTS.isdisjoint(subject):
+    if token == "over" and EVENTS.isdisjoint(subject):
         is_said = read_verb_group(tokens, at).has_being_verb or bool(_read_status_label(tokens, at))
-        if subject and not (is_said and closing.ENDING_SOON.isdisjoint(subject)):
+        if subject and not (is_said and ENDING_SOON.isdisjoint(subject)):
             return None
-    is_measure = token in ("over", "past") and (follows[0].isdigit() or follows in ("the", "to", "a", "its", "our"))
+    is_measure = token in ("over", "past") and (follows[0].isdigit() or follows in _MEASURES)
     return token if not is_measure and is_closure_made(tokens, at) else None
 
 
@@ -301,6 +370,8 @@ def _read_infinitive_closure(tokens: list[str], at: int) -> str | None:
 
 def _read_present_closure(tokens: list[str], at: int) -> str | None:
     """Read *this resolves the incident*."""
+    if _find_closing_past_form(tokens[at]) in PASSIVE:
+        return None
     has_object = read_word_after(tokens, at) in (
         "the",
         "this",
@@ -312,7 +383,7 @@ def _read_present_closure(tokens: list[str], at: int) -> str | None:
         "every",
         "everything",
     )
-    if not closing.RESOLVABLE.isdisjoint(read_clause_before(tokens, at, 4)):
+    if not RESOLVABLE.isdisjoint(read_clause_before(tokens, at, 4)):
         return None
     is_said = at > 0 and (has_object or (tokens[at] == "resolves" and read_word_after(tokens, at) != "to"))
     return (
@@ -327,36 +398,41 @@ def _read_gerund_closure(tokens: list[str], at: int) -> str | None:
     if tokens[max(0, at - 2) : at] == ["succeeded", "in"]:
         return _find_closing_past_form(tokens[at]) if is_closure_made(tokens, at - 2, at + 1) else None
     rest = tokens[at + 1 : at + 9]
-    is_headed = (
-        read_word_before(tokens, at) in STOPS and FINITE.isdisjoint(rest) and not closing.TROUBLE.isdisjoint(rest)
+    is_headed = read_word_before(tokens, at) in STOPS and FINITE.isdisjoint(rest) and not TROUBLE.isdisjoint(rest)
+    closes = (
+        tokens[at] == "closing"
+        and rest[:1] != ["in"]
+        and (is_headed or read_verb_group(tokens, at).words & {"are", "am"})
     )
-    closes = tokens[at] == "closing" and (is_headed or read_verb_group(tokens, at).words & {"are", "am"})
     return "closed" if closes and _is_closing_event(tokens, at) and is_closure_made(tokens, at) else None
 
 
 def _read_return_closure(tokens: list[str], at: int) -> str | None:
     """Read *returned to normal*, *will return to normal*."""
     goal = tokens[at + 1 : at + 5]
-    is_stated = tokens[at] != "return" or read_verb_group(tokens, at).is_future
-    if not closing.NORMAL.isdisjoint(read_clause_before(tokens, at, 4)) and tokens[at] == "returned":
+    group, subject = read_verb_group(tokens, at), read_word_before(tokens, at)
+    is_stated = tokens[at] != "return" or group.is_future or (is_content_word(subject) and subject.endswith("s"))
+    if not NORMAL.isdisjoint(read_clause_before(tokens, at, 4)) and tokens[at] == "returned":
         return "back to normal" if is_closure_made(tokens, at) else None
-    group, follows = read_verb_group(tokens, at), read_word_after(tokens, at)
+    follows = read_word_after(tokens, at)
     is_here = (
         group.words & {"has", "have"} and tokens[at] == "returned" and follows in (*STOPS, "in", "at", "for", "since")
     )
-    if is_here and (closing.PEOPLE | closing.TROUBLE).isdisjoint(read_clause_before(tokens, at)):
+    if is_here and (PEOPLE | TROUBLE).isdisjoint(read_clause_before(tokens, at)):
         return "back" if is_closure_made(tokens, at) else None
-    is_normal = goal[:1] == ["to"] and not closing.NORMAL.isdisjoint(goal)
-    return "back to normal" if is_normal and is_stated and is_closure_made(tokens, at, at + 3) else None
+    group = group if group.words else group._replace(words=frozenset({"do"} if tokens[at] != "returned" else ()))
+    is_normal = goal[:1] == ["to"] and not (NORMAL.isdisjoint(goal) and DUTY.isdisjoint(goal[1:3]))
+    is_made = is_normal and is_stated and is_closure_made(tokens, at, at + 3, group=group)
+    return "back to normal" if is_made else None
 
 
 def _read_back_closure(tokens: list[str], at: int) -> str | None:
     """Read *back to normal*, *is back*, *came back online*."""
     follows, goal = read_word_after(tokens, at), tokens[at + 1 : at + 5]
-    if read_word_before(tokens, at) in closing.MOVING:
+    if read_word_before(tokens, at) in MOVING or _is_trouble_back(tokens, at):
         return None
     start = at - 1 if read_word_before(tokens, at) in ("came", "come", "brought") else at
-    if follows == "to" and not closing.NORMAL.isdisjoint(goal):
+    if follows == "to" and not NORMAL.isdisjoint(goal):
         return "back to normal" if is_closure_made(tokens, at, at + 3) else None
     is_here = follows in (
         *STOPS,
@@ -384,8 +460,22 @@ def _read_back_closure(tokens: list[str], at: int) -> str | None:
     return "back" if (is_level or (is_here and has_come)) and is_closure_made(tokens, start, at + 1) else None
 
 
+def _is_trouble_back(tokens: list[str], at: int) -> bool:
+    """Say whether a trouble is back, or somebody with news: *the issue is back*, *we will be back with an update*."""
+    subject = read_clause_before(tokens, at)
+    if not OURS.isdisjoint(subject) and read_word_after(tokens, at) in ("with", "in", "at", "soon", "later"):
+        return not (NEWS | {"more", "minutes", "hour", "hours"}).isdisjoint(tokens[at + 1 : at + 9])
+    if read_word_after(tokens, at) in _LEVELS:
+        return False
+    if read_word_after(tokens, at) == "in" and "same" in tokens[at + 2 : at + 4]:
+        return True
+    is_trouble = not (TROUBLE - {"cause"}).isdisjoint(subject)
+    is_it = "it" in subject and not {"gone", "disappeared", "vanished", "stopped"}.isdisjoint(tokens[:at])
+    return is_trouble or (is_it and not {"but", "yet"}.isdisjoint(tokens[max(0, at - 5) : at]))
+
+
 def _read_put_right_closure(tokens: list[str], at: int) -> str | None:
     """Read *we have put the problem right*."""
     said = read_words_around(tokens, at, before=0, after=6)
-    is_said = "right" in said[1:] and not (closing.TROUBLE | {"everything", "things", "it", "all"}).isdisjoint(said)
+    is_said = "right" in said[1:] and not (TROUBLE | {"everything", "things", "it", "all"}).isdisjoint(said)
     return "put right" if is_said and is_closure_made(tokens, at) else None

@@ -1,20 +1,141 @@
-"""Closures that say that a service is well: it works, it is healthy, one can use it again."""
+"""Recovery: the words for a trouble and for its end, and what says that a service is well again."""
 
 from __future__ import annotations
 
-from guardgraph.guards.self_critique import closing
-from guardgraph.guards.self_critique.grammar import BEING, FINITE, PREPOSITIONS, STARTERS, is_content_word
-from guardgraph.guards.self_critique.spoken import BREAK, read_word_after, read_word_before, read_words_around
-from guardgraph.guards.self_critique.statements import (
+from guardgraph.guards.self_critique.reading import (
+    BEING,
+    BREAK,
+    FINITE,
+    PREPOSITIONS,
+    STARTERS,
     STOPS,
     Reader,
     combine_claim_readers,
     is_claim_predicate,
     is_closure_made,
+    is_content_word,
+    read_claim_phrases,
+    read_claim_words,
     read_clause_after,
     read_clause_before,
+    read_verb_group,
+    read_word_after,
+    read_word_before,
+    read_words_around,
+    split_claim_words,
 )
-from guardgraph.guards.self_critique.verbs import read_verb_group
+
+# Words
+
+STRONG = read_claim_words("closures", "strong")
+"""Verbs that mean by themselves that something is over."""
+
+FORMS = read_claim_phrases("closures", "forms")
+"""Base form, third person, past and *-ing* form of each verb."""
+
+TROUBLE = read_claim_words("closures", "trouble")
+"""What an incident is called."""
+
+_IT = read_claim_words("closures", "it")
+EVENTS = TROUBLE | _IT | read_claim_words("closures", "events") | read_claim_words("closures", "handovers")
+_SERVICE = read_claim_words("closures", "service")
+
+ENDING_SOON = read_claim_words("closures", "ending_soon")
+"""That these are over says nothing of an incident."""
+IMPAIRED = read_claim_words("closures", "impaired")
+"""What is so is a trouble, too, that can be ended."""
+STATES = read_claim_words("closures", "states")
+"""Adjectives that mean of an incident that it is over."""
+_RECORDS = read_claim_words("closures", "records")
+SUBJECTS = {
+    **{past: TROUBLE | IMPAIRED | _IT for _, _, past, _ in FORMS if past not in STRONG},
+    **dict.fromkeys(("removed", "closed", "stopped", "cleared"), TROUBLE | _IT),
+    **dict.fromkeys(("ended", "finished", "completed", "concluded", *(STATES - {"over"})), EVENTS),
+    "done": EVENTS - _IT,
+    "successful": EVENTS - _IT | split_claim_words("fix hotfix patch"),
+    "resumed": _SERVICE,
+    "corrected": TROUBLE | IMPAIRED | _IT | _RECORDS,
+    "delivered": split_claim_words("solution resolution remedy"),
+    "passed": TROUBLE,
+    "contained": TROUBLE | {"it"},
+    "handled": TROUBLE,
+    **dict.fromkeys(("reached", "achieved"), split_claim_words("recovery restoration resolution normality")),
+}
+"""The other verbs and states mean it only of these."""
+CONTINUING = read_claim_words("closures", "continuing")
+"""What happens to a trouble before its end; any other participle of a trouble that *has been* so ends it."""
+LASTING_GOOD = read_claim_words("closures", "lasting_good")
+"""What is *no longer* so is no trouble that is gone."""
+FAILINGS = read_claim_words("closures", "failings")
+"""What a trouble does until it stops."""
+PASSIVE = read_claim_words("closures", "passive")
+"""These are claims of what they are done to only: *the release contained a bug* is none."""
+BAD = read_claim_words("closures", "bad")
+"""Of these, *everything is so* is no good news."""
+HEALTHY = read_claim_words("closures", "healthy")
+RUNNING = read_claim_words("closures", "running")
+SHOWING = read_claim_words("closures", "showing")
+"""*Normal operation* is a claim behind these."""
+SYMPTOMS = read_claim_words("closures", "symptoms")
+"""Of these, *there are none* says that it is over."""
+COUNTED = TROUBLE | read_claim_words("closures", "counted")
+"""What is over when it is down to zero."""
+USERS = read_claim_words("closures", "users")
+"""Who is affected by an incident."""
+CURES = read_claim_words("closures", "cures")
+"""What ends an incident when it works."""
+OURS = read_claim_words("closures", "ours")
+PEOPLE = OURS | read_claim_words("closures", "people")
+"""Whose acts and feelings say nothing of a service."""
+REPEATED = read_claim_words("closures", "repeated")
+"""What is so *again*, or what one does again, without an end of the trouble."""
+FULLY = read_claim_words("closures", "fully")
+
+GOOD = read_claim_words("closures", "good")
+"""A service that is so has no incident."""
+REACHED = read_claim_words("closures", "reached")
+RECOVERIES = read_claim_words("closures", "recoveries")
+"""Nouns of what an incident ends in."""
+REACHING = read_claim_words("closures", "reaching")
+"""An incident ends where one of these is done to a recovery."""
+FIXABLE = read_claim_words("closures", "fixable")
+"""What is fixed once is no trouble."""
+RESOLVABLE = read_claim_words("closures", "resolvable")
+"""Resolving these is a step of a machine."""
+FINE = read_claim_words("closures", "fine")
+AGAIN_GOOD = REACHED | FINE | {"good"}
+"""These say so beside *again*; the last ones also of everything."""
+_DOING_BASES = read_claim_words("closures", "doing_bases")
+DOING = read_claim_words("closures", "doing").union(
+    *((base, f"{base}s", f"{base.rstrip('e')}ed", f"{base.rstrip('e')}ing") for base in _DOING_BASES)
+)
+"""What a service does when it is well."""
+WELL = read_claim_words("closures", "well")
+ANNOUNCING = read_claim_words("closures", "announcing")
+NEWS = read_claim_words("closures", "news")
+"""Whoever does the former *again*, or is *back* with one of the latter, tells of no end."""
+ROLLOUTS = read_claim_words("closures", "rollouts")
+WENT_WELL = read_claim_words("closures", "went_well")
+DUTY = read_claim_words("closures", "duty")
+"""What *returned to* one of these is well."""
+ROLLED = read_claim_words("closures", "rolled")
+"""What is done to a service in a maintenance, and ends it when it went *without problems*."""
+TASKS = read_claim_words("closures", "tasks")
+"""That these are done says nothing of an incident."""
+AS_USUAL = read_claim_words("closures", "as_usual")
+BACK_AT = read_claim_words("closures", "back_at")
+"""What is *back* there is well."""
+NORMAL = read_claim_words("closures", "normal")
+MOVING = read_claim_words("closures", "moving")
+OVERCOME = TROUBLE | read_claim_words("closures", "overcome")
+"""*No longer* or *any more* one of these."""
+LEFT_OVER = read_claim_words("closures", "left_over")
+
+PHRASES = read_claim_phrases("closures", "phrases")
+"""Phrases that say that something is over."""
+
+
+# What is well
 
 _PRESENT = frozenset({"is", "are", "has", "have", "will", "shall", "am"})
 
@@ -22,7 +143,7 @@ _PRESENT = frozenset({"is", "are", "has", "have", "will", "shall", "am"})
 def _read_good_closure(tokens: list[str], at: int) -> str | None:
     """Read *all systems are operational*, *everything is fine*, *available again*."""
     token, follows, around = tokens[at], read_word_after(tokens, at), read_words_around(tokens, at, after=8)
-    if token in closing.AGAIN_GOOD and not _is_service_good_again(tokens, at, around):
+    if token in AGAIN_GOOD and not _is_service_good_again(tokens, at, around):
         return None
     if _was_well_before(tokens, at):
         return None
@@ -36,22 +157,20 @@ def _read_good_closure(tokens: list[str], at: int) -> str | None:
 
 def _was_well_before(tokens: list[str], at: int) -> bool:
     """Say whether something was well before the trouble: *was stable until 9 am*."""
-    is_past = read_verb_group(tokens, at).words & {"was", "were", "had"}
+    is_past = read_verb_group(tokens, at).words & {"was", "were", "had"} or read_word_before(tokens, at) == "went"
     around = tokens[max(0, at - 12) : at + 8]
     return bool(is_past) and not {"until", "before", "previously", "when", "while"}.isdisjoint(around)
 
 
 def _is_service_good_again(tokens: list[str], at: int, around: list[str]) -> bool:
     label = read_clause_before(tokens, at - 1, 4) if read_word_before(tokens, at) == BREAK else []
-    if not {"status", "state", "health", "condition", "service", "availability", *closing.EVENTS}.isdisjoint(label):
+    if not {"status", "state", "health", "condition", "service", "availability", *EVENTS}.isdisjoint(label):
         return True
-    of_all, is_weak = not {"everything", "all"}.isdisjoint(around), tokens[at] in closing.REACHED
+    of_all, is_weak = not {"everything", "all"}.isdisjoint(around), tokens[at] in REACHED
     if {"again", "fully", "now", "anew"} & set(around) or (of_all and not is_weak):
         return True
-    is_now = read_verb_group(tokens, at).words & {"is", "are"} and closing.PEOPLE.isdisjoint(
-        read_clause_before(tokens, at)
-    )
-    return bool(is_now) and tokens[at] in closing.FINE
+    is_now = read_verb_group(tokens, at).words & {"is", "are"} and PEOPLE.isdisjoint(read_clause_before(tokens, at))
+    return bool(is_now) and tokens[at] in FINE
 
 
 def _read_up_closure(tokens: list[str], at: int) -> str | None:
@@ -69,18 +188,14 @@ def _read_works_closure(tokens: list[str], at: int) -> str | None:
             return None
         is_service = {"we", "team", "engineers", "still", "everyone"}.isdisjoint(around)
         is_said = read_verb_group(tokens, at).has_being_verb or {"got", "everything"} & set(around)
-        is_plain = follows in (*STOPS, *closing.WELL, "now", "and", "as", "for") and (is_service or "got" in around)
+        is_plain = follows in (*STOPS, *WELL, "now", "and", "as", "for") and (is_service or "got" in around)
         return "working" if is_said and is_plain and is_closure_made(tokens, at) else None
     is_now = bool({"everything", "all", "now", "everyone", "everybody"} & set(around))
-    is_now = is_now and closing.PEOPLE.isdisjoint(read_clause_before(tokens, at))
+    is_now = is_now and PEOPLE.isdisjoint(read_clause_before(tokens, at))
     is_of_all = is_now and follows not in ("on", "to", "with") and not is_content_word(follows)
     rest = tokens[at + 1 : at + 12]
     is_plain = follows in STOPS and tokens[at] == "works" and {"not", "but", "no"}.isdisjoint(rest)
-    is_plain = (
-        is_plain
-        and is_content_word(read_word_before(tokens, at))
-        and read_word_before(tokens, at) not in closing.PEOPLE
-    )
+    is_plain = is_plain and is_content_word(read_word_before(tokens, at)) and read_word_before(tokens, at) not in PEOPLE
     return "working" if (is_of_all or is_plain) and tokens[at] != "worked" and is_closure_made(tokens, at) else None
 
 
@@ -88,7 +203,7 @@ def _read_fix_holds_closure(tokens: list[str], at: int) -> str | None:
     """Read *the fix works*, *the patch is holding*, *the solution is in place*."""
     subject = read_clause_before(tokens, at, 6)
     follows = read_word_after(tokens, at)
-    if closing.CURES.isdisjoint(subject) or not closing.PEOPLE.isdisjoint(subject) or follows in ("to", "on", "off"):
+    if CURES.isdisjoint(subject) or not PEOPLE.isdisjoint(subject) or follows in ("to", "on", "off"):
         return None
     if is_content_word(follows):
         return None
@@ -105,7 +220,7 @@ def _read_everything_closure(tokens: list[str], at: int) -> str | None:
     """Read *everything is ...*: whatever it is but bad."""
     is_so = read_word_after(tokens, at) in ("is", "looks", "seems")
     said = read_clause_after(tokens, at + 1)
-    if not is_so or not said or not (closing.BAD | closing.PEOPLE).isdisjoint(said):
+    if not is_so or not said or not (BAD | PEOPLE).isdisjoint(said):
         return None
     state = next((place for place in range(at + 2, at + 2 + len(said)) if is_content_word(tokens[place])), at + 2)
     return "everything is well" if is_closure_made(tokens, state) else None
@@ -113,20 +228,20 @@ def _read_everything_closure(tokens: list[str], at: int) -> str | None:
 
 def _read_normal_closure(tokens: list[str], at: int) -> str | None:
     """Read *all regions report normal operation*."""
-    verb = next((place for place in range(at - 1, max(-1, at - 4), -1) if tokens[place] in closing.SHOWING), -1)
-    is_said = verb > 0 and read_word_before(tokens, at) in closing.HEALTHY
+    verb = next((place for place in range(at - 1, max(-1, at - 4), -1) if tokens[place] in SHOWING), -1)
+    is_said = verb > 0 and read_word_before(tokens, at) in HEALTHY
     return "normal operation" if is_said and is_closure_made(tokens, verb, at + 1) else None
 
 
 def _read_as_usual_closure(tokens: list[str], at: int) -> str | None:
     """Read *operating normally*, *performing as expected*, *payments succeed again*."""
-    is_usual = read_word_after(tokens, at) in closing.AS_USUAL or tokens[at + 2 : at + 3] == ["should"]
+    is_usual = read_word_after(tokens, at) in AS_USUAL or tokens[at + 2 : at + 3] == ["should"]
     is_usual = is_usual or read_word_after(tokens, at) in ("new", "clockwork")
     if tokens[at] in ("as", "like") and not is_usual:
         return None
     reach = 6 if tokens[at] in ("again", "without") else 4
     for place in range(at - 1, max(-1, at - reach), -1):
-        if tokens[place] in closing.DOING:
+        if tokens[place] in DOING:
             return _read_doing_well_closure(tokens, place, at)
         if tokens[place] in STOPS:
             return None
@@ -151,17 +266,23 @@ def _read_doing_well_closure(tokens: list[str], place: int, end: int) -> str | N
 
 def _read_without_trouble_closure(tokens: list[str], at: int) -> str | None:
     """Read *payments go through without problems*."""
-    is_smooth = not closing.TROUBLE.isdisjoint(tokens[at + 1 : at + 4])
-    return _read_as_usual_closure(tokens, at) if is_smooth else None
+    if TROUBLE.isdisjoint(tokens[at + 1 : at + 4]):
+        return None
+    rolled = next((place for place in range(at - 1, max(-1, at - 5), -1) if tokens[place] in ROLLED), -1)
+    if rolled > 0 and is_closure_made(tokens, rolled, at + 1):
+        return "went well"
+    return _read_as_usual_closure(tokens, at)
 
 
 def _read_again_closure(tokens: list[str], at: int) -> str | None:
     """Read *can log in again*, *mail arrives again*: what is so again is well, trouble and attempts aside."""
     before = read_clause_before(tokens, at)
-    if not closing.REPEATED.isdisjoint([*before, *read_clause_after(tokens, at, 3)]):
+    if not REPEATED.isdisjoint([*before, *read_clause_after(tokens, at, 3)]) or _is_news(before):
         return None
+    if before[-1:] == ["back"] and ("it" in before or not TROUBLE.isdisjoint(before)):
+        return None  # what is back is read by itself
     start = at - len(before)
-    if "may" in before and before[-1] != "may" and "able" not in before and {"you", *closing.USERS} & set(before):
+    if "may" in before and before[-1] != "may" and "able" not in before and {"you", *USERS} & set(before):
         return (
             "possible again"
             if "not" not in before and is_closure_made(tokens, start + before.index("may"), at)
@@ -173,7 +294,7 @@ def _read_again_closure(tokens: list[str], at: int) -> str | None:
     if said := _read_as_usual_closure(tokens, at):
         return said
     verb = _find_main_verb(tokens, at, start)
-    if verb < 0 or not (closing.PEOPLE | closing.TROUBLE).isdisjoint(before):
+    if verb < 0 or not (PEOPLE | TROUBLE).isdisjoint(before):
         return None
     group = read_verb_group(tokens, verb)
     if tokens[verb] not in _list_closing_verbs():
@@ -181,8 +302,27 @@ def _read_again_closure(tokens: list[str], at: int) -> str | None:
     return "again" if is_closure_made(tokens, verb, at + 1, group=group) else None
 
 
+def _is_news(before: list[str]) -> bool:
+    """Say whether somebody will tell something again: *we will update this page again*, *will update again soon*."""
+    if not NEWS.isdisjoint(before) and "will" in before:
+        return True
+    return not ANNOUNCING.isdisjoint(before) and not OURS.isdisjoint(before)
+
+
+def _read_went_well_closure(tokens: list[str], at: int) -> str | None:
+    """Read *the migration went well*, *the upgrade went through without problems*; not *what went well*."""
+    subject, said = read_clause_before(tokens, at, 8), tokens[at + 1 : at + 8]
+    if (EVENTS | ROLLOUTS | {"all"}).isdisjoint(subject) or {"what", "that"} & {*subject[-2:]}:
+        return None
+    is_well = bool(said) and (said[0] in WENT_WELL or said[:2] in (["according", "to"], ["to", "plan"]))
+    is_well = is_well or (said[:1] == ["as"] and said[1:2] != [] and said[1] in AS_USUAL)
+    is_well = is_well or (said[:1] == ["through"] and "without" in said)
+    is_over = {"until", "till", "first", "initially", "before"}.isdisjoint(said)
+    return "went well" if is_well and is_over and is_closure_made(tokens, at, at + 2) else None
+
+
 def _list_closing_verbs() -> frozenset[str]:
-    return frozenset(form for forms in closing.FORMS for form in forms)
+    return frozenset(form for forms in FORMS for form in forms)
 
 
 def _find_main_verb(tokens: list[str], at: int, start: int) -> int:
@@ -228,14 +368,14 @@ def _read_now_closure(tokens: list[str], at: int) -> str | None:
         "not",
     ):
         follows = tokens[at + 1 : at + 4]
-        is_use = closing.OURS.isdisjoint(read_clause_before(tokens, at)) and closing.REPEATED.isdisjoint(follows)
+        is_use = OURS.isdisjoint(read_clause_before(tokens, at)) and REPEATED.isdisjoint(follows)
         return "possible again" if is_use and is_closure_made(tokens, at - 1, at + 1) else None
     return None
 
 
 def _index_well_closure_readers() -> dict[str, Reader]:
-    readers: dict[str, Reader] = dict.fromkeys((*closing.WELL, "as", "like"), _read_as_usual_closure)
-    readers |= dict.fromkeys(closing.GOOD | closing.AGAIN_GOOD - {"fine", "well"}, _read_good_closure)
+    readers: dict[str, Reader] = dict.fromkeys((*WELL, "as", "like"), _read_as_usual_closure)
+    readers |= dict.fromkeys(GOOD | AGAIN_GOOD - {"fine", "well"}, _read_good_closure)
     readers |= dict.fromkeys(
         ("holds", "held", "hold", "holding", "helped", "effective", "effect", "place"), _read_fix_holds_closure
     )
@@ -243,11 +383,12 @@ def _index_well_closure_readers() -> dict[str, Reader]:
     readers |= dict.fromkeys(
         ("works", "work", "working", "worked"), combine_claim_readers(_read_works_closure, _read_fix_holds_closure)
     )
-    readers |= dict.fromkeys(closing.RUNNING, _read_normal_closure)
+    readers |= dict.fromkeys(RUNNING, _read_normal_closure)
     readers |= {
         "everything": _read_everything_closure,
         "resume": _read_resume_closure,
         "safe": _read_safe_again_closure,
+        "went": _read_went_well_closure,
     }
     return readers | {
         "again": _read_again_closure,
@@ -257,5 +398,5 @@ def _index_well_closure_readers() -> dict[str, Reader]:
     }
 
 
-READERS: dict[str, Reader] = _index_well_closure_readers()
+WELL_READERS: dict[str, Reader] = _index_well_closure_readers()
 """What reads each word."""

@@ -1,0 +1,446 @@
+"""Whether a sentence of an answer says the opposite of a sentence that it was taken from.
+
+Two sentences are compared where nearly all words of the one stand in one stretch of the other, in their order. They
+contradict each other if they differ there in an odd number of negations and opposites: *not*, *failed to*, *before* for
+*after*, *rose* for *fell*, *may* for *will*. Roles that are swapped, and what a negation reaches, are told by no rule.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from guardgraph.guards.quotes import find_quotes
+from guardgraph.guards.stop import Stop
+from guardgraph.guards.word_lists import load_word_lists
+from guardgraph.languages.language import detect_language, load_function_words
+from guardgraph.languages.sentences import split_sentences, unwrap_text_lines
+from guardgraph.languages.terms import DEFAULT_LANGUAGE, STOP_WORDS, stem_words
+from guardgraph.plain.json import excerpt_value
+from guardgraph.plain.letters import normalise_to_nfkc
+from guardgraph.plain.memory import remember_by_text
+
+LEAST_WORDS: Final = 4
+"""Content words that two sentences share at least where they are compared."""
+LEAST_SHARE: Final = 0.75
+"""Of the answer's content words that stand in the stretch, and of the stretch's that the answer has."""
+_LONGEST: Final = 60
+"""Words of a sentence that are read at a time; a longer one is read in parts."""
+_MOST_COMPARED: Final = 8
+"""Sentences of the sources that one of the answer is held against: those that share the most words."""
+_MOST_LISTED: Final = 64
+"""Sentences of the sources that are listed for one word."""
+
+_TOKEN: Final = re.compile(r"\d+(?:[.,]\d+)*|[^\W_]+|[,;:()\[\]—–]")
+_CONTRACTED: Final = re.compile(r"\b(?:(ca|wo|sha)|([a-z]+)) ?n['’]t\b", re.IGNORECASE)
+_FULL: Final = {"ca": "can", "wo": "will", "sha": "shall"}
+_SPACED_END: Final = re.compile(r"(?<=\s[.!?])\s+")
+"""Where a sentence ends in a text of lower case whose marks stand alone, as corpora have them."""
+_HEADING: Final = re.compile(r"\s*#.*|.*:\s*", re.DOTALL)
+_NAMES: Final = frozenset({"May", "Will"})
+"""Words that are verbs in lower case only, but where they open a sentence."""
+_MARKS: Final = frozenset(",;:()[]—–")
+
+
+_SHOWN: Final = 280
+"""Characters of a sentence that a stop shows."""
+
+
+class Turned(NamedTuple):
+    """A sentence of an answer that turns one of its sources round."""
+
+    sentence: str
+    """Of the answer."""
+    source_sentence: str
+    """What it turns round."""
+
+
+class _Word(NamedTuple):
+    """A word of a sentence, as it is compared."""
+
+    key: str
+    """Its stem, or the name of the opposites that it is one of."""
+    side: int
+    """Which of the opposites it is, 1 or -1; 0 of a word without any."""
+    is_content: bool
+
+
+class _Denial(NamedTuple):
+    """A negation of a sentence."""
+
+    reach: tuple[int, ...]
+    """The places of the words that it may deny, the nearest first."""
+    needs: str
+    """The kind of word without which the other sentence says the same in other words: ``waiting``, ``whole``, or none.
+
+    *Not until May* is *in May*, *not all* is *some*."""
+
+
+class _Read(NamedTuple):
+    """A sentence as it is compared."""
+
+    text: str
+    words: tuple[_Word, ...]
+    denials: tuple[_Denial, ...]
+    kinds: frozenset[str]
+    """Of the words ``waiting``, ``whole`` and ``saying``: which the sentence has."""
+
+    @property
+    def content(self) -> frozenset[str]:
+        """The keys of its content words."""
+        return frozenset(word.key for word in self.words if word.is_content)
+
+
+def check_turned_sentences(answer: str, sources: Iterable[str], *, question: str) -> None:
+    """Refuse an answer with a sentence that says the opposite of a source sentence, almost in its words.
+
+    Args:
+        answer: the answer's text.
+        sources: the texts that it cites.
+        question: the user's question.
+
+    Raises:
+        Stop: ``invalid_answer:contradicts_source`` with `details` ``{sentence, source_sentence}``.
+    """
+    if found := find_turned_sentence(answer, sources, question=question):
+        details = {key: excerpt_value(text, _SHOWN) for key, text in found._asdict().items()}
+        raise Stop("invalid_answer:contradicts_source", details=details)
+
+
+def find_turned_sentence(answer: str, sources: Iterable[str], *, question: str = "") -> Turned | None:
+    """Find the first sentence of an answer that says the opposite of a source sentence.
+
+    None is found where another sentence of the sources, or the question, says what the answer says. Questions,
+    headings and reported speech are no source sentences.
+
+    Args:
+        answer: the answer's text.
+        sources: the texts that it cites; what is in a language without a list of negations says nothing.
+        question: the user's question. One that can be answered by yes or no says nothing.
+    """
+    sources = list(sources)
+    by_language: dict[str, list[_Read]] = defaultdict(list)
+    for text in sources:
+        language = detect_language(text) or DEFAULT_LANGUAGE
+        if language in load_word_lists("opposites"):
+            by_language[language] += _read_sentences(text, language)
+    for language, read in by_language.items():
+        asked = [item for item in _read_sentences(question, language) if _is_asked_of_fact(item.text, language)]
+        said = [item for item in read if not _says_nothing(item.text)]
+        index = _index_sentences([*said, *asked])
+        for sentence in _read_sentences(answer, language):
+            if not sentence.text.endswith("?") and (found := _find_contradicted(sentence, index)):
+                return Turned(sentence.text, found.text)
+    return None
+
+
+def _says_nothing(sentence: str) -> bool:
+    """Say whether a source's sentence is a question or a heading."""
+    return sentence.rstrip("\"'”’» ").endswith("?") or _HEADING.fullmatch(sentence) is not None
+
+
+def _is_asked_of_fact(sentence: str, language: str) -> bool:
+    """Say whether a sentence of a question takes for granted what it says: *why did it close?*, not *did it close?*."""
+    if not sentence.endswith("?"):
+        return True
+    return not _load_lexicon(language).asking.isdisjoint(_split_tokens(sentence)[:3])
+
+
+class _Index(NamedTuple):
+    sentences: Sequence[_Read]
+    places: Mapping[str, Sequence[int]]
+    """For each content word the sentences that have it."""
+
+
+def _index_sentences(sentences: Sequence[_Read]) -> _Index:
+    places: dict[str, list[int]] = defaultdict(list)
+    for at, sentence in enumerate(sentences):
+        for key in sentence.content:
+            if len(places[key]) < _MOST_LISTED:
+                places[key].append(at)
+    return _Index(sentences, places)
+
+
+def _find_contradicted(sentence: _Read, index: _Index) -> _Read | None:
+    """Return the source sentence that a sentence turns round, None where one says the same."""
+    wanted = sentence.content
+    least = max(LEAST_WORDS, LEAST_SHARE * len(wanted))
+    shared = Counter(at for key in sorted(wanted) for at in index.places.get(key, ()))
+    turned = None
+    for at, count in shared.most_common(_MOST_COMPARED):
+        if count < least:
+            break
+        pairs = _align(sentence.words, index.sentences[at].words)
+        if not _is_same_matter(sentence, index.sentences[at], pairs):
+            continue
+        is_turned = _is_turned(sentence, index.sentences[at], pairs)
+        if is_turned is False:
+            return None
+        is_reported = "saying" in index.sentences[at].kinds - sentence.kinds
+        if is_turned and turned is None and not is_reported and not _is_of_another(sentence, at, pairs, index):
+            turned = index.sentences[at]
+    return turned
+
+
+def _is_of_another(one: _Read, at: int, pairs: Sequence[tuple[int, int]], index: _Index) -> bool:
+    """Say whether a sentence names another thing where a source names its own: one that other sentences tell of.
+
+    *Gold includes a lounge, Silver does not*: what is said of Gold contradicts nothing that is said of Silver.
+    """
+    other = index.sentences[at]
+    edges = [(max(-1, pairs[0][0] - 4), max(-1, pairs[0][1] - 4)), *pairs, (pairs[-1][0] + 4, pairs[-1][1] + 4)]
+    for (here, there), (next_here, next_there) in pairwise(edges):
+        named = {word.key for word in one.words[here + 1 : next_here] if word.is_content}
+        replaced = {word.key for word in other.words[there + 1 : next_there] if word.is_content}
+        if replaced and any(set(index.places.get(key, ())) - {at} for key in named - other.content):
+            return True
+    return False
+
+
+def _is_same_matter(one: _Read, other: _Read, pairs: Sequence[tuple[int, int]]) -> bool:
+    """Say whether three quarters of a sentence are three quarters of a stretch of the other."""
+    met = sum(one.words[here].is_content for here, _ in pairs)
+    if met < LEAST_WORDS:
+        return False
+    stretch = other.words[pairs[0][1] : pairs[-1][1] + 1]
+    return met >= LEAST_SHARE * max(_count_content(one.words), _count_content(stretch))
+
+
+def _count_content(words: Iterable[_Word]) -> int:
+    return sum(word.is_content for word in words)
+
+
+def _is_turned(one: _Read, other: _Read, pairs: Sequence[tuple[int, int]]) -> bool | None:
+    """Say whether sentences of one matter differ in an odd number of negations and opposites; None where in doubt."""
+    opposites = sum(one.words[here].side * other.words[there].side < 0 for here, there in pairs)
+    ours = _count_denials(one, other, [here for here, _ in pairs])
+    theirs = _count_denials(other, one, [there for _, there in pairs])
+    return None if ours is None or theirs is None else (opposites + ours + theirs) % 2 == 1
+
+
+def _count_denials(sentence: _Read, other: _Read, shared: Sequence[int]) -> int | None:
+    """Count the negations of shared words; None where one in the stretch denies a word that the other has not."""
+    count = 0
+    for denial in sentence.denials:
+        if denial.needs and denial.needs not in other.kinds:
+            continue
+        if not denial.reach or shared[0] <= denial.reach[0] <= shared[-1]:
+            if set(shared).isdisjoint(denial.reach):
+                return None
+            count += 1
+    return count
+
+
+_SAME, _OPPOSITE, _LEFT_OUT, _ADDED = 8, 7, 1, 4
+"""What a word counts that stands in both sentences, that is the opposite, and that only one of them has."""
+
+
+def _align(one: Sequence[_Word], other: Sequence[_Word]) -> list[tuple[int, int]]:
+    """Return the pairs of words that stand in both sentences in their order, close together.
+
+    Source: T. F. Smith and M. S. Waterman, Identification of common molecular subsequences, 1981.
+    """
+    scores = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
+    best, end = 0, (0, 0)
+    for here, word in enumerate(one, 1):
+        before, row = scores[here - 1], scores[here]
+        for there, its in enumerate(other, 1):
+            score = max(0, before[there] - _LEFT_OUT, row[there - 1] - _ADDED)
+            if word.key == its.key:
+                score = max(score, before[there - 1] + (_OPPOSITE if word.side * its.side < 0 else _SAME))
+            row[there] = score
+            if score > best:
+                best, end = score, (here, there)
+    return _trace_pairs(scores, one, other, end)
+
+
+def _trace_pairs(
+    scores: list[list[int]], one: Sequence[_Word], other: Sequence[_Word], end: tuple[int, int]
+) -> list[tuple[int, int]]:
+    pairs, (here, there) = list[tuple[int, int]](), end
+    while scores[here][there] > 0:
+        word, its = one[here - 1], other[there - 1]
+        gain = _OPPOSITE if word.side * its.side < 0 else _SAME
+        if word.key == its.key and scores[here][there] == scores[here - 1][there - 1] + gain:
+            here, there = here - 1, there - 1
+            pairs.append((here, there))
+        elif scores[here][there] == scores[here - 1][there] - _LEFT_OUT:
+            here -= 1
+        else:
+            there -= 1
+    return pairs[::-1]
+
+
+# How a sentence is read
+
+
+class _Lexicon(NamedTuple):
+    """What a language says opposites with."""
+
+    phrases: Mapping[str, Sequence[tuple[tuple[str, ...], bool]]]
+    """By their first word, the longest first: phrases that deny (True), and that only look so."""
+    opposites: Mapping[str, tuple[str, int]]
+    """By words and stems: the name of the pair, and the side."""
+    plain: frozenset[str]
+    """Opposites that carry no content: *before*, *more*."""
+    kinds: Mapping[str, str]
+    asking: frozenset[str]
+
+
+_DENIED_TWICE: Final = frozenset({"es", "fr", "ru", "uk"})
+"""Languages in which two negations of a clause are one: *no vino nadie*."""
+
+
+@cache
+def _load_lexicon(language: str) -> _Lexicon:
+    lists = load_word_lists("opposites")[language]
+    phrases: dict[str, list[tuple[tuple[str, ...], bool]]] = defaultdict(list)
+    for name, denies in (("denials", True), ("idle", False)):
+        for phrase in (said for line in lists[name] for said in line.split(" | ")):
+            said = tuple(phrase.split())
+            phrases[said[0]].append((said, denies))
+    for found in phrases.values():
+        found.sort(key=lambda item: -len(item[0]))
+    kinds = {word: kind for kind in ("waiting", "whole", "saying") for word in " ".join(lists[kind]).split()}
+    plain = frozenset(word for line in lists["exact"] for word in line.replace("|", " ").split())
+    return _Lexicon(
+        phrases=phrases,
+        opposites=_index_opposites([*lists["exact"], *lists["stems"]], len(lists["exact"]), language),
+        plain=plain,
+        kinds=kinds,
+        asking=frozenset(" ".join(lists["asking"]).split()),
+    )
+
+
+def _index_opposites(lines: Sequence[str], exact: int, language: str) -> dict[str, tuple[str, int]]:
+    """Return opposites by the words that are listed, and behind the first `exact` lines by their stems, too."""
+    found: dict[str, tuple[str, int]] = {}
+    stems: dict[str, tuple[str, int]] = {}
+    for number, line in enumerate(lines):
+        for side, words in zip((1, -1), line.split(" | "), strict=True):
+            for word, stem in zip(words.split(), stem_words(words.split(), language), strict=True):
+                found.setdefault(word, (f"={number}", side))
+                if number >= exact:
+                    stems.setdefault(f"~{stem}", (f"={number}", side))
+    return {**stems, **found}
+
+
+@remember_by_text(texts=64, chars=4000)
+def _read_sentences(text: str, language: str) -> tuple[_Read, ...]:
+    """Return the sentences of a text as they are compared; parts of one that is very long."""
+    found = list[_Read]()
+    is_cased = text != text.lower()  # else a line that begins in lower case need not go on with the one before
+    for whole in split_sentences(unwrap_text_lines(text) if is_cased else text):
+        for sentence in _SPACED_END.split(whole):
+            tokens, said = _split_tokens(sentence), {"saying"} if _is_mostly_quoted(sentence) else set[str]()
+            for start in range(0, len(tokens), _LONGEST):
+                read = _read_tokens(tokens[start : start + _LONGEST], language)
+                found.append(read._replace(text=sentence, kinds=read.kinds | said))
+    return tuple(found)
+
+
+def _split_tokens(sentence: str) -> list[str]:
+    """Return the words and marks of a sentence in lower case; the month and the name keep their capital."""
+    plain = _CONTRACTED.sub(_spell_out_negation, normalise_to_nfkc(sentence))
+    tokens = _TOKEN.findall(plain)
+    return [token if at and token in _NAMES else token.lower() for at, token in enumerate(tokens)]
+
+
+def _spell_out_negation(match: re.Match[str]) -> str:
+    return f"{_FULL[match[1].lower()] if match[1] else match[2]} not"
+
+
+def _read_tokens(tokens: Sequence[str], language: str) -> _Read:
+    words, denials, kinds = list[_Word](), list[tuple[int, str]](), set[str]()
+    stops, runs, at = set[int](), set[int](), 0
+    while at < len(tokens):
+        read = _read_token(tokens[at], language)
+        length, denies = _match_phrase(tokens, at, read.phrases) if read.phrases else (0, False)
+        if length:
+            follows = tokens[at + length] if at + length < len(tokens) else ""
+            if denies and not (tokens[at] == "no" and follows[:1].isdigit()):
+                is_of_all = follows != "" and _read_token(follows, language).kind == "whole"
+                denials.append((len(words), "whole" if is_of_all else ""))
+            runs.add(len(words))
+            at += length
+            continue
+        at += 1
+        if read.kind:
+            kinds.add(read.kind)
+        if read.word is not None:
+            words.append(read.word)
+        else:
+            (stops if read.is_mark else runs).add(len(words))
+    if "waiting" in kinds:
+        denials = [(place, needs or "waiting") for place, needs in denials]
+    reached = _find_reaches(words, denials, stops, runs | stops, is_twice=language in _DENIED_TWICE)
+    return _Read("", tuple(words), tuple(reached), frozenset(kinds))
+
+
+class _Token(NamedTuple):
+    """What a word or mark may be, wherever it stands."""
+
+    word: _Word | None
+    """None of a mark and of a small word."""
+    kind: str
+    """One of the kinds of `_Read`, or none."""
+    phrases: Sequence[tuple[tuple[str, ...], bool]]
+    """The phrases that begin with it."""
+    is_mark: bool
+
+
+@remember_by_text(texts=65_536, chars=40)
+def _read_token(token: str, language: str) -> _Token:
+    lexicon, [stem] = _load_lexicon(language), stem_words([token], language)
+    is_mark, word = token in _MARKS, None
+    known = lexicon.opposites.get(token) or lexicon.opposites.get(f"~{stem}")
+    if known is not None:
+        word = _Word(*known, token not in lexicon.plain)
+    elif token not in _load_plain_words(language) and not is_mark:
+        word = _Word(stem, 0, is_content=True)
+    return _Token(word, lexicon.kinds.get(token, ""), lexicon.phrases.get(token, ()), is_mark)
+
+
+def _is_mostly_quoted(sentence: str) -> bool:
+    """Say whether half of a sentence is what somebody says, or it begins or ends inside a quote."""
+    quoted = sum(quote.end - quote.start for quote in find_quotes(sentence))
+    return 2 * quoted > len(sentence) or (not quoted and sentence.count('"') % 2 == 1)
+
+
+def _match_phrase(tokens: Sequence[str], at: int, phrases: Sequence[tuple[tuple[str, ...], bool]]) -> tuple[int, bool]:
+    for phrase, denies in phrases:
+        if tuple(tokens[at : at + len(phrase)]) == phrase:
+            return len(phrase), denies
+    return 0, False
+
+
+def _find_reaches(
+    words: Sequence[_Word], denials: Sequence[tuple[int, str]], stops: set[int], runs: set[int], *, is_twice: bool
+) -> list[_Denial]:
+    """Return what each negation may deny: the words behind it up to the next small word, else those before it."""
+    found, clause = list[_Denial](), -1
+    ends = sorted(stops)
+    for place, needs in denials:
+        number = sum(end <= place for end in ends)
+        if is_twice and number == clause:
+            continue
+        clause = number
+        reach = list[int]()
+        for at in range(place, len(words)):
+            if at > place and (at in stops or (reach and at in runs)):
+                break
+            if words[at].is_content:
+                reach.append(at)
+        if not reach:
+            reach = [at for at in range(place - 1, max(-1, place - 4), -1) if words[at].is_content][:2]
+        found.append(_Denial(tuple(reach[:4]), needs))
+    return found
+
+
+@cache
+def _load_plain_words(language: str) -> frozenset[str]:
+    return STOP_WORDS if language == DEFAULT_LANGUAGE else load_function_words(language)

@@ -1,0 +1,365 @@
+"""Sentences that say the opposite of their source are refused, in six languages; what says the same passes."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from exported_runs import forged
+from guard_cases import stop_of
+from hypothesis import given
+from hypothesis import strategies as st
+from made_by_0_6 import FOLDER
+from rag_agents import QUESTION, SOURCES
+from recorded_runs import Kept
+from research_cases import research
+
+from guardgraph import RagPolicy, ResearchPolicy, check_document, create_rag_agent, replay
+from guardgraph.guards.turned import check_turned_sentences, find_turned_sentence
+from guardgraph.plain.version import read_package_version
+
+TURNED = [
+    (
+        "The northern ferry will be replaced by a bridge next spring.",
+        "The northern ferry will not be replaced by a bridge next spring.",
+    ),
+    (
+        "Tenants can't sublet the flat to tourists in the summer.",
+        "Tenants can sublet the flat to tourists in the summer.",
+    ),
+    (
+        "The orchestra never recorded the second symphony in Vienna.",
+        "The orchestra recorded the second symphony in Vienna.",
+    ),
+    ("The inspector failed to find cracks in the eastern pillar.", "The inspector found cracks in the eastern pillar."),
+    (
+        "The museum was opened after the railway reached the valley.",
+        "The museum was opened before the railway reached the valley.",
+    ),
+    (
+        "Ticket sales of the theatre fell by a third last winter.",
+        "Ticket sales of the theatre rose by a third last winter.",
+    ),
+    ("The insurer will cancel the policy of late payers.", "The insurer may cancel the policy of late payers."),
+    (
+        "Guests can return the unopened bottles without a receipt.",
+        "Guests can return the unopened bottles with a receipt.",
+    ),
+    ("None of the bakeries in the old harbour were flooded.", "All bakeries in the old harbour were flooded."),
+    (
+        "The bridge was closed despite the storm warning for sailors.",
+        "The bridge was closed because of the storm warning for sailors.",
+    ),
+    (
+        "Der Verein hat die alte Turnhalle im Sommer nicht renoviert.",
+        "Der Verein hat die alte Turnhalle im Sommer renoviert.",
+    ),
+    (
+        "Die Fähre fährt nach dem Hochwasser wieder zur kleinen Insel.",
+        "Die Fähre fährt vor dem Hochwasser wieder zur kleinen Insel.",
+    ),
+    (
+        "Die Mieten in der Altstadt sind im Frühjahr gesunken und bleiben stabil.",
+        "Die Mieten in der Altstadt sind im Frühjahr gestiegen und bleiben stabil.",
+    ),
+    (
+        "La biblioteca no presta libros antiguos a los estudiantes extranjeros.",
+        "La biblioteca presta libros antiguos a los estudiantes extranjeros.",
+    ),
+    (
+        "El puente viejo se construyó después de la gran inundación del valle.",
+        "El puente viejo se construyó antes de la gran inundación del valle.",
+    ),
+    (
+        "La mairie ne rembourse pas les billets perdus par les voyageurs.",
+        "La mairie rembourse les billets perdus par les voyageurs.",
+    ),
+    (
+        "Le théâtre municipal a fermé après la grande tempête de janvier.",
+        "Le théâtre municipal a fermé avant la grande tempête de janvier.",
+    ),
+    ("Музей не принимает посетителей в дождливые дни осени.", "Музей принимает посетителей в дождливые дни осени."),
+    (
+        "Старый мост построили после большого наводнения в долине.",
+        "Старый мост построили до большого наводнения в долине.",
+    ),
+    (
+        "Бібліотека не видає старовинні книги студентам університету.",
+        "Бібліотека видає старовинні книги студентам університету.",
+    ),
+    ("Старий міст збудували після великої повені в долині.", "Старий міст збудували до великої повені в долині."),
+]
+"""What an answer says, and the source that it turns round."""
+
+SAME = [
+    (
+        "The northern ferry won't be replaced by a bridge next spring.",
+        "The northern ferry will not be replaced by a bridge next spring.",
+    ),
+    (
+        "The inspector did not find cracks in the eastern pillar.",
+        "The inspector failed to find any cracks in the eastern pillar.",
+    ),
+    (
+        "The novel was praised by critics and loved by readers.",
+        "The novel was not only praised by critics but also loved by readers.",
+    ),
+    ("Some bakeries in the old harbour were flooded.", "Not all bakeries in the old harbour were flooded."),
+    (
+        "Some bakeries in the old harbour were flooded in March.",
+        "All bakeries in the old harbour were flooded in March.",
+    ),
+    ("The new tram opened to the public in May.", "The new tram did not open to the public until May."),
+    (
+        "Ticket sales of the theatre decreased by a third last winter.",
+        "Ticket sales of the theatre fell by a third last winter.",
+    ),
+    (
+        "It is impossible to reach the island by car in winter.",
+        "It is not possible to reach the island by car in winter.",
+    ),
+    (
+        "The choir missed the spring concert in Graz in 2010.",
+        "The choir did not attend the spring concert in Graz in 2010.",
+    ),
+    (
+        "The old mill stands beside the river in Aldham.",
+        "The old mill, not the new one, stands beside the river in Aldham.",
+    ),
+    (
+        "Die Fähre fährt nicht nur am Montag zur kleinen Insel.",
+        "Die Fähre fährt am Montag und am Freitag zur kleinen Insel.",
+    ),
+    (
+        "El museo no abre los lunes ni presta libros antiguos.",
+        "El museo no abre los lunes y tampoco presta libros antiguos.",
+    ),
+    ("Музей никогда не принимает посетителей в дождливые дни.", "Музей не принимает посетителей в дождливые дни."),
+]
+"""What an answer says, and a source that says the same, or something else that is no contradiction."""
+
+FILLERS = ("A market is held on the square.", "Nobody remembers who planted the oak.", "The harbour was not deep.")
+"""Sentences that have nothing to do with these."""
+
+
+@pytest.mark.parametrize(("answer", "source"), TURNED)
+def test_a_sentence_that_is_turned_round_is_found(answer, source):
+    """Among other sentences on both sides; the other way round, too; and both sentences are shown."""
+    for said, read in ((answer, source), (source, answer)):
+        assert find_turned_sentence(said, [FILLERS[0], read]) == (said, read)
+        if said.isascii() and "The " in f"{said}{read}":
+            around = f"{FILLERS[2]} {read} {FILLERS[1]}"
+            assert find_turned_sentence(f"There is a town. {said}", [FILLERS[0], around]) == (said, read)
+
+
+@pytest.mark.parametrize(("answer", "source"), SAME)
+def test_what_says_the_same_passes(answer, source):
+    """Two negations, a negation in other words, *not only*, *not until*, *not all*, and what denies another word."""
+    assert find_turned_sentence(answer, [source]) is None
+    assert find_turned_sentence(source, [answer]) is None
+
+
+@pytest.mark.parametrize(("answer", "source"), TURNED)
+def test_what_another_sentence_says_passes(answer, source):
+    """Where one source says it as the answer does, or what was asked takes it for granted, nothing is refused."""
+    assert find_turned_sentence(answer, [source, answer]) is None
+    assert find_turned_sentence(answer, [source], question=f"{FILLERS[0]} {answer}") is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "sources"),
+    [
+        (
+            "Gold members can enter the northern lounge before the departure.",
+            ["Silver members cannot enter the northern lounge before the departure.", "A Gold card opens all doors."],
+        ),
+        (
+            "The eastern warehouse was not flooded by the storm of October.",
+            ["The western warehouse was flooded by the storm of October.", "No water came into the eastern one."],
+        ),
+        (
+            "Tickets for Monday may be returned until the evening without a fee.",
+            ["Tickets for Sunday may not be returned until the evening without a fee.", "Monday has no fees."],
+        ),
+    ],
+)
+def test_what_is_said_of_another_thing_is_no_contradiction(answer, sources):
+    """Where the answer names a thing of which another sentence tells, the same said of its neighbour denies nothing."""
+    assert find_turned_sentence(answer, sources) is None
+    ours, other = next(pair for pair in zip(answer.split(), sources[0].split(), strict=False) if pair[0] != pair[1])
+    assert find_turned_sentence(answer.replace(ours, other), sources)
+
+
+def test_a_question_of_yes_or_no_says_nothing():
+    """Whoever asks whether it is so does not say so; who asks why does."""
+    answer, source = "The museum was opened after the railway came.", "The museum was opened before the railway came."
+    assert find_turned_sentence(answer, [source], question="Was the museum opened after the railway came?")
+    assert not find_turned_sentence(answer, [source], question="Why was the museum opened after the railway came?")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "Does the northern ferry run to the small island in winter?",
+        "## The northern ferry runs to the small island in winter",
+        "The northern ferry runs to the small island in winter:",
+        "The mayor claimed the northern ferry runs to the small island in winter.",
+        "“The northern ferry runs to the small island in winter”, he wrote.",
+    ],
+)
+def test_what_is_no_statement_contradicts_nothing(source):
+    """Questions, headings and what somebody else says are no source sentences."""
+    answer = "The northern ferry does not run to the small island in winter."
+    assert find_turned_sentence(answer, [source]) is None
+    assert find_turned_sentence(answer, ["The northern ferry runs to the small island in winter."])
+
+
+NOUNS = st.lists(
+    st.sampled_from(["clerk", "tailor", "baker", "sailor", "barber", "plumber", "printer", "gardener"]),
+    min_size=3,
+    max_size=5,
+    unique=True,
+)
+VERBS = st.sampled_from(["paint the gates", "carry lanterns", "mend wooden boats", "taste the soup", "polish brass"])
+PLACES = st.sampled_from(["in the cellar", "near Aldham", "on market days", "by candle light"])
+DENIED = ("do not", "don't", "never", "will not", "cannot", "failed to", "refused to", "no longer")
+
+
+@given(NOUNS, VERBS, PLACES, st.sampled_from(DENIED), st.sampled_from(DENIED))
+def test_a_negation_is_told_whatever_the_words(nouns, verb, place, denied, otherwise):
+    """One negation more is a contradiction in both directions; the same negation in other words is none."""
+    subject = " and ".join(f"{noun}s" for noun in nouns)
+    plain, negative = f"The {subject} {verb} {place}.", f"The {subject} {denied} {verb} {place}."
+    assert find_turned_sentence(negative, [plain]) == (negative, plain)
+    assert find_turned_sentence(plain, [negative]) == (plain, negative)
+    assert find_turned_sentence(f"The {subject} {otherwise} {verb} {place}.", [negative]) is None
+    assert find_turned_sentence(negative, [negative]) is find_turned_sentence(plain, [plain]) is None
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_whatever_is_compared_is_judged(answer, source):
+    """Any texts are judged, and a text never contradicts itself."""
+    find_turned_sentence(answer, [source], question=answer[:50])
+    assert find_turned_sentence(answer, [answer]) is None
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "not " * 25_000,
+        "The mill is not old. " * 5_000,
+        "“" * 100_000,
+        "n't," * 25_000,
+        " ".join(f"w{at % 37} x{at % 11} not y{at % 5} z{at % 3}." for at in range(5_000)),
+        "mill river bridge harbour not before after may will " * 2_000,
+    ],
+)
+def test_hostile_texts_take_linear_time(hostile):
+    """A hundred thousand characters, whatever they are, are judged in seconds."""
+    began = time.process_time()
+    find_turned_sentence(hostile, [hostile], question=hostile[:20_000])
+    assert time.process_time() - began < 10
+
+
+# Whole runs
+
+SOURCE = "The enterprise plan includes phone support at night for all regions."
+OPPOSITE = "The enterprise plan does not include phone support at night for all regions."
+LISTS = {"allowed_sources_policy": SOURCES, "allowed_sources_execution": SOURCES}
+CHUNK = {"doc_id": "a", "source": SOURCES[0], "text": SOURCE, "score": 0.9}
+
+
+def turning(policy=None, budget=None, recorder=None):
+    """Return a RAG agent whose answerer turns its source round."""
+    return create_rag_agent(
+        planner=lambda view: {"kind": "retrieve", "query": "enterprise phone support"},
+        retriever=lambda request: [CHUNK],
+        answerer=lambda view: {"answer": OPPOSITE, "citations": ["a"]},
+        policy=policy or RagPolicy(**LISTS),
+        budget=budget,
+        recorder=recorder,
+    )
+
+
+def test_a_contradiction_stops_a_rag_run():
+    """By default, with both sentences; a policy may switch it off, and a run may switch it on again."""
+    result = turning().invoke(QUESTION)
+    assert (result["stop_reason"], result["phase"]) == ("invalid_answer:contradicts_source", "generate")
+    assert result["details"] == {"sentence": OPPOSITE, "source_sentence": SOURCE}
+    off = turning(policy=RagPolicy(check_turned=False, **LISTS))
+    assert off.invoke(QUESTION)["outcome"] == "grounded_answer"
+    again = off.invoke(QUESTION, context={"policy": {"check_turned": True}})
+    assert again["stop_reason"] == "invalid_answer:contradicts_source"
+
+
+def test_a_contradiction_stops_a_research_run():
+    """The answer is held against the quotes of the notes that it cites, not against the claims of a model."""
+    said = {"answer": "The US payment gateway is not in P1 degraded mode.", "citations": ["n1"]}
+    result = research(writer=lambda view: said)
+    assert result["stop_reason"] == "invalid_answer:contradicts_source"
+    assert result["details"]["source_sentence"] == "US payment gateway is in P1 degraded mode."
+    assert research(policy=ResearchPolicy(check_turned=False), writer=lambda view: said)["status"] == "ok"
+
+
+def test_the_check_is_judged_last():
+    """After names and numbers: an answer that is wrong in several ways stops for the first."""
+    chunk = {"question": "", "sources": [SOURCE]}
+    assert stop_of(check_turned_sentences, OPPOSITE, **chunk).reason == "invalid_answer:contradicts_source"
+    agent = create_rag_agent(
+        planner=lambda view: {"kind": "retrieve", "query": "enterprise phone support"},
+        retriever=lambda request: [CHUNK],
+        answerer=lambda view: {"answer": f"{OPPOSITE} It is told by Initech.", "citations": ["a"]},
+        policy=RagPolicy(**LISTS),
+    )
+    assert agent.invoke(QUESTION)["stop_reason"] == "invalid_answer:unsupported_name"
+
+
+# Recordings
+
+
+def test_the_check_leaves_fingerprints_as_they_were():
+    """Switched off, it leaves no trace, as before there was one; an approval binds it where it is no default."""
+    assert RagPolicy().recorded()["check_turned"] is True
+    assert "check_turned" not in RagPolicy(check_turned=False).recorded()
+    assert RagPolicy().fingerprint != RagPolicy(check_turned=False).fingerprint
+    assert RagPolicy().binding_fingerprint == RagPolicy(check_turned=False).fingerprint
+    assert RagPolicy(check_turned=False).binding_fingerprint != RagPolicy().binding_fingerprint
+
+
+def old_recording():
+    """Return what 0.6.0 would have recorded of such a run, which it let through."""
+    kept = Kept()
+    assert turning(policy=RagPolicy(check_turned=False, **LISTS), recorder=kept).invoke(QUESTION)["status"] == "ok"
+    recording = kept.only
+    assert "check_turned" not in recording["policy"]
+    recording["guardgraph"] = "0.6.0"
+    return recording
+
+
+def test_what_was_recorded_before_the_check_is_derived_without_it():
+    """A document of 0.6.0 is decided as it was, with the hashes that it has; one of this version is not let off."""
+    place = json.loads((FOLDER / "rag.json").read_bytes())
+    old = old_recording()
+    document = forged({**place, "recording": old}, lambda recording: None)
+    assert check_document(document, "test_turned:turning").findings == ()
+    new = forged({**place, "recording": {**old, "guardgraph": read_package_version()}}, lambda recording: None)
+    assert ("verdict", "policy.check_turned") in {
+        (item.kind, item.place) for item in check_document(new, turning(policy=RagPolicy(**LISTS))).findings
+    }
+
+
+def test_a_replay_is_decided_by_the_agent_that_is_asked():
+    """An agent that names the check as off decides what 0.6.0 recorded as before; one with the check says it stops."""
+    old = old_recording()
+    assert replay(turning(policy=RagPolicy(check_turned=False, **LISTS)), old) == old["result"]
+    assert replay(turning(), old)["stop_reason"] == "invalid_answer:contradicts_source"
+
+
+def test_recorded_settings_are_what_their_version_had():
+    """Settings of before the check come back without it and with their hash, and a context may still switch it on."""
+    said = RagPolicy(**LISTS, check_turned=False).recorded()
+    old = RagPolicy.from_recorded(said)
+    assert (old.check_turned, old.check_together) == (False, False)
+    assert (old.recorded(), old.fingerprint) == (said, RagPolicy(**LISTS, check_turned=False).fingerprint)
+    assert old.tightened_by(RagPolicy(check_turned=True)).check_turned
