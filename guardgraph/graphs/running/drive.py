@@ -23,7 +23,14 @@ from guardgraph.graphs.running.langgraph import watch_interrupts
 from guardgraph.graphs.running.session import Visit
 from guardgraph.nodes.body import Run
 from guardgraph.plain.hashing import digest
-from guardgraph.plain.json import JsonObject, JsonValue, find_json_problem, format_json_text, make_storable_json
+from guardgraph.plain.json import (
+    JsonObject,
+    JsonValue,
+    count_json_bytes,
+    find_json_problem,
+    format_json_text,
+    make_storable_json,
+)
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall, VisitRecord
 from guardgraph.world.call import Asked, Call, Performed, hash_call_value
@@ -169,7 +176,9 @@ def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCa
         refusal = build_too_large_outcome(asked.call, performed.outcome.about, most)
         performed = performed._replace(outcome=refusal, packed=None)
     if (kept := refuse_call_outcome(asked.call, performed.outcome)) is not performed.outcome:
-        performed = performed._replace(outcome=kept, packed=None)
+        came = performed.reply_bytes  # with less room it had been too large, and nothing else of it is kept
+        size = None if came is None else max(came, count_json_bytes(performed.outcome.settled().content))
+        performed = performed._replace(outcome=kept, packed=None, reply_bytes=size)
     packed, about = performed.packed or performed.outcome.packed(), asked.call.about
     record = RecordedCall(
         node=asked.node,
