@@ -24,6 +24,9 @@ class Timed:
         """Make calls."""
         if asked[0].call.kind == "person":
             return self.live.perform(asked, seconds)
+        if asked[0].in_turn and len(asked) > 1:
+            ends = self.clock() + seconds
+            return [self.perform([item], ends - self.clock())[0] for item in asked]
         took = [max(min(self.takes(item.call.request), seconds), 0.0) for item in asked]
         try:
             return [self._one(item, seconds, spent) for item, spent in zip(asked, took, strict=True)]

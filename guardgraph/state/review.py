@@ -39,7 +39,9 @@ class ReviewPolicy(Settings):
     """Whoever answers is not whoever began the run; it needs reviewers, and a run whose caller is known."""
     reviewer_roles: Annotated[Names, Tightens.union, Later((0, 8))] = ()
     """Roles that whoever answers needs, all of them; it needs reviewers."""
-    max_review_seconds: Annotated[float | None, Field(ge=0, allow_inf_nan=False), Tightens.smallest, Later((0, 8))] = None
+    max_review_seconds: Annotated[float | None, Field(ge=0, allow_inf_nan=False), Tightens.smallest, Later((0, 8))] = (
+        None
+    )
     """Seconds for which a question stands, from when it was first asked; None for ever. An answer that comes later, or
     any other resume, ends the run as ``review_expired``."""
 

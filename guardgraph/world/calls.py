@@ -28,7 +28,7 @@ from langgraph.errors import GraphInterrupt
 
 from guardgraph.plain.conversion import ALLOWED, Unreturnable, convert_to_plain_json, list_expected_details
 from guardgraph.plain.errors import ExpectedFailure
-from guardgraph.plain.json import REPLY_BYTES, JsonObject, TooLarge, copy_json
+from guardgraph.plain.json import REPLY_BYTES, JsonObject, TooLarge, copy_json, count_json_bytes
 from guardgraph.plain.log import locate_failure, log_failure
 from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.catalogue import EFFECT_UNKNOWN
@@ -247,7 +247,9 @@ def limit_call_reply(asked: Asked, performed: Performed) -> Performed:
         refusal = build_too_large_outcome(call, performed.outcome.about, most)
         performed = performed._replace(outcome=refusal, packed=None)
     if (kept := refuse_call_outcome(call, performed.outcome)) is not performed.outcome:
-        performed = performed._replace(outcome=kept, packed=None)
+        came = performed.reply_bytes  # with less room it had been too large, and nothing else of it is kept
+        size = None if came is None else max(came, count_json_bytes(performed.outcome.settled().content))
+        performed = performed._replace(outcome=kept, packed=None, reply_bytes=size)
     return performed
 
 
