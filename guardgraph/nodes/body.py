@@ -41,6 +41,12 @@ class Run(NamedTuple, Generic[PolicyT, BudgetT]):
     """Active time of the run before this node."""
     caller: Caller | None = None
     """Who asks, as the run's context says."""
+    left_out: frozenset[str] = frozenset()
+    """Checks that are not made: of a recorded run that is decided again, those that it was recorded before."""
+
+    def policy_of(self, check: str) -> PolicyT | None:
+        """Return the policy under which a check of `LATER_CHECKS` is made, None where it is not made."""
+        return None if check in self.left_out else self.policy
 
 
 class Step(NamedTuple):
@@ -84,6 +90,8 @@ class Declares:
     """The channels that it may write; of an ok ending, keys of the result."""
     stops: tuple[str, ...] | None = None
     """Of a guard: the stop families that it can leave by."""
+    later: tuple[str, ...] | None = None
+    """Of the channels that it reads, those that it reads since there were recordings of it without them."""
 
 
 def declares(
@@ -92,6 +100,7 @@ def declares(
     reads: Sequence[str] | None = None,
     writes: Sequence[str] | None = None,
     stops: Sequence[str] | None = None,
+    later: Sequence[str] | None = None,
 ) -> Callable[[BodyT], BodyT]:
     """Say beside a body what it reads, writes and can stop with, so that a pattern need not say it.
 
@@ -100,6 +109,8 @@ def declares(
         reads: the channels that it is shown.
         writes: the channels that it may write; of an ok ending, keys of the result.
         stops: of a guard, the stop families that it can leave by.
+        later: of the channels in `reads`, those that were added when there were recordings without them: they are no
+            part of the pattern's fingerprint, so what was recorded before is still of the same pattern.
 
     Returns:
         A decorator of a body; the function stays what it is.
@@ -107,7 +118,7 @@ def declares(
     Raises:
         GrammarError: a field is no list of names, or the body is no function or declared already.
     """
-    given = {"reads": reads, "writes": writes, "stops": stops}
+    given = {"reads": reads, "writes": writes, "stops": stops, "later": later}
     said = Declares(
         phase, **{field: check_declared_names(f"declares, {field}", value) for field, value in given.items()}
     )

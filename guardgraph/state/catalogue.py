@@ -32,8 +32,8 @@ class StopReason:
     defensive: bool = False
     """Whether an earlier guard makes it unreachable in a whole run; its own guard still decides."""
     later: bool = False
-    """Whether it came to every pattern when there were recordings without it: then it is no part of a pattern's
-    fingerprint, and what was recorded before is still of the same pattern."""
+    """Whether it came when there were recordings without it: then it is no part of its pattern's fingerprint, and what
+    was recorded before is still of the same pattern."""
     withholds: bool = False
     """Whether the result says only which way the run took: whoever gets it may not see what went before."""
 

@@ -7,8 +7,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Any, Literal, NotRequired, Protocol, TypeAlias
+from types import MappingProxyType
+from typing import Annotated, Any, Final, Literal, NotRequired, Protocol, TypeAlias
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from pydantic.json_schema import GenerateJsonSchema
@@ -133,6 +135,24 @@ class Shadow(TypedDict):
 
 FORMAT: Literal[1] = 1
 """The version of the form of a recording."""
+
+LATER_CHECKS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType({"links": (0, 7)})
+"""Checks that no setting switches off and that came when there were recordings, with the version that brought them."""
+
+_VERSION = re.compile(r"(\d+)\.(\d+)(?:\.|$)")
+
+
+def list_later_checks(version: str) -> frozenset[str]:
+    """Return the checks that a version of guardgraph did not make yet; none of a version that nobody knows.
+
+    Args:
+        version: what a recording says of the guardgraph that made it.
+    """
+    known = _VERSION.match(version)
+    return frozenset(
+        name for name, since in LATER_CHECKS.items() if known is not None and (int(known[1]), int(known[2])) < since
+    )
+
 
 CallKind: TypeAlias = Literal["proposer", "tool", "person"]
 """Who is called."""

@@ -40,6 +40,8 @@ class Declaration:
     entry: bool = False
     records: tuple[str, ...] = ()
     """Of a terminal: the channels that keep what the nodes of the pattern called."""
+    later: tuple[str, ...] = ()
+    """Of the channels that it reads, those that are no part of the pattern's fingerprint."""
 
     @cached_property
     def channels(self) -> tuple[str, ...]:
@@ -94,7 +96,8 @@ def build_declaration(
     if kind != "guard" and said.stops:
         raise GrammarError(f"node {name!r}, stops: given {', '.join(said.stops)}; allowed: nothing, only a guard stops")
     phase, reads, writes, stops = said.phase or "", said.reads or (), said.writes or (), said.stops or ()
-    return Declaration(name, kind, phase, deduplicate_names(reads), writes, tuple(to), stops, entry=entry)
+    later = said.later or ()
+    return Declaration(name, kind, phase, deduplicate_names(reads), writes, tuple(to), stops, entry=entry, later=later)
 
 
 def _choose_said_once(where: str, by_body: T | None, by_pattern: T | None) -> T | None:

@@ -82,8 +82,9 @@ class Frame:
     def declarations_fingerprint(self) -> str:
         """SHA-256 of the declarations: who follows whom, who reads and writes what, who may stop for what."""
         shown = [
-            [item.name, item.kind, item.phase, item.reads, item.writes, item.to, item.stops, item.family, item.entry]
+            [item.name, item.kind, item.phase, reads, item.writes, item.to, item.stops, item.family, item.entry]
             for item in self.declarations.values()
+            for reads in [[name for name in item.reads if name not in item.later]]
         ]
         return digest({"declarations": shown, "reasons": [item.reason for item in self.catalogue if not item.later]})
 
