@@ -15,11 +15,21 @@ from rag_agents import ANSWER, CANDIDATE, QUESTION, agent_with
 from recorded_runs import Kept, replaying_agent
 from reported_runs import page
 
-from guardgraph import CATALOGUES, RagPolicy, ResearchPolicy, SelfCritiquePolicy, replay, what_if
+from guardgraph import (
+    CATALOGUES,
+    RagPolicy,
+    ResearchPolicy,
+    SelfCritiquePolicy,
+    create_rag_agent,
+    create_self_critique_agent,
+    replay,
+    what_if,
+)
 from guardgraph.guards import rag, research, self_critique
 from guardgraph.guards.links import check_links
 from guardgraph.guards.links.spelling import list_readings
 from guardgraph.guards.stop import Stop
+from guardgraph.nodes.offline.research import take_offline_notes
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.recording import list_later_checks
 
@@ -271,7 +281,7 @@ PIECES = [*"aeio.:/@#?&=%()[]<>!`*_\\-\n \"'", "http", "://", "](", "com", "&#46
 def test_any_text_is_supported_by_itself_or_is_active(text):
     """Whatever is written: nothing else is raised, and what a source has word for word is no unsupported link."""
     found = refused(text, text)
-    assert found is None or found[0] == "active_markup" or "](" in text or "][" in text or "]:" in text or "<" in text
+    assert found is None or found[0] == "active_markup" or "](" in text or "][" in text or "]:" in text
 
 
 words = st.text("abcdefghijklmnopqrstuvwxyz", min_size=3, max_size=9)
@@ -367,3 +377,23 @@ def test_the_command_line_makes_no_link_of_what_a_model_wrote(here):
     done = run("report", "result.json", "--out", "page.html")
     assert "\x1b" not in done.output
     assert f'href="{WRITTEN}' not in (here / "page.html").read_text(encoding="utf-8")
+
+
+def test_offline_proposers_write_no_markup():
+    """A sentence of a source that their own guard would refuse is passed over; another one answers."""
+    text = (
+        "Refunds <b>take</b> days. ![Refunds](/x.png) shows refunds. Refunds take 10 days, see https://acme.io/refunds."
+    )
+    answer = create_rag_agent(retriever=lambda query: [{**CANDIDATE, "text": text}], policy=RagPolicy(**POLICY))
+    result = answer.invoke({"question": "How long do refunds take?"})
+    assert (result["outcome"], result["answer"]) == (
+        "grounded_answer",
+        "Refunds take 10 days, see https://acme.io/refunds.",
+    )
+    pages = {f"https://{GOOD}": {"title": "", "published_at": "", "body": text}}
+    request = {"goal": "Refunds", "question": "How long do refunds take?", "pages": pages, "max_notes": 9}
+    assert [note["claim"] for note in take_offline_notes(request)] == [result["answer"]]
+    context = {"incident": {"status": "open"}, "updates": ["Logins <b>fail</b>.", "Logins fail in 10 cities."]}
+    drafted = create_self_critique_agent().invoke({"goal": "Draft an update.", "incident_context": context})
+    assert drafted["status"] == "ok"
+    assert "<b>" not in drafted["answer"]

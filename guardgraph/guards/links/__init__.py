@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from guardgraph.guards.links.finding import Link, find_links, list_licensed_links, make_mail, make_url
 from guardgraph.guards.links.hosts import is_documentation_host
-from guardgraph.guards.links.layout import Layout, Target, lay_out_text, list_layouts
+from guardgraph.guards.links.layout import Layout, Target, list_layouts
 from guardgraph.guards.links.markup import find_active_markup, is_script_address, list_tag_targets
 from guardgraph.guards.links.spelling import decode_text, list_readings, show_text
 from guardgraph.guards.stop import Stop, shown_name
@@ -106,6 +106,15 @@ def check_links(
         raise Stop(f"{family}:unsupported_link", unsupported=_show(missing))
 
 
+def has_supported_links(text: str, *, cited: Iterable[str], policy: TextPolicy) -> bool:
+    """Say whether `check_links` lets a text pass."""
+    try:
+        check_links([text], "text", cited=cited, policy=policy)
+    except Stop:
+        return False
+    return True
+
+
 def _show(items: Iterable[str]) -> list[str]:
     return sorted({shown_name(item) for item in items})[:MOST_SHOWN]
 
@@ -184,8 +193,12 @@ def read_link_support(text: str) -> LinkSupport:
     """Return the links of a text that was cited; whatever has a point in it may be written again as it is there."""
     if not may_have_links(text):
         return LinkSupport()
-    links = [link for reading in list_readings(text) for link in list_licensed_links(reading)]
-    for target in lay_out_text(text).targets:
+    layouts = list_layouts(text)
+    readings = dict.fromkeys(
+        reading for said in (text, *(item.joined for item in layouts)) for reading in list_readings(said)
+    )
+    links = [link for reading in readings for link in list_licensed_links(reading)]
+    for target in (target for item in layouts for target in item.targets):
         links += _read_target(target.address)
     mails = {identity for link in links if link.kind == "mail" for identity in link.identities}
     urls = {identity for link in links if link.kind == "url" for identity in link.identities}
