@@ -7,13 +7,13 @@ expected is no link, but active markup.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from itertools import starmap
 from typing import Final, NamedTuple
 
 from guardgraph.guards.links.finding import Link, find_links, list_licensed_links, make_mail, make_url
 from guardgraph.guards.links.hosts import is_documentation_host
-from guardgraph.guards.links.layout import Layout, Target, list_layouts
+from guardgraph.guards.links.layout import Layout, list_layouts
 from guardgraph.guards.links.markup import find_active_markup, is_script_address, list_tag_targets
 from guardgraph.guards.links.spelling import decode_text, list_readings, show_text
 from guardgraph.guards.stop import Stop, shown_name
@@ -90,20 +90,21 @@ def check_links(
     suspects = [text for text in texts if may_have_links(text)]
     if policy is None or not suspects:
         return
-    sources = [text for text in cited if may_have_links(text)]
+    sources = [*dict.fromkeys(cited)]
     laid_out = {text: list_layouts(text) for text in suspects}
     for layouts in laid_out.values():
         active = [part for part in find_active_markup(layouts, cited=sources) if part.kind not in policy.markup]
         if active:
             raise Stop(f"{family}:active_markup", unsupported=_show(part.shown for part in active))
+    links, misleading = _read_links(laid_out, policy.markup)
     known = read_known_links(policy.known_links, known_names)
-    support = LinkSupport(*starmap(frozenset.union, zip(known, *map(read_link_support, sources), strict=True)))
-    if missing := [
-        shown
-        for text, layouts in laid_out.items()
-        for shown in find_unsupported_links(text, layouts, support, policy.markup)
-    ]:
-        raise Stop(f"{family}:unsupported_link", unsupported=_show(missing))
+    missing = [link for link in links if not known.has_link(link)]
+    for read in (read_link_support, read_laid_out_support):  # most links stand in a source as they are
+        if missing:
+            support = _unite_support(map(read, sources))
+            missing = [link for link in missing if not support.has_link(link)]
+    if missing or misleading:
+        raise Stop(f"{family}:unsupported_link", unsupported=_show([*(link.shown for link in missing), *misleading]))
 
 
 def has_supported_links(text: str, *, cited: Iterable[str], policy: TextPolicy) -> bool:
@@ -124,30 +125,20 @@ def may_have_links(text: str) -> bool:
     return _SIGNS.search(show_text(text)) is not None
 
 
-def find_unsupported_links(
-    text: str, layouts: Iterable[Layout], support: LinkSupport, markup: Collection[str] = ()
-) -> list[str]:
-    """Return the links of a text that nothing supports, and those whose text names another one than they lead to.
-
-    Args:
-        text: what a model wrote.
-        layouts: of the text, by `list_layouts`.
-        support: what supports a link.
-        markup: active markup that is allowed; its links are judged.
-    """
-    links, targets = list[Link](), list[Target]()
-    for layout in layouts:
-        targets += layout.targets
-        targets += list_tag_targets(layout.prose) if markup else []
-        links += (link for reading in list_readings(layout.joined) for link in find_links(reading))
-    links += (link for reading in list_readings(text) for link in find_links(reading))
-    missing = [link.shown for link in dict.fromkeys(links) if not support.has_link(link)]
-    for target in dict.fromkeys(targets):
-        leads = _read_target(target.address)
-        missing += [link.shown for link in leads if not support.has_link(link)]
-        if not target.is_image:
-            missing += _find_misleading_labels(target.label, leads)
-    return [*dict.fromkeys(missing)]
+def _read_links(laid_out: Mapping[str, Iterable[Layout]], markup: Collection[str]) -> tuple[list[Link], list[str]]:
+    """Return the links of texts, each once, and the labels of links that name another one than they lead to."""
+    links, misleading = list[Link](), list[str]()
+    for text, layouts in laid_out.items():
+        targets = [target for layout in layouts for target in layout.targets]
+        if markup:
+            targets += [target for layout in layouts for target in list_tag_targets(layout.prose)]
+        for said in dict.fromkeys((text, *(layout.joined for layout in layouts))):
+            links += (link for reading in list_readings(said) for link in find_links(reading))
+        for target in targets:
+            leads = _read_target(target.address)
+            links += leads
+            misleading += [] if target.is_image else _find_misleading_labels(target.label, leads)
+    return [*dict.fromkeys(links)], misleading
 
 
 def _read_target(address: str) -> list[Link]:
@@ -188,28 +179,33 @@ def _find_misleading_labels(label: str, leads: Collection[Link]) -> list[str]:
     ]
 
 
+def _unite_support(supports: Iterable[LinkSupport]) -> LinkSupport:
+    return LinkSupport(*starmap(frozenset.union, zip(LinkSupport(), *supports, strict=True)))
+
+
 @remember_by_text(texts=256, chars=50_000)
 def read_link_support(text: str) -> LinkSupport:
-    """Return the links of a text that was cited; whatever has a point in it may be written again as it is there."""
-    if not may_have_links(text):
-        return LinkSupport()
-    layouts = list_layouts(text)
-    readings = dict.fromkeys(
-        reading for said in (text, *(item.joined for item in layouts)) for reading in list_readings(said)
-    )
-    links = [link for reading in readings for link in list_licensed_links(reading)]
-    for target in (target for item in layouts for target in item.targets):
-        links += _read_target(target.address)
-    mails = {identity for link in links if link.kind == "mail" for identity in link.identities}
-    urls = {identity for link in links if link.kind == "url" for identity in link.identities}
+    """Return the links that a cited text has as it is written; whatever has a point in it may be written so again."""
     words = {word.rstrip(".,:!?") for word in _BETWEEN_WORDS.split(text) if not word.isalnum()}
-    targets = {identity for link in links if link.kind == "target" for identity in link.identities}
-    return LinkSupport(
-        urls=frozenset(urls),
-        mails=frozenset(mails),
-        hosts=frozenset({link.host for link in links} | {link.shown.casefold() for link in links}),
-        words=frozenset(words | targets),
-    )
+    return _make_support((link for reading in list_readings(text) for link in list_licensed_links(reading)), words)
+
+
+@remember_by_text(texts=256, chars=50_000)
+def read_laid_out_support(text: str) -> LinkSupport:
+    """Return the links that a cited text has once it is read as Markdown."""
+    links = list[Link]()
+    for layout in list_layouts(text):
+        links += (link for reading in list_readings(layout.joined) for link in list_licensed_links(reading))
+        links += (link for target in layout.targets for link in _read_target(target.address))
+    return _make_support(links)
+
+
+def _make_support(links: Iterable[Link], words: Iterable[str] = ()) -> LinkSupport:
+    named: dict[str, set[str]] = {"url": set(), "mail": set(), "host": set(), "target": {*words}}
+    for link in links:
+        named[link.kind].update(link.identities)
+        named["host"].update((link.host, link.shown.casefold()))
+    return LinkSupport(*(frozenset(named[kind]) for kind in ("url", "mail", "host", "target")))
 
 
 def read_known_links(known_links: Iterable[str], known_names: Iterable[str] = ()) -> LinkSupport:

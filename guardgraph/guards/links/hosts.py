@@ -71,6 +71,8 @@ def cut_to_host(word: str) -> str:
     letters of a Latin suffix: ``evil.comを``.
     """
     labels = word.strip("-_").split(".")
+    if word.isascii():
+        return ".".join(labels)
     first = labels[0]
     start = next((at for at in range(len(first), 0, -1) if is_unspaced_letter(first[at - 1])), 0)
     if start < len(first) and first[start].isascii():
