@@ -97,6 +97,8 @@ def build_declaration(
         raise GrammarError(f"node {name!r}, stops: given {', '.join(said.stops)}; allowed: nothing, only a guard stops")
     phase, reads, writes, stops = said.phase or "", said.reads or (), said.writes or (), said.stops or ()
     later = said.later or ()
+    if unread := [channel for channel in later if channel not in reads]:
+        raise GrammarError(f"node {name!r}, later: given {', '.join(unread)}; allowed: what it reads")
     return Declaration(name, kind, phase, deduplicate_names(reads), writes, tuple(to), stops, entry=entry, later=later)
 
 
