@@ -128,6 +128,7 @@ PASSES = [
     "Edit README.md, setup.py, src/main.rs, app.ts and tools/build.sh; then zip it as app.zip.",
     "`List<String>`, Map<K, V>, a<b, x < y, <placeholder>, <your name>, Supplier<Object>, vector<int>.",
     "Call app.run(), set self.name = 3, version 3.10.2, 1.2.3.4, e.g. this, 99.95 %, 24/7, and/or, it ends...",
+    "Офис: г.Москва, ул.Мира 5, т.е. рядом; z.B. dort, d.h. hier, p. ej. aquí, c.-à-d. là.",
     "The plan ends.It is renewed by Acme Inc.Co on Monday [1], C:\\temp\\a.txt, *.py, x//y, //TODO and [note].",
     "Use http://localhost:3000, 127.0.0.1:80, a@example.com, https://shop.example/x or db.test.",
     "javascript: is a scheme, data: too; a@b and @angular/core, pip@1.2.3, @app.route, :smile:.",

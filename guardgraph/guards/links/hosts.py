@@ -16,7 +16,6 @@ _NAMES: Final = 2048
 LONGEST_HOST: Final = 255
 """Characters that a host may have (RFC 1035, section 2.3.4); what is longer leads nowhere."""
 
-_RUN_ON = re.compile(r"[A-Z][a-z]+")
 _GOES_ON = re.compile(r"\s+\S|,")
 _CALLED = re.compile(r"\(|\s*=")
 
@@ -97,6 +96,10 @@ def is_file_or_attribute(host: str, following: str) -> bool:
         return True
     if _CALLED.match(following):
         return last not in list_words("generic")
-    if len(labels) > 2 or not _RUN_ON.fullmatch(labels[-1]) or not _GOES_ON.match(following):
+    if len(labels) > 2 or not labels[-1].istitle():
+        return False
+    if len(labels[0]) == 1 and not labels[0].isascii():  # "г.Москва": a town behind its abbreviation
+        return True
+    if not _GOES_ON.match(following):
         return False
     return last in list_words("words") or labels[0].lower() in list_words("abbreviations")
