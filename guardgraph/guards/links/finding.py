@@ -35,7 +35,9 @@ _RUN: Final = r"[^\s<>\"'`\\\[\]{}|^\x00-\x1f\u2018-\u201f\u3000-\u303f]"
 
 _SLASHES = re.compile(rf"/{{2,}}(?P<rest>(?:\[[0-9A-Fa-f:.%]{{2,60}}\])?+(?:(?!\#){_RUN})*+(?:\#(?:(?!//){_RUN})*+)?)")
 """A fragment is no part of an identity, so another URL in one is a link of its own."""
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*$")
+_SCHEME = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9+.\-]*):$")
+_ANY_SLASHES: Final = frozenset({"ftp", "http", "https", "ws", "wss"})
+"""Schemes before a host in which any number of slashes counts as two."""
 _AT = re.compile(rf"@(?P<host>{_LABEL}++(?:\.{_LABEL}++)*+|\[[0-9A-Fa-f:.]{{2,60}}\])")
 _LOCAL = re.compile(r"[^\s@<>()\[\],;:\"'`\\/=?&|{}]+$")
 _DOTTED = re.compile(
@@ -82,14 +84,11 @@ def _scan_urls(text: str) -> Iterator[tuple[Link, int, int]]:
     """Yield what has two slashes before a host; of what has no scheme, only what a host could follow."""
     for match in _SLASHES.finditer(text):
         start, rest = match.start(), trim_url(match["rest"])
-        before = (
-            _SCHEME.search(text[max(0, start - 1 - _LONGEST_SCHEME) : start - 1])
-            if text[start - 1 : start] == ":"
-            else None
-        )
+        before = _SCHEME.search(text[max(0, start - _LONGEST_SCHEME) : start])
         if before is not None:
-            url = f"{before[0]}://{rest}"
-            yield make_url(url, url), start - 1 - len(before[0]), match.start("rest") + len(rest)
+            slashes = "//" if before["name"].lower() in _ANY_SLASHES else text[start : match.start("rest")]
+            url = f"{before[0]}{slashes}{rest}"
+            yield make_url(url, url), start - len(before[0]), match.start("rest") + len(rest)
         elif (host := _read_authority_host(rest)) is not None:
             schemes = ("https", "http")
             known = [target for scheme in schemes if (target := parse_url_target(f"{scheme}://{rest}")) is not None]
@@ -151,12 +150,14 @@ def _scan_dotted_words(text: str, *, generous: bool) -> Iterator[Link]:
         known = normalise_host(host)
         if known is None:
             continue
-        if _IPV4.fullmatch(known):
-            if not (generous or _PORT.match(rest)):
+        if _IPV4.fullmatch(known):  # a browser takes "1.5" for one too
+            if not generous and not (_IPV4.fullmatch(host) and _PORT.match(rest)):
                 continue
         elif not (generous or is_registrable(known)):
             continue
         following = text[match.end("host") : match.end("host") + 4]
+        if rest.startswith("#") and is_file_or_attribute(host, ""):  # a place in a file
+            rest = ""
         if rest.strip("."):
             target = parse_url_target(f"https://{host}{rest}")
             if target is not None:
