@@ -134,6 +134,7 @@ class RagNodes:
         details = guards.check_citations(proposed["citations"], chunks)
         citations = [item["doc_id"] for item in details]
         used = [chunk for doc_id in citations for chunk in chunks if chunk["doc_id"] == doc_id]
+        guards.check_cited_links(answer, question=state["question"], chunks=used, policy=self.policy)
         if self.policy.check_numbers:
             guards.check_cited_numbers(answer, question=state["question"], chunks=used)
         if self.policy.check_names:

@@ -187,6 +187,7 @@ class ResearchNodes:
         if not raw:
             raise judged.build_sources_stop(state["sources"])
         notes = noted.place_notes(noted.parse_notes(raw, max_notes=state["limits"]["max_notes"]), pages=state["pages"])
+        noted.check_note_links(notes, question=state["task"]["question"], pages=state["pages"], policy=self.policy)
         denied = state["sources"]["denied_sources"]
         told = {"action": "read_extract_notes", "pages_read": len(state["pages"]), "denied_sources": denied}
         return {"notes": notes, **step(state, told)}
@@ -216,6 +217,7 @@ class ResearchNodes:
         answer = answers.parse_research_answer(
             fields.get("answer"), fields.get("citations"), notes=notes, max_answer_chars=most
         )
+        answers.check_answer_links(answer, question=task["question"], notes=notes, policy=self.policy)
         if self.policy.check_numbers:
             answers.check_answer_facts(answer, notes=notes, regions=self.regions)
         if self.policy.check_names:

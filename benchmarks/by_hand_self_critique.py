@@ -78,6 +78,7 @@ class SelfCritiqueNodes:
                 max_chars=self.budget.max_draft_chars,
                 check_facts=self.policy.check_facts,
                 regions=self.regions,
+                policy=self.policy,
             )
         except Stop as stop:
             if stop.reason == "invalid_draft:too_long" and "too_long" not in state:
@@ -106,6 +107,8 @@ class SelfCritiqueNodes:
                 max_risks=self.budget.max_risks,
                 max_required_changes=self.budget.max_required_changes,
             )
+            incident = state["task"]["incident_context"]
+            critique.check_critique_links(accepted, context=incident, policy=self.policy)
             critique.check_decision_execution(accepted["decision"], self.policy.allowed_decisions_execution)
         return {"critique": accepted, **step(state, {"action": "critique_once", "critique": accepted})}
 
@@ -146,6 +149,7 @@ class SelfCritiqueNodes:
             avoid_absolute_guarantees=task["avoid_absolute_guarantees"],
             check_facts=self.policy.check_facts,
             regions=self.regions,
+            policy=self.policy,
         )
 
     def repair(self, state: State) -> Update:

@@ -149,6 +149,29 @@ RUNS = (
         ),
     ),
     Section(
+        "links",
+        "Links and markup",
+        "Spellings of a link to a host that no source has, and paragraphs of technical docs, the descriptions of the "
+        "packages that are installed, each taken as an answer. It cites the `whole` description, or the `rest` of it, "
+        "or nothing (`alone`); of the last two only those without URLs, addresses and tags. Stopped are those refused "
+        "for a link, or for markup though they have none. The intervals resample the descriptions.",
+        (
+            Meaning("spellings_accepted", "Spellings that pass.", at_most=0),
+            Meaning("docs_whole_stopped_pct", "Per cent of the paragraphs that are stopped.", at_most=1),
+            Meaning("docs_rest_stopped_pct", "The same.", at_most=1),
+            Meaning("docs_*_stopped_*pct", "The same, and the ends of its interval of 95 %."),
+            Meaning("docs_*_paragraphs", "Paragraphs."),
+            Meaning("docs", "Descriptions."),
+            Meaning("spellings", "Spellings."),
+            Meaning("hostlike_words", "Dotted words under a public suffix in paragraphs without a link."),
+            Meaning("hostlike_words_taken_pct", "Per cent of them that are taken for hosts where no source has them."),
+            Meaning("links_us", "Microseconds for an answer."),
+            Meaning("numbers_names_us", "Microseconds that numbers and names take."),
+            Meaning("links_over_numbers_names", "The first over the second.", at_most=0.5),
+            Meaning("growth", "Time for 100,000 hostile characters over ten times that for 10,000.", at_most=1.5),
+        ),
+    ),
+    Section(
         "growth",
         "Growth with long texts",
         "The time for ten times the text, over ten times the time: 1 is linear, less is better. Each is the worst "

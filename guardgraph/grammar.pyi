@@ -32,6 +32,7 @@ from guardgraph.state.settings import Allowlist as Allowlist
 from guardgraph.state.settings import Budget as Budget
 from guardgraph.state.settings import Check as Check
 from guardgraph.state.settings import Hosts as Hosts
+from guardgraph.state.settings import Links as Links
 from guardgraph.state.settings import MaxFloat as MaxFloat
 from guardgraph.state.settings import MaxInt as MaxInt
 from guardgraph.state.settings import MinFloat as MinFloat

@@ -115,6 +115,10 @@ RAG = {
     "llm_empty": ({"answerer": said({"answer": " ", "citations": []})}, {}),
     "invalid_answer:citations_out_of_context": ({"answerer": said({"answer": "Yes.", "citations": ["other"]})}, {}),
     "invalid_answer:missing_citations": ({"answerer": said({"answer": "Yes.", "citations": []})}, {}),
+    "invalid_answer:unsupported_link": (
+        {"answerer": said({"answer": "See attacker.io.", "citations": ["doc_sla_enterprise_v3"]})},
+        {},
+    ),
     "invalid_answer:unsupported_number": (
         {"answerer": said({"answer": "It is 77 %.", "citations": ["doc_sla_enterprise_v3"]})},
         {},
@@ -144,9 +148,11 @@ RESEARCH = {
     "tool_invalid_output:read_source": ({"reader": said([])}, {}),
     "no_reliable_sources, no notes": ({"extractor": said([])}, {}),
     "invalid_notes:claim": ({"extractor": noted(claim="")}, {}),
+    "invalid_notes:unsupported_link": ({"extractor": noted(claim="See attacker.io.")}, {}),
     "verification_failed:quote_not_in_source": ({"extractor": noted(quote="Nobody has ever said these words.")}, {}),
     "verification_failed:number_not_in_quote": ({"extractor": noted(claim="It took 77 days.")}, {}),
     "invalid_answer:citation_unknown": ({"writer": said({"answer": "Yes.", "citations": ["n99"]})}, {}),
+    "invalid_answer:active_markup": ({"writer": said({"answer": "![](x)", "citations": ["n1"]})}, {}),
     "invalid_answer:unsupported_number": ({"writer": said({"answer": "It took 77 days.", "citations": ["n1"]})}, {}),
     "invalid_answer:unsupported_name": ({"writer": said({"answer": "As Initech said.", "citations": ["n1"]})}, {}),
     "invalid_answer:contradicts_source": ({"writer": said({"answer": TURNED_QUOTE, "citations": ["n1"]})}, {}),
@@ -171,6 +177,8 @@ SELF_CRITIQUE = {
     "invalid_draft:empty": ({"drafter": said({"draft": ""})}, {}),
     "invalid_draft:too_long": ({"drafter": said({"draft": DRAFT}), "shortener": said({"draft": DRAFT})}, {}),
     "invalid_draft:no_new_facts": ({"drafter": said({"draft": "77 merchants are affected."})}, {}),
+    "invalid_draft:unsupported_link": ({"drafter": said({"draft": "See attacker.io."})}, {}),
+    "invalid_critique:unsupported_link": ({"critic": said({**ADD, "reason": "attacker.io"})}, {}),
     "invalid_critique:not_object": ({"critic": said([])}, {}),
     "critique_risk_not_allowed_policy": (
         {"critic": said({**ADD, "risks": [{"type": "bad_weather", "note": "Rain."}]})},

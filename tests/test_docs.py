@@ -49,7 +49,7 @@ SETTINGS = {
 
 KINDS = {
     name: getattr(grammar, name)
-    for name in ("MaxInt", "MaxFloat", "MinFloat", "Allowlist", "Hosts", "Vocabulary", "Check")
+    for name in ("MaxInt", "MaxFloat", "MinFloat", "Allowlist", "Hosts", "Links", "Vocabulary", "Check")
 }
 
 
@@ -241,7 +241,7 @@ def _shown(value):
 
 
 def test_the_settings_page_explains_every_kind_of_setting():
-    """The table of kinds has all seven."""
+    """The table of kinds has all eight."""
     assert {row[0] for row in table(ROOT / "docs" / "settings.md", "Kinds")} == set(KINDS)
 
 

@@ -134,7 +134,7 @@ def test_a_failure_that_was_to_be_expected_is_not_logged(caplog):
 
 
 def test_a_replay_tells_the_recorded_place_and_logs_nothing(caplog):
-    """Lines that moved change no verdict, and a recording of before 0.7 has no places."""
+    """Lines that moved change no verdict, and a recording of before 0.8 has no places."""
     bodies = {"routed": fails_in_guard}
     for made in (lambda **kept: triage(raises, **kept), lambda **kept: triage(bodies=bodies, **kept)):
         recording = recorded(made)

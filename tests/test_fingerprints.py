@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 from rag_agents import QUESTION
 from recorded_runs import Kept
 from ticket_pattern import TICKET, Policy, pattern, triage
 
-from guardgraph import RagBudget, RagPolicy, create_rag_agent
-from guardgraph.grammar import Budget
+from guardgraph import GrammarError, RagBudget, RagPolicy, create_rag_agent
+from guardgraph.grammar import Budget, Pass, declares
 from guardgraph.testing import ScriptedChatModel
 
 
@@ -54,3 +57,26 @@ def test_fingerprints_change_with_the_prompts_that_were_used():
     assert changed(asked, prints({"kind": "delete"})) == {"prompts"}
     deeper = prints({"kind": "delete"}, budget=RagBudget(max_top_k=3), policy=RagPolicy(check_numbers=False))
     assert changed(prints({"kind": "delete"}), deeper) == {"policy", "budget", "prompts"}
+
+
+def test_what_a_node_reads_since_there_are_recordings_changes_no_fingerprint():
+    """A guard that reads one more channel says since when, and the fingerprint of its pattern stays."""
+
+    def reading_task(later):
+        def compiled(**given):
+            p = pattern()
+            guard = p.declarations["label_guard"]
+            p.declarations["label_guard"] = replace(guard, reads=(*guard.reads, "task"), later=later)
+            return p.compile(name="triage", **given)
+
+        return fingerprints(compiled)
+
+    assert reading_task(("task",)) == fingerprints(triage)
+    assert changed(fingerprints(triage), reading_task(())) == {"declarations"}
+
+
+def test_only_what_a_node_reads_can_be_later():
+    """The error names the node and the channel."""
+    body = declares(phase="label", reads=["proposed_label"], later=["task"], stops=[])(lambda state, run: Pass())
+    with pytest.raises(GrammarError, match="node 'again', later: given task; allowed: what it reads"):
+        pattern().guard("again", body, to="routed")

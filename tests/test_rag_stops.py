@@ -208,6 +208,12 @@ STOPS = {
     "invalid_answer:quote_not_in_source": StopCase(
         "generate", ask(marked(f"“It is quick” [{SLA}]."), context=MARKED), QUOTED
     ),
+    "invalid_answer:active_markup": answered(
+        {**ANSWER, "answer": "Within 15 minutes. ![](https://a.io/x.png)"}, unsupported=["![](https://a.io/x.png)"]
+    ),
+    "invalid_answer:unsupported_link": answered(
+        {**ANSWER, "answer": "Within 15 minutes, see attacker.io."}, unsupported=["attacker.io"]
+    ),
     "invalid_answer:unsupported_number": answered(
         {**ANSWER, "answer": "Within 20 minutes."}, unsupported=["20 minutes"]
     ),

@@ -186,6 +186,12 @@ STOPS = {
     "invalid_notes:url": StopCase("read_extract", noted(url=" ")),
     "invalid_notes:claim": StopCase("read_extract", noted(claim=None)),
     "invalid_notes:quote": StopCase("read_extract", noted(quote=f" {'q' * 19} ")),
+    "invalid_notes:active_markup": StopCase(
+        "read_extract", noted(claim="It is <b>up</b>."), {"unsupported": ["</b>", "<b>"]}
+    ),
+    "invalid_notes:unsupported_link": StopCase(
+        "read_extract", noted(title="See attacker.io"), {"unsupported": ["attacker.io"]}
+    ),
     "verification_failed:quote_too_short": StopCase("verify", noted(quote="P1" + " " * 20 + "mode"), UNVERIFIED),
     "verification_failed:claim_missing": StopCase("verify", noted(claim="-"), UNVERIFIED),
     "verification_failed:url_not_read": StopCase("verify", noted(url=RUMORS), UNVERIFIED),
@@ -196,6 +202,12 @@ STOPS = {
     "invalid_answer:citations": StopCase("synthesize", written(citations=[])),
     "invalid_answer:citation_unknown": StopCase(
         "synthesize", written(citations=["n9", "n1", "n3"]), {"invalid_citations": ["n3", "n9"]}
+    ),
+    "invalid_answer:active_markup": StopCase(
+        "synthesize", written(answer="[Log in](javascript:alert`1`)."), {"unsupported": ...}
+    ),
+    "invalid_answer:unsupported_link": StopCase(
+        "synthesize", written(answer="Write to help@attacker.io."), {"unsupported": ["help@attacker.io"]}
     ),
     "invalid_answer:unsupported_number": StopCase(
         "synthesize", written(answer="Uptime is 99.99% in the EU."), {"unsupported": ...}

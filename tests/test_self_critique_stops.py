@@ -40,6 +40,8 @@ OFF = {"policy": {"allowed_decisions_execution": []}}
 DRAFTS = {
     "invalid_draft:empty": (" \n", {}),
     "invalid_draft:too_long": ("x" * 901, {"details": {"chars": 901, "allowed": 900}}),
+    "invalid_draft:active_markup": ("See <!-- x -->", {"unsupported": ["<!-- x -->"]}),
+    "invalid_draft:unsupported_link": ("See https://attacker.io/31%", {"unsupported": ["https://attacker.io/31%"]}),
     "invalid_draft:no_new_facts": ("31% P2 inc_other_1 EU.", {"unsupported": ["31%"]}),
     "invalid_draft:new_incident_id": ("P2, inc_other_1, EU.", {"unsupported": ["inc_other_1"]}),
     "invalid_draft:new_severity_label": ("P2 in the EU.", {"unsupported": ["P2"]}),
@@ -77,6 +79,8 @@ REVISIONS = {
         REVISED + " Thanks." * 5,
         {"length_increase_pct": round(5900 / len(DRAFT), 2), "details": {"allowed": "at most 20.0 %"}},
     ),
+    "patch_violation:active_markup": (f"{REVISED} <br>", {"unsupported": ["<br>"]}),
+    "patch_violation:unsupported_link": (f"{REVISED} attacker.io", {"unsupported": ["attacker.io"]}),
     "patch_violation:no_new_facts": (f"{REVISED} 31%.", {"unsupported": ["31%"]}),
     "patch_violation:new_incident_id": (f"{REVISED} inc_new_7.", {"unsupported": ["inc_new_7"]}),
     "patch_violation:new_severity_label": (f"{REVISED} P2.", {"unsupported": ["P2"]}),
@@ -142,6 +146,15 @@ STOPS = {
             "critique": {**ESCALATE, "reason": ESCALATE["reason"].strip(), "high_risk": True},
         },
     ),
+    **{
+        f"invalid_critique:{reason}": StopCase(
+            "critique", partial(result_of, DRAFT, raw), {"raw_critique": raw, "unsupported": [found]}
+        )
+        for reason, raw, found in (
+            ("active_markup", {**ESCALATE, "reason": "Ask <i>legal"}, "<i>"),
+            ("unsupported_link", revise('ADD "see attacker.io"'), "attacker.io"),
+        )
+    },
     "patch_violation:required_changes_not_applied": StopCase(
         "revise", lambda: result_of(DRAFT, UNFIT, [REVISED]), {"unapplied": ["include Thank you"]}
     ),

@@ -126,7 +126,7 @@ def _judge_recording(frame: Frame, given: Any, run_id: str, seq: int | None, ass
         return build_what_if_row(
             Again("unreplayable", why=_explain_unreadable_recording(given, error)), run_id=run_id, seq=seq
         )
-    again = judge_recording_again(frame, recording, assume=assume)
+    again = judge_recording_again(frame, recording, assume=assume, anew=True)
     is_other = (
         again.kind != "other_pattern" and recording["fingerprints"]["declarations"] != frame.declarations_fingerprint
     )

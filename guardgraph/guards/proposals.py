@@ -161,7 +161,7 @@ def reviewed(packed: str) -> JsonObject:
 
     Raises:
         Stop: ``review_unavailable``, ``review_expired`` or ``review_rejected``; details say why. Of a recording made
-            before 0.7 ``review_stale``, too.
+            before 0.8 ``review_stale``, too.
         NotJson: no person's answer was packed there.
     """
     outcome = Outcome.unpacked(packed)
@@ -180,7 +180,7 @@ def read_reviewer(packed: str) -> JsonObject:
 
     Returns:
         ``{"status": "verified", "name": …, "roles": […]}``, or ``{"status": "unverified"}`` where the graph has no
-        reviewers, nobody answered, or a version before 0.7 asked.
+        reviewers, nobody answered, or a version before 0.8 asked.
     """
     reviewer = Outcome.unpacked(packed).about.get("reviewer")
     return reviewer if isinstance(reviewer, dict) else {"status": "unverified"}

@@ -46,6 +46,12 @@ class Run(NamedTuple, Generic[PolicyT, BudgetT]):
     """Who asks, as the run's context says."""
     asks: int = 0
     """Of a guard: how often those have been asked in this run whose proposals it judges first."""
+    left_out: frozenset[str] = frozenset()
+    """Checks that are not made: of a recorded run that is decided again, those that it was recorded before."""
+
+    def policy_of(self, check: str) -> PolicyT | None:
+        """Return the policy under which a check of `LATER_CHECKS` is made, None where it is not made."""
+        return None if check in self.left_out else self.policy
 
 
 class Step(NamedTuple):
@@ -93,6 +99,8 @@ class Declares:
     """Of an act node: the tools, by their names in the catalogue, by which it changes something outside."""
     rounds: Rounds | None = None
     """Of an act node: how often a visit may yield calls, 1 where nothing is said."""
+    later: tuple[str, ...] | None = None
+    """Of the channels that it reads, those that it reads since there were recordings of it without them."""
 
 
 def declares(
@@ -103,6 +111,7 @@ def declares(
     stops: Sequence[str] | None = None,
     effects: Sequence[str] | None = None,
     rounds: Rounds | None = None,
+    later: Sequence[str] | None = None,
 ) -> Callable[[BodyT], BodyT]:
     """Say beside a body what it reads, writes and can stop with, so that a pattern need not say it.
 
@@ -115,6 +124,8 @@ def declares(
             for these may it yield a `Call` with ``effect="write"``.
         rounds: of an act node, how often a visit may yield calls, ``"any"`` for no bound: what a call brought, nobody
             has judged, and from the second round on it can reach the request of the next. Not for a node that writes.
+        later: of the channels in `reads`, those that were added when there were recordings without them: they are no
+            part of the pattern's fingerprint, so what was recorded before is still of the same pattern.
 
     Returns:
         A decorator of a body; the function stays what it is.
@@ -122,7 +133,7 @@ def declares(
     Raises:
         GrammarError: a field is no list of names, or the body is no function or declared already.
     """
-    given = {"reads": reads, "writes": writes, "stops": stops, "effects": effects}
+    given = {"reads": reads, "writes": writes, "stops": stops, "effects": effects, "later": later}
     names = {field: check_declared_names(f"declares, {field}", value) for field, value in given.items()}
     said = Declares(phase, **names, rounds=check_declared_rounds("declares, rounds", rounds))
 

@@ -330,7 +330,7 @@ def _pack_proposed_answer(outcome: Outcome) -> str:
 
 
 def make_answer_guard_node(clarification: str) -> Body:
-    """Hold the answer against its context: citations, numbers, names, contradictions; or clarify without one."""
+    """Hold the answer against its context: citations, links, numbers, names, contradictions; or clarify without one."""
 
     @declares(
         phase="generate",
@@ -363,6 +363,7 @@ def _pass_proposed_answer(given: Proposal, state: RagState, run: RagRun) -> Pass
     check_proposed_text(given.value, "answer", ("citations",))
     question, chunks, policy = state["task"]["question"], _list_usable_chunks(state, run), run.policy
     read = _read_answer_citations(given.value, chunks, marked=policy.require_sentence_citations)
+    guards.check_cited_links(read.text, question=question, chunks=read.used, policy=run.policy_of("links"))
     _check_answer_citations(read, question, chunks, policy)
     citations = [item["doc_id"] for item in read.details]
     by: SpansBy = "cited" if policy.require_sentence_citations or len(citations) == 1 else "words"

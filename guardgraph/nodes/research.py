@@ -256,6 +256,7 @@ def _accept_notes(raw: list[JsonValue], state: ResearchState, run: ResearchRun, 
         guards.parse_notes(raw, max_notes=read_task_limit("max_notes", state["task"], run)), pages=pages
     )
     read_pages, denied = len(pages), sources["denied_sources"]
+    guards.check_note_links(notes, question=state["task"]["question"], pages=pages, policy=run.policy_of("links"))
     trace = {"phase": "read_extract", "pages_read": read_pages, "notes": len(notes), "denied_sources": len(denied)}
     history = {"action": "read_extract_notes", "pages_read": read_pages, "denied_sources": denied, **about}
     return Pass({"accepted_notes": notes, "accepted_sources": sources}, steps=(Step(trace, history),))
@@ -328,6 +329,7 @@ def run_answer_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
         notes=notes,
         max_answer_chars=read_task_limit("max_answer_chars", state["task"], run),
     )
+    guards.check_answer_links(answer, question=state["task"]["question"], notes=notes, policy=run.policy_of("links"))
     if run.policy.check_numbers:
         guards.check_answer_facts(answer, notes=notes, regions=list_fact_regions(run))
     if run.policy.check_names:

@@ -98,6 +98,7 @@ def run_draft_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass
             max_chars=run.budget.max_draft_chars,
             check_facts=run.policy.check_facts,
             regions=list_fact_regions(run),
+            policy=run.policy_of("links"),
         )
     except Stop as stop:
         if stop.reason == "invalid_draft:too_long" and not rejected:
@@ -145,7 +146,8 @@ def make_critique_node(critic: Proposer) -> Body:
 
 @declares(
     phase="critique",
-    reads=["proposed_critique"],
+    reads=["task", "proposed_critique"],
+    later=["task"],
     writes=["accepted_critique"],
     stops=["llm", "invalid_critique", "not_allowed_policy", "denied_execution"],
 )
@@ -160,6 +162,7 @@ def run_critique_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> P
             max_risks=run.budget.max_risks,
             max_required_changes=run.budget.max_required_changes,
         )
+        guards.check_critique_links(accepted, context=state["task"]["incident_context"], policy=run.policy_of("links"))
         guards.check_decision_execution(accepted["decision"], run.policy.allowed_decisions_execution)
     trace = {
         "phase": "critique",
@@ -259,6 +262,7 @@ def _check_proposed_patch(text: JsonValue, state: SelfCritiqueState, run: SelfCr
         avoid_absolute_guarantees=task["avoid_absolute_guarantees"],
         check_facts=run.policy.check_facts,
         regions=list_fact_regions(run),
+        policy=run.policy_of("links"),
     )
 
 

@@ -52,6 +52,25 @@ def find_host_problem(name: str) -> str | None:
     return f"{required}; given: {name!r:.80}{hint}"
 
 
+def normalise_link(name: str) -> str | None:
+    """Return a host as URLs carry it, a URL or a mail address as its identity; None for what is none of them."""
+    given = name.strip()
+    if "://" in given:
+        return None if _CONTROLS & set(given) else identify_url(given)
+    user, sign, host = given.rpartition("@")
+    if not sign:
+        return normalise_host(given) if find_host_problem(given) is None else None
+    known = normalise_host(host) if _is_host_name(host) else None
+    return f"{user.lower()}@{known}" if known and user and not set(user) & {*" @/:?#<>", *_CONTROLS} else None
+
+
+def find_link_problem(name: str) -> str | None:
+    """Say what keeps a text from naming a host, a URL or a mail address, None where it does."""
+    if normalise_link(name) is not None:
+        return None
+    return f"a host alone, a URL with its scheme or a mail address is required; given: {name!r:.80}"
+
+
 def _is_host_name(name: str) -> bool:
     has_port = ":" in name.rpartition("]")[2]
     return not (has_port or _NO_PART_OF_A_HOST & set(name)) and normalise_host(name) is not None

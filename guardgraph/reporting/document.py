@@ -103,6 +103,7 @@ def render_html_document(title: str, *content: Child) -> str:
             make_tag("meta", http_equiv="Content-Security-Policy", content=policy),
             make_tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
             make_tag("meta", name="referrer", content="no-referrer"),
+            make_tag("meta", name="format-detection", content="telephone=no, date=no, address=no, email=no, url=no"),
             make_tag("meta", name="color-scheme", content="light dark"),
             make_tag("title", escape_odd_letters(title)),
             make_tag("style", Html(style)),

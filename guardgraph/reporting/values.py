@@ -94,11 +94,9 @@ def render_name(words: str) -> Html:
 
 
 def render_passage(text: str, kind: str = "text", *, marks: Marks = None) -> Html:
-    """Return a text in a direction of its own: a link if it is a web address, folded if it is long."""
+    """Return a text in a direction of its own, folded if it is long; an address in it is no link: who wrote it?"""
     if len(text) > LONG:
         return render_folded_text(text, marks=marks)
-    if _parse_link_address(text):
-        return make_tag("mark", render_link(text)) if marks and any(marks(text)) else render_link(text)
     return make_tag(
         "div", _render_marked_text(text, marks), class_=f"{kind} long" if len(text) > LINE else kind, dir="auto"
     )

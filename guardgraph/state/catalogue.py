@@ -35,8 +35,8 @@ class StopReason:
     defensive: bool = False
     """Whether an earlier guard makes it unreachable in a whole run; its own guard still decides."""
     later: bool = False
-    """Whether it came to every pattern when there were recordings without it: then it is no part of a pattern's
-    fingerprint, and what was recorded before is still of the same pattern."""
+    """Whether it came when there were recordings without it: then it is no part of its pattern's fingerprint, and what
+    was recorded before is still of the same pattern."""
     again: bool = False
     """Whether the proposer is asked again, where it can be: for form and support, and never for what a list, a person
     or a filter denies."""
@@ -119,7 +119,7 @@ _TEXT_FAILURES = (
 
 _REVIEWS = (
     ("review_unavailable", "A person had to be asked, but no checkpointer could keep the run meanwhile; nobody was asked.", "Give the graph a checkpointer and the call a thread_id."),
-    ("review_stale", "Of runs recorded before 0.7: the answer was to something else than was asked then. It asks again now.", "Look at details; start a run, and let the person see what it shows."),
+    ("review_stale", "Of runs recorded before 0.8: the answer was to something else than was asked then. It asks again now.", "Look at details; start a run, and let the person see what it shows."),
     ("review_rejected", "The person said no.", "Read the whole answer in details."),
     ("review_expired", "Nobody answered while the question stood.", "Start a run, or raise max_review_seconds."),
 )  # fmt: skip

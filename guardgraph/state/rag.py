@@ -11,7 +11,7 @@ from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.recording import Asking
 from guardgraph.state.run import Ok, Stopped
-from guardgraph.state.settings import Allowlist, Budget, Check, Later, MaxFloat, MaxInt, MinFloat, Policy
+from guardgraph.state.settings import Allowlist, Budget, Check, Later, MaxFloat, MaxInt, MinFloat, TextPolicy
 
 ClarifyReason = Literal["nothing_relevant", "answerer_abstained"]
 """Why a run clarifies: nothing found was relevant enough, or the answerer said that the context has no answer."""
@@ -189,7 +189,7 @@ RagResult: TypeAlias = RagOk | RagStopped
 """What a run returns; `status` says which."""
 
 
-class RagPolicy(Policy):
+class RagPolicy(TextPolicy):
     """What the model may ask for, what the runtime will do now, and which checks run."""
 
     filled: ClassVar = ("allowed_sources_policy", "allowed_sources_execution")
@@ -261,6 +261,8 @@ RAG_REASONS = Catalogue(
         StopReason("tool_invalid_output:rerank", "tool", ("retrieve",), "The reranker raised, or returned something else than candidates that it was given.", "Look at details (at: the line that raised); a reranker may only order candidates anew and leave some out."),
         StopReason("invalid_answer:citations_out_of_context", "invalid_answer", ("generate",), "The answer cites a document that was not in its context.", "Look at invalid_citations and context_doc_ids.", again=True),
         StopReason("invalid_answer:missing_citations", "invalid_answer", ("generate",), "The answer cites nothing.", "Use a model that cites.", again=True),
+        StopReason("invalid_answer:active_markup", "invalid_answer", ("generate",), "The answer would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup.", later=True),
+        StopReason("invalid_answer:unsupported_link", "invalid_answer", ("generate",), "The answer has a URL, a host or a mail address that neither a cited chunk nor the question has.", "Look at unsupported; links that any text may have belong on known_links.", later=True, again=True, untold=True),
         StopReason("invalid_answer:uncited_sentence", "invalid_answer", ("generate",), "A sentence of the answer cites nothing and inherits no citation.", "Look at sentence; use a model that marks every sentence.", again=True),
         StopReason("invalid_answer:quote_not_in_source", "invalid_answer", ("generate",), "What a sentence quotes does not stand in a chunk that it cites, word for word.", "Look at unsupported and sentence.", again=True),
         StopReason("invalid_answer:unsupported_number", "invalid_answer", ("generate",), "The answer states a number that neither a cited chunk nor the question has.", "Look at unsupported.", again=True),

@@ -7,8 +7,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Any, Literal, NotRequired, Protocol, TypeAlias
+from types import MappingProxyType
+from typing import Annotated, Any, Final, Literal, NotRequired, Protocol, TypeAlias
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from pydantic.json_schema import GenerateJsonSchema
@@ -134,6 +136,24 @@ class Shadow(TypedDict):
 FORMAT: Literal[1] = 1
 """The version of the form of a recording."""
 
+LATER_CHECKS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType({"links": (0, 8)})
+"""Checks that no setting switches off and that came when there were recordings, with the version that brought them."""
+
+_VERSION = re.compile(r"(\d+)\.(\d+)(?:\.|$)")
+
+
+def list_later_checks(version: str) -> frozenset[str]:
+    """Return the checks that a version of guardgraph did not make yet; none of a version that nobody knows.
+
+    Args:
+        version: what a recording says of the guardgraph that made it.
+    """
+    known = _VERSION.match(version)
+    return frozenset(
+        name for name, since in LATER_CHECKS.items() if known is not None and (int(known[1]), int(known[2])) < since
+    )
+
+
 CallKind: TypeAlias = Literal["proposer", "tool", "person"]
 """Who is called."""
 
@@ -181,7 +201,7 @@ class RecordedCall(TypedDict):
     """JSON text of ``[form, content, about]``: form is ``text`` (of a model), ``value`` (what was returned) or
     ``failure`` (reason and details; a timeout is one too); about has the proposer, its prompt and its usage. Of a
     person it has ``reviewer``, who answered, ``licence``, of the call that was shown, if one was, and ``approval``, the
-    SHA-256 of ``{"question": …, "decision": …, "reviewer": …, "licence": …}``; runs before 0.7 have none of these."""
+    SHA-256 of ``{"question": …, "decision": …, "reviewer": …, "licence": …}``; runs before 0.8 have none of these."""
     seconds: float
     """How long it took."""
 
@@ -215,7 +235,7 @@ class RecordedVisit(TypedDict):
     answers: NotRequired[list[str]]
     """What a body was answered that interrupted the run by itself, instead of calling a person: a JSON text each."""
     shown_hash: NotRequired[Sha256]
-    """SHA-256 of the list of what it showed for these answers, as plain JSON. Absent before 0.7."""
+    """SHA-256 of the list of what it showed for these answers, as plain JSON. Absent before 0.8."""
 
 
 @with_config(CLOSED)
@@ -420,7 +440,7 @@ def is_newer_recording(given: JsonObject) -> bool:
 
 
 def is_recorded_before(given: Recording, release: tuple[int, ...]) -> bool:
-    """Say whether a recording was made by an earlier release of guardgraph, such as ``(0, 7)``."""
+    """Say whether a recording was made by an earlier release of guardgraph, such as ``(0, 8)``."""
     made = _parse_release_number(given["guardgraph"])
     return bool(made) and made < release
 

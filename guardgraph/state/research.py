@@ -12,7 +12,7 @@ from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.run import Ok, Stopped
-from guardgraph.state.settings import Allowlist, Budget, Check, Hosts, Later, MaxFloat, MaxInt, Policy, Vocabulary
+from guardgraph.state.settings import Allowlist, Budget, Check, Hosts, Later, MaxFloat, MaxInt, TextPolicy, Vocabulary
 
 
 class SourcePage(TypedDict):
@@ -187,7 +187,7 @@ ResearchResult: TypeAlias = ResearchOk | ResearchStopped
 """What a run returns; `status` says which."""
 
 
-class ResearchPolicy(Policy):
+class ResearchPolicy(TextPolicy):
     """Which hosts the model may name, which the runtime will read now, and which checks run."""
 
     allowed_domains_policy: Hosts = ("official-status.example.com", "vendor.example.com", "regulator.example.org")
@@ -269,6 +269,8 @@ RESEARCH_REASONS = Catalogue(
         StopReason("invalid_notes:url", "invalid_notes", ("read_extract",), "A note's url is blank or no string.", "Mend the extractor.", again=True),
         StopReason("invalid_notes:claim", "invalid_notes", ("read_extract",), "A note's claim is blank or no string.", "Mend the extractor.", again=True),
         StopReason("invalid_notes:quote", "invalid_notes", ("read_extract",), "A note's quote is shorter than 20 characters or no string.", "Mend the extractor.", again=True),
+        StopReason("invalid_notes:active_markup", "invalid_notes", ("read_extract",), "A note's claim or title would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup.", later=True),
+        StopReason("invalid_notes:unsupported_link", "invalid_notes", ("read_extract",), "A note's claim or title has a URL, a host or a mail address that neither its page nor the question has.", "Look at unsupported; links that any text may have belong on known_links.", later=True, again=True, untold=True),
         StopReason("tool_invalid_output:verify_notes", "tool", ("verify",), "The notes or pages to verify are not what a run keeps, as after an edit of its state.", "Look at details; give the state notes and pages as they were read.", defensive=True),
         StopReason("verification_failed:quote_too_short", "verification_failed", ("verify",), "A quote is shorter than 20 characters once white space is normalised.", "Look at verification; mend the extractor.", again=True),
         StopReason("verification_failed:claim_missing", "verification_failed", ("verify",), "A claim says nothing.", "Look at verification; mend the extractor.", again=True),
@@ -279,6 +281,8 @@ RESEARCH_REASONS = Catalogue(
         StopReason("invalid_answer:too_long", "invalid_answer", ("synthesize",), "The answer is longer than max_answer_chars.", "Raise max_answer_chars, or ask for less.", again=True),
         StopReason("invalid_answer:citations", "invalid_answer", ("synthesize",), "The citations are no list of strings, or an empty one.", "Use a model that cites.", again=True),
         StopReason("invalid_answer:citation_unknown", "invalid_answer", ("synthesize",), "The answer cites a note that does not exist.", "Look at invalid_citations.", again=True),
+        StopReason("invalid_answer:active_markup", "invalid_answer", ("synthesize",), "The answer would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup.", later=True),
+        StopReason("invalid_answer:unsupported_link", "invalid_answer", ("synthesize",), "The answer has a URL, a host or a mail address that neither the notes it cites nor the question has.", "Look at unsupported; links that any text may have belong on known_links.", later=True, again=True, untold=True),
         StopReason("invalid_answer:unsupported_number", "invalid_answer", ("synthesize",), "The answer states a fact that the notes it cites do not have.", "Look at unsupported.", again=True),
         StopReason("invalid_answer:unsupported_name", "invalid_answer", ("synthesize",), "The answer has a name that neither the notes it cites nor the question has.", "Look at unsupported; names that any answer may say belong on known_names.", again=True),
         StopReason("invalid_answer:contradicts_source", "invalid_answer", ("synthesize",), "A sentence of the answer says the opposite of a sentence of a quote that it cites.", "Compare sentence and source_sentence in details.", later=True, again=True),

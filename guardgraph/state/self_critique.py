@@ -10,7 +10,7 @@ from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.run import Audit, Ok, Stopped
-from guardgraph.state.settings import Budget, Check, MaxFloat, MaxInt, MinFloat, Names, Policy, Vocabulary
+from guardgraph.state.settings import Budget, Check, MaxFloat, MaxInt, MinFloat, Names, TextPolicy, Vocabulary
 from guardgraph.state.tightening import Tightens
 
 Decision = Literal["approve", "revise", "escalate"]
@@ -140,7 +140,7 @@ SelfCritiqueResult: TypeAlias = SelfCritiqueOk | SelfCritiqueStopped
 """What a run returns; `status` says which."""
 
 
-class SelfCritiquePolicy(Policy):
+class SelfCritiquePolicy(TextPolicy):
     """What a critic may decide and name, what the runtime will carry out now, and which checks run."""
 
     allowed_decisions_policy: Decisions = get_args(Decision)
@@ -193,6 +193,8 @@ SELF_CRITIQUE_REASONS = Catalogue(
         ),
         StopReason("invalid_draft:empty", "invalid_draft", ("draft",), "The draft is blank or no string.", "Use another drafter.", again=True),
         StopReason("invalid_draft:too_long", "invalid_draft", ("draft",), "The draft is longer than max_draft_chars, also once shortened.", "Raise max_draft_chars, or ask for less."),
+        StopReason("invalid_draft:active_markup", "invalid_draft", ("draft",), "The draft would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup.", later=True),
+        StopReason("invalid_draft:unsupported_link", "invalid_draft", ("draft",), "The draft has a URL, a host or a mail address that the incident does not have.", "Look at unsupported; links that any text may have belong on known_links.", later=True, again=True, untold=True),
         StopReason("invalid_draft:no_new_facts", "invalid_draft", ("draft",), "The draft states a number that the context does not have.", "Look at unsupported.", again=True),
         StopReason("invalid_draft:new_incident_id", "invalid_draft", ("draft",), "The draft names an incident that the context does not have.", "Look at unsupported.", again=True),
         StopReason("invalid_draft:new_severity_label", "invalid_draft", ("draft",), "The draft names a severity that the context does not have.", "Look at unsupported.", again=True),
@@ -218,6 +220,8 @@ SELF_CRITIQUE_REASONS = Catalogue(
         StopReason("invalid_critique:required_changes_contradictory", "invalid_critique", ("critique",), "A required change removes what another one adds.", "Look at details."),
         StopReason("invalid_critique:high_risk_requires_escalate", "invalid_critique", ("critique",), "The critic wants a revision of something that only a person may accept.", "Let a person look."),
         StopReason("invalid_critique:escalate_reason_required", "invalid_critique", ("critique",), "The critic escalates without a reason.", "Look at raw_critique."),
+        StopReason("invalid_critique:active_markup", "invalid_critique", ("critique",), "A required change, a note of a risk or the reason would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup.", later=True),
+        StopReason("invalid_critique:unsupported_link", "invalid_critique", ("critique",), "A required change, a note of a risk or the reason has a URL, a host or a mail address that the incident does not have.", "Look at unsupported; links that any text may have belong on known_links.", later=True, again=True, untold=True),
         StopReason("critique_decision_denied_execution:<decision>", "denied_execution", ("critique", "revise", "finalize"), "The decision is not carried out now.", "Add it to allowed_decisions_execution to switch it on."),
         StopReason("policy_escalation", "escalation", ("critique",), "The critic hands the draft to a person.", "Read escalation_reason and critique."),
         StopReason("invalid_revised:empty", "invalid_revised", ("revise",), "The revision is blank or no string.", "Use another reviser.", again=True),
@@ -225,6 +229,8 @@ SELF_CRITIQUE_REASONS = Catalogue(
         StopReason("invalid_revised:no_changes", "invalid_revised", ("revise",), "The revision is the draft.", "Use another reviser.", again=True),
         StopReason("patch_violation:too_large_edit", "patch_violation", ("revise",), "The revision has less in common with the draft than min_patch_similarity.", "Look at patch_similarity.", again=True),
         StopReason("patch_violation:length_increase_limit", "patch_violation", ("revise",), "The revision is longer than the draft by more than allowed.", "Look at length_increase_pct.", again=True),
+        StopReason("patch_violation:active_markup", "patch_violation", ("revise",), "The revision would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup.", later=True),
+        StopReason("patch_violation:unsupported_link", "patch_violation", ("revise",), "The revision has a URL, a host or a mail address that the incident does not have.", "Look at unsupported; links that any text may have belong on known_links.", later=True, again=True, untold=True),
         StopReason("patch_violation:no_new_facts", "patch_violation", ("revise",), "The revision states a number that neither draft nor context has.", "Look at unsupported.", again=True),
         StopReason("patch_violation:new_incident_id", "patch_violation", ("revise",), "The revision names a new incident.", "Look at unsupported.", again=True),
         StopReason("patch_violation:new_severity_label", "patch_violation", ("revise",), "The revision names a new severity.", "Look at unsupported.", again=True),

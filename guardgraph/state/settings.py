@@ -56,6 +56,12 @@ Allowlist: TypeAlias = Annotated[Names, Tightens.intersection]
 Hosts: TypeAlias = Annotated[Names, Tightens.hosts]
 """Hosts that are allowed, exact, without scheme, port or path; as an `Allowlist` otherwise."""
 
+Links: TypeAlias = Annotated[Names, Tightens.links]
+"""Hosts, URLs and mail addresses that are allowed; as an `Allowlist` otherwise."""
+
+Markup: TypeAlias = Annotated[Names, Tightens.among("html", "images", "scripts")]
+"""Active markup that is allowed; only what both lists name holds."""
+
 Vocabulary: TypeAlias = Annotated[Names, Tightens.union]
 """What a check watches for; a longer list catches more, so both lists hold."""
 
@@ -348,6 +354,15 @@ class Policy(Settings):
 
     audit_required: Check = False
     """A run must be recorded; one that is not ends in ``stop_audit_unavailable``, without its answer."""
+
+
+class TextPolicy(Policy):
+    """What the policies of patterns have in which a model writes for readers."""
+
+    known_links: Annotated[Links, Later((0, 8))] = ()
+    """Hosts, URLs and mail addresses that any text may have, such as the deployment's own; a host is all its pages."""
+    markup: Annotated[Markup, Later((0, 8))] = ()
+    """Active markup that a text may have: ``html``, ``images``, ``scripts``; their links are judged all the same."""
 
 
 class Budget(Settings):

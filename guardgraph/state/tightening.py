@@ -13,7 +13,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import find_json_problem
-from guardgraph.plain.urls import find_host_problem, normalise_host
+from guardgraph.plain.urls import find_host_problem, find_link_problem, normalise_host, normalise_link
 
 Problem: TypeAlias = Callable[[str], str | None]
 """What says why a name can name nothing, None of one that can."""
@@ -58,6 +58,8 @@ class Tightens:
     """What both lists name holds: what is allowed. An empty list allows nothing."""
     hosts: ClassVar[Tightens]
     """The hosts that both lists name hold, in whatever spelling; what is no host alone is a ConfigurationError."""
+    links: ClassVar[Tightens]
+    """The hosts, URLs and mail addresses that both lists name hold, in whatever spelling."""
     union: ClassVar[Tightens]
     """What either list names holds: what is watched for."""
     either: ClassVar[Tightens]
@@ -218,9 +220,12 @@ def _intersect_settings(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple
     return tuple(item for item in ours if item in theirs)
 
 
-def _intersect_allowed_hosts(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
-    named = {normalise_host(host) for host in theirs}
-    return tuple(host for host in ours if normalise_host(host) in named)
+def _intersect_by(identify: Callable[[str], str | None]) -> Callable[[Any, Any], Any]:
+    def intersect_identified(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
+        named = {identify(name) for name in theirs}
+        return tuple(name for name in ours if identify(name) in named)
+
+    return intersect_identified
 
 
 def _unite_settings(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -231,7 +236,10 @@ Tightens.smallest = Tightens("smallest", _tighten_limit(min), _validate_limit_nu
 Tightens.largest = Tightens("largest", _tighten_limit(max), _validate_limit_number)
 Tightens.intersection = Tightens("intersection", _intersect_settings, _validate_setting_names, is_set=True)
 Tightens.hosts = Tightens(
-    "hosts", _intersect_allowed_hosts, _validate_setting_names, is_set=True, problem=find_host_problem
+    "hosts", _intersect_by(normalise_host), _validate_setting_names, is_set=True, problem=find_host_problem
+)
+Tightens.links = Tightens(
+    "links", _intersect_by(normalise_link), _validate_setting_names, is_set=True, problem=find_link_problem
 )
 Tightens.union = Tightens("union", _unite_settings, _validate_setting_names, is_set=True)
 Tightens.either = Tightens("either", lambda ours, theirs: ours or theirs, _validate_setting_flag)

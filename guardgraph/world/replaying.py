@@ -101,7 +101,7 @@ class ReplayingWorld:
             (call["node"], call["visit"], call["number"]): (call, _read_recorded_call(at, call))
             for at, call in enumerate(recording["calls"])
         }
-        self.has_free_rounds = is_recorded_before(recording, (0, 7))
+        self.has_free_rounds = is_recorded_before(recording, (0, 8))
         """Whether the run was made when a node might make any number of rounds of calls."""
         self.unasked = [call for call in recording["calls"] if call.get("unasked")]
         """Writes that no node asks for, since they were made before the run was resumed."""
@@ -236,7 +236,7 @@ def _check_reply_room(asked: Asked, found: Performed, most: int) -> None:
     came = found.reply_bytes
     if came is not None and came > most:
         raise _make_call_not_recorded(asked, f"its reply had {came} bytes as it came, and may have {most}")
-    if came is None or (came == 0 and is_unreturnable_outcome(found.outcome)):  # which nobody counted before 0.7
+    if came is None or (came == 0 and is_unreturnable_outcome(found.outcome)):  # which nobody counted before 0.8
         raise _make_call_not_recorded(asked, f"whether its reply was larger than {most} bytes as it came is not known")
 
 

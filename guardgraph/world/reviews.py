@@ -162,7 +162,7 @@ def bind_decision(asked: Asked, decision: str, reviewer: JsonObject) -> JsonObje
 
 
 def bind_recorded_decision(outcome: Outcome, asked: Asked) -> Outcome:
-    """Return a recorded outcome of a person's call with what is bound in it made anew; those of before 0.7 as they are.
+    """Return a recorded outcome of a person's call with what is bound in it made anew; those of before 0.8 as they are.
 
     An outcome whose identity was exchanged comes out as another one than was recorded.
     """

@@ -49,6 +49,8 @@ class Declaration:
     """Of an act node: the tools by which it changes something outside."""
     rounds: Rounds = 1
     """Of an act node: how often a visit may yield calls."""
+    later: tuple[str, ...] = ()
+    """Of the channels that it reads, those that are no part of the pattern's fingerprint."""
 
     @cached_property
     def channels(self) -> tuple[str, ...]:
@@ -126,10 +128,22 @@ def build_declaration(
     if kind != "act" and (acting := [field for field in ("effects", "rounds") if getattr(said, field) is not None]):
         raise GrammarError(f"node {name!r}, {', '.join(acting)}: given; allowed: nothing, only an act node has them")
     phase, reads, writes, stops = said.phase or "", said.reads or (), said.writes or (), said.stops or ()
-    effects, rounds = deduplicate_names(said.effects or ()), said.rounds or 1
-    reads, ways, asked = deduplicate_names(reads), tuple(to), tuple(again)
+    effects, rounds, later = deduplicate_names(said.effects or ()), said.rounds or 1, said.later or ()
+    if unread := [channel for channel in later if channel not in reads]:
+        raise GrammarError(f"node {name!r}, later: given {', '.join(unread)}; allowed: what it reads")
     return Declaration(
-        name, kind, phase, reads, writes, ways, stops, again=asked, entry=entry, effects=effects, rounds=rounds
+        name,
+        kind,
+        phase,
+        deduplicate_names(reads),
+        writes,
+        tuple(to),
+        stops,
+        again=tuple(again),
+        entry=entry,
+        effects=effects,
+        rounds=rounds,
+        later=later,
     )
 
 

@@ -29,7 +29,7 @@ from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, make_storable_json, parse_json
 from guardgraph.plain.version import read_package_version
-from guardgraph.state.recording import Opening, RecordedVisit, Recording, validate_recording
+from guardgraph.state.recording import Opening, RecordedVisit, Recording, list_later_checks, validate_recording
 from guardgraph.world.replaying import ReplayingWorld, Spell, read_visit_spells
 
 MOST_VISITS = 1000
@@ -111,7 +111,7 @@ def _strip_visit_opening(visit: RecordedVisit) -> RecordedVisit:
     return kept
 
 
-def interpret_recording(frame: Frame, recording: Recording, *, assume: bool = False) -> Conclusion:
+def interpret_recording(frame: Frame, recording: Recording, *, assume: bool = False, anew: bool = False) -> Conclusion:
     """Run a pattern on a recorded world, and return the run that is over.
 
     What came from outside is in it as it was recorded: the input, outcomes, readings of the clock, contexts. All else
@@ -121,6 +121,7 @@ def interpret_recording(frame: Frame, recording: Recording, *, assume: bool = Fa
         frame: of the graph.
         recording: of a run of it, or of a graph with the same nodes.
         assume: whether a proposer's recorded outcome counts for another request to the same proposer too.
+        anew: whether checks are made that there were none of when the run was recorded, as a run of today has them.
 
     Raises:
         ConfigurationError: the graph refuses a context of the run, and would not have run.
@@ -132,6 +133,7 @@ def interpret_recording(frame: Frame, recording: Recording, *, assume: bool = Fa
     name = next(item.name for item in frame.declarations.values() if item.entry)
     channels = _Channels(frame, restore_recorded_input(frame, recording, name))
     sitting: _Sitting | None = None
+    left_out = frozenset[str]() if anew else list_later_checks(recording["guardgraph"])
     with _Scratchpad() as pad:
         while True:
             node: GrammarNode = frame.nodes[name]
@@ -142,7 +144,7 @@ def interpret_recording(frame: Frame, recording: Recording, *, assume: bool = Fa
             if opening is not None and "refused" in opening and not is_ours:
                 raise NotRecorded(name, "its context could not be read, and was not kept", visit=1)
             is_question_known = alike or _is_question_recorded(recorded, sitting)
-            sitting = _open_recorded_session(frame, world, opening, sitting)
+            sitting = _open_recorded_session(frame, world, opening, sitting, left_out)
             pad.turn_to_answers(recorded, is_question_known=is_question_known)
             update = _run_node_again(node, channels.read_channels(name), sitting, pad)
             channels.write_channels(update)
@@ -155,7 +157,7 @@ def interpret_recording(frame: Frame, recording: Recording, *, assume: bool = Fa
 def _keep_recorded_place(over: Conclusion, then: JsonObject) -> Conclusion:
     """Return a run that failed as the recorded one did with the place that was recorded, or with none.
 
-    Lines move when a file is edited, and no place was told before 0.7.
+    Lines move when a file is edited, and no place was told before 0.8.
     """
     was, told = then.get("details"), over.came.get("details")
     if then.get("stop_reason") != over.came["stop_reason"] or not isinstance(was, dict) or not isinstance(told, dict):
@@ -192,7 +194,7 @@ def _is_question_recorded(recorded: RecordedVisit, before: _Sitting | None) -> b
 
 
 def _open_recorded_session(
-    frame: Frame, world: ReplayingWorld, opening: Opening | None, current: _Sitting | None
+    frame: Frame, world: ReplayingWorld, opening: Opening | None, current: _Sitting | None, left_out: frozenset[str]
 ) -> _Sitting:
     if opening is None:
         if current is None:
@@ -202,7 +204,8 @@ def _open_recorded_session(
     session = Session(world)
     session.has_free_rounds, session.unasked = world.has_free_rounds, world.unasked
     try:
-        return _Sitting(session, session.replay_run(frame, world.new_run(), opening), opening)
+        run = session.replay_run(frame, world.new_run(), opening, left_out=left_out)
+        return _Sitting(session, run, opening)
     except Exception as error:
         if isinstance(error, ConfigurationError) and "refused" not in opening:  # the door had let no run begin
             raise
@@ -316,7 +319,8 @@ def replay(agent: GuardedGraph[Any, Any, ResultT], recording: Any) -> ResultT:
     """Decide a recorded run again: the recorded outcomes go to the same nodes, and the recorded clock ticks for them.
 
     Nothing is called. What comes out says what this agent, with its policy, budget, guards and version, makes of what
-    came back then; it is the recorded result if nothing of it has changed.
+    came back then; it is the recorded result if nothing of it has changed. A check that no setting switches off, and
+    that came after the run was recorded, is not made; a what-if makes it.
 
     Args:
         agent: a graph of the recorded pattern.

@@ -103,9 +103,10 @@ class Frame:
         later, to all. Effects count where there are any.
         """
         shown = [
-            [name, item.kind, item.phase, item.reads, writes, item.to, own, item.family, item.entry]
+            [name, item.kind, item.phase, reads, writes, item.to, own, item.family, item.entry]
             + ([item.effects] if item.effects else [])
             for name, item in self.declarations.items()
+            for reads in [[channel for channel in item.reads if channel not in item.later]]
             for writes in [[key for key in item.writes if key not in LATER]]
             for own in [[family for family in item.stops if family != AUDIT_UNAVAILABLE]]
         ]

@@ -168,8 +168,16 @@ class Session:
             self.opening["context"] = _record_given_context(given, frame)
         return run
 
-    def replay_run(self, frame: Frame, run_id: str, opening: Opening) -> Run[Any, Any]:
+    def replay_run(
+        self, frame: Frame, run_id: str, opening: Opening, *, left_out: frozenset[str] = frozenset()
+    ) -> Run[Any, Any]:
         """Return the run as its nodes saw it in a recorded session, or would see it in another deployment.
+
+        Args:
+            frame: of the graph.
+            run_id: of the recorded run.
+            opening: what the session began with.
+            left_out: checks that are not made.
 
         Raises:
             ConfigurationError: as `open_run`, and where the context names another value than what the deployment fixed.
@@ -185,7 +193,9 @@ class Session:
         caller = None if opening["caller"] is None else Caller.model_validate(opening["caller"])
         if (context := frame.context.within(opening["context"])) is not None:
             context.check(frame.policy, frame.budget)
-        return self.tighten_run(frame, opening["context"], on_server=caller is not None, caller=caller)
+        run = self.tighten_run(frame, opening["context"], on_server=caller is not None, caller=caller)
+        self.run = run._replace(left_out=left_out)
+        return self.run
 
     def tighten_run(self, frame: Frame, given: object, *, on_server: bool, caller: Caller | None) -> Run[Any, Any]:
         """Return policy, budget and caller under a context."""
@@ -349,7 +359,7 @@ class Visit:
         """Return the run as the body of this node sees it."""
         asked = self.part.frame.judged_proposers.get(self.part.declaration.name, ())
         asks = sum(line["node"] in asked for line in self.log) if asked else 0
-        return Run(run.policy, run.budget, self.began, run.caller, asks)
+        return run._replace(spent_seconds=self.began, asks=asks)
 
     @property
     def active_seconds(self) -> float:

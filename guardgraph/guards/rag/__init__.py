@@ -3,6 +3,7 @@
 from guardgraph.guards.rag.access import check_candidate_access, explain_access_refusal, is_uncontrolled_access
 from guardgraph.guards.rag.answer import (
     check_citations,
+    check_cited_links,
     check_cited_names,
     check_cited_numbers,
     is_abstaining_answer,
@@ -36,6 +37,7 @@ __all__ = [
     "check_allowed_sources",
     "check_candidate_access",
     "check_citations",
+    "check_cited_links",
     "check_cited_names",
     "check_cited_numbers",
     "check_cited_sentences",

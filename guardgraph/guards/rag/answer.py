@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Final
 
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.plain.json import JsonValue
-from guardgraph.state.rag import CitationDetail, ContextChunk
+from guardgraph.state.rag import CitationDetail, ContextChunk, RagPolicy
+
+_SAYING: Final = ("text", "title", "section", "source", "doc_id")
+"""What of a chunk may have a name or a link."""
 
 
 def is_abstaining_answer(proposed: JsonValue) -> bool:
@@ -61,6 +65,26 @@ def _make_citation_detail(chunk: ContextChunk) -> CitationDetail:
     return CitationDetail(**{**detail, "duplicates": chunk["duplicates"]}) if "duplicates" in chunk else detail
 
 
+def check_cited_links(answer: str, *, question: str, chunks: Sequence[ContextChunk], policy: RagPolicy | None) -> None:
+    """Refuse an answer with active markup, or with a link that no cited chunk, question or policy has.
+
+    Args:
+        answer: the answer's text.
+        question: the user's question.
+        chunks: the chunks that the answer cites.
+        policy: the run's, None where links are not judged.
+
+    Raises:
+        Stop: ``invalid_answer:active_markup``, ``invalid_answer:unsupported_link``.
+    """
+    from guardgraph.guards.links import check_links  # reads Markdown and the list of public suffixes
+
+    cited = [question, *(chunk[key] for chunk in chunks for key in _SAYING)]
+    check_links(
+        [answer], "invalid_answer", cited=cited, policy=policy, known_names=policy.known_names if policy else ()
+    )
+
+
 def check_cited_numbers(answer: str, *, question: str, chunks: Sequence[ContextChunk]) -> None:
     """Refuse an answer that states a number which neither a cited chunk nor the question has.
 
@@ -105,8 +129,7 @@ def check_cited_names(
     """
     from guardgraph.guards.names import find_unsupported_names  # reads tables of languages
 
-    keys = ("text", "title", "section", "source", "doc_id")
-    cited = ["\n".join(chunk[key] for key in keys) for chunk in chunks]  # type: ignore[literal-required]
+    cited = ["\n".join(chunk[key] for key in _SAYING) for chunk in chunks]
     read = [chunk["text"] for chunk in packed]
     if missing := find_unsupported_names(
         answer, cited=cited, beside=[question, *known_names], read=read, within=within

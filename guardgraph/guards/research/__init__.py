@@ -2,6 +2,7 @@
 
 from guardgraph.guards.research.answer import (
     check_answer_facts,
+    check_answer_links,
     check_answer_names,
     describe_citation,
     parse_research_answer,
@@ -9,6 +10,7 @@ from guardgraph.guards.research.answer import (
 )
 from guardgraph.guards.research.notes import (
     MIN_QUOTE_CHARS,
+    check_note_links,
     number_notes,
     parse_notes,
     place_notes,
@@ -48,7 +50,9 @@ __all__ = [
     "RESEARCH_ACTIONS",
     "build_sources_stop",
     "check_answer_facts",
+    "check_answer_links",
     "check_answer_names",
+    "check_note_links",
     "describe_citation",
     "explain_page_difference",
     "find_note_url",

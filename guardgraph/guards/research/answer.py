@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported
+from guardgraph.guards.links import check_links
 from guardgraph.guards.names import find_unsupported_names
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.urls import make_text_fragment_url
-from guardgraph.state.research import Note, ResearchAnswer, SourcePage
+from guardgraph.state.research import Note, ResearchAnswer, ResearchPolicy, SourcePage
 
 OF_PAGE = ("fetched_at", "sha256", "text_sha256")
 """What a citation says of the page, where its reader did."""
@@ -74,6 +75,25 @@ def describe_citation(note: Note, page: SourcePage | None) -> JsonObject:
         more["link"] = make_text_fragment_url(note["url"], shown)
     of_page: JsonObject = {key: item for key, item in (page or {}).items() if key in OF_PAGE}
     return {**said, **more, **of_page}
+
+
+def check_answer_links(
+    answer: ResearchAnswer, *, question: str, notes: Sequence[Note], policy: ResearchPolicy | None
+) -> None:
+    """Check that the answer's links are in the notes that it cites, with title and URL, or in the question.
+
+    Args:
+        answer: the answer of `parse_research_answer`.
+        question: what the run was asked.
+        notes: the verified notes.
+        policy: the run's, None where links are not judged.
+
+    Raises:
+        Stop: ``invalid_answer:active_markup``, ``invalid_answer:unsupported_link``.
+    """
+    cited = [text for note in select_cited_notes(notes, answer["citations"]) for text in _list_note_texts(note)]
+    known = policy.known_names if policy else ()
+    check_links([answer["answer"]], "invalid_answer", cited=[question, *cited], policy=policy, known_names=known)
 
 
 def check_answer_facts(answer: ResearchAnswer, *, notes: Sequence[Note], regions: Sequence[str]) -> None:

@@ -7,12 +7,13 @@ from itertools import count
 from typing import Final
 
 from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported
+from guardgraph.guards.links import check_links
 from guardgraph.guards.quotes import find_quote_place, is_quote_in_text, normalise_quote_text
 from guardgraph.guards.research.sources import find_note_url
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.plain.urls import identify_url, parse_url_target
-from guardgraph.state.research import Issue, Note, NotesVerification, SourcePage
+from guardgraph.state.research import Issue, Note, NotesVerification, ResearchPolicy, SourcePage
 
 MIN_QUOTE_CHARS = 20
 """Characters that a quote has at least."""
@@ -75,6 +76,28 @@ def parse_notes(raw: JsonValue, *, max_notes: int) -> list[Note]:
     if len(raw) > max_notes:
         raise Stop("invalid_notes:too_many")
     return [_parse_note(item) for item in raw]
+
+
+def check_note_links(
+    notes: Sequence[Note], *, question: str, pages: Mapping[str, SourcePage], policy: ResearchPolicy | None
+) -> None:
+    """Check that the links of claims and titles are on the page that each note names, or in the question.
+
+    Args:
+        notes: the notes of `place_notes`; a title that is its page's is not judged.
+        question: what the run was asked.
+        pages: the pages read in this run, by the identity of the URL that was asked.
+        policy: the run's, None where links are not judged.
+
+    Raises:
+        Stop: ``invalid_notes:active_markup``, ``invalid_notes:unsupported_link``.
+    """
+    for note in notes:
+        page = pages.get(find_note_url(note))
+        said = [note["claim"], "" if page and page["title"] == note["title"] else note["title"]]
+        cited = [question, note["url"], note.get("asked_url", ""), *((page["title"], page["body"]) if page else ())]
+        known = policy.known_names if policy else ()
+        check_links(said, "invalid_notes", cited=cited, policy=policy, known_names=known)
 
 
 def place_notes(notes: Sequence[Note], *, pages: Mapping[str, SourcePage]) -> list[Note]:

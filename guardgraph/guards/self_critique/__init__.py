@@ -17,6 +17,7 @@ from guardgraph.guards.self_critique.claims import (
 from guardgraph.guards.self_critique.critique import (
     DECISIONS,
     HIGH_RISK_TYPES,
+    check_critique_links,
     check_decision_execution,
     parse_critique,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "HIGH_RISK_TYPES",
     "PHRASE_CHARS",
     "Change",
+    "check_critique_links",
     "check_decision_execution",
     "check_final_draft",
     "check_revision_patch",

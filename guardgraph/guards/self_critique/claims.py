@@ -9,7 +9,7 @@ questions and plain futures count. Where the rules are in doubt, the claim count
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from guardgraph.guards.self_critique.closures import find_closures
 from guardgraph.guards.self_critique.guarantees import GUARANTEES, find_guarantees
@@ -44,7 +44,7 @@ def _find_text_claims(text: str) -> tuple[str, ...]:
 def find_context_claims(context: JsonObject) -> list[str]:
     """Name the restricted claims that the texts of a context make, policy hints aside."""
     found: dict[str, None] = {}
-    for text in _list_context_texts([value for key, value in context.items() if key != "policy_hints"]):
+    for text in list_context_texts([value for key, value in context.items() if key != "policy_hints"]):
         found |= dict.fromkeys(restricted_claims(text))
     return sorted(found)
 
@@ -87,8 +87,9 @@ def _is_incident_over(context: JsonObject) -> bool:
     return isinstance(status, str) and " ".join(list_word_keys(status)) in CLOSING_STATUSES
 
 
-def _list_context_texts(values: list[JsonValue]) -> Iterator[str]:
-    unread = values
+def list_context_texts(values: Iterable[JsonValue]) -> Iterator[str]:
+    """Yield every text of JSON values, of any depth."""
+    unread = [*values]
     while unread:
         value = unread.pop()
         if isinstance(value, str):

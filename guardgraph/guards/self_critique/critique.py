@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from guardgraph.guards.links import check_links
 from guardgraph.guards.self_critique.changes import find_contradictory_changes, parse_required_change
+from guardgraph.guards.self_critique.claims import list_context_texts
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
-from guardgraph.state.self_critique import Critique, Decision, Risk, Severity
+from guardgraph.state.self_critique import Critique, Decision, Risk, SelfCritiquePolicy, Severity
 
 DECISIONS: tuple[Decision, ...] = ("approve", "revise", "escalate")
 """What a critique can decide; a policy list can only leave some of these out."""
@@ -56,6 +58,21 @@ def parse_critique(
     )
     _check_critique_consistency(critique)
     return critique
+
+
+def check_critique_links(critique: Critique, *, context: JsonObject, policy: SelfCritiquePolicy | None) -> None:
+    """Refuse a critique whose changes, notes of risks or reason have a link that the incident does not have.
+
+    Args:
+        critique: the critique of `parse_critique`.
+        context: the incident context.
+        policy: which links and which markup it may have; None where links are not judged.
+
+    Raises:
+        Stop: ``invalid_critique:active_markup``, ``invalid_critique:unsupported_link``.
+    """
+    said = [*critique["required_changes"], *(risk["note"] for risk in critique["risks"]), critique["reason"]]
+    check_links(said, "invalid_critique", cited=list_context_texts(context.values()), policy=policy)
 
 
 def check_decision_execution(decision: str, execution: Collection[str]) -> None:

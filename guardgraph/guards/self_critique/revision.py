@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from guardgraph.guards.facts import facts_in_json, facts_in_text, unsupported
+from guardgraph.guards.links import check_links
 from guardgraph.guards.self_critique.changes import (
     Change,
     find_unapplied_changes,
     list_enforceable_changes,
     strip_added_phrases,
 )
-from guardgraph.guards.self_critique.claims import forbidden_claims
+from guardgraph.guards.self_critique.claims import forbidden_claims, list_context_texts
 from guardgraph.guards.stop import Stop
 from guardgraph.languages.wording import hash_normalised_text, list_word_keys, normalise_spaces
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
-from guardgraph.state.self_critique import Patch
+from guardgraph.state.self_critique import Patch, SelfCritiquePolicy
 
 _FACT_STOPS = (
     ("numbers", "no_new_facts"),
@@ -33,7 +34,13 @@ _SHOWN_ITEMS = 10
 
 
 def parse_draft(
-    draft: JsonValue, *, context: JsonObject, max_chars: int, check_facts: bool, regions: Collection[str]
+    draft: JsonValue,
+    *,
+    context: JsonObject,
+    max_chars: int,
+    check_facts: bool,
+    regions: Collection[str],
+    policy: SelfCritiquePolicy | None = None,
 ) -> str:
     """Read a draft.
 
@@ -43,15 +50,17 @@ def parse_draft(
         max_chars: how many characters the stripped text may have.
         check_facts: whether its facts must stand in the context.
         regions: names of regions to watch for.
+        policy: which links and which markup it may have; None where links are not judged.
 
     Returns:
         The draft, stripped.
 
     Raises:
-        Stop: ``invalid_draft:empty|too_long``, or ``invalid_draft:no_new_facts|new_incident_id|
-            new_severity_label|new_region`` with `unsupported`.
+        Stop: ``invalid_draft:empty|too_long``, or ``invalid_draft:active_markup|unsupported_link|no_new_facts|
+            new_incident_id|new_severity_label|new_region`` with `unsupported`.
     """
     text = _parse_draft_text(draft, "invalid_draft", max_chars)
+    check_links([text], "invalid_draft", cited=list_context_texts(context.values()), policy=policy)
     if check_facts:
         _check_draft_facts(text, context, "", "invalid_draft", regions)
     return text
@@ -70,6 +79,7 @@ def check_revision_patch(
     avoid_absolute_guarantees: bool,
     check_facts: bool,
     regions: Collection[str],
+    policy: SelfCritiquePolicy | None = None,
 ) -> Patch:
     """Read a revision and check it against the draft; the evidence of a stop is what was measured or found.
 
@@ -85,16 +95,19 @@ def check_revision_patch(
         avoid_absolute_guarantees: whether only the incident's status licenses closures.
         check_facts: whether its facts must stand in the draft or the context.
         regions: names of regions to watch for.
+        policy: which links and which markup it may have; None where links are not judged.
 
     Raises:
         Stop: ``invalid_revised:empty|too_long|no_changes``, then ``patch_violation:`` ``too_large_edit``,
-            ``length_increase_limit``, facts as `parse_draft`, ``restricted_claims``, ``required_changes_not_applied``
+            ``length_increase_limit``, links and facts as `parse_draft`, ``restricted_claims``,
+            ``required_changes_not_applied``
     """
     text = _parse_draft_text(revised, "invalid_revised", max_chars)
     changes = list_enforceable_changes(required_changes)
     hint = hinted_length_increase_pct
     limit = max_length_increase_pct if hint is None else min(max_length_increase_pct, hint)
     patch = _measure_small_edit(draft, text, strip_added_phrases(changes, draft, text), min_similarity, limit)
+    check_links([text], "patch_violation", cited=list_context_texts(context.values()), policy=policy)
     if check_facts:
         _check_draft_facts(text, context, draft, "patch_violation", regions)
     _check_draft_claims(text, context, avoid_absolute_guarantees, "patch_violation")

@@ -10,9 +10,12 @@ from itertools import chain
 
 from guardgraph.guards import self_critique as guards
 from guardgraph.guards.facts import DEFAULT_IGNORED, facts_in_json, facts_in_text, unsupported
+from guardgraph.guards.links import has_supported_links
+from guardgraph.guards.self_critique.claims import list_context_texts
 from guardgraph.nodes.offline.prose import add_end_mark, capitalise_sentence, join_prose_list, read_prose_sentences
 from guardgraph.nodes.offline.record import PLACED, read_incident_record, read_short_text, read_short_texts
 from guardgraph.plain.json import JsonObject, JsonValue
+from guardgraph.state.self_critique import SelfCritiquePolicy
 
 
 class Allowed:
@@ -22,12 +25,17 @@ class Allowed:
         hints = context.get("policy_hints")
         strictly = isinstance(hints, dict) and hints.get("avoid_absolute_guarantees") is True
         self._facts = facts_in_json(context)
+        self._texts = [*list_context_texts(context.values())]
         self._closures = guards.licenses_closures(context, avoid_absolute_guarantees=strictly)
 
     def is_allowed_text(self, text: str) -> bool:
         """Say whether a text may stand in an update as a sentence or several."""
         text = add_end_mark(text)  # as a critic reads it in the update, so that what the guards found out is remembered
-        return not unsupported(facts_in_text(text), self._facts) and not self.list_forbidden_claims(text)
+        return (
+            has_supported_links(text, cited=self._texts, policy=SelfCritiquePolicy())
+            and not unsupported(facts_in_text(text), self._facts)
+            and not self.list_forbidden_claims(text)
+        )
 
     def find_allowed_text(self, texts: Iterable[str]) -> str:
         """Return the first text that may stand in an update, blank if none may."""

@@ -287,6 +287,7 @@ def _is_supported_answer(
             text, marks = guards.read_citation_marks(text, packed)
             said = guards.read_marked_sentences(text, marks, ())
             guards.check_cited_sentences(text, said, question=question, chunks=packed, policy=RagPolicy())
+        guards.check_cited_links(text, question=question, chunks=cited, policy=RagPolicy())
         guards.check_cited_numbers(text, question=question, chunks=cited)
         guards.check_cited_names(text, question=question, chunks=cited, packed=packed)
     except Stop:

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import islice
 from typing import Final, NamedTuple
 
+from guardgraph.guards.links import has_supported_links
 from guardgraph.guards.research.notes import MIN_QUOTE_CHARS
 from guardgraph.guards.research.request import RESEARCH_ACTIONS
 from guardgraph.languages.language import detect_language
 from guardgraph.languages.sentences import split_sentences, unwrap_text_lines
 from guardgraph.languages.terms import read_terms
 from guardgraph.plain.json import JsonObject
+from guardgraph.state.research import ResearchPolicy
 from guardgraph.world.call import mark_as_instant
 
 CLAIMS = 3
@@ -84,8 +87,8 @@ class _PageSentence(NamedTuple):
 def take_offline_notes(request: JsonObject) -> list[JsonObject]:
     """Take the sentences that share most with the question, word for word, the best first.
 
-    A term weighs the more the fewer sentences have it, as in `guardgraph.nodes.offline.rag`. A sentence that asks, and
-    one of less than `MIN_QUOTE_CHARS` or more than `LONGEST` characters, is passed over.
+    A term weighs the more the fewer sentences have it, as in `guardgraph.nodes.offline.rag`. A sentence that asks, one
+    of less than `MIN_QUOTE_CHARS` or more than `LONGEST` characters, and one that has markup, is passed over.
 
     Args:
         request: ``{goal, question, pages, max_notes}``, the pages by URL.
@@ -102,7 +105,13 @@ def take_offline_notes(request: JsonObject) -> list[JsonObject]:
         return sum(weights[term] for term in sorted(sentence.shared))  # in one order, so that sums are the same
 
     best = sorted((sentence for sentence in read if sentence.shared), key=weigh_note_sentence, reverse=True)
-    return [_make_offline_note(sentence, pages[sentence.url]) for sentence in best[: request["max_notes"]]]
+    notes = (
+        _make_offline_note(sentence, page)
+        for sentence in best
+        for page in [pages[sentence.url]]
+        if has_supported_links(sentence.text, cited=(page["body"], page["title"]), policy=ResearchPolicy())
+    )
+    return list(islice(notes, request["max_notes"]))
 
 
 def _read_note_sentences(question: str, pages: JsonObject) -> list[_PageSentence]:

@@ -1,0 +1,402 @@
+"""Links and markup of what a model wrote: what stands in a source passes, and nothing else, however it is spelled."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import quote
+
+import pytest
+from cli_runs import empty_folder, run
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from link_spellings import GOOD, HOST, SPELLINGS
+from made_by_0_6 import OWN, recordings
+from rag_agents import ANSWER, CANDIDATE, QUESTION, agent_with
+from recorded_runs import Kept, replaying_agent
+from reported_runs import page
+
+from guardgraph import (
+    CATALOGUES,
+    RagPolicy,
+    ResearchPolicy,
+    SelfCritiquePolicy,
+    create_rag_agent,
+    create_self_critique_agent,
+    replay,
+    what_if,
+)
+from guardgraph.guards import rag, research, self_critique
+from guardgraph.guards.links import check_links
+from guardgraph.guards.links.spelling import list_readings
+from guardgraph.guards.stop import Stop
+from guardgraph.nodes.offline.research import take_offline_notes
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.state.recording import list_later_checks
+
+here = pytest.fixture(empty_folder)
+
+SOURCE = f"See https://{GOOD}, https://{GOOD}/a and https://{GOOD}/b, or write to a@{GOOD}. Deleting is at the top."
+CHUNK = {**CANDIDATE, "title": "Guide", "section": "", "updated_at": ""}
+NOTE = {"id": "n1", "quote": SOURCE, "url": f"https://{GOOD}", "title": "", "published_at": ""}
+ALL = [text for texts in SPELLINGS.values() for text in texts]
+
+
+def refused(text, *cited, names=(), **policy):
+    """Return the reason and the evidence for which a text is refused, None for one that passes."""
+    try:
+        check_links([text], "x", cited=cited, policy=RagPolicy(**policy), known_names=names)
+    except Stop as stop:
+        return stop.reason.removeprefix("x:"), stop.evidence["unsupported"]
+    return None
+
+
+def is_refused(check, *args, **given):
+    """Say whether a guard refuses for a link or for markup."""
+    try:
+        check(*args, **given)
+    except Stop as stop:
+        return stop.reason.endswith((":unsupported_link", ":active_markup"))
+    return False
+
+
+def _rag(text):
+    chunks = [{**CHUNK, "text": SOURCE}]
+    return is_refused(rag.check_cited_links, text, question="Where?", chunks=chunks, policy=RagPolicy())
+
+
+def _research_note(text):
+    pages = {NOTE["url"]: {"title": "Guide", "published_at": "", "body": SOURCE}}
+    given = {"question": "Where?", "pages": pages, "policy": ResearchPolicy()}
+    notes = ({**NOTE, "claim": text}, {**NOTE, "claim": "It is so.", "title": text})
+    return all(is_refused(research.check_note_links, [note], **given) for note in notes)
+
+
+def _research_answer(text):
+    given = {"question": "Where?", "notes": [{**NOTE, "claim": "It is so."}], "policy": ResearchPolicy()}
+    return is_refused(research.check_answer_links, {"answer": text, "citations": ["n1"]}, **given)
+
+
+def _self_critique(text):
+    context, policy = {"updates": [SOURCE]}, SelfCritiquePolicy()
+    draft = {"max_chars": 9_000, "check_facts": False, "regions": ()}
+    edit = {"min_similarity": 0.0, "max_length_increase_pct": 1e9, "hinted_length_increase_pct": None}
+    edit |= {"required_changes": [], "avoid_absolute_guarantees": False, **draft}
+    critique = {"required_changes": [], "risks": [], "reason": ""}
+    said = ({"required_changes": [text]}, {"risks": [{"type": "scope_leak", "note": text}]}, {"reason": text})
+    return all(
+        (
+            is_refused(self_critique.parse_draft, text, context=context, policy=policy, **draft),
+            is_refused(self_critique.check_revision_patch, text, draft="Up.", context=context, policy=policy, **edit),
+            *(
+                is_refused(self_critique.check_critique_links, {**critique, **item}, context=context, policy=policy)
+                for item in said
+            ),
+        )
+    )
+
+
+POLICY = {"allowed_sources_policy": ("support_policy",), "allowed_sources_execution": ("support_policy",)}
+KNOWN = RagPolicy(**POLICY, known_links=(HOST,), check_names=False)
+PLACES = {"rag": _rag, "note": _research_note, "answer": _research_answer, "self_critique": _self_critique}
+
+
+def test_there_are_spellings_enough():
+    """At least 300 of them, each once."""
+    assert len(ALL) == len(set(ALL)) >= 500
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("kind", SPELLINGS)
+def test_no_spelling_of_a_foreign_link_passes(place, kind):
+    """In answers, notes, drafts, revisions, changes, notes of risks and reasons; alone and inside a sentence."""
+    through = [
+        text
+        for spelling in SPELLINGS[kind]
+        for text in (spelling, f"See {spelling} for more.")
+        if not PLACES[place](text)
+    ]
+    assert through == []
+
+
+PASSES = [
+    f"See https://{GOOD}/a.",
+    f"**See** [the guide](https://{GOOD}/a), https://{GOOD}/b; or {GOOD}.",
+    f"HTTPS://{GOOD.upper()}/a/ is the page.",
+    f"The host is {GOOD}, the address a@{GOOD}.",
+    f"[{GOOD}](https://{GOOD}/b) and <https://{GOOD}/b>, <a@{GOOD}>, [mail](mailto:a@{GOOD}?subject=Help).",
+    f"[https://{GOOD}/a][1]\n\n[1]: https://{GOOD}/a",
+    "Edit README.md, setup.py, src/main.rs, app.ts and tools/build.sh; then zip it as app.zip.",
+    "`List<String>`, Map<K, V>, a<b, x < y, <placeholder>, <your name>, Supplier<Object>, vector<int>.",
+    "Call app.run(), set self.name = 3, version 3.10.2, 1.2.3.4, e.g. this, 99.95 %, 24/7, and/or, it ends...",
+    "Офис: г.Москва, ул.Мира 5, т.е. рядом; z.B. dort, d.h. hier, p. ej. aquí, c.-à-d. là.",
+    "The ratio is 99.95:1 at 1.5:30; settings.md#kinds and README.md#install say so.",
+    "The plan ends.It is renewed by Acme Inc.Co on Monday [1], C:\\temp\\a.txt, *.py, x//y, //TODO and [note].",
+    "Use http://localhost:3000, 127.0.0.1:80, a@example.com, https://shop.example/x or db.test.",
+    "javascript: is a scheme, data: too; a@b and @angular/core, pip@1.2.3, @app.route, :smile:.",
+    "`git diff` shows 50 % & more: 3 > 2, 'quotes', \"double\", (brackets) [like these] {and these}.",
+]
+
+
+@pytest.mark.parametrize("text", PASSES)
+def test_what_a_source_has_and_what_is_no_link_passes(text):
+    """A URL licenses its host, and files, attributes, types, versions and documentation hosts are no links."""
+    assert refused(text, SOURCE) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        (f"https://{HOST}", HOST),
+        (f"https://{HOST}/a", f"https://{HOST}/b"),
+        (f"https://{HOST}/a", f"mail@{HOST}"),
+        (f"a@{HOST}", f"b@{HOST}"),
+        (f"www.{HOST}", HOST),
+        (HOST, f"www.{HOST}"),
+        ("https://a.io/x?q=1", "https://a.io/x?q=2"),
+        ("https://a.io:8443/", "https://a.io/"),
+        ("https://u@a.io/", "https://a.io/"),
+        ("redis://a.io/0", "https://a.io/0"),
+        ("file://srv/a", "file:///srv/a"),
+        ("[x](/b)", "[x](/a)"),
+        ("[a.io](https://b.io)", "a.io and https://b.io"),
+        ("[https://b.io](https://b.io/x)", "https://b.io and https://b.io/x"),
+        ("README.md/x", "README.md"),
+        ("ftp.zip:21", "ftp.zip"),
+    ],
+)
+def test_a_link_stands_by_its_identity(text, source):
+    """A host licenses no URL, an address no other one, and what a link shows is where it leads."""
+    assert refused(text, source)[0] == "unsupported_link"
+    assert refused(source, source) is None
+    assert refused(text, source, text) is None or text.startswith("[")
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        ("evil.com", "evil.com"),
+        ("https://a.io/x", "a.io/x"),
+        ("//a.io/x", "https://a.io/x"),
+        ("https://a.io/x", "https://A.io/x/#part"),
+        ("https://a.io/x", "https://a.io/x?utm_source=mail"),
+        ("https://a.io/x_y", "[x](https://a.io/x_y)"),
+        ("https://a.io/x\\_y", "https://a.io/x_y"),
+        ("https://例子.中国/a", "https://xn--fsqu00a.xn--fiqs8s/a"),
+        ("a@i.io", "write to A@i.io."),
+        ("[go](/docs/a.md)", "open /docs/a.md, then"),
+        ("tcp://a.io:5", "it listens at tcp://a.io:5."),
+        ("a.io是网站", "访问a.io吧"),
+        ("the ASP.NET page", "Written in ASP.NET."),
+        ("self.name is set", "self.name = 3"),
+        ("`<div id=a>`", "Write <div id=a> first."),
+    ],
+)
+def test_the_same_link_written_otherwise_passes(text, source):
+    """Identities are those of browsers, and a word that a source has may be written as it is there."""
+    assert refused(text, source) is None
+
+
+def test_a_policy_knows_links_and_names():
+    """A host stands for its pages, a URL and an address for themselves and their host; a name may look like a host."""
+    assert refused(f"https://{HOST}/a?b and {HOST}", known_links=(HOST,)) is None
+    assert refused(f"https://{HOST}:81", known_links=(HOST,))
+    assert refused(f"a@{HOST}", known_links=(HOST,))
+    assert refused(f"https://{HOST}/a {HOST}", known_links=(f"https://{HOST}/a",)) is None
+    assert refused(f"https://{HOST}/b", known_links=(f"https://{HOST}/a",))
+    assert refused(f"A@{HOST}", known_links=(f"a@{HOST}",)) is None
+    assert refused("It is Booking.com.", names=("Booking.com",)) is None
+    assert refused("It is booking.com/x.", names=("Booking.com",))
+
+
+@pytest.mark.parametrize(
+    ("text", "markup"),
+    [
+        ("![x](https://docs.acme.com/a)", "images"),
+        ("<b>x</b>", "html"),
+        ("<img src=https://docs.acme.com/a>", "images"),
+        ("[x](data:text/plain,x)", "scripts"),
+        ("<p onclick=go()>x</p>", "scripts html"),
+    ],
+)
+def test_a_policy_allows_markup(text, markup):
+    """By its kind, and no other kind with it."""
+    others = {"html", "images", "scripts"} - set(markup.split())
+    assert refused(text, SOURCE, markup=tuple(others))[0] == "active_markup"
+    assert refused(text, SOURCE)[0] == "active_markup"
+    assert refused(text, SOURCE, markup=tuple(markup.split())) is None
+
+
+def test_links_of_allowed_markup_are_judged():
+    """An attribute of a tag leads somewhere as a link does."""
+    allowed = {"markup": ("html", "images", "scripts")}
+    for tag in (f"<a href='//{HOST}'>x</a>", "<a href=/logout>x</a>", f"<img srcset='/a 1x, https://{HOST} 2x'>"):
+        assert refused(tag, SOURCE, **allowed)[0] == "unsupported_link"
+
+
+def test_code_may_have_the_tags_of_its_sources_alone():
+    """Word for word, in code; outside of code no source allows a tag."""
+    cited = "The element <script src=x> runs x, javascript:go() too."
+    assert refused("Write `<script src=x>`, or:\n\n```\njavascript:go()\n```", cited) is None
+    assert refused("Write `<script src=y>`.", cited)[0] == "active_markup"
+    assert refused("Write <script src=x>.", cited)[0] == "active_markup"
+
+
+@pytest.mark.parametrize("name", ["https://", "a b.io", "a.io/x", "*.a.io", "", "a@", "a@b@c.io", "x:y@a.io"])
+def test_what_names_no_link_is_refused(name):
+    """A list of known links has hosts, URLs and addresses; the error names the field."""
+    with pytest.raises(ConfigurationError, match=r"policy\.known_links: a host alone, a URL"):
+        agent_with(CANDIDATE, policy=RagPolicy(**POLICY, known_links=(name,)))
+    with pytest.raises(ConfigurationError, match=r"policy\.markup: there are html, images, scripts; given: 'css'"):
+        agent_with(CANDIDATE, policy=RagPolicy(**POLICY, markup=("css",)))
+
+
+def test_a_context_only_tightens():
+    """Links that both lists name are known, in whatever spelling."""
+    ours = RagPolicy(known_links=("A.io", "https://b.io/x/"), markup=("html",))
+    both = ours.tightened_by(RagPolicy(known_links=("a.io", "https://b.io/x", "c.io"), markup=("images",)))
+    assert (both.known_links, both.markup) == (("A.io", "https://b.io/x/"), ())
+    assert RagPolicy(known_links=(), markup=()).fingerprint == RagPolicy().fingerprint
+    assert "known_links" not in RagPolicy().recorded()
+
+
+HOSTILE = [
+    *("//a#//a", "a.", "a@", "https://", "://", "<a ", "[a](b", "![", "[", "`", "``a`", "\\", "&amp;", "%25"),
+    *("a。", "漢a.", "\u202ea", "javascript:", "data:a/", "a(", "foo.So ", "_a_", "<!", "mailto:a@b,", "[x]: y\n"),
+    *("\\u0041", "> ", "\n\n`a", "1.2.3.4:", "\u200b", "[.]", "<a href='x'>", "https://a)", "x.com#//", "a.com:1"),
+    *("- ", "a b ", "*a "),
+]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_hostile_texts_are_judged(piece):
+    """Behind a hundred thousand letters a host is found all the same, and their readings are few and no longer."""
+    text = (piece * 100_000)[:100_000]
+    assert refused(f"{text} attacker.io", text[:1000]) is not None
+    assert sum(map(len, list_readings(text))) <= 7 * len(text)
+
+
+PIECES = [*"aeio.:/@#?&=%()[]<>!`*_\\-\n \"'", "http", "://", "](", "com", "&#46;", "%2e", "。", "\u200b"]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
+@example("<javascript:a/(>")
+@settings(max_examples=400)
+def test_any_text_is_supported_by_itself_or_is_active(text):
+    """Whatever is written: nothing else is raised, and what a source has word for word is no unsupported link."""
+    found = refused(text, text)
+    assert found is None or found[0] == "active_markup" or "](" in text or "][" in text or "]:" in text
+
+
+words = st.text("abcdefghijklmnopqrstuvwxyz", min_size=3, max_size=9)
+
+
+@given(words, words, st.sampled_from(["com", "io", "co.uk", "dev", "рф", "xn--p1ai"]), st.sampled_from(["", "/a"]))
+def test_any_foreign_host_is_refused(one, other, suffix, path):
+    """With or without a scheme, encoded or not, beside whatever else a source has."""
+    host = f"{one}-{other}.{suffix}"
+    coded = quote(f"https://{host}", safe="")
+    for text in (host, f"https://{host}{path}", f"{one}@{host}", f"[{one}](//{host})", coded):
+        assert refused(f"See {text} now.", SOURCE, other)[0] == "unsupported_link"
+        assert refused(f"See {host} now.", f"See {text} now.") is None
+
+
+def test_the_guard_judges_links_after_citations_and_before_facts():
+    """An answer with nothing right stops for its citations, then its links, then its numbers."""
+    wrong = {"answer": "It takes 99 days, see attacker.io.", "citations": ["z"]}
+    for answer, reason in (
+        (wrong, "citations_out_of_context"),
+        ({**wrong, "citations": ["a"]}, "unsupported_link"),
+        ({**wrong, "citations": ["a"], "answer": "It takes 99 days."}, "unsupported_number"),
+    ):
+        assert agent_with(CANDIDATE, answer=answer).invoke(QUESTION)["stop_reason"] == f"invalid_answer:{reason}"
+
+
+def test_the_question_supports_links():
+    """What a user asks about may be named."""
+    answer = {"answer": "At https://shop.io/x, within 15 minutes.", "citations": ["a"]}
+    made = agent_with(CANDIDATE, answer=answer).invoke({"question": "When does https://shop.io/x answer P1?"})
+    assert made["outcome"] == "grounded_answer"
+
+
+def _recorded(answer, **changed):
+    kept = Kept()
+    agent_with(CANDIDATE, answer=answer, recorder=kept, policy=KNOWN).invoke(QUESTION)
+    return {**kept.only, **changed}
+
+
+def test_a_recording_of_before_is_decided_as_it_was():
+    """A replay judges no links of a run that 0.6 recorded; a what-if does, as a run of today would."""
+    answer = {"answer": "Within 15 minutes, see attacker.io.", "citations": ["a"]}
+    now = agent_with(CANDIDATE, policy=RagPolicy(**POLICY))
+    before, today = (_recorded(answer, guardgraph=version) for version in ("0.6.0", "0.8.0"))
+    assert replay(now, before)["outcome"] == "grounded_answer"
+    assert replay(now, today)["stop_reason"] == "invalid_answer:unsupported_link"
+    for recording in (before, today):
+        [row] = what_if(now, [recording]).rows
+        assert (row.kind, row.new.stop_reason) == ("changed", "invalid_answer:unsupported_link")
+
+
+def test_versions_without_the_check_are_told():
+    """Versions of before 0.8 left links out; of a version that nobody knows every check is made."""
+    assert list_later_checks("0.6.0") == list_later_checks("0.5.2rc1") == {"links"}
+    for version in ("0.8.0", "0.8.0.dev1", "1.0", "0.10.0", "unknown", ""):
+        assert list_later_checks(version) == frozenset()
+
+
+def test_recordings_of_0_6_say_that_they_are():
+    """Their version is what a replay goes by, and what a run of today would make of them is listed by class."""
+    made = recordings(OWN)
+    assert {recording["guardgraph"] for recording in made} == {"0.6.0"}
+    for recording in made:
+        if recording["pattern"] not in CATALOGUES or "shadows" in recording:
+            continue
+        found = what_if(replaying_agent(recording), [recording])
+        assert {row.new.stop_reason for row in found.rows if row.kind == "changed"} <= set()
+
+
+WRITTEN = f"https://{HOST}/a"
+
+
+def test_a_page_makes_no_link_of_what_a_model_wrote():
+    """Neither of an answer that is one address, nor of evidence, nor of a proposal; and it tells browsers so."""
+    answers = ({**ANSWER, "answer": WRITTEN}, {"answer": WRITTEN, "citations": ["a"]})
+    runs = [agent_with(CANDIDATE, answer=answers[0]).invoke(QUESTION)]
+    for policy in (KNOWN, RagPolicy(**POLICY)):
+        runs.append(agent_with(CANDIDATE, answer=answers[1], policy=policy).invoke(QUESTION))
+    assert [result["status"] for result in runs] == ["stopped", "ok", "stopped"]
+    for result in runs:
+        root = page(result)
+        assert WRITTEN in "".join(root.itertext())
+        assert [item.get("href") for item in root.iter("a") if item.get("href") != "#stop"] == []
+        assert "url=no" in {item.get("name"): item.get("content") for item in root.iter("meta")}["format-detection"]
+
+
+def test_the_command_line_makes_no_link_of_what_a_model_wrote(here):
+    """No sequence of a terminal that would be one comes out, whatever an answer says."""
+    text = f"See \x1b]8;;{WRITTEN}\x1b\\here\x1b]8;;\x1b\\ or [link={WRITTEN}]here[/link] {WRITTEN}"
+    recording = _recorded({"answer": "Within 15 minutes.", "citations": ["a"]})
+    recording["result"]["answer"] = text
+    (here / "result.json").write_text(json.dumps(recording["result"]), encoding="utf-8")
+    done = run("report", "result.json", "--out", "page.html")
+    assert "\x1b" not in done.output
+    assert f'href="{WRITTEN}' not in (here / "page.html").read_text(encoding="utf-8")
+
+
+def test_offline_proposers_write_no_markup():
+    """A sentence of a source that their own guard would refuse is passed over; another one answers."""
+    text = (
+        "Refunds <b>take</b> days. ![Refunds](/x.png) shows refunds. Refunds take 10 days, see https://acme.io/refunds."
+    )
+    answer = create_rag_agent(retriever=lambda query: [{**CANDIDATE, "text": text}], policy=RagPolicy(**POLICY))
+    result = answer.invoke({"question": "How long do refunds take?"})
+    assert (result["outcome"], result["answer"]) == (
+        "grounded_answer",
+        "Refunds take 10 days, see https://acme.io/refunds.",
+    )
+    pages = {f"https://{GOOD}": {"title": "", "published_at": "", "body": text}}
+    request = {"goal": "Refunds", "question": "How long do refunds take?", "pages": pages, "max_notes": 9}
+    assert [note["claim"] for note in take_offline_notes(request)] == [result["answer"]]
+    context = {"incident": {"status": "open"}, "updates": ["Logins <b>fail</b>.", "Logins fail in 10 cities."]}
+    drafted = create_self_critique_agent().invoke({"goal": "Draft an update.", "incident_context": context})
+    assert drafted["status"] == "ok"
+    assert "<b>" not in drafted["answer"]
