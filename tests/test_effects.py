@@ -583,3 +583,14 @@ def test_a_world_of_ones_own_sees_the_write_as_any_call(bank):
     world = Told()
     result = payments(bank.pay, checkpointer=InMemorySaver(), world=world).invoke(ASKED, THREAD)
     assert (result["stop_reason"], world.told, bank.amounts) == ("success", ["write"], [30, 40, 50])
+
+
+def test_a_request_key_is_its_callers_own(bank):
+    """Who names another caller's key is given no receipt of that one: both payments are made, by two keys."""
+    recorder = InMemoryRecorder()
+    graph = payments(bank.pay, recorder=recorder)
+    for user in ("ann", "bob", "ann"):
+        context = {"caller": {"tenant": "acme", "user": user}}
+        assert graph.invoke(ASKED, {"configurable": {"request_key": "r1"}}, context=context)["status"] == "ok"
+    assert bank.amounts == [30, 40, 50] * 2
+    assert len({key for item in recorder.runs for key in [call.get("key") for call in item["calls"]] if key}) == 6

@@ -23,7 +23,7 @@ from guardgraph.graphs.running.admission import (
     locate_latest_checkpoint,
     merge_graph_config,
 )
-from guardgraph.graphs.running.session import choose_request
+from guardgraph.graphs.running.session import choose_request, is_request_named
 from guardgraph.plain.errors import InputError
 
 REPLACE: Final = "replace"
@@ -89,7 +89,7 @@ def is_asked_again(
     if not values.get("run") or not (log := values.get("log")):
         return False
     asked = choose_request({"configurable": dict(configurable)})
-    if asked is not None and asked == log[0].get("request"):
+    if asked is not None and is_request_named(log[0].get("request"), asked):
         if any(admitted.get(name) != value for name, value in (values.get("given") or {}).items()):
             raise InputError(f"config.configurable.{REQUEST_KEY}: one for every input; given: {asked:.80}, once more")
         return True

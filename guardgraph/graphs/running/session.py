@@ -21,6 +21,7 @@ from guardgraph.graphs.running.langgraph import CHECKPOINTER, READ
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
+from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import (
     JsonObject,
     JsonValue,
@@ -166,6 +167,8 @@ class Session:
             raise
         if self.opening is not None:
             self.opening["context"] = _record_given_context(given, frame)
+        if not log and self.request != run_id:
+            self.request = name_request_of(self.request, run.caller)
         return run
 
     def replay_run(
@@ -268,6 +271,16 @@ def choose_request(config: RunnableConfig | None, visit: str = "") -> str | None
     namespace = _find_graph_namespace(configurable)
     names = "|".join(part.partition(":")[0] for part in namespace.split("|"))
     return f"{given}|{names}@{visit}" if namespace else str(given)
+
+
+def name_request_of(request: str, caller: Caller | None) -> str:
+    """Return the id of what a caller asks for: nobody is given the receipt of what another one's key stands for."""
+    return request if caller is None else f"{request}@{digest([caller.tenant, caller.user])[:12]}"
+
+
+def is_request_named(request: str | None, asked: str) -> bool:
+    """Say whether the id of a run's request is one that a client names so, whoever asked."""
+    return request is not None and asked in (request, request.rpartition("@")[0])
 
 
 def name_outer_visit(config: RunnableConfig | None) -> str:
