@@ -52,7 +52,7 @@ from guardgraph.guards.facts.tokens import (
 )
 from guardgraph.guards.facts.translation import translate_number_tokens
 from guardgraph.guards.facts.units import CURRENCIES, ERAS, MONTHS
-from guardgraph.guards.facts.values import BARE, Amount, Label, Number, Ordinal, Quantity, Value, Written
+from guardgraph.guards.facts.values import BARE, Amount, Label, Number, Ordinal, Quantity, Unit, Value, Written
 from guardgraph.guards.stop import shown_name
 from guardgraph.languages.language import detect_language, load_stop_words
 from guardgraph.languages.numbers import load_magnitude_words, load_number_words
@@ -261,10 +261,26 @@ def _read_sentence_numbers(part: str, language: str) -> Numbers:
             found[-1], now = _join_number_range(tokens, before, now)
         found.append(now)
         before = now
+    found = _share_list_rates(found)
     by_role: dict[str, list[Number]] = {"claimed": [], "implied": [], "numeral": []}
     for each in found:
         by_role[each.role].append(Number(shown_name(show_number_tokens(tokens, each.first, each.end)), each.readings))
     return Numbers(*map(frozenset, by_role.values()))
+
+
+def _share_list_rates(found: list[_Found]) -> list[_Found]:
+    """Let amounts of money have the rate that was said before: "26p per vote for Labour and 43p for the Greens"."""
+    rates: dict[str, Unit] = {}
+    shared: list[_Found] = []
+    for each in found:
+        hit = each.hit
+        money = hit.measures[0][1].dimension if hit else ""
+        if hit and hit.per is not None:
+            rates[money] = hit.per
+        elif hit and money in rates and money.isupper():
+            each = each._replace(readings=(*each.readings, *hit._replace(per=rates[money]).list_readings()))
+        shared.append(each)
+    return shared
 
 
 def _read_number_at(tokens: list[Token], at: int, before: _Found) -> _Found | None:
@@ -286,6 +302,8 @@ def _read_unusual_number(tokens: list[Token], at: int) -> _Found | None:
     if roman := read_roman_numeral(tokens, at):
         return _Found(roman, at, at + 1, role="claimed" if isinstance(roman[0], Label) else "numeral")
     text = tokens[at].text
+    if score := _SCORE.fullmatch(text):
+        return _Found((Written(f"{int(score[1])}:{int(score[2])}"),), at, at + 1)
     if begins_number_digits(text):
         return _Found((Written(text.translate(_UNWRITTEN).casefold()),), at, at + 1)
     said = read_implied_number(tokens, at)
@@ -360,6 +378,12 @@ def _join_number_range(tokens: list[Token], before: _Found, now: _Found) -> tupl
     behind = find_number_range_end(tokens, before.first, before.end)
     if behind is None or now.first != behind + (tokens[behind].lower == "the"):
         return before, now
+    if score := _read_range_score(tokens, before, now):
+        if tokens[behind - 1].lower != "to" and score.is_descending:
+            merged = before._replace(readings=(score.value,), end=now.end, hit=None)
+            return merged, merged
+        before = before._replace(readings=(*before.readings, score.value))
+        now = now._replace(readings=(*now.readings, score.value))
     if before.hit and now.hit:
         if (year := _read_range_end_year(tokens, before, now)) is not None:
             return before, now._replace(readings=(Date(year),))
@@ -371,6 +395,30 @@ def _join_number_range(tokens: list[Token], before: _Found, now: _Found) -> tupl
     if isinstance(end, Date) and end.day and (first := _read_range_day(before)) is not None:
         return before._replace(readings=(Date(end.year, end.month, first),)), now
     return before, now
+
+
+class _Score(NamedTuple):
+    value: Written
+    is_descending: bool
+    """Whether it can be no range: "4-1"."""
+
+
+_MOST_POINTS: Final = 200
+"""Above every number of a score."""
+
+_SCORE: Final = re.compile(r"(\d{1,3})[-:](\d{1,3})")
+
+
+def _read_range_score(tokens: list[Token], before: _Found, now: _Found) -> _Score | None:
+    """Read two plain numbers as a score, which is said as "2-0", "2:0" and "2 to 0"."""
+    one, other = before.hit, now.hit
+    if one is None or other is None or before.of or one.measures is not PLAIN or other.measures is not PLAIN:
+        return None
+    if not (tokens[before.first].text.isdecimal() and tokens[now.first].text.isdecimal()):
+        return None
+    if max(one.amount, other.amount) >= _MOST_POINTS or one.counted or other.counted == "surely":
+        return None
+    return _Score(Written(f"{one.amount}:{other.amount}"), one.amount >= other.amount)
 
 
 def _read_range_day(found: _Found) -> int | None:

@@ -14,6 +14,8 @@ _URL = re.compile(r"(?:https?://|www\.)\S++", re.IGNORECASE)
 # The characters of Unicode category Cf that occur in running text: they are drawn as nothing.
 _INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0001-\U000e007f]++")
 _THIN_SEPARATOR = re.compile(r"['’\u00a0\u2009\u202f](?<=\d.)(?=\d{3}(?!\d))")
+_LISTED = re.compile(r"[{\[]\d{1,3}(?:,(?!\d{3}(?!\d))\d{1,3}){1,9}[}\]]")
+_COMMA = re.compile(",")
 _BLANK_SEPARATED = re.compile(r"[1-9](?<![\w.,:/].)(?<!\d[ ].)\d{0,2}(?:[ ]\d{3}){1,4}(?![ ]?\d|[-/:]\d|\w)")
 _LAKHS = re.compile(r"(?<![\w.,])\d{1,2}(?:,\d\d){1,6},\d{3}(?![\d,])")
 _POINTS = re.compile(r"(?<![\w.,:/-])([1-9]\d{0,2}(?:\.\d{3})++)(?:,(\d++))?(?![\w/:-]|[.,]\d)")
@@ -114,6 +116,7 @@ _GROUPINGS: Final = (
 _WORDED: Final = (SpellingStep(_has_meridiem, _MERIDIEM, r"\1m"),)
 _UNPARTED: Final = (
     *_WORDED,
+    SpellingStep(lambda text: "{" in text or "[" in text, _LISTED, lambda match: _COMMA.sub(", ", match[0])),
     SpellingStep(lambda text: not text.isascii(), _DASH, "-"),
     SpellingStep(lambda text: "24" in text, _ALWAYS, "24/7"),
 )
