@@ -21,13 +21,17 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from names import chunk_of, flagged
+from names import chunk_of
 
+from guardgraph.guards import rag
+from guardgraph.guards.stop import Stop
 from guardgraph.languages.sentences import find_sentence_spans
+from guardgraph.languages.vocabulary import is_lowercase_word
 
 _NUMBER = re.compile(r"(?<![\w.,:/'’-])\d++(?:[.,]\d++)*+(?![\w:/'’-]|[.,]\d)")
 _WRITTEN = re.compile(r"\d++(?:[.,]\d++)*+")
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{3,}+(?= [a-z])")
+_MARKER = re.compile(r"(?:\d{1,2}[.)]|[-*•])[ ]+")
 _SUBJECT = re.compile(r"[A-Z][a-z]{2,}+(?= [a-z])")
 
 FRAMES = (
@@ -54,6 +58,9 @@ FALSE_SOURCES = (
     "Forbes reports: {}",
 )
 """Who did not say it."""
+
+SHOWN = 3
+"""Documents that the writer of an answer was shown, of which one is cited."""
 
 SAMPLES = 1000
 
@@ -87,6 +94,20 @@ def share_of(cases: list[list[bool]]) -> float:
 def is_tuned(source: str) -> bool:
     """Say whether a source is of the half that the rules were tuned on."""
     return sha256(source.encode()).digest()[0] % 2 == 0
+
+
+def find_refused(answer: str, source: str) -> dict[str, list[str]]:
+    """Return what the two checks refuse of an answer that cites a source."""
+    chunks, found = [chunk_of(source)], {}
+    try:
+        rag.check_cited_numbers(answer, question="", chunks=chunks, documents=SHOWN)
+    except Stop as stop:
+        found["numbers"] = stop.evidence["unsupported"]
+    try:
+        rag.check_cited_names(answer, question="", chunks=chunks, packed=chunks)
+    except Stop as stop:
+        found["names"] = stop.evidence["unsupported"]
+    return found
 
 
 def list_sentences(row: dict) -> Iterator[tuple[str, str]]:
@@ -133,53 +154,48 @@ def measure(rows: list[dict], names: list[str], *, show: bool) -> None:
     tally = Tally()
     for row in rows:
         source, text = row["source"], row["summary"]
-        judge = partial(flagged, question="", texts=[source])
+        judge = partial(find_refused, source=source)
         labels = {label for _, _, label in row["spans"]}
         if not labels & {"Unwanted", "Questionable"}:
             for check in ("numbers", "names"):
                 tally.add(f"faithful_{check}", source, check in judge(text))
             tally.add("faithful_stopped", source, bool(judge(text)))
+        before = ""
         for sentence, kind in list_sentences(row):
-            refused = judge(sentence)
+            # What opens with "The second" is read behind the sentence before it.
+            refused = judge(sentence) and judge(f"{before} {sentence}".strip())
+            before = sentence if not judge(sentence) else ""
             if kind != "between":
                 tally.add(f"{kind}_refused", source, bool(refused))
             if kind == "good" and refused and show:
-                print(f"GOOD {sorted(refused)} {explain(sentence, source)} | {sentence!r}")
+                print(f"GOOD {refused} | {sentence!r}")
             if kind == "good" and not refused:
                 measure_good_sentence(tally, sentence, source, names)
     tally.show()
+
+
+def frame_sentence(frame: str, sentence: str) -> str:
+    """Put a sentence into a frame: behind a comma it goes on with a small letter."""
+    said = _MARKER.sub("", sentence.strip())
+    first = said.partition(" ")[0].strip(",")
+    if ", {}" in frame and (is_lowercase_word(first, "en") or len(first) < 2):
+        said = said[:1].lower() + said[1:]
+    return frame.format(said)
 
 
 def measure_good_sentence(tally: Tally, sentence: str, source: str, names: list[str]) -> None:
     """Measure what is made of a sentence that passes: wrong numbers, frames, false sources, another subject."""
     chance = random.Random(sentence)
     for kind, planted in plant_numbers(sentence, source, chance):
-        tally.add(f"planted_{kind}_passed", source, not flagged(planted, question="", texts=[source]))
-    tally.add("frames_stopped", source, bool(flagged(chance.choice(FRAMES).format(sentence), question="", texts=[source])))
-    false = chance.choice(FALSE_SOURCES).format(sentence)
-    tally.add("false_sources_refused", source, bool(flagged(false, question="", texts=[source])))
+        tally.add(f"planted_{kind}_passed", source, not find_refused(planted, source))
+    framed = frame_sentence(chance.choice(FRAMES), sentence)
+    tally.add("frames_stopped", source, bool(find_refused(framed, source)))
+    false = frame_sentence(chance.choice(FALSE_SOURCES), sentence)
+    tally.add("false_sources_refused", source, bool(find_refused(false, source)))
     match, name = _SUBJECT.match(sentence.strip()), chance.choice(names)
     if match and name.lower() not in source.lower() and re.search(rf"(?<![.!?] )\b{match[0]}\b", source):
         made = name + sentence.strip()[match.end() :]
-        tally.add("made_up_subject_accepted", source, not flagged(made, question="", texts=[source]))
-
-
-def explain(sentence: str, source: str) -> list[str]:
-    """Return what is refused of a sentence."""
-    from guardgraph.guards import rag
-    from guardgraph.guards.stop import Stop
-
-    found: list[str] = []
-    chunks = [chunk_of(source)]
-    for check in (
-        lambda: rag.check_cited_numbers(sentence, question="", chunks=chunks),
-        lambda: rag.check_cited_names(sentence, question="", chunks=chunks, packed=chunks),
-    ):
-        try:
-            check()
-        except Stop as stop:
-            found += stop.evidence["unsupported"]
-    return found
+        tally.add("made_up_subject_accepted", source, not find_refused(made, source))
 
 
 def main(path: str, which: str = "all", show: str = "") -> None:
