@@ -400,7 +400,10 @@ def _check_answer_citations(read: _ReadAnswer, question: str, chunks: list[Candi
     if policy.require_sentence_citations:
         guards.check_cited_sentences(read.text, read.sentences, question=question, chunks=chunks, policy=policy)
     if policy.check_numbers:
-        guards.check_cited_numbers(read.text, question=question, chunks=read.used)
+        may_derive = policy.derived == "allow"
+        guards.check_cited_numbers(
+            read.text, question=question, chunks=read.used, documents=len(chunks), derive=may_derive
+        )
     if policy.check_names:
         known = policy.known_names
         guards.check_cited_names(read.text, question=question, chunks=read.used, packed=chunks, known_names=known)

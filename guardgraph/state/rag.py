@@ -11,7 +11,7 @@ from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.recording import Asking
 from guardgraph.state.run import Ok, Stopped
-from guardgraph.state.settings import Allowlist, Budget, Check, MaxFloat, MaxInt, MinFloat, Policy
+from guardgraph.state.settings import Allowlist, Budget, Check, Derived, MaxFloat, MaxInt, MinFloat, Policy
 
 ClarifyReason = Literal["nothing_relevant", "answerer_abstained"]
 """Why a run clarifies: nothing found was relevant enough, or the answerer said that the context has no answer."""
@@ -204,6 +204,8 @@ class RagPolicy(Policy):
     """Names of an answer must stand in a cited chunk or in the question, or be known."""
     known_names: Allowlist = ()
     """Names that any answer may say, such as the deployment's own."""
+    derived: Derived = "allow"
+    """Whether an answer may say what follows from numbers of its sources, such as a sum: "allow" or "refuse"."""
     require_access: Check = False
     """Every document that the retriever returns must say who may read it."""
     require_sentence_citations: Check = False

@@ -12,7 +12,7 @@ from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.run import Ok, Stopped
-from guardgraph.state.settings import Allowlist, Budget, Check, Hosts, MaxFloat, MaxInt, Policy, Vocabulary
+from guardgraph.state.settings import Allowlist, Budget, Check, Derived, Hosts, MaxFloat, MaxInt, Policy, Vocabulary
 
 
 class SourcePage(TypedDict):
@@ -202,6 +202,8 @@ class ResearchPolicy(Policy):
     """Names of the answer must stand in the notes that it cites or in the question, or be known."""
     known_names: Allowlist = ()
     """Names that any answer may say, such as the deployment's own."""
+    derived: Derived = "allow"
+    """Whether an answer may say what follows from numbers of its sources, such as a sum: "allow" or "refuse"."""
     known_regions: Vocabulary = ()
     """Region names to watch for beside the built-in ones."""
 

@@ -8,7 +8,7 @@ kinds are made with `Tightens`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Final, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 from pydantic.fields import FieldInfo
@@ -63,6 +63,10 @@ Check: TypeAlias = Annotated[bool, Tightens.either]
 
 LATER: Final = "since 0.7"
 """Marks a field that came when there were recordings and waiting runs without it."""
+
+
+Derived: TypeAlias = Annotated[Literal["allow", "refuse"], Tightens.ordered("allow", "refuse"), LATER]
+"""Whether an answer may say what follows from numbers of its sources; "refuse" holds if either says so."""
 
 
 class Settings(BaseModel):

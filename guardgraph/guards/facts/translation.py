@@ -213,6 +213,8 @@ def _translate_number_token(
     if counted and named[1]:
         return named
     spelled = _read_spelled_number(known, tokens, words, at) if _is_number_word_beginning(known, word) else None
+    if spelled and spelled[1] == at + 1 and tokens[at + 1].number and word not in SCALES:
+        spelled = None  # no number stands right before digits: Vietnamese "năm" is five, and a year in "năm 1990"
     if spelled and spelled[1] >= named[1]:
         return [spelled[0]], spelled[1]
     if named[1]:
