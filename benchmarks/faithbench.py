@@ -2,8 +2,9 @@
 
 Usage: ``python benchmarks/faithbench.py faithbench.json [all|tuned|kept] [show]``, with summaries of ten models and the
 annotations of FaithBench (Bao et al. 2024) as ``[{source, summary, model, spans: [[start, end, label], ...]}, ...]``.
-Prints ``name value low high`` lines: per cent, and within what 95 of 100 samples of the sources lie. The rules were
-tuned on one half of the sources ("tuned"); "kept" is the other. With ``show``, lists what was refused of the tuned half.
+Prints ``name value`` lines; 95 of 100 samples of the sources lie between ``_low`` and ``_high``.
+The rules were tuned on one half of the sources ("tuned"); "kept" is the other. With ``show``, lists what was refused of
+the tuned half.
 
 A text is faithful where nobody marked anything in it as unwanted or questionable; a sentence is good where nothing is
 marked in it, and unfaithful where something unwanted is.
@@ -82,7 +83,7 @@ class Tally:
             chance = random.Random(name)
             shares = sorted(share_of(chance.choices(cases, k=len(cases))) for _ in range(SAMPLES))
             low, high = shares[SAMPLES // 40], shares[-SAMPLES // 40]
-            print(f"{name}_pct {share_of(cases):.1f} {low:.1f} {high:.1f}")
+            print(f"{name}_pct {share_of(cases):.1f}\n{name}_low {low:.1f}\n{name}_high {high:.1f}")
             print(f"{name}_cases {sum(map(len, cases))}")
 
 

@@ -38,8 +38,8 @@ _ASIDE: Final = frozenset({",", ":", "(", "–", "—", "*"})
 _SMALL: Final = (2, 3)
 _LABEL_SIGNS: Final = frozenset({":", "|", "=", '"', "'", ",", "_"})
 _LABEL_TOKENS: Final = 4
-_MOST_MISSING: Final = 200
-"""Numbers without support; where an answer has more of them, nothing is excused."""
+_MOST_MISSING: Final = 24
+"""Numbers without support; an answer that has more of them does not say in other words what its sources say."""
 
 
 def list_unexcused_numbers(
@@ -58,11 +58,11 @@ def list_unexcused_numbers(
         return list(missing)
     wanted, excused, refused = set(missing), set[Number](), set[Number]()
     sources = _Sources(texts)
-    nouns = frozenset[str]()
+    nouns = set[str]()
     for sentence in _read_sentences(answer):
         for each in sentence.found:
             number = sentence.name_number(each)
-            if number in wanted:
+            if number in wanted and number not in refused:
                 known = (
                     _is_small_count(sentence.tokens, each, sources)
                     or _is_one_of_counted(sentence.tokens, each, nouns)
@@ -71,7 +71,7 @@ def list_unexcused_numbers(
                 )
                 (excused if known else refused).add(number)
             if isinstance(each.readings[0] if each.readings else None, Quantity):
-                nouns |= cover_word_forms(list_counted_nouns(sentence.tokens, each.end))
+                nouns.update(cover_word_forms(list_counted_nouns(sentence.tokens, each.end)))
     return [number for number in missing if number in refused or number not in excused]
 
 
@@ -130,7 +130,12 @@ def _is_noun(token: Token) -> bool:
 def _is_small_count(tokens: Sequence[Token], each: Found, sources: _Sources) -> bool:
     """Say whether "two" or "three" only counts what an answer speaks of: "two fighters", of two that are named."""
     value, hit = each.readings[0] if each.readings else None, each.hit
-    if hit is None or not isinstance(value, Quantity) or value.amount not in _SMALL or tokens[each.first].word[:1].isdecimal():
+    if (
+        hit is None
+        or not isinstance(value, Quantity)
+        or value.amount not in _SMALL
+        or tokens[each.first].word[:1].isdecimal()
+    ):
         return False
     if hit.measures is not PLAIN or hit.bound or hit.per is not None or hit.end != each.first + 1:
         return False
@@ -159,10 +164,9 @@ def _is_one_of_counted(tokens: Sequence[Token], each: Found, counted: Collection
 
 def _is_shown_document(tokens: Sequence[Token], each: Found, documents: int) -> bool:
     """Say whether a number names one of the documents that the writer was shown: "Document 2"."""
-    number = next((value.number for value in each.readings if isinstance(value, Named | Label)), None)
-    if number is None:
-        number = next((value.amount for value in each.readings if isinstance(value, Quantity)), None)
-        if each.hit is None or each.hit.measures is not PLAIN:
-            return False
+    numbers: list[int | str] = [value.number for value in each.readings if isinstance(value, Named | Label)]
+    if each.hit is not None and each.hit.measures is PLAIN:
+        numbers.append(str(each.hit.amount))
+    number = str(numbers[0]) if numbers else ""
     named = {token.lower for token in tokens[max(each.first - 3, 0) : each.first] if token.text.isalpha()}
-    return not named.isdisjoint(_SHOWN) and str(number).isdecimal() and 1 <= int(str(number)) <= documents
+    return not named.isdisjoint(_SHOWN) and number.isdecimal() and 1 <= int(number[:9]) <= documents

@@ -6,11 +6,11 @@ as they stand, and a year is never a sum.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations, islice
 from typing import Any, Final, NamedTuple
 
 from guardgraph.guards.facts.grammar import FUNCTION_WORDS
@@ -37,6 +37,13 @@ _BETWEEN: Final = frozenset({"of", "the", "these", "those", "their", "its", "mor
 
 _NEAR: Final = 5
 """Tokens between a number and the word that says how it follows, at most."""
+
+_SENTENCE: Final = 40
+"""Tokens on each side of a number that are looked at of its sentence, at most."""
+
+_MOST_PAIRS: Final = 20_000
+_MOST_AMOUNTS: Final = 20_000
+"""Pairs, and numbers of one kind, that are looked at: those of 100,000 characters of ordinary texts."""
 
 _BEFORE: Final = 3
 """Tokens before a number among which stands the word that says how it is rounded, at most."""
@@ -145,7 +152,8 @@ class Derivations:
                     return True
                 if _is_exact(claim.value, claim.words):
                     continue
-                if any(_is_rounding(claim, said) for said in self._amounts) or self._covers_operation(claim):
+                amounts = self._amounts.get(claim.value.unit.dimension, ())
+                if any(_is_rounding(claim, said) for said in amounts) or self._covers_operation(claim):
                     return True
         return False
 
@@ -154,23 +162,48 @@ class Derivations:
         return [[list(_read_amounts(sentence)) for sentence in text] for text in self._texts]
 
     @cached_property
-    def _amounts(self) -> list[_Said]:
-        return [said for text in self._by_sentence for sentence in text for said in sentence]
+    def _amounts(self) -> Mapping[str, list[_Said]]:
+        """By dimension."""
+        found: dict[str, list[_Said]] = {}
+        for said in (said for text in self._by_sentence for sentence in text for said in sentence):
+            found.setdefault(said.value.unit.dimension, []).append(said)
+        return {dimension: each[:_MOST_AMOUNTS] for dimension, each in found.items()}
 
     @cached_property
-    def _dates(self) -> list[list[Date]]:
-        """The dates of neighbouring sentences."""
+    def _pairs(self) -> list[tuple[_Said, _Said]]:
+        """Amounts of one kind that stand in the same or in neighbouring sentences."""
+        pairs = (
+            pair
+            for text in self._by_sentence
+            for first, second in zip(text, [*text[1:], []], strict=True)
+            for pair in combinations([*first, *second][:_MOST_TOGETHER], 2)
+        )
+        return [pair for pair in islice(pairs, _MOST_PAIRS) if _is_of_one_kind(*pair)]
+
+    @cached_property
+    def _centuries(self) -> frozenset[int]:
+        values = (value for text in self._texts for item in text for each in item.found for value in each.readings)
+        return frozenset(value.year // 100 + 1 for value in values if isinstance(value, Date) and value.year)
+
+    @cached_property
+    def _date_pairs(self) -> list[tuple[Date, Date]]:
+        """Dates that stand in the same or in neighbouring sentences."""
         found = list[list[Date]]()
         for text in self._texts:
-            dates = [[value for each in item.found for value in each.readings if isinstance(value, Date)] for item in text]
+            dates = [
+                [value for each in item.found for value in each.readings if isinstance(value, Date)] for item in text
+            ]
             found += [[*one, *other][:_MOST_TOGETHER] for one, other in zip(dates, [*dates[1:], []], strict=True)]
-        return [[value for value in together if value.year is not None] for together in found]
+        pairs = chain.from_iterable(combinations(together, 2) for together in found)
+        return list(
+            dict.fromkeys(pair for pair in islice(pairs, _MOST_PAIRS) if None not in (pair[0].year, pair[1].year))
+        )
 
     def _covers_century(self, tokens: Sequence[Token], each: Found) -> bool:
         place = next((value.place for value in each.readings if isinstance(value, Ordinal)), 0)
         if tokens[each.end].lower not in ("century", "centuries"):
             return False
-        return any((value.year or 0) // 100 + 1 == place for together in self._dates for value in together)
+        return place in self._centuries
 
     def _covers_span(self, claim: _Claim) -> bool:
         """Say whether a length of time lies between two dates, and is said to."""
@@ -178,12 +211,9 @@ class Derivations:
         aged = claim.value.unit == BARE and not words.isdisjoint(("aged", "age"))
         if words.isdisjoint(_SPAN) or not (aged or unit.dimension == "calendar" or unit.factor == _DAY):
             return False
-        for together in self._dates:
-            for one, other in combinations(together, 2):
-                for span in _list_spans(one, other, unit if not aged else Unit("calendar", _MONTHS)):
-                    if span and (claim.value.amount == span or _rounds_to(claim, span)):
-                        return True
-        return False
+        measured = unit if not aged else Unit("calendar", _MONTHS)
+        spans = (span for one, other in self._date_pairs for span in _list_spans(one, other, measured))
+        return any(span and (claim.value.amount == span or _rounds_to(claim, span)) for span in spans)
 
     def _covers_operation(self, claim: _Claim) -> bool:
         """Say whether an amount is the sum, the difference, the share or the ratio of two that stand together."""
@@ -195,9 +225,7 @@ class Derivations:
             (sums and _is_sum(claim, one, other))
             or (differs and _is_difference(claim, one, other))
             or (shares and (_is_share(claim, one, other) or _is_share(claim, other, one)))
-            for text in self._by_sentence
-            for first, second in zip(text, [*text[1:], []], strict=True)
-            for one, other in combinations([*first, *second][:_MOST_TOGETHER], 2)
+            for one, other in self._pairs
         )
 
 
@@ -226,7 +254,7 @@ def _read_claim(sentence: NumberSentence, each: Found, value: Quantity) -> _Clai
     return _Claim(
         value,
         cover_word_forms(list_counted_nouns(tokens, each.end)),
-        frozenset(token.lower for token in tokens),
+        frozenset(token.lower for token in tokens[max(each.first - _SENTENCE, 0) : each.end + _SENTENCE]),
         frozenset(token.lower for token in around),
         frozenset(token.lower for token in tokens[max(each.first - _BEFORE, 0) : each.first]),
         digit * scale,
@@ -260,7 +288,11 @@ def _is_rounding(claim: _Claim, said: _Said) -> bool:
     if _is_exact(value, said.words) or value.per is not None:
         return False
     if own.unit == BARE:
-        if value.unit != BARE or not (claim.scaled or claim.nouns) or claim.nouns.isdisjoint(said.nouns) != (not claim.nouns):
+        if (
+            value.unit != BARE
+            or not (claim.scaled or claim.nouns)
+            or claim.nouns.isdisjoint(said.nouns) != (not claim.nouns)
+        ):
             return False
         return _rounds_to(claim, value.amount)
     if own.unit.dimension != value.unit.dimension or own.unit.zero != value.unit.zero:
@@ -277,7 +309,7 @@ def _rounds_to(claim: _Claim, amount: Amount) -> bool:
         return False
     if not claim.before.isdisjoint(_BOUNDS):
         return False
-    off = claim.value.amount - amount
+    off = Fraction(claim.value.amount) - amount
     said_down = claim.value.bound == "least" or not claim.before.isdisjoint(_DOWN)
     said_up = not claim.before.isdisjoint(_UP) or claim.value.bound == "most"
     if said_down and not said_up:
@@ -301,14 +333,14 @@ def _count_figures(amount: Amount) -> int:
 
 
 def _is_near(one: Amount, other: Amount, share: Fraction) -> bool:
-    return abs(one - other) <= share * other
+    return bool(abs(Fraction(one) - other) <= share * other)
 
 
 def _is_of_one_kind(one: _Said, other: _Said) -> bool:
     """Say whether two amounts are of one unit, or count the same."""
     if one.value.per is not None or other.value.per is not None:
         return False
-    if one.value.unit == BARE or other.value.unit == BARE:
+    if BARE in (one.value.unit, other.value.unit):
         return one.value.unit == other.value.unit and not one.nouns.isdisjoint(other.nouns)
     return one.value.unit.dimension == other.value.unit.dimension and one.value.unit.zero == 0
 
@@ -358,7 +390,10 @@ def _list_spans(one: Date, other: Date, unit: Unit) -> Iterator[Amount]:
             yield Fraction(years * _MONTHS) / unit.factor
     elif exact:
         try:
-            days = (date(last.year or 1, last.month or 1, last.day or 1) - date(first.year or 1, first.month or 1, first.day or 1)).days
+            days = (
+                date(last.year or 1, last.month or 1, last.day or 1)
+                - date(first.year or 1, first.month or 1, first.day or 1)
+            ).days
         except ValueError:  # no such day
             return
         yield days

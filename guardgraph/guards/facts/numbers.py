@@ -305,7 +305,8 @@ def _share_list_rates(found: list[Found]) -> list[Found]:
         if hit and hit.per is not None:
             rates[money] = hit.per
         elif hit and money in rates and money.isupper():
-            each = each._replace(readings=(*each.readings, *hit._replace(per=rates[money]).list_readings()))
+            shared.append(each._replace(readings=(*each.readings, *hit._replace(per=rates[money]).list_readings())))
+            continue
         shared.append(each)
     return shared
 
@@ -407,8 +408,9 @@ def _join_number_range(tokens: list[Token], before: Found, now: Found) -> tuple[
         return before, now
     if score := _read_range_score(tokens, before, now):
         if tokens[behind - 1].lower != "to" and score.is_descending:
-            merged = before._replace(readings=(score.value,), end=now.end, hit=None)
-            return merged, merged
+            merged = now._replace(readings=(score.value,), first=before.first, hit=None)
+            ends = (Quantity(one.hit.amount) for one in (before, now) if one.hit)  # 23-16 says 23 points, and 16
+            return before._replace(readings=tuple(ends), role="implied"), merged
         before = before._replace(readings=(*before.readings, score.value))
         now = now._replace(readings=(*now.readings, score.value))
     if before.hit and now.hit:
@@ -458,9 +460,7 @@ def _read_range_day(found: Found) -> int | None:
     return found.hit.amount if 1 <= found.hit.amount <= 31 else None
 
 
-def _complete_day_range(
-    tokens: list[Token], before: Found, now: Found, start: Date, day: int
-) -> tuple[Found, Found]:
+def _complete_day_range(tokens: list[Token], before: Found, now: Found, start: Date, day: int) -> tuple[Found, Found]:
     if start.year is not None:
         return before, now
     at = now.end + (tokens[now.end].text == ",")

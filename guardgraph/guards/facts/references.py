@@ -105,4 +105,6 @@ def read_identifier_fact(token: Token) -> tuple[Identifier, bool]:
     text = "-".join(parts)
     name = _SIGNS.sub("", text).casefold()
     joined = _JOINED.fullmatch(text)
-    return Identifier(name, (joined[1].casefold(), joined[2]) if joined else None), text != text.lower() or sum(map(str.isdecimal, text)) > 2
+    return Identifier(name, (joined[1].casefold(), joined[2]) if joined else None), text != text.lower() or sum(
+        map(str.isdecimal, text)
+    ) > 2

@@ -128,7 +128,9 @@ def _read_month_first_date(tokens: list[Token], at: int) -> _Moment | None:
     """Read "March 6, 2026", "March 2026", "in March"."""
     following = tokens[at + 1]
     beside = following.text[:1].isdecimal() and not following.glued and _ends_phrase(tokens, at + 2)
-    month, end = _read_date_month(tokens, at, dated=(beside and _read_date_day(following) is not None) or _is_lowercase_month(tokens, at))
+    month, end = _read_date_month(
+        tokens, at, dated=(beside and _read_date_day(following) is not None) or _is_lowercase_month(tokens, at)
+    )
     if month is None:
         return None
     the = tokens[end].lower == "the"
@@ -166,7 +168,10 @@ def _is_lowercase_month(tokens: list[Token], at: int) -> bool:
     if tokens[at - 1].lower not in _TIME_WORDS_OF_MONTHS or tokens[at].lower == "mar":
         return False
     around = tokens[max(at - _TELLING_TOKENS, 0) : at + _TELLING_TOKENS]
-    return all(token.text == token.lower for token in around) and sum(token.text != "" for token in around) >= _FEWEST_TOKENS
+    return (
+        all(token.text == token.lower for token in around)
+        and sum(token.text != "" for token in around) >= _FEWEST_TOKENS
+    )
 
 
 @cache

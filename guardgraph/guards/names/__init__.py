@@ -11,7 +11,13 @@ from itertools import pairwise
 from typing import Final
 
 from guardgraph.guards.names.places import find_day_names, find_territory_names, find_unit_names, is_numeral_word
-from guardgraph.guards.names.support import SHORT_LETTERS, Support, join_name_words, list_name_initials, read_supporting_words
+from guardgraph.guards.names.support import (
+    SHORT_LETTERS,
+    Support,
+    join_name_words,
+    list_name_initials,
+    read_supporting_words,
+)
 from guardgraph.guards.names.vocabulary import WORDS_LISTED, find_label_words, is_known_word, is_ordinary_word
 from guardgraph.guards.names.words import NameWord, split_name_words, tell_lowercase_language
 from guardgraph.languages.tables import LANGUAGES
@@ -43,7 +49,7 @@ def find_unsupported_names(
     if languages is None:
         return []
     left = {at for at in left if not _is_word(found[at], languages)}
-    left -= {at for at in find_label_words(answer, found, left) if is_known_word(found[at], languages)}
+    left -= {at for at in find_label_words(answer, found, left) if is_known_word(found[at])}
     if not left:
         return []
     support = Support(texts, languages)
@@ -64,7 +70,10 @@ def find_unsupported_names(
 
 
 def _can_be_name(word: NameWord) -> bool:
-    return word.is_capitalised and not (word.is_title or is_numeral_word(word))
+    """Say whether a word can be a name, before anything is known of its text: most opening words can not."""
+    if not word.is_capitalised or word.is_title or is_numeral_word(word):
+        return False
+    return not word.opens or (len(word.letters) > 1 and not is_known_word(word))
 
 
 def _is_word(word: NameWord, languages: tuple[str, ...]) -> bool:
@@ -73,7 +82,7 @@ def _is_word(word: NameWord, languages: tuple[str, ...]) -> bool:
         return True
     if languages not in WORDS_LISTED:
         return word.opens
-    return (word.opens or word.sign == ":") and (len(word.letters) < 2 or is_known_word(word, languages))
+    return word.sign == ":" and is_known_word(word)
 
 
 def _tell_answer_languages(answer: Sequence[NameWord], cited: Iterable[str]) -> tuple[str, ...] | None:

@@ -49,10 +49,9 @@ def is_ordinary_word(word: NameWord, languages: tuple[str, ...]) -> bool:
     return letters in _list_function_words(languages) and letters not in _NAMES
 
 
-def is_known_word(word: NameWord, languages: Collection[str]) -> bool:
-    """Say whether a language has a word in lower case, where a list of its words is kept; all are asked in turn."""
-    known = any(is_lowercase_word(word.text, language) for language in LISTED_LANGUAGES if language in languages)
-    return known or ("en" in languages and word.letters in _MORE)
+def is_known_word(word: NameWord) -> bool:
+    """Say whether a language of which the words are kept has a word in lower case."""
+    return word.letters in _MORE or any(is_lowercase_word(word.text, language) for language in LISTED_LANGUAGES)
 
 
 def find_label_words(text: str, found: Sequence[NameWord], wanted: Collection[int]) -> set[int]:
