@@ -19,8 +19,13 @@ class Proposal(NamedTuple):
     text: str | None
     """The model's own text; None when a Runnable returned the value."""
     about: JsonObject
-    unreadable: bool = False
-    """Whether the text is no JSON."""
+    problem: str = ""
+    """What makes the text no JSON, "" where it is JSON or there is none."""
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether the text is no JSON."""
+        return bool(self.problem)
 
     @property
     def raw(self) -> JsonValue:
@@ -44,8 +49,8 @@ def proposal(packed: str) -> Proposal:
         return Proposal(outcome.content, None, outcome.about)
     try:
         return Proposal(_parse_proposal_json(outcome.content), outcome.content, outcome.about)
-    except NotJson:
-        return Proposal(None, outcome.content, outcome.about, unreadable=True)
+    except NotJson as error:
+        return Proposal(None, outcome.content, outcome.about, str(error) or "no JSON")
 
 
 def _parse_proposal_json(text: str) -> JsonValue:
@@ -55,8 +60,8 @@ def _parse_proposal_json(text: str) -> JsonValue:
         NotJson: it is neither.
     """
     if (inside := _unwrap_proposal_fence(text)) is None:
-        return parse_json(text)
-    if not isinstance(value := parse_json(inside), dict):
+        return parse_json(text, exact_numbers=True)
+    if not isinstance(value := parse_json(inside, exact_numbers=True), dict):
         raise NotJson("no object in the fence")
     return value
 

@@ -84,7 +84,7 @@ def run_policy_guard_node(state: RagState, run: RagRun) -> Pass:
     given = proposal(state["proposed_intent"])
     with evidence(raw_intent=given.raw):
         if given.unreadable:
-            raise Stop("invalid_intent:kind")
+            raise Stop("invalid_intent:kind", details={"problem": given.problem})
         intent = guards.parse_intent(
             given.value, allowed_sources=run.policy.allowed_sources_policy, max_top_k=run.budget.max_top_k
         )
