@@ -77,7 +77,11 @@ PLAN_TEXTS = [
     (json.dumps([INTENT]), "invalid_intent:not_object", [INTENT]),
     ('{"kind": "answer"}', "invalid_intent:kind", {"kind": "answer"}),
     ('{"kind": "retrieve"}', "invalid_intent:query", {"kind": "retrieve"}),
-    (json.dumps({**INTENT, "top_k": float("inf")}), "invalid_intent:kind", json.dumps({**INTENT, "top_k": float("inf")})),
+    (
+        json.dumps({**INTENT, "top_k": float("inf")}),
+        "invalid_intent:kind",
+        json.dumps({**INTENT, "top_k": float("inf")}),
+    ),
     (json.dumps({**INTENT, "top_k": 2**63}), "invalid_intent:kind", json.dumps({**INTENT, "top_k": 2**63})),
 ]
 

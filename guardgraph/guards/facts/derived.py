@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 from guardgraph.guards.facts.grammar import FUNCTION_WORDS
 from guardgraph.guards.facts.moments import Date
 from guardgraph.guards.facts.numbers import Found, NumberSentence
+from guardgraph.guards.facts.quantities import is_plural_noun
 from guardgraph.guards.facts.tokens import Token
 from guardgraph.guards.facts.units import CURRENCIES, SCALES
 from guardgraph.guards.facts.values import BARE, RATIO, Amount, Ordinal, Quantity, Unit
@@ -99,7 +100,7 @@ class _Claim(NamedTuple):
 
 
 def list_counted_nouns(tokens: Sequence[Token], end: int) -> list[str]:
-    """Return the words of what a number counts, the head last: of "two of the British boxers" all but the small ones.
+    """Return the words of what a number counts, up to the first plural: of "two of the British boxers met" the last two.
 
     Args:
         tokens: of a sentence.
@@ -114,6 +115,8 @@ def list_counted_nouns(tokens: Sequence[Token], end: int) -> list[str]:
         if not token.text.isalpha() or token.lower in FUNCTION_WORDS or (found and token.opens):
             break
         found.append(token.lower)
+        if is_plural_noun(token.lower):
+            break
     return found
 
 

@@ -256,8 +256,12 @@ def _classify_counted_noun(token: Token) -> Counted:
         return "perhaps"
     if not text.isalpha() or text in FUNCTION_WORDS:
         return ""
-    plural = len(text) > 3 and text.endswith("s") and not text.endswith(("ss", "us", "is"))
-    return "surely" if plural or text in PLURALS else "perhaps"
+    return "surely" if is_plural_noun(text) else "perhaps"
+
+
+def is_plural_noun(word: str) -> bool:
+    """Say whether a word in lower case has the ending of a plural, or is one without it."""
+    return word in PLURALS or (len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")))
 
 
 def _read_rate_unit(tokens: list[Token], at: int) -> tuple[Unit, int] | None:
