@@ -37,6 +37,9 @@ _OPENING: Final = frozenset({"", ".", ",", ";", ":", "!", "?", "-", "–", "—"
 _ASIDE: Final = frozenset({",", ":", "(", "–", "—", "*"})
 _SMALL: Final = (2, 3)
 _LABEL_SIGNS: Final = frozenset({":", "|", "=", '"', "'", ",", "_"})
+_COUNTED_TOKENS: Final = 5
+"""Tokens behind a number among which stands what it counts: "two men named Roth"."""
+
 _LABEL_TOKENS: Final = 4
 _MOST_MISSING: Final = 24
 """Numbers without support; an answer that has more of them does not say in other words what its sources say."""
@@ -71,7 +74,8 @@ def list_unexcused_numbers(
                 )
                 (excused if known else refused).add(number)
             if isinstance(each.readings[0] if each.readings else None, Quantity):
-                nouns.update(cover_word_forms(list_counted_nouns(sentence.tokens, each.end)))
+                behind = sentence.tokens[each.end : each.end + _COUNTED_TOKENS]
+                nouns.update(cover_word_forms(token.lower for token in behind if _is_noun(token)))
     return [number for number in missing if number in refused or number not in excused]
 
 

@@ -100,7 +100,7 @@ class _Claim(NamedTuple):
 
 
 def list_counted_nouns(tokens: Sequence[Token], end: int) -> list[str]:
-    """Return the words of what a number counts, up to the first plural: of "two of the British boxers met" the last two.
+    """Return the words of what a number counts, up to the first plural: "British boxers" of "two British boxers met".
 
     Args:
         tokens: of a sentence.
