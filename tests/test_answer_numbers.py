@@ -36,7 +36,7 @@ OWN_COUNTS = """
 
 @pytest.mark.parametrize(("answer", "source"), cases(OWN_COUNTS))
 def test_what_an_answer_counts_itself(answer, source):
-    """ "Two" and "three" of what the source names, and which of them is meant, are no facts of the source."""
+    """Small counts of what the source names, and which of them is meant, are no facts of the source."""
     assert missing(answer, source) == []
 
 
@@ -70,7 +70,7 @@ def test_a_count_that_is_a_claim(answer, source):
 
 
 def test_documents_that_the_writer_was_shown():
-    """ "Document 2" names one of the documents that were shown, and no other."""
+    """A number behind "Document" names one of the documents that were shown, and no other."""
     answer = "According to Document 2, the bridge is closed."
     assert missing(answer, "The bridge is closed.", documents=2) == []
     assert missing(answer, "The bridge is closed.", documents=1) == ["2"]
