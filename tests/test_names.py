@@ -150,6 +150,62 @@ def test_another_name(answer, text, names):
     assert found(answer, text) == names
 
 
+FRAMED = [
+    "According to Document 1, the mill was built by Ann Lee.",
+    "According to the Sources, a ferry goes there.",
+    "**Travel Time:** a ferry goes there.",
+    "## Building And Running Costs\n\nThe mill was built by Ann Lee.",
+    "Please note: There is a ferry.",
+    "In Summary: The mill was built by Ann Lee.",
+    "1. **Main Owner**: Ann Lee",
+    "The mill is in the NORTH, and it is NOT in the UK. It is shown on TV.",
+    "The ferry goes South, to Southern Aldham.",
+    "It Is The mill In Aldham.",
+    "It is below 20 °C and above 60 °F there.",
+]
+
+
+@pytest.mark.parametrize("answer", FRAMED)
+def test_a_frame_is_no_name(answer):
+    """Words of a frame, a heading, a label and of grammar, the compass and everyday acronyms are no names."""
+    assert found(answer) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "names"),
+    [
+        ("According to Reuters, the mill was built by Ann Lee.", ["Reuters"]),
+        ("**Albert Einstein:** the mill was built by Ann Lee.", ["Albert", "Einstein"]),
+        ("According to the WHO, a ferry goes there.", ["WHO"]),
+        ("Source: Zagat. A ferry goes there.", ["Zagat"]),
+        ("A ferry goes there (Source: Wikipedia).", ["Wikipedia"]),
+        ("Initech built the mill.", ["Initech"]),
+        ("- Initech built the mill\n- Zeno built the ferry", ["Initech", "Zeno"]),
+    ],
+)
+def test_what_a_frame_names_is_a_name(answer, names):
+    """Who is said to have said it, and who opens a sentence, must stand in the sources."""
+    assert found(answer) == names
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "names"),
+    [
+        ("It was built by Johnson.", "It was built by Johnston.", ["Johnson"]),
+        ("It is in Austria.", "It is in Australia.", ["Austria"]),
+        ("It was built by Martina.", "It was built by Martin.", ["Martina"]),
+        ("It is a Victorian mill.", "It was built under Victoria.", []),
+        ("It is a Marxist mill.", "It was built by Marx.", []),
+        ("It was built by the Liberal Democrats.", "It was built by the Lib Dems.", []),
+        ("It was built by the Lib Dems.", "It was built by the Liberal Democrats.", []),
+        ("It was built by Robert Johnson.", "It was built by Robin Johnston.", ["Johnson", "Robert"]),
+    ],
+)
+def test_a_name_with_another_ending(answer, text, names):
+    """A form of a name ends as its language lets it; names that begin alike are two names."""
+    assert found(answer, text) == names
+
+
 def test_what_supports_a_name_in_an_answer():
     """Text, title, section and source of a cited chunk do, the question and known names; another chunk does not."""
     cited, other = {**CHUNK, "text": TEXT, "score": 1.0}, {**CHUNK, "text": "It is run by Zeno.", "score": 1.0}

@@ -11,6 +11,7 @@ from typing import Any, Final
 from guardgraph.guards.names.words import NameWord
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.languages.language import load_stop_words
+from guardgraph.languages.tables import LANGUAGES
 from guardgraph.languages.vocabulary import LISTED_LANGUAGES, is_lowercase_word
 from guardgraph.plain.letters import normalise_to_nfkc
 
@@ -73,6 +74,8 @@ def find_label_words(text: str, found: Sequence[NameWord], wanted: Collection[in
 @cache
 def list_name_endings(languages: tuple[str, ...]) -> frozenset[str]:
     """Return the endings that forms of one name have in languages, none where they are not known."""
+    if languages == LANGUAGES:
+        languages = ("en",)  # nothing tells the language, as of few words; those of all would fit by chance
     known = [_LISTS["endings"].get(language, "").split() for language in languages]
     return frozenset().union(*known) if known and all(known) else frozenset()
 

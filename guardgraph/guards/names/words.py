@@ -15,6 +15,9 @@ from guardgraph.plain.memory import remember_by_text
 STEM_LETTERS: Final = 5
 """Letters at the beginning that the forms of one name share: Russia and Russian."""
 
+TERRITORY_LETTERS: Final = 7
+"""Letters that tell the name of a territory and its adjectives, in any case: Austria is not Australia."""
+
 FEWEST_STEM_LETTERS: Final = 4
 LONGEST_ENDING: Final = 6
 """Letters that are left of a name without an ending, at least, and of the ending, at most."""
@@ -92,7 +95,7 @@ class NameWord(NamedTuple):
     @property
     def name_stem(self) -> str:
         """What the names of a territory and its adjectives have in common."""
-        return self.key[:STEM_LETTERS]
+        return self.key[:TERRITORY_LETTERS]
 
     def list_forms(self, endings: Collection[str]) -> set[str]:
         """Return what forms of one name have in common: it, and what is left of it without an ending.
