@@ -11,9 +11,9 @@ from fractions import Fraction
 from functools import cache
 from typing import Final, NamedTuple
 
+from guardgraph.guards.facts.grammar import GRAMMAR, HALVES, MIXED, PARTS, POINTS
 from guardgraph.guards.facts.numerals import SHARES, UNPARTED_NAMES, write_ordinal_number
 from guardgraph.guards.facts.tokens import LOOKAHEAD, Token, show_number_tokens, split_number_tokens
-from guardgraph.guards.facts.tongues import GRAMMAR, HALVES, MIXED, PARTS, POINTS
 from guardgraph.guards.facts.units import (
     EACH,
     FIRST,
