@@ -12,17 +12,17 @@ import re
 import sys
 from pathlib import Path
 
-from guardgraph.guards.facts import Facts, facts_in_text, unsupported
+from guardgraph.guards.facts import Facts, facts_in_text, unsupported_of_answer
 
 _TOKEN = re.compile(r"\b\d[\d,.]*\b")
 
 
 def flagged_by_facts(claim: str, evidence: list[str]) -> bool:
-    """The rule of the guards: a fact of the claim that no sentence of the evidence licenses."""
+    """The rule of the guards for answers: a fact of the claim that the evidence neither says nor comes to."""
     licence = Facts()
     for sentence in evidence:
         licence |= facts_in_text(sentence)
-    return bool(unsupported(facts_in_text(claim), licence))
+    return bool(unsupported_of_answer(claim, licence, texts=evidence))
 
 
 def flagged_by_tokens(claim: str, evidence: list[str]) -> bool:

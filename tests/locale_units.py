@@ -116,6 +116,17 @@ SHARED = {
 }
 """Further names in daily use, in any language."""
 
+BENT = {
+    "ru": {"year": ["лет"]},
+    "pl": {"year": ["lat"]},
+    "vi": {"year": ["năm"]},
+    "ar": {"year": ["سنة", "عاما", "عامًا"]},
+    "hi": {"year": ["साल", "सालों", "वर्षों"], "month": ["महीने", "महीनों"]},
+    "el": {"year": ["χρόνια", "χρόνων", "ετών"]},
+    "th": {"day": ["วัน"]},
+}
+"""Plurals and other forms behind a number that CLDR does not have, or that are stop words elsewhere."""
+
 SPELLINGS = {"en": ["en", "en_GB"]}
 """Places whose spellings of the names are taken: "square metres" beside "square meters"."""
 
@@ -167,6 +178,8 @@ def units() -> dict[str, dict[str, object]]:
         for measure, name in _cldr_names(language):
             if not REFUSED_NAME.fullmatch(name) and not (len(name) < 4 and name in stopwordsiso.stopwords(language)):
                 names[language].setdefault(measure, set()).add(name)
+        for measure, bent in BENT.get(language, {}).items():
+            names[language].setdefault(measure, set()).update(bent)
     everywhere = {(measure, name) for measure, found in common.items() for name in found}
     return {
         "measures": measures,

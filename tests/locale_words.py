@@ -49,9 +49,25 @@ MORE = {
     "pt": {"mil milhões": 10**9, "biliões": 10**12, "bilião": 10**12},
     "fr": {"milliers": 1000},
     "it": {"bilione": 10**12, "bilioni": 10**12},
+    "hi": {"मिलियन": 10**6, "बिलियन": 10**9, "हजार": 1000, "सौ": 100},
     "zh": {"萬": 10**4, "億": 10**8},
 }
 """Magnitudes that CLDR's compact numbers do not use."""
+
+CARDINALS = {
+    "hi": "शून्य=0 एक=1 दो=2 तीन=3 चार=4 पांच=5 पाँच=5 छह=6 छः=6 छे=6 सात=7 आठ=8 नौ=9 दस=10 ग्यारह=11 "
+    "बारह=12 तेरह=13 चौदह=14 पंद्रह=15 पन्द्रह=15 सोलह=16 सत्रह=17 अठारह=18 उन्नीस=19 बीस=20 "
+    "पच्चीस=25 तीस=30 चालीस=40 पचास=50 साठ=60 सत्तर=70 अस्सी=80 नब्बे=90",
+    "el": "μηδέν=0 ένας=1 ένα=1 μία=1 μια=1 δύο=2 δυο=2 τρεις=3 τρία=3 τριών=3 τέσσερις=4 τέσσερα=4 "
+    "τεσσάρων=4 πέντε=5 έξι=6 επτά=7 εφτά=7 οκτώ=8 οχτώ=8 εννέα=9 εννιά=9 δέκα=10 έντεκα=11 "
+    "ένδεκα=11 δώδεκα=12 δεκατρία=13 δεκατρείς=13 δεκατέσσερα=14 δεκατέσσερις=14 δεκαπέντε=15 "
+    "δεκαέξι=16 δεκαεπτά=17 δεκαοκτώ=18 δεκαεννέα=19 είκοσι=20 τριάντα=30 σαράντα=40 πενήντα=50 "
+    "εξήντα=60 εβδομήντα=70 ογδόντα=80 ενενήντα=90 εκατό=100 εκατόν=100 διακόσια=200 τριακόσια=300 "
+    "τετρακόσια=400 πεντακόσια=500",
+    "ar": "اثنين=2 اثنتان=2 اثنتين=2 ثلاث=3 أربع=4 خمس=5 ست=6 سبع=7 ثماني=8 ثمان=8 تسع=9 عشر=10 عشرين=20 "
+    "ثلاثين=30 أربعين=40 خمسين=50 ستين=60 سبعين=70 ثمانين=80 تسعين=90 مئة=100 مائتين=200 مئتين=200",
+}
+"""Numbers in words that num2words does not say: languages that it lacks, and forms of gender and case."""
 
 GENDERS = {
     "es": [
@@ -102,7 +118,8 @@ def number_words() -> dict[str, dict[str, dict[str, int]]]:
 
 
 def _language(language: str) -> dict[str, dict[str, int]]:
-    if language in UNPARTED or not list(_cardinals(language, [1])):
+    own = {name: int(value) for name, value in (each.split("=") for each in CARDINALS.get(language, "").split())}
+    if language in UNPARTED or not (own or list(_cardinals(language, [1]))):
         return {}
     scales = magnitudes()[language]
     made: dict[str, dict[str, int]] = {"cardinals": {}, "hundred": {}, "ordinals": {}}
@@ -120,6 +137,8 @@ def _language(language: str) -> dict[str, dict[str, int]]:
             _keep(made, scales, "cardinals", words, value)
         elif not _read(made, scales, words, 101):
             made["cardinals"][words.split()[0]] = 100
+    for words, value in own.items():
+        made["cardinals"].setdefault(words, value)
     for thousand, value in _cardinals(language, [2000, 5000, 10**6, 2 * 10**6, 5 * 10**6, 2 * 10**9, 5 * 10**9]):
         last = thousand.split()[-1]
         if language not in COMPOUNDING and " " in thousand and last not in scales:

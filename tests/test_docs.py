@@ -225,8 +225,9 @@ def test_the_settings_tables_are_those_of_the_models(name):
 
 def _kind(model, field):
     info = model.model_fields[field]
-    if "Tightens.among(" in str(info.metadata):
-        return "Tightens.among"
+    for kind in ("Tightens.among", "Tightens.ordered"):
+        if f"{kind}(" in str(info.metadata):
+            return kind
     [kind] = [
         name
         for name, (annotation, *marks) in {name: get_args(alias) for name, alias in KINDS.items()}.items()

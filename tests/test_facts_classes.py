@@ -83,9 +83,28 @@ SAME = {
     "identifiers": "ticket PAY-4521 | ticket pay‑4521, PAY4521",
     "bounds": "at least 5 people | no fewer than 5 people | 5 people or more | 5 people",
     "glued numbers": "950hp | 950 hp",
+    "lower case": """
+        on Monday | on monday
+        on 6 March | on 6 march. | on March 6
+        on May 30 | he plays on may 30.""",
+    "scores": "a 3-1 win | a 3:1 win | a 3–1 win | won 3 - 1",
+    "rates of each": """
+        4 seats per table | 4 seats for each table | four seats for every table
+        12p per page | 12p for each page | £0.12 for each of their pages""",
+    "joined labels": """
+        on JDK 21 | on JDK21
+        the set {0, 1} | the set {0,1}
+        Python 3.12 | python3.12""",
+    "spatial": "in 3D | in 3d",
+    "elided names": "in 1998 L'Oreal did | in 1998",
 }
 
 OTHER = {
+    "scores": "a 3-1 win | a 3-2 win\na 3-1 win | 3 goals and 1 save\n2-1 | 1-2",
+    "seasons": "in 2016-2017 | in 2016-20\nin 2014-15 | in 2013-14",
+    "lower case": "in March | they march on in step\nin May | he may go in time",
+    "rates of each": "12p per page | 12p per book\n4 seats for each table | 4 seats for each room",
+    "joined labels": "on JDK22 | on JDK 21\nPython 3.1 | python3.10",
     "ranges": """
         1943 | 1939-45
         October 10 | October 8-13

@@ -186,3 +186,41 @@ def test_a_han_numeral_is_the_number(written: str, plain: str):
 def test_any_numerals_support_themselves(text: str):
     """Whatever numerals a text is made of, it licenses all that it claims."""
     assert supports(text, text)
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("It was on March 12, 1984.", "यह 12 मार्च, 1984 को हुआ।"),
+        ("There were 45 million of them.", "वहाँ 45 मिलियन लोग थे।"),
+        ("It took four years.", "इसमें चार साल लगे।"),
+        ("It took 7 years.", "इसमें 7 साल लगे।"),
+        ("There are five of them.", "Υπάρχουν πέντε σπίτια στην πόλη και είναι παλιά."),
+        ("It took 8 years.", "Χρειάστηκαν 8 χρόνια για να χτιστεί το σπίτι στην πόλη."),
+        ("There are seven states.", "هناك سبع دول في هذه المنطقة من العالم."),
+        ("It took 9 years.", "استغرق ذلك 9 سنوات في المدينة القديمة."),
+        ("It was on May 5, 2019.", "เหตุการณ์เกิดขึ้นวันที่ 5 พฤษภาคม 2019 ในเมือง"),
+        ("There were 30 million of them.", "มีคน 30 ล้านคนในประเทศ"),
+        ("It was in 1990.", "Chuyện đó xảy ra vào năm 1990 ở thành phố này."),
+        ("It took 12 years.", "Việc xây dựng thành phố này mất 12 năm và rất nhiều tiền."),
+        ("It took 6 years.", "Ждать пришлось 6 лет, и это было в городе."),
+    ],
+)
+def test_an_english_answer_about_a_text_in_another_script(claim, source):
+    """Marks belong to their letter, so that months, magnitudes, units and number words of every script are read."""
+    assert not unsupported(facts_in_text(claim), facts_in_text(source))
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("It took 5 years.", "Chuyện đó xảy ra vào năm 1990 ở thành phố này."),
+        ("It took 9 months.", "استغرق ذلك 9 سنوات في المدينة القديمة."),
+        ("It was on June 12, 1984.", "यह 12 मार्च, 1984 को हुआ।"),
+        ("It took six years.", "इसमें चार साल लगे।"),
+        ("It weighs 5 mg.", "เหตุการณ์เกิดขึ้นวันที่ 5 มกราคม 2019 ในเมือง"),
+    ],
+)
+def test_another_thing_than_a_text_in_another_script_says(claim, source):
+    """A word that is a number elsewhere in its language is none before digits, and the first letters are no unit."""
+    assert unsupported(facts_in_text(claim), facts_in_text(source))

@@ -30,3 +30,15 @@ def test_fenced_replies_are_read(name):
     assert (plain["outcome"], plain["answer"]) == (read["outcome"], read["answer"])
     talking = create(ScriptedChatModel(f"Sure!\n{fenced[0]}")).invoke(given)
     assert talking["stop_reason"] == ("invalid_intent:kind" if name == "rag" else "llm_invalid_json")
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_thinking_before_a_reply_is_passed_over(name):
+    """Blocks of thinking in front change nothing, fenced or not; one without an end, or behind, makes it no JSON."""
+    create, given, replies = RUNS[name]
+    thought = [f"\n<think>\nHm {{}} ...\n</think> <think></think>\n```\n{json.dumps(reply)}\n```" for reply in replies]
+    plain, read = (create(ScriptedChatModel(*script)).invoke(given) for script in (replies, thought))
+    assert (plain["outcome"], plain["answer"]) == (read["outcome"], read["answer"])
+    for text in (f"<think>{json.dumps(replies[0])}", f"{json.dumps(replies[0])}<think>no</think>"):
+        result = create(ScriptedChatModel(text, loop=True)).invoke(given)
+        assert result["stop_reason"] == ("invalid_intent:kind" if name == "rag" else "llm_invalid_json")

@@ -3,7 +3,10 @@
 from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from locale_tables import DATA, MAKERS, written
+from locale_vocabulary import vocabulary
 
 from guardgraph.languages.language import load_stop_words
 from guardgraph.languages.numbers import Separators, load_number_separators
@@ -16,6 +19,7 @@ from guardgraph.languages.tables import (
     load_unit_names,
     load_weekday_names,
 )
+from guardgraph.languages.vocabulary import is_lowercase_word
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -119,3 +123,20 @@ def test_a_currency_has_code_symbol_and_names():
     assert load_currency_names("de")["pfund"] == ("GBP",)
     assert {"DKK", "NOK", "SEK"} == set(load_currency_names("en")["kr"])
     assert "CHF" in load_currency_names("en")["francs"]
+
+
+def test_the_words_that_english_writes_in_lower_case():
+    """A word is known in any case, with its contractions; names and letters alone are not."""
+    known = ["bridge", "Bridges", "However", "colour", "color", "isn", "an", "BROWN", "Rose"]
+    assert [word for word in known if not is_lowercase_word(word, "en")] == []
+    unknown = ["Kent", "Johnson", "Reuters", "bridg", "ridge s", "", "b", "ß", "-"]
+    assert [word for word in unknown if is_lowercase_word(word, "en")] == []
+    assert not is_lowercase_word("bridge", "de")
+
+
+@given(st.lists(st.text("abc", min_size=2, max_size=5), min_size=1))
+def test_every_word_of_a_list_is_kept(words):
+    """A list is written so that each of its words is found again, and no other one."""
+    lines = vocabulary(words).splitlines()
+    kept = [line[:2] + rest.strip("-") for line in lines for rest in line.split()[1:]]
+    assert kept == sorted(set(words))

@@ -71,14 +71,14 @@ def test_a_text_is_read_as_json_or_kept_as_it_is(content):
         assert given_.value is None
         assert given_.raw == given_.text
     else:
-        assert same(given_.raw, parse_json(given_.text))
+        assert same(given_.raw, parse_json(given_.text, exact_numbers=True))
 
 
 def test_a_proposal_keeps_both_its_forms():
     """The value is for the guard, the text for the evidence where it is no JSON."""
     assert proposal(text('{"a": 1}')) == Proposal({"a": 1}, '{"a": 1}', ABOUT)
-    assert proposal(text("{a}")) == Proposal(None, "{a}", ABOUT, unreadable=True)
-    assert proposal(text("{a}")).raw == "{a}"
+    read = proposal(text("{a}"))
+    assert (read.value, read.text, read.raw, read.unreadable) == (None, "{a}", "{a}", True)
     assert proposal(text("null")).raw is None
 
 

@@ -150,8 +150,8 @@ TEXTS = {
     "an empty object": ("{}", "invalid_intent:kind", "llm_invalid_schema"),
     "huge": (
         '{"kind": "retrieve", "query": "q", "top_k": ' + "9" * 5000 + "}",
-        "invalid_intent:top_k",
-        "llm_invalid_schema",
+        "invalid_intent:kind",
+        "llm_invalid_json",
     ),
     "deep": ("[" * 5000, "invalid_intent:kind", "llm_invalid_json"),
 }

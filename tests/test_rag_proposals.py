@@ -77,7 +77,12 @@ PLAN_TEXTS = [
     (json.dumps([INTENT]), "invalid_intent:not_object", [INTENT]),
     ('{"kind": "answer"}', "invalid_intent:kind", {"kind": "answer"}),
     ('{"kind": "retrieve"}', "invalid_intent:query", {"kind": "retrieve"}),
-    (json.dumps({**INTENT, "top_k": float("inf")}), "invalid_intent:top_k", {**INTENT, "top_k": "inf"}),
+    (
+        json.dumps({**INTENT, "top_k": float("inf")}),
+        "invalid_intent:kind",
+        json.dumps({**INTENT, "top_k": float("inf")}),
+    ),
+    (json.dumps({**INTENT, "top_k": 2**63}), "invalid_intent:kind", json.dumps({**INTENT, "top_k": 2**63})),
 ]
 
 
@@ -87,7 +92,9 @@ def test_a_planners_text(text, reason, raw, way):
     """Text that is no JSON is invalid_intent:kind with the text as raw_intent; JSON is judged by the policy guard."""
     result = planned_by(ways_to_say(text, "rag_plan")[way])
     assert (result["stop_reason"], result["phase"]) == (reason, "plan")
-    assert content(result) == {"raw_intent": raw}
+    said = content(result)
+    assert said["raw_intent"] == raw
+    assert (said.keys() == {"raw_intent", "details"}) is (reason == "invalid_intent:kind" and isinstance(raw, str))
 
 
 @pytest.mark.parametrize(
@@ -113,6 +120,8 @@ ANSWER_TEXTS = [
     ('~~~\n{"answer": " ", "citations": []}\n~~~', "llm_empty"),
     ("", "llm_invalid_json"),
     ("null", "llm_invalid_json"),
+    *((json.dumps({**ANSWER, "sure": each}), "llm_invalid_json") for each in (float("nan"), float("-inf"), 2**63)),
+    (json.dumps({**ANSWER, "sure": 0}).replace("0}", "1e999}"), "llm_invalid_json"),
     (json.dumps([ANSWER]), "llm_invalid_json"),
     ("{}", "llm_invalid_schema"),
     ('{"answer": "15 minutes"}', "llm_invalid_schema"),

@@ -12,6 +12,9 @@ from guardgraph.state.outcome import Outcome
 SHORTEST_FENCE = 3
 """Backticks or tildes that make a fence, by CommonMark."""
 
+_THINKING, _THOUGHT = "<think>", "</think>"
+"""What open models write around what they think before they reply."""
+
 
 class Proposal(NamedTuple):
     """A proposal that arrived: a value nobody has validated, and where it came from."""
@@ -20,8 +23,13 @@ class Proposal(NamedTuple):
     text: str | None
     """The model's own text; None when a Runnable returned the value."""
     about: JsonObject
-    unreadable: bool = False
-    """Whether the text is no JSON."""
+    problem: str = ""
+    """What makes the text no JSON, "" where it is JSON or there is none."""
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether the text is no JSON."""
+        return bool(self.problem)
 
     @property
     def raw(self) -> JsonValue:
@@ -45,21 +53,31 @@ def proposal(packed: str) -> Proposal:
         return Proposal(outcome.content, None, outcome.about)
     try:
         return Proposal(_parse_proposal_json(outcome.content), outcome.content, outcome.about)
-    except NotJson:
-        return Proposal(None, outcome.content, outcome.about, unreadable=True)
+    except NotJson as error:
+        return Proposal(None, outcome.content, outcome.about, str(error) or "no JSON")
 
 
 def _parse_proposal_json(text: str) -> JsonValue:
     """Return the JSON that a model's text is, or the object inside the one Markdown fence that it is.
 
+    Blocks of thinking that some models write in front of their reply are passed over.
+
     Raises:
         NotJson: it is neither.
     """
+    text = _skip_thinking(text)
     if (inside := _unwrap_proposal_fence(text)) is None:
-        return parse_json(text)
-    if not isinstance(value := parse_json(inside), dict):
+        return parse_json(text, exact_numbers=True)
+    if not isinstance(value := parse_json(inside, exact_numbers=True), dict):
         raise NotJson("no object in the fence")
     return value
+
+
+def _skip_thinking(text: str) -> str:
+    """Return what follows the blocks of thinking at the beginning of a reply; one that has no end is no block."""
+    while (rest := text.lstrip()).startswith(_THINKING) and (end := rest.find(_THOUGHT)) >= 0:
+        text = rest[end + len(_THOUGHT) :]
+    return text
 
 
 def _unwrap_proposal_fence(text: str) -> str | None:

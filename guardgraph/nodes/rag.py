@@ -85,7 +85,7 @@ def run_policy_guard_node(state: RagState, run: RagRun) -> Pass:
     given = proposal(state["proposed_intent"])
     with evidence(raw_intent=given.raw):
         if given.unreadable:
-            raise Stop("invalid_intent:kind")
+            raise Stop("invalid_intent:kind", details={"problem": given.problem})
         intent = guards.parse_intent(
             given.value, allowed_sources=run.policy.allowed_sources_policy, max_top_k=run.budget.max_top_k
         )
@@ -404,7 +404,10 @@ def _check_answer_citations(read: _ReadAnswer, question: str, chunks: list[Candi
         if policy.check_together:
             guards.check_sentences_together(read.text, read.sentences, question=question, chunks=chunks, policy=policy)
     if policy.check_numbers:
-        guards.check_cited_numbers(read.text, question=question, chunks=read.used)
+        may_derive = policy.derived == "allow"
+        guards.check_cited_numbers(
+            read.text, question=question, chunks=read.used, documents=len(chunks), derive=may_derive
+        )
     if policy.check_names:
         known = policy.known_names
         guards.check_cited_names(read.text, question=question, chunks=read.used, packed=chunks, known_names=known)

@@ -331,7 +331,8 @@ def run_answer_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     )
     guards.check_answer_links(answer, question=state["task"]["question"], notes=notes, policy=run.policy_of("links"))
     if run.policy.check_numbers:
-        guards.check_answer_facts(answer, notes=notes, regions=list_fact_regions(run))
+        may_derive = run.policy.derived == "allow"
+        guards.check_answer_facts(answer, notes=notes, regions=list_fact_regions(run), derive=may_derive)
     if run.policy.check_names:
         asked, pages, known = state["task"]["question"], state["accepted_pages"], run.policy.known_names
         guards.check_answer_names(answer, question=asked, notes=notes, pages=pages, known_names=known)

@@ -87,7 +87,9 @@ def pack_json_text(value: object) -> tuple[str, bool]:
     return json.dumps(value if plain else _make_legible_json(value)), plain
 
 
-def parse_json(text: str, levels: int = MAX_DEPTH, *, keys_once: bool = False) -> JsonValue:
+def parse_json(
+    text: str, levels: int = MAX_DEPTH, *, keys_once: bool = False, exact_numbers: bool = False
+) -> JsonValue:
     """Return the value of a JSON text, safe to keep in a state.
 
     Whole numbers beyond 64 bits become floats, lone surrogates and U+0000 become U+FFFD, which no guard takes for
@@ -97,12 +99,16 @@ def parse_json(text: str, levels: int = MAX_DEPTH, *, keys_once: bool = False) -
         text: what may be JSON.
         levels: of nesting that the value may have.
         keys_once: whether a key that stands twice in one object is refused; else the last one counts.
+        exact_numbers: whether NaN, infinities and numbers that a double or 64 bits cannot hold are refused.
 
     Raises:
         NotJson: the text is no JSON, or nested deeper than can be read.
     """
     try:
-        value: JsonValue = _STRICT_DECODER.decode(text) if keys_once else _decode_json_text(text)
+        if exact_numbers:
+            value: JsonValue = _EXACT_DECODER.decode(text)
+        else:
+            value = _STRICT_DECODER.decode(text) if keys_once else _decode_json_text(text)
         is_too_deep = is_nested_too_deep(text, value, levels)
     except RecursionError:
         is_too_deep = True
@@ -147,6 +153,26 @@ def _parse_json_integer(digits: str) -> int | float:
     return number if -INT_LIMIT <= number < INT_LIMIT else float(number)
 
 
+def _parse_exact_integer(digits: str) -> int:
+    number = int(digits) if len(digits) <= 20 else INT_LIMIT
+    if not -INT_LIMIT <= number < INT_LIMIT:
+        raise ValueError(f"{digits[:40]} is more than 64 bits hold")
+    return number
+
+
+def _parse_exact_float(digits: str) -> float:
+    if math.isinf(number := float(digits)):
+        raise ValueError(f"{digits[:40]} is more than a double holds")
+    return number
+
+
+def _refuse_json_constant(name: str) -> float:
+    raise ValueError(f"{name} is no JSON")
+
+
+_EXACT_DECODER = json.JSONDecoder(
+    parse_int=_parse_exact_integer, parse_float=_parse_exact_float, parse_constant=_refuse_json_constant
+)
 _DECODER = json.JSONDecoder(parse_int=_parse_json_integer)
 _STRICT_DECODER = json.JSONDecoder(parse_int=_parse_json_integer, object_pairs_hook=refuse_repeated_keys)
 

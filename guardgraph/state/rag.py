@@ -11,7 +11,7 @@ from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.recording import Asking
 from guardgraph.state.run import Ok, Stopped
-from guardgraph.state.settings import Allowlist, Budget, Check, Later, MaxFloat, MaxInt, MinFloat, TextPolicy
+from guardgraph.state.settings import Allowlist, Budget, Check, Derived, Later, MaxFloat, MaxInt, MinFloat, TextPolicy
 
 ClarifyReason = Literal["nothing_relevant", "answerer_abstained"]
 """Why a run clarifies: nothing found was relevant enough, or the answerer said that the context has no answer."""
@@ -206,6 +206,8 @@ class RagPolicy(TextPolicy):
     """Names that any answer may say, such as the deployment's own."""
     check_turned: Annotated[Check, Later((0, 8), before=False)] = True
     """No sentence of an answer may say the opposite of a sentence of a cited chunk, almost in its words."""
+    derived: Derived = "allow"
+    """Whether an answer may say what follows from numbers of its sources, such as a sum: "allow" or "refuse"."""
     require_access: Check = False
     """Every document that the retriever returns must say who may read it."""
     require_sentence_citations: Check = False

@@ -12,7 +12,18 @@ from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.run import Ok, Stopped
-from guardgraph.state.settings import Allowlist, Budget, Check, Hosts, Later, MaxFloat, MaxInt, TextPolicy, Vocabulary
+from guardgraph.state.settings import (
+    Allowlist,
+    Budget,
+    Check,
+    Derived,
+    Hosts,
+    Later,
+    MaxFloat,
+    MaxInt,
+    TextPolicy,
+    Vocabulary,
+)
 
 
 class SourcePage(TypedDict):
@@ -204,6 +215,8 @@ class ResearchPolicy(TextPolicy):
     """Names that any answer may say, such as the deployment's own."""
     check_turned: Annotated[Check, Later((0, 8), before=False)] = True
     """No sentence of the answer may say the opposite of a sentence of a cited quote, almost in its words."""
+    derived: Derived = "allow"
+    """Whether an answer may say what follows from numbers of its sources, such as a sum: "allow" or "refuse"."""
     known_regions: Vocabulary = ()
     """Region names to watch for beside the built-in ones."""
 

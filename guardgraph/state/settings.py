@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 from pydantic.fields import FieldInfo
@@ -86,6 +86,12 @@ class Later:
         """Say whether a version of guardgraph had no such field."""
         major, minor, *_ = (*version.split("."), "", "")
         return (int(major), int(minor)) < self.since if major.isdecimal() and minor.isdecimal() else False
+
+
+Derived: TypeAlias = Annotated[
+    Literal["allow", "refuse"], Tightens.ordered("allow", "refuse"), Later((0, 8), before="refuse")
+]
+"""Whether an answer may say what follows from numbers of its sources; "refuse" holds if either says so."""
 
 
 class Settings(BaseModel):

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import chain
 
+from guardgraph.guards.facts.answers import list_unexcused_numbers
 from guardgraph.guards.facts.keys import (
     DEFAULT_REGIONS,
     NO_KEY,
@@ -45,6 +46,7 @@ __all__ = [
     "facts_in_text",
     "facts_in_texts",
     "unsupported",
+    "unsupported_of_answer",
 ]
 
 DEFAULT_IGNORED = ("policy_hints", "limits")
@@ -243,20 +245,60 @@ def unsupported(claimed: Facts, licence: Facts) -> Unsupported:
     (60 minutes license 1 hour) or by a bare number; a date also licenses its month and its year (see `values`).
     The rest is compared as sets.
     """
+    return _compare_facts(claimed, licence, list_unsupported_numbers(claimed, licence))
+
+
+def list_unsupported_numbers(claimed: Facts, licence: Facts) -> list[Number]:
+    """Return the numbers of which no meaning is licensed."""
     # Every number licenses itself; only what is put differently needs to be looked up.
     said = licence.numbers | licence.implied | licence.numerals
     differently = (claimed.numbers | claimed.numerals) - said
-    given = [each for part in licence.parts if (each := part.licence_keys)] if differently else []
-    allowed = Licence(given, licence.undated if differently else ())
+    if not differently:
+        return []
+    allowed = Licence([each for part in licence.parts if (each := part.licence_keys)], licence.undated)
+    return [number for number in differently if not allowed.covers_number(number)]
+
+
+def _compare_facts(claimed: Facts, licence: Facts, missing: Iterable[Number]) -> Unsupported:
     known_ids = {name.casefold() for name in licence.incident_ids}
     return Unsupported(
-        numbers=_show_unsupported_facts([number.shown for number in differently if not allowed.covers_number(number)]),
+        numbers=_show_unsupported_facts([number.shown for number in missing]),
         severities=_show_unsupported_facts(claimed.severities - licence.severities),
         incident_ids=_show_unsupported_facts(
             [name for name in claimed.incident_ids if name.casefold() not in known_ids]
         ),
         regions=_show_unsupported_facts(claimed.regions - licence.regions),
     )
+
+
+def unsupported_of_answer(
+    answer: str,
+    licence: Facts,
+    *,
+    texts: Collection[str],
+    documents: int = 0,
+    derive: bool = True,
+    regions: Collection[str] = DEFAULT_REGIONS,
+) -> Unsupported:
+    """Compare the facts of an answer with what may be said, as an answer says it in its own words.
+
+    An answer counts and numbers what it speaks of ("two fighters", "The second is …", "Document 2"), and says what
+    follows from its sources ("over £1.5 million"). Both hold for answers alone: a claim of a note must stand in its
+    quote, and a draft in its context.
+
+    Args:
+        answer: its text.
+        licence: the facts of what it cites, and of the question.
+        texts: what it cites, to be read again where something is missing.
+        documents: how many documents its writer was shown; "Document 3" names one of them.
+        derive: whether it may say what follows from what it cites.
+        regions: as for `facts_in_text`.
+    """
+    claimed = facts_in_text(answer, regions=regions)
+    missing = list_unsupported_numbers(claimed, licence)
+    if missing:
+        missing = list_unexcused_numbers(answer, missing, texts=texts, documents=documents, derive=derive)
+    return _compare_facts(claimed, licence, missing)
 
 
 def _show_unsupported_facts(names: Collection[str]) -> tuple[str, ...]:

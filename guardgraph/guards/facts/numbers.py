@@ -52,7 +52,7 @@ from guardgraph.guards.facts.tokens import (
 )
 from guardgraph.guards.facts.translation import translate_number_tokens
 from guardgraph.guards.facts.units import CURRENCIES, ERAS, MONTHS
-from guardgraph.guards.facts.values import BARE, Amount, Label, Number, Ordinal, Quantity, Value, Written
+from guardgraph.guards.facts.values import BARE, Amount, Label, Number, Ordinal, Quantity, Unit, Value, Written
 from guardgraph.guards.stop import shown_name
 from guardgraph.languages.language import detect_language, load_stop_words
 from guardgraph.languages.numbers import load_magnitude_words, load_number_words
@@ -191,7 +191,7 @@ class Numbers(NamedTuple):
 _NO_NUMBERS: Final = Numbers()
 
 
-class _Found(NamedTuple):
+class Found(NamedTuple):
     """A number and the tokens that it takes up."""
 
     readings: tuple[Value, ...]
@@ -245,14 +245,45 @@ def _split_number_sentences(text: str) -> Iterator[str]:
     yield text[start:]
 
 
+class NumberSentence(NamedTuple):
+    """A part of a text across which no number reaches."""
+
+    tokens: list[Token]
+    found: list[Found]
+
+    def name_number(self, each: Found) -> Number:
+        """Return one of its numbers as it was written."""
+        return Number(shown_name(show_number_tokens(self.tokens, each.first, each.end)), each.readings)
+
+
+def read_number_sentences(text: str) -> Iterator[NumberSentence]:
+    """Yield the sentences of a text with their numbers, each where it stands, in time linear in its length.
+
+    Args:
+        text: any text; all of it is read in one language.
+    """
+    language = tell_number_language(text)
+    plain_text, _ = normalise_number_spelling(text, language)
+    for part in _split_number_sentences(plain_text):
+        yield _find_sentence_numbers(part, language)
+
+
 @remember_by_text(texts=512, chars=300)
 def _read_sentence_numbers(part: str, language: str) -> Numbers:
+    sentence = _find_sentence_numbers(part, language)
+    if not sentence.found:
+        return _NO_NUMBERS
+    by_role: dict[str, list[Number]] = {"claimed": [], "implied": [], "numeral": []}
+    for each in sentence.found:
+        by_role[each.role].append(sentence.name_number(each))
+    return Numbers(*map(frozenset, by_role.values()))
+
+
+def _find_sentence_numbers(part: str, language: str) -> NumberSentence:
     tokens = translate_number_tokens(split_number_tokens(part), language)
     starts = [at for at, token in enumerate(tokens) if token.opens]
-    if not starts:
-        return _NO_NUMBERS
-    found: list[_Found] = []
-    before = _Found((), 0, 0)
+    found: list[Found] = []
+    before = Found((), 0, 0)
     for at in starts:
         now = _read_number_at(tokens, at, before) if at >= before.end else None
         if now is None:
@@ -261,38 +292,53 @@ def _read_sentence_numbers(part: str, language: str) -> Numbers:
             found[-1], now = _join_number_range(tokens, before, now)
         found.append(now)
         before = now
-    by_role: dict[str, list[Number]] = {"claimed": [], "implied": [], "numeral": []}
+    return NumberSentence(tokens, _share_list_rates(found))
+
+
+def _share_list_rates(found: list[Found]) -> list[Found]:
+    """Let amounts of money have the rate that was said before: "26p per vote for Labour and 43p for the Greens"."""
+    rates: dict[str, Unit] = {}
+    shared: list[Found] = []
     for each in found:
-        by_role[each.role].append(Number(shown_name(show_number_tokens(tokens, each.first, each.end)), each.readings))
-    return Numbers(*map(frozenset, by_role.values()))
+        hit = each.hit
+        money = hit.measures[0][1].dimension if hit else ""
+        if hit and hit.per is not None:
+            rates[money] = hit.per
+        elif hit and money in rates and money.isupper():
+            shared.append(each._replace(readings=(*each.readings, *hit._replace(per=rates[money]).list_readings())))
+            continue
+        shared.append(each)
+    return shared
 
 
-def _read_number_at(tokens: list[Token], at: int, before: _Found) -> _Found | None:
+def _read_number_at(tokens: list[Token], at: int, before: Found) -> Found | None:
     if tokens[at].identifier:
         name, claimed = read_identifier_fact(tokens[at])
-        return _Found((name,), at, at + 1, role="claimed" if claimed else "implied")
+        return Found((name,), at, at + 1, role="claimed" if claimed else "implied")
     if (version := read_version_number(tokens, at)) is not None:
-        return _Found((version,), at, at + 1, of="version")
+        return Found((version,), at, at + 1, of="version")
     of = read_number_label(tokens, at) or _share_number_label(tokens, at, before)
     if of and (labelled := _read_labelled_number(tokens, at, of)):
         return labelled
     for reader in choose_number_readers(tokens[at].text):
         if moment := reader(tokens, at):
-            return _Found(moment[0], at, moment[1])
+            return Found(moment[0], at, moment[1])
     return _read_amount_at(tokens, at, before) or _read_unusual_number(tokens, at)
 
 
-def _read_unusual_number(tokens: list[Token], at: int) -> _Found | None:
+def _read_unusual_number(tokens: list[Token], at: int) -> Found | None:
     if roman := read_roman_numeral(tokens, at):
-        return _Found(roman, at, at + 1, role="claimed" if isinstance(roman[0], Label) else "numeral")
+        return Found(roman, at, at + 1, role="claimed" if isinstance(roman[0], Label) else "numeral")
     text = tokens[at].text
+    if score := _SCORE.fullmatch(text):
+        return Found((Written(f"{int(score[1])}:{int(score[2])}"),), at, at + 1)
     if begins_number_digits(text):
-        return _Found((Written(text.translate(_UNWRITTEN).casefold()),), at, at + 1)
+        return Found((Written(text.translate(_UNWRITTEN).casefold()),), at, at + 1)
     said = read_implied_number(tokens, at)
-    return _Found(said[0], at, said[1], role="implied") if said else None
+    return Found(said[0], at, said[1], role="implied") if said else None
 
 
-def _share_number_label(tokens: list[Token], at: int, before: _Found) -> str:
+def _share_number_label(tokens: list[Token], at: int, before: Found) -> str:
     """Return the label that a number shares with the one before: "Sections 3 and 4", "pages 8-13"."""
     if not before.of or not before.readings:
         return ""
@@ -300,7 +346,7 @@ def _share_number_label(tokens: list[Token], at: int, before: _Found) -> str:
     return before.of if joined else ""
 
 
-def _read_labelled_number(tokens: list[Token], at: int, of: str) -> _Found | None:
+def _read_labelled_number(tokens: list[Token], at: int, of: str) -> Found | None:
     """Read the number behind a label; with a unit of its own it is an amount ("Section 3 hours")."""
     token = tokens[at]
     if token.identifier or read_roman_numeral(tokens, at):
@@ -308,18 +354,18 @@ def _read_labelled_number(tokens: list[Token], at: int, of: str) -> _Found | Non
     hit = read_quantity(tokens, at, at)
     if hit is None and token.text.isalpha():
         amount, end, _ = read_number_word(tokens, at)
-        return _Found(_list_label_readings(of, str(amount), amount), at, end, of=of) if amount is not None else None
+        return Found(_list_label_readings(of, str(amount), amount), at, end, of=of) if amount is not None else None
     if hit is None:
         is_dotted = token.text.replace(".", "").isdecimal()
         return (
-            _Found((make_number_label(of, token.text),), at, at + 1, of=of)
+            Found((make_number_label(of, token.text),), at, at + 1, of=of)
             if is_dotted and begins_number_digits(token.text)
             else None
         )
     if hit.measures is not PLAIN or (hit.per and not hit.counted):
         return None
     text = token.text if token.text.replace(".", "").isdecimal() else str(hit.amount)
-    return _Found(_list_label_readings(of, text, hit.amount), at, hit.end, of=of)
+    return Found(_list_label_readings(of, text, hit.amount), at, hit.end, of=of)
 
 
 def _list_label_readings(of: str, text: str, amount: Amount) -> tuple[Value, ...]:
@@ -327,19 +373,19 @@ def _list_label_readings(of: str, text: str, amount: Amount) -> tuple[Value, ...
     return (make_number_label(of, text), *((Quantity(amount),) if of == "number" else ()))
 
 
-def _read_amount_at(tokens: list[Token], at: int, before: _Found) -> _Found | None:
+def _read_amount_at(tokens: list[Token], at: int, before: Found) -> Found | None:
     hit = read_quantity(tokens, at, before.end)
     if hit is None:
         amount, suffix = tokens[at].number or (None, "")
         if amount is None or suffix.lower() not in ORDINAL_SUFFIXES:
             return None
-        return _Found((Quantity(amount, counted="surely"),), at, at + 1)  # "10x"
+        return Found((Quantity(amount, counted="surely"),), at, at + 1)  # "10x"
     readings: tuple[Value, ...] = hit.list_readings()
     if hit.measures[0][1] == ERAS["AD"] and (year := read_year_number(tokens, at)) is not None:
         readings = (*readings, Date(year))
     if hit.measures is PLAIN and hit.first == at and hit.end == at + 1 and not hit.bound:
         readings = _list_plain_number_readings(tokens, at, hit, readings)
-    return _Found(readings, hit.first, hit.end, hit)
+    return Found(readings, hit.first, hit.end, hit)
 
 
 def _list_plain_number_readings(
@@ -355,11 +401,18 @@ def _list_plain_number_readings(
     return (*names, *readings[1:]) if names else readings
 
 
-def _join_number_range(tokens: list[Token], before: _Found, now: _Found) -> tuple[_Found, _Found]:
+def _join_number_range(tokens: list[Token], before: Found, now: Found) -> tuple[Found, Found]:
     """Let two ends of a range say for each other what is said once: "10-15 minutes", "1939-45", "October 8-13"."""
     behind = find_number_range_end(tokens, before.first, before.end)
     if behind is None or now.first != behind + (tokens[behind].lower == "the"):
         return before, now
+    if score := _read_range_score(tokens, before, now):
+        if tokens[behind - 1].lower != "to" and score.is_descending:
+            merged = now._replace(readings=(score.value,), first=before.first, hit=None)
+            ends = (Quantity(one.hit.amount) for one in (before, now) if one.hit)  # 23-16 says 23 points, and 16
+            return before._replace(readings=tuple(ends), role="implied"), merged
+        before = before._replace(readings=(*before.readings, score.value))
+        now = now._replace(readings=(*now.readings, score.value))
     if before.hit and now.hit:
         if (year := _read_range_end_year(tokens, before, now)) is not None:
             return before, now._replace(readings=(Date(year),))
@@ -373,7 +426,31 @@ def _join_number_range(tokens: list[Token], before: _Found, now: _Found) -> tupl
     return before, now
 
 
-def _read_range_day(found: _Found) -> int | None:
+class _Score(NamedTuple):
+    value: Written
+    is_descending: bool
+    """Whether it can be no range: "4-1"."""
+
+
+_MOST_POINTS: Final = 200
+"""Above every number of a score."""
+
+_SCORE: Final = re.compile(r"(\d{1,3})[-:](\d{1,3})")
+
+
+def _read_range_score(tokens: list[Token], before: Found, now: Found) -> _Score | None:
+    """Read two plain numbers as a score, which is said as "2-0", "2:0" and "2 to 0"."""
+    one, other = before.hit, now.hit
+    if one is None or other is None or before.of or one.measures is not PLAIN or other.measures is not PLAIN:
+        return None
+    if not (tokens[before.first].text.isdecimal() and tokens[now.first].text.isdecimal()):
+        return None
+    if max(one.amount, other.amount) >= _MOST_POINTS or one.counted or other.counted == "surely":
+        return None
+    return _Score(Written(f"{one.amount}:{other.amount}"), one.amount >= other.amount)
+
+
+def _read_range_day(found: Found) -> int | None:
     """Return the day that a plain number or a place can be: "7" and "7th" in "7th to 26th of April"."""
     value = found.readings[0] if found.readings else None
     if isinstance(value, Ordinal):
@@ -383,9 +460,7 @@ def _read_range_day(found: _Found) -> int | None:
     return found.hit.amount if 1 <= found.hit.amount <= 31 else None
 
 
-def _complete_day_range(
-    tokens: list[Token], before: _Found, now: _Found, start: Date, day: int
-) -> tuple[_Found, _Found]:
+def _complete_day_range(tokens: list[Token], before: Found, now: Found, start: Date, day: int) -> tuple[Found, Found]:
     if start.year is not None:
         return before, now
     at = now.end + (tokens[now.end].text == ",")
@@ -395,7 +470,7 @@ def _complete_day_range(
     return before._replace(readings=(start,)), now._replace(readings=(start._replace(day=day),), end=end)
 
 
-def _read_range_end_year(tokens: list[Token], before: _Found, now: _Found) -> int | None:
+def _read_range_end_year(tokens: list[Token], before: Found, now: Found) -> int | None:
     """Return the year that two digits end a range of years with: 1945 in "1939-45"."""
     year, text = read_year_number(tokens, before.end - 1), tokens[now.first].text
     joined = now.first == before.end or tokens[before.end].text in _DASHES
@@ -404,7 +479,7 @@ def _read_range_end_year(tokens: list[Token], before: _Found, now: _Found) -> in
     return year // 100 * 100 + int(text) if int(text) > year % 100 else None
 
 
-def _share_range_unit(before: _Found, one: Hit, now: _Found, other: Hit) -> tuple[_Found, _Found]:
+def _share_range_unit(before: Found, one: Hit, now: Found, other: Hit) -> tuple[Found, Found]:
     """Find what both ends of a range are measured in: "10-15 minutes", "$5 to 10 million"."""
     if other.measures is PLAIN and (not other.counted and other.per is None):
         return before, now
@@ -427,5 +502,5 @@ def _share_range_unit(before: _Found, one: Hit, now: _Found, other: Hit) -> tupl
     )
 
 
-def _filter_date_readings(found: _Found) -> Iterator[Value]:
+def _filter_date_readings(found: Found) -> Iterator[Value]:
     return (value for value in found.readings if isinstance(value, Date))

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Final
 
 from guardgraph.languages.numbers import load_magnitude_words
-from guardgraph.languages.tables import load_currency_names, load_unit_names
+from guardgraph.languages.tables import load_currency_names, load_month_names, load_unit_names
 
 SHARES: Final = {sign: Fraction(unicodedata.numeric(sign)).limit_denominator(10) for sign in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"}
 """The fractions that are one character."""
@@ -87,7 +87,7 @@ UNPARTED: Final = (
 
 UNPARTED_NAMES: Final = frozenset(name for _, _, names in UNPARTED for name in names.split("|"))
 
-_LONGEST_NAME: Final = 8
+_LONGEST_NAME: Final = 12
 """Characters of the longest name of a unit that is looked for where no blank parts it from the next word."""
 
 
@@ -239,6 +239,7 @@ def _list_unspaced_unit_names(language: str) -> frozenset[str]:
             *load_unit_names(language),
             *load_currency_names(language),
             *load_magnitude_words(language),
+            *load_month_names(language),
             *"千百",
             *UNPARTED_NAMES,
         }

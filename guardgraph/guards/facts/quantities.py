@@ -20,6 +20,7 @@ from guardgraph.guards.facts.units import (
     SCALES,
     SMALL,
     SYMBOLS,
+    TIMES_SAID,
     find_units,
     find_units_in_words,
 )
@@ -56,6 +57,8 @@ def _has_unit_part(tokens: list[Token], at: int) -> bool:
 
 def read_implied_number(tokens: list[Token], at: int) -> _Implied | None:
     """Read what licenses a number and claims none: "an hour", "every minute"."""
+    if times := TIMES_SAID.get(tokens[at].lower):
+        return (Quantity(times, counted="surely"),), at + 1
     if tokens[at].lower not in EACH or tokens[at - 1].lower == "of":
         return None
     units, end = find_units_in_words(tokens[at + 1].text, tokens[at + 2].text)
@@ -67,7 +70,11 @@ _SIGNS: Final = frozenset("-−－﹣")
 _BEFORE_SIGN: Final = frozenset("([{=:,;~≈<>/|*\"'`")
 _SUMMED: Final = frozenset({"time", "calendar"})
 _EACH: Final = frozenset({"a", "an", "each", "every"})
+_FOR_EACH: Final = frozenset({"each", "every"})
+_DETERMINERS: Final = frozenset({"of", "the", "its", "their", "his", "her", "our", "your", "these", "those", "one"})
+_MOST_DETERMINERS: Final = 3
 _FRACTION = re.compile(r"(\d)/(\d)")
+_APOSTROPHES: Final = frozenset({"'", "’", "ʼ"})
 _LETTERS: Final = frozenset("aeoyà")
 """Names of units that are words of one letter in other languages."""
 
@@ -193,14 +200,20 @@ def _read_amount_units(tokens: list[Token], at: int, suffix: str) -> tuple[Measu
     while scale in (1, 1000) and tokens[at].lower in SCALES:
         scale, at = scale * SCALES[tokens[at].lower], at + 1
     name, following = tokens[at].text, tokens[at + 1].text
-    before_amount = name in SYMBOLS and begins_number_digits(following)
-    units, width = ((), 0) if before_amount else find_units_in_words(name, following)
+    elsewhere = (name in SYMBOLS and begins_number_digits(following)) or _begins_elided_name(tokens, at)
+    units, width = ((), 0) if elsewhere else find_units_in_words(name, following)
     if units:
         measures = tuple([(scale, unit) for unit in units])
         if width == 1 and (name.lower() in FUNCTION_WORDS or name in _LETTERS):  # "12 in total"
             return (*measures, (scale, BARE)), at
         return measures, at + width
     return (PLAIN if scale == 1 else ((scale, BARE),)), at
+
+
+def _begins_elided_name(tokens: list[Token], at: int) -> bool:
+    """Say whether an apostrophe joins a letter to a name, of which it is no unit: "in 2009 L'Aquila"."""
+    sign, name = tokens[at + 1], tokens[at + 2]
+    return sign.text in _APOSTROPHES and not sign.leads and not name.leads and len(name.text) > 1
 
 
 def _add_smaller_unit(one: Hit, other: Hit) -> Hit | None:
@@ -243,12 +256,19 @@ def _classify_counted_noun(token: Token) -> Counted:
         return "perhaps"
     if not text.isalpha() or text in FUNCTION_WORDS:
         return ""
-    plural = len(text) > 3 and text.endswith("s") and not text.endswith(("ss", "us", "is"))
-    return "surely" if plural or text in PLURALS else "perhaps"
+    return "surely" if is_plural_noun(text) else "perhaps"
+
+
+def is_plural_noun(word: str) -> bool:
+    """Say whether a word in lower case has the ending of a plural, or is one without it."""
+    return word in PLURALS or (len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")))
 
 
 def _read_rate_unit(tokens: list[Token], at: int) -> tuple[Unit, int] | None:
     word, following = tokens[at].lower, tokens[at + 1]
+    if word == "for" and following.lower in _FOR_EACH:
+        at, word = _skip_determiners(tokens, at + 1), "per"
+        following = tokens[at + 1]
     if word not in _EACH and word not in ("per", "/"):
         return None
     units, width = find_units_in_words(following.text, tokens[at + 2].text)
@@ -257,6 +277,15 @@ def _read_rate_unit(tokens: list[Token], at: int) -> tuple[Unit, int] | None:
     elif not units and following.text.isalpha() and following.lower not in FUNCTION_WORDS:
         units = (Unit(f"~{following.lower.removesuffix('s')}", 1),)
     return (units[0], at + 1 + (width or 1)) if units else None
+
+
+def _skip_determiners(tokens: list[Token], at: int) -> int:
+    """Return the token before the noun of "for each of their 4,376,635 votes"."""
+    for _ in range(_MOST_DETERMINERS):
+        if tokens[at + 1].lower not in _DETERMINERS and not tokens[at + 1].text[:1].isdecimal():
+            break
+        at += 1
+    return at
 
 
 def _apply_amount_sign(tokens: list[Token], hit: Hit) -> Hit:

@@ -13,6 +13,7 @@ _VERSION = re.compile(r"[vV](\d++(?:\.\d++)*+)")
 _DOTTED = re.compile(r"\d+\.\d+")
 _SIGNS = re.compile(r"[\W_]+")
 _VERBS: Final = "am was have had will would can could do did think believe know want need should must may might just"
+_JOINED = re.compile(r"([^\W\d_]{2,}+)(\d{1,3}+(?:\.\d{1,4})*+)")
 _PRONOUN: Final = frozenset({*_VERBS.split(), "'", "’"})
 """Words behind the pronoun I."""
 
@@ -103,4 +104,7 @@ def read_identifier_fact(token: Token) -> tuple[Identifier, bool]:
         parts.pop()  # "PAY-4521-related" names PAY-4521
     text = "-".join(parts)
     name = _SIGNS.sub("", text).casefold()
-    return Identifier(name), text != text.lower() or sum(map(str.isdecimal, text)) > 2
+    joined = _JOINED.fullmatch(text)
+    return Identifier(name, (joined[1].casefold(), joined[2]) if joined else None), text != text.lower() or sum(
+        map(str.isdecimal, text)
+    ) > 2

@@ -6,6 +6,7 @@ import re
 from functools import cache
 from typing import Final, TypeAlias
 
+from guardgraph.guards.facts.grammar import FUNCTION_WORDS
 from guardgraph.guards.facts.moments import YEARS, Date, Decade, Weekday
 from guardgraph.guards.facts.tokens import Token
 from guardgraph.guards.facts.units import FIRST, ORDINALS, find_units
@@ -34,6 +35,13 @@ _TIME_WORDS: Final = frozenset(_BEFORE_TIME.split())
 
 _TIME_WORDS_ABROAD: Final = frozenset(_BEFORE_MONTH.split())
 """Words before a month in languages that write it with Latin letters."""
+
+_TIME_WORDS_OF_MONTHS: Final = _TIME_WORDS - {"to", "of"}
+"""Those that a verb does not follow: "to march", "of march"."""
+
+_TELLING_TOKENS: Final = 12
+_FEWEST_TOKENS: Final = 4
+"""Tokens on each side, and at least, that tell whether a text has capitals at all."""
 
 _VERBS: Final = frozenset({"may", "march", "mar"})
 """English words that are a month only with a capital, and beside a day or a year."""
@@ -85,9 +93,8 @@ def read_date_fact(tokens: list[Token], at: int) -> _Moment | None:
         readings = tuple(Date(*date) for date in sorted(_list_numeric_dates(match), key=str))
         return (readings, end) if readings else None
     name = f"{token.lower}." if tokens[end].text == "." and not tokens[end].leads else token.lower
-    if (
-        day := _index_date_weekdays().get(name) or _index_date_weekdays().get(token.lower)
-    ) and not token.text.islower():
+    day = _index_date_weekdays().get(name) or _index_date_weekdays().get(token.lower)
+    if day and (not token.text.islower() or token.lower in load_weekday_names("en")):
         beside = end + (tokens[end].text == ",")
         dated = (
             tokens[end].text != ""
@@ -106,15 +113,24 @@ def _read_day_first_date(tokens: list[Token], at: int) -> _Moment | None:
         return None
     end += tokens[end].text == "." and tokens[at].text.isdecimal()
     end += tokens[end].lower in ("of", "de")
-    # "6 march 2026" is a day, and "the 6 march" is none.
-    dated = end > at + 1 or _read_date_year(tokens, end + 1)[0] is not None
+    # "6 march 2026" and "on 6 march ." are days, and "the 6 march home" is none.
+    dated = end > at + 1 or _read_date_year(tokens, end + 1)[0] is not None or _ends_phrase(tokens, end + 1)
     month, end = _read_date_month(tokens, end, dated=dated)
     return _complete_date_year(tokens, month, day, end) if month else None
 
 
+def _ends_phrase(tokens: list[Token], at: int) -> bool:
+    """Say whether no noun follows, which a number before would count: "on may 30 ." and not "they may 30 times"."""
+    return not tokens[at].text.isalpha() or tokens[at].lower in FUNCTION_WORDS
+
+
 def _read_month_first_date(tokens: list[Token], at: int) -> _Moment | None:
     """Read "March 6, 2026", "March 2026", "in March"."""
-    month, end = _read_date_month(tokens, at)
+    following = tokens[at + 1]
+    beside = following.text[:1].isdecimal() and not following.glued and _ends_phrase(tokens, at + 2)
+    month, end = _read_date_month(
+        tokens, at, dated=(beside and _read_date_day(following) is not None) or _is_lowercase_month(tokens, at)
+    )
     if month is None:
         return None
     the = tokens[end].lower == "the"
@@ -138,11 +154,24 @@ def _is_month_without_day(tokens: list[Token], at: int) -> bool:
         return True
     if len(text) < 4 and text.isascii() and text != "May":
         return text.lower() not in _list_english_months() and before in _TIME_WORDS_ABROAD
+    if text.islower() and text in _VERBS:
+        return _is_lowercase_month(tokens, at)
     if text.lower() in _VERBS:
         return text.istitle() and (text != "May" or before in _TIME_WORDS or before in ("last", "next", "this"))
     if text.lower() in _list_english_months():
         return not text.islower() or before in _TIME_WORDS
     return not text.isascii() or before in _TIME_WORDS_ABROAD
+
+
+def _is_lowercase_month(tokens: list[Token], at: int) -> bool:
+    """Say whether a word that is mostly a verb is a month: behind a word of time, in a sentence without a capital."""
+    if tokens[at - 1].lower not in _TIME_WORDS_OF_MONTHS or tokens[at].lower == "mar":
+        return False
+    around = tokens[max(at - _TELLING_TOKENS, 0) : at + _TELLING_TOKENS]
+    return (
+        all(token.text == token.lower for token in around)
+        and sum(token.text != "" for token in around) >= _FEWEST_TOKENS
+    )
 
 
 @cache

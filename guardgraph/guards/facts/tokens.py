@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
-from guardgraph.guards.facts.units import CURRENCIES, FIRST, NUMBER_WORDS
+from guardgraph.guards.facts.units import CURRENCIES, FIRST, NUMBER_WORDS, TIMES_SAID
 from guardgraph.guards.facts.values import Amount
 from guardgraph.languages.tables import LANGUAGES, load_month_names, load_weekday_names
 
@@ -45,8 +45,16 @@ TIMES: Final = frozenset(_TIMES.split())
 _WORDS = re.compile(r"(?:(?<!\S)[_-]++\s++)*+\S++")
 """Words, each with the ones before it that hold no token: a lone underscore is shown, and parts nothing."""
 
+_MARKS: Final = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
+    "\u0900-\u0903\u093a-\u093c\u093e-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0983\u09bc-\u09cd\u0a01-\u0a4d\u0abc-\u0acd\u0bbe-\u0bcd"
+    "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u102b-\u103e\u17b4-\u17d3"
+)
+"""Vowel signs and accents, which belong to the letter before them: without them a word falls into pieces."""
+
 _TOKEN = re.compile(
-    r"(?P<chunk>\w++(?:(?:-|(?<=\d)[.,:/](?=\d)|(?<=\d[eE])[+-](?=\d))\w++)*+)|\.(?<![\w.]\.)\d++(?!\w)|°[CFK](?!\w)|[^\w\s]"
+    rf"(?P<chunk>(?:\w[{_MARKS}]*+)++(?:(?:-|(?<=\d)[.,:/](?=\d)|(?<=\d[eE])[+-](?=\d))(?:\w[{_MARKS}]*+)++)*+)|"
+    r"\.(?<![\w.]\.)\d++(?!\w)|°[CFK](?!\w)|[^\w\s]"
 )
 _DIGIT = re.compile(r"\d")
 _DASHES: Final = frozenset({"-", "–", "—", "‒", "to"})
@@ -175,7 +183,7 @@ def _read_digits_amount(match: re.Match[str]) -> Amount | None:
 
 
 def _is_number_beginning(text: str) -> bool:
-    if text.isalpha():
+    if text.isalpha() or (not text.isascii() and text[0].isalpha() and not text[-1].isnumeric()):
         return text.lower() in _list_number_beginnings() or (text[0] in "IVXL" and ROMAN.fullmatch(text) is not None)
     return text[:1].isnumeric() or text[-1:].isnumeric()
 
@@ -183,7 +191,7 @@ def _is_number_beginning(text: str) -> bool:
 @cache
 def _list_number_beginnings() -> frozenset[str]:
     """Words with which a number can begin."""
-    names = [*NUMBER_WORDS, *FIRST, *TIMES, "quarter"]
+    names = [*NUMBER_WORDS, *FIRST, *TIMES, *TIMES_SAID, "quarter"]
     for language in LANGUAGES:
         names += [*load_month_names(language), *load_weekday_names(language)]
     return frozenset(names)

@@ -11,9 +11,9 @@ from fractions import Fraction
 from functools import cache
 from typing import Final, NamedTuple
 
+from guardgraph.guards.facts.grammar import GRAMMAR, HALVES, MIXED, PARTS, POINTS
 from guardgraph.guards.facts.numerals import SHARES, UNPARTED_NAMES, write_ordinal_number
 from guardgraph.guards.facts.tokens import LOOKAHEAD, Token, show_number_tokens, split_number_tokens
-from guardgraph.guards.facts.tongues import GRAMMAR, HALVES, MIXED, PARTS, POINTS
 from guardgraph.guards.facts.units import (
     EACH,
     FIRST,
@@ -213,6 +213,8 @@ def _translate_number_token(
     if counted and named[1]:
         return named
     spelled = _read_spelled_number(known, tokens, words, at) if _is_number_word_beginning(known, word) else None
+    if spelled and spelled[1] == at + 1 and tokens[at + 1].number and word not in SCALES:
+        spelled = None  # no number stands right before digits: Vietnamese "năm" is five, and a year in "năm 1990"
     if spelled and spelled[1] >= named[1]:
         return [spelled[0]], spelled[1]
     if named[1]:

@@ -79,6 +79,9 @@ _OWN: Final = (
     ("meter/time", "5/18", "kph|kmh"),
 )
 
+_SPATIAL: Final = Unit("~d", 1)
+_PENNY: Final = Unit("GBP", Fraction(1, 100))
+
 _ERAS: Final = {"era before": "BC BCE", "era after": "AD CE"}
 
 GLUED_SCALES: Final = {"k": 10**3, "K": 10**3, "m": 10**6, "M": 10**6, "b": 10**9, "B": 10**9}
@@ -88,6 +91,9 @@ ERAS: Final = {name: Unit(era, 1) for era, names in _ERAS.items() for name in na
 """Eras in which years are counted, in capitals: an "ad" is none. They also stand before a year."""
 
 FIRST: Final = {"first": 1, "second": 2, "third": 3}
+TIMES_SAID: Final = {"once": 1, "twice": 2, "thrice": 3}
+"""How often something is, in one word: said in passing."""
+
 EACH: Final = frozenset({"a", "an", "every", "each"})
 
 CURRENCIES: Final = _Table(
@@ -150,6 +156,9 @@ def _index_unit_names(language: str) -> dict[str, tuple[Unit, ...]]:
         found.setdefault(name, {}).update((_convert_measure_to_unit(measure), None) for measure in several)
     for name, codes in load_currency_names(language).items():
         found.setdefault(name, {}).update((Unit(code, 1), None) for code in codes)
+    found.setdefault("D", {})[_SPATIAL] = None
+    found.setdefault("d", {})[_SPATIAL] = None  # 3d is three days, or as 3D
+    found.setdefault("p", {}).update({_PENNY: None, Unit("~p", 1): None})  # 68p is money, and 1080p is none
     for name, codes in load_currency_hundredths().items():
         found.setdefault(name, {}).update((Unit(code, Fraction(1, 100)), None) for code in codes)
     return {name: tuple(units) for name, units in found.items()}

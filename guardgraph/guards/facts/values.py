@@ -165,28 +165,40 @@ class Label(NamedTuple):
         """Yield the keys of what it licenses."""
         yield "label", self.of, self.number
         yield "written", self.number
+        if self.of == "version":
+            yield "dotted", self.number
         if self.amount is not None:
             yield "=", self.amount
             yield "ordinal", self.amount
 
     def list_needed_keys(self) -> tuple[Key, ...]:
         """Return the keys of which one must be licensed."""
-        return (("label", self.of, self.number),)
+        same = ("label", self.of, self.number)
+        return (same, ("dotted", self.number)) if self.of == "version" and "." in self.number else (same,)
 
 
 class Identifier(NamedTuple):
     """What tells one document, ticket or thing from all others, without case and signs: "cve20241234"."""
 
     name: str
+    joined: tuple[str, str] | None = None
+    """The letters and the number of one that is also written with a blank between them: JDK21."""
     kind: Literal["identifier"] = "identifier"
 
     def list_licensed_keys(self) -> Iterator[Key]:
         """Yield the keys of what it licenses."""
         yield "identifier", self.name
+        if self.joined is not None:
+            yield from (self._make_joined_key(*self.joined), ("numbered", self.joined[0]))
 
     def list_needed_keys(self) -> tuple[Key, ...]:
         """Return the keys of which one must be licensed."""
-        return (("identifier", self.name),)
+        same = ("identifier", self.name)
+        return (same,) if self.joined is None else (same, self._make_joined_key(*self.joined))
+
+    @staticmethod
+    def _make_joined_key(letters: str, number: str) -> Key:
+        return ("label", "version", number) if "." in number else ("named", letters, int(number))
 
 
 class Written(NamedTuple):
@@ -198,6 +210,7 @@ class Written(NamedTuple):
     def list_licensed_keys(self) -> Iterator[Key]:
         """Yield the keys of what it licenses."""
         yield "written", self.text
+        yield "dotted", self.text
 
     def list_needed_keys(self) -> tuple[Key, ...]:
         """Return the keys of which one must be licensed."""

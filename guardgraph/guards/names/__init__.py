@@ -7,10 +7,18 @@ said otherwise.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from itertools import pairwise
 from typing import Final
 
 from guardgraph.guards.names.places import find_day_names, find_territory_names, find_unit_names, is_numeral_word
-from guardgraph.guards.names.support import Support, join_name_words, list_name_initials, read_supporting_words
+from guardgraph.guards.names.support import (
+    SHORT_LETTERS,
+    Support,
+    join_name_words,
+    list_name_initials,
+    read_supporting_words,
+)
+from guardgraph.guards.names.vocabulary import WORDS_LISTED, find_label_words, is_known_word, is_ordinary_word
 from guardgraph.guards.names.words import NameWord, split_name_words, tell_lowercase_language
 from guardgraph.languages.tables import LANGUAGES
 
@@ -40,6 +48,10 @@ def find_unsupported_names(
     languages = _tell_answer_languages(split_name_words(within) if within else found, cited) if left else None
     if languages is None:
         return []
+    left = {at for at in left if not _is_word(found[at], languages)}
+    left -= {at for at in find_label_words(answer, found, left) if is_known_word(found[at])}
+    if not left:
+        return []
     support = Support(texts, languages)
     for cleared in (
         _support_names_by_words,
@@ -47,6 +59,7 @@ def find_unsupported_names(
         _support_names_by_letters,
         _support_names_by_initials,
         _support_names_by_first_letter,
+        _support_names_by_short_form,
         _support_names_by_place,
     ):
         left -= cleared(found, support)
@@ -57,7 +70,19 @@ def find_unsupported_names(
 
 
 def _can_be_name(word: NameWord) -> bool:
-    return word.is_capitalised and not (word.opens or word.is_title or is_numeral_word(word))
+    """Say whether a word can be a name, before anything is known of its text: most opening words can not."""
+    if not word.is_capitalised or word.is_title or is_numeral_word(word):
+        return False
+    return not word.opens or (len(word.letters) > 1 and not is_known_word(word))
+
+
+def _is_word(word: NameWord, languages: tuple[str, ...]) -> bool:
+    """Say whether a capitalised word is an ordinary one: what opens a sentence is, unless its language lacks it."""
+    if is_ordinary_word(word, languages):
+        return True
+    if languages not in WORDS_LISTED:
+        return word.opens
+    return word.sign == ":" and is_known_word(word)
 
 
 def _tell_answer_languages(answer: Sequence[NameWord], cited: Iterable[str]) -> tuple[str, ...] | None:
@@ -73,8 +98,8 @@ def _tell_answer_languages(answer: Sequence[NameWord], cited: Iterable[str]) -> 
 
 
 def _support_names_by_words(found: Sequence[NameWord], support: Support) -> set[int]:
-    """The same word, or one that begins alike."""
-    return {at for at, word in enumerate(found) if not support.word_stems.isdisjoint(word.name_stems)}
+    """The same word, or another form of it."""
+    return {at for at, word in enumerate(found) if not support.word_forms.isdisjoint(word.list_forms(support.endings))}
 
 
 def _support_names_as_facts(found: Sequence[NameWord], support: Support) -> set[int]:
@@ -108,6 +133,22 @@ def _support_names_by_first_letter(found: Sequence[NameWord], support: Support) 
             if (word.letters[:1], name.name_stem) in support.names_by_initial:
                 supported.add(at)
     return supported
+
+
+def _support_names_by_short_form(found: Sequence[NameWord], support: Support) -> set[int]:
+    """Two words that are said together in another length: "Lib Dems" for the Liberal Democrats."""
+    supported: set[int] = set()
+    for at, (one, other) in enumerate(pairwise(found)):
+        if one.is_capitalised and other.is_capitalised and not other.apart:
+            said = support.name_pairs.get((one.letters[:SHORT_LETTERS], other.letters[:SHORT_LETTERS]), ())
+            if any(_is_short_form(one.key, first) and _is_short_form(other.key, second) for first, second in said):
+                supported |= {at, at + 1}
+    return supported
+
+
+def _is_short_form(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    return len(short) >= SHORT_LETTERS and long.startswith(short)
 
 
 def _support_names_by_place(found: Sequence[NameWord], support: Support) -> set[int]:

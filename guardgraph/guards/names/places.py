@@ -109,7 +109,7 @@ def find_unit_names(found: Sequence[NameWord], languages: Collection[str]) -> se
     for at, word in enumerate(found):
         before = at > 0 and (found[at - 1].text[0].isdecimal() or at - 1 in measured)
         behind = at + 1 < len(found) and found[at + 1].text[0].isdecimal()
-        if (before or behind) and _is_unit_name(word, known):
+        if (before or behind or word.sign == "°") and _is_unit_name(word, known):
             measured.add(at)
     return measured
 
@@ -117,4 +117,5 @@ def find_unit_names(found: Sequence[NameWord], languages: Collection[str]) -> se
 def _is_unit_name(word: NameWord, known: Sequence[Collection[str]]) -> bool:
     if word.letters in _HALVES or word.text in load_time_zones():
         return True
-    return any(word.text in names or word.text.lower() in names for names in known)
+    name = f"°{word.text}" if word.sign == "°" else word.text
+    return any(name in names or name.lower() in names for names in known)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from guardgraph.guards.names.places import find_territory_names
+from guardgraph.guards.names.vocabulary import list_name_endings
 from guardgraph.guards.names.words import NameWord, split_name_words, tell_lowercase_language
 from guardgraph.plain.memory import remember_by_text
 
@@ -27,21 +29,28 @@ _FEWEST_COMMON: Final = 3
 """Initials of words without capitals, at least: SLA, service level agreement. Fewer would fit by chance."""
 
 
+SHORT_LETTERS: Final = 3
+"""Letters that a short form of a word has, at least: Lib Dems."""
+
+_MOST_PAIRS: Final = 20
+"""Names of two words that begin alike."""
+
+
 class NameSources(NamedTuple):
     """The words of a text."""
 
-    stems: frozenset[str]
+    forms: frozenset[str]
     common: frozenset[str]
     """Those that stand in lower case."""
     language: str
 
 
 @remember_by_text(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
-def read_supporting_words(text: str) -> NameSources:
-    """Read which words a text has."""
+def read_supporting_words(text: str, endings: frozenset[str] = frozenset()) -> NameSources:
+    """Read which words a text has, with the endings of names in a language."""
     found = split_name_words(text)
     return NameSources(
-        frozenset(stem for word in found for stem in word.name_stems),
+        frozenset(form for word in found for form in word.list_forms(endings)),
         frozenset(word.key for word in found if not word.is_capitalised),
         tell_lowercase_language(found),
     )
@@ -58,11 +67,12 @@ class Support:
     def __init__(self, texts: Collection[str], languages: tuple[str, ...]) -> None:
         self._texts = texts
         self.languages = languages
+        self.endings = list_name_endings(languages)
 
     @cached_property
-    def word_stems(self) -> frozenset[str]:
-        """The words, by their stems."""
-        return frozenset[str]().union(*(read_supporting_words(text).stems for text in self._texts))
+    def word_forms(self) -> frozenset[str]:
+        """The words, by what their forms have in common."""
+        return frozenset[str]().union(*(read_supporting_words(text, self.endings).forms for text in self._texts))
 
     @cached_property
     def _text_words(self) -> list[tuple[NameWord, ...]]:
@@ -72,6 +82,16 @@ class Support:
     def word_joins(self) -> frozenset[str]:
         """The letters of every word, and of two or three in a row."""
         return frozenset(text for found in self._text_words for _, _, text in join_name_words(found))
+
+    @cached_property
+    def name_pairs(self) -> Mapping[tuple[str, str], list[tuple[str, str]]]:
+        """Every two capitalised words that stand together, by the letters with which each begins."""
+        pairs: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        for one, other in (pair for found in self._text_words for pair in pairwise(found)):
+            if one.is_capitalised and other.is_capitalised and not other.apart:
+                letters = one.letters[:SHORT_LETTERS], other.letters[:SHORT_LETTERS]
+                pairs.setdefault(letters, []).append((one.key, other.key))
+        return {letters: list(dict.fromkeys(each))[:_MOST_PAIRS] for letters, each in pairs.items()}
 
     @cached_property
     def acronyms(self) -> frozenset[str]:

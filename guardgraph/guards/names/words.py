@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -14,6 +14,13 @@ from guardgraph.plain.memory import remember_by_text
 
 STEM_LETTERS: Final = 5
 """Letters at the beginning that the forms of one name share: Russia and Russian."""
+
+TERRITORY_LETTERS: Final = 7
+"""Letters that tell the name of a territory and its adjectives, in any case: Austria is not Australia."""
+
+FEWEST_STEM_LETTERS: Final = 4
+LONGEST_ENDING: Final = 6
+"""Letters that are left of a name without an ending, at least, and of the ending, at most."""
 
 _MARKS: Final = "\u0300-\u036f"
 _WORD = re.compile(
@@ -80,16 +87,33 @@ class NameWord(NamedTuple):
     """Whether it is the first of a sentence, a line, a list item, the cell of a table, or behind a bold label."""
     apart: bool
     """Whether a sign that ends or parts a phrase stands between it and the word before."""
+    start: int
+    """Where it begins in the text's NFKC form."""
+    sign: str = ""
+    """The sign before it, a blank between them aside: "°" of °F."""
 
     @property
     def name_stem(self) -> str:
-        """What most forms of one name have in common."""
-        return self.key[:STEM_LETTERS]
+        """What the names of a territory and its adjectives have in common."""
+        return self.key[:TERRITORY_LETTERS]
 
-    @property
-    def name_stems(self) -> tuple[str, str]:
-        """What two forms of one name have in common, one or the other: an ending may belong to the name (Adam)."""
-        return self.letters[:STEM_LETTERS], self.key[:STEM_LETTERS]
+    def list_forms(self, endings: Collection[str]) -> set[str]:
+        """Return what forms of one name have in common: it, and what is left of it without an ending.
+
+        An ending may belong to the name (Adam), so that it is also compared with its own.
+
+        Args:
+            endings: of names and their adjectives in a language; five letters tell a name where none are known.
+        """
+        if not endings:
+            return {self.letters[:STEM_LETTERS], self.key[:STEM_LETTERS]}
+        longest = min(LONGEST_ENDING, len(self.letters) - FEWEST_STEM_LETTERS)
+        without = {
+            self.letters[:-length]
+            for length in range(1, longest + 1)
+            if self.letters[-length:] in endings and not (self.letters[-length:] == "n" and self.letters[-2:] != "an")
+        }
+        return without | {self.letters, self.key}
 
     @property
     def is_capitalised(self) -> bool:
@@ -127,7 +151,7 @@ def split_name_words(text: str) -> tuple[NameWord, ...]:
         else:
             opens = not found or _is_sentence_opening(gap, found[-1])
             apart = opens or _APART.search(gap) is not None
-        found.append(NameWord(word, *_normalise_name(word), opens, apart))
+        found.append(NameWord(word, *_normalise_name(word), opens, apart, start, gap.rstrip()[-1:]))
     return tuple(found)
 
 

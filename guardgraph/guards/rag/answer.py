@@ -85,23 +85,32 @@ def check_cited_links(answer: str, *, question: str, chunks: Sequence[ContextChu
     )
 
 
-def check_cited_numbers(answer: str, *, question: str, chunks: Sequence[ContextChunk]) -> None:
+def check_cited_numbers(
+    answer: str, *, question: str, chunks: Sequence[ContextChunk], documents: int = 0, derive: bool = True
+) -> None:
     """Refuse an answer that states a number which neither a cited chunk nor the question has.
 
     Args:
         answer: the answer's text.
         question: the user's question.
         chunks: the chunks that the answer cites.
+        documents: how many chunks the answerer was shown; an answer may speak of "Document 2".
+        derive: whether what follows from the numbers of the chunks may be said.
 
     Raises:
         Stop: ``invalid_answer:unsupported_number``.
     """
-    from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported  # the largest part of an import
+    from guardgraph.guards.facts import (  # the largest part of an import
+        facts_in_text,
+        facts_in_texts,
+        unsupported_of_answer,
+    )
 
     licence = facts_in_text(question)
     for chunk in chunks:
         licence |= facts_in_texts(chunk[name] for name in ("text", "title", "section", "updated_at"))
-    if missing := unsupported(facts_in_text(answer), licence).numbers:
+    texts = [chunk["text"] for chunk in chunks]
+    if missing := unsupported_of_answer(answer, licence, texts=texts, documents=documents, derive=derive).numbers:
         raise Stop("invalid_answer:unsupported_number", unsupported=list(missing))
 
 

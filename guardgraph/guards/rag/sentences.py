@@ -133,7 +133,8 @@ def _check_sentence_support(
 ) -> None:
     """Hold sentences that cite the same together: the chunks are read once, and more words tell the language."""
     if policy.check_numbers:
-        check_cited_numbers(said, question=question, chunks=cited)
+        may_derive = policy.derived == "allow"
+        check_cited_numbers(said, question=question, chunks=cited, documents=len(packed), derive=may_derive)
     if policy.check_names:
         known = policy.known_names
         check_cited_names(said, question=question, chunks=cited, packed=packed, known_names=known, within=within)

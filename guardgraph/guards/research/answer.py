@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported
+from guardgraph.guards.facts import facts_in_texts, unsupported_of_answer
 from guardgraph.guards.links import check_links
 from guardgraph.guards.names import find_unsupported_names
 from guardgraph.guards.stop import Stop, shown_name
@@ -96,20 +96,26 @@ def check_answer_links(
     check_links([answer["answer"]], "invalid_answer", cited=[question, *cited], policy=policy, known_names=known)
 
 
-def check_answer_facts(answer: ResearchAnswer, *, notes: Sequence[Note], regions: Sequence[str]) -> None:
+def check_answer_facts(
+    answer: ResearchAnswer, *, notes: Sequence[Note], regions: Sequence[str], derive: bool = True
+) -> None:
     """Check that the answer's facts are in the claims or quotes of the notes that it cites.
 
     Args:
         answer: the answer of `parse_research_answer`.
         notes: the verified notes.
         regions: region names to watch for.
+        derive: whether what follows from the numbers of the notes may be said.
 
     Raises:
         Stop: ``invalid_answer:unsupported_number`` with the sorted `unsupported` facts.
     """
     cited = select_cited_notes(notes, answer["citations"])
-    licence = facts_in_texts([text for note in cited for text in (note["claim"], note["quote"])], regions=regions)
-    if missing := unsupported(facts_in_text(answer["answer"], regions=regions), licence):
+    texts = [text for note in cited for text in (note["claim"], note["quote"])]
+    licence = facts_in_texts(texts, regions=regions)
+    if missing := unsupported_of_answer(
+        answer["answer"], licence, texts=texts, documents=len(notes), derive=derive, regions=regions
+    ):
         raise Stop("invalid_answer:unsupported_number", unsupported=missing.all())
 
 

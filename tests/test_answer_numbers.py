@@ -1,0 +1,205 @@
+"""What an answer counts, numbers and works out in its own words: what is supported, and what stays a claim."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rag_agents import INTENT, POLICY, agent_with
+
+from guardgraph import RagPolicy, ResearchPolicy
+from guardgraph.guards.facts import facts_in_text, unsupported_of_answer
+
+
+def missing(answer: str, source: str, *, documents: int = 0, derive: bool = True) -> list[str]:
+    """Return the numbers of an answer that a source does not support."""
+    licence = facts_in_text(source)
+    return list(unsupported_of_answer(answer, licence, texts=[source], documents=documents, derive=derive).numbers)
+
+
+def cases(text: str) -> list[tuple[str, str]]:
+    """Return an answer and a source for each line."""
+    return [tuple(part.strip() for part in line.split("<-")) for line in text.strip().split("\n")]  # type: ignore[misc]
+
+
+OWN_COUNTS = """
+    The two bridges were closed. <- The Elm Bridge and the Oak Bridge were closed.
+    It names three old ferry pilots. <- Ann, Bob and Cid were pilots of the ferry.
+    Both texts describe two sisters. <- Ida and Eva are sisters.
+    There are two rivers. The second is the Ouse. <- The Aire and the Ouse meet there.
+    The first, Ida, was a nurse. <- Ida was a nurse, and Eva a pilot.
+    Two bridges were closed. The second bridge was the Oak Bridge. <- The Elm Bridge was closed, then the Oak Bridge.
+"""
+
+
+@pytest.mark.parametrize(("answer", "source"), cases(OWN_COUNTS))
+def test_what_an_answer_counts_itself(answer, source):
+    """Small counts of what the source names, and which of them is meant, are no facts of the source."""
+    assert missing(answer, source) == []
+
+
+COUNTS_OF_SOURCES = """
+    The two bridges were closed. <- Three bridges were closed.
+    The plan has two bridges. <- Bridges: 5
+    The plan has two bridges. <- | Bridges | 5 |
+    The plan has two bridges. <- {"max_bridges": 5}
+    It has two old bridges. <- It has 7 bridges.
+    It was two visits. <- The visits were made thrice a year.
+    It allows two retries. <- It retries.
+    It needs two approvals. <- Approvals are needed.
+    Take two tablets. <- Take the tablets.
+    There are at most two bridges. <- There are bridges.
+    It is limited to two bridges. <- There are bridges.
+    There are 2 bridges. <- The Elm Bridge and the Oak Bridge.
+    There are four bridges. <- There are bridges.
+    It took two hours. <- It took long.
+    It costs two dollars. <- It costs something.
+    She won the second race. <- She won a race.
+    It was the first bridge over the Aire. <- It was a bridge over the Aire.
+    It came in second. <- It came in.
+    It was built in the first half of the year. <- It was built that year.
+"""
+
+
+@pytest.mark.parametrize(("answer", "source"), cases(COUNTS_OF_SOURCES))
+def test_a_count_that_is_a_claim(answer, source):
+    """A small number is a fact where the source counts otherwise, where it limits or measures, and in digits."""
+    assert missing(answer, source) != []
+
+
+def test_documents_that_the_writer_was_shown():
+    """A number behind "Document" names one of the documents that were shown, and no other."""
+    answer = "According to Document 2, the bridge is closed."
+    assert missing(answer, "The bridge is closed.", documents=2) == []
+    assert missing(answer, "The bridge is closed.", documents=1) == ["2"]
+    assert missing("Lane 2 is closed.", "The bridge is closed.", documents=6) == ["2"]
+
+
+FOLLOWS = """
+    It cost over €2.3 million. <- It cost €2,345,678.
+    It cost about €2.3 million. <- It cost €2,345,678.
+    It cost nearly €2.4 million. <- It cost €2,345,678.
+    Roughly 4,600 people came. <- 4,583 people came.
+    4,600 people came. <- 4,583 people came.
+    It grew by about 12 percent. <- It grew by 12.3 percent.
+    The bridge is 97 m long. <- The bridge is 318 ft long.
+    It weighs about 5 kg. <- It weighs 11 lb.
+    The bridges have 9 arches in total. <- The Elm Bridge has 5 arches and the Oak Bridge 4 arches.
+    Together they weigh 12 tonnes. <- One weighs 5 tonnes. The other weighs 7 tonnes.
+    It is 40 m longer. <- The old one is 80 m long. The new one is 120 m long.
+    20 % of the bridges are closed. <- 8 of the 40 bridges are closed.
+    She was mayor for 12 years. <- She was mayor from 1961 to 1973.
+    She died aged 71. <- Born on 3 May 1901, she died on 9 June 1972.
+    It was built in the 19th century. <- It was built in 1887.
+    It stood for over a decade. <- It was built in 1970 and fell in 1983.
+"""
+
+
+@pytest.mark.parametrize(("answer", "source"), cases(FOLLOWS))
+def test_what_follows_from_a_source(answer, source):
+    """A rounding, a converted unit, a sum, a share and a span are said, where the answer says that they are one."""
+    assert missing(answer, source) == []
+    assert missing(answer, source, derive=False) != []
+
+
+DOES_NOT_FOLLOW = """
+    It cost over €2.4 million. <- It cost €2,345,678.
+    It cost €2.5 million. <- It cost €2,345,678.
+    It cost nearly €2.3 million. <- It cost €2,345,678.
+    4,600 people came. <- 4,583 dogs came.
+    It is up 99.9 % of the time. <- It is up 99.95 % of the time.
+    It is up over 99 % of the time. <- It is up 99.95 % of the time.
+    A ticket costs about $20. <- A ticket costs $19.90.
+    The dose is about 250 mg. <- The dose is 248 mg.
+    The limit is about 5,000 requests. <- The limit is 4,990 requests.
+    Use version 3.1. <- Use version 3.10.
+    It was about 1990. <- It was in 1991.
+    About 60 people came. <- 47 people came.
+    It weighs about 2 kg. <- It weighs 3 lb.
+    The bridges have 9 arches. <- The Elm Bridge has 5 arches and the Oak Bridge 4 arches.
+    They have 9 arches in total. <- The Elm Bridge has 5 arches and the Oak Bridge 4 lamps.
+    They have 9 in total. <- One has 5 and the other has 4.
+    It is 30 m longer. <- The old one is 80 m long. The new one is 120 m long.
+    It is $80 cheaper, which is less. <- It costs $100. It has cost $180, and $20 is the fee.
+    20 % of the ferries are closed. <- 8 of the 40 bridges are closed.
+    The total is 3934. <- It was so in 1961 and in 1973.
+    She was mayor for 13 years. <- She was mayor from 1961 to 1973.
+    She had 12 years of school. <- She was mayor from 1961 to 1973.
+    It was built in the 18th century. <- It was built in 1887.
+    It has 5 seats. <- | Seats | 3 | and 2 more
+"""
+
+
+@pytest.mark.parametrize(("answer", "source"), cases(DOES_NOT_FOLLOW))
+def test_what_does_not_follow(answer, source):
+    """Prices, doses, limits, versions and high shares are said as they stand, and no sum is made of bare numbers."""
+    assert missing(answer, source) != []
+
+
+@given(st.integers(1_000_000, 99_000_000), st.integers(1, 9))
+def test_millions_are_rounded_to_the_digits_shown(amount, tenths):
+    """A number of millions is supported by what rounds to it and by nothing else."""
+    said = round(amount / 100_000) / 10
+    source = f"The bridge took {amount} bricks."
+    right, wrong = (
+        f"It took about {said} million bricks.",
+        f"It took about {said + tenths / 10 + 0.1:.1f} million bricks.",
+    )
+    assert missing(right, source) == []
+    assert missing(wrong, source) != []
+
+
+@given(st.integers(1200, 1990), st.integers(2, 90), st.integers(1, 3))
+def test_a_span_is_the_one_between_its_dates(year, length, off):
+    """Years between two dates are supported where they are said to be a span, and no other number is."""
+    source = f"She was mayor from {year} to {year + length}."
+    assert missing(f"She was mayor for {length} years.", source) == []
+    assert missing(f"She was mayor for {length + off} years.", source) != []
+
+
+@given(st.lists(st.sampled_from(["7 m", "three dogs", "1999", "90 %", "€5 million", "v2.1", "Document 9"]), max_size=9))
+def test_nothing_is_excused_that_another_setting_refuses(pieces):
+    """What an answer may say when nothing is derived, it may say when something is."""
+    answer = "A total of about " + " and more than ".join(pieces)
+    strict = missing(answer, "It has 5 m, 2 m, 3 cats and 1989.", derive=False)
+    assert set(missing(answer, "It has 5 m, 2 m, 3 cats and 1989.")) <= set(strict)
+
+
+HOSTILE = ["3p per vote and 4p ", "2009 L'A ", "two dogs ", "about 7 km more ", "for 9 years, ", "Document 8 ", "2-0 "]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_an_answer_is_read_in_linear_time(piece):
+    """Four times the text takes about four times as long."""
+    spent = []
+    for chars in (8_000, 32_000):
+        answer, source = piece * (chars // len(piece)), "Seats: 5 km in 1990. " * (chars // 21)
+        licence = facts_in_text(source)
+        begun = time.thread_time()
+        unsupported_of_answer(answer, licence, texts=[source])
+        spent.append(time.thread_time() - begun)
+    assert spent[1] < 10 * spent[0] + 0.2
+
+
+def test_a_policy_that_refuses_what_is_derived():
+    """`derived` is on by default; a run's context can switch it off, never on."""
+    chunk = {"doc_id": "a", "source": "support_policy", "text": "The Elm Bridge took 2,345,678 bricks.", "score": 0.9}
+    answer = {"answer": "The Elm Bridge took over 2.3 million bricks.", "citations": ["a"]}
+    allows, refuses = (
+        agent_with(chunk, plan=INTENT, answer=answer, policy=POLICY.model_copy(update={"derived": derived}))
+        for derived in ("allow", "refuse")
+    )
+    asked = {"question": "How many bricks?"}
+    tighter, looser = ({"policy": {"derived": derived}} for derived in ("refuse", "allow"))
+    assert allows.invoke(asked)["stop_reason"] == "success"
+    for graph, context in ((refuses, None), (allows, tighter), (refuses, looser)):
+        assert graph.invoke(asked, context=context)["unsupported"] == ["2.3 million"]
+
+
+@pytest.mark.parametrize("policy", [RagPolicy, ResearchPolicy])
+def test_the_setting_leaves_older_fingerprints_as_they_were(policy):
+    """A policy that says what 0.6 said has the hash and the recording that it had."""
+    assert "derived" not in policy(derived="refuse").recorded()
+    assert policy(derived="allow").fingerprint == policy().fingerprint != policy(derived="refuse").fingerprint
