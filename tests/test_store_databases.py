@@ -228,7 +228,7 @@ def _torn(file):
         (_text, "an SQLite database is required; file is not a database"),
         (_newer, "a store of version 2 is required; it has version 3"),
         (_torn, "it lacks tables: guardgraph_callers"),
-        (_watched, "a store without triggers or rules is required; it has keeps_a_copy"),
+        (_watched, "a store without triggers, rules, inheritance and row security is required; it has keeps_a_copy"),
     ],
 )
 def test_what_is_no_store_of_this_version_is_left_alone(url, tmp_path, spoil, message):
@@ -269,10 +269,26 @@ def test_a_rule_on_a_table_of_postgres_is_refused(server, database):
         connection.execute(
             "CREATE RULE keeps_a_copy AS ON INSERT TO guardgraph_contents DO ALSO INSERT INTO copies VALUES (NEW.*)"
         )
-    with pytest.raises(ConfigurationError, match="a store without triggers or rules is required; it has keeps_a_copy"):
+    with pytest.raises(ConfigurationError, match="inheritance and row security is required; it has keeps_a_copy"):
         sql_store(database).record(recording(2))
     beside = sql_store(new_database(server))  # the tables of somebody else in the same database
     assert beside.record(recording(1))["seq"] == 1
+
+
+@pytest.mark.parametrize(
+    ("between", "named"),
+    [
+        ("CREATE TABLE copies () INHERITS (guardgraph_contents)", "inheritance of guardgraph_contents"),
+        ("ALTER TABLE guardgraph_entries ENABLE ROW LEVEL SECURITY", "row security of guardgraph_entries"),
+    ],
+)
+def test_tables_of_postgres_that_show_more_or_less_than_was_appended_are_refused(database, between, named):
+    """A table that inherits holds rows of nobody's, and row security hides some: neither is a store."""
+    sql_store(database).record(recording(1))
+    with psycopg.connect(database.replace("+psycopg", "")) as connection:
+        connection.execute(between)
+    with pytest.raises(ConfigurationError, match=f"inheritance and row security is required; it has {named}"):
+        sql_store(database).record(recording(2))
 
 
 def test_a_trigger_that_came_later_is_named_where_it_counts(each):
@@ -285,7 +301,7 @@ def test_a_trigger_that_came_later_is_named_where_it_counts(each):
     with store.database.get_database_engine(makes=False).connect() as connection:
         connection.exec_driver_sql(trigger)
     for use in (store.verify, lambda: store.erase(recording(1)["run_id"], by="me")):
-        with pytest.raises(ConfigurationError, match="without triggers or rules is required; it has keeps_a_copy"):
+        with pytest.raises(ConfigurationError, match="inheritance and row security is required; it has keeps_a_copy"):
             use()
     assert store.read(recording(1)["run_id"]).recording == recording(1)
 

@@ -12,14 +12,19 @@ TABLES = {1: {*METADATA.tables} - {OPEN.name}, VERSION: {*METADATA.tables}}
 FOUND = "guardgraph's tables"
 """What a connection is told of a store whose version has to be looked at anew each time."""
 
-_TRIGGERS = {
+_BETWEEN = {
     "sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger'",
-    "postgresql": "WITH ours AS (SELECT oid FROM pg_class "
+    "postgresql": "WITH ours AS (SELECT oid, relname, relrowsecurity FROM pg_class "
     "WHERE relkind IN ('r', 'p') AND starts_with(relname, 'guardgraph_') AND pg_table_is_visible(oid)) "
     "SELECT tgname FROM pg_trigger JOIN ours ON ours.oid = tgrelid WHERE NOT tgisinternal "
-    "UNION ALL SELECT rulename FROM pg_rewrite JOIN ours ON ours.oid = ev_class",
+    "UNION ALL SELECT rulename FROM pg_rewrite JOIN ours ON ours.oid = ev_class "
+    "UNION ALL SELECT 'inheritance of ' || relname FROM pg_inherits JOIN ours ON ours.oid IN (inhparent, inhrelid) "
+    "UNION ALL SELECT 'row security of ' || relname FROM ours WHERE relrowsecurity",
 }
-"""What names the triggers and rules on a store's tables: it has none, and one could keep a copy of what is erased."""
+"""What names whatever stands between a store and its tables: a trigger or a rule could keep a copy of what is erased, a
+table that inherits hold rows that nobody appended, row security hide some."""
+
+_PLAIN = "without triggers, rules, inheritance and row security"
 
 
 class Missing(StoreError):
@@ -31,7 +36,7 @@ def check_store_schema(connection: Connection, shown: str) -> int:
 
     Raises:
         Missing: the database is empty.
-        ConfigurationError: it holds something else, a store of another version, or triggers or rules.
+        ConfigurationError: it holds something else, a store of another version, or something stands before its tables.
     """
     names = {*inspect(connection).get_table_names()}
     ours = names & {*METADATA.tables}
@@ -48,10 +53,8 @@ def check_store_schema(connection: Connection, shown: str) -> int:
         raise ConfigurationError(f"{shown}: it lacks tables: {', '.join(sorted(missing))}")
     if more := ours - TABLES[version]:
         raise ConfigurationError(f"{shown}: of version {version}, it has tables of another: {', '.join(sorted(more))}")
-    if triggers := sorted(connection.scalars(text(_TRIGGERS[connection.dialect.name]))):
-        raise ConfigurationError(
-            f"{shown}: a store without triggers or rules is required; it has {', '.join(triggers):.200}"
-        )
+    if between := sorted(connection.scalars(text(_BETWEEN[connection.dialect.name]))):
+        raise ConfigurationError(f"{shown}: a store {_PLAIN} is required; it has {', '.join(between):.200}")
     return version
 
 
