@@ -80,7 +80,7 @@ class _Denial(NamedTuple):
     *Not until May* is *in May*, *not all* is *some*."""
 
 
-class _Read(NamedTuple):
+class _ComparedSentence(NamedTuple):
     """A sentence as it is compared."""
 
     text: str
@@ -123,7 +123,7 @@ def find_turned_sentence(answer: str, sources: Iterable[str], *, question: str =
         question: the user's question. One that can be answered by yes or no says nothing.
     """
     sources = list(sources)
-    by_language: dict[str, list[_Read]] = defaultdict(list)
+    by_language: dict[str, list[_ComparedSentence]] = defaultdict(list)
     for text in sources:
         language = detect_language(text) or DEFAULT_LANGUAGE
         if language in load_word_lists("opposites"):
@@ -150,22 +150,22 @@ def _is_asked_of_fact(sentence: str, language: str) -> bool:
     return not _load_lexicon(language).asking.isdisjoint(_split_tokens(sentence)[:3])
 
 
-class _Index(NamedTuple):
-    sentences: Sequence[_Read]
+class _SentenceIndex(NamedTuple):
+    sentences: Sequence[_ComparedSentence]
     places: Mapping[str, Sequence[int]]
     """For each content word the sentences that have it."""
 
 
-def _index_sentences(sentences: Sequence[_Read]) -> _Index:
+def _index_sentences(sentences: Sequence[_ComparedSentence]) -> _SentenceIndex:
     places: dict[str, list[int]] = defaultdict(list)
     for at, sentence in enumerate(sentences):
         for key in sentence.content:
             if len(places[key]) < _MOST_LISTED:
                 places[key].append(at)
-    return _Index(sentences, places)
+    return _SentenceIndex(sentences, places)
 
 
-def _find_contradicted(sentence: _Read, index: _Index) -> _Read | None:
+def _find_contradicted(sentence: _ComparedSentence, index: _SentenceIndex) -> _ComparedSentence | None:
     """Return the source sentence that a sentence turns round, None where one says the same."""
     wanted = sentence.content
     least = max(LEAST_WORDS, LEAST_SHARE * len(wanted))
@@ -186,7 +186,7 @@ def _find_contradicted(sentence: _Read, index: _Index) -> _Read | None:
     return turned
 
 
-def _is_of_another(one: _Read, at: int, pairs: Sequence[tuple[int, int]], index: _Index) -> bool:
+def _is_of_another(one: _ComparedSentence, at: int, pairs: Sequence[tuple[int, int]], index: _SentenceIndex) -> bool:
     """Say whether a sentence names another thing where a source names its own: one that other sentences tell of.
 
     *Gold includes a lounge, Silver does not*: what is said of Gold contradicts nothing that is said of Silver.
@@ -201,7 +201,7 @@ def _is_of_another(one: _Read, at: int, pairs: Sequence[tuple[int, int]], index:
     return False
 
 
-def _is_same_matter(one: _Read, other: _Read, pairs: Sequence[tuple[int, int]]) -> bool:
+def _is_same_matter(one: _ComparedSentence, other: _ComparedSentence, pairs: Sequence[tuple[int, int]]) -> bool:
     """Say whether three quarters of a sentence are three quarters of a stretch of the other."""
     met = sum(one.words[here].is_content for here, _ in pairs)
     if met < LEAST_WORDS:
@@ -214,7 +214,7 @@ def _count_content(words: Iterable[_Word]) -> int:
     return sum(word.is_content for word in words)
 
 
-def _is_turned(one: _Read, other: _Read, pairs: Sequence[tuple[int, int]]) -> bool | None:
+def _is_turned(one: _ComparedSentence, other: _ComparedSentence, pairs: Sequence[tuple[int, int]]) -> bool | None:
     """Say whether sentences of one matter differ in an odd number of negations and opposites; None where in doubt."""
     opposites = sum(one.words[here].side * other.words[there].side < 0 for here, there in pairs)
     ours = _count_denials(one, other, [here for here, _ in pairs])
@@ -222,7 +222,7 @@ def _is_turned(one: _Read, other: _Read, pairs: Sequence[tuple[int, int]]) -> bo
     return None if ours is None or theirs is None else (opposites + ours + theirs) % 2 == 1
 
 
-def _count_denials(sentence: _Read, other: _Read, shared: Sequence[int]) -> int | None:
+def _count_denials(sentence: _ComparedSentence, other: _ComparedSentence, shared: Sequence[int]) -> int | None:
     """Count the negations of shared words; None where one in the stretch denies a word that the other has not."""
     count = 0
     for denial in sentence.denials:
@@ -330,9 +330,9 @@ def _index_opposites(lines: Sequence[str], exact: int, language: str) -> dict[st
 
 
 @remember_by_text(texts=64, chars=4000)
-def _read_sentences(text: str, language: str) -> tuple[_Read, ...]:
+def _read_sentences(text: str, language: str) -> tuple[_ComparedSentence, ...]:
     """Return the sentences of a text as they are compared; parts of one that is very long."""
-    found = list[_Read]()
+    found = list[_ComparedSentence]()
     is_cased = text != text.lower()  # else a line that begins in lower case need not go on with the one before
     for whole in split_sentences(unwrap_text_lines(text) if is_cased else text):
         for sentence in _SPACED_END.split(whole):
@@ -354,7 +354,7 @@ def _spell_out_negation(match: re.Match[str]) -> str:
     return f"{_FULL[match[1].lower()] if match[1] else match[2]} not"
 
 
-def _read_tokens(tokens: Sequence[str], language: str) -> _Read:
+def _read_tokens(tokens: Sequence[str], language: str) -> _ComparedSentence:
     words, denials, kinds = list[_Word](), list[tuple[int, str]](), set[str]()
     stops, runs, at = set[int](), set[int](), 0
     while at < len(tokens):
@@ -378,7 +378,7 @@ def _read_tokens(tokens: Sequence[str], language: str) -> _Read:
     if "waiting" in kinds:
         denials = [(place, needs or "waiting") for place, needs in denials]
     reached = _find_reaches(words, denials, stops, runs | stops, is_twice=language in _DENIED_TWICE)
-    return _Read("", tuple(words), tuple(reached), frozenset(kinds))
+    return _ComparedSentence("", tuple(words), tuple(reached), frozenset(kinds))
 
 
 class _Token(NamedTuple):
@@ -387,7 +387,7 @@ class _Token(NamedTuple):
     word: _Word | None
     """None of a mark and of a small word."""
     kind: str
-    """One of the kinds of `_Read`, or none."""
+    """One of the kinds of `_ComparedSentence`, or none."""
     phrases: Sequence[tuple[tuple[str, ...], bool]]
     """The phrases that begin with it."""
     is_mark: bool

@@ -81,7 +81,7 @@ Needs: TypeAlias = Generator[Need, Any, T]
 
 
 @dataclass(frozen=True)
-class Place:
+class KeptPlace:
     """The checkpoint on which a node works: what is kept beside it is there when the node runs again."""
 
     saver: BaseCheckpointSaver[Any]
@@ -90,7 +90,7 @@ class Place:
     """Of the graphs around: without them, a resume would not come back here."""
 
 
-def locate_node_checkpoint(config: Any) -> Place | None:
+def locate_node_checkpoint(config: Any) -> KeptPlace | None:
     """Return the checkpoint on which a node works, by its configuration; None where no checkpointer keeps the run."""
     configurable = (config or {}).get("configurable") or {}
     saver, ids = configurable.get(CHECKPOINTER), configurable.get(CHECKPOINT_MAP)
@@ -108,7 +108,7 @@ def locate_node_checkpoint(config: Any) -> Place | None:
         for namespace, checkpoint in ids.items()
     }
     here = places.pop(own, None)
-    return None if here is None else Place(saver, here, tuple(places.values()))
+    return None if here is None else KeptPlace(saver, here, tuple(places.values()))
 
 
 def compute_effect_key(request: str, asked: Asked) -> str:
@@ -275,7 +275,7 @@ def _are_outer_checkpoints_kept(session: Session) -> Needs[bool]:
 
     The graph around chooses when: before its nodes run, while they run, or when it has ended.
     """
-    place: Place = session.place
+    place: KeptPlace = session.place
     if session.anchored is None:
         left = 0.0 if session.outer_durability == "exit" else _WAIT
         for config in place.around:

@@ -124,7 +124,7 @@ class Session:
         self.resumable = True
         """Whether a checkpointer keeps the run while it waits."""
         self.place: Any = None
-        """The checkpoint on which a node works that may change something outside; see `effects.Place`."""
+        """The checkpoint on which a node works that may change something outside; see `effects.KeptPlace`."""
         self.outer_durability: str | None = None
         """When the graph around keeps its steps, where it says it."""
         self.outer_visit = ""

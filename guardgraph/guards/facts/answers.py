@@ -13,7 +13,7 @@ from typing import Any, Final
 from guardgraph.guards.facts.derived import Derivations, cover_word_forms, list_counted_nouns
 from guardgraph.guards.facts.grammar import FUNCTION_WORDS
 from guardgraph.guards.facts.keys import find_incident_id_facts, find_severity_facts
-from guardgraph.guards.facts.numbers import Found, NumberSentence, read_number_sentences
+from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence, read_number_sentences
 from guardgraph.guards.facts.quantities import PLAIN
 from guardgraph.guards.facts.spelling import drop_invisible_characters
 from guardgraph.guards.facts.tokens import Token
@@ -114,7 +114,7 @@ class _Sources:
         return Derivations(self._sentences)
 
 
-def _list_label_words(tokens: Sequence[Token], each: Found) -> Iterator[str]:
+def _list_label_words(tokens: Sequence[Token], each: FoundNumber) -> Iterator[str]:
     """Yield the words of a label before a number: of `Seats: 3`, `Seats | 3` and `"max_seats": 3`."""
     at = each.first - 1
     if at < 0 or tokens[at].text not in _LABEL_SIGNS:
@@ -131,7 +131,7 @@ def _is_noun(token: Token) -> bool:
     return token.lower.replace("_", "").isalpha() and token.lower not in FUNCTION_WORDS
 
 
-def _is_small_count(tokens: Sequence[Token], each: Found, sources: _Sources) -> bool:
+def _is_small_count(tokens: Sequence[Token], each: FoundNumber, sources: _Sources) -> bool:
     """Say whether "two" or "three" only counts what an answer speaks of: "two fighters", of two that are named."""
     value, hit = each.readings[0] if each.readings else None, each.hit
     if (
@@ -152,7 +152,7 @@ def _is_small_count(tokens: Sequence[Token], each: Found, sources: _Sources) -> 
     )
 
 
-def _is_one_of_counted(tokens: Sequence[Token], each: Found, counted: Collection[str]) -> bool:
+def _is_one_of_counted(tokens: Sequence[Token], each: FoundNumber, counted: Collection[str]) -> bool:
     """Say whether "first" or "second" is one of what an answer counted: "The second is …", "the second transfer"."""
     value = each.readings[0] if each.readings else None
     if not isinstance(value, Ordinal) or value.place not in (1, 2) or tokens[each.first].word[:1].isdecimal():
@@ -166,7 +166,7 @@ def _is_one_of_counted(tokens: Sequence[Token], each: Found, counted: Collection
     return not cover_word_forms([following.lower]).isdisjoint(counted)
 
 
-def _is_shown_document(tokens: Sequence[Token], each: Found, documents: int) -> bool:
+def _is_shown_document(tokens: Sequence[Token], each: FoundNumber, documents: int) -> bool:
     """Say whether a number names one of the documents that the writer was shown: "Document 2"."""
     numbers: list[int | str] = [value.number for value in each.readings if isinstance(value, Named | Label)]
     if each.hit is not None and each.hit.measures is PLAIN:

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from guardgraph.guards.facts.grammar import FUNCTION_WORDS
 from guardgraph.guards.facts.moments import Date
-from guardgraph.guards.facts.numbers import Found, NumberSentence
+from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence
 from guardgraph.guards.facts.quantities import is_plural_noun
 from guardgraph.guards.facts.tokens import Token
 from guardgraph.guards.facts.units import CURRENCIES, SCALES
@@ -142,7 +142,7 @@ class Derivations:
     def __init__(self, texts: Sequence[Sequence[NumberSentence]]) -> None:
         self._texts = texts
 
-    def covers_number(self, sentence: NumberSentence, each: Found) -> bool:
+    def covers_number(self, sentence: NumberSentence, each: FoundNumber) -> bool:
         """Say whether a number of an answer follows from numbers of the texts, and is said so."""
         values = each.readings
         if any(isinstance(value, Ordinal) for value in values):
@@ -202,7 +202,7 @@ class Derivations:
             dict.fromkeys(pair for pair in islice(pairs, _MOST_PAIRS) if None not in (pair[0].year, pair[1].year))
         )
 
-    def _covers_century(self, tokens: Sequence[Token], each: Found) -> bool:
+    def _covers_century(self, tokens: Sequence[Token], each: FoundNumber) -> bool:
         place = next((value.place for value in each.readings if isinstance(value, Ordinal)), 0)
         if tokens[each.end].lower not in ("century", "centuries"):
             return False
@@ -243,7 +243,7 @@ def _read_amounts(sentence: NumberSentence) -> Iterator[_Said]:
                 yield _Said(value, cover_word_forms(list_counted_nouns(sentence.tokens, each.end)), words)
 
 
-def _read_claim(sentence: NumberSentence, each: Found, value: Quantity) -> _Claim | None:
+def _read_claim(sentence: NumberSentence, each: FoundNumber, value: Quantity) -> _Claim | None:
     tokens, hit = sentence.tokens, each.hit
     if value.amount <= 0 or value.otherwise:
         return None

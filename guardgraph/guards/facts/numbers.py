@@ -191,7 +191,7 @@ class Numbers(NamedTuple):
 _NO_NUMBERS: Final = Numbers()
 
 
-class Found(NamedTuple):
+class FoundNumber(NamedTuple):
     """A number and the tokens that it takes up."""
 
     readings: tuple[Value, ...]
@@ -249,9 +249,9 @@ class NumberSentence(NamedTuple):
     """A part of a text across which no number reaches."""
 
     tokens: list[Token]
-    found: list[Found]
+    found: list[FoundNumber]
 
-    def name_number(self, each: Found) -> Number:
+    def name_number(self, each: FoundNumber) -> Number:
         """Return one of its numbers as it was written."""
         return Number(shown_name(show_number_tokens(self.tokens, each.first, each.end)), each.readings)
 
@@ -282,8 +282,8 @@ def _read_sentence_numbers(part: str, language: str) -> Numbers:
 def _find_sentence_numbers(part: str, language: str) -> NumberSentence:
     tokens = translate_number_tokens(split_number_tokens(part), language)
     starts = [at for at, token in enumerate(tokens) if token.opens]
-    found: list[Found] = []
-    before = Found((), 0, 0)
+    found: list[FoundNumber] = []
+    before = FoundNumber((), 0, 0)
     for at in starts:
         now = _read_number_at(tokens, at, before) if at >= before.end else None
         if now is None:
@@ -295,10 +295,10 @@ def _find_sentence_numbers(part: str, language: str) -> NumberSentence:
     return NumberSentence(tokens, _share_list_rates(found))
 
 
-def _share_list_rates(found: list[Found]) -> list[Found]:
+def _share_list_rates(found: list[FoundNumber]) -> list[FoundNumber]:
     """Let amounts of money have the rate that was said before: "26p per vote for Labour and 43p for the Greens"."""
     rates: dict[str, Unit] = {}
-    shared: list[Found] = []
+    shared: list[FoundNumber] = []
     for each in found:
         hit = each.hit
         money = hit.measures[0][1].dimension if hit else ""
@@ -311,34 +311,34 @@ def _share_list_rates(found: list[Found]) -> list[Found]:
     return shared
 
 
-def _read_number_at(tokens: list[Token], at: int, before: Found) -> Found | None:
+def _read_number_at(tokens: list[Token], at: int, before: FoundNumber) -> FoundNumber | None:
     if tokens[at].identifier:
         name, claimed = read_identifier_fact(tokens[at])
-        return Found((name,), at, at + 1, role="claimed" if claimed else "implied")
+        return FoundNumber((name,), at, at + 1, role="claimed" if claimed else "implied")
     if (version := read_version_number(tokens, at)) is not None:
-        return Found((version,), at, at + 1, of="version")
+        return FoundNumber((version,), at, at + 1, of="version")
     of = read_number_label(tokens, at) or _share_number_label(tokens, at, before)
     if of and (labelled := _read_labelled_number(tokens, at, of)):
         return labelled
     for reader in choose_number_readers(tokens[at].text):
         if moment := reader(tokens, at):
-            return Found(moment[0], at, moment[1])
+            return FoundNumber(moment[0], at, moment[1])
     return _read_amount_at(tokens, at, before) or _read_unusual_number(tokens, at)
 
 
-def _read_unusual_number(tokens: list[Token], at: int) -> Found | None:
+def _read_unusual_number(tokens: list[Token], at: int) -> FoundNumber | None:
     if roman := read_roman_numeral(tokens, at):
-        return Found(roman, at, at + 1, role="claimed" if isinstance(roman[0], Label) else "numeral")
+        return FoundNumber(roman, at, at + 1, role="claimed" if isinstance(roman[0], Label) else "numeral")
     text = tokens[at].text
     if score := _SCORE.fullmatch(text):
-        return Found((Written(f"{int(score[1])}:{int(score[2])}"),), at, at + 1)
+        return FoundNumber((Written(f"{int(score[1])}:{int(score[2])}"),), at, at + 1)
     if begins_number_digits(text):
-        return Found((Written(text.translate(_UNWRITTEN).casefold()),), at, at + 1)
+        return FoundNumber((Written(text.translate(_UNWRITTEN).casefold()),), at, at + 1)
     said = read_implied_number(tokens, at)
-    return Found(said[0], at, said[1], role="implied") if said else None
+    return FoundNumber(said[0], at, said[1], role="implied") if said else None
 
 
-def _share_number_label(tokens: list[Token], at: int, before: Found) -> str:
+def _share_number_label(tokens: list[Token], at: int, before: FoundNumber) -> str:
     """Return the label that a number shares with the one before: "Sections 3 and 4", "pages 8-13"."""
     if not before.of or not before.readings:
         return ""
@@ -346,7 +346,7 @@ def _share_number_label(tokens: list[Token], at: int, before: Found) -> str:
     return before.of if joined else ""
 
 
-def _read_labelled_number(tokens: list[Token], at: int, of: str) -> Found | None:
+def _read_labelled_number(tokens: list[Token], at: int, of: str) -> FoundNumber | None:
     """Read the number behind a label; with a unit of its own it is an amount ("Section 3 hours")."""
     token = tokens[at]
     if token.identifier or read_roman_numeral(tokens, at):
@@ -354,18 +354,20 @@ def _read_labelled_number(tokens: list[Token], at: int, of: str) -> Found | None
     hit = read_quantity(tokens, at, at)
     if hit is None and token.text.isalpha():
         amount, end, _ = read_number_word(tokens, at)
-        return Found(_list_label_readings(of, str(amount), amount), at, end, of=of) if amount is not None else None
+        return (
+            FoundNumber(_list_label_readings(of, str(amount), amount), at, end, of=of) if amount is not None else None
+        )
     if hit is None:
         is_dotted = token.text.replace(".", "").isdecimal()
         return (
-            Found((make_number_label(of, token.text),), at, at + 1, of=of)
+            FoundNumber((make_number_label(of, token.text),), at, at + 1, of=of)
             if is_dotted and begins_number_digits(token.text)
             else None
         )
     if hit.measures is not PLAIN or (hit.per and not hit.counted):
         return None
     text = token.text if token.text.replace(".", "").isdecimal() else str(hit.amount)
-    return Found(_list_label_readings(of, text, hit.amount), at, hit.end, of=of)
+    return FoundNumber(_list_label_readings(of, text, hit.amount), at, hit.end, of=of)
 
 
 def _list_label_readings(of: str, text: str, amount: Amount) -> tuple[Value, ...]:
@@ -373,19 +375,19 @@ def _list_label_readings(of: str, text: str, amount: Amount) -> tuple[Value, ...
     return (make_number_label(of, text), *((Quantity(amount),) if of == "number" else ()))
 
 
-def _read_amount_at(tokens: list[Token], at: int, before: Found) -> Found | None:
+def _read_amount_at(tokens: list[Token], at: int, before: FoundNumber) -> FoundNumber | None:
     hit = read_quantity(tokens, at, before.end)
     if hit is None:
         amount, suffix = tokens[at].number or (None, "")
         if amount is None or suffix.lower() not in ORDINAL_SUFFIXES:
             return None
-        return Found((Quantity(amount, counted="surely"),), at, at + 1)  # "10x"
+        return FoundNumber((Quantity(amount, counted="surely"),), at, at + 1)  # "10x"
     readings: tuple[Value, ...] = hit.list_readings()
     if hit.measures[0][1] == ERAS["AD"] and (year := read_year_number(tokens, at)) is not None:
         readings = (*readings, Date(year))
     if hit.measures is PLAIN and hit.first == at and hit.end == at + 1 and not hit.bound:
         readings = _list_plain_number_readings(tokens, at, hit, readings)
-    return Found(readings, hit.first, hit.end, hit)
+    return FoundNumber(readings, hit.first, hit.end, hit)
 
 
 def _list_plain_number_readings(
@@ -401,7 +403,7 @@ def _list_plain_number_readings(
     return (*names, *readings[1:]) if names else readings
 
 
-def _join_number_range(tokens: list[Token], before: Found, now: Found) -> tuple[Found, Found]:
+def _join_number_range(tokens: list[Token], before: FoundNumber, now: FoundNumber) -> tuple[FoundNumber, FoundNumber]:
     """Let two ends of a range say for each other what is said once: "10-15 minutes", "1939-45", "October 8-13"."""
     behind = find_number_range_end(tokens, before.first, before.end)
     if behind is None or now.first != behind + (tokens[behind].lower == "the"):
@@ -438,7 +440,7 @@ _MOST_POINTS: Final = 200
 _SCORE: Final = re.compile(r"(\d{1,3})[-:](\d{1,3})")
 
 
-def _read_range_score(tokens: list[Token], before: Found, now: Found) -> _Score | None:
+def _read_range_score(tokens: list[Token], before: FoundNumber, now: FoundNumber) -> _Score | None:
     """Read two plain numbers as a score, which is said as "2-0", "2:0" and "2 to 0"."""
     one, other = before.hit, now.hit
     if one is None or other is None or before.of or one.measures is not PLAIN or other.measures is not PLAIN:
@@ -450,7 +452,7 @@ def _read_range_score(tokens: list[Token], before: Found, now: Found) -> _Score 
     return _Score(Written(f"{one.amount}:{other.amount}"), one.amount >= other.amount)
 
 
-def _read_range_day(found: Found) -> int | None:
+def _read_range_day(found: FoundNumber) -> int | None:
     """Return the day that a plain number or a place can be: "7" and "7th" in "7th to 26th of April"."""
     value = found.readings[0] if found.readings else None
     if isinstance(value, Ordinal):
@@ -460,7 +462,9 @@ def _read_range_day(found: Found) -> int | None:
     return found.hit.amount if 1 <= found.hit.amount <= 31 else None
 
 
-def _complete_day_range(tokens: list[Token], before: Found, now: Found, start: Date, day: int) -> tuple[Found, Found]:
+def _complete_day_range(
+    tokens: list[Token], before: FoundNumber, now: FoundNumber, start: Date, day: int
+) -> tuple[FoundNumber, FoundNumber]:
     if start.year is not None:
         return before, now
     at = now.end + (tokens[now.end].text == ",")
@@ -470,7 +474,7 @@ def _complete_day_range(tokens: list[Token], before: Found, now: Found, start: D
     return before._replace(readings=(start,)), now._replace(readings=(start._replace(day=day),), end=end)
 
 
-def _read_range_end_year(tokens: list[Token], before: Found, now: Found) -> int | None:
+def _read_range_end_year(tokens: list[Token], before: FoundNumber, now: FoundNumber) -> int | None:
     """Return the year that two digits end a range of years with: 1945 in "1939-45"."""
     year, text = read_year_number(tokens, before.end - 1), tokens[now.first].text
     joined = now.first == before.end or tokens[before.end].text in _DASHES
@@ -479,7 +483,7 @@ def _read_range_end_year(tokens: list[Token], before: Found, now: Found) -> int 
     return year // 100 * 100 + int(text) if int(text) > year % 100 else None
 
 
-def _share_range_unit(before: Found, one: Hit, now: Found, other: Hit) -> tuple[Found, Found]:
+def _share_range_unit(before: FoundNumber, one: Hit, now: FoundNumber, other: Hit) -> tuple[FoundNumber, FoundNumber]:
     """Find what both ends of a range are measured in: "10-15 minutes", "$5 to 10 million"."""
     if other.measures is PLAIN and (not other.counted and other.per is None):
         return before, now
@@ -502,5 +506,5 @@ def _share_range_unit(before: Found, one: Hit, now: Found, other: Hit) -> tuple[
     )
 
 
-def _filter_date_readings(found: Found) -> Iterator[Value]:
+def _filter_date_readings(found: FoundNumber) -> Iterator[Value]:
     return (value for value in found.readings if isinstance(value, Date))

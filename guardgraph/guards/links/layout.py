@@ -13,7 +13,7 @@ from guardgraph.guards.links.spelling import show_text
 from guardgraph.plain.memory import remember_by_text
 
 
-class Target(NamedTuple):
+class LinkTarget(NamedTuple):
     """Where a link of a text leads."""
 
     label: str
@@ -26,7 +26,7 @@ class Target(NamedTuple):
 class Layout(NamedTuple):
     """What Markdown makes of a text."""
 
-    targets: tuple[Target, ...]
+    targets: tuple[LinkTarget, ...]
     joined: str
     """The words as they stand beside each other, without the marks between them."""
     code: str
@@ -64,7 +64,7 @@ def lay_out_text(text: str) -> Layout:
     """Read a text as Markdown, in time that grows with its length and no faster."""
     if tangle := _find_tangle(text):
         return Layout((), text, "", text, tangle)
-    lines, targets, joined, code = text.split("\n"), list[Target](), list[str](), list[str]()
+    lines, targets, joined, code = text.split("\n"), list[LinkTarget](), list[str](), list[str]()
     for token in _make_markdown().parse(text):
         if token.level > _DEEPEST:
             return Layout((), text, "", text, token.content or token.markup)
@@ -92,18 +92,18 @@ def _read_words(item: Token) -> str:
     return "\n" if item.type in {"softbreak", "hardbreak"} else item.content
 
 
-def _list_targets(items: list[Token]) -> list[Target]:
+def _list_targets(items: list[Token]) -> list[LinkTarget]:
     """Return the links and images of a paragraph; a label has what stands between a link's ends."""
-    found, opened = list[Target](), list[tuple[str, int]]()
+    found, opened = list[LinkTarget](), list[tuple[str, int]]()
     words = [_read_words(item) for item in items]
     for at, item in enumerate(items):
         if item.type == "link_open":
             opened.append((str(item.attrs.get("href", "")), at))
         elif item.type == "link_close" and opened:
             address, start = opened.pop()
-            found.append(Target("".join(words[start:at]), address, False))
+            found.append(LinkTarget("".join(words[start:at]), address, False))
         elif item.type == "image":
-            found.append(Target(item.content, str(item.attrs.get("src", "")), True))
+            found.append(LinkTarget(item.content, str(item.attrs.get("src", "")), True))
     return found
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from guardgraph.guards.links.hosts import list_words
-from guardgraph.guards.links.layout import Layout, Target
+from guardgraph.guards.links.layout import Layout, LinkTarget
 from guardgraph.guards.links.spelling import decode_text, list_readings, show_text
 
 Markup: TypeAlias = Literal["html", "images", "scripts", "tangle"]
@@ -125,12 +125,14 @@ def _is_type(tag: re.Match[str], before: str) -> bool:
     return bool(_BEHIND_A_NAME.match(before)) and not tag["end"] and "=" not in tag["rest"] and "/" not in tag["rest"]
 
 
-def list_tag_targets(text: str) -> list[Target]:
+def list_tag_targets(text: str) -> list[LinkTarget]:
     """Return where the tags of a text lead, for a deployment whose policy allows them."""
-    found = list[Target]()
+    found = list[LinkTarget]()
     for tag in _TAG.finditer(text):
         for value in _VALUE.finditer(tag["rest"] or ""):
             if value["name"].casefold() in list_words("linking"):
                 written = value["two"] or value["one"] or value["bare"] or ""
-                found += [Target("", address.split()[0], False) for address in written.split(",") if address.strip()]
+                found += [
+                    LinkTarget("", address.split()[0], False) for address in written.split(",") if address.strip()
+                ]
     return found
