@@ -85,8 +85,12 @@ def _refuse_proposal(
 
 
 def _is_no_proposal(part: Part, state: JsonObject, stop: Stop) -> bool:
-    """Say whether a guard stops because the node in front of it brought no proposal to judge."""
-    return "refusal" in state or getattr(part.frame.catalogue.find(stop.reason), "family", None) == "llm"
+    """Say whether a guard stops because the node in front of it brought no proposal to judge.
+
+    What a list or an access rule denied to that node is another matter: it is the stop, which may withhold the rest.
+    """
+    family = getattr(part.frame.catalogue.find(stop.reason), "family", None)
+    return family == "llm" or ("refusal" in state and family in ("guard_error", "budget"))
 
 
 def _raise_node_refusal(part: Part, state: JsonObject) -> None:
