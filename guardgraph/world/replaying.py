@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 from guardgraph.plain.errors import InputError, NotRecorded
 from guardgraph.plain.json import JsonValue, NotJson
+from guardgraph.plain.version import is_version_before
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import RecordedCall, Recording, is_recorded_before
+from guardgraph.state.recording import RecordedCall, Recording
 from guardgraph.world.call import Asked, Performed
 from guardgraph.world.calls import (
     build_late_outcome,
@@ -101,7 +102,7 @@ class ReplayingWorld:
             (call["node"], call["visit"], call["number"]): (call, _read_recorded_call(at, call))
             for at, call in enumerate(recording["calls"])
         }
-        self.has_free_rounds = is_recorded_before(recording, (0, 8))
+        self.has_free_rounds = is_version_before(recording["guardgraph"], (0, 8))
         """Whether the run was made when a node might make any number of rounds of calls."""
         self.unasked = [call for call in recording["calls"] if call.get("unasked")]
         """Writes that no node asks for, since they were made before the run was resumed."""
