@@ -179,17 +179,23 @@ def test_where_no_other_proposal_comes_the_stop_is_the_refusal(second, why):
     assert result["path"][-1] == "stop_invalid_answer"
 
 
-def test_what_access_denies_to_a_repeated_ask_is_the_stop():
-    """Whoever goes on with another caller's run is told nothing of what was refused before, nor of what it was on."""
+@pytest.mark.parametrize("budget", [{}, {"max_seconds": 0.0}, {"max_visits": 1}, {"max_attempts": 1}])
+@pytest.mark.parametrize("second", ["generate", "answer_guard"])
+def test_what_access_denies_to_a_repeated_ask_is_the_stop(second, budget):
+    """Whoever goes on with another caller's run is told nothing of what was refused before, nor of what it was on.
+
+    A budget that lets nobody come to the access rule changes nothing, nor does a second ask that had failed by then.
+    """
     secret = "zanzibar-9173"
     found = [{**CANDIDATE, "text": f"P1 is {secret} within 15 minutes.", "tenant": "acme", "readers": ["user:ada"]}]
-    model = ScriptedChatModel(PLAN, {"answer": f"{secret} within 20 minutes.", "citations": ["a"]}, loop=True)
+    model = ScriptedChatModel(PLAN, {"answer": f"{secret} within 20 minutes.", "citations": ["a"]}, AssertionError())
     kept, thread = InMemorySaver(), {"configurable": {"thread_id": "1"}}
     graph = create_rag_agent(model, retriever=scripted_tool(found), checkpointer=kept, sources=["support_policy"])
     ada, eve = ({"caller": {"tenant": "acme", "user": name}} for name in ("ada", "eve"))
     assert halt_before(graph, QUESTION, thread, "generate", context=ada)
     assert halt_before(graph, None, thread, "generate", context=ada)
-    result = check_result(RAG_REASONS, graph.invoke(None, thread, context=eve))
+    assert second == "generate" or halt_before(graph, None, thread, second, context=ada)
+    result = check_result(RAG_REASONS, graph.invoke(None, thread, context={**eve, "budget": budget}))
     assert result["path"].count("generate") == 2
     assert result["stop_reason"] == "access_revoked"
     assert "attempts" not in result

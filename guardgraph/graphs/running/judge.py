@@ -54,7 +54,7 @@ def _pass_guard(
 ) -> JsonObject:
     item = part.declaration
     try:
-        _raise_node_refusal(part, state)
+        _raise_node_refusal(part, state, run, visit)
         if isinstance(run, Exception):
             raise run
         _check_input_size(part, state, run.budget.max_input_bytes)
@@ -93,15 +93,32 @@ def _is_no_proposal(part: Part, state: JsonObject, stop: Stop) -> bool:
     return family == "llm" or ("refusal" in state and family in ("guard_error", "budget"))
 
 
-def _raise_node_refusal(part: Part, state: JsonObject) -> None:
+def _raise_node_refusal(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> None:
     """Carry out what the node in front refused, and refuse an input that no state can hold."""
     if refusal := state.get("refusal"):
+        if not isinstance(run, Exception):
+            _raise_withholding_stop(part, state, visit.build_body_run(run))
         raise Stop(refusal["reason"], **refusal["evidence"])
     if part.declaration.entry:
         for field in part.declaration.reads:
             value = state.get(field)
             if isinstance(value, dict) and REFUSED in value:
                 raise build_request_stop(field, value[REFUSED], "plain JSON")
+
+
+def _raise_withholding_stop(part: Part, state: JsonObject, run: Run[Any, Any]) -> None:
+    """Stop a run for what withholds it, before whoever asks now is told why a node brought nothing.
+
+    The node may have refused before it looked at who asks: its time was spent, or somebody else asked then.
+    """
+    catalogue = part.frame.catalogue
+    if not any(reason.withholds for reason in catalogue):
+        return
+    try:
+        run_node_body(part, state, run)
+    except Exception as error:  # noqa: BLE001 - there is nothing else to judge, and a body may fail for that
+        if isinstance(error, Stop) and catalogue.withholds(error.reason):
+            raise
 
 
 def _check_input_size(part: Part, state: JsonObject, most: int) -> None:
