@@ -274,6 +274,17 @@ def test_a_what_if_that_would_ask_again_is_unknown():
     assert judged == ["unknown", "same", "changed", "same"]
 
 
+def test_a_what_if_of_an_older_run_asks_again_whom_the_candidate_would():
+    """A recording of before 0.8 does not say who could be asked again: a replay asks nobody, a what-if does."""
+    once = RagBudget(max_attempts=1)
+    stopped, _ = recorded(PLAN, WRONG, budget=once)
+    calls = [{key: call[key] for key in call if key != "askable"} for call in stopped["calls"]]
+    older = {**stopped, "guardgraph": "0.7.0", "calls": calls}
+    now, bounded = create_rag_agent(ScriptedChatModel("{}")), create_rag_agent(ScriptedChatModel("{}"), budget=once)
+    assert replay(now, older)["stop_reason"] == UNSUPPORTED["reason"]
+    assert [what_if(agent, [older]).rows[0].kind for agent in (now, bounded)] == ["unknown", "same"]
+
+
 def test_a_run_that_must_be_recorded_and_is_not_tells_no_attempts():
     """Evidence of a refused answer is content of the run, and goes the way of its answer."""
 

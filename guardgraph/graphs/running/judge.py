@@ -116,7 +116,7 @@ def _raise_withholding_stop(part: Part, state: JsonObject, run: Run[Any, Any]) -
         return
     try:
         run_node_body(part, state, run)
-    except Exception as error:  # noqa: BLE001 - there is nothing else to judge, and a body may fail for that
+    except Exception as error:  # without a proposal a body may fail for anything else
         if isinstance(error, Stop) and catalogue.withholds(error.reason):
             raise
 
