@@ -7,9 +7,12 @@ import json
 from dataclasses import replace
 
 import pytest
+from halted_runs import halt_before
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.runnables import RunnableLambda
+from langgraph.checkpoint.memory import InMemorySaver
+from rag_agents import CANDIDATE
 from research_cases import asked
 from runs import ASKED_ONCE, check_result, content
 from self_critique_cases import DRAFT, GIVEN, NOTE, REVISE, REVISED
@@ -29,7 +32,7 @@ from guardgraph import (
 from guardgraph.evidence.what_if import what_if
 from guardgraph.plain.errors import GrammarError
 from guardgraph.state.rag import RAG_REASONS
-from guardgraph.testing import InMemoryRecorder, Reply, ScriptedChatModel, ScriptedClock
+from guardgraph.testing import InMemoryRecorder, Reply, ScriptedChatModel, ScriptedClock, scripted_tool
 
 QUESTION = {"question": "What is the P1 first response target?"}
 SLA = "doc_sla_enterprise_v3"
@@ -176,6 +179,40 @@ def test_where_no_other_proposal_comes_the_stop_is_the_refusal(second, why):
     assert result["path"][-1] == "stop_invalid_answer"
 
 
+@pytest.mark.parametrize("budget", [{}, {"max_seconds": 0.0}, {"max_visits": 1}, {"max_attempts": 1}])
+@pytest.mark.parametrize("second", ["generate", "answer_guard"])
+def test_what_access_denies_to_a_repeated_ask_is_the_stop(second, budget):
+    """Whoever goes on with another caller's run is told nothing of what was refused before, nor of what it was on.
+
+    A budget that lets nobody come to the access rule changes nothing, nor does a second ask that had failed by then.
+    """
+    secret = "zanzibar-9173"
+    found = [{**CANDIDATE, "text": f"P1 is {secret} within 15 minutes.", "tenant": "acme", "readers": ["user:ada"]}]
+    model = ScriptedChatModel(PLAN, {"answer": f"{secret} within 20 minutes.", "citations": ["a"]}, AssertionError())
+    kept, thread = InMemorySaver(), {"configurable": {"thread_id": "1"}}
+    graph = create_rag_agent(model, retriever=scripted_tool(found), checkpointer=kept, sources=["support_policy"])
+    ada, eve = ({"caller": {"tenant": "acme", "user": name}} for name in ("ada", "eve"))
+    assert halt_before(graph, QUESTION, thread, "generate", context=ada)
+    assert halt_before(graph, None, thread, "generate", context=ada)
+    assert second == "generate" or halt_before(graph, None, thread, second, context=ada)
+    result = check_result(RAG_REASONS, graph.invoke(None, thread, context={**eve, "budget": budget}))
+    assert result["path"].count("generate") == 2
+    assert result["stop_reason"] == "access_revoked"
+    assert "attempts" not in result
+    assert secret not in json.dumps(result)
+
+
+def test_what_a_list_denies_to_a_repeated_ask_is_the_stop():
+    """A source that was switched off while the answer was asked for again is named, and not the answer before."""
+    kept, thread = InMemorySaver(), {"configurable": {"thread_id": "1"}}
+    graph = create_rag_agent(ScriptedChatModel(PLAN, WRONG, loop=True), checkpointer=kept)
+    assert halt_before(graph, QUESTION, thread, "generate")
+    assert halt_before(graph, None, thread, "generate")
+    result = graph.invoke(None, thread, context={"policy": {"allowed_sources_execution": ["billing_policy"]}})
+    assert result["stop_reason"] == "source_denied:support_policy"
+    assert result["attempts"] == [UNSUPPORTED]
+
+
 def test_a_refusal_of_a_guard_further_behind_is_the_stop_too():
     """The first guard ends the run for it, though it could not have refused so itself."""
     planner = ScriptedChatModel({"kind": "guess"}, Reply("", refusal="No."))
@@ -237,6 +274,17 @@ def test_a_what_if_that_would_ask_again_is_unknown():
     assert judged == ["unknown", "same", "changed", "same"]
 
 
+def test_a_what_if_of_an_older_run_asks_again_whom_the_candidate_would():
+    """A recording of before 0.8 does not say who could be asked again: a replay asks nobody, a what-if does."""
+    once = RagBudget(max_attempts=1)
+    stopped, _ = recorded(PLAN, WRONG, budget=once)
+    calls = [{key: call[key] for key in call if key != "askable"} for call in stopped["calls"]]
+    older = {**stopped, "guardgraph": "0.7.0", "calls": calls}
+    now, bounded = create_rag_agent(ScriptedChatModel("{}")), create_rag_agent(ScriptedChatModel("{}"), budget=once)
+    assert replay(now, older)["stop_reason"] == UNSUPPORTED["reason"]
+    assert [what_if(agent, [older]).rows[0].kind for agent in (now, bounded)] == ["unknown", "same"]
+
+
 def test_a_run_that_must_be_recorded_and_is_not_tells_no_attempts():
     """Evidence of a refused answer is content of the run, and goes the way of its answer."""
 
@@ -284,6 +332,15 @@ def test_a_shortened_draft_is_asked_for_where_it_came_from():
         "critique",
     ]
     assert result["trace"][0]["attempts_used"] == 3
+
+
+def test_a_critic_is_asked_again_for_form_alone():
+    """One that is told of a link could drop the change that has it, and approve."""
+    linked = {**REVISE, "required_changes": ['ADD "See https://fix.evil.net/now"']}
+    model = ScriptedChatModel({"draft": DRAFT}, linked, {"draft": DRAFT}, loop=True)
+    result = create_self_critique_agent(model).invoke(GIVEN)
+    assert result["stop_reason"] == "invalid_critique:unsupported_link"
+    assert len(model.calls) == 2
 
 
 def test_only_a_propose_node_is_asked_again():

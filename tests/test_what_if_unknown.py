@@ -16,7 +16,7 @@ from recorded_runs import recorded
 from runs import MODES, run
 from ticket_pattern import TICKET, Policy, triage
 
-from guardgraph import create_rag_agent, reply_bytes
+from guardgraph import RagBudget, create_rag_agent, reply_bytes
 from guardgraph.grammar import Budget, Call
 from guardgraph.graphs.replay.interpreter import replay
 from guardgraph.graphs.replay.whatif import judge_recording_again
@@ -209,8 +209,9 @@ def test_the_record_says_which_model_replied():
     assert line["model"] == "m-1-2026"
     first = ScriptedChatModel(ConnectionError("away"), model_name="m-1")
     second = ScriptedChatModel({"kind": "delete"}, model_name="m-2")
-    recording = recorded(lambda **kept: create_rag_agent(first.with_fallbacks([second]), **kept), QUESTION)
+    once = RagBudget(max_attempts=1)
+    recording = recorded(lambda **kept: create_rag_agent(first.with_fallbacks([second]), budget=once, **kept), QUESTION)
     [line] = [line for line in recording["result"]["timeline"] if line["node"] == "plan"]
     assert (line["proposer"], recording["calls"][0]["proposer"]) == ("m-2", "m-1")
     again = ScriptedChatModel(model_name="m-1").with_fallbacks([ScriptedChatModel(model_name="m-2")])
-    assert replay(create_rag_agent(again), recording) == recording["result"]
+    assert replay(create_rag_agent(again, budget=once), recording) == recording["result"]

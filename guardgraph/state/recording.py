@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
@@ -18,7 +17,7 @@ from typing_extensions import TypedDict
 
 from guardgraph.plain.errors import InputError
 from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.plain.version import read_package_version
+from guardgraph.plain.version import is_version_before, parse_version, read_package_version
 from guardgraph.state.run import Kind
 
 CLOSED = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
@@ -139,8 +138,6 @@ FORMAT: Literal[1] = 1
 LATER_CHECKS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType({"links": (0, 8)})
 """Checks that no setting switches off and that came when there were recordings, with the version that brought them."""
 
-_VERSION = re.compile(r"(\d+)\.(\d+)(?:\.|$)")
-
 
 def list_later_checks(version: str) -> frozenset[str]:
     """Return the checks that a version of guardgraph did not make yet; none of a version that nobody knows.
@@ -148,10 +145,7 @@ def list_later_checks(version: str) -> frozenset[str]:
     Args:
         version: what a recording says of the guardgraph that made it.
     """
-    known = _VERSION.match(version)
-    return frozenset(
-        name for name, since in LATER_CHECKS.items() if known is not None and (int(known[1]), int(known[2])) < since
-    )
+    return frozenset(name for name, since in LATER_CHECKS.items() if is_version_before(version, since))
 
 
 CallKind: TypeAlias = Literal["proposer", "tool", "person"]
@@ -435,18 +429,8 @@ def validate_recording(given: Any) -> Recording:
 
 def is_newer_recording(given: JsonObject) -> bool:
     """Say whether a recording says that a newer version of guardgraph made it, or that it has a newer form."""
-    made, ours = (_parse_release_number(text) for text in (given.get("guardgraph"), read_package_version()))
+    made, ours = (parse_version(text) for text in (given.get("guardgraph"), read_package_version()))
     return (bool(ours) and made > ours) or (type(number := given.get("format")) is int and number > FORMAT)
-
-
-def is_recorded_before(given: Recording, release: tuple[int, ...]) -> bool:
-    """Say whether a recording was made by an earlier release of guardgraph, such as ``(0, 8)``."""
-    made = _parse_release_number(given["guardgraph"])
-    return bool(made) and made < release
-
-
-def _parse_release_number(text: object) -> tuple[int, ...]:
-    return tuple(map(int, re.findall("[0-9]{1,9}", str(text)[:40])[:3]))
 
 
 def _format_recording_error(item: Any) -> str:

@@ -18,6 +18,7 @@ from pydantic_core import PydanticUndefined
 from guardgraph.plain.errors import ConfigurationError, format_given_value, format_validation_lines
 from guardgraph.plain.hashing import canonical_json, digest
 from guardgraph.plain.json import INPUT_BYTES, INT_LIMIT, REPLY_BYTES, JsonObject, JsonValue, find_json_problem
+from guardgraph.plain.version import is_version_before
 from guardgraph.state.tightening import Compared, Problem, Tightens
 
 MOST_NAMES = 100_000
@@ -81,11 +82,6 @@ class Later:
     def mean_absent(self, field: FieldInfo) -> Any:
         """Return what it means that a recording lacks a field that is marked so."""
         return field.default if self.before is PydanticUndefined else self.before
-
-    def is_missing_in(self, version: str) -> bool:
-        """Say whether a version of guardgraph had no such field."""
-        major, minor, *_ = (*version.split("."), "", "")
-        return (int(major), int(minor)) < self.since if major.isdecimal() and minor.isdecimal() else False
 
 
 Derived: TypeAlias = Annotated[
@@ -195,7 +191,7 @@ class Settings(BaseModel):
             given: policy or budget of the recording.
             version: of guardgraph, that made the recording.
         """
-        unknown = {name for name, mark in self._list_later_marks() if mark.is_missing_in(version)}
+        unknown = {name for name, mark in self._list_later_marks() if is_version_before(version, mark.since)}
         later = self._list_later_fields()
         chosen = {name: later[name] for name in unknown - given.keys() if self._is_default(name)}
         made = self.model_copy(update=chosen)

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 from guardgraph.plain.errors import InputError, NotRecorded
 from guardgraph.plain.json import JsonValue, NotJson
+from guardgraph.plain.version import is_version_before
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import RecordedCall, Recording, is_recorded_before
+from guardgraph.state.recording import RecordedCall, Recording
 from guardgraph.world.call import Asked, Performed
 from guardgraph.world.calls import (
     build_late_outcome,
@@ -90,18 +91,21 @@ class ReplayingWorld:
         recording: of a run.
         assume: whether a proposer's recorded outcome counts for another request to the same proposer too.
         alike: whether the run is decided again under the settings that it had, so that what was refused would be.
+        anew: whether proposers count as of today where the recording cannot say whether they could be asked again.
 
     Raises:
         InputError: what a call brought back cannot be read.
     """
 
-    def __init__(self, recording: Recording, *, assume: bool = False, alike: bool = True) -> None:
+    def __init__(self, recording: Recording, *, assume: bool = False, alike: bool = True, anew: bool = False) -> None:
         self._recording, self._assume, self._alike = recording, assume, alike
+        is_older = is_version_before(recording["guardgraph"], (0, 8))
+        unsaid = None if anew and is_older else False
         self._calls = {
-            (call["node"], call["visit"], call["number"]): (call, _read_recorded_call(at, call))
+            (call["node"], call["visit"], call["number"]): (call, _read_recorded_call(at, call, unsaid))
             for at, call in enumerate(recording["calls"])
         }
-        self.has_free_rounds = is_recorded_before(recording, (0, 8))
+        self.has_free_rounds = is_older
         """Whether the run was made when a node might make any number of rounds of calls."""
         self.unasked = [call for call in recording["calls"] if call.get("unasked")]
         """Writes that no node asks for, since they were made before the run was resumed."""
@@ -283,15 +287,15 @@ def _is_same_proposer(recorded: RecordedCall, asked: Asked) -> bool:
     return is_proposer and recorded.get("proposer") == asked.call.about.get("proposer")
 
 
-def _read_recorded_call(at: int, call: RecordedCall) -> Performed:
-    """Return what a recorded call brought back."""
+def _read_recorded_call(at: int, call: RecordedCall, unsaid: bool | None) -> Performed:
+    """Return what a recorded call brought back; `unsaid` is what its silence on being asked again means."""
     try:
         outcome = Outcome.unpacked(call["outcome"])
     except NotJson as error:
         raise _make_recorded_call_error(at, f"JSON text of [form, content, about] is required, {error}") from None
     if outcome.form == "failure" and not _is_recorded_failure(outcome.content):
         raise _make_recorded_call_error(at, "a failure has a reason and details")
-    key, askable = call.get("key"), call.get("askable", False)
+    key, askable = call.get("key"), call.get("askable", unsaid)
     return Performed(outcome, call["seconds"], call["outcome"], call.get("reply_bytes"), key, askable)
 
 

@@ -129,7 +129,7 @@ def interpret_recording(frame: Frame, recording: Recording, *, assume: bool = Fa
         NotRecorded: the run asks for what was not recorded.
     """
     alike = _is_same_agent(frame, recording)
-    world, visits = ReplayingWorld(recording, assume=assume, alike=alike), RecordedVisits(recording)
+    world, visits = ReplayingWorld(recording, assume=assume, alike=alike, anew=anew), RecordedVisits(recording)
     name = next(item.name for item in frame.declarations.values() if item.entry)
     channels = _Channels(frame, restore_recorded_input(frame, recording, name))
     sitting: _Sitting | None = None

@@ -54,7 +54,7 @@ def _pass_guard(
 ) -> JsonObject:
     item = part.declaration
     try:
-        _raise_node_refusal(part, state)
+        _raise_node_refusal(part, state, run, visit)
         if isinstance(run, Exception):
             raise run
         _check_input_size(part, state, run.budget.max_input_bytes)
@@ -85,19 +85,40 @@ def _refuse_proposal(
 
 
 def _is_no_proposal(part: Part, state: JsonObject, stop: Stop) -> bool:
-    """Say whether a guard stops because the node in front of it brought no proposal to judge."""
-    return "refusal" in state or getattr(part.frame.catalogue.find(stop.reason), "family", None) == "llm"
+    """Say whether a guard stops because the node in front of it brought no proposal to judge.
+
+    What a list or an access rule denied to that node is another matter: it is the stop, which may withhold the rest.
+    """
+    family = getattr(part.frame.catalogue.find(stop.reason), "family", None)
+    return family == "llm" or ("refusal" in state and family in ("guard_error", "budget"))
 
 
-def _raise_node_refusal(part: Part, state: JsonObject) -> None:
+def _raise_node_refusal(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> None:
     """Carry out what the node in front refused, and refuse an input that no state can hold."""
     if refusal := state.get("refusal"):
+        if not isinstance(run, Exception):
+            _raise_withholding_stop(part, state, visit.build_body_run(run))
         raise Stop(refusal["reason"], **refusal["evidence"])
     if part.declaration.entry:
         for field in part.declaration.reads:
             value = state.get(field)
             if isinstance(value, dict) and REFUSED in value:
                 raise build_request_stop(field, value[REFUSED], "plain JSON")
+
+
+def _raise_withholding_stop(part: Part, state: JsonObject, run: Run[Any, Any]) -> None:
+    """Stop a run for what withholds it, before whoever asks now is told why a node brought nothing.
+
+    The node may have refused before it looked at who asks: its time was spent, or somebody else asked then.
+    """
+    catalogue = part.frame.catalogue
+    if not any(reason.withholds for reason in catalogue):
+        return
+    try:
+        run_node_body(part, state, run)
+    except Exception as error:  # without a proposal a body may fail for anything else
+        if isinstance(error, Stop) and catalogue.withholds(error.reason):
+            raise
 
 
 def _check_input_size(part: Part, state: JsonObject, most: int) -> None:
