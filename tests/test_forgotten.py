@@ -201,6 +201,7 @@ def test_a_channel_that_a_body_reads_undeclared_closes_the_run(node, reads, chan
     bodies = {"label_guard": lambda state, run: on(state["task"])} if node == "label_guard" else {}
     graph = built({node: {"reads": reads}}, bodies=bodies)
     details = closed(node, "", graph, mode=mode)
+    assert {*details.pop("at")} == {"file", "line", "function"}
     assert details == {"type": "KeyError", "message": f"'{channel}', a channel that {node} does not declare"}
 
 
@@ -212,7 +213,9 @@ def test_a_key_that_is_no_undeclared_channel_is_named_alone(error):
         raise error
 
     graph = built({"label_guard": {"reads": ["accepted_label", "proposed_label"]}}, bodies={"label_guard": body})
-    assert closed("label_guard", "", graph) == {"type": "KeyError", "message": str(error)}
+    details = closed("label_guard", "", graph)
+    assert details.pop("at")["file"] == "test_forgotten.py"
+    assert details == {"type": "KeyError", "message": str(error)}
 
 
 @pytest.mark.parametrize("key", [1, ("task",), type("Odd", (str,), {"__eq__": None, "__hash__": str.__hash__})("task")])

@@ -48,6 +48,7 @@ GUARDS = ["request_guard", "label_guard", "duty_guard"]
 def test_a_body_that_raises_closes_the_run(node, mode):
     """A bug in any body is a stop reason that names the node, in every way of running."""
     details = closed(node, raising(KeyError("key")), mode)
+    assert details.pop("at")["file"] == "test_grammar.py"
     assert details == {"type": "KeyError", "message": "'key'"}
 
 
@@ -258,6 +259,7 @@ def test_what_no_server_can_cause_closes_the_run_at_the_node_that_asked(mode):
         raise AssertionError("the script has run out")
 
     details = closed("label", label(proposer), mode)
+    assert details.pop("at")["function"].endswith("proposer")
     assert details == {"type": "AssertionError", "message": "the script has run out"}
 
 
