@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
+from contextlib import suppress
 from copy import deepcopy
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+from langchain_core.language_models import SimpleChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
@@ -28,6 +31,7 @@ from guardgraph.plain.hashing import digest
 from guardgraph.state.research import ResearchBudget, ResearchPolicy
 from guardgraph.state.self_critique import SelfCritiqueBudget, SelfCritiquePolicy
 from guardgraph.testing import InMemoryRecorder
+from guardgraph.tools.recordings import make_recorded_extractor, make_recorded_reader
 
 TIMES = int(os.environ.get("GUARDGRAPH_WHAT_IFS", "1"))
 """How many times as many what-ifs as usual are tried; `make soak` tries more."""
@@ -37,7 +41,9 @@ COUNTS: Counter[str] = Counter()
 DURATIONS = [0.0, 0.0, 0.5, 1.0, 2.0, 4.0, 8.0]
 SECONDS = st.sampled_from([1000.0, 1000.0, 1000.0, 20.0, 8.0, 6.5, 4.0, 2.5, 1.0, 0.0])
 REPLY = st.sampled_from([2**22, 2**22, 2**22, 4000, 1000, 200, 30])
-SEEDS = st.integers(0, 9)
+SEEDS = st.integers(0, 99)
+BY = st.sampled_from(["rules", "asked again", "asked again", "model"])
+"""Who proposes: rules, which are asked once; functions that can be asked again; a chat model with our prompts."""
 
 
 def taking(seed):
@@ -62,6 +68,42 @@ def odd(rule, seed):
         return said
 
     return proposer
+
+
+class Saying(SimpleChatModel):
+    """A model that says what the first of some proposers says that makes something of what it is shown."""
+
+    proposers: list[Any]
+
+    @property
+    def _llm_type(self):
+        return "saying"
+
+    def _call(self, messages, stop=None, run_manager=None, **kwargs):
+        view = json.loads(messages[-1].content)
+        for proposer in reversed(self.proposers):
+            with suppress(KeyError, TypeError):
+                said = proposer(view)
+                return said if isinstance(said, str) else json.dumps(said)
+        return "nothing"
+
+
+def asked_again(proposer):
+    """Return a proposer that says that it can be asked again."""
+    proposer.asked_again = True
+    return proposer
+
+
+def losing(seed):
+    """Return a reader for which some of the recorded pages are gone, so that others are read in their place."""
+    read = make_recorded_reader()
+
+    def reader(request):
+        if int(digest([seed, request["url"]])[:8], 16) % 2:
+            raise LookupError("gone")
+        return read({"url": request["url"]})
+
+    return reader
 
 
 PROPOSERS = {
@@ -89,7 +131,15 @@ def overlay(kind, **fields):
 
 
 INPUT = st.sampled_from([2**20, 2**20, 2**20, 40, 26, 10])
-LIMITS = {"max_seconds": SECONDS, "max_reply_bytes": REPLY, "max_input_bytes": INPUT}
+VISITS = st.sampled_from([1000, 1000, 1000, 16, 12, 9, 6, 3])
+ATTEMPTS = st.integers(1, 4)
+LIMITS = {
+    "max_seconds": SECONDS,
+    "max_reply_bytes": REPLY,
+    "max_input_bytes": INPUT,
+    "max_attempts": ATTEMPTS,
+    "max_visits": VISITS,
+}
 ALL = st.just(SOURCES)
 RAG = st.tuples(
     st.fixed_dictionaries(
@@ -188,33 +238,46 @@ def end_run(graph, given, context, later):
     return result
 
 
-def shipped(name, seed, policy, budget):
+def shipped(name, seed, by, policy, budget):
     """Return what makes an agent of ours, with proposers that are sometimes odd."""
     proposers = {slot: odd(rule, seed) for slot, rule in PROPOSERS[name].items()}
+    if by == "model":
+        proposers = {"model": Saying(proposers=[*proposers.values()])}
+    elif by == "asked again":
+        proposers = {slot: asked_again(proposer) for slot, proposer in proposers.items()}
+    if name == "research" and seed % 2:
+        proposers |= {"reader": losing(seed), "extractor": make_recorded_extractor()}
     return lambda **made: PATTERNS[name].create_agent(policy=policy, budget=budget, **proposers, **made)
 
 
 @settings(max_examples=36 * TIMES)
-@given(then=RAG, now=RAG, context=CONTEXTS, seed=SEEDS, question=st.sampled_from(["What is the P1 target?", "Why?", 7]))
-def test_what_is_known_of_a_rag_run_is_what_a_live_run_gives(then, now, context, seed, question):
-    """Sources switched off, thresholds, sizes and times: same and changed are what would have been."""
-    agents = (shipped("rag", seed, *settings) for settings in (then, now))
+@given(
+    then=RAG,
+    now=RAG,
+    context=CONTEXTS,
+    seed=SEEDS,
+    by=BY,
+    question=st.sampled_from(["What is the P1 target?", "Why?", 7]),
+)
+def test_what_is_known_of_a_rag_run_is_what_a_live_run_gives(then, now, context, seed, by, question):
+    """Sources switched off, thresholds, sizes, times, asks and visits: same and changed are what would have been."""
+    agents = (shipped("rag", seed, by, *settings) for settings in (then, now))
     check_exact(*agents, {"question": question}, context, seed)
 
 
 @settings(max_examples=24 * TIMES)
-@given(then=RESEARCH, now=RESEARCH, context=CONTEXTS, seed=SEEDS)
-def test_what_is_known_of_a_research_run_is_what_a_live_run_gives(then, now, context, seed):
+@given(then=RESEARCH, now=RESEARCH, context=CONTEXTS, seed=SEEDS, by=BY)
+def test_what_is_known_of_a_research_run_is_what_a_live_run_gives(then, now, context, seed, by):
     """Hosts switched off, checks, pages read side by side and times: same and changed are what would have been."""
-    agents = (shipped("research", seed, *settings) for settings in (then, now))
+    agents = (shipped("research", seed, by, *settings) for settings in (then, now))
     check_exact(*agents, PATTERNS["research"].demo(), context, seed)
 
 
 @settings(max_examples=24 * TIMES)
-@given(then=SELF_CRITIQUE, now=SELF_CRITIQUE, context=CONTEXTS, seed=SEEDS)
-def test_what_is_known_of_a_self_critique_run_is_what_a_live_run_gives(then, now, context, seed):
+@given(then=SELF_CRITIQUE, now=SELF_CRITIQUE, context=CONTEXTS, seed=SEEDS, by=BY)
+def test_what_is_known_of_a_self_critique_run_is_what_a_live_run_gives(then, now, context, seed, by):
     """Decisions, checks, sizes and times: same and changed are what would have been."""
-    agents = (shipped("self_critique", seed, *settings) for settings in (then, now))
+    agents = (shipped("self_critique", seed, by, *settings) for settings in (then, now))
     check_exact(*agents, PATTERNS["self_critique"].demo(), context, seed)
 
 
@@ -260,7 +323,7 @@ def replying(does):
     def function(request):
         if does == "asks" or does == "shrinks":
             most = reply_bytes()
-            return "Ada" if does == "asks" else "x" * min(most, 300)
+            return "Ada" if does == "asks" else "x" * min(most - 2, 300)
         told = digest(request)[:4]  # the scope is in it
         said = {"long": "x" * 100, "very long": "x" * 5000, "no JSON": {"a": "x" * 60, "b": object()}, "deep": [[told]]}
         return said.get(does, told)

@@ -15,13 +15,16 @@ from rag_agents import QUESTION
 from recorded_runs import recorded
 from runs import MODES, run
 from ticket_pattern import TICKET, Policy, triage
+from timed_world import Timed
 
-from guardgraph import RagBudget, create_rag_agent, reply_bytes
-from guardgraph.grammar import Budget, Call
+from guardgraph import RagBudget, ResearchBudget, ResearchPolicy, create_rag_agent, create_research_agent, reply_bytes
+from guardgraph.grammar import Budget, Call, Outcome, declares
+from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.graphs.replay.interpreter import replay
 from guardgraph.graphs.replay.whatif import judge_recording_again
 from guardgraph.plain.errors import NotRecorded
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
+from guardgraph.tools.recordings import make_recorded_extractor, make_recorded_reader
 from guardgraph.world.models import chat_model
 
 
@@ -93,6 +96,110 @@ def test_a_value_that_is_no_json_is_refused_for_its_form_or_for_its_size(most):
     )
     assert again.kind == ("same" if most > 100 else "unknown")
     assert ("limit" in live["details"]) == (most < 100)
+
+
+# A larger limit than that of a reply that was not refused
+
+
+@pytest.mark.parametrize(("most", "kind"), [(50, "same"), (51, "unknown"), (1000, "unknown")])
+def test_a_reply_is_unknown_under_a_larger_limit_that_somebody_asked_for(most, kind):
+    """Whoever keeps within a limit may bring more where there is more room."""
+    again, live = judged(
+        lambda **settings: triage(tool=lambda request: "x" * (reply_bytes() - 2), **settings),
+        {"budget": Budget(max_reply_bytes=50)},
+        {"budget": Budget(max_reply_bytes=most)},
+    )
+    assert (again.kind, len(live["on_duty"])) == (kind, most - 2)
+
+
+def test_a_reply_is_known_under_a_larger_limit_that_nobody_asked_for():
+    """What nobody cut is as it was."""
+    made = lambda **settings: triage(tool=lambda request: "Ada", **settings)  # noqa: E731
+    again, live = judged(made, {"budget": Budget(max_reply_bytes=50)}, {"budget": Budget(max_reply_bytes=1000)})
+    assert (again.kind, live["on_duty"]) == ("same", "Ada")
+
+
+# Calls that were made at once, and now are not
+
+
+def reading(seconds, *, gone=()):
+    """Return a maker of research agents that read pages, each in its time, of which some are gone."""
+    read = make_recorded_reader()
+
+    def reader(request):
+        if any(host in request["url"] for host in gone):
+            raise LookupError("gone")
+        return read({"url": request["url"]})
+
+    def takes(request):
+        return next((spent for host, spent in seconds.items() if host in request.get("url", "")), 0.0)
+
+    return lambda pages, **more: create_research_agent(
+        reader=reader,
+        extractor=make_recorded_extractor(),
+        budget=ResearchBudget(max_read_pages=pages, max_seconds=4.0),
+        world=Timed(takes),
+        **more,
+    )
+
+
+@pytest.mark.parametrize(
+    ("gone", "seconds", "pages"),
+    [
+        ((), {"official": 0.5, "vendor": 8.0}, (2, 1)),  # in time alone, and not beside the other one
+        (("official",), {"official": 2.5, "vendor": 2.5}, (2, 1)),  # in time side by side, and not in turn
+        (("official",), {"official": 2.5, "vendor": 2.5}, (1, 2)),
+    ],
+)
+def test_calls_that_are_made_beside_others_than_they_were_are_unknown(gone, seconds, pages):
+    """The clock tells how long those took that were made at once, and a run may end for it."""
+    made, demo = reading(seconds, gone=gone), PATTERNS["research"].demo()
+    then, now = (made(most).invoke(demo) for most in pages)
+    assert {then["stop_reason"], now["stop_reason"]} == {"success", "max_seconds"}
+    recorder = InMemoryRecorder()
+    made(pages[0], recorder=recorder).invoke(demo)
+    again = judge_recording_again(made(pages[1]).frame, recorder.runs[0])
+    assert (again.kind, again.call.node, again.call.number) == ("unknown", "read", 1)
+
+
+@pytest.mark.parametrize(
+    ("gone", "pages", "kinds"),
+    [
+        ((), 2, ("same", "same")),  # one round of two
+        (("official",), 1, ("same", "same")),  # each alone
+        (("official", "vendor"), 2, ("same", "same")),
+    ],
+)
+def test_what_was_recorded_before_tells_by_the_clock_what_was_made_at_once(gone, pages, kinds):
+    """Recordings of before 0.8 do not say it; with one round, or with each call alone, the readings do."""
+    made, recorder = reading({}, gone=gone), InMemoryRecorder()
+    made(pages, recorder=recorder).invoke(PATTERNS["research"].demo())
+    [recording] = recorder.runs
+    other = create_research_agent(
+        budget=ResearchBudget(max_read_pages=pages, max_seconds=4.0), policy=ResearchPolicy(check_names=False)
+    )
+    told = judge_recording_again(other.frame, recording).kind
+    for call in recording["calls"]:
+        call.pop("at_once", None)
+    assert (told, judge_recording_again(other.frame, recording).kind) == kinds
+
+
+def test_rounds_that_nobody_told_apart_are_known_to_the_same_settings_alone():
+    """Three calls in two rounds may be one and two, or two and one."""
+
+    @declares(rounds=2)
+    def lookup(state, run):
+        outcomes = yield [Call("tool", str, {"number": number}) for number in range(2)]
+        last = yield Call("tool", str, {"number": 2})
+        return {"found_duty": Outcome.holding(outcomes[0].content + last.content, {}).packed()}
+
+    made = lambda **settings: triage(bodies={"lookup": lookup}, **settings)  # noqa: E731
+    recording, other = recorded(made), made(policy=Policy(labels=("bug",)))
+    assert [call.get("at_once") for call in recording["calls"]] == [None, 2, 2, None]
+    assert judge_recording_again(other.frame, recording).kind == "same"
+    for call in recording["calls"]:
+        call.pop("at_once", None)
+    assert [judge_recording_again(graph.frame, recording).kind for graph in (made(), other)] == ["same", "unknown"]
 
 
 # Another scope, or other settings

@@ -54,7 +54,7 @@ _KEPT: frozenset[tuple[str, ...]] = frozenset(
             ("calls", "*", name)
             for name in ("node", "visit", "number", "kind", "request", "scope", "prompt", "reply_bytes", "seconds")
         ),
-        *(("calls", "*", name) for name in ("effect", "tool", "key", "unasked", "askable")),
+        *(("calls", "*", name) for name in ("askable", "at_once", "effect", "tool", "key", "unasked")),
         ("calls", "*", "outcome", "0"),
         *(("result", name) for name in ("run_id", "pattern", "status", "phase", "path")),
         *(

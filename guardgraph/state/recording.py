@@ -165,6 +165,8 @@ class RecordedCall(TypedDict):
     """Which visit of the node, from 1 on."""
     number: Count
     """Which call of the visit, from 1 on."""
+    at_once: NotRequired[Annotated[int, Field(ge=2)]]
+    """How many calls were made at once, this one among them; absent of one that was made alone, and before 0.8."""
     kind: CallKind
     """Who was called."""
     request: Sha256

@@ -111,6 +111,8 @@ class Asked:
     in_turn: bool = False
     """Whether calls that are made at once have to be made one after another, since interrupts among them have answers,
     which go by the order in which they are asked for."""
+    at_once: int = 1
+    """How many calls are made at once, this one among them."""
     max_reply_bytes: int = REPLY_BYTES
     """Bytes that the reply may have, by the run's budget; a larger one is refused whatever a world returns."""
     beside: JsonObject = field(default_factory=dict)
@@ -153,6 +155,8 @@ class Performed(NamedTuple):
     """Of a write: the key by which its tool knows it again."""
     askable: bool | None = None
     """Whether the proposer could be asked again, as it was recorded; None where its target says it."""
+    at_once: int | None = None
+    """How many calls were made at once, as it was recorded; None where `Asked` says it."""
 
 
 def hash_call_value(value: JsonValue) -> str:

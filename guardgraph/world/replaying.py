@@ -7,6 +7,7 @@ did then.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import accumulate
@@ -72,6 +73,29 @@ def read_visit_spells(recording: Recording) -> Iterator[Spell]:
         active = spell.spent + (readings[-1] - readings[0])
 
 
+_AROUND_ROUNDS = 3
+"""Readings of a visit's clock beside the one before each round of calls."""
+
+
+def _read_calls_at_once(recording: Recording, *, is_older: bool) -> Iterator[tuple[tuple[str, int, int], int | None]]:
+    """Yield how many calls were made at once with each, itself included; None where nobody knows.
+
+    What was recorded before 0.8 says nothing of it. The readings of the clock do, where there was one round of calls or
+    each call was made alone.
+    """
+    visits = Counter[str]()
+    made: dict[tuple[str, int], list[RecordedCall]] = {}
+    for call in recording["calls"]:
+        made.setdefault((call["node"], call["visit"]), []).append(call)
+    for visit in recording["visits"]:
+        visits[visit["node"]] += 1
+        calls = made.get((visit["node"], visits[visit["node"]]), [])
+        rounds = len(visit["clock"]) - _AROUND_ROUNDS
+        every = {1: len(calls), len(calls): 1}.get(rounds) if is_older else 1
+        for call in calls:
+            yield (call["node"], call["visit"], call["number"]), call.get("at_once", every)
+
+
 def _get_context_budget(context: Any) -> Any:
     return context.get("budget") if isinstance(context, dict) else None
 
@@ -105,6 +129,7 @@ class ReplayingWorld:
             (call["node"], call["visit"], call["number"]): (call, _read_recorded_call(at, call, unsaid))
             for at, call in enumerate(recording["calls"])
         }
+        self._at_once = dict(_read_calls_at_once(recording, is_older=is_older))
         self.has_free_rounds = is_older
         """Whether the run was made when a node might make any number of rounds of calls."""
         self.unasked = [call for call in recording["calls"] if call.get("unasked")]
@@ -166,12 +191,26 @@ class ReplayingWorld:
             raise _make_call_not_recorded(asked, "was not made")
         recorded, performed = found
         if recorded["request"] == asked.request and recorded["kind"] == asked.call.kind:
+            self._check_calls_at_once(asked)
             if (why := _explain_other_outcome(recorded, performed, asked, alike=self._alike)) is not None:
                 raise _make_call_not_recorded(asked, why)
             return performed
         if self._assume and _is_same_proposer(recorded, asked):
             return performed
         raise _make_call_not_recorded(asked, _describe_call_difference(recorded, asked))
+
+    def _check_calls_at_once(self, asked: Asked) -> None:
+        """Refuse a call that is made beside fewer or more than it was: the clock tells how long all of them took.
+
+        Raises:
+            NotRecorded: it is one, or nobody knows.
+        """
+        was = self._at_once.get((asked.node, asked.visit, asked.number))
+        if was is None and not self._alike:
+            raise _make_call_not_recorded(asked, "how many calls were made at once with it is not known")
+        if was not in (asked.at_once, None):
+            then, now = ("alone" if n == 1 else f"at once with {n - 1} more" for n in (was, asked.at_once))
+            raise _make_call_not_recorded(asked, f"it was made {then}, and is made {now}")
 
     def _check_reply_size(self, asked: Asked, found: Performed) -> Performed:
         """Hold what a call brought against the size that a reply may have.
@@ -185,6 +224,8 @@ class ReplayingWorld:
             raise _make_call_not_recorded(asked, f"its reply was larger than {refused} bytes, and may have {most}")
         if most < self._spell.reply:
             _check_reply_room(asked, found, most)
+        elif refused is None and found.reply_bytes is None:
+            raise _make_call_not_recorded(asked, f"whether it had brought more with {most} bytes is not known")
         if refused is None:
             return found
         # Nobody but the run itself looked at the size, and it refuses the same reply in the same words.
@@ -295,8 +336,8 @@ def _read_recorded_call(at: int, call: RecordedCall, unsaid: bool | None) -> Per
         raise _make_recorded_call_error(at, f"JSON text of [form, content, about] is required, {error}") from None
     if outcome.form == "failure" and not _is_recorded_failure(outcome.content):
         raise _make_recorded_call_error(at, "a failure has a reason and details")
-    key, askable = call.get("key"), call.get("askable", unsaid)
-    return Performed(outcome, call["seconds"], call["outcome"], call.get("reply_bytes"), key, askable)
+    key, askable, at_once = call.get("key"), call.get("askable", unsaid), call.get("at_once", 1)
+    return Performed(outcome, call["seconds"], call["outcome"], call.get("reply_bytes"), key, askable, at_once)
 
 
 def _is_recorded_failure(content: JsonValue) -> bool:

@@ -157,7 +157,10 @@ def _place_node_calls(
     if KINDS[part.declaration.kind].calls == "person":
         settings = digest([run.policy.binding_fingerprint, run.budget.binding_fingerprint])
     run_id, in_turn = visit.session.run_id or "", _is_interrupt_answered(visit)
-    return [Asked(call, name, number, first + at, run_id, settings, in_turn, most) for at, call in enumerate(group)]
+    at_once = 1 if any(call.effect == "write" for call in group) else len(group)
+    return [
+        Asked(call, name, number, first + at, run_id, settings, in_turn, at_once, most) for at, call in enumerate(group)
+    ]
 
 
 def _check_call_effect(part: Part, call: Call) -> None:
@@ -255,6 +258,9 @@ def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCa
         outcome=packed,
         seconds=performed.seconds,
     )
+    at_once = asked.at_once if performed.at_once is None else performed.at_once
+    if at_once > 1:
+        record["at_once"] = at_once
     if asked.scope is not None:
         record["scope"] = asked.scope
     if isinstance(proposer := about.get("proposer"), str):
