@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -70,6 +70,13 @@ def narrow_domain_lists(task: ResearchTask, run: ResearchRun) -> dict[str, list[
     }
 
 
+def choose_hits_that_count(task: ResearchTask, run: ResearchRun) -> Callable[[object], bool]:
+    """Return what says whether a hit takes a place: one that both lists allow; any, where these were asked later."""
+    if run.policy_of("lists_first") is None:
+        return urls.count_every_hit
+    return partial(urls.is_url_allowed, **narrow_domain_lists(task, run))
+
+
 def make_plan_node(planner: Proposer) -> Body:
     """Ask for a research plan."""
 
@@ -117,9 +124,13 @@ def make_search_node(tool: Outside) -> Body:
     phase="search", reads=["task", "accepted_query", "found_hits"], writes=["accepted_hits"], stops=["tool", "budget"]
 )
 def run_hits_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
-    """Read what the search returned."""
-    most = 2 * read_task_limit("max_urls", state["task"], run)
-    hits = guards.read_found_urls(found(state["found_hits"], "search_sources"))[:most]
+    """Read what the search returned; a hit that a list denies takes no place of the others."""
+    task = state["task"]
+    hits = urls.cut_found_urls(
+        guards.read_found_urls(found(state["found_hits"], "search_sources")),
+        max_hits=2 * read_task_limit("max_urls", task, run),
+        is_counted=choose_hits_that_count(task, run),
+    )
     counted = {"query": state["accepted_query"], "candidates": len(hits)}
     step = Step({"phase": "search", **counted}, {"action": "search_sources", **counted})
     return Pass({"accepted_hits": hits}, steps=(step,))
@@ -127,9 +138,12 @@ def run_hits_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
 
 @declares(phase="dedupe", reads=["task", "accepted_hits"], writes=["accepted_sources"], stops=["no_sources"])
 def run_dedupe_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
-    """Keep every URL once."""
+    """Keep every URL once, and no more than max_urls that both lists allow; the denied are kept to be listed."""
+    task = state["task"]
     spellings, dropped = urls.dedupe_found_urls(
-        state["accepted_hits"], max_urls=read_task_limit("max_urls", state["task"], run)
+        state["accepted_hits"],
+        max_urls=read_task_limit("max_urls", task, run),
+        is_counted=choose_hits_that_count(task, run),
     )
     if not spellings:
         raise Stop("no_sources_after_dedupe", **({"dropped_urls": dropped} if dropped else {}))
@@ -143,7 +157,9 @@ def run_dedupe_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
 def run_source_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Judge every URL before anything is read."""
     usable, sources = list_usable_urls(state["accepted_sources"]["urls"], state, run)
-    return Pass({"accepted_sources": {**sources, "allowed_urls": usable}})
+    # A resume may bring wider lists than those by which the hits were counted.
+    most = None if run.policy_of("lists_first") is None else read_task_limit("max_urls", state["task"], run)
+    return Pass({"accepted_sources": {**sources, "allowed_urls": usable[:most]}})
 
 
 def make_read_node(reader: Outside) -> Body:

@@ -229,7 +229,7 @@ class ResearchBudget(Budget):
     max_steps: MaxInt = 8
     """Steps of a plan."""
     max_urls: MaxInt = 6
-    """URLs that are kept after duplicates are dropped."""
+    """URLs that are kept after duplicates are dropped; those that a list denies do not count."""
     max_read_pages: MaxInt = 3
     """Pages that are read."""
     max_page_seconds: MaxFloat = 10.0
