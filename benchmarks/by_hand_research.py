@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -123,13 +124,16 @@ class ResearchNodes:
 
     @stops_in("search")
     def check_hits(self, state: State) -> Update:
-        hits = plans.read_found_urls(returned(state["found"], "search_sources"))[: 2 * state["limits"]["max_urls"]]
+        found = plans.read_found_urls(returned(state["found"], "search_sources"))
+        most, is_counted = 2 * state["limits"]["max_urls"], partial(urls.is_url_allowed, **state["domains"])
+        hits = urls.cut_found_urls(found, max_hits=most, is_counted=is_counted)
         told = {"action": "search_sources", "query": state["query"], "candidates": len(hits)}
         return {"hits": hits, **step(state, told)}
 
     @stops_in("dedupe")
     def dedupe(self, state: State) -> Update:
-        spellings, dropped = urls.dedupe_found_urls(state["hits"], max_urls=state["limits"]["max_urls"])
+        most, is_counted = state["limits"]["max_urls"], partial(urls.is_url_allowed, **state["domains"])
+        spellings, dropped = urls.dedupe_found_urls(state["hits"], max_urls=most, is_counted=is_counted)
         if not spellings:
             raise Stop("no_sources_after_dedupe", **({"dropped_urls": dropped} if dropped else {}))
         sources = judged.start_research_sources(spellings, dropped)
@@ -138,7 +142,7 @@ class ResearchNodes:
     @stops_in("read_extract")
     def check_sources(self, state: State) -> Update:
         usable, sources = judged.select_usable_sources(state["sources"]["urls"], state["sources"], **state["domains"])
-        return {"sources": {**sources, "allowed_urls": usable}}
+        return {"sources": {**sources, "allowed_urls": usable[: state["limits"]["max_urls"]]}}
 
     def enough(self, found: list[tuple[str, Any]], state: State) -> bool:
         count = sum(brought.is_usable_page(page, **state["domains"]) for _, page in found)

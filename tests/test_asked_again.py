@@ -16,7 +16,7 @@ from rag_agents import CANDIDATE
 from research_cases import asked
 from runs import ASKED_ONCE, check_result, content
 from self_critique_cases import DRAFT, GIVEN, NOTE, REVISE, REVISED
-from ticket_pattern import pattern
+from ticket_pattern import TICKET, pattern, triage
 
 from guardgraph import (
     LiveWorld,
@@ -30,6 +30,8 @@ from guardgraph import (
     verify,
 )
 from guardgraph.evidence.what_if import what_if
+from guardgraph.grammar import Pass, Stop
+from guardgraph.nodes.body import PartialRefusal
 from guardgraph.plain.errors import GrammarError
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import InMemoryRecorder, Reply, ScriptedChatModel, ScriptedClock, scripted_tool
@@ -341,6 +343,25 @@ def test_a_critic_is_asked_again_for_form_alone():
     result = create_self_critique_agent(model).invoke(GIVEN)
     assert result["stop_reason"] == "invalid_critique:unsupported_link"
     assert len(model.calls) == 2
+
+
+@pytest.mark.parametrize(
+    ("rest", "ends"),
+    [
+        (Pass({"accepted_label": "bug"}, "lookup"), ("ok", "success")),
+        (Pass({"accepted_label": "bug"}, "nowhere"), ("stopped", "guard_error:label_guard")),
+        (Pass({"found_duty": "{}"}, "lookup"), ("stopped", "guard_error:label_guard")),
+    ],
+    ids=["goes on", "to nowhere", "writes what it may not"],
+)
+def test_a_refusal_of_a_part_goes_on_with_the_rest_where_nobody_is_asked_again(rest, ends):
+    """The rest is held to what any pass is held to."""
+
+    def refuse_part(state, run):
+        raise PartialRefusal(Stop("invalid_label", raw_label="?"), rest)
+
+    result = triage(bodies={"label_guard": refuse_part}).invoke(TICKET)
+    assert (result["status"], result["stop_reason"]) == ends
 
 
 def test_only_a_propose_node_is_asked_again():

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NotRequired
 
 import pytest
 from rag_agents import QUESTION
 from recorded_runs import Kept
-from ticket_pattern import TICKET, Policy, pattern, triage
+from ticket_pattern import TICKET, Out, Policy, pattern, triage
 
 from guardgraph import GrammarError, RagBudget, RagPolicy, create_rag_agent
 from guardgraph.grammar import Budget, Pass, declares
+from guardgraph.graphs.grammar import collect_result_keys
 from guardgraph.testing import ScriptedChatModel
 
 
@@ -79,4 +81,33 @@ def test_only_what_a_node_reads_can_be_later():
     """The error names the node and the channel."""
     body = declares(phase="label", reads=["proposed_label"], later=["task"], stops=[])(lambda state, run: Pass())
     with pytest.raises(GrammarError, match="node 'again', later: given task; allowed: what it reads"):
+        pattern().guard("again", body, to="routed")
+
+
+def test_what_an_ending_writes_since_there_are_recordings_changes_no_fingerprint():
+    """A key of the result that came later is later of every ending, those that stop a run included."""
+
+    class Wider(Out):
+        note: NotRequired[str]
+
+    def writing_note(later):
+        def compiled(**given):
+            p = pattern()
+            p._output = collect_result_keys(Wider)
+            spam = p.declarations["spam"]
+            p.declarations["spam"] = replace(spam, writes=(*spam.writes, "note"), later_writes=later)
+            return p.compile(name="triage", **given)
+
+        return fingerprints(compiled)
+
+    assert writing_note(("note",)) == fingerprints(triage)
+    assert changed(fingerprints(triage), writing_note(())) == {"declarations"}
+
+
+def test_only_what_a_node_writes_can_be_written_later():
+    """The error names the node and the channel."""
+    body = declares(phase="label", writes=["task"], reads=[], later_writes=["accepted_label"], stops=[])(
+        lambda state, run: Pass()
+    )
+    with pytest.raises(GrammarError, match="node 'again', later_writes: given accepted_label; allowed: what it writes"):
         pattern().guard("again", body, to="routed")

@@ -145,7 +145,8 @@ def _print_sources(screen: Screen, result: JsonObject) -> None:
     aggregate = result.get("aggregate", {})
     denied, failed = aggregate.get("denied_sources", []), result.get("failed_sources", [])
     dropped = [{"url": url, "reason": "no absolute URL"} for url in result.get("dropped_urls", [])]
-    if left_out := [*denied, *failed, *dropped]:
+    notes = [{"url": note["claim"], "reason": note["reason"]} for note in result.get("dropped_notes", [])]
+    if left_out := [*denied, *failed, *dropped, *notes]:
         screen.print_heading("Left out")
         for item in left_out:
             screen.print_text(str(item["url"]))

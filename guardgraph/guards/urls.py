@@ -2,34 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 
-from guardgraph.plain.json import excerpt_value
+from guardgraph.plain.json import JsonValue, excerpt_value
 from guardgraph.plain.urls import normalise_host, parse_url_target
 
 SHOWN_URL_CHARS = 200
 """Characters of a dropped URL that a result repeats."""
 
 
-def dedupe_found_urls(urls: Sequence[object], *, max_urls: int) -> tuple[dict[str, str], list[str]]:
+MOST_HITS = 1000
+"""Hits that are looked through for such as count, where a search finds more than it was asked for."""
+
+
+def count_every_hit(url: object) -> bool:
+    """Say that a hit counts, whatever it is."""
+    return True
+
+
+def cut_found_urls(
+    urls: Sequence[JsonValue], *, max_hits: int, is_counted: Callable[[object], bool] = count_every_hit
+) -> list[JsonValue]:
+    """Keep the hits up to the last one that was asked for; what does not count takes no place.
+
+    Args:
+        urls: what a search returned, best first.
+        max_hits: how many may be kept of those that count.
+        is_counted: whether a hit counts.
+    """
+    kept: list[JsonValue] = []
+    counted = 0
+    for url in urls[: max(max_hits, MOST_HITS)]:
+        if counted >= max_hits:
+            break
+        counted += is_counted(url)
+        kept.append(url)
+    return kept
+
+
+def dedupe_found_urls(
+    urls: Sequence[object], *, max_urls: int, is_counted: Callable[[object], bool] = count_every_hit
+) -> tuple[dict[str, str], list[str]]:
     """Keep every URL once.
 
     Args:
         urls: what a search returned, best first.
-        max_urls: how many may survive.
+        max_urls: how many may survive of those that count; with 0, none survives.
+        is_counted: whether a URL counts; those that do not survive beside the others.
 
     Returns:
-        By identity, in the order of their first appearance, at most `max_urls`: the URL as it was first spelled, in
-        the form of the standard and without its fragment. And what was dropped as no absolute URL with a host, each as
-        text of at most 200 characters.
+        By identity, in the order of their first appearance: the URL as it was first spelled, in the form of the
+        standard and without its fragment. And what was dropped as no absolute URL with a host, each as text of at most
+        200 characters.
     """
     targets = [(url, parse_url_target(url) if isinstance(url, str) else None) for url in urls]
     spelled: dict[str, str] = {}
+    counted = 0
     for _, known in targets:
-        if known is not None and len(spelled) < max_urls:
-            spelled.setdefault(known.identity, known.serialised)
+        if known is None or known.identity in spelled or max_urls < 1:
+            continue
+        if is_counted(known.identity):
+            counted += 1
+            if counted > max_urls:
+                continue
+        spelled[known.identity] = known.serialised
     return spelled, [excerpt_value(url, SHOWN_URL_CHARS) for url, known in targets if known is None]
+
+
+def is_url_allowed(url: object, *, policy: Collection[str], execution: Collection[str]) -> bool:
+    """Say whether both lists allow what a search found; what is no URL, no list allows."""
+    return isinstance(url, str) and explain_url_denial(url, policy=policy, execution=execution) is None
 
 
 def explain_url_denial(url: str, *, policy: Collection[str], execution: Collection[str]) -> str | None:

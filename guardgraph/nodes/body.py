@@ -2,9 +2,9 @@
 
 A body that needs something from outside yields a `Call` and is sent back the `Outcome`; how the call is made, under
 which deadline, sync or async, is none of its business. An act body may yield a list of calls, which are made side by
-side, and is sent back their outcomes in the same order. A guard's body returns a `Pass` or raises a `Stop`; any other
-body returns a dictionary of channels. A propose or act body that may not go on raises a `Stop` too: the guard behind
-it carries it out.
+side, and is sent back their outcomes in the same order. A guard's body returns a `Pass` or raises a `Stop`, a
+`PartialRefusal` where it has something to go on with; any other body returns a dictionary of channels. A propose or act
+body that may not go on raises a `Stop` too: the guard behind it carries it out.
 
 What a body reads, writes and can stop with stands beside it: `declares` hangs it on the function, and a pattern reads
 it there.
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
+from guardgraph.guards.stop import Stop
 from guardgraph.plain.errors import GrammarError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.context import Caller
@@ -73,6 +74,19 @@ class Pass(NamedTuple):
     """The steps that this guard completes."""
 
 
+class PartialRefusal(Stop):
+    """A guard's refusal of a part of a proposal: where nobody is asked again, the run goes on with the rest.
+
+    Args:
+        refused: the stop that holds where a proposer is asked again.
+        rest: how the run goes on otherwise.
+    """
+
+    def __init__(self, refused: Stop, rest: Pass) -> None:
+        super().__init__(refused.reason, **refused.evidence)
+        self.rest = rest
+
+
 Body: TypeAlias = Callable[[Any, Run[Any, Any]], Any]
 """``(state, run) -> Writes | Pass``, or a generator that yields `Call` and returns one of them."""
 
@@ -101,6 +115,8 @@ class Declares:
     """Of an act node: how often a visit may yield calls, 1 where nothing is said."""
     later: tuple[str, ...] | None = None
     """Of the channels that it reads, those that it reads since there were recordings of it without them."""
+    later_writes: tuple[str, ...] | None = None
+    """Of what it writes, what it writes since there were recordings of it without."""
 
 
 def declares(
@@ -112,6 +128,7 @@ def declares(
     effects: Sequence[str] | None = None,
     rounds: Rounds | None = None,
     later: Sequence[str] | None = None,
+    later_writes: Sequence[str] | None = None,
 ) -> Callable[[BodyT], BodyT]:
     """Say beside a body what it reads, writes and can stop with, so that a pattern need not say it.
 
@@ -126,6 +143,7 @@ def declares(
             has judged, and from the second round on it can reach the request of the next. Not for a node that writes.
         later: of the channels in `reads`, those that were added when there were recordings without them: they are no
             part of the pattern's fingerprint, so what was recorded before is still of the same pattern.
+        later_writes: likewise of what is in `writes`; what an ok ending writes since then is later of every ending.
 
     Returns:
         A decorator of a body; the function stays what it is.
@@ -133,7 +151,8 @@ def declares(
     Raises:
         GrammarError: a field is no list of names, or the body is no function or declared already.
     """
-    given = {"reads": reads, "writes": writes, "stops": stops, "effects": effects, "later": later}
+    given = {"reads": reads, "writes": writes, "stops": stops, "effects": effects}
+    given |= {"later": later, "later_writes": later_writes}
     names = {field: check_declared_names(f"declares, {field}", value) for field, value in given.items()}
     said = Declares(phase, **names, rounds=check_declared_rounds("declares, rounds", rounds))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -13,9 +13,18 @@ from guardgraph.guards.proposals import found, proposed_object, proposed_text
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.guards.turned import check_turned_sentences
 from guardgraph.guards.urls import list_allowed_hosts
-from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
+from guardgraph.nodes.body import Body, PartialRefusal, Pass, Run, Step, Steps, declares
 from guardgraph.plain.json import JsonObject, JsonValue, format_json_text
-from guardgraph.state.research import Note, ResearchBudget, ResearchPolicy, ResearchState, ResearchTask, Sources
+from guardgraph.state.research import (
+    DroppedNote,
+    Note,
+    NotesVerification,
+    ResearchBudget,
+    ResearchPolicy,
+    ResearchState,
+    ResearchTask,
+    Sources,
+)
 from guardgraph.world.call import Call, Outside
 from guardgraph.world.proposers import Proposer
 
@@ -70,6 +79,13 @@ def narrow_domain_lists(task: ResearchTask, run: ResearchRun) -> dict[str, list[
     }
 
 
+def choose_hits_that_count(task: ResearchTask, run: ResearchRun) -> Callable[[object], bool]:
+    """Return what says whether a hit takes a place: one that both lists allow; any, where these were asked later."""
+    if run.policy_of("lists_first") is None:
+        return urls.count_every_hit
+    return partial(urls.is_url_allowed, **narrow_domain_lists(task, run))
+
+
 def make_plan_node(planner: Proposer) -> Body:
     """Ask for a research plan."""
 
@@ -117,9 +133,13 @@ def make_search_node(tool: Outside) -> Body:
     phase="search", reads=["task", "accepted_query", "found_hits"], writes=["accepted_hits"], stops=["tool", "budget"]
 )
 def run_hits_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
-    """Read what the search returned."""
-    most = 2 * read_task_limit("max_urls", state["task"], run)
-    hits = guards.read_found_urls(found(state["found_hits"], "search_sources"))[:most]
+    """Read what the search returned; a hit that a list denies takes no place of the others."""
+    task = state["task"]
+    hits = urls.cut_found_urls(
+        guards.read_found_urls(found(state["found_hits"], "search_sources")),
+        max_hits=2 * read_task_limit("max_urls", task, run),
+        is_counted=choose_hits_that_count(task, run),
+    )
     counted = {"query": state["accepted_query"], "candidates": len(hits)}
     step = Step({"phase": "search", **counted}, {"action": "search_sources", **counted})
     return Pass({"accepted_hits": hits}, steps=(step,))
@@ -127,9 +147,12 @@ def run_hits_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
 
 @declares(phase="dedupe", reads=["task", "accepted_hits"], writes=["accepted_sources"], stops=["no_sources"])
 def run_dedupe_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
-    """Keep every URL once."""
+    """Keep every URL once, and no more than max_urls that both lists allow; the denied are kept to be listed."""
+    task = state["task"]
     spellings, dropped = urls.dedupe_found_urls(
-        state["accepted_hits"], max_urls=read_task_limit("max_urls", state["task"], run)
+        state["accepted_hits"],
+        max_urls=read_task_limit("max_urls", task, run),
+        is_counted=choose_hits_that_count(task, run),
     )
     if not spellings:
         raise Stop("no_sources_after_dedupe", **({"dropped_urls": dropped} if dropped else {}))
@@ -143,7 +166,9 @@ def run_dedupe_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
 def run_source_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Judge every URL before anything is read."""
     usable, sources = list_usable_urls(state["accepted_sources"]["urls"], state, run)
-    return Pass({"accepted_sources": {**sources, "allowed_urls": usable}})
+    # A resume may bring wider lists than those by which the hits were counted.
+    most = None if run.policy_of("lists_first") is None else read_task_limit("max_urls", state["task"], run)
+    return Pass({"accepted_sources": {**sources, "allowed_urls": usable[:most]}})
 
 
 def make_read_node(reader: Outside) -> Body:
@@ -262,19 +287,41 @@ def _accept_notes(raw: list[JsonValue], state: ResearchState, run: ResearchRun, 
     return Pass({"accepted_notes": notes, "accepted_sources": sources}, steps=(Step(trace, history),))
 
 
-@declares(phase="verify", reads=["accepted_pages", "accepted_notes"], stops=["tool", "verification_failed"])
+@declares(
+    phase="verify",
+    reads=["accepted_pages", "accepted_notes"],
+    writes=["accepted_notes", "unverified_notes"],
+    stops=["tool", "verification_failed"],
+    later_writes=["accepted_notes", "unverified_notes"],
+)
 def run_verify_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
-    """Hold every note against the page that it names."""
-    verification = guards.verify_notes(
-        state["accepted_notes"],
-        pages=state["accepted_pages"],
-        check_numbers=run.policy.check_numbers,
-        check_quotes=run.policy.check_quotes,
-        regions=list_fact_regions(run),
-    )
-    checked = verification["checked_notes"]
-    trace = {"phase": "verify", "checked_notes": checked, "issues": len(verification["issues"])}
-    return Pass(steps=(Step(trace, {"action": "verify_notes", "checked_notes": checked}),))
+    """Hold every note against the page that it names; the policy may have the run go on without those that fail."""
+    notes = state["accepted_notes"]
+    try:
+        verification = guards.verify_notes(
+            notes,
+            pages=state["accepted_pages"],
+            check_numbers=run.policy.check_numbers,
+            check_quotes=run.policy.check_quotes,
+            regions=list_fact_regions(run),
+        )
+    except Stop as refused:
+        failed = refused.evidence.get("verification")
+        if run.policy.unsupported != "drop" or failed is None:
+            raise
+        kept, dropped = guards.drop_unverified_notes(notes, failed)
+        if not kept:
+            raise
+        rest = Pass({"accepted_notes": kept, "unverified_notes": dropped}, steps=(_tell_verification(failed, dropped),))
+        raise PartialRefusal(refused, rest) from None
+    return Pass(steps=(_tell_verification(verification, []),))
+
+
+def _tell_verification(verification: NotesVerification, dropped: list[DroppedNote]) -> Step:
+    checked = {"checked_notes": verification["checked_notes"]}
+    told = {"dropped_notes": [{"id": note["id"], "reason": note["reason"]} for note in dropped]} if dropped else {}
+    issues = len(verification["issues"])
+    return Step({"phase": "verify", **checked, "issues": issues}, {"action": "verify_notes", **checked, **told})
 
 
 FOUND = ("accepted_query", "accepted_hits", "accepted_sources", "accepted_pages", "accepted_notes")
@@ -289,8 +336,9 @@ RESULT = (
     "aggregate",
     "dropped_urls",
     "failed_sources",
+    "dropped_notes",
 )
-"""What the good ending returns, the last two where there are any."""
+"""What the good ending returns, the last three where there are any."""
 
 
 def make_synthesize_node(writer: Proposer) -> Body:
@@ -351,11 +399,17 @@ def _list_usable_notes(state: ResearchState, run: ResearchRun) -> tuple[list[Not
     return [note for note in notes if guards.find_note_url(note) in usable], sources
 
 
-@declares(phase="synthesize", reads=(*FOUND, "accepted_answer"), writes=RESULT)
+@declares(
+    phase="synthesize",
+    reads=(*FOUND, "unverified_notes", "accepted_answer"),
+    writes=RESULT,
+    later=["unverified_notes"],
+    later_writes=["dropped_notes"],
+)
 def run_answered_node(state: ResearchState, run: ResearchRun) -> dict[str, Any]:
     """End with a cited brief."""
     answer, sources, notes = state["accepted_answer"], state["accepted_sources"], state["accepted_notes"]
-    pages = state["accepted_pages"]
+    pages, dropped = state["accepted_pages"], state.get("unverified_notes") or []
     cited = guards.select_cited_notes(notes, answer["citations"])
     extra = {key: sources[key] for key in ("dropped_urls", "failed_sources") if sources[key]}
     aggregate = {
@@ -363,7 +417,7 @@ def run_answered_node(state: ResearchState, run: ResearchRun) -> dict[str, Any]:
         "urls_found": len(state["accepted_hits"]),
         "urls_after_dedupe": len(sources["urls"]),
         "pages_read": len(pages),
-        "notes_count": len(notes),
+        "notes_count": len(notes) + len(dropped),
         "citations_count": len(answer["citations"]),
         "denied_sources": sources["denied_sources"],
         "verified_notes": len(notes),
@@ -376,4 +430,5 @@ def run_answered_node(state: ResearchState, run: ResearchRun) -> dict[str, Any]:
         "passages": [{key: note[key] for key in ("id", "claim", "quote")} for note in cited],
         "aggregate": aggregate,
         **extra,
+        **({"dropped_notes": dropped} if dropped else {}),
     }

@@ -135,7 +135,7 @@ class Shadow(TypedDict):
 FORMAT: Literal[1] = 1
 """The version of the form of a recording."""
 
-LATER_CHECKS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType({"links": (0, 8)})
+LATER_CHECKS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType({"links": (0, 8), "lists_first": (0, 8)})
 """Checks that no setting switches off and that came when there were recordings, with the version that brought them."""
 
 

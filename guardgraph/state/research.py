@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, NotRequired, TypeAlias
+from typing import Annotated, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
@@ -24,6 +24,7 @@ from guardgraph.state.settings import (
     TextPolicy,
     Vocabulary,
 )
+from guardgraph.state.tightening import Tightens
 
 
 class SourcePage(TypedDict):
@@ -128,6 +129,19 @@ class NotesVerification(TypedDict):
     issues: list[Issue]
 
 
+class DroppedNote(TypedDict):
+    """A note that its page does not bear out, and that the run did without."""
+
+    id: str
+    claim: str
+    quote: str
+    url: str
+    reason: str
+    """The stop reason that it would have been."""
+    unsupported: NotRequired[list[str]]
+    """Facts of the claim that the quote does not have."""
+
+
 class Sources(TypedDict):
     """What became of the URLs that the search found."""
 
@@ -163,6 +177,7 @@ class ResearchState(TypedDict):
     found_notes: str
     proposed_notes: str
     accepted_notes: list[Note]
+    unverified_notes: list[DroppedNote]
     proposed_answer: str
     accepted_answer: ResearchAnswer
 
@@ -182,6 +197,7 @@ class ResearchOk(Ok, SourcesLeftOut):
     citation_details: list[JsonObject]
     passages: list[JsonObject]
     aggregate: JsonObject
+    dropped_notes: NotRequired[list[DroppedNote]]
 
 
 class ResearchStopped(Stopped, SourcesLeftOut):
@@ -217,6 +233,8 @@ class ResearchPolicy(TextPolicy):
     """No sentence of the answer may say the opposite of a sentence of a cited quote, almost in its words."""
     derived: Derived = "allow"
     """Whether an answer may say what follows from numbers of its sources, such as a sum: "allow" or "refuse"."""
+    unsupported: Annotated[Literal["stop", "drop"], Tightens.ordered("drop", "stop"), Later((0, 8))] = "stop"
+    """What becomes of notes that do not verify when no attempt is left: "stop" ends the run, "drop" goes on without them."""
     known_regions: Vocabulary = ()
     """Region names to watch for beside the built-in ones."""
 
@@ -229,7 +247,7 @@ class ResearchBudget(Budget):
     max_steps: MaxInt = 8
     """Steps of a plan."""
     max_urls: MaxInt = 6
-    """URLs that are kept after duplicates are dropped."""
+    """URLs that are kept after duplicates are dropped; those that a list denies do not count."""
     max_read_pages: MaxInt = 3
     """Pages that are read."""
     max_page_seconds: MaxFloat = 10.0

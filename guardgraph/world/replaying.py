@@ -77,7 +77,7 @@ _AROUND_ROUNDS = 3
 """Readings of a visit's clock beside the one before each round of calls."""
 
 
-def _read_calls_at_once(recording: Recording, *, is_older: bool) -> Iterator[tuple[tuple[str, int, int], int | None]]:
+def _read_calls_at_once(recording: Recording) -> Iterator[tuple[tuple[str, int, int], int | None]]:
     """Yield how many calls were made at once with each, itself included; None where nobody knows.
 
     What was recorded before 0.8 says nothing of it. The readings of the clock do, where there was one round of calls or
@@ -86,12 +86,13 @@ def _read_calls_at_once(recording: Recording, *, is_older: bool) -> Iterator[tup
     visits = Counter[str]()
     made: dict[tuple[str, int], list[RecordedCall]] = {}
     for call in recording["calls"]:
-        made.setdefault((call["node"], call["visit"]), []).append(call)
+        if not call.get("unasked"):
+            made.setdefault((call["node"], call["visit"]), []).append(call)
     for visit in recording["visits"]:
         visits[visit["node"]] += 1
         calls = made.get((visit["node"], visits[visit["node"]]), [])
-        rounds = len(visit["clock"]) - _AROUND_ROUNDS
-        every = {1: len(calls), len(calls): 1}.get(rounds) if is_older else 1
+        rounds, is_told = len(visit["clock"]) - _AROUND_ROUNDS, any("at_once" in call for call in calls)
+        every = 1 if is_told else {1: len(calls), len(calls): 1}.get(rounds)
         for call in calls:
             yield (call["node"], call["visit"], call["number"]), call.get("at_once", every)
 
@@ -129,7 +130,7 @@ class ReplayingWorld:
             (call["node"], call["visit"], call["number"]): (call, _read_recorded_call(at, call, unsaid))
             for at, call in enumerate(recording["calls"])
         }
-        self._at_once = dict(_read_calls_at_once(recording, is_older=is_older))
+        self._at_once = dict(_read_calls_at_once(recording))
         self.has_free_rounds = is_older
         """Whether the run was made when a node might make any number of rounds of calls."""
         self.unasked = [call for call in recording["calls"] if call.get("unasked")]

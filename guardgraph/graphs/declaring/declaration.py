@@ -51,6 +51,8 @@ class Declaration:
     """Of an act node: how often a visit may yield calls."""
     later: tuple[str, ...] = ()
     """Of the channels that it reads, those that are no part of the pattern's fingerprint."""
+    later_writes: tuple[str, ...] = ()
+    """Of what it writes, what is no part of the pattern's fingerprint."""
 
     @cached_property
     def channels(self) -> tuple[str, ...]:
@@ -128,9 +130,12 @@ def build_declaration(
     if kind != "act" and (acting := [field for field in ("effects", "rounds") if getattr(said, field) is not None]):
         raise GrammarError(f"node {name!r}, {', '.join(acting)}: given; allowed: nothing, only an act node has them")
     phase, reads, writes, stops = said.phase or "", said.reads or (), said.writes or (), said.stops or ()
-    effects, rounds, later = deduplicate_names(said.effects or ()), said.rounds or 1, said.later or ()
+    effects, rounds = deduplicate_names(said.effects or ()), said.rounds or 1
+    later, later_writes = said.later or (), said.later_writes or ()
     if unread := [channel for channel in later if channel not in reads]:
         raise GrammarError(f"node {name!r}, later: given {', '.join(unread)}; allowed: what it reads")
+    if unwritten := [channel for channel in later_writes if channel not in writes]:
+        raise GrammarError(f"node {name!r}, later_writes: given {', '.join(unwritten)}; allowed: what it writes")
     return Declaration(
         name,
         kind,
@@ -144,6 +149,7 @@ def build_declaration(
         effects=effects,
         rounds=rounds,
         later=later,
+        later_writes=later_writes,
     )
 
 
@@ -167,10 +173,13 @@ def complete_declarations(
     done = {name: _complete_declaration(item, declared, records) for name, item in declared.items()}
     again = {reason.family for reason in catalogue if reason.again}
     done = {name: replace(item, inherits=_list_inherited_families(item, done, again)) for name, item in done.items()}
-    families = (family for item in done.values() for family in item.families if family != AUDIT_UNAVAILABLE)
+    later = tuple(key for item in done.values() if item.kind == "terminal" for key in item.later_writes)
+    families = [family for item in done.values() for family in item.families if family != AUDIT_UNAVAILABLE]
     for family in deduplicate_names([*families, AUDIT_UNAVAILABLE]):  # which is the last, in fingerprints too
         name = f"stop_{family}"
-        done[name] = Declaration(name, "terminal", "", (), tuple(outputs), family=family, records=records)
+        done[name] = Declaration(
+            name, "terminal", "", (), tuple(outputs), family=family, records=records, later_writes=later
+        )
     return done
 
 

@@ -107,7 +107,7 @@ class Frame:
             + ([item.effects] if item.effects else [])
             for name, item in self.declarations.items()
             for reads in [[channel for channel in item.reads if channel not in item.later]]
-            for writes in [[key for key in item.writes if key not in LATER]]
+            for writes in [[key for key in item.writes if key not in {*LATER, *item.later_writes}]]
             for own in [[family for family in item.stops if family != AUDIT_UNAVAILABLE]]
         ]
         return digest({"declarations": shown, "reasons": [item.reason for item in self.catalogue if not item.later]})

@@ -23,7 +23,7 @@ from guardgraph.graphs.running.frame import (
 )
 from guardgraph.graphs.running.session import REFUSED, Visit
 from guardgraph.guards.stop import Stop, build_request_stop
-from guardgraph.nodes.body import Pass, Run, Step
+from guardgraph.nodes.body import PartialRefusal, Pass, Run, Step
 from guardgraph.plain.json import JsonObject, is_larger_json, make_storable_json
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE
 
@@ -58,16 +58,26 @@ def _pass_guard(
         if isinstance(run, Exception):
             raise run
         _check_input_size(part, state, run.budget.max_input_bytes)
-        passed = run_node_body(part, state, visit.build_body_run(run))
+        passed = _run_guard_body(part, state, run, visit)
         way = _choose_guard_way(part, passed)
         update = {**validate_body_writes(item, passed.writes), "route": way}
         completed += [_log_completed_step(step) for step in passed.steps]
     finally:
-        spent = visit.end_node_time()
+        spent = visit.active_seconds
     following = part.frame.declarations[way]
     check_run_visits(item, following, len(visit.log) + 1, run.budget.max_visits)
     check_run_time(following, spent, run.budget.max_seconds)
     return update
+
+
+def _run_guard_body(part: Part, state: JsonObject, run: Run[Any, Any], visit: Visit) -> Any:
+    """Run a guard's body; what it refuses a part of goes on with the rest, where nobody is asked again."""
+    try:
+        return run_node_body(part, state, visit.build_body_run(run))
+    except PartialRefusal as refused:
+        if find_proposer_to_ask(part, refused.reason, run.budget, visit) is not None:
+            raise
+        return refused.rest
 
 
 def _refuse_proposal(

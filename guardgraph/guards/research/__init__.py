@@ -11,6 +11,7 @@ from guardgraph.guards.research.answer import (
 from guardgraph.guards.research.notes import (
     MIN_QUOTE_CHARS,
     check_note_links,
+    drop_unverified_notes,
     number_notes,
     parse_notes,
     place_notes,
@@ -54,6 +55,7 @@ __all__ = [
     "check_answer_names",
     "check_note_links",
     "describe_citation",
+    "drop_unverified_notes",
     "explain_page_difference",
     "find_note_url",
     "find_source_spelling",

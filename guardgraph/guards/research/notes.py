@@ -13,7 +13,7 @@ from guardgraph.guards.research.sources import find_note_url
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.plain.urls import identify_url, parse_url_target
-from guardgraph.state.research import Issue, Note, NotesVerification, ResearchPolicy, SourcePage
+from guardgraph.state.research import DroppedNote, Issue, Note, NotesVerification, ResearchPolicy, SourcePage
 
 MIN_QUOTE_CHARS = 20
 """Characters that a quote has at least."""
@@ -169,6 +169,31 @@ def verify_notes(
     if issues:
         raise Stop(f"verification_failed:{issues[0]['issue']}", verification=verification)
     return verification
+
+
+def drop_unverified_notes(
+    notes: Sequence[Note], verification: NotesVerification
+) -> tuple[list[Note], list[DroppedNote]]:
+    """Sort notes into those that verified and those that did not, in their order and with their ids.
+
+    Args:
+        notes: the notes that were verified.
+        verification: what came of it; an id that several notes have stands for all of them.
+
+    Returns:
+        The notes to go on with, and the others, each with the reason of its first issue.
+    """
+    first = {issue["note"]: issue for issue in reversed(verification["issues"])}
+    dropped = [_describe_dropped_note(note, first[note["id"]]) for note in notes if note["id"] in first]
+    return [note for note in notes if note["id"] not in first], dropped
+
+
+def _describe_dropped_note(note: Note, issue: Issue) -> DroppedNote:
+    reason = f"verification_failed:{issue['issue']}"
+    said = DroppedNote(id=note["id"], claim=note["claim"], quote=note["quote"], url=note["url"], reason=reason)
+    if "unsupported" in issue:
+        said["unsupported"] = issue["unsupported"]
+    return said
 
 
 def _are_notes(value: JsonValue) -> bool:

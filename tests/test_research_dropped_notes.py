@@ -1,0 +1,163 @@
+"""With `unsupported="drop"` notes that do not verify are left out and listed, when nobody is asked again."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_by_0_6 import OWN, recordings
+from recorded_runs import Kept
+from reported_runs import page
+from research_cases import ANSWER, NOTES, PAGES, PLAN, RUMORS, asked, research
+from runs import check_result
+
+from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent, replay, verify, what_if
+from guardgraph.grammar import Stop
+from guardgraph.guards.research import drop_unverified_notes, verify_notes
+from guardgraph.state.research import RESEARCH_REASONS
+from guardgraph.testing import ScriptedChatModel, scripted_tool
+from guardgraph.tools.recordings import make_recorded_reader
+
+DROP = ResearchPolicy(unsupported="drop")
+MISQUOTED = {**NOTES[0], "quote": "Nothing of the kind stands in any page."}
+OVERSTATED = {**NOTES[0], "claim": "It is P1, and 99 % of payments fail."}
+UNREAD = {**NOTES[0], "url": RUMORS, "claim": "Rumors say so."}
+NAMED = "verification_failed:quote_not_in_source"
+CITE_LAST = {"answer": "The incident is known.", "citations": ["n6"]}
+
+
+def given_notes(proposed):
+    """Return what a model says that proposes notes."""
+    return {"notes": [{key: note[key] for key in ("claim", "quote", "url")} for note in proposed]}
+
+
+def test_one_misquoted_note_of_six_is_left_out():
+    """The answer is of the rest, whose ids do not change, and the writer is shown nothing of the note."""
+    writer = scripted_tool(CITE_LAST)
+    parts = {"extractor": scripted_tool([*[NOTES[0]] * 2, MISQUOTED, *[NOTES[1]] * 3]), "writer": writer}
+    result = check_result(RESEARCH_REASONS, research(policy=DROP, **parts))
+    assert (result["outcome"], result["citations"]) == ("grounded_research_answer", ["n6"])
+    assert [note["id"] for note in writer.calls[0]["notes"]] == ["n1", "n2", "n4", "n5", "n6"]
+    assert MISQUOTED["quote"] not in str(writer.calls)
+    said = {key: MISQUOTED[key] for key in ("claim", "quote", "url")}
+    assert result["dropped_notes"] == [{"id": "n3", **said, "reason": NAMED}]
+    assert (result["aggregate"]["notes_count"], result["aggregate"]["verified_notes"]) == (6, 5)
+    assert (result["trace"][4]["checked_notes"], result["trace"][4]["issues"]) == (6, 2)
+    assert result["history"][4]["dropped_notes"] == [{"id": "n3", "reason": NAMED}]
+
+
+def test_every_issue_has_its_note_left_out():
+    """The reason is that of a note's first issue, with the facts that its quote does not have."""
+    parts = {"extractor": scripted_tool([UNREAD, OVERSTATED, NOTES[1]])}
+    result = research(policy=DROP, **parts, writer=lambda view: {"answer": "It is known.", "citations": ["n3"]})
+    unread, overstated = result["dropped_notes"]
+    assert (unread["id"], unread["reason"]) == ("n1", "verification_failed:url_not_read")
+    assert (overstated["id"], overstated["reason"]) == ("n2", "verification_failed:number_not_in_quote")
+    assert overstated["unsupported"] == ["99 %"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "context", "taken"),
+    [
+        (None, None, [MISQUOTED, NOTES[1]]),
+        (DROP, {"policy": {"unsupported": "stop"}}, [MISQUOTED, NOTES[1]]),
+        (ResearchPolicy(), {"policy": {"unsupported": "drop"}}, [MISQUOTED, NOTES[1]]),
+        (DROP, None, [MISQUOTED, MISQUOTED]),
+    ],
+    ids=["default", "tightened", "not loosened", "none left"],
+)
+def test_the_run_stops_as_before(policy, context, taken):
+    """Where nothing may be dropped, or nothing would be left."""
+    result = research(policy=policy, context=context, extractor=scripted_tool(taken))
+    assert (check_result(RESEARCH_REASONS, result)["stop_reason"], "dropped_notes" in result) == (NAMED, False)
+    assert result["verification"]["ok"] is False
+
+
+def test_an_answer_cannot_cite_a_note_that_was_left_out():
+    """Its id is as unknown as any other."""
+    parts = {"extractor": scripted_tool([MISQUOTED, NOTES[1]]), "writer": lambda view: {**ANSWER, "citations": ["n1"]}}
+    result = research(policy=DROP, **parts)
+    assert (result["stop_reason"], result["invalid_citations"]) == ("invalid_answer:citation_unknown", ["n1"])
+
+
+def ask_model(*said, most=2, **parts):
+    """Run an agent whose model plans, takes notes and answers."""
+    model = ScriptedChatModel(PLAN, *map(given_notes, said), {"answer": "It is known.", "citations": ["n2"]})
+    agent = create_research_agent(
+        model, reader=make_recorded_reader(), policy=DROP, budget=ResearchBudget(max_attempts=most), **parts
+    )
+    return check_result(RESEARCH_REASONS, agent.invoke(asked()))
+
+
+BOTH = [MISQUOTED, NOTES[1]]
+
+
+def test_a_model_is_asked_again_before_a_note_is_left_out():
+    """Its second notes are as good as any; what is still misquoted when no attempt is left is dropped."""
+    mended = ask_model(BOTH, [NOTES[0], NOTES[1]])
+    assert (mended["status"], [item["reason"] for item in mended["attempts"]]) == ("ok", [NAMED])
+    assert "dropped_notes" not in mended
+    for most in (1, 2, 3):
+        left = ask_model(*[BOTH] * most, most=most)
+        assert (left["status"], len(left.get("attempts", []))) == ("ok", most - 1)
+        assert [note["id"] for note in left["dropped_notes"]] == ["n1"]
+
+
+def test_a_run_with_notes_left_out_is_decided_again_as_it_was():
+    """By a replay and a what-if alike; an agent that drops nothing would have stopped it."""
+    kept = Kept()
+    ask_model(BOTH, BOTH, recorder=kept)
+    model = ScriptedChatModel(PLAN)
+    agents = [create_research_agent(model, reader=make_recorded_reader(), policy=it) for it in (DROP, ResearchPolicy())]
+    again = replay(agents[0], kept.only)
+    assert again["dropped_notes"] == kept.only["result"]["dropped_notes"]
+    assert [what_if(agent, [kept.only]).rows[0].kind for agent in agents] == ["same", "changed"]
+    assert replay(agents[1], kept.only)["stop_reason"] == NAMED
+
+
+def test_the_setting_and_the_key_change_no_fingerprint_of_before():
+    """A policy that does not say it is recorded as before, and what is listed is no part of the declarations."""
+    kept, dropping = Kept(), Kept()
+    before = next(recording for recording in recordings(OWN) if recording["pattern"] == "research")
+    research(recorder=kept)
+    research(recorder=dropping, policy=DROP)
+    assert "unsupported" not in kept.only["policy"]
+    assert dropping.only["policy"]["unsupported"] == "drop"
+    one, other = (found.only["fingerprints"] for found in (kept, dropping))
+    assert one["declarations"] == other["declarations"] == before["fingerprints"]["declarations"]
+    assert one["policy"] != other["policy"]
+    assert verify(create_research_agent(policy=DROP)) == []
+
+
+def test_a_page_makes_no_link_of_a_note_that_was_left_out():
+    """Its URL is a model's word; the note and its reason are shown as text."""
+    result = research(
+        policy=DROP, extractor=scripted_tool([{**UNREAD, "url": FOREIGN}, NOTES[1]]), writer=lambda view: CITED
+    )
+    root = page(result)
+    shown = "".join(root.itertext())
+    assert UNREAD["claim"] in shown
+    assert "verification_failed:url_not_read" in shown
+    assert FOREIGN not in {item.get("href") for item in root.iter("a")}
+
+
+FOREIGN = "https://attacker.io/a"
+CITED = {"answer": "It is known.", "citations": ["n2"]}
+KINDS = {"good": NOTES[0], "other": NOTES[1], "misquoted": MISQUOTED, "overstated": OVERSTATED, "unread": UNREAD}
+
+
+@given(st.lists(st.sampled_from([*KINDS]), min_size=1, max_size=8))
+def test_notes_are_dropped_exactly_where_they_have_an_issue(kinds):
+    """The rest verifies, in its order, with its ids; nothing is lost."""
+    taken = [{**KINDS[kind], "id": f"n{at}"} for at, kind in enumerate(kinds)]
+    checks = {"pages": PAGES, "check_numbers": True, "check_quotes": True, "regions": ()}
+    wrong = [note["id"] for note, kind in zip(taken, kinds, strict=True) if kind not in ("good", "other")]
+    if not wrong:
+        assert verify_notes(taken, **checks)["ok"]
+        return
+    with pytest.raises(Stop) as raised:
+        verify_notes(taken, **checks)
+    kept, dropped = drop_unverified_notes(taken, raised.value.evidence["verification"])
+    assert [note["id"] for note in dropped] == wrong
+    assert kept == [note for note in taken if note["id"] not in wrong]
+    assert not kept or verify_notes(kept, **checks)["ok"]
