@@ -100,6 +100,9 @@ def test_an_object_in_one_fence_is_that_object(fence, word, content, before, aft
     """However a model fences it, the object reads as it would alone, and the text is kept as it came."""
     plain = json.dumps(content, indent=indent)
     fenced = f"{before}{fence}{word}{end}{plain}{end}{fence}{after}"
+    if proposal(text(plain)).unreadable:  # it has a number that JSON or 64 bits cannot hold
+        assert proposal(text(fenced)).unreadable
+        return
     read = proposed_object(text(fenced))
     assert same(read.value, proposed_object(text(plain)).value)
     assert (read.text, read.unreadable) == (fenced, False)
