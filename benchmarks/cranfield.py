@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from lsa import LsaEmbedding
 
 from guardgraph import KnowledgeBase
-from guardgraph.knowledge.index.vectors import make_embedding_text
+from guardgraph.knowledge.vectors import make_embedding_text
 from guardgraph.languages.terms import read_terms
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.lexical import LexicalRetriever

@@ -24,10 +24,12 @@ from pathlib import Path
 
 from names import chunk_of
 
-from guardgraph.guards import rag
+from guardgraph.guards import rag, removal
 from guardgraph.guards.stop import Stop
+from guardgraph.guards.turned import check_turned_sentences
+from guardgraph.languages.language import is_lowercase_word
 from guardgraph.languages.sentences import find_sentence_spans
-from guardgraph.languages.vocabulary import is_lowercase_word
+from guardgraph.state.rag import RagPolicy
 
 _NUMBER = re.compile(r"(?<![\w.,:/'’-])\d++(?:[.,]\d++)*+(?![\w:/'’-]|[.,]\d)")
 _WRITTEN = re.compile(r"\d++(?:[.,]\d++)*+")
@@ -111,6 +113,51 @@ def find_refused(answer: str, source: str) -> dict[str, list[str]]:
     return found
 
 
+def drop_refused(answer: str, source: str) -> tuple[str, list[tuple[int, int]]]:
+    """Return what becomes of an answer that cites a source with ``unsupported="drop"``, and its sentences that stay."""
+    chunk = chunk_of(source)
+    check = rag.make_sentence_check(
+        answer, None, question="", cited=[chunk], chunks=[chunk] * SHOWN, policy=RagPolicy(check_turned=False)
+    )
+
+    def judge_rest(rest: removal.Rest, citations: list[str]) -> None:
+        if find_refused(rest.text, source):
+            raise Stop("invalid_answer:unsupported_number")
+        check_turned_sentences(rest.text, [source], question="")
+
+    if (refused := check(0, len(answer))) is None:
+        return "answered", [(0, len(answer))]
+    try:
+        rest, _ = removal.remove_refused(
+            answer,
+            refused,
+            check=check,
+            contradict=lambda: check_turned_sentences(answer, [source], question=""),
+            judge=judge_rest,
+            support=lambda rest: {chunk["doc_id"]},
+            citations=[chunk["doc_id"]],
+            beside="",
+            cited=[source],
+        )
+    except Stop:
+        return "stopped", []
+    return "partial", [(start, end) for start, end, _ in rest.kept]
+
+
+def measure_dropping(tally: Tally, row: dict) -> None:
+    """Measure how a text ends with dropping, and which of its unfaithful annotations a reader still sees."""
+    text, source = row["summary"], row["source"]
+    ending, stays = drop_refused(text, source)
+    for name in ("answered", "partial", "stopped"):
+        tally.add(f"drop_{name}", source, ending == name)
+    for first, last in {(first, last) for first, last, label in row["spans"] if label == "Unwanted"}:
+        is_seen = any(first < end and last > start for start, end in stays)
+        tally.add("unfaithful_spans_seen_with_stop", source, ending == "answered")
+        tally.add("unfaithful_spans_seen_with_drop", source, is_seen)
+        if ending == "partial":
+            tally.add("unfaithful_spans_seen_in_partial_answers", source, is_seen)
+
+
 def list_sentences(row: dict) -> Iterator[tuple[str, str]]:
     """Yield each sentence of a summary with what its annotations make of it."""
     text = row["summary"]
@@ -161,6 +208,7 @@ def measure(rows: list[dict], names: list[str], *, show: bool) -> None:
             for check in ("numbers", "names"):
                 tally.add(f"faithful_{check}", source, check in judge(text))
             tally.add("faithful_stopped", source, bool(judge(text)))
+        measure_dropping(tally, row)
         before = ""
         for sentence, kind in list_sentences(row):
             # What opens with "The second" is read behind the sentence before it.

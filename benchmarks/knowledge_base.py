@@ -31,6 +31,7 @@ SIZES = (1_000, 10_000, 100_000)
 TRIAL = (20, 40)
 """Chunks of a collection that is too small to make many of."""
 ROUNDS, QUESTIONS, CHANGES = 3, 60, 60
+TENANTS = 10_000
 TENANT, COLLECTION = "t", "c"
 RARE = 100
 """One chunk of so many has readers of its own."""
@@ -46,7 +47,7 @@ def documents(texts: Sequence[str]) -> list[Document]:
 
 def figures(texts: Sequence[str], questions: Sequence[str], sizes: Sequence[int]) -> Iterator[Figure]:
     """Yield the figures of each size, and those that compare sizes."""
-    changed = {}
+    added = {}
     for size in sizes:
         made = list(chunks(texts, size))
         with TemporaryDirectory() as name:
@@ -59,14 +60,22 @@ def figures(texts: Sequence[str], questions: Sequence[str], sizes: Sequence[int]
                     yield f"kb_{size}_query_over_{rival}", taken["kb"] / seconds
             yield f"kb_{size}_build_over_fts5_words", built["kb"] / built["fts5_words"]
             yield f"kb_{size}_build_s", built["kb"]
-            changed[size] = _changed(folder / "kb.sqlite", made)
-            yield f"kb_{size}_changed_ms", changed[size] * 1000
+            changes = _changes(folder, made, questions)
+            added[size] = changes["add"]
+            yield f"kb_{size}_add_ms", changes["add"] * 1000
+            yield f"kb_{size}_remove_ms", changes["remove"] * 1000
+            yield f"kb_{size}_query_after_own_change_over_repeated", changes["own"] / changes["repeated"]
+            yield f"kb_{size}_query_after_foreign_change_over_repeated", changes["foreign"] / changes["repeated"]
             yield f"kb_{size}_query_filtered_over_all", _filtered(folder / "kb.sqlite", size, questions)
             if STATUS.exists():
                 memory = {what: _memory(what, folder, made, questions) for what in ("kb", "retriever")}
                 yield f"kb_{size}_memory_over_retriever", memory["kb"] / memory["retriever"]
                 yield f"kb_{size}_memory_mb", memory["kb"] / 1000
-    yield "kb_changed_largest_over_smallest", changed[max(sizes)] / changed[min(sizes)]
+    yield "kb_add_largest_over_smallest", added[max(sizes)] / added[min(sizes)]
+    yield (
+        "kb_tenants_first_query_ms",
+        _first_of_many_tenants(list(chunks(texts, TENANTS if max(sizes) > TENANTS else 9))),
+    )
     yield "kb_reingest_over_first", _again(list(chunks(texts, min(sizes))))
 
 
@@ -106,19 +115,47 @@ def medians(searches: Mapping[str, Search], questions: Sequence[str]) -> dict[st
     return {name: statistics.median(each) for name, each in fastest.items()}
 
 
-def _changed(file: Path, made: Sequence[str]) -> float:
-    """Return the median of the times in which one chunk is changed."""
-    times = []
-    with KnowledgeBase(file) as base:
-        for at in range(min(CHANGES, len(made))):
-            number, text = f"{COLLECTION}/{at * len(made) // CHANGES}", made[-1 - at]
-            chunk, stamp = Chunk(number, "", text, 0, len(text)), Stamp(len(text), 0, "")
-            access = normalize_document_access(TENANT, ["group:all"])
-            document = StoredDocument(number, COLLECTION, "s", "", "", access, (chunk,), stamp)
-            begin = time.perf_counter()
-            base.index.put(document)
-            times.append(time.perf_counter() - begin)
-    return statistics.median(times)
+def _changes(folder: Path, made: Sequence[str], questions: Sequence[str]) -> dict[str, float]:
+    """Return the medians of the processor time of what users call while a base changes.
+
+    A question is repeated after a change of another file, so that the processor's caches are as cold as after a change
+    of this one.
+    """
+    times: dict[str, list[float]] = {name: [] for name in ("repeated", "foreign", "own", "add", "remove")}
+    with KnowledgeBase(folder / "kb.sqlite") as base, KnowledgeBase(folder / "elsewhere.sqlite") as elsewhere:
+        search = _search(base, "all")
+
+        def add(to: KnowledgeBase, at: int, tenant: str, number: str, name: str | None = None) -> None:
+            [document] = documents([made[-1 - at % len(made)]])
+            to.add([{**document, "id": number}], tenant=tenant, readers=["group:all"], name=name)
+
+        for at in range(CHANGES):
+            question = questions[at % len(questions)]
+            search(question)
+            add(elsewhere, at, "other", f"e{at}")
+            times["repeated"].append(_seconds(lambda: search(question)))  # noqa: B023
+            add(base, at, "other", f"f{at}")
+            times["foreign"].append(_seconds(lambda: search(question)))  # noqa: B023
+            times["add"].append(_seconds(lambda: add(base, at, TENANT, f"o{at}")))  # noqa: B023
+            times["own"].append(_seconds(lambda: search(question)))  # noqa: B023
+        for at in range(CHANGES):
+            add(base, at, TENANT, "r", name="removed")
+            times["remove"].append(_seconds(lambda: base.remove("removed", tenant=TENANT)))
+    return {name: statistics.median(each) for name, each in times.items()}
+
+
+def _first_of_many_tenants(made: Sequence[str]) -> float:
+    """Return the milliseconds of the first question of a tenant, of a base in which each text is another tenant's."""
+    with TemporaryDirectory() as name, KnowledgeBase(Path(name) / "kb.sqlite") as base:
+        with base.index.together() as batch:
+            for at, text in enumerate(made):
+                chunk, access = Chunk("d", "", text, 0, len(text)), normalize_document_access(f"t{at}", ["tenant"])
+                batch.put(StoredDocument("d", COLLECTION, "s", "", "", access, (chunk,), Stamp(len(text), 0, "")))
+        asked = [(text, {"tenant": f"t{at}"}) for at, text in enumerate(made) if at % max(len(made) // CHANGES, 1) == 0]
+        return 1000 * statistics.median(
+            _seconds(lambda: base.search(text[:80], caller=caller))  # noqa: B023
+            for text, caller in asked
+        )
 
 
 def _filtered(file: Path, size: int, questions: Sequence[str]) -> float:

@@ -18,6 +18,7 @@ ROUTES = {
     "answered": "send",
     "clarified": "ask_back",
     "stop_invalid_request": "ask_back",
+    "stop_invalid_question": "ask_back",
     "stop_budget": "try_later",
     "stop_llm": "try_later",
     "stop_tool": "try_later",

@@ -20,6 +20,7 @@ from guardgraph.evidence.store import RunStore as RunStore
 from guardgraph.evidence.store import StoredRun as StoredRun
 from guardgraph.evidence.what_if import what_if as what_if
 from guardgraph.graphs.catalogues import CATALOGUES as CATALOGUES
+from guardgraph.graphs.messages import MessagesAgent as MessagesAgent
 from guardgraph.graphs.proof.verify import RULES as RULES
 from guardgraph.graphs.proof.verify import Finding as Finding
 from guardgraph.graphs.proof.verify import verify as verify
@@ -28,7 +29,9 @@ from guardgraph.graphs.replay.interpreter import replay as replay
 from guardgraph.graphs.research import create_research_agent as create_research_agent
 from guardgraph.graphs.running.door import GuardedGraph as GuardedGraph
 from guardgraph.graphs.self_critique import create_self_critique_agent as create_self_critique_agent
+from guardgraph.graphs.tools import create_tool_agent as create_tool_agent
 from guardgraph.knowledge.base import KnowledgeBase as KnowledgeBase
+from guardgraph.knowledge.base import PostgresKnowledgeBase as PostgresKnowledgeBase
 from guardgraph.plain.errors import ConfigurationError as ConfigurationError
 from guardgraph.plain.errors import GrammarError as GrammarError
 from guardgraph.plain.errors import GuardgraphError as GuardgraphError
@@ -46,6 +49,7 @@ from guardgraph.state.rag import RagBudget as RagBudget
 from guardgraph.state.rag import RagContext as RagContext
 from guardgraph.state.rag import RagInput as RagInput
 from guardgraph.state.rag import RagOk as RagOk
+from guardgraph.state.rag import RagPartial as RagPartial
 from guardgraph.state.rag import RagPolicy as RagPolicy
 from guardgraph.state.rag import RagResult as RagResult
 from guardgraph.state.rag import RagStopped as RagStopped
@@ -58,6 +62,7 @@ from guardgraph.state.research import ResearchBudget as ResearchBudget
 from guardgraph.state.research import ResearchContext as ResearchContext
 from guardgraph.state.research import ResearchInput as ResearchInput
 from guardgraph.state.research import ResearchOk as ResearchOk
+from guardgraph.state.research import ResearchPartial as ResearchPartial
 from guardgraph.state.research import ResearchPolicy as ResearchPolicy
 from guardgraph.state.research import ResearchResult as ResearchResult
 from guardgraph.state.research import ResearchStopped as ResearchStopped
@@ -68,10 +73,21 @@ from guardgraph.state.self_critique import SelfCritiqueOk as SelfCritiqueOk
 from guardgraph.state.self_critique import SelfCritiquePolicy as SelfCritiquePolicy
 from guardgraph.state.self_critique import SelfCritiqueResult as SelfCritiqueResult
 from guardgraph.state.self_critique import SelfCritiqueStopped as SelfCritiqueStopped
+from guardgraph.state.tools import ArgumentRule as ArgumentRule
+from guardgraph.state.tools import ToolBudget as ToolBudget
+from guardgraph.state.tools import ToolContext as ToolContext
+from guardgraph.state.tools import ToolInput as ToolInput
+from guardgraph.state.tools import ToolOk as ToolOk
+from guardgraph.state.tools import ToolPolicy as ToolPolicy
+from guardgraph.state.tools import ToolResult as ToolResult
+from guardgraph.state.tools import ToolRule as ToolRule
+from guardgraph.state.tools import ToolStopped as ToolStopped
+from guardgraph.state.tools import hash_tool as hash_tool
 from guardgraph.tools.knowledge_base import Document as Document
 from guardgraph.tools.knowledge_base import load_folder as load_folder
 from guardgraph.tools.langchain.retriever import LangChainRetriever as LangChainRetriever
 from guardgraph.tools.langchain.search import LangChainSearch as LangChainSearch
+from guardgraph.tools.langchain.verifier import LangChainVerifier as LangChainVerifier
 from guardgraph.tools.lexical import LexicalRetriever as LexicalRetriever
 from guardgraph.web.limits import WebLimits as WebLimits
 from guardgraph.web.reader import web_reader as web_reader

@@ -11,6 +11,7 @@ from guardgraph.guards.proposals import reviewed as reviewed
 from guardgraph.guards.stop import Stop as Stop
 from guardgraph.guards.stop import evidence as evidence
 from guardgraph.guards.stop import shown_name as shown_name
+from guardgraph.nodes.added import AnswerGuard as AnswerGuard
 from guardgraph.nodes.body import Pass as Pass
 from guardgraph.nodes.body import Run as Run
 from guardgraph.nodes.body import Step as Step
@@ -40,9 +41,12 @@ from guardgraph.state.settings import Policy as Policy
 from guardgraph.state.settings import Settings as Settings
 from guardgraph.state.settings import Vocabulary as Vocabulary
 from guardgraph.state.tightening import Tightens as Tightens
+from guardgraph.state.tools import licence_reasons as licence_reasons
 from guardgraph.world.call import Call as Call
 from guardgraph.world.call import ask_person as ask_person
 from guardgraph.world.models import Prompt as Prompt
 from guardgraph.world.models import chat_model as chat_model
 from guardgraph.world.proposers import Proposer as Proposer
 from guardgraph.world.proposers import choose_proposer as choose_proposer
+from guardgraph.world.table import NamedTool as NamedTool
+from guardgraph.world.table import ToolTable as ToolTable

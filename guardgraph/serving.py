@@ -1,4 +1,4 @@
-"""The three agents as LangGraph's own server loads them; ``langgraph.json`` names them.
+"""The agents as LangGraph's own server loads them; ``langgraph.json`` names them.
 
 The server asks for its graph anew for every run, on its event loop: each is built once, in a thread, when it is first
 asked for. They are offline, or on the model in ``GUARDGRAPH_MODEL``, record their runs in the store whose URL is in
@@ -20,6 +20,7 @@ from guardgraph.graphs.rag import create_rag_agent
 from guardgraph.graphs.research import create_research_agent
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.self_critique import create_self_critique_agent
+from guardgraph.graphs.tools import create_tool_agent
 from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.policies.file import read_policy_in_folder
 
@@ -43,6 +44,11 @@ async def research() -> GuardedGraph:
 async def self_critique() -> GuardedGraph:
     """Return the Self-critique agent; see `rag`."""
     return await _served("self_critique", create_self_critique_agent)
+
+
+async def tools() -> GuardedGraph:
+    """Return the tool agent with the demo's office; see `rag`."""
+    return await _served("tools", create_tool_agent)
 
 
 _building = Lock()

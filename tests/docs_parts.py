@@ -128,7 +128,7 @@ SHADOWS = ("Shadow", "JudgedBy", "ShadowEnding", "ShadowCall", "ShadowError")
 
 
 def _inner(whole: dict[str, Any]) -> dict[str, Any]:
-    names = ("RecordedVisit", "Opening", "Asking", "RecordedCall", "Fingerprints", *SHADOWS)
+    names = ("ForkedFrom", "RecordedVisit", "Opening", "Asking", "RecordedCall", "Fingerprints", *SHADOWS)
     assert set(names) == set(whole["$defs"])
     return {name: whole["$defs"][name] for name in names}
 
@@ -178,6 +178,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     "docs/pictures/rag.svg": lambda: guardgraph.draw(guardgraph.create_rag_agent()).svg,
     "docs/pictures/research.svg": lambda: guardgraph.draw(guardgraph.create_research_agent()).svg,
     "docs/pictures/self_critique.svg": lambda: guardgraph.draw(guardgraph.create_self_critique_agent()).svg,
+    "docs/pictures/tools.svg": lambda: guardgraph.draw(guardgraph.create_tool_agent()).svg,
     "docs/pictures/rag_stopped.svg": stopped_rag,
     "docs/pictures/self_critique_repaired.svg": repaired_draft,
 }

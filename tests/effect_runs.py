@@ -30,7 +30,7 @@ from payment_pattern import Bank, FileRecorder, In, payments
 from psycopg.rows import dict_row
 
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["pytest", "effect_runs", "store_writers"])
+PROCESSES.set_forkserver_preload(["pytest", "effect_runs", "random_effects", "store_writers"])
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Moments:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _dying(base: Any, moments: Moments) -> Any:
+def dying_saver(base: Any, moments: Any) -> Any:
     """Return a checkpointer's class whose writes are moments."""
 
     def sync(name: str) -> Any:
@@ -106,10 +106,10 @@ def _dying(base: Any, moments: Moments) -> Any:
 def _open_saver(setup: Setup, moments: Moments) -> Any:
     if setup.saver == "sqlite":
         connection = sqlite3.connect(setup.folder / "checkpoints.db", check_same_thread=False, timeout=60)
-        return _dying(SqliteSaver, moments)(connection)
+        return dying_saver(SqliteSaver, moments)(connection)
     if setup.saver is not None:
         connection = psycopg.connect(setup.saver, autocommit=True, prepare_threshold=0, row_factory=dict_row)
-        saver = _dying(PostgresSaver, moments)(connection)
+        saver = dying_saver(PostgresSaver, moments)(connection)
         saver.setup()
         return saver
     return None
@@ -156,7 +156,7 @@ def ask(setup: Setup, moments: Any, saver: Any) -> Any:
 
 async def _aask(setup: Setup, moments: Moments) -> Any:
     async with aiosqlite.connect(setup.folder / "checkpoints.db", timeout=60) as connection:
-        saver = _dying(AsyncSqliteSaver, moments)(connection)
+        saver = dying_saver(AsyncSqliteSaver, moments)(connection)
         graph = build_graph(setup, moments, saver)
         config = {"configurable": {"thread_id": setup.thread, "request_key": "r1"}}
         kwargs = {} if setup.durability is None else {"durability": setup.durability}
@@ -176,10 +176,15 @@ def _work(pipe: Any, setup: Setup, last: int) -> None:
 
 def attempt(setup: Setup, last: int = 0) -> Any:
     """Let a process ask, which dies at a moment, and return the result that it got; None where it died."""
+    return run_in_process(_work, setup, last)
+
+
+def run_in_process(work: Any, *given: Any) -> Any:
+    """Let a process work, and return what it sent by its pipe, the first argument; None where SIGKILL ended it."""
     with patch.dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)):  # the server looks there for what it loads
         forkserver.ensure_running()
     here, there = PROCESSES.Pipe(duplex=False)
-    process = PROCESSES.Process(target=_work, args=(there, setup, last), daemon=True)
+    process = PROCESSES.Process(target=work, args=(there, *given), daemon=True)
     process.start()
     there.close()
     with closing(here):

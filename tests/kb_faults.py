@@ -14,8 +14,10 @@ from contextlib import closing
 from multiprocessing import get_context
 from time import monotonic, sleep
 
-from guardgraph import GuardgraphError, KnowledgeBase
-from guardgraph.knowledge.checking import check_file, rebuild_file
+import psycopg
+
+from guardgraph import ConfigurationError, GuardgraphError, KnowledgeBase, PostgresKnowledgeBase, StoreError
+from guardgraph.knowledge.checking.checked import check_file, rebuild_file
 
 DOCUMENTS, PIECES = 30, 4
 CALLER = {"tenant": "acme", "groups": ["staff"]}
@@ -88,7 +90,7 @@ def survived(here, kills, seed, documents=DOCUMENTS):
 REBUILDING = """
 import sys
 from pathlib import Path
-from guardgraph.knowledge.checking import rebuild_file
+from guardgraph.knowledge.checking.checked import rebuild_file
 print("ready", flush=True)
 rebuild_file(Path(sys.argv[1]))
 """
@@ -281,3 +283,64 @@ def as_nobody(warm, folder, command):
 
 
 IS_ROOT = hasattr(os, "getuid") and os.getuid() == 0
+
+
+ADDING_TO_SERVER = """
+import sys
+from guardgraph import PostgresKnowledgeBase
+with PostgresKnowledgeBase(sys.argv[1]) as base:
+    print("begins", flush=True)
+    base.add(sys.argv[2], tenant="acme", prune=True)
+"""
+
+
+def server_survived(here, owner, url, kills, seed, documents=600):
+    """Kill the process that adds a folder, or that of the server which serves it; return how many kills found it."""
+    folders = [folder_of(here / version / "docs", version, documents) for version in ("old", "new")]
+    chance, at_work, took = random.Random(seed), 0, 10.0
+    for kill in range(kills + 2):
+        command = [sys.executable, "-c", ADDING_TO_SERVER, url, str(folders[kill % 2])]
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        child.stdout.readline()
+        begun = monotonic()
+        if kill < 2:  # which tells how long it takes
+            child.communicate()
+            took = monotonic() - begun
+            continue
+        sleep(chance.uniform(0, took))
+        at_work += child.poll() is None
+        if chance.random() < 0.5:
+            child.kill()
+        else:
+            _kill_backends(owner)
+        child.communicate()
+        _check_server(url)
+    return at_work
+
+
+def _kill_backends(owner):
+    """Kill what serves the ingest: the server ends all others then, and recovers, as after a loss of power."""
+    with psycopg.connect(owner, autocommit=True) as connection:
+        rows = connection.execute("SELECT pid FROM pg_stat_activity WHERE usename = 'ingest'").fetchall()
+    for (pid,) in rows:
+        os.kill(pid, signal.SIGKILL)
+
+
+def _check_server(url):
+    """Hold the base against what was put in: all that is counted is right, and each document is whole."""
+    ends = monotonic() + 60
+    while True:
+        try:
+            with PostgresKnowledgeBase(url) as base:
+                assert base.check().ok
+                texts = defaultdict(list)
+                for found in base.search("Common word", caller=CALLER, top_k=10_000):
+                    texts[found["doc_id"].split("#")[0]].append(found["text"].split()[3])
+            break
+        except (ConfigurationError, StoreError):  # it recovers
+            if monotonic() > ends:
+                raise
+            sleep(0.2)
+    assert texts
+    for versions_of in texts.values():
+        assert (len(versions_of), len({*versions_of})) == (PIECES, 1)

@@ -89,7 +89,7 @@ def serving(folder: Path, graphs: dict[str, object], *, auth: str = "", **enviro
     """Yield a server of these graphs, in a folder that has the page's agents.py.
 
     Args:
-        folder: empty.
+        folder: empty, or one in which a server ran before.
         graphs: by the name under which they are served.
         auth: of who is signed in, as langgraph.json names it; nobody is without.
         environ: more of the environment.
@@ -102,10 +102,11 @@ def serving(folder: Path, graphs: dict[str, object], *, auth: str = "", **enviro
     (folder / "agents.py").write_text(block('"""agents.py'), encoding="utf-8")
     said: dict[str, object] = {"dependencies": ["."], "graphs": graphs, **({"auth": {"path": auth}} if auth else {})}
     (folder / "langgraph.json").write_text(json.dumps(said), encoding="utf-8")
-    (folder / "docs").symlink_to(ROOT / "docs")
-    (folder / "witness").mkdir()
+    if not (folder / "docs").exists():
+        (folder / "docs").symlink_to(ROOT / "docs")
+    (folder / "witness").mkdir(exist_ok=True)
     (folder / "witness" / "sitecustomize.py").write_text(WITNESS, encoding="utf-8")
-    with open(folder / "server.log", "wb") as log:
+    with open(folder / "server.log", "ab") as log:
         process = _start(folder, port, environ, log)
         try:
             _wait_until_ready(process, server)

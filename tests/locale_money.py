@@ -69,8 +69,10 @@ def _names(language: str, symbols: dict[str, list[str]]) -> dict[str, str]:
         words = [word for word in name.replace("-", " ").split() if word not in stopwordsiso.stopwords(language)]
         # "US dollar", "dólar estadounidense": the kind is the word that many currencies share.
         noun = max(reversed(words) if language in LAST else words, key=lambda word: len(of_word[word]), default="")
-        if len(noun) > 1:
+        if len(noun) > 1 and language not in SYLLABIC:
             alone[noun].add(code)
+    for code, noun in SYLLABIC.get(language, {}).items():
+        alone[noun].add(code)
     for noun, codes in alone.items():
         found[noun] |= (codes & own) or codes
     by_codes: defaultdict[str, list[str]] = defaultdict(list)
@@ -78,6 +80,9 @@ def _names(language: str, symbols: dict[str, list[str]]) -> dict[str, str]:
         by_codes[" ".join(sorted(codes))].append(name)
     return {codes: "|".join(each) for codes, each in sorted(by_codes.items())}
 
+
+SYLLABIC = {"vi": {"USD": "đô la", "VND": "đồng", "CNY": "nhân dân tệ", "GBP": "bảng anh", "RUB": "rúp", "JPY": "yên"}}
+"""Languages that put a blank between syllables, with the nouns of currencies: a syllable is no word."""
 
 LAST = frozenset(["en", "de", "nl", "sv", "cs", "tr", "hi", "zh", "ja", "ko", "ru", "uk", "pl"])
 """Languages that name the kind of a currency behind its country."""

@@ -18,7 +18,7 @@ from guardgraph.evidence.chain import (
     read_chain_entry,
     run_entry,
 )
-from guardgraph.evidence.contents import build_run_lookup, content_hash, make_content_salt
+from guardgraph.evidence.contents import build_begun_lookup, build_run_lookup, content_hash, make_content_salt
 from guardgraph.plain.hashing import canonical_json
 
 
@@ -146,7 +146,8 @@ class OpenMemoryStore(MemoryStore):
 
 
 def _place(begun):
-    return begun["thread"], begun["graph"]
+    [(tenant, user)] = build_begun_lookup(begun).callers or [(None, None)]
+    return begun["thread"], begun["graph"], tenant, user if tenant is None else None
 
 
 def _position(text):

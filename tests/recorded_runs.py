@@ -30,7 +30,7 @@ AGENTS = {
     "self_critique": (create_self_critique_agent, SelfCritiquePolicy, SelfCritiqueBudget),
 }
 SLOTS = {
-    "rag": {"plan": "planner", "generate": "answerer"},
+    "rag": {"condense": "condenser", "plan": "planner", "generate": "answerer"},
     "research": {"plan": "planner", "extract": "extractor", "synthesize": "writer"},
     "self_critique": {
         "draft": "drafter",
@@ -113,6 +113,9 @@ def replaying_agent(recording):
     slots = {slot: dead("nobody") for slot in SLOTS[pattern].values()} | {slot: dead(slot) for slot in TOOLS[pattern]}
     if "candidates_guard" in recording["result"]["path"]:
         slots["reranker"] = dead("reranker")
+    judged = [call for call in recording["calls"] if call["node"] in ("verify_answer", "verify_notes")]
+    if judged:
+        slots["verifier"] = dead(judged[0]["proposer"])
     model = None
     for call in recording["calls"]:
         slot = SLOTS[pattern].get(call["node"]) if call["kind"] == "proposer" else None

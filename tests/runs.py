@@ -26,7 +26,9 @@ from hypothesis import Phase, given, settings
 from langgraph.pregel import Pregel
 from langgraph.types import StateUpdate
 
-RECORD = {"run_id", "pattern", "status", "stop_reason", "phase", "trace", "history", "path", "timeline", "attempts"}
+RECORD = {"run_id", "pattern", "status", "stop_reason", "phase", "trace", "history", "path", "timeline", "attempts"} | {
+    "asked_question"
+}
 """Keys of a result that say how the run went; what is left is what came of it, or the evidence."""
 
 EDITED = set()
@@ -59,8 +61,8 @@ def _written(chunks):
 
 
 def masked(result):
-    """Return a result with `*` for what varies from run to run: run_id and every elapsed_ms."""
-    masks = {"run_id": "*", "elapsed_ms": "*"}
+    """Return a result with `*` for what varies from run to run: run_id, every elapsed_ms, the seconds of calls."""
+    masks = {"run_id": "*", "elapsed_ms": "*", "seconds": "*"}
     if isinstance(result, dict):
         return {key: masks.get(key, masked(value)) for key, value in result.items()}
     return [masked(item) for item in result] if isinstance(result, list) else result

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 
 from langgraph.pregel.remote import RemoteGraph
 from langgraph_sdk import get_client, get_sync_client
@@ -13,10 +15,17 @@ from rag_agents import QUESTION
 from research_cases import GOAL, REQUEST
 from self_critique_cases import GIVEN
 
-import guardgraph
+from guardgraph.graphs.patterns import PATTERNS
 
-CREATE = {name: getattr(guardgraph, f"create_{name}_agent") for name in guardgraph.CATALOGUES}
-INPUT = {"rag": QUESTION, "research": {"goal": GOAL, "request": REQUEST}, "self_critique": GIVEN}
+_PARSING = threading.Lock()
+"""Python 3.11 counts the levels of a tree that it parses for all threads together (CPython issue 106905)."""
+CREATE = {name: pattern.create_agent for name, pattern in PATTERNS.items()}
+INPUT = {
+    "rag": QUESTION,
+    "research": {"goal": GOAL, "request": REQUEST},
+    "self_critique": GIVEN,
+    "tools": PATTERNS["tools"].demo(),
+}
 
 
 def sdk(url, graph, given, **kwargs):
@@ -57,24 +66,35 @@ def async_remote(url, graph, given, **kwargs):
     return asyncio.run(ask())
 
 
+@asynccontextmanager
+async def _mcp_session(url):
+    from mcp import ClientSession
+    from mcp.client.streamable_http import streamable_http_client
+
+    async with streamable_http_client(f"{url}/mcp") as (reads, writes, _), ClientSession(reads, writes) as session:
+        await session.initialize()
+        yield session
+    await asyncio.sleep(0.1)  # its sockets are closed in the next steps of the loop
+
+
 def mcp_tool(url, graph, given):
     """Ask with the client of the Model Context Protocol."""
-    from mcp import Client
 
     async def ask():
-        async with Client(f"{url}/mcp") as client:
+        async with _mcp_session(url) as client:
             [text] = (await client.call_tool(graph, given)).content
-            return ast.literal_eval(text.text)
+            return text.text
 
-    return asyncio.run(ask())
+    text = asyncio.run(ask())
+    with _PARSING:
+        return ast.literal_eval(text)
 
 
 def mcp_tools(url):
     """Return the tools that a client of the Model Context Protocol finds: what each is for, by name."""
-    from mcp import Client
 
     async def ask():
-        async with Client(f"{url}/mcp") as client:
+        async with _mcp_session(url) as client:
             return {tool.name: tool.description for tool in (await client.list_tools()).tools}
 
     return asyncio.run(ask())

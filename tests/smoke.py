@@ -22,12 +22,16 @@ PROMPTS = {
     "critique_revise",
     "critique_revise_strict",
     "critique_shorten",
+    "instructions",
     "rag_answer",
     "rag_answer_marked",
     "rag_plan",
     "research_answer",
     "research_notes",
     "research_plan",
+    "verify_claims",
+    "rag_condense",
+    "tools_plan",
 }
 
 BUDGETS = (guardgraph.RagBudget(), guardgraph.ResearchBudget(), guardgraph.SelfCritiqueBudget())
@@ -40,6 +44,7 @@ DATA = {
     "research_request.json",
     "research_search_results.json",
     "self_critique_incident_context.json",
+    "tools_files.json",
 }
 
 
@@ -57,7 +62,7 @@ def check_files() -> None:
     prompts = resources.files("guardgraph.nodes") / "prompts"
     found = {file.name.removesuffix(".md") for file in prompts.iterdir() if file.name.endswith(".md")}
     assert found == PROMPTS, f"packaged prompts: {sorted(found)}"
-    for name in sorted(found - {"asked_again"}):  # told beside a prompt, whose schema holds
+    for name in sorted(found - {"asked_again", "instructions"}):  # told beside a prompt, whose schema holds
         prompt = load_prompt(name, LIMITS)
         assert prompt.text.strip(), f"prompt {name} is empty"
         assert prompt.schema["type"] == "object", f"prompt {name} has no schema of an object"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from unicodedata import normalize
 
 import pytest
 from guard_cases import json_values, outcome
@@ -10,13 +11,15 @@ from halted_runs import halt_before
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
 from rag_agents import CANDIDATE, POLICY, QUESTION, agent, agent_with
-from runs import MODES, check_result, run
+from runs import MODES, check_result, content, run
+from typing_extensions import TypedDict
 
-from guardgraph import Caller, report
+from guardgraph import Caller, InputError, RagBudget, replay, report
 from guardgraph.graphs.replay.whatif import judge_recording_again
 from guardgraph.guards import rag
-from guardgraph.state.context import is_access_allowed, normalize_document_access
+from guardgraph.state.context import Access, is_access_allowed, normalize_document_access
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel, scripted_tool
 
@@ -171,7 +174,7 @@ def test_nobody_goes_on_with_what_he_may_not_read(before, other):
     thread = {"configurable": {"thread_id": "1"}}
     assert halt_before(graph, QUESTION, thread, before, context=context(ADA))
     chunks = list(graph.stream(None, thread, context=context(other), stream_mode="updates"))
-    result = check_result(RAG_REASONS, graph.invoke(None, thread))
+    result = check_result(RAG_REASONS, graph.invoke(None, thread, context=context(other)))
     assert (result["stop_reason"], result["phase"]) == ("access_revoked", BEFORE[before])
     assert result["details"] == FAILED
     guard = "context_guard" if before == "context_guard" else "answer_guard"
@@ -196,6 +199,65 @@ def test_nobody_ends_with_what_he_may_not_read(other):
     assert SECRET not in json.dumps(result)
 
 
+WRONG = {"answer": f"P1 is {SECRET} within 99 hours.", "citations": ["a"]}
+"""An answer that the answer guard refuses, with what was found in it."""
+STOPPED = "stop_invalid_answer"
+
+
+def stopped(**options):
+    """Return an agent whose run is stopped by its answer guard, for one attempt."""
+    found = {**HERS, "text": f"P1 is {SECRET} within 15 minutes."}
+    budget = RagBudget(max_attempts=1)
+    return agent_with(found, answer=WRONG, checkpointer=InMemorySaver(), budget=budget, **options)
+
+
+@pytest.mark.parametrize("other", [EVE, None, {**ADA, "groups": []}])
+def test_nobody_is_shown_a_stop_that_was_judged_for_another(other):
+    """A process that dies between a guard and its stop leaves no guard to ask: the run says why it ended, no more."""
+    recorder = InMemoryRecorder()
+    graph, thread = stopped(recorder=recorder), {"configurable": {"thread_id": "1"}}
+    assert halt_before(graph, QUESTION, thread, STOPPED, context=context(ADA))
+    result = check_result(RAG_REASONS, graph.invoke(None, thread, context=context(other)))
+    assert result["stop_reason"].startswith("invalid_answer:")
+    assert result["path"][-2:] == ["answer_guard", STOPPED]
+    assert SECRET not in json.dumps(result)
+    assert SECRET not in report(result, graph).html
+    [recording] = recorder.runs
+    assert replay(graph, recording) == result
+    before = replay(graph, {**recording, "guardgraph": "0.7.0"})
+    assert SECRET in json.dumps(before)  # as it was decided then
+
+
+def test_a_stop_is_shown_to_whom_it_was_judged_for():
+    """Resumed by the same caller, or never left, it has its evidence; so it has where nothing is withheld."""
+    graph, thread = stopped(), {"configurable": {"thread_id": "1"}}
+    assert halt_before(graph, QUESTION, thread, STOPPED, context=context(ADA))
+    same = {**ADA, "groups": ["ops", "support"]}
+    resumed = graph.invoke(None, thread, context=context(same))
+    plain = stopped().invoke(QUESTION, {"configurable": {"thread_id": "2"}}, context=context(ADA))
+    assert SECRET in json.dumps(resumed["timeline"])
+    assert content(resumed) == content(plain)
+
+
+def test_a_context_that_cannot_be_read_is_shown_no_stop():
+    """Inside a graph whose context is wrong for the agent, nobody knows who asks."""
+
+    class Around(TypedDict):
+        question: str
+        said: str
+
+    inner = stopped()
+    inner.checkpointer, inner.interrupt_before_nodes = None, [STOPPED]
+    outer = StateGraph(Around)
+    outer.add_node("inner", lambda state: {"said": json.dumps(inner.invoke({"question": state["question"]}))})
+    outer.add_edge(START, "inner")
+    graph, thread = outer.compile(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "1"}}
+    graph.invoke(QUESTION, thread, context=context(ADA))
+    said = json.loads(graph.invoke(None, thread, context={"policy": {"nonsense": 1}})["said"])
+    assert (said["stop_reason"].partition(":")[0], said["path"][-1]) == ("invalid_answer", STOPPED)
+    assert SECRET not in json.dumps(said)
+
+
 @pytest.mark.parametrize("before", [*BEFORE, "answered"])
 def test_whoever_may_read_goes_on(before):
     """Another caller who may read the same goes on, and so does the same one."""
@@ -204,6 +266,30 @@ def test_whoever_may_read_goes_on(before):
         thread = {"configurable": {"thread_id": "1"}}
         graph.invoke(QUESTION, thread, context=context(ADA), interrupt_before=[before])
         assert graph.invoke(None, thread, context=context(other))["outcome"] == "grounded_answer"
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("other", [EVE, {**ADA, "groups": []}, None])
+def test_a_finished_answer_is_for_the_caller_it_was_made_for(other, mode):
+    """Of a thread whose run is over, the same caller gets the result again, and another one an error."""
+    graph = agent_with(HERS, answer=ANSWER, checkpointer=InMemorySaver())
+    thread = {"configurable": {"thread_id": "1"}}
+    made = graph.invoke(QUESTION, thread, context=context(ADA))
+    with pytest.raises(InputError, match="made for another caller") as error:
+        run(graph, None, mode, config=thread, context=context(other))
+    assert "ada" not in str(error.value)
+    assert graph.invoke(None, thread, context=context(ADA)) == made
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_tenants_users_and_groups_are_letters_and_no_bytes(form):
+    """A name with composed letters is the same as with decomposed ones, for tenants, users and groups."""
+    other = {"NFC": "NFD", "NFD": "NFC"}[form]
+    for reader in ("tenant", "group:Qualit\xe9", "user:Ren\xe9"):
+        access = Access(normalize(form, "Caf\xe9"), (normalize(form, reader),))
+        tenant, user, group = (normalize(other, name) for name in ("Caf\xe9", "Ren\xe9", "Qualit\xe9"))
+        assert is_access_allowed(access, Caller(tenant=tenant, user=user, groups=[group]))
+        assert not is_access_allowed(access, Caller(tenant="Cafe", user=user, groups=[group]))
 
 
 # Runs that are decided again

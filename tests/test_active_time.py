@@ -23,6 +23,7 @@ from guardgraph.grammar import Call
 from guardgraph.testing import ScriptedClock
 
 THREAD = {"configurable": {"thread_id": "1"}}
+REPLACING = {"configurable": {"thread_id": "1", "replace": True}}
 TESTS = Path(__file__).parent
 
 
@@ -94,7 +95,7 @@ def test_time_of_every_attempt_that_asked_again_counts():
         assert shown["status"] == "waiting"
     shown = graph.invoke(answering(shown), THREAD, context=budget(80.0))
     assert shown["waiting_for"]["changed"] == ["settings"]
-    shown = waiting(graph, context=budget(59.0))
+    shown = waiting(graph, REPLACING, context=budget(59.0))
     shown = graph.invoke(Command(resume="yes"), THREAD, context=budget(59.0))
     result = graph.invoke(answering(shown), THREAD, context=budget(59.0))
     assert (result["stop_reason"], result["phase"]) == ("max_seconds", "pay")
@@ -182,7 +183,7 @@ def test_a_thread_that_is_used_again_begins_with_its_whole_time():
     clock = ScriptedClock()
     graph = triage(asking(clock, 9), checkpointer=InMemorySaver(), world=LiveWorld(clock=clock))
     for _ in range(3):
-        graph.invoke(TICKET, THREAD, context=budget(30.0))
+        graph.invoke(TICKET, REPLACING, context=budget(30.0))
     result = graph.invoke(Command(resume={"label": "bug"}), THREAD, context=budget(30.0))
     assert result["stop_reason"] == "success"
 

@@ -6,13 +6,14 @@ from functools import cache
 from uuid import uuid4
 
 import pytest
+from halted_runs import halt_before
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 from runs import MODES, check_result, masked, run
 from ticket_pattern import REASONS, TICKET, In, triage
 
-from guardgraph import ConfigurationError
+from guardgraph import ConfigurationError, InputError
 from guardgraph.testing import scripted_tool
 
 NEW = {"ticket": "new"}
@@ -185,3 +186,26 @@ def test_the_entry_guard_clears_without_the_door():
     for _ in range(2):
         result = graph.invoke(TICKET, {"configurable": {"thread_id": None}})
         assert check_result(REASONS, result)["path"] == ["request_guard", "label", "label_guard", "stop_invalid_label"]
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_another_input_does_not_push_aside_a_run_that_waits(mode):
+    """Somebody is about to answer: it is an error in every graph, unless the input says that it takes its place."""
+    other = {"ticket": "another"}
+    graph = labelled(tool=lambda request: interrupt("Who?"))
+    first = run(graph, TICKET, mode, config=on_thread())
+    with pytest.raises(
+        InputError, match=f"input: run {first['run_id']} of this thread has not ended; None or a Command"
+    ):
+        run(graph, other, mode, config=on_thread())
+    second = run(graph, other, mode, config=on_thread(configurable={"replace": True}))
+    assert (second["status"], second["run_id"] != first["run_id"]) == ("waiting", True)
+    assert run(graph, Command(resume="Grace"), mode, config=on_thread())["run_id"] == second["run_id"]
+    assert run(graph, other, mode, config=on_thread())["status"] == "waiting"  # on the thread of a run that has ended
+
+
+def test_another_input_pushes_aside_a_run_that_was_only_left():
+    """One that waits for nobody and changes nothing, such as one that a client cancelled: a thread is never stuck."""
+    graph = labelled()
+    assert halt_before(graph, TICKET, on_thread(), "lookup")
+    assert graph.invoke(NEW, on_thread())["status"] == "ok"

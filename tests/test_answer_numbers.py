@@ -34,6 +34,15 @@ OWN_COUNTS = """
 """
 
 
+def test_a_sentence_that_is_copied_claims_nothing_new():
+    """A source of two languages is read in one of them; what repeats a sentence of it is supported whatever it says."""
+    line = "Needles 12h30 (4) [3] two thirds haystack."
+    around = "(1) World War II 五百个 e.g. Paris e.g. Paris"
+    source = "\n\n".join([around, line, around])
+    assert missing(line, source) == []
+    assert missing("Needles take two thirds of it.", source) == ["two thirds"]
+
+
 @pytest.mark.parametrize(("answer", "source"), cases(OWN_COUNTS))
 def test_what_an_answer_counts_itself(answer, source):
     """Small counts of what the source names, and which of them is meant, are no facts of the source."""

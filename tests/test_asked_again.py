@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import CANDIDATE
+from recorded_runs import Kept
 from research_cases import asked
 from runs import ASKED_ONCE, check_result, content
 from self_critique_cases import DRAFT, GIVEN, NOTE, REVISE, REVISED
@@ -20,6 +21,7 @@ from ticket_pattern import TICKET, pattern, triage
 
 from guardgraph import (
     LiveWorld,
+    NotRecorded,
     RagBudget,
     RagPolicy,
     SelfCritiqueBudget,
@@ -319,6 +321,26 @@ def test_a_reviser_is_asked_three_times_and_once_more():
         assert len(model.calls) == 2 + len(script)
         assert revised == ([] if used is None else [used])
         assert used is None or NOTE in result["answer"]
+
+
+@pytest.mark.parametrize("most", [2, 3, 9])
+def test_a_reviser_is_asked_once_more_whatever_the_budget_is(most):
+    """Beside the three asks for changes that were not made there is one; in an older recording there may be more."""
+    missing, long = {"revised_answer": f"{DRAFT} Thanks."}, {"revised_answer": "x " * 400}
+    kept, script = Kept(), [missing, long, missing, long]
+    model = ScriptedChatModel({"draft": DRAFT}, REVISE, *script)
+    budget = SelfCritiqueBudget(max_attempts=most)
+    result = create_self_critique_agent(model, budget=budget, recorder=kept).invoke(GIVEN)
+    assert (result["stop_reason"], len(model.calls)) == ("patch_violation:too_large_edit", 2 + len(script))
+    recording = kept.only
+    agent = create_self_critique_agent(ScriptedChatModel(), budget=budget)
+    assert replay(agent, recording) == recording["result"]
+    recording["guardgraph"] = "0.8.9"
+    if most == 2:
+        assert replay(agent, recording) == recording["result"]
+    else:
+        with pytest.raises(NotRecorded, match="revise"):
+            replay(agent, recording)
 
 
 def test_a_shortened_draft_is_asked_for_where_it_came_from():

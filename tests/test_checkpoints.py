@@ -7,18 +7,18 @@ import json
 import os
 import subprocess
 import sys
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 
 import pytest
 from docs_parts import ROOT
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command, interrupt
 from rag_agents import QUESTION
 from research_cases import GOAL, REQUEST
 from runs import check_result, content, masked
+from savers import SAVERS, memory, sqlite
 from self_critique_cases import GIVEN
 from ticket_pattern import REASONS, TICKET, triage
 
@@ -27,22 +27,6 @@ from guardgraph.testing import ScriptedClock, scripted_tool
 
 THREAD = {"configurable": {"thread_id": "1"}}
 OK = {"label": "bug"}
-
-
-@contextmanager
-def memory(path):
-    """Yield a saver that keeps checkpoints in memory."""
-    yield InMemorySaver()
-
-
-@contextmanager
-def sqlite(path):
-    """Yield a saver that keeps checkpoints in a file."""
-    with SqliteSaver.from_conn_string(str(path / "runs.sqlite")) as saver:
-        yield saver
-
-
-SAVERS = pytest.mark.parametrize("saver", [memory, sqlite])
 
 
 def nested(levels):

@@ -159,6 +159,7 @@ def test_the_demo_in_json():
         "rag": "grounded_answer",
         "research": "grounded_research_answer",
         "self_critique": "revised_once",
+        "tools": "answered",
     }
 
 
@@ -174,12 +175,12 @@ def test_following_a_run_gives_what_invoke_gives(plan):
     assert comparable(followed) == comparable(expected)
 
 
-def test_verify_proves_the_three_patterns():
+def test_verify_proves_the_shipped_patterns():
     """One line each, and no findings."""
     done = run("verify")
     lines = done.stdout.splitlines()
     assert done.exit_code == 0
-    assert [line.partition(":")[0] for line in lines] == ["rag", "research", "self_critique"]
+    assert [line.partition(":")[0] for line in lines] == ["rag", "research", "self_critique", "tools"]
     assert all(re.search(rf": \d+ nodes, {len(guardgraph.RULES)} rules, no findings$", line) for line in lines)
 
 

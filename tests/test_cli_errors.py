@@ -40,7 +40,7 @@ user_files = pytest.fixture(files_of_a_user)
         (("verify", "factories:none"), "a compiled LangGraph graph is required; given: NoneType"),
         (("verify", "factories:later"), "a compiled LangGraph graph is required; given: coroutine"),
         (("verify", "factories:builder"), "a compiled LangGraph graph is required; given: StateGraph"),
-        (("reasons", "nope"), "rag, research, critique or nothing is required; given: 'nope'"),
+        (("reasons", "nope"), "rag, research, critique, tools or nothing is required; given: 'nope'"),
         (("reasons", "--json", "--markdown"), "--markdown: "),
         (("reasons", "rag", "--markdown"), "--markdown: "),
     ],

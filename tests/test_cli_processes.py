@@ -33,13 +33,13 @@ def test_json_is_one_document_and_nothing_else():
     assert comparable(result) == comparable(expected)
 
 
-def test_the_demo_shows_three_runs_and_where_to_go_next():
+def test_the_demo_shows_a_run_of_each_pattern_and_where_to_go_next():
     """`guardgraph demo` ends well without network or key, in plain text, and says who proposed."""
     done = process("demo")
     assert (done.returncode, done.stderr) == (0, "")
-    for expected in ("grounded_answer", "grounded_research_answer", "revised_once", "Where to go next"):
+    for expected in ("grounded_answer", "grounded_research_answer", "revised_once", "answered", "Where to go next"):
         assert expected in done.stdout
-    assert done.stdout.count("offline: built-in rules, no model was asked") == 3
+    assert done.stdout.count("offline: built-in rules, no model was asked") == 4
     assert not CONTROL.search(done.stdout)
 
 

@@ -227,9 +227,9 @@ def test_a_notebook_shows_the_svg_as_an_image():
     """Notebooks are given the SVG inside an image, which viewers show that trust no bare SVG, and a line of text."""
     picture = draw(guardgraph.create_rag_agent())
     given, _ = DisplayFormatter().format(picture)
-    image = '<img alt="rag, 10 nodes and 10 stops" src="data:image/svg+xml;base64,{}">'
+    image = '<img alt="rag, 12 nodes and 11 stops" src="data:image/svg+xml;base64,{}">'
     encoded = b64encode(picture.svg.encode()).decode()
-    assert given == {"text/html": image.format(encoded), "text/plain": "<Picture: rag, 10 nodes and 10 stops>"}
+    assert given == {"text/html": image.format(encoded), "text/plain": "<Picture: rag, 12 nodes and 11 stops>"}
 
 
 def test_an_agent_alone_in_a_cell_is_its_picture():
@@ -339,5 +339,5 @@ def test_mermaid_text_has_every_node_and_stop():
     assert 'n1{{"request_guard"}}' in text
     stops = ("stop_invalid_request", "stop_audit_unavailable", "stop_budget", "stop_guard_error")
     assert f'n1 -.-> n1_stop[/"{"<br>".join(stops)}"/]' in text
-    assert text.count("-->") == 14
+    assert text.count("-->") == 18
     assert draw(foreign()).mermaid.count('|"continue"|') == 1

@@ -16,11 +16,11 @@ user_files = pytest.fixture(files_of_a_user)
 @pytest.mark.parametrize(
     ("target", "factory", "described"),
     [
-        ("rag", "create_rag_agent", "rag, 10 nodes and 10 stops"),
+        ("rag", "create_rag_agent", "rag, 12 nodes and 11 stops"),
         ("research", "create_research_agent", "research, 16 nodes and 12 stops"),
         ("critique", "create_self_critique_agent", "self_critique, 13 nodes and 13 stops"),
         ("self_critique", "create_self_critique_agent", "self_critique, 13 nodes and 13 stops"),
-        ("guardgraph:create_rag_agent", "create_rag_agent", "rag, 10 nodes and 10 stops"),
+        ("guardgraph:create_rag_agent", "create_rag_agent", "rag, 12 nodes and 11 stops"),
     ],
 )
 def test_draw_writes_a_picture_and_says_so(target, factory, described, here):
@@ -44,7 +44,7 @@ def test_draw_shows_a_run_that_was_printed(here):
     (here / "run.json").write_text(process("rag", "What is the P1 target?", "--json").stdout, encoding="utf-8")
     done = process("draw", "rag", "--run", "run.json", "-o", "run.svg")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "run.svg: rag, 10 nodes and 10 stops, a run that ended with success\n"
+    assert done.stdout == "run.svg: rag, 12 nodes and 11 stops, a run that ended with success\n"
     assert 'class="propose taken"' in (here / "run.svg").read_text(encoding="utf-8")
 
 
@@ -56,8 +56,8 @@ def test_a_foreign_graph_is_drawn(user_files):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("nope", "-o", "a.svg"), "draw: rag, research, critique or module:factory is required; given: 'nope'"),
-        (("", "-o", "a.svg"), "draw: rag, research, critique or module:factory is required; given: ''"),
+        (("nope", "-o", "a.svg"), "draw: rag, research, critique, tools or module:factory is required; given: 'nope'"),
+        (("", "-o", "a.svg"), "draw: rag, research, critique, tools or module:factory is required; given: ''"),
         ((":x", "-o", "a.svg"), "draw: module:factory is required"),
         (("factories:number", "-o", "a.svg"), "graph: a compiled LangGraph graph is required; given: int"),
         (("factories:raises", "-o", "a.svg"), "draw 'factories:raises': RuntimeError: "),

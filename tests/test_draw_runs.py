@@ -33,7 +33,7 @@ def test_the_way_of_a_run_stands_out():
     agent = create_rag_agent()
     result = agent.invoke(QUESTION)
     picture = draw(agent, run=result)
-    assert _classes(picture) == {"taken": {*result["path"]}, "faded": {"clarified"}}
+    assert _classes(picture) == {"taken": {*result["path"]}, "faded": {"clarified", "condense", "question_guard"}}
     taken = {(edge.start, edge.end) for edge in picture.diagram.edges if edge.taken}
     assert taken == {*zip(["__start__", *result["path"]], result["path"], strict=False)}
     assert not elements(picture, "stopping")

@@ -8,6 +8,7 @@ import random
 import time
 from functools import partial
 
+import psycopg
 import pytest
 from effect_runs import Around, Setup, attempt, check_payments, survive
 from hypothesis import given, settings
@@ -15,11 +16,14 @@ from hypothesis import strategies as st
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 from payment_pattern import BATCHES, Bank, FileRecorder, In, pattern, payments
 from postgres_server import postgres_server
+from psycopg.rows import dict_row
 from runs import run
+from test_forks import check_fork
 
 import guardgraph.grammar as gg
 from guardgraph import ConfigurationError, InputError, LiveWorld, replay, verify
@@ -96,6 +100,14 @@ def test_postgresql_keeps_intents_and_receipts_too(durability, server, tmp_path)
         setup = Setup(tmp_path / str(number), saver=server, thread=f"{durability}{number}", durability=durability)
         setup.folder.mkdir()
         check_payments(setup, survive(setup, [last]))
+
+
+def test_postgresql_keeps_a_fork_too(server, bank):
+    """Where the values of channels are kept by their versions."""
+    with psycopg.connect(server, autocommit=True, prepare_threshold=0, row_factory=dict_row) as connection:
+        keeper = PostgresSaver(connection)
+        keeper.setup()
+        check_fork(pattern(bank.pay).compile(checkpointer=keeper, forks=True))
 
 
 @settings(max_examples=6)

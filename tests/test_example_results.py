@@ -137,7 +137,11 @@ def test_every_ending_comes_through(embedding, ending, mode):
 def test_the_endings_are_all_there_are():
     """The tests above try both good endings of the RAG agent, and every stop family but that of resumed runs."""
     families = {f"stop_{family}" for family in CATALOGUES["rag"].families}
-    assert ENDINGS.keys() | {"stop_access_revoked"} == families | {"answered", "clarified"} == subgraph.ROUTES.keys()
+    assert (
+        ENDINGS.keys() | {"stop_access_revoked", "stop_invalid_question"}
+        == families | {"answered", "clarified"}
+        == subgraph.ROUTES.keys()
+    )
 
 
 def test_a_chain_obeys_the_context_that_is_bound():

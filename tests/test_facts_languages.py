@@ -204,6 +204,21 @@ def test_any_numerals_support_themselves(text: str):
         ("It was in 1990.", "Chuyện đó xảy ra vào năm 1990 ở thành phố này."),
         ("It took 12 years.", "Việc xây dựng thành phố này mất 12 năm và rất nhiều tiền."),
         ("It took 6 years.", "Ждать пришлось 6 лет, и это было в городе."),
+        ("The company has 500 employees.", "Công ty được thành lập năm 1998 và có 500 nhân viên."),
+        ("The team won on February 7, 2016.", "Đội đã thắng vào ngày 7 tháng 2 năm 2016 ở đây."),
+        ("The first church was built in the 19th century.", "Η πρώτη εκκλησία χτίστηκε τον 19ο αιώνα στην πόλη."),
+        ("The first church was built in the 19th century.", "पहला चर्च 19वीं शताब्दी में बनाया गया था।"),
+        ("The first church was built in the 19th century.", "19세기에 첫 번째 교회가 세워졌다."),
+        ("The first church was built in the 19th century.", "Nhà thờ đầu tiên ở đây được xây vào thế kỷ 19."),
+        ("Two thirds agreed.", "Τα δύο τρίτα των μελών συμφώνησαν με αυτό."),
+        ("Two thirds agreed.", "위원의 3분의 2가 찬성했다."),
+        ("There are 12,000 students.", "학생은 1만 2000명이다."),
+        ("It is open from 9 am to 5 pm.", "오전 9시부터 오후 5시까지 연다."),
+        ("It is open from 9:00 to 17:00.", "เปิดทุกวันตั้งแต่ 9.00 น. ถึง 17.00 น."),
+        ("The war ended in 1945.", "สงครามสิ้นสุดลงในปี พ.ศ. 2488 ที่นี่"),
+        ("There are 45 teachers.", "هناك 12000 طالب و45 معلما في المدرسة."),
+        ("The river is 230 km long.", "يبلغ طول النهر 230 كيلومترا في هذا البلد."),
+        ("The price is 1,500 euros per month.", "Η τιμή είναι 1.500 ευρώ τον μήνα για όλους."),
     ],
 )
 def test_an_english_answer_about_a_text_in_another_script(claim, source):
@@ -218,9 +233,71 @@ def test_an_english_answer_about_a_text_in_another_script(claim, source):
         ("It took 9 months.", "استغرق ذلك 9 سنوات في المدينة القديمة."),
         ("It was on June 12, 1984.", "यह 12 मार्च, 1984 को हुआ।"),
         ("It took six years.", "इसमें चार साल लगे।"),
+        ("The river is 230 miles long.", "يبلغ طول النهر 230 كيلومترا في هذا البلد."),
+        ("The team won on February 8, 2016.", "Đội đã thắng vào ngày 7 tháng 2 năm 2016 ở đây."),
+        ("It was built in the 18th century.", "19세기에 첫 번째 교회가 세워졌다."),
+        ("Three quarters agreed.", "위원의 3분의 2가 찬성했다."),
+        ("There are 2,000 students.", "학생은 1만 2000명이다."),
         ("It weighs 5 mg.", "เหตุการณ์เกิดขึ้นวันที่ 5 มกราคม 2019 ในเมือง"),
     ],
 )
 def test_another_thing_than_a_text_in_another_script_says(claim, source):
     """A word that is a number elsewhere in its language is none before digits, and the first letters are no unit."""
     assert unsupported(facts_in_text(claim), facts_in_text(source))
+
+
+COUNTED = {
+    "th": "เมืองเก่ามีผู้เยี่ยมชม{}คน และพวกเขาได้เห็นทุกอย่าง",
+    "ko": "옛 도시에는 {} 명의 방문객이 있었고 그들은 모든 것을 보았다.",
+}
+"""Sentences of scripts in which nothing but what is counted tells that syllables are a number."""
+
+NATIVE = {
+    "ones": ["", "한", "두", "세", "네", "다섯", "여섯", "일곱", "여덟", "아홉"],
+    "tens": ["", "열", "스물", "서른", "마흔", "쉰", "예순", "일흔", "여든", "아흔"],
+}
+
+
+@pytest.mark.parametrize("language", COUNTED)
+@settings(max_examples=120, deadline=None)
+@given(number=st.one_of(st.integers(10, 10_000), st.integers(11_000, 10**11)), more=st.integers(1, 9))
+def test_a_counted_number_in_syllables_is_the_number_in_digits(language: str, number: int, more: int):
+    """What stands before a counter in Thai or Korean is that number, in these words and in English, and no other."""
+    sentence, words = COUNTED[language], num2words(number, lang=language)
+    digits, others = sentence.format(number), sentence.format(number + more)
+    assert supports(digits, sentence.format(words))
+    assert supports(sentence.format(words), digits)
+    assert supports(sentence.format(words), f"There were {number} of them in the old town.")
+    assert not supports(others, sentence.format(words))
+    assert not supports(sentence.format(words), others)
+
+
+@given(number=st.integers(2, 99), other=st.integers(2, 99))
+def test_a_native_number_of_korean_is_the_number_in_digits(number: int, other: int):
+    """Those of one to ninety-nine that people and things are counted in, too."""
+    words = f"{NATIVE['tens'][number // 10]}{NATIVE['ones'][number % 10]}"
+    said = f"그 도시에는 {words} 사람이 있었다."
+    assert supports(said, f"그 도시에는 {number} 사람이 있었다.")
+    assert supports(said, f"그 도시에는 {other} 사람이 있었다.") == (number == other)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("เขาสามารถทำได้", "สามีของเธออยู่ที่บ้าน", "เรื่องร้อยแปด", "หลายสิบล้านคน", "สองสามวัน", "มีวันหนึ่ง"),
+        *(
+            "만일 분명히 그렇다면",
+            "이 명령은 옳다",
+            "오일 가격이 올랐다",
+            "사회 원칙",
+            "이천시",
+            "수십 명",
+            "한 사람",
+            "두 번째",
+        ),
+        *("이사 분이 왔다", "만사 개의치 않는다", "만 이십 세", "사장 두세 명"),
+    ],
+)
+def test_syllables_of_words_are_no_numbers(said: str):
+    """Words that only begin like numbers, idioms, rough numbers and places in an order state no number."""
+    assert not facts_in_text(said).numbers

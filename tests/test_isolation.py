@@ -152,7 +152,7 @@ class Observed:
             updates = list(self.agent.stream(given, THREAD, context=context, stream_mode="updates"))
         else:
             updates = asyncio.run(_updates(self.agent, given, context))
-        result = self.agent.invoke(None, THREAD)
+        result = self.agent.invoke(None, THREAD, context=context)
         states = [state.values for state in self.agent.get_state_history(THREAD)]
         return repr([result, updates, states, self.recorder.runs, self.shown, report(result).html])
 
@@ -238,14 +238,14 @@ def run_in(folder, documents, caller, mode):
         with SqliteSaver.from_conn_string(f"{folder}/checkpoints.db") as saver:
             agent = create_rag_agent(retriever=careless(documents), checkpointer=saver, **made)
             chunks = list(agent.stream(given, config, context=context, stream_mode=MODES))
-            result = agent.invoke(None, THREAD)
+            result = agent.invoke(None, THREAD, context=context)
     else:
 
         async def awaited():
             async with AsyncSqliteSaver.from_conn_string(f"{folder}/checkpoints.db") as saver:
                 agent = create_rag_agent(retriever=careless(documents), checkpointer=saver, **made)
                 stream = agent.astream(given, config, context=context, stream_mode=MODES)
-                return agent, [chunk async for chunk in stream], await agent.ainvoke(None, THREAD)
+                return agent, [chunk async for chunk in stream], await agent.ainvoke(None, THREAD, context=context)
 
         agent, chunks, result = asyncio.run(awaited())
     (folder / "page.html").write_text(report(result, agent).html)

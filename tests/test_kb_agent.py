@@ -3,10 +3,12 @@
 import pytest
 from test_kb_ingest import write
 
-from guardgraph import ConfigurationError, KnowledgeBase, RagPolicy, create_rag_agent
+from guardgraph import ConfigurationError, KnowledgeBase, RagPolicy, create_rag_agent, replay, what_if
+from guardgraph.testing import InMemoryRecorder
 
 QUESTION = {"question": "How many days does a refund take?"}
 CALLER = {"tenant": "acme", "user": "u-17", "groups": ["support"]}
+DOCUMENT = {"id": "r", "source": "s", "title": "", "section": "", "updated_at": "", "text": "A refund takes 14 days."}
 BOTH = RagPolicy(allowed_sources_policy=["billing", "later"], allowed_sources_execution=["billing", "later"])
 
 
@@ -50,18 +52,101 @@ def test_what_changes_is_found_by_the_same_agent(base):
     assert outcome(agent, CALLER) == ("grounded_answer", ["later/refunds.md#refunds.1"])
 
 
-def test_a_base_of_several_tenants_needs_both_lists(base):
-    """A planner is shown the names of sources: with several tenants, or none yet, the policy has to name them."""
-    base.add(base.path.parent / "docs", tenant="globex", readers=["tenant"])
-    for policy in (None, RagPolicy(allowed_sources_policy=["billing"])):
-        with pytest.raises(ConfigurationError, match=r"which has 2 tenants.* allowed_sources_execution"):
-            create_rag_agent(knowledge_base=base, policy=policy)
-    agent = create_rag_agent(knowledge_base=base, policy=BOTH)
-    assert outcome(agent, {"tenant": "globex"})[0] == "grounded_answer"
+def shown_sources(agent_of, caller):
+    """Which sources a planner is shown in a run of a caller, and how it ends."""
+    seen = []
+
+    def plan(view):
+        seen.append(view["available_sources"])
+        return {"kind": "retrieve", "query": view["question"]}
+
+    result = agent_of(plan).invoke(QUESTION, context=caller and {"caller": caller})
+    return seen[0], result
+
+
+def test_a_running_agent_sees_new_sources(base):
+    """A list that is left out holds what the caller may read in this run: sources that appear, and none of others."""
+    agents = {}
+
+    def agent_of(plan):
+        agents["live"] = create_rag_agent(knowledge_base=base, planner=plan)
+        write(base.path.parent / "docs", {"later/more.md": "# More\n\nA refund of a ticket takes 3 days.\n"})
+        base.add(base.path.parent / "docs", tenant="acme", readers=["group:support"])
+        base.add(base.path.parent / "docs", tenant="globex", readers=["tenant"], name="g")
+        write(base.path.parent / "secret", {"plans/a.md": "# Refund\n\nA refund takes 99 days.\n"})
+        base.add(base.path.parent / "secret", tenant="globex", readers=["user:boss"])
+        return agents["live"]
+
+    sources, result = shown_sources(agent_of, CALLER)
+    assert sources == ["billing", "later"]
+    assert result["path"][:4] == ["request_guard", "list_sources", "sources_guard", "plan"]
+    assert result["trace"][0]["requested_sources"] == ["billing", "later"]
+    assert result["citations"] == ["billing/refunds.md#refunds.1"]
+    assert "plans" not in repr(result)
+    for caller, seen in (({"tenant": "globex", "user": "boss"}, ["billing", "later", "plans"]), (None, [])):
+        assert shown_sources(lambda plan: create_rag_agent(knowledge_base=base, planner=plan), caller)[0] == seen
+
+
+def test_lists_narrow_what_the_caller_may_read(base):
+    """Of a list in the policy or the context, what the caller may read remains; a model asks for nothing else."""
+    base.add([{**DOCUMENT, "id": "n", "source": "notes"}], tenant="acme", readers=["tenant"])
+    base.add([{**DOCUMENT, "id": "o", "source": "other"}], tenant="globex", readers=["tenant"])
+    listed = RagPolicy(allowed_sources_policy=["billing", "other"])
+    sources, result = shown_sources(
+        lambda plan: create_rag_agent(knowledge_base=base, planner=plan, policy=listed), CALLER
+    )
+    assert (sources, result["trace"][0]["requested_sources"]) == (["billing"], ["billing"])
+    agent = create_rag_agent(knowledge_base=base)
+    context = {"caller": CALLER, "policy": {"allowed_sources_execution": ["notes", "other"]}}
+    assert agent.invoke(QUESTION, context=context)["trace"][0]["requested_sources"] == ["notes"]
+    greedy = create_rag_agent(
+        knowledge_base=base, planner=lambda view: {"kind": "retrieve", "query": "refund", "sources": ["other"]}
+    )
+    result = greedy.invoke(QUESTION, context={"caller": CALLER})
+    assert result["stop_reason"] == "invalid_intent:source_not_allowed:other"
+
+
+def test_an_empty_base_clarifies_until_it_has_something(base):
+    """An agent may be made before there are documents, and of a base of several tenants."""
     with KnowledgeBase(base.path.parent / "empty.sqlite") as empty:
-        with pytest.raises(ConfigurationError, match="has no documents yet"):
-            create_rag_agent(knowledge_base=empty)
-        assert outcome(create_rag_agent(knowledge_base=empty, policy=BOTH)) == ("clarify", [])
+        agent = create_rag_agent(knowledge_base=empty)
+        assert outcome(agent) == ("clarify", [])
+        empty.add([DOCUMENT], readers=["public"])
+        assert outcome(agent) == ("grounded_answer", ["r"])
+
+
+def test_a_run_is_replayed_with_the_sources_that_it_listed(base):
+    """A replay and a what-if decide with the sources of that run, whatever the base has now."""
+    kept = InMemoryRecorder()
+    agent = create_rag_agent(knowledge_base=base, recorder=kept)
+    result = agent.invoke(QUESTION, context={"caller": CALLER})
+    base.add([{**DOCUMENT, "source": "new"}], tenant="acme", readers=["tenant"])
+    base.remove("docs", tenant="acme")
+    [recording] = kept.runs
+    assert replay(agent, recording) == result
+    assert [row.kind for row in what_if(agent, [recording]).rows] == ["same"]
+
+
+def test_a_run_of_before_is_replayed_without_listing(base):
+    """What was recorded before runs listed sources is decided with the lists that the base gave the agent then."""
+    agent = create_rag_agent(knowledge_base=base, recorder=(kept := InMemoryRecorder()))
+    result = agent.invoke(QUESTION, context={"caller": CALLER})
+    [recording] = kept.runs
+    first, listing, held, *others = recording["visits"]
+    assert [listing["node"], held["node"]] == ["list_sources", "sources_guard"]
+    recording["visits"] = [first, *others]
+    recording["calls"] = [call for call in recording["calls"] if call["node"] != "list_sources"]
+    recording["guardgraph"] = "0.8.0"
+    replayed = replay(agent, recording)
+    assert (replayed["answer"], replayed["citations"]) == (result["answer"], result["citations"])
+    assert replayed["path"][:2] == ["request_guard", "plan"]
+
+
+def test_a_base_that_lists_nonsense_stops_the_run(base):
+    """What a base lists is held against what names of sources are."""
+    base.list_sources = lambda request: [7]
+    result = create_rag_agent(knowledge_base=base).invoke(QUESTION)
+    assert (result["stop_reason"], result["phase"]) == ("tool_invalid_output:retrieve", "retrieve")
 
 
 @pytest.mark.parametrize("wrong", [7, ["docs"], "", "nowhere.sqlite"])

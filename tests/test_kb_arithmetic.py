@@ -20,12 +20,13 @@ from hypothesis import strategies as st
 from test_kb_index import ACCESSES, ASKED, CALLERS, CHANGES, PUBLIC, TEXTS, document, replayed, stored
 
 from guardgraph.knowledge.index import Index
-from guardgraph.knowledge.index.arithmetic import Held, PostingRow, choose_posting_arithmetic
-from guardgraph.knowledge.index.file import File
-from guardgraph.knowledge.index.kept import Latest
-from guardgraph.knowledge.index.memory import PostingSpan, Spans
-from guardgraph.knowledge.index.postings import BLOCK, encode_postings
-from guardgraph.knowledge.index.statistics import list_index_scopes, read_scope_view
+from guardgraph.knowledge.searching.arithmetic import Held, PostingRow, choose_posting_arithmetic
+from guardgraph.knowledge.searching.kept import Latest
+from guardgraph.knowledge.searching.memory import PostingSpan, Spans
+from guardgraph.knowledge.searching.views import read_part_rows, read_scope_view
+from guardgraph.knowledge.storing.file import File
+from guardgraph.knowledge.storing.postings import BLOCK, encode_postings
+from guardgraph.knowledge.storing.scopes import list_index_scopes
 from guardgraph.plain.errors import StoreError
 from guardgraph.state.context import Caller, normalize_document_access
 from guardgraph.tools.lexical import LexicalRetriever
@@ -253,7 +254,8 @@ def test_what_is_kept_in_memory_of_small_bases_is_bounded(tmp_path):
     index, spans = filled(tmp_path / "kb.sqlite", ["wing flow"]), Spans(inf)
     others = [kept for kept in gc.get_objects() if isinstance(kept, PostingSpan)]
     with File(index.path).reading() as connection:
-        parts = read_scope_view(connection, list_index_scopes(connection), Latest(9)).parts
+        scopes = list_index_scopes(connection)
+        parts = read_scope_view(connection, scopes, read_part_rows(connection, scopes), Latest(9)).parts
         for average in range(1500):
             spans.of(connection, parts, float(average))
     kept = sum(isinstance(kept, PostingSpan) for kept in gc.get_objects()) - len(others)
@@ -269,9 +271,9 @@ def test_what_another_thread_forgets_is_known_to_whoever_counted_it(tmp_path):
 
     index = filled(tmp_path / "kb.sqlite", ["wing flow"])
     with File(index.path).reading() as connection:
-        view, expected = (
-            read_scope_view(connection, list_index_scopes(connection), once) for once in (Forgetful(9), Latest(9))
-        )
+        scopes = list_index_scopes(connection)
+        rows = read_part_rows(connection, scopes)
+        view, expected = (read_scope_view(connection, scopes, rows, once) for once in (Forgetful(9), Latest(9)))
     assert view == expected
 
 

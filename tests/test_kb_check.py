@@ -16,8 +16,8 @@ from cli_runs import empty_folder, refused, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guardgraph import KnowledgeBase
-from guardgraph.knowledge.index.file import File
+from guardgraph import KnowledgeBase, LexicalRetriever
+from guardgraph.knowledge.storing.file import File
 from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.state.context import normalize_document_access
 
@@ -516,13 +516,13 @@ def test_what_is_damaged_stays_known_to_be_when_its_readers_change(copied, chang
 
 OTHER = """
 import sys
-import guardgraph.knowledge.index.schema as schema
+import guardgraph.knowledge.storing.schema as schema
 import guardgraph.tools.relevance as relevance
 schema.unicodedata = type("Other", (), {"unidata_version": "1.1.5"})
 relevance.stems = lambda words, language: [word[:3] for word in words]
 sys.path.insert(0, sys.argv[2])
 from test_kb_check import filled
-from guardgraph import KnowledgeBase
+from guardgraph import KnowledgeBase, LexicalRetriever
 with KnowledgeBase(sys.argv[1]) as base:
     filled(base)
 """
@@ -543,3 +543,37 @@ def test_a_base_of_another_unicode_and_stemmer_is_refused_and_rebuilt(made, tmp_
     with KnowledgeBase(path) as base:
         assert base.check().findings == ()
     assert answers(path) == made[1]
+
+
+THAI = "โรงแรมต้องจองล่วงหน้าไม่เกินสามสิบวันก่อนการเดินทาง"
+ENGLISH = "The hotel is booked at most thirty days ahead of the journey."
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [([ENGLISH], ()), ([THAI, ENGLISH], ()), ([THAI, THAI, ENGLISH], ("th",)), (["0 1 2"], ()), ([], ())],
+)
+def test_a_language_without_a_measured_threshold_is_named(texts, expected, tmp_path):
+    """Where most chunks are in one it is, and that is no finding; a new index says the same."""
+    with KnowledgeBase(tmp_path / "kb.sqlite") as base:
+        fields = {"source": "help", "title": "", "section": "", "updated_at": ""}
+        documents = [{"id": str(at), "text": text, **fields} for at, text in enumerate(texts)]
+        base.add(documents, readers=["public"])
+        assert LexicalRetriever(documents).unmeasured == expected
+        for checked in (base.check(), base.rebuild()):
+            assert checked.ok
+            assert checked.unmeasured == expected
+        shown = run("kb", "check", str(base.path)).stdout
+        assert ("most chunks are in th" in shown) == bool(expected)
+
+
+def test_a_command_over_a_folder_names_such_a_language(tmp_path):
+    """On stderr, beside an answer or a request for clarification."""
+    folder = tmp_path / "kb"
+    for name, text in (("a", THAI), ("b", ENGLISH)):
+        folder.mkdir(exist_ok=True)
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    asked = ("rag", "When is the hotel booked?", "--kb", str(folder))
+    assert "is in th" not in run(*asked).stderr
+    (folder / "b.md").unlink()
+    assert "is in th, for which no min_chunk_score was measured" in run(*asked).stderr

@@ -166,7 +166,14 @@ def test_rag_answers_from_a_file_what_its_caller_may_read(filled):
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """Files that a user may give in place of a knowledge base."""
-    files = {"text": "no database", "docs/a.md": "x", "empty/.keep": "", "bad/a.md": "x", "bad/access.yaml": "- x"}
+    files = {
+        "text": "no database",
+        "no-bytes": "",
+        "docs/a.md": "x",
+        "empty/.keep": "",
+        "bad/a.md": "x",
+        "bad/access.yaml": "- x",
+    }
     folder = write(tmp_path_factory.mktemp("wrong"), {**files, "meta/a.md": "x", "meta/a.meta.yaml": "7"})
     for name in ("kb.sqlite", "newer.sqlite"):
         KnowledgeBase(folder / name).close()
@@ -228,7 +235,7 @@ def test_wrong_usage_is_one_line(arguments, message, wrong):
         (("--kb", "text"), "it is no database"),
         (("--kb", "newer.sqlite"), "it has 999"),
         (("--kb", "nowhere"), "nowhere"),
-        (("--kb", "kb.sqlite"), "kb.sqlite, which has no documents yet"),
+        (("--kb", "no-bytes"), "no-bytes: a knowledge base is required; it is empty: remove it to make one"),
         (("--kb", "docs", "--user", "u"), "--user: --kb FILE"),
         (("--group", "g"), "--group: --kb FILE"),
         (("--kb", "docs", "--tenant", "acme"), "--tenant: --policy FILE is required"),

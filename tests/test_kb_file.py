@@ -6,13 +6,14 @@ import multiprocessing
 import os
 import sqlite3
 import threading
+from contextlib import closing
 
 import pytest
 from test_kb_index import WORDY, base, index, stored
 
 from guardgraph import KnowledgeBase, create_rag_agent, sql_store, web_reader
 from guardgraph.knowledge.index import Index
-from guardgraph.knowledge.index.schema import WORDS_VERSION
+from guardgraph.knowledge.storing.schema import WORDS_VERSION
 from guardgraph.languages.terms import list_content_words, list_word_beginnings
 from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.tools.knowledge_base import demo_documents
@@ -30,7 +31,14 @@ def test_a_file_that_is_no_knowledge_base_is_refused(tmp_path):
             connection.execute(statement)
         connection.close()
     (tmp_path / "folder").mkdir()
-    expected = {"text": "no database", "other": "another application", "newer": "it has 9", "folder": "a folder"}
+    (tmp_path / "no bytes").touch()
+    expected = {
+        "no bytes": "it is empty: remove it",
+        "text": "no database",
+        "other": "another application",
+        "newer": "it has 9",
+        "folder": "a folder",
+    }
     for name, told in expected.items():
         with pytest.raises(ConfigurationError, match=told) as error:
             KnowledgeBase(tmp_path / name)
@@ -113,7 +121,29 @@ def test_a_change_of_how_words_are_read_is_told_by_the_file():
     texts = [*(document["text"] for document in demo_documents()), *WORDY, "Hello, thanks", "Hallo, wie und danke"]
     read = [list_word_beginnings(list_content_words(text)) + list_content_words(text) for text in texts]
     digest = hashlib.sha256(json.dumps(read).encode()).hexdigest()[:16]
-    assert (WORDS_VERSION, digest) == (2, "28eeb2ec89bca563")
+    assert (WORDS_VERSION, digest) == (3, "28eeb2ec89bca563")
+
+
+@pytest.mark.parametrize(("text", "is_refused"), [("The wing is heated.", False), ("Đôi cánh được sưởi ấm.", True)])
+def test_a_file_whose_words_are_read_as_before_stays_as_it_is(tmp_path, text, is_refused):
+    """Only a base with a language whose words were read otherwise is refused; a change notes how they are read now."""
+    document = {"id": "d", "source": "s", "title": "", "section": "", "updated_at": "", "text": text}
+    path = tmp_path / "kb.sqlite"
+    with KnowledgeBase(path) as base:
+        base.add([document], readers=["public"])
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(
+            f"UPDATE state SET value = replace(value, 'words {WORDS_VERSION},', 'words 2,') WHERE name = 'words'"
+        )
+    if is_refused:
+        with pytest.raises(ConfigurationError, match="kb rebuild"), KnowledgeBase(path) as base:
+            base.search("wing")
+        return
+    with KnowledgeBase(path) as base:
+        assert base.search("heated wing")
+        base.add([{**document, "id": "e", "text": "Đôi cánh được sưởi ấm."}], readers=["public"])
+    with KnowledgeBase(path) as base:
+        assert base.search("đôi cánh")
 
 
 def test_a_file_that_is_gone_is_no_empty_base(tmp_path):

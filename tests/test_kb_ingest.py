@@ -288,12 +288,50 @@ def shut_off(folder, rights):
 def test_a_link_to_what_cannot_be_looked_at_is_not_gone(shut):
     """What the base has of it stays, as of any file that cannot be read."""
     docs = shut.path.parent / "docs"
-    write(docs, {"..data/d.md": "Apples of a volume"})
-    (docs / "d.md").symlink_to("..data/d.md")
-    assert shut.add(docs, name="n").added == ("n/d.md",)
-    with shut_off(docs / "..data", 0o000):
+    write(docs, {"data/d.md": "Apples of a volume", "d.md": "Apples of a file"})
+    assert shut.add(docs, name="n").added == ("n/d.md", "n/data/d.md")
+    (docs / "d.md").unlink()
+    (docs / "d.md").symlink_to("data/d.md")
+    denied = "cannot be read: Permission denied"
+    with shut_off(docs / "data", 0o000):
         report = shut.add(docs, name="n")
-    assert (report.removed, report.failed) == ((), (("d.md", "cannot be read: Permission denied"),))
+        assert (report.removed, report.failed) == ((), (("d.md", denied), ("data", denied)))
+    with shut_off(docs / "data", 0o111):  # whose names nobody sees, a rule's neither
+        report = shut.add(docs, name="n")
+    assert report.removed == ()
+    assert report.failed == (("d.md", "the file that it leads to cannot be read"), ("data", denied))
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        ("hr/pay.csv", "link to another format"),
+        ("hr/pay", "link to another format"),
+        (".env", "link to a hidden file"),
+        (".git/config.md", "link to a hidden file"),
+        ("hr/.old/pay.md", "link to a hidden file"),
+        ("hr/pay.md", "link to a file already read"),
+        ("hr", "link to a folder"),
+    ],
+)
+def test_a_link_publishes_nothing(base, tmp_path, target, reason):
+    """Nobody reads through a link what they may not read, or what nobody would read, under its own name."""
+    docs = write(
+        tmp_path / "docs", {"pub/access.yaml": "readers: [tenant]\n", "hr/access.yaml": "readers: [group:hr]\n"}
+    )
+    write(
+        docs,
+        {"access.yaml": "readers: [tenant]\n", "hr/pay.md": "Apples cost 5", target: "Apples cost 7"}
+        if reason != "link to a folder"
+        else {"access.yaml": "readers: [tenant]\n", "hr/pay.md": "Apples cost 5"},
+    )
+    for name in ("x.md", "x.txt"):
+        (docs / "pub" / name).symlink_to(docs / target)
+    report = base.add(docs, tenant="acme")
+    assert {(name, why) for name, why in report.left_out if name.startswith("pub/")} == {
+        ("pub/x.md", reason), ("pub/x.txt", reason)
+    }  # fmt: skip
+    assert base.search("What do apples cost?", caller={"tenant": "acme"}) == []
 
 
 def test_a_rule_that_cannot_be_looked_at_refuses_the_folder(shut):

@@ -1,6 +1,6 @@
 """What is kept in memory of a knowledge base: what was asked for last, or often, in bounded room."""
 
-from guardgraph.knowledge.index.kept import Latest, Often
+from guardgraph.knowledge.searching.kept import Latest, Often
 
 
 def asked(often, keys, size=1):

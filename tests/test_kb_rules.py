@@ -108,7 +108,14 @@ def test_a_wrong_rule_refuses_the_folder(base, docs, text, message):
     assert base.index.collections() == {}
 
 
-@pytest.mark.parametrize("name", ["access.yml", "Access.yaml", "ACCESS.YML", "access.yaml.txt", ".access.yaml"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "access.yml", "Access.yaml", "ACCESS.YML", "access.yaml.txt", ".access.yaml", "access.yaml ", "access.yaml.bak",
+        "access.yaml~", "access (1).yaml", "access - Copy.yaml", "\u0430\u0441\u0441ess.yaml", "acc\u200bess.yaml",
+        "\uff41ccess.yaml", "access.yaml.", "access .yaml",
+    ],
+)  # fmt: skip
 def test_what_looks_like_a_rule_is_one_or_refused(base, docs, name):
     """A file that somebody takes for a rule and that is not read as one is no rule that silently does not hold."""
     write(docs, {"a.md": "apples", f"sub/{name}": rule("tenant")})
@@ -219,6 +226,111 @@ def test_readers_in_the_head_of_a_page_are_no_readers(base, docs):
     report = base.add(docs, tenant="acme", readers=["tenant"])
     assert report.failed == (("a.html", "its <meta>: readers stand in front matter or in a .meta.yaml"),)
     assert report.added == ("b.html",)
+
+
+MEANT = {
+    "indented": "  ---\n  readers: [group:hr]\n  ---\nx",
+    "complex key": "---\n? readers\n: [group:hr]\n---\nx",
+    "escape": '---\n"\\u0072eaders": [group:hr]\n---\nx',
+    "short escape": '---\ntitle: x\n"\\x72eaders": [group:hr]\n---\nx',
+    "merge key": "---\nbase: &b {readers: [group:hr]}\n<<: *b\n---\nx",
+    "merged in place": "---\n<<: {readers: [group:hr]}\n---\nx",
+    "comment before": "<!-- made by hand -->\n---\nreaders: [group:hr]\n---\nx",
+    "YAML comment before": "# who reads this\n---\nreaders: [group:hr]\n---\nx",
+    "four hyphens": "----\nreaders: [group:hr]\n----\nx",
+    "spaced fence": " --- \nreaders: [group:hr]\n---\nx",
+    "code fence": "```yaml\nreaders: [group:hr]\n```\nx",
+    "no end": "---\nreaders: [group:hr]\n\nx",
+    "no fence": "title: x\nreaders: [group:hr]\n\nx",
+    "singular": "---\nreader: [group:hr]\n---\nx",
+    "access": "---\naccess: [group:hr]\n---\nx",
+    "allowed_readers": "---\ntitle: x\nallowed_readers: [group:hr]\n---\nx",
+    "letters exchanged": "---\nraeders: [group:hr]\n---\nx",
+    "a letter too many": "---\nreaderss: [group:hr]\n---\nx",
+    "Cyrillic": "---\nr\u0435\u0430ders: [group:hr]\n---\nx",
+    "full width": "---\n\uff52eaders: [group:hr]\n---\nx",
+    "unseen letter": "---\nrea\u200bders: [group:hr]\n---\nx",
+    "nested": "---\npage:\n  readers: [group:hr]\n---\nx",
+    "TOML table": "+++\n[access]\nwho = 'hr'\n+++\nx",
+    "no YAML": "---\ntitle: a: b\nreaders: [group:hr]\n---\nx",
+}
+OF_OTHERS = {
+    "a.rst": [
+        "Title\n=====\n\n.. meta::\n   :readers: group:hr\n\nx",
+        ".. Meta ::\n   :title: x\n   :name=readers: group:hr\n\nx",
+        ".. meta:: :readers: group:hr\n\nx",
+        ":title: x\n\n:readers: [group:hr]\n\nx",
+        ":Reader: [group:hr]\n\nx",
+        ":readers: [group:hr]\n:readers: []\n\nx",
+        "---\nreaders: [group:hr]\n--- \n:reader: x\n\nx",
+    ],
+    "a.html": [
+        '<meta content="a > b" name="readers"><p>x',
+        "<meta content='\">' name=readers><p>x",
+        '<META CONTENT="x"\nPROPERTY = "reader"><p>x',
+        '<meta name="&#114;eaders" content="group:hr"><p>x',
+        '<meta name="re\u0430ders"><p>x',
+        '<meta content="open name=readers><p>x',
+        '<!-- <meta name="access"> --><p>x',
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        *(pytest.param("a.md", text, id=what) for what, text in MEANT.items()),
+        *((name, text) for name, texts in OF_OTHERS.items() for text in texts),
+        ("a.html", '<meta name="readers">'.encode("utf-16")),
+    ],
+)
+def test_what_looks_as_if_it_narrowed_shuts_the_document(base, docs, name, text):
+    """Whatever looks as if it named readers and is not read as that fails, and nobody reads what there was."""
+    write(docs, {name: "<p>Apples are fruits that grow on trees." if name == "a.html" else "apples"})
+    base.add(docs, tenant="acme", readers=["tenant"])
+    report = base.add(write(docs, {name: text}), tenant="acme", readers=["tenant"])
+    assert [failed.name for failed in report.failed] == [name], report
+    assert readers(base) == {name: []}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.md", "---\ntitle: a: b\nheaders: x\n---\napples"),
+        ("a.md", "---\ntitle: 'readers: all'\nnote: |\n  readers: x\n---\napples"),
+        ("a.md", "# Title\n\nReaders: please note.\n\n```yaml\nreaders: []\n```\n"),
+        ("a.md", "Access: the door opens at 8.\n\napples"),
+        ("a.md", "---\n\nReaders of this page, note: apples\nare read.\n"),
+        ("a.txt", '{"made": "x"}\n\n{"readers": "of apples"}'),
+        ("a.rst", "Title\n=====\n\nA paragraph.\n\n:readers: are many\n"),
+        ("a.html", '<meta name="author" content="readers"><p>Apples are read by <b name="readers">many</b>.'),
+    ],
+)
+def test_what_only_mentions_readers_is_a_text(base, docs, name, text):
+    """Texts about readers, and fields whose names are only alike, are taken in as texts."""
+    report = base.add(write(docs, {name: text}), tenant="acme", readers=["tenant"])
+    assert (report.failed, readers(base)) == ((), {name: ["tenant"]})
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a.meta.json",
+        "a.meta.yaml.bak",
+        "a.meta.yaml ",
+        "a.md.meta.toml",
+        "a.m\u0435t\u0430.yaml",
+        "A.META.YML",
+        "a.meta .yaml",
+    ],
+)
+def test_what_looks_like_a_sidecar_shuts_the_document(base, docs, name):
+    """A file that somebody takes for a sidecar, and that is not read as one, shuts its document until it is renamed."""
+    write(docs, {"a.md": "apples", "b.md": "bananas"})
+    base.add(docs, tenant="acme", readers=["tenant"])
+    report = base.add(write(docs, {name: "readers: []"}), tenant="acme", readers=["tenant"])
+    assert [(failed.name, "is named .meta.yaml" in failed.reason) for failed in report.failed] == [("a.md", True)]
+    assert readers(base) == {"a.md": [], "b.md": ["tenant"]}
 
 
 def test_a_linked_sidecar_is_none(base, docs, tmp_path):

@@ -170,6 +170,7 @@ def test_nothing_left_out_is_nothing_said(tmp_path):
 def test_links_lead_nowhere_outside(tmp_path):
     """What lies outside the folder is read through no link to a file or a folder; what lies inside is read once."""
     write(tmp_path, {"outside/secret.md": "secret", "kb/a.md": "one", "kb/..data/b.md": "two", "kbx/c.md": "three"})
+    write(tmp_path, {"kb/c.csv": "four"})
     kb = tmp_path / "kb"
     for name, target in (
         ("evil.md", tmp_path / "outside" / "secret.md"),
@@ -178,17 +179,19 @@ def test_links_lead_nowhere_outside(tmp_path):
         ("through.md", "folder/secret.md"),
         ("again.md", "a.md"),
         ("b.md", "..data/b.md"),
-        ("b2.md", "b.md"),
+        ("c.md", "c.csv"),
     ):
         (kb / name).symlink_to(target)
     (tmp_path / "link").symlink_to(kb)
     documents = load_folder(tmp_path / "link")
-    assert [(found["id"], found["text"]) for found in documents] == [("a.md#a.1", "one"), ("b.md#b.1", "two")]
+    assert [(found["id"], found["text"]) for found in documents] == [("a.md#a.1", "one")]
     assert documents.left_out == (
         ("..data", "hidden"),
         ("again.md", "link to a file already read"),
-        ("b2.md", "link to a file already read"),
+        ("b.md", "link to a hidden file"),
         ("beside.md", "link out of the folder"),
+        ("c.csv", "another format"),
+        ("c.md", "link to another format"),
         ("evil.md", "link out of the folder"),
         ("folder", "link out of the folder"),
         ("through.md", "link out of the folder"),

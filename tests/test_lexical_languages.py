@@ -177,6 +177,28 @@ def test_a_question_about_something_else_is_not_relevant(language):
     assert not found or found[0]["score"] < MIN_SCORE
 
 
+@pytest.mark.parametrize("language", ["th", "vi"])
+def test_what_every_text_has_is_no_evidence(language):
+    """Sounds and syllables that other words share do not make a long passage of something else relevant."""
+    told = {
+        "th": (
+            "มหาวิทยาลัยฮาร์วาร์ดเป็นสถาบันอุดมศึกษาที่เก่าแก่ที่สุดในสหรัฐอเมริกา เครื่องจักรไอน้ำของเจมส์ วัตต์ มีประสิทธิภาพสูงกว่ารุ่นก่อน "
+            "ออกซิเจนเป็นธาตุเคมี พืชผลิตออกซิเจนจากกระบวนการสังเคราะห์แสง สมาชิกสภาได้รับการเลือกตั้งทุกสี่ปี และมีอำนาจออกกฎหมาย",
+            "ประธานาธิบดีคนแรกของฝรั่งเศสคือใคร",
+        ),
+        "vi": (
+            "Đại học Harvard là cơ sở giáo dục lâu đời nhất tại Hoa Kỳ. Động cơ hơi nước của James Watt có hiệu suất. "
+            "Thực vật tạo ra oxy thông qua quang hợp. Các nghị sĩ được bầu bốn năm một lần và có quyền ban hành luật.",
+            "Tổng thống đầu tiên của nước Pháp là ai?",
+        ),
+    }
+    text, question = told[language]
+    retrieve = LexicalRetriever([document("one", text), document("other", BASES[language][0][0])])
+    found = ask(retrieve, question, 1)
+    assert not found or found[0]["score"] < MIN_SCORE / 2, found
+    assert all(len(term.split()) == 2 or len(term) > 2 for term in read_terms(question, language))
+
+
 def test_marks_belong_to_their_letter():
     """Vowel signs do not cut a word, joiners inside a word change nothing, and digits of any script are digits."""
     assert list_content_words("किताब और खिड़की", "hi") == ["किताब", "खिड़की"]

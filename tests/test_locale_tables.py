@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from locale_tables import DATA, MAKERS, written
 from locale_vocabulary import vocabulary
 
-from guardgraph.languages.language import load_stop_words
+from guardgraph.languages.language import is_lowercase_word, load_stop_words
 from guardgraph.languages.numbers import Separators, load_number_separators
 from guardgraph.languages.tables import (
     LANGUAGES,
@@ -19,7 +19,6 @@ from guardgraph.languages.tables import (
     load_unit_names,
     load_weekday_names,
 )
-from guardgraph.languages.vocabulary import is_lowercase_word
 
 
 @pytest.mark.parametrize("name", MAKERS)

@@ -108,10 +108,10 @@ def store(request, tmp_path):
 
 
 def test_the_recordings_end_in_every_way():
-    """Every terminal of the three patterns, and every reason of their catalogues that a run can give."""
-    for pattern, catalogue in CATALOGUES.items():
+    """Every terminal of the patterns that 0.6 had, and every reason of their catalogues that a run can give."""
+    for pattern, catalogue in ((name, item) for name, item in CATALOGUES.items() if name in ENDS_WELL):
         kept = [item["result"] for file in (OWN, STOPS) for item in recordings(file) if item["pattern"] == pattern]
-        families = {f"stop_{family}" for family in catalogue.families if family != UNRECORDED}
+        families = {f"stop_{item.family}" for item in catalogue if not item.later and item.family != UNRECORDED}
         assert {result["path"][-1] for result in kept} == families | ENDS_WELL[pattern]
         reasons = {catalogue.find(result["stop_reason"]).reason for result in kept if result["status"] == "stopped"}
         earlier = [item for item in catalogue if not item.later and item.reason != UNRECORDED]
@@ -313,7 +313,14 @@ def test_a_run_that_was_interrupted_goes_on(thread, saver):
     create, before = INTERRUPTED[thread]
     graph, config = create(checkpointer=saver), {"configurable": {"thread_id": thread}}
     assert graph.get_state(config).next == (before,)
-    assert masked(graph.invoke(None, config)) == expected()["resumed"][thread]
+    assert unscored(masked(graph.invoke(None, config))) == unscored(expected()["resumed"][thread])
+
+
+def unscored(value):
+    """A JSON value without scores of relevance: 0.9 gave them other constants."""
+    if isinstance(value, dict):
+        return {key: unscored(item) for key, item in value.items() if key not in ("score", "best_score")}
+    return [unscored(item) for item in value] if isinstance(value, list) else value
 
 
 # The knowledge base
@@ -335,13 +342,13 @@ def test_a_knowledge_base_is_what_was_put_in(file):
 
 @pytest.mark.parametrize("kind", ["words", "vectors"])
 def test_a_knowledge_base_finds_what_it_found(kind, file):
-    """The same chunks in the same order with the same scores, for each caller what he may read."""
+    """The same chunks in the same order, for each caller what they may read; 0.9 gave the scores other constants."""
     more = {"embedding": Letters(), "min_similarity": 0.5} if kind == "vectors" else {}
     with KnowledgeBase(file, **more) as base:
         for (query, caller), wanted in zip(ASKED, expected()["searched"][kind], strict=True):
             found = [(hit["doc_id"], hit["score"]) for hit in base.search(query, caller=caller)]
             assert [doc_id for doc_id, _ in found] == [doc_id for doc_id, _ in wanted]
-            assert [score for _, score in found] == pytest.approx([score for _, score in wanted], abs=1e-5)
+            assert [score for _, score in found] == pytest.approx([score for _, score in wanted], abs=0.05)
 
 
 def test_a_knowledge_base_is_added_to(file):
@@ -368,13 +375,13 @@ def test_a_command_prints_what_it_printed(name, copies):
     before = expected()["commands"][name]
     if name == "kb check":
         without = {key: value for key, value in before.items() if key not in ("closed", "removed", "repaired")}
-        before = {**without, "refused": [], "rebuilt": False}
+        before = {**without, "refused": [], "rebuilt": False, "unmeasured": []}
     now = json.loads(done.stdout)
     if name == "audit verify":
-        before = {**before, "open": [], "clock_steps": []}
+        before = {**before, "open": [], "repeated": [[3, 13]], "clock_steps": []}
     if name == "audit list":  # it is told now which records were not the first of their run
         assert [row.pop("earlier") for row in now if "earlier" in row] == [[3]]
-    assert now == before
+    assert unscored(now) == unscored(before)
 
 
 def held(file):

@@ -36,6 +36,7 @@ PROMPTS = {
     "critique_review": {"goal", "incident_context", "draft", "allowed_risk_types"},
     "critique_revise": {"goal", "incident_context", "draft", "required_changes"},
     "critique_revise_strict": {"goal", "incident_context", "draft", "required_changes"},
+    "verify_claims": {"claims", "evidence"},
 }
 PLAN = load_prompt("rag_plan", LIMITS)
 MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])

@@ -79,7 +79,7 @@ def test_saved_notebook_names_no_machine(path):
     assert [name for name in {str(ROOT), str(Path.home()), sys.prefix} if len(name) > 1 and name + "/" in text] == []
 
 
-@pytest.mark.parametrize("name", ["rag", "research", "self_critique", "own_pattern"])
+@pytest.mark.parametrize("name", ["rag", "research", "self_critique", "tools", "own_pattern"])
 def test_patterns_are_shown_at_work(name):
     """A pattern's notebook draws a good run and at least three ways in which a run is stopped, and asks ChatOpenAI."""
     notebook = read(ROOT / "notebooks" / f"{name}.ipynb")

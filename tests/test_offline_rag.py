@@ -234,9 +234,12 @@ def test_it_is_never_stopped(texts, asked):
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=6), st.sampled_from(FORMS), st.lists(LINES, max_size=4))
 def test_what_is_asked_for_is_found(words, form, others):
-    """The one line that has the word asked for is answered with, whatever facts and names stand in it and around."""
-    line = form.replace("?", ".").format(" ".join(["Needles", *words]))
-    result = ask("Where are the needles?", "\n".join([*others, line, *others]))
+    """The one line that has the word asked for is answered with, whatever facts and names stand in it and around.
+
+    A line that ends with a colon only leads to others, and one that ends with "the" is cut off.
+    """
+    line = form.replace("?", ".").rstrip(":").format(" ".join(["Needles", *words, "haystack"]))
+    result = ask("Where are the needles?", "\n\n".join([*others, line, *others]))
     assert "Needles" in result["answer"]
 
 
@@ -245,6 +248,47 @@ def test_hostile_chunks(piece):
     """A context full of anything is answered from in time."""
     result = ask("What is P1?", piece * (8000 // len(piece)))
     assert result["status"] == "ok"
+
+
+FRAGMENTS = [
+    "To install acme, use one of:",
+    "The acme package has the following dependencies...",
+    "Please install acme, update the",
+    "Install acme, then",
+    ".. acme:: install",
+    "[acme]: https://acme.io/install",
+    "[Install acme](https://acme.io/install)",
+    "![Install acme](https://acme.io/a.png)",
+    "```python\nimport acme  # install\n```",
+    ">>> import acme.install",
+    "$ acme install",
+]
+
+
+@pytest.mark.parametrize("fragment", FRAGMENTS)
+def test_what_is_no_sentence_is_no_answer(fragment):
+    """A lead-in, a cut line, a directive, a link or code alone: the agent clarifies, or takes a sentence beside."""
+    assert said("How do I install acme?", fragment).get("insufficient")
+    sentence = "The wheel of acme is installed by hand."
+    assert said("How do I install acme?", f"{fragment}\n\n{sentence}")["answer"] == sentence
+
+
+@pytest.mark.parametrize(
+    "led",
+    ["```shell\n$ pip install acme\n```", "- Open the hatch.\n- Close the valve.", ">>> import acme\n>>> acme.go()"],
+)
+def test_a_lead_in_brings_the_whole_of_what_it_leads_to(led):
+    """A list or code follows the words that introduce it, all of it."""
+    assert said("How do I install acme?", f"Install acme as follows:\n\n{led}\n\nIt is quick.")["answer"] == (
+        f"Install acme as follows:\n{led}"
+    )
+    assert said("How do I install acme?", f"Install acme as follows:\n\n{led.ljust(700, chr(46))}").get("insufficient")
+
+
+def test_an_answer_that_turns_its_source_round_is_not_proposed():
+    """Two sentences of a source that say the opposite of each other cannot both be cited."""
+    texts = ("The new plan includes the monthly report.", "The new plan does not include the monthly report.")
+    assert ask("Does the new plan include the monthly report?", "\n".join(texts))["status"] == "ok"
 
 
 def test_a_base_of_its_own():

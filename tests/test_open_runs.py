@@ -14,7 +14,9 @@ from cli_runs import empty_folder, refused, run
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from exported_runs import private_pem
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
 from made_by_0_6 import STORE
+from refund_pattern import In, refund, waiting
 from store_writers import QUESTION, TIMEOUT, killed_at, resume
 from stored_runs import everything_written, new_database, opened, recording, running_server
 from ticket_pattern import TICKET, triage
@@ -108,6 +110,87 @@ def test_a_new_run_on_a_thread_closes_the_one_that_was_broken_off(url):
     _, close = [read_chain_entry(text) for text in store.entries(left.run_id)]
     assert (close["how"], close["by"], close["why"]) == ("superseded", result["run_id"], writing.SUPERSEDED)
     assert store.verify().ok
+
+
+def test_a_thread_of_the_same_name_may_be_anothers(url):
+    """Tenants close each other's runs no more than users without a tenant do; users of one tenant share its threads."""
+    store = sql_store(url)
+    askers = [
+        ("acme", "ann"),
+        ("globex", "ann"),
+        (None, "ann"),
+        (None, "bob"),
+        (None, None),
+        ("acme", "bob"),
+        (None, "bob"),
+    ]
+    for number, (tenant, user) in enumerate(askers, 1):
+        begun = beginning(number, thread="1")
+        context = {"caller": {"tenant": tenant, "user": user}} if user else None
+        store.begin({**begun, "opening": {**begun["opening"], "context": context}})
+    left = [item.run_id for item in store.open_runs()]
+    assert left == [beginning(number)["run_id"] for number in (2, 3, 5, 6, 7)]
+    found = store.verify()
+    assert found.ok
+    followed = {item.run_id: item.followed_by for item in found.open}
+    assert (followed[left[0]], followed[left[-1]]) == (found.entries, None)  # by whoever began last
+
+
+# Threads
+
+
+def test_an_open_run_whose_thread_was_deleted_is_a_finding(url):
+    """The checkpointer knows; a run that waits, one that ended, and one without a thread are none."""
+    saver, store = InMemorySaver(), sql_store(url)
+    agent = refund(recorder=store, checkpointer=saver)
+    for thread in "123":
+        waiting(agent, {"configurable": {"thread_id": thread}})
+    agent.invoke({"order": 7}, {"configurable": {"thread_id": "4"}})
+    store.begin(beginning(9))  # on a thread without a checkpointer: nobody keeps it
+    first, second, *_ = store.open_runs()
+    assert store.verify(checkpointer=saver).ok
+    saver.delete_thread("1")
+    saver.delete_thread("2")
+    other = refund(checkpointer=saver)
+    waiting(other, {"configurable": {"thread_id": "2"}})
+    found = store.verify(checkpointer=saver)
+    assert store.verify().ok
+    said = {finding.seq: (finding.kind, finding.text) for finding in found.findings}
+    assert said.keys() == {first.position.seq, second.position.seq}
+    assert "its thread has no checkpoint" in said[first.position.seq][1]
+    assert "its thread has gone on to run" in said[second.position.seq][1]
+    assert [item.lost is not None for item in found.open] == [True, True, False, False]
+    with pytest.raises(ConfigurationError, match="checkpointer: a LangGraph checkpointer is required; given: dict"):
+        store.verify(checkpointer={})
+
+
+def test_a_run_that_has_only_begun_is_no_finding(url):
+    """Between its beginning and its first checkpoint the thread has the input; inside another graph, that one's."""
+    saver, store = InMemorySaver(), sql_store(url)
+
+    class Killed(BaseException):
+        pass
+
+    put = saver.put
+
+    def dying(config, checkpoint, metadata, versions):
+        if metadata["step"] == 1:
+            raise Killed
+        return put(config, checkpoint, metadata, versions)
+
+    saver.put = dying
+    with pytest.raises(Killed):
+        triage(recorder=store, checkpointer=saver).invoke(TICKET, THREAD)
+    saver.put = put
+    outer = StateGraph(In)
+    outer.add_node("inner", refund(recorder=store))
+    outer.add_edge(START, "inner")
+    outer.compile(checkpointer=saver).invoke({"order": "A7"}, {"configurable": {"thread_id": "2"}})
+    assert len(store.open_runs()) == 2
+    assert store.verify(checkpointer=saver).ok
+    saver.delete_thread("2")
+    [finding] = store.verify(checkpointer=saver).findings
+    assert "its thread has no checkpoint" in str(finding)
 
 
 def test_a_closed_run_that_acts_is_open_again(url):
@@ -402,6 +485,25 @@ def test_a_verification_names_what_is_open(store):
     assert "no findings" in text
     told = json.loads(printed("verify", "--json"))
     assert [(item["seq"], item["intents"], item["waiting"]) for item in told["open"]] == [(2, 1, False), (4, 0, True)]
+
+
+def test_a_verification_asks_the_checkpointer(store, tmp_path):
+    """Named by its module; what it does not have is a finding, and what is no checkpointer is one clear line."""
+    (tmp_path / "kept_threads.py").write_text(
+        "from langgraph.checkpoint.memory import InMemorySaver\nmake = InMemorySaver\nnone = 7\n"
+    )
+    text = " ".join(printed("verify", "--checkpointer", "kept_threads:make", code=3).split())
+    assert f"entry 4: run {beginning(2)['run_id']} is open, and its thread has no checkpoint" in text
+    [lost] = [
+        item
+        for item in json.loads(printed("verify", "--checkpointer", "kept_threads:make", "--json", code=3))["open"]
+        if item["lost"]
+    ]
+    assert (lost["thread"], lost["seq"]) == ("7", 4)
+    assert "a LangGraph checkpointer is required; given: int" in refused(
+        run("audit", "verify", "--checkpointer", "kept_threads:none")
+    )
+    assert "module:factory is required" in refused(run("audit", "verify", "--checkpointer", "x"))
 
 
 def test_a_lost_run_is_closed(store):

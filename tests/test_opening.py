@@ -1,15 +1,13 @@
-"""A model that is named by a string is opened before a run, wherever a body of a user's own holds it."""
+"""A model that is named by a string is opened before a run where its node says that it calls it, else at its call."""
 
 from __future__ import annotations
-
-import functools
 
 import pytest
 from runs import MODES, run
 from ticket_pattern import TICKET, triage
 
-from guardgraph import ConfigurationError
-from guardgraph.grammar import Prompt, Proposer, choose_proposer
+from guardgraph import ConfigurationError, GrammarError
+from guardgraph.grammar import Call, Prompt, choose_proposer, declares
 
 PROMPT = Prompt("label", "Label the ticket as JSON.", {"type": "object"})
 
@@ -19,129 +17,98 @@ def named():
     return choose_proposer("labeller", None, "openai:test-model", prompt=PROMPT, offline=lambda view: {"label": "bug"})
 
 
-IN_MODULE = named()
-
-
-def asked(proposer, state):
-    """Ask a proposer for the label."""
-    outcome = yield proposer.call({"ticket": state["task"]})
-    return {"proposed_label": outcome.packed()}
-
-
-def by_helper(state):
-    """Ask the module's proposer."""
-    return (yield from asked(IN_MODULE, state))
-
-
-class Labeller:
-    """Holds a proposer."""
-
-    def __init__(self, proposer):
-        self.proposers = {"label": [proposer]}
-
-    def body(self, state, run):
-        """Ask for the label."""
-        return (yield from asked(self.proposers["label"][0], state))
-
-    def __call__(self, state, run):
-        return (yield from self.body(state, run))
-
-
-def closed_over(proposer):
-    """Return a body that closes over a proposer."""
-    return lambda state, run: asked(proposer, state)
-
-
-def in_a_list(proposer):
-    """Return a body that closes over a list of it."""
-    held = [(proposer,)]
-    return lambda state, run: asked(held[0][0], state)
-
-
-def in_a_nested_function(proposer):
-    """Return a body that closes over a function that does."""
-
-    def inner(state):
-        return (yield from asked(proposer, state))
-
-    return lambda state, run: inner(state)
-
-
-def in_a_partial(proposer):
-    """Return a body to which it is bound."""
-    return functools.partial(lambda held, state, run: asked(held, state), proposer)
-
-
-def in_a_default(proposer):
-    """Return a body that has it as a default."""
-    return lambda state, run, held=proposer: asked(held, state)
-
-
-def in_a_decorated_function(proposer):
-    """Return a body behind a decorator that keeps it from view."""
-
-    @functools.wraps(closed_over(proposer))
-    def around(state, run):
-        return around.__wrapped__(state, run)
-
-    return around
-
-
-def in_the_module(proposer):
-    """Return a body that names a global one."""
-    return lambda state, run: asked(IN_MODULE, state)
-
-
-def in_a_helper_of_the_module(proposer):
-    """Return a body with a function inside that calls a function that names a global one."""
+def asking(proposer, calls=None):
+    """Return a body that asks a proposer, and says whom it calls."""
 
     def body(state, run):
-        def inner():
-            return (yield from by_helper(state))
+        outcome = yield proposer.call({"ticket": state["task"]})
+        return {"proposed_label": outcome.packed()}
 
-        return inner()
-
-    return body
-
-
-PLACES = [
-    closed_over,
-    in_a_list,
-    in_a_nested_function,
-    in_a_partial,
-    in_a_default,
-    in_a_decorated_function,
-    in_the_module,
-    in_a_helper_of_the_module,
-    Labeller,
-    lambda proposer: Labeller(proposer).body,
-]
-IDS = [*(place.__name__ for place in PLACES[:-2]), "a_callable_object", "a_bound_method"]
+    return body if calls is None else declares(calls=calls)(body)
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("place", PLACES, ids=IDS)
-def test_a_model_is_opened_before_the_run(place, mode, monkeypatch):
+@pytest.mark.parametrize("calls", [lambda proposer: proposer, lambda proposer: proposer.target], ids=["it", "target"])
+def test_a_declared_model_is_opened_before_the_run(calls, mode, monkeypatch):
     """Without a key there is an error before anything runs, and no run that ends at the node that asks."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    begun = []
+    begun, proposer = [], named()
 
     def first(state, run):
         begun.append(state)
 
-    graph = triage(bodies={"label": place(named()), "request_guard": first})
+    graph = triage(bodies={"label": asking(proposer, [calls(proposer)]), "request_guard": first})
     with pytest.raises(ConfigurationError, match=r"^OPENAI_API_KEY: "):
         run(graph, TICKET, mode)
     assert begun == []
 
 
-def test_what_is_held_in_a_circle_is_looked_at_once():
-    """A body may hold itself, and a list that holds itself; a run with nobody to open goes its way."""
-    held = [Proposer(lambda view: {"label": "bug"}, {"proposer": "own"})]
-    held.append(held)
+@pytest.mark.parametrize("mode", MODES)
+def test_an_undeclared_model_is_opened_at_its_call(mode, monkeypatch):
+    """Nobody looks into a body for it: without a key the run closes where it asks."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    result = run(triage(bodies={"label": asking(named())}), TICKET, mode)
+    assert (result["stop_reason"], result["path"][-2]) == ("guard_error:label", "label_guard")
+    assert result["details"]["message"].startswith("OPENAI_API_KEY: ")
 
+
+def test_a_body_asks_nobody_whom_it_does_not_declare():
+    """A node that says whom it calls and asks another one closes the run."""
+    graph = triage(bodies={"label": asking(named(), [lambda view: {"label": "bug"}])})
+    result = graph.invoke(TICKET)
+    assert result["stop_reason"] == "guard_error:label"
+    assert "not among the 1 calls of its node: 'test-model'" in result["details"]["message"]
+
+
+WRONG = {
+    "a text of a propose node": ("label", ["openai"], "node 'label', calls: given 'openai'; allowed: proposers"),
+    "a function of an act node": ("lookup", [named], "allowed: names of the pattern's tools"),
+    "a guard": ("label_guard", ["pay"], "node 'label_guard', calls: given 'pay'; allowed: nothing"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_only_what_a_kind_of_node_may_call_is_declared(name):
+    """A propose node declares proposers, an act node names, and no other node anything."""
+    node, calls, message = WRONG[name]
+    with pytest.raises(GrammarError, match=message):
+        triage(bodies={node: declares(calls=calls)(lambda state, run: {})})
+
+
+@pytest.mark.parametrize("given", ["openai", 3, [3], [None]])
+def test_calls_are_a_list_of_who_can_be_called(given):
+    """A text would be taken for its letters, and nobody calls a number."""
+    with pytest.raises(GrammarError, match="declares, calls: a list of proposers, or of names of tools, is required"):
+        declares(calls=given)
+
+
+def test_a_call_without_a_proposer_is_declared_by_its_function():
+    """A body that makes its call by itself declares the function."""
+
+    def propose(view):
+        return {"label": "bug"}
+
+    @declares(calls=[propose])
     def body(state, run):
-        assert body is not held
-        return (yield from asked(held[0], state))
+        outcome = yield Call("proposer", propose, {"ticket": state["task"]})
+        return {"proposed_label": outcome.packed()}
+
+    assert triage(bodies={"label": body}).invoke(TICKET)["outcome"] == "routed"
+
+
+def test_a_method_is_declared_as_it_is_called():
+    """Every look at a method makes another object, which is the same proposer."""
+
+    class Desk:
+        def propose(self, view):
+            """Propose always the same."""
+            return {"label": "bug"}
+
+    desk = Desk()
+
+    @declares(calls=[desk.propose])
+    def body(state, run):
+        outcome = yield Call("proposer", desk.propose, {"ticket": state["task"]})
+        return {"proposed_label": outcome.packed()}
 
     assert triage(bodies={"label": body}).invoke(TICKET)["outcome"] == "routed"

@@ -59,7 +59,10 @@ def test_the_smallest_pattern_runs():
         ({"output": Shared}, r"channels: each name once .*; given twice: task"),
         ({"state": Logged}, r"given twice: log"),
         ({"input": State}, r"given twice: accepted_duty, "),
-        ({"output": NoResult}, r"a TypedDict derived from Result is required; missing: attempts, audit, details, "),
+        (
+            {"output": NoResult},
+            r"a TypedDict derived from Result is required; missing: asked_question, attempts, audit, details, ",
+        ),
     ],
 )
 def test_channels_are_named_once_and_the_output_is_a_result(changed, message):

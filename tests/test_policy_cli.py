@@ -19,6 +19,7 @@ from guardgraph import (
     serving,
     sql_store,
 )
+from guardgraph.graphs.loading import load_named_graph
 from guardgraph.graphs.patterns import COMMANDS
 
 here = pytest.fixture(autouse=True)(empty_folder)
@@ -109,7 +110,9 @@ def test_a_run_holds_what_the_file_says_for_the_tenant(here):
             ("policy", "diff", "rag.yaml", "research.yaml"),
             "two files of one pattern are required; given: rag, research",
         ),
-        (("policy", "schema", "nope"), "rag, research, critique or module:factory is required; given: 'nope'"),
+        (("policy", "schema", "nope"), "rag, research, critique, tools or module:factory is required; given: 'nope'"),
+        (("policy", "pin", "nope"), "pin: tools or module:factory is required; given: 'nope'"),
+        (("policy", "pin", "rag"), "pin: tools or module:factory, with tools by name, is required; given: 'rag'"),
         (("rag", "P1", "--tenant", "acme"), "--tenant: --policy FILE is required beside it; given: 'acme'"),
         (("research", "--policy", "rag.yaml"), "rag.yaml:1: pattern: research is required; given: 'rag'"),
     ],
@@ -119,6 +122,50 @@ def test_wrong_usage_is_one_line(arguments, message, here):
     _file(here, "rag.yaml")
     _file(here, "research.yaml", "pattern: research")
     assert message in refused(run(*arguments))
+
+
+PINNED = """
+from guardgraph import ToolPolicy, create_tool_agent
+from guardgraph.state.tools import ArgumentRule, ToolRule
+from guardgraph.world.table import NamedTool
+
+SCHEMA = {"type": "object", "properties": {"to": {"type": "string"}, "amount": {"type": "number"}}}
+RULES = {
+    "read: 'it'": ToolRule(effect="read", trusted=("a.*",), authority=()),
+    "pay": ToolRule(
+        approve="never",
+        max_calls=2,
+        forced={"amount": 1.5},
+        arguments={"to": ArgumentRule(hosts=("münchen.example",)), "amount": ArgumentRule(max=50)},
+    ),
+}
+
+def make():
+    tools = {name: NamedTool(print, "Do: # it \\x1b[2J\\n now", SCHEMA) for name in (*RULES, "bare")}
+    policy = ToolPolicy(rules=RULES, denied_tools=("bare",), check_names=False)
+    return create_tool_agent(tools=tools, planner=lambda view: {"answer": ""}, policy=policy)
+"""
+
+
+@pytest.mark.parametrize("form", ["yaml", "json"])
+def test_what_pin_prints_is_a_policy_file_of_the_same_rules(form, here, monkeypatch):
+    """Pinned and checked, the rules are those of the graph: a tool that reads stays one that reads."""
+    monkeypatch.syspath_prepend(str(here))
+    (here / f"pinned_{form}.py").write_text(PINNED, encoding="utf-8")
+    target = f"pinned_{form}:make"
+    made = run("policy", "pin", target, *(["--json"] if form == "json" else []))
+    assert made.exit_code == 0
+    assert "\x1b" not in made.stdout
+    file = _file(here, f"pin_{form}.yaml", made.stdout)
+    checked = json.loads(run("policy", "check", file, "--graph", target, "--json").stdout)
+    rules = checked["policy"]["settings"].pop("rules")
+    graph = load_named_graph(target, "test").frame.policy
+    assert set(rules) == {"read: 'it'", "pay", "bare"}
+    for name, rule in rules.items():
+        assert len(rule.pop("pin")) == 64
+        assert rule == {key: value for key, value in graph.rule_of(name).plain().items() if key != "pin"}
+    expected = {**graph.plain(), "tools_policy": None, "tools_execution": None}
+    assert checked["policy"]["settings"] == {key: value for key, value in expected.items() if key != "rules"}
 
 
 def test_a_what_if_gives_the_factory_what_the_file_says(here):

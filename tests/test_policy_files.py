@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 from policy_files import PLAIN, SECTIONS, TEXTS, Desk, Effort, as_toml, as_yaml
 
 from guardgraph import ConfigurationError, PolicyFile, RagBudget, RagPolicy, create_rag_agent, load_policy
+from guardgraph.policies.file import build_policy_schema
 
 
 def _written(folder, text, name="rag.yaml"):
@@ -98,12 +101,12 @@ KNOWN = "there are pattern, policy, budget, tenants"
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "rag.yaml:1: pattern: a name is required, such as rag, research, self_critique; given: None"),
+        ("", "rag.yaml:1: pattern: a name is required, such as rag, research, self_critique, tools; given: None"),
         ("# nothing\n", "rag.yaml:1: pattern: a name is required"),
         ("- rag", "rag.yaml:1: a mapping is required; given: list"),
         ("rag", "rag.yaml:1: a mapping is required; given: str"),
         ("pattern: 3", "rag.yaml:1: pattern: a name is required"),
-        ("\npattern: rga", "rag.yaml:2: pattern: there are rag, research, self_critique; given: 'rga'; did you mean"),
+        ("\npattern: rga", "rag.yaml:2: pattern: there are rag, research, self_critique, tools; given: 'rga'; did"),
         (RAG + "polcy: {}", f"rag.yaml:2: polcy: no such field; {KNOWN}; given: 'polcy'; did you mean 'policy'?"),
         (RAG + "policy: [a]", "rag.yaml:2: policy: a mapping is required; given: list"),
         (RAG + "tenants: [a]", "rag.yaml:2: tenants: a mapping is required; given: list"),
@@ -376,3 +379,98 @@ def test_any_bytes_are_settings_or_one_error(content, form):
             assert set(read.settings()) == {"policy", "budget"}
         assert lines
         assert all(line.startswith(str(path)) for line in lines)
+
+
+LINKED = """\
+pattern: rag
+policy:
+  known_names: {file: lists/names.txt}
+  known_links:
+    file: links.txt
+tenants:
+  acme:
+    policy: {known_names: {file: lists/few.txt}}
+"""
+
+
+def _write_lists(folder, **texts):
+    lists = {"names": "# ours\nZephyr Cloud\n\n  Nimbus  \nC#\n", "few": "Nimbus\nOther\n", "links": "zephyr.dev\n"}
+    (folder / "lists").mkdir(exist_ok=True)
+    for name, text in {**lists, **texts}.items():
+        where = folder / "links.txt" if name == "links" else folder / "lists" / f"{name}.txt"
+        where.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"])
+def test_names_may_stand_in_a_file_of_their_own(bom, end, tmp_path, monkeypatch):
+    """A line each, relative to the policy's file wherever the process runs; blank lines and comments are none."""
+    names = "# ours\nZephyr Cloud\n\n  Nimbus  \nC#\n".replace("\n", end).encode()
+    _write_lists(tmp_path, names=bom + names)
+    (tmp_path / "rag.yaml").write_text(LINKED)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    file = load_policy("../rag.yaml")
+    assert file.policy.known_names == ("Zephyr Cloud", "Nimbus", "C#")
+    assert file.policy.known_links == ("zephyr.dev",)
+    assert file.settings("acme")["policy"].known_names == ("Nimbus",)
+    listed = RagPolicy(known_names=["Zephyr Cloud", "Nimbus", "C#"], known_links=["zephyr.dev"])
+    assert file.policy.fingerprint == listed.fingerprint
+
+
+def test_toml_names_a_file_too(tmp_path):
+    """And so does a policy of a user's own, for every kind of list."""
+    _write_lists(tmp_path)
+    (tmp_path / "desk.toml").write_text(
+        'pattern = "desk"\n[policy]\nwords = {file = "lists/few.txt"}\nhosts = {file = "links.txt"}\n'
+    )
+    file = load_policy(tmp_path / "desk.toml", policy=Desk, budget=Effort)
+    assert (file.policy.words, file.policy.hosts) == (("Nimbus", "Other"), ("zephyr.dev",))
+
+
+NAMES_WRONG = {
+    "no such file": ({}, "known_names: {file: gone.txt}", "policy.known_names.file: gone.txt: cannot be read"),
+    "a folder": ({}, "known_names: {file: lists}", "policy.known_names.file: lists: a file is required"),
+    "no UTF-8": (
+        {"names": b"Zephyr\nK\xfcche\n"},
+        "known_names: {file: lists/names.txt}",
+        "policy.known_names.file: lists/names.txt:2: UTF-8 text is required; given: the byte 0xfc",
+    ),
+    "no link": (
+        {"links": "# ours\nzephyr.dev\nno link at all\n"},
+        "known_links: {file: links.txt}",
+        "policy.known_links.file: links.txt:3: ",
+    ),
+    "a half character": (
+        {"names": "Zephyr\nNul\0\n"},
+        "known_names: {file: lists/names.txt}",
+        "policy.known_names.file: lists/names.txt:2: a text that can be stored is required",
+    ),
+    "a long name": (
+        {"names": "x" * 10_001},
+        "known_names: {file: lists/names.txt}",
+        "policy.known_names.file: lists/names.txt:1: a name of at most 10000 characters is required; given: 10001",
+    ),
+    "another key": ({}, "known_names: {path: lists/names.txt}", "policy.known_names.path: no such field"),
+    "no path": ({}, "known_names: {file: 3}", "policy.known_names.file: the path of a file of names is required"),
+    "no list": ({}, "check_names: {file: lists/names.txt}", "policy.check_names: "),
+}
+
+
+@pytest.mark.parametrize("name", NAMES_WRONG)
+def test_what_is_wrong_in_a_file_of_names_is_said_with_its_line(name, tmp_path):
+    """The error names the line of the policy that names the file, and the file with the line of the name."""
+    texts, setting, said = NAMES_WRONG[name]
+    _write_lists(tmp_path, **texts)
+    (tmp_path / "rag.yaml").write_text(f"pattern: rag\npolicy:\n  {setting}\n")
+    with pytest.raises(ConfigurationError) as caught:
+        load_policy(tmp_path / "rag.yaml")
+    assert re.match(rf".*rag\.yaml:3: {re.escape(said)}", str(caught.value))
+
+
+def test_the_schema_knows_files_of_names(tmp_path):
+    """An editor lets a list or a file stand there, and nothing else."""
+    form = Draft202012Validator(build_policy_schema("rag", RagPolicy, RagBudget))
+    for names, fits in ((["a"], True), ({"file": "names.txt"}, True), ({"file": 3}, False), ({"path": "x"}, False)):
+        assert form.is_valid({"pattern": "rag", "policy": {"known_names": names}}) is fits
+    assert not form.is_valid({"pattern": "rag", "budget": {"max_seconds": {"file": "x"}}})

@@ -90,3 +90,51 @@ def test_every_pair_of_quotation_marks_quotes(opening, closing):
     """What stands between any two that belong together is found, alone in a text."""
     assert [quote.text for quote in find_quotes(f"It said {opening}all is well{closing} then.")] == ["all is well"]
     assert not list(find_quotes("It said all is well then."))
+
+
+LEFT_OUT = st.sampled_from(["'90s", "'98", "'em", "'twas", "‘60s", "’til"])
+OWNERS = st.sampled_from(["workers'", "teams’", "James'", "Cruz’"])
+
+
+@given(LEFT_OUT, SENTENCES, OWNERS, st.sampled_from(["‘’", "''"]), SENTENCES)
+def test_an_apostrophe_quotes_nothing(short, between, owners, marks, quoted):
+    """Neither one that stands for letters nor one of a possessive does, and a true quote behind them is found."""
+    between = [word for word in between if "'" not in word]
+    said = f"It was {short} {' '.join(between)} and the {owners} place"
+    if short[0] != "‘" or owners[-1] == "’":  # an opening mark that nothing closes may find another one
+        assert not list(find_quotes(said))
+        behind = f"{said}. They say {marks[0]}{' '.join(quoted)}{marks[1]} there."
+        assert [quote.text for quote in find_quotes(behind)] == [" ".join(quoted)]
+
+
+@given(st.sampled_from(["we can't wait here", "the O'Neil house", "don't shoot us"]), st.sampled_from(["'", "’"]))
+def test_an_apostrophe_inside_a_word_ends_no_quote(said, apostrophe):
+    """A quote between single marks goes on to its own closing one."""
+    for opening, closing in ("''", "‘’"):
+        text = f"He said {opening}{said}{closing} and left.".replace("'", apostrophe if opening == "‘" else "'")
+        assert [normalise_quote_text(quote.text) for quote in find_quotes(text)] == [said]
+
+
+@given(SENTENCES, st.sampled_from(['""', "“”", "‘’", "''", "`'"]), st.sampled_from(['""', "“”", "‘’", "''"]))
+def test_a_quote_inside_a_quote_has_marks_of_its_own(parts, source, answer):
+    """Single ones stand for the double ones of a source, or the other way round; other words stay other words."""
+    if any(character.isdigit() for character in parts[2][-1:]):
+        parts[2] += "x"
+    first, inner, last = parts[0], " ".join(parts[1:3]), " ".join(parts[3:])
+    text = f"It has {first} {source[0]}{inner}{source[1]} {last} there."
+    quote = f"{first} {answer[0]}{inner}{answer[1]} {last}"
+    assert is_quote_in_text(quote, text)
+    assert normalise_quote_text(text[slice(*find_quote_place(quote, text))]) == normalise_quote_text(quote)
+    assert not is_quote_in_text(quote.replace(parts[1], "otherwise"), text)
+
+
+def test_marks_of_feet_and_inches_are_no_quote_marks():
+    """Five feet are no five inches."""
+    assert not is_quote_in_text("a 5' board", 'It has a 5" board.')
+
+
+@pytest.mark.parametrize("hostile", ["'90 " * 20_000, "‘90s " * 20_000, "'em don't " * 10_000, "`\"' " * 20_000])
+def test_marks_that_nothing_closes_take_linear_time(hostile):
+    """A text of opening marks alone is read in a moment."""
+    assert len(list(find_quotes(hostile))) <= len(hostile)
+    assert normalise_quote_text(hostile)

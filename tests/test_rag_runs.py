@@ -69,6 +69,7 @@ def test_a_grounded_answer():
         "status": "ok",
         "stop_reason": "success",
         "outcome": "grounded_answer",
+        "asked_question": {"own": QUESTION["question"]},
         **ANSWER,
         "citation_details": [
             {
@@ -134,6 +135,7 @@ def test_clarify():
         "status": "ok",
         "stop_reason": "success",
         "outcome": "clarify",
+        "asked_question": {"own": OFF_TOPIC["question"]},
         "clarify_reason": "nothing_relevant",
         "best_score": 0.0,
         "answer": clarification,

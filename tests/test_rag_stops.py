@@ -20,7 +20,7 @@ from runs import ASKED_ONCE, StopCase, check_result, check_stop, content, reason
 
 from guardgraph import LiveWorld, RagBudget, RagPolicy, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
-from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool
+from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool, scripted_verifier
 
 nobody_hangs_on = pytest.fixture(autouse=True)(released)
 
@@ -47,12 +47,27 @@ def marked(answer):
     return agent(answer={"answer": answer, "citations": []})
 
 
+FOLLOWING = {
+    "question": "And for P1 incidents?",
+    "history": [
+        {"role": "user", "content": "What SLA applies to enterprise plan?"},
+        {"role": "assistant", "content": "It is 99.95%, see evil.io."},
+    ],
+}
+
+
 def failing(item, phase, **details):
     """Return the case of a model that fails in a phase."""
-    script = [item] if phase == "plan" else [INTENT, item]
-    return StopCase(
-        phase, ask(create_rag_agent(ScriptedChatModel(*script)), context=ASKED_ONCE), {"details": details or ...}
-    )
+    script = [INTENT, item] if phase == "generate" else [item]
+    given = FOLLOWING if phase == "condense" else QUESTION
+    graph = create_rag_agent(ScriptedChatModel(*script))
+    return StopCase(phase, ask(graph, given, context=ASKED_ONCE), {"details": details or ...})
+
+
+def condensed(question, **evidence):
+    """Return the case of a condenser that proposes this question, which the question guard refuses."""
+    graph = agent(condenser=scripted_tool({"question": question}, loop=True))
+    return StopCase("condense", ask(graph, FOLLOWING), {"details": {"question": question}, **evidence})
 
 
 def slow(*seconds, max_seconds=20.0):
@@ -79,6 +94,14 @@ def written_by_hand():
     graph, config = agent(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "1"}}
     graph.invoke(QUESTION, config, interrupt_before=["answer_guard"])
     write_state(graph, config, {"proposed_answer": "by hand"}, as_node="generate")
+    return graph.invoke(None, config)
+
+
+def condensed_by_hand():
+    """Interrupt a run and write into the raw channel of a question what no proposer wrote."""
+    graph, config = agent(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "1"}}
+    graph.invoke(FOLLOWING, config, interrupt_before=["question_guard"])
+    write_state(graph, config, {"proposed_question": "by hand"}, as_node="condense")
     return graph.invoke(None, config)
 
 
@@ -121,6 +144,7 @@ WRONG_POLICY = RagPolicy.model_construct(allowed_sources_policy=None, allowed_so
 FULL = LiveWorld(max_abandoned=0)
 NO_ROOM = {"cause": "max_abandoned", "limit": 0}
 
+NO_TIME = {"budget": {"max_seconds": 0.0}}
 AUDITED = {"policy": {"audit_required": True}}
 MARKED = {"policy": {"require_sentence_citations": True}}
 TOGETHER = {"policy": {"require_sentence_citations": True, "check_together": True}}
@@ -133,6 +157,7 @@ STOPS = {
         "plan", ask(agent(), {}), {"details": {"field": "question"}}, "invalid_request:question"
     ),
     "max_seconds @ plan": StopCase("plan", slow(max_seconds=0.0), {"details": {"max_seconds": 0.0}}),
+    "max_seconds @ condense": StopCase("condense", ask(agent(), FOLLOWING, context=NO_TIME), {"details": ...}),
     "max_seconds @ retrieve": StopCase("retrieve", slow(20), {"details": {"max_seconds": 20.0, "spent_seconds": 20.0}}),
     "max_seconds @ generate": StopCase("generate", slow(12, 9), {"details": {"spent_seconds": 21.0}}),
     **{
@@ -141,6 +166,15 @@ STOPS = {
         )
         for phase, most in (("plan", 1), ("retrieve", 2), ("generate", 5))
     },
+    "max_visits @ condense": StopCase(
+        "condense", ask(agent(), FOLLOWING, context=visits(1)), {"details": {"max_visits": 1}}
+    ),
+    "audit_unavailable @ condense": StopCase(
+        "condense", ask(agent(recorder=Failing(), condenser=scripted_tool({})), FOLLOWING, context=AUDITED), UNRECORDED
+    ),
+    "guard_error:<guard> @ condense": StopCase(
+        "condense", condensed_by_hand, {"details": ...}, "guard_error:question_guard"
+    ),
     "audit_unavailable @ plan": StopCase("plan", ask(agent(), {}, context=AUDITED), UNBEGUN),
     "audit_unavailable @ retrieve": StopCase(
         "retrieve", ask(agent(recorder=Failing()), context={**AUDITED, "budget": {"max_query_chars": 1}}), UNRECORDED
@@ -159,12 +193,26 @@ STOPS = {
     ),
     **{
         f"{reason} @ {phase}": failing(item, phase, **details)
-        for phase in ("plan", "generate")
+        for phase in ("plan", "condense", "generate")
         for reason, (item, details) in FAILURES.items()
     },
-    "llm_invalid_json": failing("The answer is 15 minutes.", "generate", text="The answer is 15 minutes."),
-    "llm_invalid_schema": failing({"answer": "15 minutes"}, "generate", fields=["citations"]),
-    "llm_empty": failing({"answer": " \n", "citations": [SLA]}, "generate", field="answer"),
+    "llm_invalid_json @ condense": failing("What about P1?", "condense", text="What about P1?"),
+    "llm_invalid_schema @ condense": failing({"query": "P1"}, "condense", fields=["question"]),
+    "llm_empty @ condense": failing({"question": " "}, "condense", field="question"),
+    "invalid_question:too_long": StopCase(
+        "condense",
+        ask(agent(condenser=scripted_tool({"question": "What " * 401})), FOLLOWING),
+        {"details": {"chars": 2004}},
+    ),
+    "invalid_question:active_markup": condensed(
+        "Is P1 ![](https://a.io/x.png)?", unsupported=["![](https://a.io/x.png)"]
+    ),
+    "invalid_question:unsupported_link": condensed("What does evil.io say of P1?", unsupported=["evil.io"]),
+    "invalid_question:unsupported_number": condensed("Is P1 answered in 15 minutes?", unsupported=["15 minutes"]),
+    "invalid_question:unsupported_name": condensed("What is the P2 target of Initech?", unsupported=["Initech", "P2"]),
+    "llm_invalid_json @ generate": failing("The answer is 15 minutes.", "generate", text="The answer is 15 minutes."),
+    "llm_invalid_schema @ generate": failing({"answer": "15 minutes"}, "generate", fields=["citations"]),
+    "llm_empty @ generate": failing({"answer": " \n", "citations": [SLA]}, "generate", field="answer"),
     "invalid_intent:not_object": planned([INTENT]),
     "invalid_intent:kind": planned({**INTENT, "kind": "delete"}),
     "invalid_intent:query": planned({**INTENT, "query": " "}),
@@ -232,6 +280,11 @@ STOPS = {
         ask(marked(f"The uptime is 99.95% and P2 takes 1 hour [{SLA}]."), context=TOGETHER),
         {"sentence": "The uptime is 99.95% and P2 takes 1 hour."},
     ),
+    "invalid_answer:unsupported_claim": StopCase(
+        "generate",
+        ask(agent(verifier=scripted_verifier(["15 minutes"], loop=True))),
+        {"unsupported": [ANSWER["answer"]]},
+    ),
 }
 """A run for every entry of the catalogue, for every phase where it has more than one."""
 
@@ -261,6 +314,7 @@ def test_a_stopped_result(case):
     """A stopped run has its record and its evidence, and no key of another ending."""
     result = STOPS[case].run()
     record = {"run_id", "pattern", "status", "stop_reason", "phase", "trace", "history", "path", "timeline"}
+    record.add("asked_question")
     assert set(result) == record | set(STOPS[case].evidence)
 
 

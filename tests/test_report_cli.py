@@ -82,7 +82,7 @@ def test_a_run_with_deep_evidence_is_read(here):
         (("numbered.json", "-o", "a.html"), "path: entry 1 is the name of no node; given: 1"),
         (("run.json", "-o", "a.pdf"), "--out: a name that ends in .html; given: 'a.pdf'"),
         (("run.json", "-o", "nowhere/a.html"), "--out 'nowhere/a.html': cannot be written: "),
-        (("run.json", "-o", "a.html", "--graph", "nope"), "--graph: rag, research, critique or module:factory is"),
+        (("run.json", "-o", "a.html", "--graph", "nope"), "--graph: rag, research, critique, tools or module:factory"),
         (("run.json", "-o", "a.html", "--graph", "factories:number"), "graph: a compiled LangGraph graph is required"),
         (("run.json", "-o", "a.html", "--graph", "research"), "run: a run of another graph; "),
     ],

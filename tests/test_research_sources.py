@@ -255,9 +255,23 @@ def test_regions_are_facts(claim, known, status):
         assert in_answer["stop_reason"] == "invalid_answer:unsupported_number"
 
 
+def make_shown_note(number, claim):
+    """Return a note as a writer is shown it."""
+    return {"id": f"n{number}", "claim": claim, "quote": claim, "url": "https://a.io", "title": "", "published_at": ""}
+
+
+@pytest.mark.parametrize("most", [120, 60, 20])
+def test_the_offline_brief_says_less_where_all_is_too_long(most):
+    """First without words of its own, then one claim alone, with what it cites."""
+    three = [make_shown_note(number, f"Claim {letter} is here.") for number, letter in enumerate("abc", start=1)]
+    proposed = offline_answer({"goal": GOAL, "question": QUESTION, "notes": three, "max_answer_chars": most})
+    assert len(proposed["answer"]) <= most
+    assert proposed["citations"] == (["n1"] if most == 20 else ["n1", "n2", "n3"])
+
+
 def test_the_offline_brief_repeats_three_claims():
     """The first three notes' claims, joined by blanks, and their ids."""
-    four = [{"id": f"n{number}", "claim": f"Claim {letter}."} for number, letter in enumerate("abcd", start=1)]
+    four = [make_shown_note(number, f"Claim {letter}.") for number, letter in enumerate("abcd", start=1)]
     proposed = offline_answer({"goal": GOAL, "question": QUESTION, "notes": four, "max_answer_chars": 120})
     assert proposed == {
         "answer": "Research brief: Claim a. Claim b. Claim c. Timeline values are estimates and may change.",

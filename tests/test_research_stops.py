@@ -31,7 +31,7 @@ from runs import ASKED_ONCE, StopCase, check_stop, reasons_without_a_run, write_
 from guardgraph import LiveWorld, create_research_agent
 from guardgraph.guards.research.notes import parse_notes, verify_notes
 from guardgraph.state.research import RESEARCH_REASONS
-from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool
+from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool, scripted_verifier
 from guardgraph.tools.recordings import make_recorded_reader
 
 
@@ -47,6 +47,7 @@ def timed(phase):
         "plan": {},
         "search": {"planner": late(clock, PLAN)},
         "read_extract": {"search": late(clock, [{"url": SLA}])},
+        "verify": {"extractor": late(clock, [NOTES[0]]), "verifier": scripted_verifier()},
         "synthesize": {"extractor": late(clock, [NOTES[0]])},
     }
     return research(
@@ -198,7 +199,7 @@ STOPS = {
     "verification_failed:quote_not_in_source": StopCase("verify", noted(quote=NOTES[1]["quote"]), UNVERIFIED),
     "verification_failed:number_not_in_quote": StopCase("verify", noted(claim="ETA 45 hours"), UNVERIFIED),
     "invalid_answer:empty": StopCase("synthesize", written(answer=" ")),
-    "invalid_answer:too_long": StopCase("synthesize", lambda: research({"max_answer_chars": 120})),
+    "invalid_answer:too_long": StopCase("synthesize", written(answer="Uptime was good. " * 90)),
     "invalid_answer:citations": StopCase("synthesize", written(citations=[])),
     "invalid_answer:citation_unknown": StopCase(
         "synthesize", written(citations=["n9", "n1", "n3"]), {"invalid_citations": ["n3", "n9"]}
@@ -214,6 +215,14 @@ STOPS = {
     ),
     "invalid_answer:unsupported_name": StopCase(
         "synthesize", written(answer="The cause was found by Initech."), {"unsupported": ["Initech"]}
+    ),
+    "verification_failed:unsupported_claim": StopCase(
+        "verify",
+        lambda: research(verifier=scripted_verifier([NOTES[0]["claim"]])),
+        {"verification": {"ok": False, "checked_notes": 2}},
+    ),
+    "invalid_answer:unsupported_claim": StopCase(
+        "synthesize", lambda: research(verifier=scripted_verifier([], [ANSWER["answer"][:20]])), {"unsupported": ...}
     ),
     "invalid_answer:contradicts_source": StopCase(
         "synthesize", written(answer="The US payment gateway is not in P1 degraded mode."), {"details": ...}
@@ -246,7 +255,7 @@ def test_a_model_can_fail_while_planning(entry):
     assert search.calls == []
 
 
-@pytest.mark.parametrize("phase", ["plan", "search", "read_extract", "synthesize"])
+@pytest.mark.parametrize("phase", ["plan", "search", "read_extract", "verify", "synthesize"])
 def test_time_is_checked_before_every_step_that_spends_more(phase):
     """The phase of `max_seconds` is the one that would have begun."""
     check_stop(RESEARCH_REASONS, "max_seconds", StopCase(phase, lambda: timed(phase), DETAILS))

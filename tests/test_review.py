@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from contextlib import contextmanager
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
@@ -25,28 +24,13 @@ from refund_pattern import (
     waiting,
 )
 from runs import MODES, check_result, content, masked, run
+from savers import SAVERS, memory, sqlite
 
 from guardgraph import InputError, LiveWorld
 from guardgraph.evidence.derivation import find_derivation_problems
 from guardgraph.grammar import Call, Outcome, Pass, ask_person
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.testing import InMemoryRecorder, ScriptedClock, scripted_tool
-
-
-@contextmanager
-def memory(path):
-    """Yield a saver that keeps checkpoints in memory."""
-    yield InMemorySaver()
-
-
-@contextmanager
-def sqlite(path):
-    """Yield a saver that keeps checkpoints in a file."""
-    with SqliteSaver.from_conn_string(str(path / "runs.sqlite")) as saver:
-        yield saver
-
-
-SAVERS = pytest.mark.parametrize("saver", [memory, sqlite])
 
 
 @SAVERS
@@ -228,9 +212,9 @@ def test_an_answer_to_another_run_is_stale():
 
 
 def test_an_answer_to_a_run_that_was_given_up_is_stale():
-    """A new input on the thread of a run that waits begins another; a late answer does not reach it."""
+    """A new input that takes the place of a run that waits begins another; a late answer does not reach it."""
     graph, first = begun()
-    waiting(graph)
+    waiting(graph, {"configurable": {"thread_id": "1", "replace": True}})
     assert graph.invoke(answering(first), THREAD)["waiting_for"]["changed"] == ["place"]
 
 

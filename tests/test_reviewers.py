@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
 from refund_pattern import ORDER, PAID, REASONS, SHOWN, THREAD, Policy, answering, check_approval, refund, waiting
 from runs import MODES, check_result, content, run
+from savers import SAVERS, memory, sqlite
 from typing_extensions import TypedDict
 
 from guardgraph import Caller, ConfigurationError, LiveWorld, grammar, replay
@@ -48,19 +47,6 @@ def told(result):
     """Return the line of the review in a timeline."""
     [line] = [entry for entry in result["timeline"] if entry["kind"] == "review"]
     return line
-
-
-@contextmanager
-def memory(path):
-    """Yield a saver that keeps checkpoints in memory."""
-    yield InMemorySaver()
-
-
-@contextmanager
-def sqlite(path):
-    """Yield a saver that keeps checkpoints in a file."""
-    with SqliteSaver.from_conn_string(str(path / "runs.sqlite")) as saver:
-        yield saver
 
 
 @pytest.mark.parametrize(
@@ -169,7 +155,7 @@ class Cut(LiveWorld):
         return super().perform(asked, seconds)
 
 
-@pytest.mark.parametrize("saver", [memory, sqlite])
+@SAVERS
 def test_an_answer_of_a_session_that_was_killed_counts_for_nobody_else(saver, tmp_path):
     """LangGraph keeps it and hands it over again; whoever resumes the run then did not give it."""
     pay = scripted_tool("paid")
@@ -537,7 +523,7 @@ def test_no_answer_passes_without_an_identity(turns):
 
 
 @pytest.mark.parametrize("durability", ["sync", "async", "exit"])
-@pytest.mark.parametrize("saver", [memory, sqlite])
+@SAVERS
 def test_a_question_is_known_again_whenever_steps_are_kept(saver, durability, world, tmp_path):
     """When it was asked and what it was is read from the checkpoint, in each of LangGraph's ways to keep one."""
     with saver(tmp_path) as checkpointer:

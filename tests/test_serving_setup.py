@@ -96,7 +96,7 @@ def test_the_agents_record_in_the_store_of_the_environment(tmp_path, monkeypatch
     assert "audit" not in asyncio.run(factories.rag()).invoke(INPUT["rag"])
     monkeypatch.setenv("GUARDGRAPH_AUDIT", f" {url} ")
     results = [asyncio.run(getattr(factories, name)()).invoke(INPUT[name]) for name in CREATE]
-    assert [result["audit"]["seq"] for result in results] == [2, 4, 6]  # behind the beginning of each
+    assert [result["audit"]["seq"] for result in results] == [2, 4, 6, 8]  # behind the beginning of each
     assert [run.run_id for run in sql_store(url).runs()] == [result["run_id"] for result in results]
     assert (tmp_path / "runs.db").stat().st_mode & 0o077 == 0
 

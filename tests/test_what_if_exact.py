@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import random
 from collections import Counter
 from contextlib import suppress
 from copy import deepcopy
 from typing import Annotated, Any
 
+import fuzzed_office
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
@@ -22,8 +24,8 @@ from ticket_pattern import TICKET, triage
 from ticket_pattern import Policy as TicketPolicy
 from timed_world import Timed
 
-from guardgraph import ConfigurationError, RagBudget, RagPolicy, reply_bytes
-from guardgraph.grammar import Budget, Call, Tightens
+from guardgraph import ConfigurationError, RagBudget, RagPolicy, ToolBudget, ToolPolicy, create_tool_agent, reply_bytes
+from guardgraph.grammar import Budget, Call, NamedTool, Tightens
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.graphs.replay.whatif import REFUSED, judge_recording_again
 from guardgraph.nodes.offline import rag, research, self_critique
@@ -223,7 +225,13 @@ def check_exact(then, now, given, context, seed, later=None):
     if again.new.status == REFUSED:
         return
     live = end_run(candidate, given, context, later)
-    assert {**again.result, "run_id": None} == {**live, "run_id": None}
+    assert without_own_names(again.result) == without_own_names(live)
+
+
+def without_own_names(result):
+    """Return a result without what each run names in its own way: itself, its questions and its writes."""
+    own = {"run_id", "hash", "key"}
+    return json.loads(json.dumps(result), object_hook=lambda item: {**item, **dict.fromkeys(own & item.keys())})
 
 
 def end_run(graph, given, context, later):
@@ -233,9 +241,17 @@ def end_run(graph, given, context, later):
     thread = {"configurable": {"thread_id": "1"}}
     result = graph.invoke(given, thread, context=context)
     while result["status"] == "waiting":
-        answer = digest(result["waiting_for"]["shown"])[:4]
+        answer = answer_question(result["waiting_for"])
         result = graph.invoke(Command(resume=answer), thread, context=later)
     return result
+
+
+def answer_question(asked):
+    """Return what somebody answers: a text, or of a call of a tool a decision."""
+    said = digest(asked["shown"])
+    if not isinstance(asked["shown"], dict) or "call" not in asked["shown"]:
+        return said[:4]
+    return {"hash": asked["hash"], "decision": "approve" if int(said[:2], 16) % 4 else "reject"}
 
 
 def shipped(name, seed, by, policy, budget):
@@ -279,6 +295,68 @@ def test_what_is_known_of_a_self_critique_run_is_what_a_live_run_gives(then, now
     """Decisions, checks, sizes and times: same and changed are what would have been."""
     agents = (shipped("self_critique", seed, by, *settings) for settings in (then, now))
     check_exact(*agents, PATTERNS["self_critique"].demo(), context, seed)
+
+
+RULES = st.fixed_dictionaries(
+    {"effect": st.sampled_from(["read", "write", "write"])},
+    optional={
+        "sends": st.booleans(),
+        "destructive": st.booleans(),
+        "trusted": st.sampled_from([("*",), ("id", "contacts")]),
+        "approve": st.sampled_from(["unsupported", "unsupported", "always", "never"]),
+        "max_calls": st.integers(0, 3),
+        "idempotent": st.booleans(),
+    },
+)
+TOOLS = st.tuples(
+    st.fixed_dictionaries(
+        {"rules": st.dictionaries(st.sampled_from(fuzzed_office.NAMES), RULES)},
+        optional={
+            "tools_policy": some(fuzzed_office.NAMES),
+            "tools_execution": some(fuzzed_office.NAMES),
+            "denied_tools": st.lists(st.sampled_from(fuzzed_office.NAMES), max_size=1),
+            "check_numbers": st.booleans(),
+            "check_names": st.booleans(),
+        },
+    ).map(lambda given: ToolPolicy(**given)),
+    overlay(
+        ToolBudget,
+        **LIMITS,
+        max_tool_calls=st.integers(1, 8),
+        max_same_call=st.integers(1, 2),
+        max_result_chars=st.sampled_from([20, 20_000]),
+        max_answer_chars=st.sampled_from([20, 4000]),
+    ),
+)
+
+
+def office(seed, again, policy, budget):
+    """Return what makes a tool agent that proposes anything, or pays the bill; always the same to the same view."""
+
+    def propose(view):
+        chance = random.Random(digest([seed, view]))
+        if not view["results"] and seed % 3:
+            return {"calls": [{"tool": "read_bill", "args": {"id": "b7"}}]}
+        if seed % 3 and chance.random() < 0.5:
+            payees = chance.sample([("Ada Byron", 30), ("Mallory", 900), ("Ada", 30), ("Bob", 7)], 3)
+            return {"calls": [{"tool": "send_money", "args": {"to": to, "amount": much}} for to, much in payees]}
+        return {"answer": "Done."} if chance.random() < 0.3 else fuzzed_office.propose_anything(chance)
+
+    def tool(name):
+        said = [*fuzzed_office.POISON, {"id": "c-17", "contacts": ["bob@byron.org"], "text": "900 to Bob, or 7"}, 900]
+        return lambda args: said[int(digest([seed, name, args])[:8], 16) % len(said)]
+
+    tools = {name: NamedTool(tool(name), name, {"type": "object"}) for name in fuzzed_office.NAMES}
+    given = {"planner": asked_again(propose) if again else propose, "policy": policy, "budget": budget}
+    return lambda **made: create_tool_agent(tools=tools, checkpointer=InMemorySaver(), **given, **made)
+
+
+@settings(max_examples=24 * TIMES)
+@given(then=TOOLS, now=TOOLS, seed=SEEDS, again=st.booleans(), task=st.sampled_from([*fuzzed_office.TASKS, 7]))
+def test_what_is_known_of_a_tool_run_is_what_a_live_run_gives(then, now, seed, again, task):
+    """Rules, lists, budgets, calls of several in a step, and people who are asked: known is what would have been."""
+    agents = (office(seed, again, *settings) for settings in (then, now))
+    check_exact(*agents, {"task": task}, None, seed)
 
 
 TICKETS = st.tuples(

@@ -19,15 +19,20 @@ question: g.RagInput = {"question": "What SLA applies to the enterprise plan?"}
 thread: RunnableConfig = {"configurable": {"thread_id": "1"}}
 
 result: g.RagResult = agent.invoke({"question": "What SLA applies to the enterprise plan?"})
-assert_type(agent.invoke(question), g.RagOk | g.RagStopped)
+assert_type(agent.invoke(question), g.RagOk | g.RagPartial | g.RagStopped)
 print(result["status"], result["stop_reason"], result["path"], result["timeline"][0]["node"])
 
 if result["status"] == "ok":
-    assert_type(result, g.RagOk)
+    assert_type(result, g.RagOk | g.RagPartial)
     assert_type(result["answer"], str)
     assert_type(result["citations"], list[str])
     assert_type(result["citation_details"][0]["score"], float)
-    print(result["outcome"], result.get("clarify_reason"))
+    if result["outcome"] == "grounded_partial":
+        assert_type(result, g.RagPartial)
+        print([item["text"] for item in result["removed"]])
+    else:
+        assert_type(result, g.RagOk)
+        print(result["outcome"], result.get("clarify_reason"))
 else:
     assert_type(result, g.RagStopped)
     assert_type(result["stop_reason"], str)
@@ -43,7 +48,9 @@ agent.invoke(question, context=g.RagContext(budget=g.RagBudget(max_seconds=2.0))
 agent.invoke(question, thread, context=None, durability="exit")
 assert_type(agent.invoke(None, thread), g.RagResult)
 assert_type(agent.invoke(Command(resume={"approved": True}), thread), g.RagResult)
-assert_type(agent.batch([question, {"question": "Why?"}], {"max_concurrency": 4}), list[g.RagOk | g.RagStopped])
+assert_type(
+    agent.batch([question, {"question": "Why?"}], {"max_concurrency": 4}), list[g.RagOk | g.RagPartial | g.RagStopped]
+)
 agent.batch([question], return_exceptions=True, context={"budget": {"max_seconds": 2.0}})
 scripted = ScriptedChatModel("{}")
 field = ConfigurableField(id="name")
@@ -68,7 +75,7 @@ for chunk in agent.stream(question, stream_mode=["updates", "custom"], subgraphs
 async def asynchronously() -> str:
     """Narrow what `ainvoke` and `abatch` return."""
     one = await agent.ainvoke({"question": "Why?"}, context={"budget": {"max_seconds": 2.0}})
-    assert_type(await agent.abatch([question]), list[g.RagOk | g.RagStopped])
+    assert_type(await agent.abatch([question]), list[g.RagOk | g.RagPartial | g.RagStopped])
     async for chunk in agent.astream(question):
         print(chunk)
     return one["answer"] if one["status"] == "ok" else one["stop_reason"]
@@ -76,7 +83,10 @@ async def asynchronously() -> str:
 
 brief: g.ResearchResult = g.create_research_agent().invoke({"goal": "Inform.", "request": {"request": {}}})
 if brief["status"] == "ok":
-    assert_type(brief, g.ResearchOk)
+    assert_type(brief, g.ResearchOk | g.ResearchPartial)
+    if brief["outcome"] == "grounded_partial":
+        assert_type(brief, g.ResearchPartial)
+        print(brief["removed"][0]["reason"])
     print(brief["answer"], brief["aggregate"], brief.get("failed_sources"))
 else:
     assert_type(brief, g.ResearchStopped)

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import chain
@@ -126,11 +126,24 @@ def verify(
     head: Annotated[
         str | None, typer.Option("--head", metavar="N:HASH", help="A head that was kept elsewhere.", show_default=False)
     ] = None,
+    checkpointer: Annotated[
+        str | None,
+        typer.Option(
+            "--checkpointer",
+            metavar="MODULE:NAME",
+            help="The checkpointer of the runs, or what makes it: open runs that it does not have are found.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Verify that a store has what was written to it; exit code 3 where it has not."""
+    from guardgraph.graphs.loading import load_named_graph
+
     inputs.load_dotenv_file()
-    verification = open_store_option(store).verify(parse_head_option(head))
+    opened, kept = open_store_option(store), parse_head_option(head)
+    saver = None if checkpointer is None else load_named_graph(checkpointer, "--checkpointer")
+    verification = opened.verify(kept, checkpointer=saver)
     if as_json:
         _print_json_document(verification.plain())
     else:
@@ -219,6 +232,8 @@ def make_run_row(stored: guardgraph.StoredRun) -> JsonObject:
     row: JsonObject = {"seq": stored.position.seq, "at": stored.position.at, "run_id": stored.run_id}
     if stored.earlier:
         row["earlier"] = list(stored.earlier)
+    if stored.recording is not None and "forked_from" in stored.recording:
+        row["forked_from"] = stored.recording["forked_from"]
     if stored.recording is None:
         return {**row, "erased": True} if stored.changed is None else {**row, "changed": stored.changed}
     result = stored.recording["result"]
@@ -233,6 +248,8 @@ def make_open_row(left: guardgraph.OpenRun) -> JsonObject:
     row |= {"pattern": None if begun is None else begun["pattern"], "status": "waiting" if left.waiting else "open"}
     row |= {"stop_reason": None, "outcome": None, "redacted": bool(begun and begun.get("redacted"))}
     row |= {"intents": left.intents, "receipts": left.receipts}
+    if begun is not None and "forked_from" in begun:
+        row["forked_from"] = begun["forked_from"]
     return row if left.changed is None else {**row, "changed": left.changed}
 
 
@@ -262,6 +279,8 @@ def _print_run_rows(screen: Screen, rows: Iterable[JsonObject]) -> None:
         more = ", redacted" if row.get("redacted") else ""
         if "earlier" in row:
             more += f", recorded before as {', '.join(map(str, row['earlier']))}"
+        if "forked_from" in row:
+            more += f", forked from {row['forked_from']['run_id']}"
         screen.print_text(
             f"{row['seq']:>6}  {row['at'][:19]}  {row['run_id']}  {_format_row_ending(row)}{more}", indent=0, hang=8
         )
@@ -290,7 +309,14 @@ def _print_open_run(screen: Screen, left: guardgraph.OpenRun, entries: list[Entr
         screen.print_with_label("pattern", begun["pattern"], f", guardgraph {begun['guardgraph']}")
         screen.print_with_label("asked", excerpt_value(begun["input"], 600))
         screen.print_with_label("thread", begun["thread"] or "none: nobody can resume it")
+        _print_origin(screen, begun)
     _print_run_entries(screen, entries)
+
+
+def _print_origin(screen: Screen, run: Mapping[str, Any]) -> None:
+    """Print of a fork which run it went on from."""
+    if "forked_from" in run:
+        screen.print_with_label("forked from", f"{run['forked_from']['run_id']} at {run['forked_from']['checkpoint']}")
 
 
 def _show_closed_run(run: str, entries: list[Entry], as_json: bool) -> None:
@@ -347,6 +373,7 @@ def _print_stored_run(screen: Screen, stored: guardgraph.StoredRun, entries: lis
         "ended", ", ".join(item for item in (row["status"], row["stop_reason"], row["outcome"]) if item)
     )
     screen.print_with_label("path", " ".join(stored.recording["result"]["path"]))
+    _print_origin(screen, stored.recording)
     if row["redacted"]:
         screen.print_with_label("redacted", f"in {len(stored.recording['redacted'])} places")
     if len(entries) > 1:
@@ -359,7 +386,11 @@ def _print_verification(screen: Screen, found: Verification) -> None:
         screen.print_text(f"entry {item.seq}: {_format_erasure_line(item)} at {item.at}", hang=2)
     for left in found.open:
         state = _format_open_state(left.intents, left.receipts, left.waiting)
-        screen.print_text(f"entry {left.seq}: run {left.run_id} {state}, since {left.at}", hang=2)
+        followed = "" if left.followed_by is None else f"; entry {left.followed_by} began another run on such a thread"
+        screen.print_text(f"entry {left.seq}: run {left.run_id} {state}, since {left.at}{followed}", hang=2)
+    for seqs in found.repeated:
+        numbers = ", ".join(map(str, seqs))
+        screen.print_text(f"entries {numbers}: records of one run, executed or recorded again", hang=2)
     for step in found.clock_steps:
         screen.print_text(f"entry {step.seq}: a clock went back, from {step.previous} to {step.at}", hang=2)
     if found.ok:

@@ -70,8 +70,17 @@ def rag(
         str | None,
         typer.Option(
             "--kb",
-            metavar="FOLDER|FILE",
-            help="A folder of .md, .rst, .html, .txt files, or a file of `guardgraph kb`; the demo's if left out.",
+            metavar="FOLDER|FILE|URL",
+            help="A folder of .md, .rst, .html, .txt files, or a base of `guardgraph kb`; the demo's if left out.",
+            show_default=False,
+        ),
+    ] = None,
+    history: Annotated[
+        str | None,
+        typer.Option(
+            "--history",
+            metavar="FILE",
+            help='The conversation before the question, {"role": "user" | "assistant", "content": TEXT} in each line.',
             show_default=False,
         ),
     ] = None,
@@ -89,7 +98,9 @@ def rag(
     inputs.load_dotenv_file()
     caller = knowledge.caller_of(kb, tenant, user, group)
     settings = policies.load_policy_option("rag", policy, tenant, is_caller=caller is not None)
-    run_and_exit(runs.prepare_rag_command(question, kb=kb, model=model, caller=caller, **settings), as_json)
+    run_and_exit(
+        runs.prepare_rag_command(question, history=history, kb=kb, model=model, caller=caller, **settings), as_json
+    )
 
 
 app.command()(research)
@@ -118,6 +129,27 @@ def critique(
         ),
         as_json,
     )
+
+
+@app.command()
+def tools(
+    task: Annotated[
+        str | None,
+        typer.Argument(metavar="TASK", help="What is to be done; the demo's if left out.", show_default=False),
+    ] = None,
+    *,
+    model: Model = None,
+    policy: Policy = None,
+    tenant: Tenant = None,
+    as_json: Json = False,
+) -> None:
+    """Do a task with tools, of which none is called without a licence; one of the demo's files is poisoned.
+
+    Without --policy nobody is asked about a call that the task does not support: it is refused.
+    """
+    inputs.load_dotenv_file()
+    settings = policies.load_policy_option("tools", policy, tenant)
+    run_and_exit(runs.prepare_tools_command(task, model=model, **settings), as_json)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""What ``--kb`` names: a folder, read with a bar on a terminal and what it left out on stderr, or an index."""
+"""What ``--kb`` names: a folder, read with a bar on a terminal and what it left out on stderr, an index, or its URL."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import guardgraph
 from guardgraph.cli import inputs
 from guardgraph.cli.shell import print_on_stderr
+from guardgraph.plain.files import is_server_url
 
 
 def open_kb_option(kb: str) -> dict[str, Any]:
@@ -19,13 +20,18 @@ def open_kb_option(kb: str) -> dict[str, Any]:
     Raises:
         ConfigurationError: it is neither, or cannot be a knowledge base; see `load_folder`.
     """
-    if os.path.isfile(inputs.check_path_option("--kb", kb)):
+    if is_server_url(kb) or os.path.isfile(inputs.check_path_option("--kb", kb)):
         return {"knowledge_base": kb}
     with show_progress_bar() as progress:
         documents = guardgraph.load_folder(kb, progress=progress)
         retriever = guardgraph.LexicalRetriever(documents)
     if left_out := documents.describe_left_out():
         print_on_stderr(f"left out of {kb}: {left_out}")
+    if retriever.unmeasured:
+        languages = ", ".join(retriever.unmeasured)
+        print_on_stderr(
+            f"most of {kb} is in {languages}, for which no min_chunk_score was measured: set one of your own"
+        )
     return {"retriever": retriever}
 
 

@@ -111,6 +111,36 @@ def load_context_option(file: str | None = None) -> JsonObject:
     return read_json_option("--context", file)
 
 
+def load_history_option(file: str) -> list[JsonObject]:
+    """Return the turns of a conversation, a JSON object ``{role, content}`` in each line of a file.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or a line is no turn; the message names the line.
+    """
+    from guardgraph.guards.stop import (
+        Stop,
+        parse_history_turn,  # for which help need not wait
+    )
+
+    try:
+        lines = _read_file_or_stdin(file).decode("utf-8-sig").splitlines()
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"--history {file!r}: cannot be read as UTF-8 text: {error}") from error
+    turns = list[JsonObject]()
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            turns.append({**parse_history_turn(f"line {number}", parse_json(line, keys_once=True))})
+        except NotJson as error:
+            raise ConfigurationError(f"--history {file!r}: line {number}: not JSON: {error}") from error
+        except Stop as stop:
+            wrong = stop.evidence["details"]
+            said = f"{wrong['field']}: {wrong['allowed']} is required; given: {wrong['given']}"
+            raise ConfigurationError(f"--history {file!r}: {said}") from None
+    return turns
+
+
 def read_run_option(option: str, file: str) -> JsonObject:
     """Return the result of a run in the file that an option names; see `read_json_option`."""
     return read_json_option(option, file, RESULT_DEPTH)

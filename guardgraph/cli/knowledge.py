@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 import typer
 
-import guardgraph
 from guardgraph.cli import inputs
 from guardgraph.cli.folders import show_progress_bar
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED, print_on_stderr
 from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.files import is_server_url
 from guardgraph.plain.json import JsonObject
 
 if TYPE_CHECKING:
-    from guardgraph.knowledge.checking import CheckedBase
-    from guardgraph.knowledge.index.statistics import Scope
-    from guardgraph.knowledge.ingest.report import Report
+    from guardgraph.knowledge.base import AnyKnowledgeBase
+    from guardgraph.knowledge.checking.checked import CheckedBase
+    from guardgraph.knowledge.ingest.collection import Report
+    from guardgraph.knowledge.storing.scopes import Scope
     from guardgraph.state.context import Caller
 
 _SHOWN: Final = 5
@@ -88,6 +89,10 @@ def show_checked(screen: Screen, file: str, checked: CheckedBase) -> None:
     ):
         for item in items:
             screen.print_text((f"{item}: {became}", "red"), hang=2)
+    if checked.unmeasured:
+        languages = ", ".join(checked.unmeasured)
+        said = f"most chunks are in {languages}, for which no min_chunk_score was measured: set one of your own"
+        screen.print_text(said, indent=0)
     if checked.without_vectors or (not checked.rebuilt and any(item.kind == "vectors" for item in checked.findings)):
         again = f"KnowledgeBase({file!r}, embedding=...).add(...); where it is refused, into a new file"
         screen.print_text(f"to make vectors again, in Python: {again}", indent=0)
@@ -111,7 +116,7 @@ app = typer.Typer(
 SHOWN_TEXT = 160
 """Characters of a chunk that a person is shown."""
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="The knowledge base.", show_default=False)]
+File = Annotated[str, typer.Argument(metavar="FILE", help="The knowledge base, or the URL of one.", show_default=False)]
 Of = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="Whose documents.", show_default=False)]
 Asking = Annotated[
     str | None, typer.Option("--tenant", metavar="TENANT", help="For whom the caller asks.", show_default=False)
@@ -127,9 +132,32 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and 
 
 
 @app.command()
+def init(
+    url: Annotated[
+        str, typer.Argument(metavar="URL", help="postgresql://USER:PASSWORD@HOST/DATABASE.", show_default=False)
+    ],
+) -> None:
+    """Make an empty knowledge base in a database of PostgreSQL, and its two roles.
+
+    USER may make schemas and roles, and owns the tables. Documents are added and asked for by others, which are members
+    of guardgraph_writer or guardgraph_reader. Where the base is there, nothing is changed.
+    """
+    from guardgraph.knowledge.base import make_server_base
+
+    inputs.load_dotenv_file()
+    made = make_server_base(url)
+    Screen().print_text(
+        "made; grant guardgraph_reader or guardgraph_writer to roles" if made else "there already", indent=0
+    )
+
+
+@app.command()
 def add(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="The knowledge base; made if it is not there.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="FILE", help="The knowledge base, made if it is not there; or its URL.", show_default=False
+        ),
     ],
     folder: Annotated[
         str, typer.Argument(metavar="FOLDER", help=".md, .rst, .html, .txt and .pdf files.", show_default=False)
@@ -159,7 +187,7 @@ def add(
     """
     inputs.load_dotenv_file()
     inputs.require_folder_option("FOLDER", folder)
-    with guardgraph.KnowledgeBase(inputs.check_path_option("FILE", file)) as kb, show_progress_bar() as progress:
+    with _open_base(file, makes=True) as kb, show_progress_bar() as progress:
         report = kb.add(folder, tenant=tenant, readers=reader, name=name, prune=prune, progress=progress)
     if as_json:
         items = {name: [item._asdict() for item in getattr(report, name)] for name in ("failed", "left_out")}
@@ -181,7 +209,7 @@ def list_(
     """List the collections of a knowledge base, or the documents of one."""
     inputs.load_dotenv_file()
     rows: list[JsonObject]
-    with guardgraph.KnowledgeBase(inputs.require_file_option("FILE", file)) as kb:
+    with _open_base(file) as kb:
         if name is None:
             collections = kb.index.collections()
             rows = [
@@ -210,7 +238,7 @@ def remove(
 ) -> None:
     """Remove a collection with all its documents."""
     inputs.load_dotenv_file()
-    with guardgraph.KnowledgeBase(inputs.require_file_option("FILE", file)) as kb:
+    with _open_base(file) as kb:
         count = kb.remove(_existing_collection("NAME", name, tenant, kb), tenant=tenant)
     Screen().print_text(f"{name}: {counted(count, 'document')} removed", indent=0)
 
@@ -231,7 +259,7 @@ def search(
     That shows documents that the caller may not read: whoever may open the file may read all of it.
     """
     inputs.load_dotenv_file()
-    with guardgraph.KnowledgeBase(inputs.require_file_option("FILE", file)) as kb:
+    with _open_base(file) as kb:
         found, missing = kb.index.explain(query, caller=inputs.parse_caller_options(tenant, user, group), top_k=top_k)
         _note_unknown(tenant, kb)
     if as_json:
@@ -265,14 +293,19 @@ def check(
     That is the file, each document and chunk, who may read it, and all that is counted of words. Nothing is changed.
     Exit code 3 if something is not.
     """
-    from guardgraph.knowledge.checking import check_file, rebuild_file
+    from guardgraph.knowledge.checking.checked import check_file, rebuild_file
 
     inputs.load_dotenv_file()
-    path = Path(inputs.require_file_option("FILE", file))
-    checked = rebuild_file(path) if repair else check_file(path)
+    if is_server_url(file) and not repair:
+        with _open_base(file) as kb:
+            checked = kb.check()
+            shown = kb.shown
+    else:
+        path, shown = _require_own_file(file), file
+        checked = rebuild_file(path) if repair else check_file(path)
     if repair:
         print_on_stderr("`kb check --repair` is `kb rebuild` now; the next version has no other name for it")
-    _show_checked(file, checked, as_json)
+    _show_checked(shown, checked, as_json)
 
 
 @app.command()
@@ -282,10 +315,10 @@ def rebuild(file: File, *, as_json: Json = False) -> None:
     That takes a base that another version read, too. Texts that are not what was put in stay out of the index and are
     named. Exit code 3 if documents have to be added again.
     """
-    from guardgraph.knowledge.checking import rebuild_file
+    from guardgraph.knowledge.checking.checked import rebuild_file
 
     inputs.load_dotenv_file()
-    _show_checked(file, rebuild_file(Path(inputs.require_file_option("FILE", file))), as_json)
+    _show_checked(file, rebuild_file(_require_own_file(file)), as_json)
 
 
 def _show_checked(file: str, checked: CheckedBase, as_json: bool) -> NoReturn:
@@ -308,7 +341,7 @@ def access(file: File, tenant: Asking = None, user: User = None, group: Group = 
 
     inputs.load_dotenv_file()
     asked = inputs.parse_caller_options(tenant, user, group)
-    with guardgraph.KnowledgeBase(inputs.require_file_option("FILE", file)) as kb:
+    with _open_base(file) as kb:
         _note_unknown(tenant, kb)
         rows: list[JsonObject] = [
             {
@@ -332,7 +365,7 @@ def caller_of(kb: str | None, tenant: str | None, user: str | None, group: list[
     Raises:
         ConfigurationError: a caller is named without such a file, or a name is wrong.
     """
-    if kb is not None and os.path.isfile(inputs.check_path_option("--kb", kb)):
+    if kb is not None and (is_server_url(kb) or os.path.isfile(inputs.check_path_option("--kb", kb))):
         return inputs.parse_caller_options(tenant, user, group)
     for option, given in (("--user", user), ("--group", group)):
         if given:
@@ -340,7 +373,24 @@ def caller_of(kb: str | None, tenant: str | None, user: str | None, group: list[
     return None
 
 
-def _existing_collection(option: str, name: str, tenant: str | None, kb: guardgraph.KnowledgeBase) -> str:
+def _open_base(given: str, *, makes: bool = False) -> AnyKnowledgeBase:
+    """Open the knowledge base of a file, which is there or is made, or of a URL."""
+    from guardgraph.knowledge.base import open_knowledge_base
+
+    if is_server_url(given):
+        return open_knowledge_base(given)
+    require = inputs.check_path_option if makes else inputs.require_file_option
+    return open_knowledge_base(require("FILE", given))
+
+
+def _require_own_file(given: str) -> Path:
+    """Return the path of a base that is there, in a file."""
+    if is_server_url(given):  # it may hold a password, which no message repeats
+        raise ConfigurationError("FILE: a file is required; given: a URL. Add the folders to a new database instead")
+    return Path(inputs.require_file_option("FILE", given))
+
+
+def _existing_collection(option: str, name: str, tenant: str | None, kb: AnyKnowledgeBase) -> str:
     """Return the name of a collection that is there.
 
     Raises:
@@ -354,9 +404,12 @@ def _existing_collection(option: str, name: str, tenant: str | None, kb: guardgr
     raise ConfigurationError(f"{option} {name!r:.80}: there is no such collection {whose}; there are {first_of(shown)}")
 
 
-def _note_unknown(tenant: str | None, kb: guardgraph.KnowledgeBase) -> None:
+def _note_unknown(tenant: str | None, kb: AnyKnowledgeBase) -> None:
     """Say on stderr that a tenant has no documents, since another one may be meant."""
-    there = kb.tenants()
+    try:
+        there = kb.tenants()
+    except ConfigurationError:  # a role of a server that reads for callers only knows no tenants
+        return
     if tenant is not None and tenant not in there:
         print_on_stderr(f"the tenant {tenant!r:.80} has no documents; there are {first_of([of for of in there if of])}")
 

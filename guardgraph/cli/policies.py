@@ -16,7 +16,8 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 
 if TYPE_CHECKING:
-    from guardgraph.policies.comparison import Difference, NotTaken
+    from guardgraph.graphs.running.frame import Frame
+    from guardgraph.policies.comparison import Difference, NewlyAllowed, NotTaken
     from guardgraph.policies.file import PolicyFile
     from guardgraph.state.settings import Budget, Settings
 
@@ -82,7 +83,7 @@ def diff(
     Without --tenant the settings of every tenant are compared too. With --fail-on, a field of such a KIND ends with
     exit code 3.
     """
-    from guardgraph.policies.comparison import compare_policy_files, find_not_taken_overlays
+    from guardgraph.policies.comparison import compare_policy_files, find_not_taken_overlays, list_newly_allowed
 
     inputs.load_dotenv_file()
     if wrong := [kind for kind in fail_on or () if kind not in STYLES]:
@@ -92,16 +93,19 @@ def diff(
     refused = find_not_taken_overlays(
         files[1], None if tenant is None else [name for name in files[1].tenants if name == tenant]
     )
+    allowed = list_newly_allowed(*files, rows)
     if as_json:
+        named = {"newly_allowed": [item.plain() for item in allowed]} if allowed else {}
         _print_json_document(
             {
                 "pattern": files[1].pattern,
                 "fields": [row.plain() for row in rows],
+                **named,
                 "not_taken": [item.plain() for item in refused],
             }
         )
     else:
-        _print_policy_differences(Screen(), rows, refused)
+        _print_policy_differences(Screen(), rows, refused, allowed)
     raise typer.Exit(STOPPED if any(row.compared in (fail_on or ()) for row in rows) else OK)
 
 
@@ -120,6 +124,69 @@ def schema(
         _load_settings_classes(graph, "schema") if shipped is None else (shipped.name, *shipped.settings_classes)
     )
     _print_json_document(build_policy_schema(named, policy, budget))
+
+
+@app.command()
+def pin(
+    graph: Annotated[
+        str, typer.Argument(metavar="tools|MODULE:FACTORY", help="The graph whose tools they are.", show_default=False)
+    ],
+    as_json: Json = False,
+) -> None:
+    """Print a policy file with the rules of a graph's tools and their pins: a tool that changes later is not called.
+
+    Read the descriptions first: a pin says that somebody did.
+    """
+    inputs.load_dotenv_file()
+    shipped = find_shipped_pattern(graph)
+    if shipped is None and ":" not in graph:
+        raise ConfigurationError(f"pin: tools or module:factory is required; given: {graph!r:.80}")
+    frame = _load_graph_frame(graph, "pin") if shipped is None else shipped.create_agent().frame
+    if frame.table is None:
+        raise ConfigurationError(f"pin: tools or module:factory, with tools by name, is required; given: {graph!r:.80}")
+    document = _build_pinned_policy(frame)
+    if as_json:
+        _print_json_document(document)
+        return
+    print(f"pattern: {_format_yaml_value(document['pattern'])}\npolicy:")
+    for field, value in document["policy"].items():
+        if field != "rules":
+            print(f"  {field}: {_format_yaml_value(value)}")
+    print("  rules:")
+    for name, rule in document["policy"]["rules"].items():
+        about = " ".join(frame.table.cards[name]["description"].split())
+        print(f"    {_format_yaml_value(name)}:  # {''.join(filter(str.isprintable, about)):.200}")
+        for field, value in rule.items():
+            print(f"      {field}: {_format_yaml_value(value)}", flush=True)
+
+
+def _build_pinned_policy(frame: Frame) -> JsonObject:
+    """Return the policy of a graph as a file has it, with a pin of every tool; what is at its default is left out."""
+    from guardgraph.state.tools import ArgumentRule, ToolRule, hash_tool
+
+    cards: Any = {} if frame.table is None else frame.table.cards
+    policy: Any = frame.policy
+    rules: dict[str, JsonObject] = {}
+    for name, card in cards.items():
+        rule = _list_own_settings(policy.rule_of(name), ToolRule())
+        if "arguments" in rule:
+            limits = policy.rule_of(name).arguments
+            rule["arguments"] = {key: _list_own_settings(each, ArgumentRule()) for key, each in limits.items()}
+        rules[name] = {**rule, "pin": hash_tool(card)}
+    own = _list_own_settings(policy, type(policy)())
+    everything = [name for name in type(policy).filled if own.get(name) == [*cards]]
+    kept = {name: value for name, value in own.items() if name not in (*everything, "rules")}
+    return {"pattern": frame.catalogue.pattern, "policy": {**kept, "rules": rules}}
+
+
+def _list_own_settings(settings: Settings, default: Settings) -> JsonObject:
+    usual = default.plain()
+    return {name: value for name, value in settings.plain().items() if value != usual[name]}
+
+
+def _format_yaml_value(value: Any) -> str:
+    """Return a value as JSON, which YAML reads as the same."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def load_policy_option(
@@ -168,18 +235,32 @@ def _load_policy_argument(file: str, graph: str | None) -> PolicyFile[Any, Any]:
 
     if graph is None:
         return load_policy(file)
-    named, policy, budget = _load_settings_classes(graph, "--graph")
-    return load_policy(file, pattern=named, policy=policy, budget=budget)
+    frame = _load_graph_frame(graph, "--graph")
+    read = load_policy(file, pattern=frame.catalogue.pattern, policy=type(frame.policy), budget=type(frame.budget))
+    if frame.table is not None:
+        from guardgraph.graphs.tools import check_tool_policy
+
+        for tenant in (None, *read.tenants):
+            try:
+                check_tool_policy(read.settings(tenant)["policy"], frame.table.cards)
+            except ConfigurationError as error:
+                whose = "" if tenant is None else f"tenants.{tenant}."
+                raise ConfigurationError(f"{file}: {whose}{error}") from None
+    return read
 
 
 def _load_settings_classes(target: str, asking: str) -> tuple[str, type[Settings], type[Budget]]:
+    frame = _load_graph_frame(target, asking)
+    return frame.catalogue.pattern, type(frame.policy), type(frame.budget)
+
+
+def _load_graph_frame(target: str, asking: str) -> Frame:
     from guardgraph.graphs.running.door import GuardedGraph
 
     graph = load_graph_argument(target, asking)
     if not isinstance(graph, GuardedGraph):
         raise ConfigurationError(f"{asking}: a guarded graph is required; given: {type(graph).__name__}")
-    frame = graph.frame
-    return frame.catalogue.pattern, type(frame.policy), type(frame.budget)
+    return graph.frame
 
 
 def _format_policy_json(
@@ -212,7 +293,9 @@ def _print_checked_policy(
     _print_refused_overlays(screen, refused)
 
 
-def _print_policy_differences(screen: Screen, rows: list[Difference], refused: list[NotTaken]) -> None:
+def _print_policy_differences(
+    screen: Screen, rows: list[Difference], refused: list[NotTaken], allowed: list[NewlyAllowed]
+) -> None:
     for row in rows:
         if row.compared != "equal":
             whose = f"{row.tenant}: " if row.tenant is not None else ""
@@ -224,6 +307,11 @@ def _print_policy_differences(screen: Screen, rows: list[Difference], refused: l
             )
     counts = {kind: sum(row.compared == kind for row in rows) for kind in (*STYLES, "equal")}
     screen.print_text(", ".join(f"{count} {kind}" for kind, count in counts.items()), indent=0)
+    if allowed:
+        screen.print_heading("calls that would newly be allowed")
+    for item in allowed:
+        whose = f"{item.tenant}: " if item.tenant is not None else ""
+        screen.print_text(f"{whose}{item.tool}: {item.why}", hang=2)
     _print_refused_overlays(screen, refused)
 
 

@@ -38,11 +38,21 @@ class PlannedRun:
 
 
 def prepare_rag_command(
-    question: str, *, kb: str | None = None, model: str | None = None, caller: Caller | None = None, **settings: Any
+    question: str,
+    *,
+    history: str | None = None,
+    kb: str | None = None,
+    model: str | None = None,
+    caller: Caller | None = None,
+    **settings: Any,
 ) -> PlannedRun:
-    """Plan an answer from a folder or an index, from the demo's documents if that is None."""
+    """Plan an answer from a folder or an index, from the demo's documents if that is None.
+
+    The file of a history has the turns of the conversation before the question.
+    """
+    turns = {} if history is None else {"history": inputs.load_history_option(history)}
     found = {} if kb is None else open_kb_option(kb)
-    planned = _prepare_command("rag", {"question": question}, model, **found, **settings)
+    planned = _prepare_command("rag", {"question": question, **turns}, model, **found, **settings)
     return planned if caller is None else replace(planned, context={"caller": caller.model_dump()})
 
 
@@ -71,6 +81,15 @@ def prepare_critique_command(
     return _prepare_command(
         "self_critique", {"goal": wanted, "incident_context": inputs.load_context_option(context)}, model, **settings
     )
+
+
+def prepare_tools_command(task: str | None = None, *, model: str | None = None, **settings: Any) -> PlannedRun:
+    """Plan a task for the demo's office; the demo's where it is None."""
+    from langgraph.checkpoint.memory import InMemorySaver  # loads LangGraph, for which help need not wait
+
+    request = PATTERNS["tools"].demo() if task is None else {"task": task}
+    planned = _prepare_command("tools", request, model, checkpointer=InMemorySaver(), **settings)
+    return replace(planned, config={"configurable": {"thread_id": "1"}})
 
 
 def prepare_demo_commands(model: str | None = None) -> list[PlannedRun]:

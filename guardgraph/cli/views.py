@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import Any
 
@@ -9,6 +10,7 @@ from guardgraph.cli.runs import PlannedRun, follow_run_on_screen, is_ok_result, 
 from guardgraph.cli.screen import Screen
 from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
 from guardgraph.plain.json import JsonObject, excerpt_value
+from guardgraph.plain.secrets import mask_secrets
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.outcome import Outcome
 
@@ -84,7 +86,7 @@ def print_waiting_run(screen: Screen, run: PlannedRun, result: JsonObject) -> No
     """Print what a run waits for: who asks, what the person is shown, and how the run goes on."""
     asked = result["waiting_for"]
     screen.print_heading("Waits for a person")
-    for key, value in asked.items():
+    for key, value in _print_asked_call(screen, asked).items():
         screen.print_with_label({"node": "asked by"}.get(key, key), excerpt_value(value, EVIDENCE_CHARS))
     screen.print_heading("To go on")
     answer = "an answer to what is shown"
@@ -96,16 +98,44 @@ def print_waiting_run(screen: Screen, run: PlannedRun, result: JsonObject) -> No
     screen.print_with_label("run", result["run_id"])
 
 
+def _print_asked_call(screen: Screen, asked: JsonObject) -> JsonObject:
+    """Print the call that a person is asked about, whole, and each of its unsupported values; return what is left."""
+    from guardgraph.state.review import find_shown_licence  # loads Pydantic, for which help need not wait
+
+    shown = asked.get("shown")
+    if not isinstance(shown, dict) or find_shown_licence(shown) is None:
+        return asked
+    call, unsupported = shown["call"], shown.get("unsupported")
+    screen.print_with_label("call", _format_whole_value(call["tool"]))
+    args = call["args"] if isinstance(call["args"], dict) else {"args": call["args"]}
+    for name, value in args.items():
+        screen.print_text(f"{_format_whole_value(name)}: {_format_whole_value(value)}", indent=6)
+    for value in unsupported if isinstance(unsupported, list) else ():
+        screen.print_with_label("unsupported", _format_whole_value(value))
+    told = ("call", "unsupported") if isinstance(unsupported, list) else ("call",)
+    return {**asked, "shown": {key: value for key, value in shown.items() if key not in told}}
+
+
+def _format_whole_value(value: object) -> str:
+    """Return a value as JSON on one line, which no text of it can leave."""
+    return mask_secrets(json.dumps(value, ensure_ascii=False))
+
+
 def print_run_result(screen: Screen, run: PlannedRun, result: JsonObject) -> None:
     """Print how a run ended: the answer and what it rests on, or the stop and what to do."""
     if is_ok_result(result):
         screen.print_heading("Answer")
         screen.print_text(result["answer"])
+        _print_removed_parts(screen, result)
         _print_sources(screen, result)
         _print_critique(screen, result)
+        _print_tool_calls(screen, result)
     else:
         _print_stop(screen, run.pattern.catalogue, result)
     screen.print_heading("Run")
+    if "standalone" in (told := result.get("asked_question", {})):
+        screen.print_with_label("asked", told["own"])
+        screen.print_with_label("read as", told["standalone"])
     if is_ok_result(result):
         screen.print_with_label("outcome", result["outcome"], ", ", run.pattern.explain_outcome(result) or "")
         if "best_score" in result:
@@ -153,6 +183,16 @@ def _print_sources(screen: Screen, result: JsonObject) -> None:
             screen.print_text(_format_left_out_line(item), indent=6)
 
 
+def _print_removed_parts(screen: Screen, result: JsonObject) -> None:
+    """Say what was taken out of the answer, and why."""
+    if removed := result.get("removed"):
+        screen.print_heading("Taken out of the answer")
+        for item in removed:
+            named = ", ".join(map(str, item["evidence"].get("unsupported", [])))
+            screen.print_text((excerpt_value(item["text"], EVIDENCE_CHARS), "red"))
+            screen.print_text(f"{item['reason']} ({named})" if named else item["reason"], indent=6)
+
+
 def _format_left_out_line(left_out: JsonObject) -> str:
     """Say why a source was left out: the reason, and where the page led to or what else is known of it."""
     said = {**left_out.get("details", {}), **({"at": led} if (led := left_out.get("final_url")) else {})}
@@ -179,6 +219,20 @@ def _print_critique(screen: Screen, result: JsonObject) -> None:
         screen.print_heading("Changed")
         for line in lines:
             screen.print_text((line, "green" if line.startswith("+") else "red"), hang=2)
+
+
+def _print_tool_calls(screen: Screen, result: JsonObject) -> None:
+    if calls := result.get("tool_calls"):
+        screen.print_heading("Calls")
+        for call in calls:
+            screen.print_text(
+                (f"{call['id']}  ", "green"), f"{call['tool']} {excerpt_value(call['args'], EXCERPT_CHARS)}"
+            )
+            why = [f"{name} by {source}" for name, source in call["supported_by"].items()]
+            why += [f"approved by {call['approved_by']}"] if "approved_by" in call else []
+            screen.print_text(", ".join([call["effect"], *why]), indent=6)
+        for refused in result.get("attempts", ()):
+            screen.print_with_label("refused", refused["reason"])
 
 
 def _format_proposers_line(run: PlannedRun, result: JsonObject) -> str:

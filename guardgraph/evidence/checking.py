@@ -91,8 +91,8 @@ def check_document(
         signed=signed,
         findings=(
             *findings,
-            *find_chain_place_problems(found),
-            *find_chain_head_problems(found, head),
+            *find_chain_place_problems(found["chain"], found["recording"]),
+            *find_chain_head_problems(found["chain"], head),
             *find_derivation_problems(graph.frame, recording),
         ),
     )

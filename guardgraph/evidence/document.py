@@ -7,58 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Any, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError, with_config
+from pydantic import TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
 from guardgraph.evidence.chain import entry_hash
 from guardgraph.evidence.contents import read_run_caller, read_stored_recording
-from guardgraph.evidence.place import find_chain_place_problems, hash_recording_content
+from guardgraph.evidence.place import ChainPlace, OtherEntry, find_chain_place_problems, hash_recording_content
 from guardgraph.evidence.store import Position, RunStore, StoredRun
 from guardgraph.evidence.strict_json import format_document_text, parse_strict_json
 from guardgraph.plain.errors import InputError
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import RESULT_DEPTH, JsonObject, find_json_problem, is_plain_json
-from guardgraph.state.recording import CLOSED, Moment, Sha256
+from guardgraph.state.recording import CLOSED
 
 FORMAT: Literal[2] = 2
 """The latest version of the form of a document; `_FORMS` has all that can be read."""
 LEVELS = RESULT_DEPTH + 8
 """Levels of nesting of a document: a result has half of them, and stands in a recording."""
-
-
-@with_config(CLOSED)
-class OtherEntry(TypedDict):
-    """An entry of the run beside the one of its record."""
-
-    hash: Sha256
-    """Its hash: SHA-256 of its text."""
-    entry: str
-    """Its text."""
-
-
-@with_config(CLOSED)
-class ChainPlace(TypedDict):
-    """Where a run stands in the chain of a store, and what ties it to that place."""
-
-    seq: Annotated[int, Field(ge=1)]
-    """The number of its entry."""
-    hash: Sha256
-    """The hash of its entry: SHA-256 of the entry's text."""
-    previous: Sha256
-    """The hash of the entry before."""
-    at: Moment
-    """When it was recorded: UTC, ISO 8601."""
-    entry: str
-    """The text of its entry."""
-    salt: Sha256
-    """What the content is hashed with, 64 hex digits."""
-    content: Sha256
-    """SHA-256 of the bytes of the salt and the recording as canonical JSON."""
-    also: NotRequired[Annotated[list[OtherEntry], Field(min_length=1)]]
-    """Of format 2: all other entries of the run, in order of the chain: its beginning, notes, a close, other records of
-    the same id. Their contents are not in the document."""
 
 
 @with_config(CLOSED)
@@ -114,7 +81,7 @@ def export_run(store: RunStore, run_id: str) -> RunDocument:
     if also:
         made["chain"]["also"] = also
     _check_document_tenant(made)
-    if wrong := find_chain_place_problems(made):
+    if wrong := find_chain_place_problems(made["chain"], made["recording"]):
         raise InputError(f"run_id: a run that is what was recorded is required; {wrong[0]}")
     text = format_document_text(dict(made))
     parse_strict_json(text.encode(), "run_id", LEVELS)  # nobody is given what he could not read

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Annotated, Literal, NotRequired, TypeAlias
+
+from pydantic import Field, with_config
+from typing_extensions import TypedDict
 
 from guardgraph.evidence.chain import RunEntry, entry_hash, read_chain_entry
 from guardgraph.evidence.contents import content_hash
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject
-
-if TYPE_CHECKING:
-    from guardgraph.evidence.document import OtherEntry, RunDocument
-
+from guardgraph.state.recording import CLOSED, Moment, Sha256
 
 DocumentFindingKind: TypeAlias = Literal["text", "chain", "head", "signature", "verdict", "version", "underived"]
 """What a finding is about: the text of the file, the place in the chain, the head that was kept elsewhere, the
@@ -33,14 +33,46 @@ class DocumentFinding:
         return f"{self.place}: {self.message}"
 
 
+@with_config(CLOSED)
+class OtherEntry(TypedDict):
+    """An entry of the run beside the one of its record."""
+
+    hash: Sha256
+    """Its hash: SHA-256 of its text."""
+    entry: str
+    """Its text."""
+
+
+@with_config(CLOSED)
+class ChainPlace(TypedDict):
+    """Where a run stands in the chain of a store, and what ties it to that place."""
+
+    seq: Annotated[int, Field(ge=1)]
+    """The number of its entry."""
+    hash: Sha256
+    """The hash of its entry: SHA-256 of the entry's text."""
+    previous: Sha256
+    """The hash of the entry before."""
+    at: Moment
+    """When it was recorded: UTC, ISO 8601."""
+    entry: str
+    """The text of its entry."""
+    salt: Sha256
+    """What the content is hashed with, 64 hex digits."""
+    content: Sha256
+    """SHA-256 of the bytes of the salt and the recording as canonical JSON."""
+    also: NotRequired[Annotated[list[OtherEntry], Field(min_length=1)]]
+    """Of format 2: all other entries of the run, in order of the chain: its beginning, notes, a close, other records of
+    the same id. Their contents are not in the document."""
+
+
 def hash_recording_content(salt: str, recording: JsonObject) -> str:
     """Return the hash by which an entry knows a recording."""
     return content_hash(salt, canonical_json(recording))
 
 
-def find_chain_place_problems(document: RunDocument) -> list[DocumentFinding]:
+def find_chain_place_problems(chain: ChainPlace, recording: JsonObject) -> list[DocumentFinding]:
     """Hold a run against its entry, and the entry against its hash."""
-    chain, recording = document["chain"], document["recording"]
     try:
         said = read_chain_entry(chain["entry"])
     except ValueError as error:
@@ -93,11 +125,10 @@ def _find_other_entry_problems(others: list[OtherEntry], own: RunEntry) -> list[
     return wrong[::-1]
 
 
-def find_chain_head_problems(document: RunDocument, head: tuple[int, str] | None) -> list[DocumentFinding]:
+def find_chain_head_problems(chain: ChainPlace, head: tuple[int, str] | None) -> list[DocumentFinding]:
     """Hold the place of a run against number and hash of its entry, as somebody kept them elsewhere."""
     if head is None:
         return []
-    chain = document["chain"]
     seq, kept = head
     if seq != chain["seq"]:
         said = f"{chain['seq']}; kept elsewhere was {seq}, which says nothing of this entry"

@@ -48,15 +48,16 @@ _KEPT: frozenset[tuple[str, ...]] = frozenset(
             (name,)
             for name in ("format", "guardgraph", "pattern", "graph", "run_id", "nameless", "redacted", "fingerprints")
         ),
+        ("forked_from",),
         *(("visits", "*", name) for name in ("node", "kind", "clock", "shown_hash")),
         *(("visits", "*", "opening", name) for name in ("started_at", "carried", "resumable")),
         *(
             ("calls", "*", name)
             for name in ("node", "visit", "number", "kind", "request", "scope", "prompt", "reply_bytes", "seconds")
         ),
-        *(("calls", "*", name) for name in ("askable", "at_once", "effect", "tool", "key", "unasked")),
+        *(("calls", "*", name) for name in ("askable", "at_once", "effect", "tool", "approval", "key", "unasked")),
         ("calls", "*", "outcome", "0"),
-        *(("result", name) for name in ("run_id", "pattern", "status", "phase", "path")),
+        *(("result", name) for name in ("run_id", "forked_from", "pattern", "status", "phase", "path")),
         *(
             ("result", "timeline", "*", name)
             for name in ("node", "kind", "phase", "elapsed_ms", "verdict", "to", "steps")

@@ -136,8 +136,9 @@ class OpenRunStore(RunStore, Protocol):
     def begin(self, run: BegunRun) -> Receipt:
         """Append that a run began; once this returns, it is kept.
 
-        The run that began last on the same thread, of a graph of this name, is closed if it is open, in an entry of its
-        own before. A run that is given again with the same content gets the receipt that it has.
+        The run that began last on the same thread, of a graph of this name and for the same tenant (without one, the
+        same user), is closed if it is open, in an entry of its own before. A run that is given again with the same
+        content gets the receipt that it has.
 
         Raises:
             StoreError: the run has ended already, or it could not be kept.

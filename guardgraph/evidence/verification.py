@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
+from itertools import islice, pairwise
 from typing import Any, Literal, TypeAlias
 
 from pydantic_core import from_json
@@ -31,13 +32,24 @@ from guardgraph.evidence.chain import (
     validate_chain_head,
 )
 from guardgraph.evidence.contents import Lookup, build_begun_lookup, build_run_lookup, content_hash, read_stored_content
+from guardgraph.graphs.running.admission import TRIGGER
 from guardgraph.plain.json import JsonObject
 
 FindingKind: TypeAlias = Literal[
-    "changed", "removed", "inserted", "moved", "cut", "content", "missing", "unexplained", "lookup", "returned"
+    "changed",
+    "removed",
+    "inserted",
+    "moved",
+    "cut",
+    "content",
+    "missing",
+    "unexplained",
+    "lookup",
+    "returned",
+    "thread",
 ]
-"""What is wrong: with an entry (the first five), with a content, with what runs are found by, or that a run that was
-erased is here again."""
+"""What is wrong: with an entry (the first five), with a content, with what runs are found by, that a run that was
+erased is here again, or that the thread of an open run does not have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +190,16 @@ class LeftOpen:
     """How often it is known what came of that."""
     waiting: bool
     """Whether it waits for a person: nothing else was noted since."""
+    thread: str | None = None
+    """The thread on which a checkpointer keeps it, as in its beginning; None where none does, or it was erased."""
+    graph: str | None = None
+    """The name of its graph; None where its beginning was erased."""
+    followed_by: int | None = None
+    """The number of the last entry by which another run of a graph of this name began on a thread of this name; runs of
+    one tenant close each other, so it is another's."""
+    lost: str | None = None
+    """Of a verification that was given the checkpointer: why nobody can resume the run; None where somebody can, or
+    nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +239,9 @@ class Verification:
     open: tuple[LeftOpen, ...]
     """The runs that began and have no ending, in the order in which they began: no finding, but somebody should know
     them."""
+    repeated: tuple[tuple[int, ...], ...]
+    """The numbers of the records of each run that has several, a hundred runs at most: it was executed again, or
+    recorded again with other content. No finding."""
     clock_steps: tuple[ClockStep, ...]
     """Where a clock went back, a hundred places at most: no finding, since the chain says what came after what."""
     findings: tuple[ChainFinding, ...]
@@ -231,6 +256,38 @@ class Verification:
         """Return it as plain JSON."""
         plain: JsonObject = json.loads(json.dumps(asdict(self)))
         return {"ok": self.ok, **plain}
+
+
+def find_lost_threads(found: Verification, checkpointer: Any) -> Verification:
+    """Return what was found in a store, with the open runs that nobody can resume: their threads do not have them.
+
+    Args:
+        found: of the store.
+        checkpointer: LangGraph's, that keeps the threads of the runs.
+    """
+    opened = [
+        left if left.thread is None else replace(left, lost=_explain_lost_run(left, left.thread, checkpointer))
+        for left in found.open
+    ]
+    lost = (
+        ChainFinding("thread", left.seq, f"run {left.run_id} is open, and {left.lost}") for left in opened if left.lost
+    )
+    return replace(found, open=tuple(opened), findings=(*found.findings, *islice(lost, MOST)))
+
+
+def _explain_lost_run(left: LeftOpen, thread: str, checkpointer: Any) -> str | None:
+    """Say why the thread of a run does not have it; None where it has, or may have once the first node is over."""
+    for name in dict.fromkeys((thread, thread.partition("|")[0])):
+        stored = checkpointer.get_tuple({"configurable": {"thread_id": name, "checkpoint_ns": ""}})
+        if stored is None:
+            continue
+        values = stored.checkpoint["channel_values"]
+        log = values.get("log") if isinstance(values.get("log"), list) else None
+        is_beginning = stored.metadata.get("source") == "input" or not log or f"{TRIGGER}{log[0]['node']}" in values
+        if name != thread or is_beginning or values.get("run") == left.run_id:
+            return None
+        return f"its thread has gone on to run {values.get('run')}"
+    return "its thread has no checkpoint: it was deleted, or its steps are kept at its end only"
 
 
 def verify_chain(kept: Iterable[Kept], head: tuple[int, str] | None = None) -> Verification:
@@ -255,13 +312,20 @@ class _ChainReader:
         self._findings: list[ChainFinding] = []
         self._erasures: list[Erasure] = []
         self._open: dict[str, LeftOpen] = {}
+        self._on_thread: dict[tuple[str | None, str | None], set[str]] = {}
+        """The runs that are open, by thread and graph."""
         self._clock_steps: list[ClockStep] = []
         self._at = ""
         """The time of the entry before."""
         self._erased: dict[int, int] = {}
         """Runs of which something was erased, as `_number_run` has them, and the number of the erasure."""
-        self._returned: list[tuple[int, int, int]] = []
-        """Place, number and erasure of what came behind the erasure of its run."""
+        self._returned: list[tuple[int, int, str]] = []
+        """Place and number of what came behind the erasure of its run, or of the run that it is a fork of, and why it
+        should not be here."""
+        self._records = array("Q")
+        """The runs of the records, as `_number_run` has them."""
+        self._record_seqs = array("q")
+        """The numbers of their entries."""
         self._numbers = array("q")
         """Of the entries that there are, growing: a number that somebody made up takes no more room than another."""
         self._states = bytearray()
@@ -296,7 +360,7 @@ class _ChainReader:
         """Look at an entry of a run: its record, its beginning, a note of it, or its close."""
         seq, run = kept.seq, _number_run(said["run_id"])
         self._runs_of[-1] = run
-        self._follow_open_run(seq, said)
+        self._follow_open_run(kept, said)
         if said["kind"] != "run" and _find_step_difference(kept.step, said):
             self._add_chain_finding("lookup", seq, "what it is found by is not what it says")
         if said["kind"] == "close":
@@ -304,18 +368,32 @@ class _ChainReader:
                 self._add_chain_finding("unexplained", seq, "there is a content, but it is the entry of a close")
             return
         self._states[-1] = _MISSING if kept.content is None else _PRESENT
+        if said["kind"] == "run":
+            self._records.append(run)
+            self._record_seqs.append(seq)
         if kept.content is not None:
             self._verify_content(kept, kept.content, said)
         if run in self._erased:
-            self._returned.append((len(self._states) - 1, seq, self._erased[run]))
+            why = f"its run was erased by entry {self._erased[run]}, and is here again"
+            self._returned.append((len(self._states) - 1, seq, why))
 
-    def _follow_open_run(self, seq: int, said: RunEntry | OpenEntry) -> None:
+    def _follow_open_run(self, kept: Kept, said: RunEntry | OpenEntry) -> None:
         """Keep which runs are open."""
         run_id = said["run_id"]
         if said["kind"] in ("run", "close"):
-            self._open.pop(run_id, None)
+            if (ended := self._open.pop(run_id, None)) is not None and ended.thread is not None:
+                others = self._on_thread[ended.thread, ended.graph]
+                others.discard(run_id)
+                if not others:
+                    del self._on_thread[ended.thread, ended.graph]
             return
-        left = self._open.setdefault(run_id, LeftOpen(run_id, seq, said["at"], 0, 0, False))
+        left = self._open.setdefault(run_id, LeftOpen(run_id, kept.seq, said["at"], 0, 0, False))
+        if said["kind"] == "begin" and kept.step is not None and kept.step.thread is not None:
+            self._open[run_id] = replace(left, thread=kept.step.thread, graph=kept.step.graph)
+            others = self._on_thread.setdefault((kept.step.thread, kept.step.graph), set())
+            for other in others - {run_id}:
+                self._open[other] = replace(self._open[other], followed_by=kept.seq)
+            others.add(run_id)
         if said["kind"] == "note":
             note = said["note"]
             intents, receipts = left.intents + (note == "intent"), left.receipts + (note == "receipt")
@@ -332,9 +410,9 @@ class _ChainReader:
         for seq in missing:
             if not self._add_chain_finding("missing", seq, "its content is missing, and nobody erased it"):
                 break
-        for at, seq, erasure in self._returned:
+        for at, seq, why in self._returned:
             if self._states[at] == _PRESENT:  # erased once more, nothing of it is left
-                self._add_chain_finding("returned", seq, f"its run was erased by entry {erasure}, and is here again")
+                self._add_chain_finding("returned", seq, why)
         chain = [item for item in (self._walk.find_chain_break(), self._find_cut_chain()) if item is not None]
         return Verification(
             entries=self._entries,
@@ -342,9 +420,19 @@ class _ChainReader:
             head=None if self._walk.last == 0 else f"{self._walk.last}:{self._walk.hash}",
             erasures=tuple(self._erasures),
             open=tuple(self._open.values()),
+            repeated=tuple(self._list_repeated_records()),
             clock_steps=tuple(self._clock_steps),
             findings=(*chain, *sorted(self._findings, key=lambda item: item.seq)),
         )
+
+    def _list_repeated_records(self) -> Iterator[tuple[int, ...]]:
+        """Yield the numbers of the records of each run that has several."""
+        several = {run for run, following in pairwise(sorted(self._records)) if run == following}
+        of_run: dict[int, list[int]] = {}
+        for seq, run in zip(self._record_seqs, self._records, strict=True):
+            if run in several and (run in of_run or len(of_run) < MOST):
+                of_run.setdefault(run, []).append(seq)
+        yield from map(tuple, of_run.values())
 
     def _find_cut_chain(self) -> ChainFinding | None:
         """Return what the head that was kept elsewhere shows."""
@@ -364,8 +452,14 @@ class _ChainReader:
         if not is_kept:
             self._add_chain_finding("content", seq, "its content was changed")
             return
-        if not _is_found_by_content(kept.step, content, said):
+        told = _parse_stored_content(content.content)
+        if not _is_found_by_content(kept.step, content, said, told):
             self._add_chain_finding("lookup", seq, "what it is found by is not what its content says")
+        match told:
+            case {"forked_from": {"run_id": str(origin)}} if said["kind"] != "note":
+                if (erasure := self._erased.get(_number_run(origin))) is not None:
+                    why = f"it goes on from run {origin}, which entry {erasure} erased"
+                    self._returned.append((len(self._states) - 1, seq, why))
 
     def _verify_erasure(self, kept: Kept, said: ErasureEntry) -> None:
         count = 0
@@ -420,9 +514,10 @@ def _find_step_difference(step: KeptStep | None, said: OpenEntry) -> bool:
     return step is None or (step.kind, step.run_id, step.note) != (said["kind"], said["run_id"], note)
 
 
-def _is_found_by_content(step: KeptStep | None, content: KeptContent, said: RunEntry | BeginEntry | NoteEntry) -> bool:
+def _is_found_by_content(
+    step: KeptStep | None, content: KeptContent, said: RunEntry | BeginEntry | NoteEntry, told: Any
+) -> bool:
     """Say whether what stands beside a content is what it says."""
-    told = _parse_stored_content(content.content)
     if told["run_id"] != said["run_id"]:
         return False
     if said["kind"] == "run":

@@ -26,6 +26,7 @@ from guardgraph.graphs.declaring.channels import (
     check_channels,
     check_node_name,
     make_ephemeral_channel,
+    name_input_channel,
 )
 from guardgraph.graphs.declaring.declaration import (
     Declaration,
@@ -41,7 +42,14 @@ from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.handing import wrap_nodes_for_handlers
 from guardgraph.graphs.running.langgraph import keep_checkpoint_allowlist
 from guardgraph.graphs.running.node import EndingRouter, GrammarNode, Router, Seal, drop_router_readers
-from guardgraph.nodes.body import Body, Declares, Rounds, check_declared_names, check_declared_rounds
+from guardgraph.nodes.body import (
+    Body,
+    Declares,
+    Rounds,
+    check_declared_calls,
+    check_declared_names,
+    check_declared_rounds,
+)
 from guardgraph.plain.errors import ConfigurationError, GrammarError
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.context import Context
@@ -49,8 +57,10 @@ from guardgraph.state.recording import Recorder
 from guardgraph.state.review import Reviewers, find_identity_problem
 from guardgraph.state.run import RECORDED, Audit, Kind, Result, Waiting
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
+from guardgraph.state.tools import ToolBudget, ToolPolicy
 from guardgraph.world.call import WORLD_METHODS, World
 from guardgraph.world.live import LiveWorld
+from guardgraph.world.table import ToolTable
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
@@ -190,7 +200,7 @@ def has_own_audit(keys: dict[str, Any]) -> bool:
 
 def order_result_keys(names: Iterable[str]) -> list[str]:
     """Order a result for its reader: what came of the run before how it went."""
-    last = ("trace", "history", "path", "timeline", "attempts", "audit")
+    last = ("asked_question", "trace", "history", "path", "timeline", "attempts", "forked_from", "audit")
     return sorted(names, key=lambda name: name in last)
 
 
@@ -243,6 +253,8 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             derived from `Ok`, one derived from `Stopped` and, of a pattern that asks a person, `Waiting`.
         policy: the deployment's policy, a `Settings` of your own class; a value of the settings has no form in JSON.
         budget: the deployment's budget, a `Budget` or a subclass.
+        tools: the tools that act nodes call by name, each call under a licence; the policy is then a `ToolPolicy` and
+            the budget a `ToolBudget`, or a subclass.
 
     Raises:
         GrammarError: input, state, output and the grammar's own channels share a name, a channel has a reducer or a
@@ -258,12 +270,15 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         output: TypeForm[ResultT],
         policy: PolicyT,
         budget: BudgetT,
+        tools: ToolTable | None = None,
     ) -> None:
         self.catalogue = catalogue
+        self.table = tools
         self.policy: Settings = policy
         self.budget: Budget = budget
         self._state = get_type_hints(state, include_extras=True)
-        self._input = get_type_hints(input, include_extras=True)
+        fields = get_type_hints(input, include_extras=True)
+        self._input = {name_input_channel(name): hint for name, hint in fields.items()}
         self._output = collect_result_keys(output)
         self._bodies: dict[str, Body | None] = {}
         self.declarations: dict[str, Declaration] = {}
@@ -271,6 +286,8 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         channels = [*self._state, *self._input, *self._output, *RECORD]
         if shared := sorted({name for name in channels if channels.count(name) > 1}):
             raise GrammarError(f"channels: each name once in state, input and output; given twice: {', '.join(shared)}")
+        if tools is not None:
+            self._check_table(tools)
 
     def entry(self, name: str, body: Body, *, to: Ways, writes: Names = None) -> None:
         """Declare the guard that every run begins with: it parses the input and clears what an earlier run left.
@@ -282,10 +299,24 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         self._add_node("guard", name, body, to=to, phase=first, entry=True, reads=reads, writes=writes, stops=stops)
 
     def propose(
-        self, name: str, body: Body, *, to: str, phase: str | None = None, reads: Names = None, writes: Names = None
+        self,
+        name: str,
+        body: Body,
+        *,
+        to: str,
+        phase: str | None = None,
+        reads: Names = None,
+        writes: Names = None,
+        calls: Sequence[Any] | None = None,
+        later: bool = False,
     ) -> None:
-        """Declare a node that proposes; what it writes are raw channels, which live until the guard has read them."""
-        self._add_node("propose", name, body, to=to, phase=phase, reads=reads, writes=writes)
+        """Declare a node that proposes; what it writes are raw channels, which live until the guard has read them.
+
+        `calls` are the proposers that its body may ask, and no other; see `declares`. A node that is added when there
+        are recordings of the pattern is `later`: it and the ways to it are no part of the pattern's fingerprint, so
+        what was recorded before is still of the same pattern.
+        """
+        self._add_node("propose", name, body, to=to, phase=phase, reads=reads, writes=writes, calls=calls, later=later)
 
     def act(
         self,
@@ -298,6 +329,8 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         writes: Names = None,
         effects: Names = None,
         rounds: Rounds | None = None,
+        calls: Names = None,
+        behind: Ways | None = None,
     ) -> None:
         """Declare a node that works with tools; what they return is raw until the guard has read it.
 
@@ -312,10 +345,12 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             writes: the channels that it may write.
             effects: the tools by which it changes something outside; see `declares`.
             rounds: how often a visit may yield calls, once where nothing is said; see `declares`.
+            calls: the tools of the pattern's table that its body may call by name, and no others.
+            behind: guards that stand on every way to it, from the beginning of a run and from the node itself.
         """
-        self._add_node(
-            "act", name, body, to=to, phase=phase, rounds=rounds, reads=reads, writes=writes, effects=effects
-        )
+        guards = (behind,) if isinstance(behind, str) else behind
+        said: dict[str, Any] = {"reads": reads, "writes": writes, "effects": effects, "behind": guards}
+        self._add_node("act", name, body, to=to, phase=phase, rounds=rounds, calls=calls, **said)
 
     def review(
         self, name: str, body: Body, *, to: str, phase: str | None = None, reads: Names = None, writes: Names = None
@@ -330,19 +365,34 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         *,
         to: Ways,
         again: Ways = (),
+        attempts: int | None = None,
         phase: str | None = None,
         reads: Names = None,
         writes: Names = None,
         stops: Names = None,
+        later: bool = False,
     ) -> None:
         """Declare a guard, the ways on that it can take and the stop families that it can leave by.
 
         The families `guard_error` and, before and after a node that spends time, `budget` are added to every guard.
 
         With `again`, the propose node is visited again whose proposal the guard refuses, if it is one of these, for the
-        reasons that the catalogue marks so: up to `max_attempts` asks for one proposal, by whichever guards behind it.
+        reasons that the catalogue marks so: up to `max_attempts` asks for one proposal, by whichever guards behind it,
+        and up to `attempts` of this guard where that is fewer. Of `later` see `propose`.
         """
-        self._add_node("guard", name, body, to=to, again=again, phase=phase, reads=reads, writes=writes, stops=stops)
+        self._add_node(
+            "guard",
+            name,
+            body,
+            to=to,
+            again=again,
+            attempts=attempts,
+            phase=phase,
+            reads=reads,
+            writes=writes,
+            stops=stops,
+            later=later,
+        )
 
     def terminal(
         self, name: str, body: Body, *, phase: str | None = None, reads: Names = None, writes: Names = None
@@ -359,6 +409,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         recorder: Recorder | None = None,
         reviewers: Reviewers | None = None,
         shadow: Mapping[str, GuardedGraph] | None = None,
+        forks: bool = False,
     ) -> GuardedGraph[InputT, ContextT, ResultT]:
         """Prove the pattern and return it as a compiled LangGraph graph.
 
@@ -372,11 +423,14 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
                 Without it the record says that who answered is unverified.
             shadow: agents of this pattern by name, who judge every run that is recorded once more, from the same
                 outcomes; the recording says what they make of it, the result does not.
+            forks: whether a client may go on from an earlier checkpoint of a thread, as a run of its own; see
+                `docs/effects.md`. Without it that is an `InputError`.
 
         Raises:
             ConfigurationError: the name is no text, the checkpointer none of LangGraph's, the world or the recorder
                 lacks a method, has a coroutine function where a function is called or the other way round, or is a
-                class; the reviewers cannot be called, or the policy needs some; a shadow is no agent of this pattern.
+                class; the reviewers cannot be called, or the policy needs some; a shadow is no agent of this pattern;
+                `forks` is neither True nor False.
             GrammarError: the pattern breaks a rule of the grammar; the message lists the findings.
         """
         if name is None:
@@ -385,7 +439,9 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             raise ConfigurationError(f"name: a text that is not blank; given: {name!r:.80}")
         if not isinstance(checkpointer, BaseCheckpointSaver | bool | None):
             raise ConfigurationError(f"checkpointer: a LangGraph checkpointer; given: {type(checkpointer).__name__}")
-        builder = self.builder(name=name, world=world, recorder=recorder, reviewers=reviewers, shadow=shadow)
+        builder = self.builder(
+            name=name, world=world, recorder=recorder, reviewers=reviewers, shadow=shadow, forks=forks
+        )
         graph: GuardedGraph[InputT, ContextT, ResultT] = builder.compile(checkpointer=checkpointer, name=name)
         if findings := verify(graph):
             raise GrammarError("\n".join(map(str, findings)))
@@ -399,8 +455,11 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         recorder: Recorder | None = None,
         reviewers: Reviewers | None = None,
         shadow: Mapping[str, GuardedGraph] | None = None,
+        forks: bool = False,
     ) -> PatternGraph:
         """Return the pattern as a LangGraph builder, not yet proved; see `compile`."""
+        if not isinstance(forks, bool):
+            raise ConfigurationError(f"forks: True or False is required; given: {forks!r:.80}")
         declarations = self._complete_pattern()
         calling = [item for item in declarations.values() if item.is_calling_node]
         raw = {channel for item in calling if KINDS[item.kind].writes_raw for channel in item.writes}
@@ -418,10 +477,12 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             recorder=None if recorder is None else validate_recorder(recorder),
             reviewers=validate_reviewers(reviewers, self.policy),
             shadows=validate_shadows(shadow, self.catalogue.pattern),
+            forks=forks,
             evidence=frozenset(self._output) - {*RECORDED, "outcome", "audit"},
             lasting=tuple(name for name in self._state if name not in raw),
             records=records,
             declarations=declarations,
+            table=self.table,
             nodes={},
         )
         graph = PatternGraph(
@@ -449,25 +510,47 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         *,
         to: Ways = (),
         again: Ways = (),
+        attempts: int | None = None,
         phase: str | None,
         entry: bool = False,
         rounds: Rounds | None = None,
+        later: bool = False,
+        calls: Sequence[Any] | None = None,
         **given: Names,
     ) -> None:
         check_node_name(name, self.declarations)
         if inspect.iscoroutinefunction(body) or inspect.isasyncgenfunction(body):
             raise GrammarError(f"node {name!r}: a body is a plain function; it yields a Call for what is awaited")
         names = {field: check_declared_names(f"node {name!r}, {field}", value) for field, value in given.items()}
-        said = Declares(phase, **names, rounds=check_declared_rounds(f"node {name!r}, rounds", rounds))
+        called = check_declared_calls(f"node {name!r}, calls", calls)
+        made = check_declared_rounds(f"node {name!r}, rounds", rounds)
+        said = Declares(phase, **names, rounds=made, calls=called)
         ways, asked = ((given,) if isinstance(given, str) else given for given in (to, again))
-        self.declarations[name] = build_declaration(kind, name, body, said, to=ways, again=asked, entry=entry)
+        self.declarations[name] = build_declaration(
+            kind, name, body, said, to=ways, again=asked, attempts=attempts, entry=entry, is_later=later
+        )
         self._bodies[name] = body
+
+    def _check_table(self, table: ToolTable) -> None:
+        """Refuse a table without what its calls are licensed by."""
+        if not isinstance(table, ToolTable):
+            raise GrammarError(f"tools: a ToolTable is required; given: {type(table).__name__}")
+        for slot, given, required in (("policy", self.policy, ToolPolicy), ("budget", self.budget, ToolBudget)):
+            if not isinstance(given, required):
+                raise GrammarError(
+                    f"{slot}: a {required.__name__} is required with tools; given: {type(given).__name__}"
+                )
+        if unknown := [channel for channel in table.given if channel not in self._state]:
+            raise GrammarError(f"tools: channels of the state are required; given: {', '.join(unknown)}")
 
     def _complete_pattern(self) -> dict[str, Declaration]:
         if sum(item.entry for item in self.declarations.values()) != 1:
             raise GrammarError("entry: a pattern has one guard that every run begins with")
         kept = {*RECORDED, *(() if has_own_audit(self._output) else ("audit",))}
-        declarations = complete_declarations(self.declarations, catalogue=self.catalogue, outputs=self._output)
+        given = () if self.table is None else self.table.given
+        declarations = complete_declarations(
+            self.declarations, catalogue=self.catalogue, outputs=self._output, given=given
+        )
         check_declarations(
             declarations,
             self.catalogue,

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from guardgraph.plain.json import JsonObject
-from guardgraph.tools.demo import load_rag_demo, load_research_demo, load_self_critique_demo
+from guardgraph.tools.demo import load_rag_demo, load_research_demo, load_self_critique_demo, load_tools_demo
 
 if TYPE_CHECKING:
     from guardgraph.graphs.running.door import GuardedGraph
@@ -94,6 +94,7 @@ _RAG = ShippedPattern(
     settings=("guardgraph.state.rag:RagPolicy", "guardgraph.state.rag:RagBudget"),
     outcomes={
         "grounded_answer": "every citation and every number was held against the context",
+        "grounded_partial": "what the checks refused was taken out; the rest was held against the context as a whole",
         "clarify": "nothing relevant was found, so no answer was written",
     },
     reasons_named={"answerer_abstained": "what was found does not answer the question, so no answer was written"},
@@ -109,7 +110,10 @@ _RESEARCH = ShippedPattern(
     factory="guardgraph.graphs.research:create_research_agent",
     reasons="guardgraph.state.research:RESEARCH_REASONS",
     settings=("guardgraph.state.research:ResearchPolicy", "guardgraph.state.research:ResearchBudget"),
-    outcomes={"grounded_research_answer": "every note was held against its page, every fact against the notes"},
+    outcomes={
+        "grounded_research_answer": "every note was held against its page, every fact against the notes",
+        "grounded_partial": "what the checks refused was taken out; the rest was held against the notes as a whole",
+    },
     demo=load_research_demo,
     subject=("request", "request", "question"),
     usage='"QUESTION"',
@@ -132,9 +136,26 @@ _SELF_CRITIQUE = ShippedPattern(
     usage="--context FILE",
     invitation="write about an incident of your own",
 )
+_TOOLS = ShippedPattern(
+    name="tools",
+    title="Tool agent",
+    command="tools",
+    factory="guardgraph.graphs.tools:create_tool_agent",
+    reasons="guardgraph.state.tools:TOOL_REASONS",
+    settings=("guardgraph.state.tools:ToolPolicy", "guardgraph.state.tools:ToolBudget"),
+    outcomes={
+        "answered": "every call had a licence, and the answer was held against what was given and found",
+        "declined": "the answer says that the task was not done",
+    },
+    demo=load_tools_demo,
+    subject=("task",),
+    usage='"TASK"',
+    invitation="give the demo's office another task",
+    remarks={"tools": "an office of the demo (two files, an account); no money is sent"},
+)
 
 PATTERNS: Mapping[str, ShippedPattern] = MappingProxyType(
-    {item.name: item for item in (_RAG, _RESEARCH, _SELF_CRITIQUE)}
+    {item.name: item for item in (_RAG, _RESEARCH, _SELF_CRITIQUE, _TOOLS)}
 )
 """The shipped patterns by name, in the order of the docs."""
 

@@ -1,4 +1,7 @@
-"""The RAG agent: plan a retrieval, hold it against both lists, retrieve, answer with citations or clarify."""
+"""The RAG agent: plan a retrieval, hold it against both lists, retrieve, answer with citations or clarify.
+
+A question that follows a conversation is rewritten first, to be understood without it.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,18 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from guardgraph.graphs.added import Verifier, choose_verifier, declare_answer_guard
 from guardgraph.graphs.grammar import Pattern
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.nodes import rag as nodes
+from guardgraph.nodes.added import AnswerGuard, extend_catalogue
 from guardgraph.nodes.offline import rag as offline
+from guardgraph.nodes.offline.follow_ups import condense_offline_question
+from guardgraph.nodes.rag_sources import LISTED, LiveSources, make_list_sources_node
 from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.files import is_server_url
 from guardgraph.state.rag import (
     PASSAGE_CHARS,
     RAG_REASONS,
@@ -40,7 +48,7 @@ if TYPE_CHECKING:
     from langchain_core.documents.compressor import BaseDocumentCompressor
     from langchain_core.vectorstores import VectorStore
 
-    from guardgraph.knowledge.base import KnowledgeBase
+    from guardgraph.knowledge.base import AnyKnowledgeBase
 
 
 CLARIFICATION = (
@@ -56,35 +64,44 @@ DEMO_SOURCES = ("support_policy", "security_policy", "billing_policy")
 def create_rag_agent(
     model: ChatModel | str | None = None,
     *,
+    condenser: Outside | None = None,
     planner: Outside | None = None,
     answerer: Outside | None = None,
-    knowledge_base: str | Path | KnowledgeBase | None = None,
+    knowledge_base: str | Path | AnyKnowledgeBase | None = None,
     retriever: Outside | VectorStore | None = None,
     reranker: Outside | BaseDocumentCompressor | None = None,
     sources: Sequence[str] | None = None,
     policy: RagPolicy | None = None,
     budget: RagBudget | None = None,
     clarification: str = CLARIFICATION,
+    instructions: str | None = None,
+    guards: Sequence[AnswerGuard] = (),
+    verifier: Verifier | None = None,
     checkpointer: Any = None,
     name: str | None = None,
     world: World | None = None,
     recorder: Recorder | None = None,
     shadow: Mapping[str, GuardedGraph] | None = None,
+    forks: bool = False,
 ) -> GuardedGraph[RagInput, RagContext, RagResult]:
     """Return the RAG agent as a compiled LangGraph graph.
 
-    It is given ``{"question": str}`` and returns a `RagResult`.
+    It is given ``{"question": str}``, with the conversation before it as ``{"history": [{"role", "content"}]}`` beside,
+    and returns a `RagResult`.
 
     Args:
-        model: who plans and answers: a chat model, plain or wrapped, ``"openai"``, ``"PROVIDER:NAME"``, or None for
-            the offline rules.
+        model: who rewrites, plans and answers: a chat model, plain or wrapped, ``"openai"``, ``"PROVIDER:NAME"``, or
+            None for the offline rules.
+        condenser: replaces who rewrites a question with a history; given ``{question, history}``, it returns
+            ``{question}``, which is understood without the history. Nobody is asked where there is none.
         planner: replaces the planner; given ``{question, available_sources}``, it returns an intent.
         answerer: replaces the answerer; given ``{question, context_chunks}``, it returns ``{answer, citations}``, or
             ``{"insufficient": true}`` where the context does not answer the question. With
             ``require_sentence_citations`` it is given ``sentence_citations: true`` beside, and marks every sentence
             with ids in square brackets behind it.
         knowledge_base: a folder of `.md`, `.rst`, `.html` and `.txt` files, as `load_folder` reads it; a
-            `KnowledgeBase`, or its file; the demo base when neither it nor a retriever is given.
+            `KnowledgeBase`, or its file; a `PostgresKnowledgeBase`, or its URL; the demo base when neither it nor a
+            retriever is given.
         retriever: replaces the retriever; given ``{query, sources, top_k}`` and, of a run that has one, the ``caller``,
             it returns candidates, best first. A vector store, a retriever or a tool of LangChain's is asked by a
             `LangChainRetriever`.
@@ -92,16 +109,25 @@ def create_rag_agent(
             candidates}``, it returns candidates of these, best first. A document compressor of LangChain's fits. None
             by default.
         sources: the names of the sources that the retriever has, if it does not say so by its attribute `sources`.
-        policy: the two source lists and the checks. A list that it leaves out holds the knowledge base's sources (those
-            that a `KnowledgeBase` has now); where nobody says what a retriever has, and where a `KnowledgeBase` has
-            documents of several tenants or none at all, it names both.
+        policy: the two source lists and the checks. A list that it leaves out holds the knowledge base's sources; of a
+            `KnowledgeBase`, those of which the run's caller may read something, as each run finds them. Where nobody
+            says what a retriever has, it names both.
         budget: the limits of one run.
         clarification: what a run says when nothing relevant was found, or the answerer abstained.
+        instructions: tone, language and house rules, told to the models that write answers, behind the prompt and
+            within its rules; guards decide as they do without. The offline rules and proposers of your own are not told
+            them.
+        guards: of your own, in their order, behind the answer guard; each sees the answer and its citations, with the
+            question and the context that the answerer saw.
+        verifier: who judges, behind every other check, whether its evidence bears out each sentence, and may only
+            refuse: a chat model or its name, a cross-encoder of LangChain's, or a Runnable or function that is given
+            ``{claims: [{number, claim, evidence}]}`` and returns ``{claims: [{number, supported}]}``. None by default.
         checkpointer: LangGraph's.
         name: the graph's name; ``"rag"`` when None, and on LangGraph's server the id in langgraph.json.
         world: what the graph reaches outside through; the live one when None.
         recorder: who is given the recording of every run that ends.
         shadow: agents of this pattern by name, who judge every recorded run once more; see `Pattern.compile`.
+        forks: whether a client may go on from an earlier checkpoint, as a run of its own; see `Pattern.compile`.
 
     Raises:
         ConfigurationError: an argument is wrong, or a list of the policy names a source that the knowledge base or a
@@ -109,65 +135,100 @@ def create_rag_agent(
     """
     limits = choose_settings(RagBudget(), budget, "budget")
     rules = choose_settings(RagPolicy(), policy, "policy")
-    found, listed, there_are = _choose_retriever(retriever, knowledge_base, sources, rules, limits)
+    chosen = _choose_retriever(retriever, knowledge_base, sources, limits)
     if not isinstance(clarification, str) or not clarification.strip():
         raise ConfigurationError(f"clarification: a text that is not blank; given: {clarification!r:.80}")
     choose = partial(choose_proposer, model=model, budget=limits)
-    answering = partial(choose, "answerer", answerer, offline=offline.write_offline_answer)
+    answering = partial(choose, "answerer", answerer, offline=offline.write_offline_answer, instructions=instructions)
     return rag_pattern(
+        condenser=choose("condenser", condenser, prompt="rag_condense", offline=condense_offline_question),
         planner=choose("planner", planner, prompt="rag_plan", offline=offline.plan_offline_retrieval),
         answerer=answering(prompt="rag_answer"),
         marking_answerer=answering(prompt="rag_answer_marked"),
-        retriever=found,
+        retriever=chosen.retriever,
+        live=chosen.live,
         reranker=None if reranker is None else _choose_reranker(reranker),
-        policy=_fill_rag_policy(rules, listed, there_are),
+        policy=_fill_rag_policy(rules, chosen),
         budget=limits,
         clarification=clarification,
-    ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow)
+        guards=guards,
+        verifier=choose_verifier(verifier),
+    ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow, forks=forks)
 
 
 def rag_pattern(
     *,
+    condenser: Proposer,
     planner: Proposer,
     answerer: Proposer,
     marking_answerer: Proposer,
     retriever: Outside,
+    live: LiveSources | None,
     reranker: Outside | None,
     policy: RagPolicy,
     budget: RagBudget,
     clarification: str,
+    guards: Sequence[AnswerGuard] = (),
+    verifier: Proposer | None = None,
 ) -> Pattern[RagInput, RagContext, RagResult]:
     """Return the RAG agent's diagram."""
-    p = Pattern(RAG_REASONS, state=RagState, input=RagInput, output=RagResult, policy=policy, budget=budget)
-    p.entry("request_guard", nodes.run_request_guard_node, to="plan")
-    p.propose("plan", nodes.make_plan_node(planner), to="policy_guard")
-    p.guard("policy_guard", nodes.run_policy_guard_node, to="execution_guard", again="plan")
-    p.guard("execution_guard", nodes.run_execution_guard_node, to="retrieve", again="plan")
+    reasons = extend_catalogue(RAG_REASONS, guards, nodes.GUARDED_ANSWER.phase)
+    p = Pattern(reasons, state=RagState, input=RagInput, output=RagResult, policy=policy, budget=budget)
+    listed = () if live is None else LISTED
+    if live is None:
+        p.entry("request_guard", nodes.run_request_guard_node, to=["plan", "condense"])
+    else:
+        p.entry("request_guard", nodes.make_live_request_guard_node(live), to=["list_sources", "plan", "condense"])
+        p.act("list_sources", make_list_sources_node(live), to="sources_guard")
+        p.guard("sources_guard", nodes.run_sources_guard_node, to=["plan", "condense"])
+    p.propose("condense", nodes.make_condense_node(condenser), to="question_guard", later=True)
+    p.guard("question_guard", nodes.run_question_guard_node, to="plan", again="condense", later=True)
+    p.propose("plan", nodes.make_plan_node(planner, listed), to="policy_guard")
+    p.guard("policy_guard", nodes.make_policy_guard_node(listed), to="execution_guard", again="plan")
+    p.guard("execution_guard", nodes.make_execution_guard_node(listed), to="retrieve", again="plan")
     if reranker is None:
-        p.act("retrieve", nodes.make_retrieve_node(retriever), to="context_guard")
+        p.act("retrieve", nodes.make_retrieve_node(retriever, listed), to="context_guard")
         pack = nodes.make_context_guard_node(clarification)
     else:
-        p.act("retrieve", nodes.make_retrieve_node(retriever), to="candidates_guard")
+        p.act("retrieve", nodes.make_retrieve_node(retriever, listed), to="candidates_guard")
         p.guard("candidates_guard", nodes.run_candidates_guard_node, to="rerank")
         p.act("rerank", nodes.make_rerank_node(reranker), to="context_guard")
         pack = nodes.make_reranked_guard_node(clarification)
     p.guard("context_guard", pack, to=["generate", "clarified"])
     p.propose("generate", nodes.make_generate_node(answerer, marking_answerer), to="answer_guard")
-    judge = nodes.make_answer_guard_node(clarification)
-    p.guard("answer_guard", judge, to=["answered", "clarified"], again="generate")
+    declare_answer_guard(
+        p,
+        "answer_guard",
+        nodes.make_answer_guard_node(clarification),
+        nodes.GUARDED_ANSWER,
+        to=["answered", "clarified"],
+        again=["generate"],
+        guards=guards,
+        verifier=verifier,
+    )
     p.terminal("answered", nodes.run_answered_node)
     p.terminal("clarified", nodes.run_clarified_node)
     return p
 
 
+class _ChosenRetriever(NamedTuple):
+    """A retriever, and what is known of its sources."""
+
+    retriever: Outside
+    listed: tuple[str, ...] | None = None
+    """Those that lists hold which are left out; None where nobody knows."""
+    there_are: tuple[str, ...] | None = None
+    """All of them; None where nobody knows, or they come and go."""
+    live: LiveSources | None = None
+    """Of a live base, whose sources each run asks for."""
+
+
 def _choose_retriever(
     own: Outside | VectorStore | None,
-    base: str | Path | KnowledgeBase | None,
+    base: str | Path | AnyKnowledgeBase | None,
     sources: Sequence[str] | None,
-    policy: RagPolicy,
     budget: RagBudget,
-) -> tuple[Outside, tuple[str, ...] | None, tuple[str, ...] | None]:
-    """Return the retriever, the sources that lists hold which are left out, and all that it has; None if unknown."""
+) -> _ChosenRetriever:
     if own is not None and base is not None:
         raise ConfigurationError("retriever, knowledge_base: give one of them, not both")
     if own is None and sources is not None:
@@ -180,55 +241,44 @@ def _choose_retriever(
             if is_from_langchain(own)
             else validate_call_target("retriever", own)
         )
-        return retriever, known, known
+        return _ChosenRetriever(retriever, known, known)
     if base is None:
         demo = LexicalRetriever(demo_documents())
-        return demo, DEMO_SOURCES, demo.sources
-    if not isinstance(base, str | Path) or os.path.isfile(base):
+        return _ChosenRetriever(demo, DEMO_SOURCES, demo.sources)
+    if not isinstance(base, str | Path) or is_server_url(base) or os.path.isfile(base):
         index = _open_rag_index(base)
-        return index, _list_live_sources(index, policy), None
+        return _ChosenRetriever(index, live=LiveSources(index.list_sources, index.source_names()))
     loaded = LexicalRetriever(load_folder(base, max_chars=max(min(PASSAGE_CHARS, budget.max_context_chars), 1)))
-    return loaded, loaded.sources, loaded.sources
+    return _ChosenRetriever(loaded, loaded.sources, loaded.sources)
 
 
-def _open_rag_index(base: object) -> KnowledgeBase:
-    from guardgraph.knowledge.base import KnowledgeBase
+def _open_rag_index(base: object) -> AnyKnowledgeBase:
+    from guardgraph.knowledge.base import AnyKnowledgeBase, open_knowledge_base
 
     if isinstance(base, str | Path):
-        return KnowledgeBase(base)
-    if not isinstance(base, KnowledgeBase):
-        raise ConfigurationError(f"knowledge_base: a folder, a KnowledgeBase or its file; given: {base!r:.80}")
+        return open_knowledge_base(base)
+    if not isinstance(base, AnyKnowledgeBase):
+        raise ConfigurationError(
+            f"knowledge_base: a folder, a knowledge base, its file or its URL is required; given: {base!r:.80}"
+        )
     return base
-
-
-def _list_live_sources(index: KnowledgeBase, policy: RagPolicy) -> tuple[str, ...]:
-    """Return the sources that a live base has now, if one tenant's planner may be shown all their names.
-
-    Raises:
-        ConfigurationError: there are several tenants or no sources, and the policy leaves a list out.
-    """
-    tenants = index.tenants()
-    left_out = [name for name in RagPolicy.filled if policy.is_open(name)]
-    if left_out and len(tenants) != 1:
-        given = f"{len(tenants)} tenants, and a planner is shown the names" if tenants else "no documents yet"
-        raise ConfigurationError(f"policy: required with {index.path}, which has {given}: {' and '.join(left_out)}")
-    return index.source_names()
 
 
 def _choose_reranker(given: Outside | BaseDocumentCompressor) -> Outside:
     return LangChainReranker(given) if is_document_compressor(given) else validate_call_target("reranker", given)
 
 
-def _fill_rag_policy(
-    policy: RagPolicy, sources: tuple[str, ...] | None, there_are: tuple[str, ...] | None
-) -> RagPolicy:
+def _fill_rag_policy(policy: RagPolicy, chosen: _ChosenRetriever) -> RagPolicy:
+    """Return a policy whose lists name sources that there are; those that a live base's runs fill stay open."""
     left_out = [name for name in RagPolicy.filled if policy.is_open(name)]
-    if left_out and sources is None:
+    if chosen.live is not None:
+        return policy
+    if left_out and chosen.listed is None:
         raise ConfigurationError(
             f"sources: the names of what the retriever has are required, or a policy with {' and '.join(left_out)}"
         )
-    if there_are is not None:
+    if chosen.there_are is not None:
         policy.check_listed(
-            "policy", {name: partial(explain_unknown_name, names=there_are) for name in RagPolicy.filled}
+            "policy", {name: partial(explain_unknown_name, names=chosen.there_are) for name in RagPolicy.filled}
         )
-    return policy.model_copy(update=dict.fromkeys(left_out, sources))
+    return policy.model_copy(update=dict.fromkeys(left_out, chosen.listed))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from guardgraph.graphs.added import Verifier, choose_verifier, declare_answer_guard
 from guardgraph.graphs.grammar import Pattern
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.nodes import research as nodes
+from guardgraph.nodes.added import AnswerGuard, extend_catalogue
 from guardgraph.nodes.offline import research as offline
 from guardgraph.nodes.offline.research import take_offline_notes as offline_notes
 from guardgraph.state.recording import Recorder
@@ -41,6 +43,9 @@ def create_research_agent(
     search: Outside | VectorStore | None = None,
     reader: Outside | None = None,
     extractor: Outside | None = None,
+    instructions: str | None = None,
+    guards: Sequence[AnswerGuard] = (),
+    verifier: Verifier | None = None,
     policy: ResearchPolicy | None = None,
     budget: ResearchBudget | None = None,
     checkpointer: Any = None,
@@ -48,6 +53,7 @@ def create_research_agent(
     world: World | None = None,
     recorder: Recorder | None = None,
     shadow: Mapping[str, GuardedGraph] | None = None,
+    forks: bool = False,
 ) -> GuardedGraph[ResearchInput, ResearchContext, ResearchResult]:
     """Return the Research agent as a compiled LangGraph graph.
 
@@ -60,14 +66,24 @@ def create_research_agent(
         planner: replaces the planner; given ``{goal, request}``, it returns ``{steps}``.
         writer: replaces the writer; given ``{goal, question, notes, max_answer_chars}``, it returns
             ``{answer, citations}``.
-        search: replaces the search; given ``{query, max_results}``, it returns hits, each with a ``url``. A tool, a
-            retriever or a vector store of LangChain's is asked by a `LangChainSearch`.
+        search: replaces the search; given ``{query, max_results}``, it returns hits, each with a ``url``. One that says
+            ``takes_hosts = True`` is given the ``hosts`` on both lists too. A tool, a retriever or a vector store of
+            LangChain's is asked by a `LangChainSearch`.
         reader: replaces the reader; given ``{url, hosts, limits}``, it returns ``{title, published_at, body}``, and
             what else a page may have, or raises; a `ReadFailure` is one of the listed reasons why a page cannot be
             read. A tool of LangChain's, which is given the URL alone, may return the text alone, or documents.
         extractor: replaces the note extractor; given ``{goal, question, pages, max_notes}``, it returns notes
             ``{claim, quote, url, title, published_at}``. With a `reader` and no extractor, a model proposes the notes;
             where there is no model, they are the sentences that share most with the question.
+        instructions: tone, language and house rules, told to the models that write briefs, behind the prompt and
+            within its rules; guards decide as they do without. The offline rules and proposers of your own are not told
+            them.
+        guards: of your own, in their order, behind the answer guard; each sees the answer and its citations, with the
+            question and the notes that the writer saw.
+        verifier: who judges, behind every other check, whether its evidence bears out each note and each sentence, and
+            may only refuse: a chat model or its name, a cross-encoder of LangChain's, or a Runnable or function that is
+            given ``{claims: [{number, claim, evidence}]}`` and returns ``{claims: [{number, supported}]}``. None by
+            default.
         policy: the two domain lists and the checks.
         budget: the limits of one run; a request may hint at four of them.
         checkpointer: LangGraph's.
@@ -75,6 +91,7 @@ def create_research_agent(
         world: what the graph reaches outside through; the live one when None.
         recorder: who is given the recording of every run that ends.
         shadow: agents of this pattern by name, who judge every recorded run once more; see `Pattern.compile`.
+        forks: whether a client may go on from an earlier checkpoint, as a run of its own; see `Pattern.compile`.
 
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
@@ -83,13 +100,17 @@ def create_research_agent(
     choose = partial(choose_proposer, model=model, budget=limits)
     return research_pattern(
         planner=choose("planner", planner, prompt="research_plan", offline=offline.plan_offline_research),
-        writer=choose("writer", writer, prompt="research_answer", offline=offline.write_offline_brief),
+        writer=choose(
+            "writer", writer, prompt="research_answer", offline=offline.write_offline_brief, instructions=instructions
+        ),
         search=_choose_research_search(search),
         reader=_choose_page_reader(reader),
         extractor=_choose_note_extractor(extractor, choose, own_reader=reader is not None, by_model=model is not None),
         policy=choose_settings(ResearchPolicy(), policy, "policy"),
         budget=limits,
-    ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow)
+        guards=guards,
+        verifier=choose_verifier(verifier),
+    ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow, forks=forks)
 
 
 def research_pattern(
@@ -101,11 +122,12 @@ def research_pattern(
     extractor: Outside | Proposer,
     policy: ResearchPolicy,
     budget: ResearchBudget,
+    guards: Sequence[AnswerGuard] = (),
+    verifier: Proposer | None = None,
 ) -> Pattern[ResearchInput, ResearchContext, ResearchResult]:
     """Return the Research agent's diagram."""
-    p = Pattern(
-        RESEARCH_REASONS, state=ResearchState, input=ResearchInput, output=ResearchResult, policy=policy, budget=budget
-    )
+    reasons = extend_catalogue(RESEARCH_REASONS, guards, nodes.GUARDED_ANSWER.phase)
+    p = Pattern(reasons, state=ResearchState, input=ResearchInput, output=ResearchResult, policy=policy, budget=budget)
     p.entry("request_guard", nodes.run_request_guard_node, to="plan")
     p.propose("plan", nodes.make_plan_node(planner), to="plan_guard")
     p.guard("plan_guard", nodes.run_plan_guard_node, to="query_guard", again="plan")
@@ -116,16 +138,29 @@ def research_pattern(
     p.guard("source_guard", nodes.run_source_guard_node, to="read")
     p.act("read", nodes.make_read_node(reader), to="pages_guard")
     p.guard("pages_guard", nodes.run_pages_guard_node, to="extract")
+    verified = "synthesize" if verifier is None else "verify_notes"
     if isinstance(extractor, Proposer):
         p.propose("extract", nodes.make_propose_notes_node(extractor), to="notes_guard")
         p.guard("notes_guard", nodes.run_proposed_notes_guard_node, to="verify_guard", again="extract")
-        p.guard("verify_guard", nodes.run_verify_guard_node, to="synthesize", again="extract")
+        p.guard("verify_guard", nodes.run_verify_guard_node, to=verified, again="extract")
     else:
         p.act("extract", nodes.make_extract_node(extractor), to="notes_guard")
         p.guard("notes_guard", nodes.run_notes_guard_node, to="verify_guard")
-        p.guard("verify_guard", nodes.run_verify_guard_node, to="synthesize")
+        p.guard("verify_guard", nodes.run_verify_guard_node, to=verified)
+    if verifier is not None:
+        p.propose("verify_notes", nodes.make_verify_notes_node(verifier), to="note_support_guard")
+        p.guard("note_support_guard", nodes.run_note_support_guard_node, to="synthesize", again="verify_notes")
     p.propose("synthesize", nodes.make_synthesize_node(writer), to="answer_guard")
-    p.guard("answer_guard", nodes.run_answer_guard_node, to="answered", again="synthesize")
+    declare_answer_guard(
+        p,
+        "answer_guard",
+        nodes.run_answer_guard_node,
+        nodes.GUARDED_ANSWER,
+        to=["answered"],
+        again=["synthesize"],
+        guards=guards,
+        verifier=verifier,
+    )
     p.terminal("answered", nodes.run_answered_node)
     return p
 

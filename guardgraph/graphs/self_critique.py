@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from guardgraph.graphs.added import declare_answer_guard
 from guardgraph.graphs.grammar import Pattern
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.nodes import self_critique as nodes
+from guardgraph.nodes.added import AnswerGuard, extend_catalogue
 from guardgraph.nodes.offline import self_critique as offline
 from guardgraph.state.recording import Recorder
 from guardgraph.state.self_critique import (
@@ -33,6 +35,8 @@ def create_self_critique_agent(
     shortener: Outside | None = None,
     critic: Outside | None = None,
     reviser: Outside | None = None,
+    instructions: str | None = None,
+    guards: Sequence[AnswerGuard] = (),
     policy: SelfCritiquePolicy | None = None,
     budget: SelfCritiqueBudget | None = None,
     checkpointer: Any = None,
@@ -40,6 +44,7 @@ def create_self_critique_agent(
     world: World | None = None,
     recorder: Recorder | None = None,
     shadow: Mapping[str, GuardedGraph] | None = None,
+    forks: bool = False,
 ) -> GuardedGraph[SelfCritiqueInput, SelfCritiqueContext, SelfCritiqueResult]:
     """Return the Self-critique agent as a compiled LangGraph graph.
 
@@ -54,6 +59,11 @@ def create_self_critique_agent(
             critique ``{decision, severity, risks, required_changes, reason}``.
         reviser: replaces the reviser; given ``{goal, incident_context, draft, required_changes}``, it returns
             ``{revised_answer}``.
+        instructions: tone, language and house rules, told to every model behind its prompt and within its rules: to the
+            critic too, whose phrases go into the text; guards decide as they do without. The offline rules and
+            proposers of your own are not told them.
+        guards: of your own, in their order, behind the answer guard; each sees the text that is about to be
+            returned, with goal and incident.
         policy: the decisions and risks on the lists, and the checks.
         budget: the limits of one run.
         checkpointer: LangGraph's.
@@ -61,12 +71,13 @@ def create_self_critique_agent(
         world: what the graph reaches outside through; the live one when None.
         recorder: who is given the recording of every run that ends.
         shadow: agents of this pattern by name, who judge every recorded run once more; see `Pattern.compile`.
+        forks: whether a client may go on from an earlier checkpoint, as a run of its own; see `Pattern.compile`.
 
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
     """
     limits = choose_settings(SelfCritiqueBudget(), budget, "budget")
-    choose = partial(choose_proposer, model=model, budget=limits)
+    choose = partial(choose_proposer, model=model, budget=limits, instructions=instructions)
     return self_critique_pattern(
         drafter=choose("drafter", drafter, prompt="critique_draft", offline=offline.write_offline_draft),
         shortener=choose("shortener", shortener, prompt="critique_shorten", offline=offline.shorten_offline_draft),
@@ -77,7 +88,8 @@ def create_self_critique_agent(
         ),
         policy=choose_settings(SelfCritiquePolicy(), policy, "policy"),
         budget=limits,
-    ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow)
+        guards=guards,
+    ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow, forks=forks)
 
 
 def self_critique_pattern(
@@ -89,10 +101,11 @@ def self_critique_pattern(
     strict_reviser: Proposer,
     policy: SelfCritiquePolicy,
     budget: SelfCritiqueBudget,
+    guards: Sequence[AnswerGuard] = (),
 ) -> Pattern[SelfCritiqueInput, SelfCritiqueContext, SelfCritiqueResult]:
     """Return the Self-critique agent's diagram."""
     p = Pattern(
-        SELF_CRITIQUE_REASONS,
+        extend_catalogue(SELF_CRITIQUE_REASONS, guards, nodes.GUARDED_ANSWER.phase),
         state=SelfCritiqueState,
         input=SelfCritiqueInput,
         output=SelfCritiqueResult,
@@ -108,9 +121,12 @@ def self_critique_pattern(
     p.guard("critique_guard", nodes.run_critique_guard_node, to=decided, again="critique")
     p.guard("escalation_guard", nodes.run_escalation_guard_node, to=[])
     p.propose("revise", nodes.make_revise_node(reviser, strict_reviser), to="patch_guard")
-    p.guard("patch_guard", nodes.run_patch_guard_node, to=["final_guard", "revise", "repair"], again="revise")
+    patched = ["final_guard", "revise", "repair"]
+    p.guard("patch_guard", nodes.run_patch_guard_node, to=patched, again="revise", attempts=nodes.PATCH_ATTEMPTS)
     p.propose("repair", nodes.run_repair_node, to="patch_guard")
-    p.guard("final_guard", nodes.run_final_guard_node, to=["approved", "revised"])
+    declare_answer_guard(
+        p, "final_guard", nodes.run_final_guard_node, nodes.GUARDED_ANSWER, to=["approved", "revised"], guards=guards
+    )
     p.terminal("approved", nodes.run_approved_node)
     p.terminal("revised", nodes.run_revised_node)
     return p

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import islice
+from operator import attrgetter
 from typing import Final, NamedTuple
 
-from guardgraph.languages.sentences import find_paragraph_spans
+from guardgraph.languages.sentences import find_paragraph_spans, find_sentence_spans, unwrap_text_lines
 from guardgraph.plain.letters import is_unspaced_letter
 from guardgraph.plain.memory import remember_by_text
 
 _SAME = str.maketrans(
     dict.fromkeys("‘’‚‛‹›＇", "'") | dict.fromkeys("“”„‟«»＂", '"') | dict.fromkeys("‐‑‒–—―−﹘﹣－", "-")
 )
+
+_INNER = re.compile(r"(?<!\w)[\"`]|(?<!\d)[\"`](?!\w)")
+"""Double marks and backticks where words begin or end, behind no digit: those that are no inches."""
 
 _MARKS = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
@@ -34,14 +39,19 @@ _WORD = re.compile(rf"((?:(?<![^ (])[-+.](?=\d))?{_LETTER}++(?:(?:(?<=\d)[.,:/-]
 _ASCII_WORD = re.compile(r"((?:(?<![^ (])[-+.](?=\d))?\w++(?:(?:(?<=\d)[.,:/-](?=\d)|')\w++)*+)", re.ASCII)
 """The same in a text of ASCII characters alone."""
 
+_LEFT_OUT: Final = r"(?:\d\ds?|em|tis|twas|til|till|cause|cos|bout|round|n)\b"
+"""What an apostrophe stands before in place of letters: *'90s*, *'em*."""
+
 _QUOTED: Final = re.compile(
     r"[“„”]([^“„”]++)[“”]|«([^«»]++)»|»([^«»]++)«|‹([^‹›]++)›|›([^‹›]++)‹|「([^「」]++)」|『([^『』]++)』"
-    r"|[‘‚]((?:[^‘’]|(?<=\w)’(?=\w))++)[‘’](?!\w)"
+    rf"|[‘‚](?!{_LEFT_OUT}(?:[^‘’]|(?<=\w)’(?=\w))*[sxz]’(?!\w))((?:[^‘’]|(?<=\w)’(?=\w))++)[‘’](?!\w)"
     r"|(?<!\w)[\"＂](?=\S)([^\"＂]++)(?<=\S)[\"＂](?!\w)"
-    r"|(?<!\w)['＇](?=\S)((?:[^'＇]|(?<=\w)['＇](?=\w))++)(?<=\S)['＇](?!\w)"
+    rf"|(?<!\w)['＇](?=\S)(?!{_LEFT_OUT}(?:[^'＇]|(?<=\w)['＇](?=\w))*[sxz]['＇](?!\w))"
+    r"((?:[^'＇]|(?<=\w)['＇](?=\w))++)(?<=\S)['＇](?!\w)"
 )
 """What stands between quotation marks. Straight ones open where no word ends and close where none begins: they are no
-inches, and an apostrophe inside a word is none of them."""
+inches, and an apostrophe inside a word is none of them. Nor are the two of *the '90s and the workers' rights*: one
+stands for letters that are left out, and the other makes a possessive."""
 _MARK: Final = re.compile("[“„”«»‹›「『‘‚\"＂'＇]")
 """What opens a quote."""
 _PUNCTUATION: Final = ".,;:!?…。，！？ \t\n\u00a0\u202f"
@@ -74,13 +84,33 @@ def find_quotes(text: str) -> Iterator[Quote]:
                 yield Quote(*match.span(), quoted)
 
 
+def find_quoting_sentences(text: str) -> list[tuple[int, int]]:
+    """Return where a text's sentences begin and end, so that none ends inside a quote.
+
+    Lines that were only broken to a width go on. What has neither a letter nor a digit is no sentence.
+    """
+    quotes = list(find_quotes(text))
+    spans = list[tuple[int, int]]()
+    for start, end in find_sentence_spans(unwrap_text_lines(text)):
+        quoted = bisect_left(quotes, start, key=attrgetter("start")) - 1
+        if spans and quoted >= 0 and quotes[quoted].end > start:
+            spans[-1] = (spans[-1][0], end)
+        elif any(map(str.isalnum, text[start:end])):
+            spans.append((start, end))
+    return spans
+
+
 def _count_quoted_words(word: str) -> int:
     return max(sum(map(is_unspaced_letter, word)), any(map(str.isalnum, word)))
 
 
 def normalise_quote_text(text: str) -> str:
-    """Return a text with runs of white space as one blank, and typographic quote marks and dashes as plain ones."""
-    return " ".join((text if text.isascii() else text.translate(_SAME)).split())
+    """Return a text with runs of white space as one blank, quote marks as single ones, and dashes as plain ones.
+
+    What is quoted inside a quote stands between single marks where its source has double ones.
+    """
+    plain = " ".join((text if text.isascii() else text.translate(_SAME)).split())
+    return _INNER.sub("'", plain) if '"' in plain or "`" in plain else plain
 
 
 def is_quote_in_text(quote: str, text: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from guardgraph.plain.json import INPUT_DEPTH, JsonValue, excerpt_value, find_json_problem
+from guardgraph.state.run import ROLES, Turn
 
 LONGEST_QUESTION = 20_000
 """Characters of a question or a goal: some ten pages. Every word of it is looked up, and every fact read."""
@@ -57,6 +58,37 @@ def read_request_text(field: str, given: JsonValue) -> str:
     if len(given) > LONGEST_QUESTION:
         raise build_request_stop(field, given, f"a text of at most {LONGEST_QUESTION} characters")
     return given.strip()
+
+
+def parse_history(given: JsonValue) -> list[Turn]:
+    """Return the turns of the conversation before a question or a task; None is none, and blank turns are left out.
+
+    Raises:
+        Stop: ``invalid_request:history`` for what is no list of ``{"role", "content"}``, and the places in it.
+    """
+    if given is None:
+        return []
+    if not isinstance(given, list):
+        raise build_request_stop("history", given, "a list of turns {role, content}")
+    turns = [parse_history_turn(f"history.{place}", item) for place, item in enumerate(given)]
+    return [turn for turn in turns if turn["content"]]
+
+
+def parse_history_turn(place: str, given: JsonValue) -> Turn:
+    """Parse a turn of a conversation.
+
+    Raises:
+        Stop: ``invalid_request:<place>``, or a field of it.
+    """
+    if not isinstance(given, dict):
+        raise build_request_stop(place, given, "an object {role, content}")
+    role: Any = given.get("role")
+    content = given.get("content")
+    if role not in ROLES:
+        raise build_request_stop(f"{place}.role", role, " or ".join(ROLES))
+    if not isinstance(content, str):
+        raise build_request_stop(f"{place}.content", content, "a text")
+    return Turn(role=role, content=content.strip())
 
 
 def check_request_depth(field: str, given: JsonValue) -> None:

@@ -1,1 +1,1 @@
-"""Knowledge bases on disk: documents are taken in, searched by those who may read them, and kept up to date."""
+"""Knowledge bases, in a file or PostgreSQL: documents are taken in, searched by their readers, and kept up to date."""

@@ -1,22 +1,24 @@
-"""A knowledge base on disk: what users hold."""
+"""A knowledge base, in a file or on a server: what users hold."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import ValidationError
 
-from guardgraph.knowledge.checking import CheckedBase, check_file, rebuild_file
+from guardgraph.knowledge.checking.checked import CheckedBase, check_file, rebuild_file
 from guardgraph.knowledge.index import Index
+from guardgraph.knowledge.indexes import AnyIndex
 from guardgraph.knowledge.ingest.adding import add_folder
-from guardgraph.knowledge.ingest.collection import Collection
+from guardgraph.knowledge.ingest.collection import Collection, Report
 from guardgraph.knowledge.ingest.folder import find_folder_documents
 from guardgraph.knowledge.ingest.given import GIVEN, add_given_documents
-from guardgraph.knowledge.ingest.report import Report
 from guardgraph.knowledge.ingest.rules import read_access_list
 from guardgraph.plain.errors import ConfigurationError, StoreError, make_configuration_error
+from guardgraph.plain.files import is_server_url
 from guardgraph.plain.json import JsonObject, find_json_problem
 from guardgraph.state.context import Caller
 from guardgraph.state.tightening import explain_unknown_name
@@ -27,43 +29,16 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
 
-class KnowledgeBase:
-    """Documents of tenants in one SQLite file, searched by those who may read them, while they change.
+class AnyKnowledgeBase(ABC):
+    """Documents of tenants, searched by those who may read them, while they change; in a file or on a server.
 
     The order of what is found, and each score, are those of `LexicalRetriever` over what the caller may read. It is a
     retriever, too: call it with ``{"query", "sources", "top_k"}`` and, of a run that has one, the ``"caller"``.
-
-    Args:
-        path: the file; it is made when it is not there, readable by its owner only.
-        embedding: LangChain's, by whose vectors what words find is ordered anew; its name and the size of its vectors
-            are in the file, and another one is refused. None for words only. Needs the extra ``kb``.
-        min_similarity: the cosine, 0 to 1, from which on a vector finds what no word does; its score is the cosine
-            then. None for never: how near a vector is says nothing of relevance.
-
-    Raises:
-        ConfigurationError: the file is no knowledge base of this version, or cannot be made.
-        StoreError: it cannot be read.
     """
 
-    def __init__(
-        self, path: str | Path, *, embedding: Embeddings | None = None, min_similarity: float | None = None
-    ) -> None:
-        if not isinstance(path, str | Path) or not str(path).strip():
-            raise ConfigurationError(f"knowledge base: the path of a file is required; given: {path!r}")
-        self.path = Path(path)
-        if min_similarity is not None and not _is_score_share(min_similarity):
-            raise ConfigurationError(
-                f"min_similarity: a number in 0..1 is required, or None; given: {min_similarity!r:.80}"
-            )
-        self._opened_with = (self.path, embedding, min_similarity)
-        self.index = Index(self.path, embedding=embedding, min_similarity=min_similarity)
-        self.index.check_embedding()  # a file that is none is refused at once
-
-    def __repr__(self) -> str:
-        return f"KnowledgeBase({str(self.path)!r})"
-
-    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return _open_knowledge_file, self._opened_with
+    index: AnyIndex
+    shown: str
+    """How messages call it."""
 
     def __enter__(self) -> Self:
         return self
@@ -72,7 +47,7 @@ class KnowledgeBase:
         self.close()
 
     def close(self) -> None:
-        """Close the file; it is opened again when it is needed."""
+        """Close what is open; it is opened again when it is needed."""
         self.index.close()
 
     def add(
@@ -116,6 +91,7 @@ class KnowledgeBase:
         _check_collection_name("tenant", tenant)
         _check_collection_name("name", name)
         self.index.check_embedding(to_write=True)
+        tenant = self.index.spell_tenant(tenant)
         allowed = None if readers is None else _read_collection_readers(readers)
         prefix = "" if name is None else f"{name}/"
         if isinstance(documents, str | Path):
@@ -134,7 +110,7 @@ class KnowledgeBase:
         return add_given_documents(documents, into, readers=allowed or (), prefix=prefix, whole=is_whole, prune=prune)
 
     def remove(self, name: str, *, tenant: str | None = None) -> int:
-        """Take the documents of a collection out.
+        """Take the documents of a collection out, all of them in one transaction.
 
         Returns:
             How many there were.
@@ -146,16 +122,13 @@ class KnowledgeBase:
         _check_collection_name("tenant", tenant)
         if not isinstance(name, str):
             raise ConfigurationError(f"name: the name of a collection is required; given: {name!r:.80}")
-        listed = self.index.listed(tenant, name)
-        if not listed:
-            there_are = [of for whose, of in self.index.collections() if whose == tenant]
-            if (unknown := explain_unknown_name(name, there_are)) is not None:
-                raise ConfigurationError(f"name: {unknown}")
-            raise StoreError(
-                f"{self.path}: the documents of {name!r:.80} are missing; `guardgraph kb check` tells more"
-            )
-        self.index.drop(tenant, listed)
-        return len(listed)
+        tenant = self.index.spell_tenant(tenant)
+        if removed := self.index.drop_collection(tenant, name):
+            return removed
+        there_are = [of for whose, of in self.index.collections() if whose == tenant]
+        if (unknown := explain_unknown_name(name, there_are)) is not None:
+            raise ConfigurationError(f"name: {unknown}")
+        raise StoreError(f"{self.shown}: the documents of {name!r:.80} are missing; `guardgraph kb check` tells more")
 
     def search(
         self, query: str, *, caller: Caller | Mapping[str, Any] | None = None, top_k: int = 4
@@ -189,6 +162,74 @@ class KnowledgeBase:
         """
         query, sources, top_k = SearchRequest.of(request)
         return self.index.search(query, sources=sources, caller=_read_asking_caller(request.get("caller")), top_k=top_k)
+
+    @abstractmethod
+    def check(self) -> CheckedBase:
+        """Check whether each row and all that is counted are what was put in; nothing is changed.
+
+        Raises:
+            StoreError: it cannot be read.
+        """
+
+    def tenants(self) -> list[str | None]:
+        """Return the tenants that have documents, None first where documents have none."""
+        return self.index.tenants()
+
+    def list_sources(self, request: JsonObject) -> list[str]:
+        """Return the names of the sources of which a caller may read something, sorted.
+
+        Args:
+            request: ``{"caller": {"tenant", "user", "groups"}}``; without it, somebody of whom nothing is known.
+
+        Raises:
+            ConfigurationError: the caller is wrong.
+            StoreError: the file cannot be read.
+        """
+        return self.index.readable_sources(_read_asking_caller(request.get("caller")))
+
+    def source_names(self) -> tuple[str, ...]:
+        """Return the names of the sources of all documents, whoever may read them, sorted."""
+        return self.index.source_names()
+
+
+class KnowledgeBase(AnyKnowledgeBase):
+    """Documents of tenants in one SQLite file, searched by those who may read them, while they change.
+
+    The order of what is found, and each score, are those of `LexicalRetriever` over what the caller may read. It is a
+    retriever, too: call it with ``{"query", "sources", "top_k"}`` and, of a run that has one, the ``"caller"``.
+
+    Args:
+        path: the file; it is made when it is not there, readable by its owner only.
+        embedding: LangChain's, by whose vectors what words find is ordered anew; its name and the size of its vectors
+            are in the file, and another one is refused. None for words only. Needs the extra ``kb``.
+        min_similarity: the cosine, 0 to 1, from which on a vector finds what no word does; its score is the cosine
+            then. None for never: how near a vector is says nothing of relevance.
+
+    Raises:
+        ConfigurationError: the file is no knowledge base of this version, or cannot be made.
+        StoreError: it cannot be read.
+    """
+
+    def __init__(
+        self, path: str | Path, *, embedding: Embeddings | None = None, min_similarity: float | None = None
+    ) -> None:
+        if not isinstance(path, str | Path) or not str(path).strip():
+            raise ConfigurationError(f"knowledge base: the path of a file is required; given: {path!r}")
+        self.path = Path(path)
+        if min_similarity is not None and not _is_score_share(min_similarity):
+            raise ConfigurationError(
+                f"min_similarity: a number in 0..1 is required, or None; given: {min_similarity!r:.80}"
+            )
+        self._opened_with = (self.path, embedding, min_similarity)
+        self.shown = str(self.path)
+        self.index: Index = Index(self.path, embedding=embedding, min_similarity=min_similarity)
+        self.index.check_embedding()  # a file that is none is refused at once
+
+    def __repr__(self) -> str:
+        return f"KnowledgeBase({str(self.path)!r})"
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return _open_knowledge_file, self._opened_with
 
     def check(self, *, repair: bool = False) -> CheckedBase:
         """Check whether the file, each row and all that is counted are what was put in.
@@ -224,13 +265,76 @@ class KnowledgeBase:
         """
         return rebuild_file(self.path, self.index.embedder)
 
-    def tenants(self) -> list[str | None]:
-        """Return the tenants that have documents, None first where documents have none."""
-        return self.index.tenants()
 
-    def source_names(self) -> tuple[str, ...]:
-        """Return the names of the sources of all documents, sorted."""
-        return self.index.source_names()
+class PostgresKnowledgeBase(AnyKnowledgeBase):
+    """Documents of tenants in a database of PostgreSQL, searched from many machines by those who may read them.
+
+    It is what `KnowledgeBase` is, with the same scores. Row security keeps a search to what its caller may read, so the
+    role is one that it holds: a member of ``guardgraph_reader``, or of ``guardgraph_writer`` to put documents in;
+    ``guardgraph kb init URL`` makes both. It needs the extra ``postgres``.
+
+    Args:
+        url: ``postgresql://USER:PASSWORD@HOST/DATABASE``.
+        embedding: None; it keeps no vectors in this version.
+
+    Raises:
+        ConfigurationError: the URL, the server, the database or the role is none that can be used.
+        StoreError: it cannot be read.
+    """
+
+    def __init__(self, url: str, *, embedding: Embeddings | None = None) -> None:
+        from guardgraph.knowledge.postgres.index import PostgresIndex
+
+        if embedding is not None:
+            raise ConfigurationError(
+                "embedding: a knowledge base in PostgreSQL keeps words only in this version; None is required"
+            )
+        self._url = url
+        self.index: PostgresIndex = PostgresIndex(url)
+        self.shown = self.index.server.shown
+        self.index.check_embedding()  # a server or a role that is none is refused at once
+
+    def __repr__(self) -> str:
+        return f"PostgresKnowledgeBase({self.shown!r})"
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return PostgresKnowledgeBase, (self._url,)
+
+    def check(self) -> CheckedBase:
+        """Check whether each row and all that is counted are what was put in; nothing is changed.
+
+        Raises:
+            ConfigurationError: the role is no member of ``guardgraph_writer``.
+            StoreError: it cannot be read.
+        """
+        return self.index.check()
+
+
+def open_knowledge_base(given: str | Path) -> AnyKnowledgeBase:
+    """Open the knowledge base of a file or of a URL.
+
+    Raises:
+        ConfigurationError: it is none.
+        StoreError: it cannot be read.
+    """
+    return PostgresKnowledgeBase(str(given)) if is_server_url(given) else KnowledgeBase(given)
+
+
+def make_server_base(url: str) -> bool:
+    """Make an empty knowledge base in a database, and its two roles; say whether there was none.
+
+    Args:
+        url: of the database, as a role that may make schemas and roles; it owns the tables, and reads nothing by them.
+
+    Raises:
+        ConfigurationError: the URL or the server is none, the role may not, or another version made what is there.
+    """
+    from guardgraph.knowledge.postgres.schema import make_database
+    from guardgraph.knowledge.postgres.server import Server
+
+    server = Server(url)
+    with server.making() as connection:
+        return make_database(connection, server.shown)
 
 
 def _open_knowledge_file(path: Path, embedding: Embeddings | None, min_similarity: float | None) -> KnowledgeBase:

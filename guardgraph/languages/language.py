@@ -1,4 +1,4 @@
-"""In which language a text is, and the words that stand in every text: stop words, function words, negations."""
+"""In which language a text is, and words of a language: stop words, function words, negations, what is lower case."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Final
 
 from guardgraph.languages.tables import load_language_table
@@ -121,6 +122,35 @@ DENYING_LANGUAGES: Final = frozenset(_NEGATIONS)
 """The languages whose negations are known, as ISO 639-1 codes."""
 
 
+LISTED_LANGUAGES: Final = ("en",)
+"""Languages of which the words are kept, as ISO 639-1 codes."""
+
+_WORDS: Final = Path(__file__).parent / "data"
+_HEAD: Final = 2
+"""Letters by which the words of a file are put together, a line for each; "-" stands for these letters alone."""
+
+
+def is_lowercase_word(word: str, language: str) -> bool:
+    """Say whether a language has a word in lower case, as a list of 65,000 (English) has it.
+
+    Args:
+        word: in any case.
+        language: one of `LISTED_LANGUAGES`; another one has no words.
+    """
+    lower = word.lower()
+    rest = lower[_HEAD:] or "-"
+    return len(lower) >= _HEAD and f" {rest} " in _load_words_by_head(language).get(lower[:_HEAD], "")
+
+
+@cache
+def _load_words_by_head(language: str) -> Mapping[str, str]:
+    """Read the words as one text for each head: as objects of their own they would take ten times the memory."""
+    if language not in LISTED_LANGUAGES:
+        return {}
+    lines = (_WORDS / f"words_{language}.txt").read_text("ascii").splitlines()
+    return {line[:_HEAD]: f"{line[_HEAD:]} " for line in lines}
+
+
 @cache
 def load_negations() -> frozenset[str]:
     """Return the negations of all languages where they are known, case folded: a text may be in several."""
@@ -145,6 +175,9 @@ _LANGUAGES: Final = {
     "HANGUL": ("ko",),
 }
 """Languages by the first word of the Unicode names of their letters (kana: either of Japan's)."""
+
+DETECTED_LANGUAGES: Final = tuple(sorted(language for of_script in _LANGUAGES.values() for language in of_script))
+"""All that a text may tell."""
 
 _KANA: Final = frozenset({"HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"})
 

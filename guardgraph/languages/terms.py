@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import groupby
 from typing import Final
 
 from guardgraph.languages.language import detect_language, load_function_words
@@ -81,7 +81,8 @@ def read_terms(text: str, language: str = "") -> list[str]:
 
     Letters with their marks, and digits, make a word (so `on-call` is two and `P1` one), numbers keep their
     points (`99.95`), case and compatibility forms are unified. In scripts without blanks, and in Korean, which
-    joins its particles to words, each pair of letters that follow each other is one (Lee and Ahn 1996). Function
+    joins its particles to words, each pair of letters that follow each other is one (Lee and Ahn 1996), in Thai and
+    its like, whose letters are sounds, each three; in Vietnamese each two syllables that follow each other. Function
     words are dropped, and what is left is stemmed (Porter, Snowball, 2001, https://snowballstem.org):
     `refunds` and `refunded` are both `refund`; an English noun is read as its verb, `response` as `respond`.
 
@@ -93,16 +94,25 @@ def read_terms(text: str, language: str = "") -> list[str]:
     return stem_words(list_content_words(text, language), language)
 
 
-def list_content_words(text: str, language: str = "") -> list[str]:
+def list_content_words(text: str, language: str = "", *, beside: str = "") -> list[str]:
     """Name the words that carry a text's meaning: lower case, else as spelled; in order, repetitions kept.
 
     Args:
         text: what is read.
         language: an ISO 639-1 code; by default the one that the text tells, or else English.
+        beside: a language whose function words are left out too.
     """
     language = language or detect_language(text) or DEFAULT_LANGUAGE
-    left_out = _load_left_out_words(language)
-    return [word for word in _split_term_words(text, _load_word_cuts(language)) if word not in left_out]
+    left_out = _load_left_out_words(language) | (_load_left_out_words(beside) if beside else frozenset())
+    words = _split_term_words(text, _load_word_cuts(language))
+    if language not in _SYLLABIC:
+        return [word for word in words if word not in left_out]
+    runs = (list(run) for is_left_out, run in groupby(words, key=left_out.__contains__) if not is_left_out)
+    return [term for run in runs for term in _join_neighbours(run, _SIGNS_TOGETHER, " ")]
+
+
+_SYLLABIC: Final = frozenset({"vi"})
+"""Languages that put a blank between syllables: most of their words are two."""
 
 
 def stem_words(words: Iterable[str], language: str) -> list[str]:
@@ -126,6 +136,31 @@ def list_word_beginnings(words: Iterable[str]) -> list[str]:
 def is_name_word(word: str) -> bool:
     """Say whether a word has digits: it is a name then, and stays whole."""
     return not word.isalpha() and any(map(str.isdecimal, word))
+
+
+def find_nearest_texts(
+    said: Iterable[str],
+    texts: Sequence[str],
+    *,
+    language: str,
+    terms: Callable[[str, str], Collection[str]] = read_terms,
+) -> list[list[int]]:
+    """Return for each sentence the places of the texts that share the most of its words, none where none shares any.
+
+    Args:
+        said: sentences.
+        texts: what they may rest on.
+        language: an ISO 639-1 code.
+        terms: reads a text in a language as terms.
+    """
+    read = [frozenset(terms(text, language)) for text in texts]
+    found = list[list[int]]()
+    for sentence in said:
+        words = frozenset(terms(sentence, language))
+        shared = [len(words & each) for each in read]
+        most = max(shared, default=0)
+        found.append([at for at, count in enumerate(shared) if count == most > 0])
+    return found
 
 
 @cache
@@ -163,14 +198,15 @@ def _split_words_of_any_script(plain: str, cuts: frozenset[str]) -> Iterator[str
 
 def _split_unspaced_words(run: str, kinds: str, cuts: frozenset[str]) -> Iterator[str]:
     letters = [run[match.start() : match.end()] for match in _UNSPACED_LETTER.finditer(kinds)]
+    together = _SOUNDS_TOGETHER if _is_sound_letter(letters[0][0]) else _SIGNS_TOGETHER
     begin = at = 0
     while at < len(letters):
         length = _find_word_cut(letters, at, cuts)
         if length:
-            yield from _pair_letters(letters[begin:at])
+            yield from _join_neighbours(letters[begin:at], together)
             begin = at + length
         at += length or 1
-    yield from _pair_letters(letters[begin:])
+    yield from _join_neighbours(letters[begin:], together)
 
 
 _LONGEST_CUT: Final = 4
@@ -182,10 +218,25 @@ def _find_word_cut(letters: Sequence[str], at: int, cuts: frozenset[str]) -> int
     return next((length for length in lengths if "".join(letters[at : at + length]) in cuts), 0)
 
 
-def _pair_letters(letters: Sequence[str]) -> Iterator[str]:
-    if len(letters) == 1:
-        yield letters[0]
-    yield from (first + second for first, second in pairwise(letters))
+_SIGNS_TOGETHER: Final = 2
+_SOUNDS_TOGETHER: Final = 3
+"""Letters that follow each other and make a term: signs of a syllable or a word each, and letters of a sound each, of
+which every text has most pairs."""
+
+
+def _join_neighbours(parts: Sequence[str], together: int, sign: str = "") -> Iterator[str]:
+    """Yield each so many parts that follow each other as one; fewer are one."""
+    if parts:
+        yield from (sign.join(parts[at : at + together]) for at in range(max(len(parts) - together, 0) + 1))
+
+
+@cache
+def _is_sound_letter(letter: str) -> bool:
+    return unicodedata.name(letter, "").partition(" ")[0] in _SOUND_SCRIPTS
+
+
+_SOUND_SCRIPTS: Final = frozenset({"THAI", "LAO", "KHMER", "MYANMAR"})
+"""Scripts without blanks whose letters are sounds."""
 
 
 class _Kinds(dict[int, str]):
@@ -210,7 +261,7 @@ def _find_script_kind(letter: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def _stem_word(word: str, language: str) -> str:
-    if is_name_word(word):
+    if is_name_word(word) or language in _SYLLABIC:
         return word
     if language not in _STEMMERS:
         return word[:_UNSTEMMED_LETTERS]

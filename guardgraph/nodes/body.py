@@ -17,12 +17,15 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
+from langchain_core.runnables import Runnable
+
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.errors import GrammarError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.context import Caller
 from guardgraph.state.settings import BudgetT, PolicyT
 from guardgraph.world.call import Call
+from guardgraph.world.proposers import Proposer
 
 Rounds: TypeAlias = int | Literal["any"]
 """How often a visit may yield calls: a number from 1 on, or any."""
@@ -72,6 +75,8 @@ class Pass(NamedTuple):
     """The next node; needed when the guard has more than one way on."""
     steps: tuple[Step, ...] = ()
     """The steps that this guard completes."""
+    asked: Mapping[str, Any] | None = None
+    """What the run was asked, for the result's ``asked_question``; what the last guard says of it holds."""
 
 
 class PartialRefusal(Stop):
@@ -113,6 +118,10 @@ class Declares:
     """Of an act node: the tools, by their names in the catalogue, by which it changes something outside."""
     rounds: Rounds | None = None
     """Of an act node: how often a visit may yield calls, 1 where nothing is said."""
+    calls: tuple[Any, ...] | None = None
+    """Whom it may call: of a propose node the proposers themselves, of an act node names of the pattern's tools."""
+    behind: tuple[str, ...] | None = None
+    """Of an act node: the guards that stand on every way to it, and on every way back to it."""
     later: tuple[str, ...] | None = None
     """Of the channels that it reads, those that it reads since there were recordings of it without them."""
     later_writes: tuple[str, ...] | None = None
@@ -127,6 +136,8 @@ def declares(
     stops: Sequence[str] | None = None,
     effects: Sequence[str] | None = None,
     rounds: Rounds | None = None,
+    calls: Sequence[Any] | None = None,
+    behind: Sequence[str] | None = None,
     later: Sequence[str] | None = None,
     later_writes: Sequence[str] | None = None,
 ) -> Callable[[BodyT], BodyT]:
@@ -141,6 +152,11 @@ def declares(
             for these may it yield a `Call` with ``effect="write"``.
         rounds: of an act node, how often a visit may yield calls, ``"any"`` for no bound: what a call brought, nobody
             has judged, and from the second round on it can reach the request of the next. Not for a node that writes.
+        calls: whom it may call, and nobody else: of a propose node each `Proposer`, Runnable or function itself. A
+            model that is named by a text is then opened before a run begins, and at its first call where its node does
+            not declare it. Of an act node names of the pattern's `tools`.
+        behind: of an act node, the guards that stand on every way to it, from the beginning of a run and from the node
+            itself; `verify` proves it.
         later: of the channels in `reads`, those that were added when there were recordings without them: they are no
             part of the pattern's fingerprint, so what was recorded before is still of the same pattern.
         later_writes: likewise of what is in `writes`; what an ok ending writes since then is later of every ending.
@@ -152,18 +168,19 @@ def declares(
         GrammarError: a field is no list of names, or the body is no function or declared already.
     """
     given = {"reads": reads, "writes": writes, "stops": stops, "effects": effects}
-    given |= {"later": later, "later_writes": later_writes}
+    given |= {"behind": behind, "later": later, "later_writes": later_writes}
     names = {field: check_declared_names(f"declares, {field}", value) for field, value in given.items()}
-    said = Declares(phase, **names, rounds=check_declared_rounds("declares, rounds", rounds))
+    called = check_declared_calls("declares, calls", calls)
+    said = Declares(phase, **names, rounds=check_declared_rounds("declares, rounds", rounds), calls=called)
 
     def declare_body(body: BodyT) -> BodyT:
-        called = getattr(body, "__qualname__", type(body).__name__)
+        title = getattr(body, "__qualname__", type(body).__name__)
         if (before := read_body_declaration(body)) != Declares():
-            raise GrammarError(f"declares: once for a body; {called} has {before}")
+            raise GrammarError(f"declares: once for a body; {title} has {before}")
         try:
             setattr(body, _SLOT, said)
         except AttributeError:
-            raise GrammarError(f"declares: a function is required; given: {called}") from None
+            raise GrammarError(f"declares: a function is required; given: {title}") from None
         return body
 
     return declare_body
@@ -184,6 +201,20 @@ def check_declared_names(where: str, given: Sequence[str] | None) -> tuple[str, 
     if isinstance(given, str) or not isinstance(given, Iterable | None):
         raise GrammarError(f"{where}: a list of names is required; given: {given!r:.80}")
     return None if given is None else tuple(given)
+
+
+def check_declared_calls(where: str, given: Sequence[Any] | None) -> tuple[Any, ...] | None:
+    """Return whom a body may call as a tuple, None for None.
+
+    Raises:
+        GrammarError: it is no list, or an item is neither a proposer nor a name.
+    """
+    if given is None:
+        return None
+    is_list = isinstance(given, list | tuple)
+    if not is_list or not all(isinstance(item, str | Proposer | Runnable) or callable(item) for item in given):
+        raise GrammarError(f"{where}: a list of proposers, or of names of tools, is required; given: {given!r:.80}")
+    return tuple(given)
 
 
 def check_declared_rounds(where: str, given: Rounds | None) -> Rounds | None:

@@ -1,6 +1,6 @@
 """The RAG agent's nodes, in the order of its diagram.
 
-The request, the intent, the retrieval, the reranking, the answer, and the request for clarification.
+The request, its follow-ups, the intent, the retrieval, the reranking, the answer, and the request for clarification.
 """
 
 from __future__ import annotations
@@ -11,11 +11,20 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from guardgraph.guards import rag as guards
+from guardgraph.guards import removal
 from guardgraph.guards.proposals import Proposal, check_proposed_text, found, proposal, proposed_object
 from guardgraph.guards.stop import Stop, evidence
+from guardgraph.guards.support import Claim, list_answer_claims
 from guardgraph.guards.turned import check_turned_sentences
 from guardgraph.languages.terms import read_terms
-from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
+from guardgraph.nodes.added import GuardedAnswer
+from guardgraph.nodes.body import Body, PartialRefusal, Pass, Run, Step, Steps, declares
+from guardgraph.nodes.rag_sources import (
+    LiveSources,
+    check_sources_switched_on,
+    describe_asking_caller,
+    read_source_lists,
+)
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.rag import (
@@ -24,52 +33,122 @@ from guardgraph.state.rag import (
     Clarification,
     ClarifyReason,
     Found,
-    Intent,
     Passage,
     RagBudget,
     RagPolicy,
     RagState,
+    RagTask,
     Retrieval,
     RetrievalRequest,
     SpansBy,
 )
+from guardgraph.state.run import AskedQuestion, RemovedText
 from guardgraph.world.call import Call, Outside
 from guardgraph.world.proposers import Proposer
 
 RagRun = Run[RagPolicy, RagBudget]
 
 
-@declares(writes=["task"])
+@declares(writes=["task"], later=["given_history"])
 def run_request_guard_node(state: JsonObject, run: RagRun) -> Pass:
-    """Parse the input."""
-    return Pass({"task": guards.parse_rag_request(state.get("question"))})
+    """Parse the input; a question that follows a conversation is rewritten first."""
+    task, asked = _parse_run_task(state, run)
+    return Pass({"task": task}, _name_planning_node(task), asked=asked)
 
 
-def list_usable_sources(intent: Intent, run: RagRun) -> list[str]:
+def _parse_run_task(state: JsonObject, run: RagRun) -> tuple[RagTask, AskedQuestion]:
+    budget = run.budget
+    task = guards.parse_rag_request(
+        state.get("question"),
+        state.get("given_history"),
+        max_turns=budget.max_history_turns,
+        max_chars=budget.max_history_chars,
+    )
+    return task, AskedQuestion(own=task["question"])
+
+
+def _name_planning_node(task: RagTask) -> str:
+    return "condense" if "history" in task else "plan"
+
+
+def make_live_request_guard_node(live: LiveSources) -> Body:
+    """Parse the input, and have the sources listed.
+
+    What was recorded before sources were listed goes on to the plan, as it did, with the sources that the base has.
+    """
+
+    @declares(writes=["task", "accepted_sources"], later=["given_history"])
+    def run_live_request_guard_node(state: JsonObject, run: RagRun) -> Pass:
+        task, asked = _parse_run_task(state, run)
+        if run.policy_of("list_sources") is not None:
+            return Pass({"task": task}, "list_sources", asked=asked)
+        named = {*live.names, *run.policy.allowed_sources_policy, *run.policy.allowed_sources_execution}
+        return Pass({"task": task, "accepted_sources": sorted(named)}, _name_planning_node(task), asked=asked)
+
+    return run_live_request_guard_node
+
+
+@declares(phase="retrieve", reads=["task", "found_sources"], writes=["accepted_sources"], stops=["tool"])
+def run_sources_guard_node(state: RagState, run: RagRun) -> Pass:
+    """Hold what a knowledge base listed against what names of sources are."""
+    sources = guards.parse_source_names(found(state["found_sources"], "retrieve"))
+    return Pass({"accepted_sources": sources}, _name_planning_node(state["task"]))
+
+
+def make_condense_node(condenser: Proposer) -> Body:
+    """Ask for a question that is understood without the conversation before it."""
+
+    @declares(phase="condense", reads=["task"], writes=["proposed_question"], calls=[condenser])
+    def run_condense_node(state: RagState, run: RagRun) -> Steps:
+        task = state["task"]
+        outcome = yield condenser.call({"question": task["question"], "history": [*map(dict, task["history"])]})
+        return {"proposed_question": outcome.packed()}
+
+    return run_condense_node
+
+
+@declares(phase="condense", reads=["task", "proposed_question"], writes=["task"], stops=["llm", "invalid_question"])
+def run_question_guard_node(state: RagState, run: RagRun) -> Pass:
+    """Hold the standalone question against the conversation."""
+    given = proposed_object(state["proposed_question"])
+    check_proposed_text(given.value, "question")
+    task, text = state["task"], given.value["question"].strip()
+    with evidence(details={"question": excerpt_value(text)}):
+        guards.check_standalone_question(text, task=task, policy=run.policy)
+    trace = {"phase": "condense", "turns": len(task["history"]), "turns_left_out": task.get("turns_left_out", 0)}
+    history = {"action": "condense_question", "question": task["question"], "standalone_question": text}
+    asked = AskedQuestion(own=task["question"], standalone=text)
+    return Pass({"task": {**task, "standalone": text}}, steps=(Step(trace, {**history, **given.about}),), asked=asked)
+
+
+def list_usable_sources(state: RagState, run: RagRun) -> list[str]:
     """Return the sources that an intent may read at this moment; the lists may have changed since it was judged."""
+    intent, lists = state["accepted_intent"], read_source_lists(state, run)
     with evidence(intent=intent):
         return guards.check_intent_execution(
-            intent,
-            policy=run.policy.allowed_sources_policy,
-            execution=run.policy.allowed_sources_execution,
-            max_query_chars=run.budget.max_query_chars,
+            intent, policy=lists.policy, execution=lists.execution, max_query_chars=run.budget.max_query_chars
         )
 
 
 def check_context_chunks(chunks: list[Candidate], run: RagRun) -> None:
     """Stop a run that holds a chunk which whoever asks now may not read, or of a source that has been switched off."""
     guards.check_candidate_access(chunks, caller=run.caller, required=run.policy.require_access)
-    allowed = set(run.policy.allowed_sources_policy) & set(run.policy.allowed_sources_execution)
-    guards.check_allowed_sources({chunk["source"] for chunk in chunks}, allowed=allowed)
+    check_sources_switched_on((chunk["source"] for chunk in chunks), run)
 
 
-def make_plan_node(planner: Proposer) -> Body:
-    """Ask for a retrieval intent."""
+def make_plan_node(planner: Proposer, listed: Sequence[str] = ()) -> Body:
+    """Ask for a retrieval intent.
 
-    @declares(phase="plan", reads=["task"], writes=["proposed_intent"])
+    Args:
+        planner: who proposes.
+        listed: of a live base, the channels that say what its lists hold.
+    """
+
+    @declares(phase="plan", reads=["task", *listed], writes=["proposed_intent"], calls=[planner])
     def run_plan_node(state: RagState, run: RagRun) -> Steps:
-        view = {"question": state["task"]["question"], "available_sources": sorted(run.policy.allowed_sources_policy)}
-        budget = run.budget
+        budget, question = run.budget, guards.read_standalone_question(state["task"])
+        sources = read_source_lists(state, run).policy
+        view: JsonObject = {"question": question, "available_sources": sorted(sources)}
         top_k = max(min(budget.max_top_k, budget.max_context_chunks), 1)
         outcome = yield planner.call(view, top_k=top_k, max_query_chars=budget.max_query_chars)
         return {"proposed_intent": outcome.packed()}
@@ -77,26 +156,35 @@ def make_plan_node(planner: Proposer) -> Body:
     return run_plan_node
 
 
-@declares(
-    phase="plan", reads=["proposed_intent"], writes=["accepted_intent", "planned_by"], stops=["llm", "invalid_intent"]
-)
-def run_policy_guard_node(state: RagState, run: RagRun) -> Pass:
+def make_policy_guard_node(listed: Sequence[str] = ()) -> Body:
     """Hold the intent against what the model may ask for."""
-    given = proposal(state["proposed_intent"])
-    with evidence(raw_intent=given.raw):
-        if given.unreadable:
-            raise Stop("invalid_intent:kind", details={"problem": given.problem})
-        intent = guards.parse_intent(
-            given.value, allowed_sources=run.policy.allowed_sources_policy, max_top_k=run.budget.max_top_k
-        )
-    return Pass({"accepted_intent": intent, "planned_by": given.about})
+
+    @declares(
+        phase="plan",
+        reads=["proposed_intent", *listed],
+        writes=["accepted_intent", "planned_by"],
+        stops=["llm", "invalid_intent"],
+    )
+    def run_policy_guard_node(state: RagState, run: RagRun) -> Pass:
+        given, lists = proposal(state["proposed_intent"]), read_source_lists(state, run)
+        with evidence(raw_intent=given.raw):
+            if given.unreadable:
+                raise Stop("invalid_intent:kind", details={"problem": given.problem})
+            intent = guards.parse_intent(given.value, allowed_sources=lists.policy, max_top_k=run.budget.max_top_k)
+        return Pass({"accepted_intent": intent, "planned_by": given.about})
+
+    return run_policy_guard_node
 
 
-@declares(phase="retrieve", reads=["accepted_intent"], stops=["invalid_intent", "source_denied"])
-def run_execution_guard_node(state: RagState, run: RagRun) -> Pass:
+def make_execution_guard_node(listed: Sequence[str] = ()) -> Body:
     """Hold the intent against what the runtime will do now."""
-    list_usable_sources(state["accepted_intent"], run)
-    return Pass()
+
+    @declares(phase="retrieve", reads=["accepted_intent", *listed], stops=["invalid_intent", "source_denied"])
+    def run_execution_guard_node(state: RagState, run: RagRun) -> Pass:
+        list_usable_sources(state, run)
+        return Pass()
+
+    return run_execution_guard_node
 
 
 TRACED: dict[ClarifyReason, str] = {
@@ -140,19 +228,18 @@ def run_clarified_node(state: RagState, run: RagRun) -> dict[str, Any]:
     return {"outcome": "clarify", **state["accepted_clarification"], **empty}
 
 
-def make_retrieve_node(retriever: Outside) -> Body:
+def make_retrieve_node(retriever: Outside, listed: Sequence[str] = ()) -> Body:
     """Read the sources that are switched on at this moment."""
 
-    @declares(phase="retrieve", reads=["accepted_intent"], writes=["asked_retrieval", "found_candidates"])
+    @declares(phase="retrieve", reads=["accepted_intent", *listed], writes=["asked_retrieval", "found_candidates"])
     def run_retrieve_node(state: RagState, run: RagRun) -> Steps:
         intent = state["accepted_intent"]
         request: JsonObject = {
             "query": intent["query"],
-            "sources": list_usable_sources(intent, run),
+            "sources": list_usable_sources(state, run),
             "top_k": min(intent["top_k"], run.budget.max_top_k),
+            **describe_asking_caller(run),
         }
-        if run.caller is not None:  # a request without one keeps the hash that it was recorded with
-            request["caller"] = {**run.caller.model_dump(mode="json"), "groups": sorted(run.caller.groups)}
         nothing = Outcome("value", [])
         outcome = (yield _make_retriever_call(retriever, request, run)) if request["sources"] else nothing
         return {"asked_retrieval": request, "found_candidates": outcome.packed()}
@@ -299,18 +386,25 @@ def make_reranked_guard_node(clarification: str) -> Body:
 HISTORY_CHARS = 280
 """Characters of an answer that history keeps."""
 
-ANSWERED = ("outcome", "answer", "citations", "citation_details", "passages")
-"""What the answered ending returns."""
+ANSWERED = ("outcome", "answer", "citations", "citation_details", "passages", "removed")
+"""What the answered ending returns, the last where there is any."""
+
+
+def make_answerer_view(state: RagState, run: RagRun) -> JsonObject:
+    """Return what an answerer is shown; it stops where whoever asks now may not see it."""
+    keys = ("doc_id", "title", "section", "updated_at", "text")
+    shown = [{key: chunk[key] for key in keys} for chunk in _list_usable_chunks(state, run)]  # type: ignore[literal-required]
+    return {"question": guards.read_standalone_question(state["task"]), "context_chunks": shown}
 
 
 def make_generate_node(answerer: Proposer, marking: Proposer) -> Body:
     """Ask for an answer from the context alone, with a mark behind every sentence where the policy requires it."""
 
-    @declares(phase="generate", reads=["task", "accepted_context"], writes=["proposed_answer"])
+    @declares(
+        phase="generate", reads=["task", "accepted_context"], writes=["proposed_answer"], calls=[answerer, marking]
+    )
     def run_generate_node(state: RagState, run: RagRun) -> Steps:
-        keys = ("doc_id", "title", "section", "updated_at", "text")
-        shown = [{key: chunk[key] for key in keys} for chunk in _list_usable_chunks(state, run)]  # type: ignore[literal-required]
-        view: JsonObject = {"question": state["task"]["question"], "context_chunks": shown}
+        view = make_answerer_view(state, run)
         if run.policy.require_sentence_citations:
             outcome = yield marking.call({**view, "sentence_citations": True})
         else:
@@ -357,28 +451,82 @@ class _ReadAnswer(NamedTuple):
     sentences: Sequence[guards.Sentence]
     details: list[CitationDetail]
     used: list[Candidate]
+    removed: Sequence[RemovedText] = ()
+    """What was taken out of it."""
 
 
 def _pass_proposed_answer(given: Proposal, state: RagState, run: RagRun) -> Pass:
     check_proposed_text(given.value, "answer", ("citations",))
-    question, chunks, policy = state["task"]["question"], _list_usable_chunks(state, run), run.policy
+    question, chunks, policy = guards.read_user_words(state["task"]), _list_usable_chunks(state, run), run.policy
     read = _read_answer_citations(given.value, chunks, marked=policy.require_sentence_citations)
     guards.check_cited_links(read.text, question=question, chunks=read.used, policy=run.policy_of("links"))
-    _check_answer_citations(read, question, chunks, policy)
+    try:
+        _check_answer_citations(read, question, chunks, policy)
+    except Stop as refused:
+        if policy.unsupported != "drop":
+            raise
+        left = _remove_refused_sentences(read, refused, question, chunks, policy)
+        raise PartialRefusal(refused, _accept_answer(left, given, policy)) from None
+    return _accept_answer(read, given, policy)
+
+
+def _accept_answer(read: _ReadAnswer, given: Proposal, policy: RagPolicy) -> Pass:
     citations = [item["doc_id"] for item in read.details]
     by: SpansBy = "cited" if policy.require_sentence_citations or len(citations) == 1 else "words"
     details = guards.add_citation_spans(
         read.details, read.used, answer=read.text, sentences=read.sentences, spans_by=by, terms=read_terms
     )
     passages = [Passage(doc_id=chunk["doc_id"], text=chunk["text"]) for chunk in read.used]
-    accepted = {"answer": read.text, "citations": citations, "citation_details": details, "passages": passages}
-    history = {
+    accepted: JsonObject = {
+        "answer": read.text,
+        "citations": citations,
+        "citation_details": details,
+        "passages": passages,
+    }
+    history: JsonObject = {
         "action": "compose_grounded_answer",
         "answer": excerpt_value(read.text, HISTORY_CHARS),
         "citations": citations,
     }
-    step = Step({"phase": "generate", "citation_count": len(citations)}, {**history, **given.about})
-    return Pass({"accepted_answer": accepted}, "answered", (step,))
+    trace: JsonObject = {"phase": "generate", "citation_count": len(citations)}
+    if read.removed:
+        accepted["removed"] = list(read.removed)
+        history["removed"] = removal.describe_removed(read.removed)
+        trace["removed"] = len(read.removed)
+    return Pass({"accepted_answer": accepted}, "answered", (Step(trace, {**history, **given.about}),))
+
+
+def _remove_refused_sentences(
+    read: _ReadAnswer, refused: Stop, question: str, chunks: list[Candidate], policy: RagPolicy
+) -> _ReadAnswer:
+    """Return an answer without what it is refused for, or stop where nothing can be taken out of it."""
+    marked = policy.require_sentence_citations
+    own = read.sentences if marked else None
+
+    def read_rest(rest: removal.Rest, citations: Sequence[str]) -> _ReadAnswer:
+        details = [item for item in read.details if item["doc_id"] in citations]
+        used = [chunk for chunk in read.used if chunk["doc_id"] in citations]
+        if marked:
+            sentences = guards.move_sentences(read.sentences, rest.find_place)
+        else:
+            sentences = guards.match_sentences_to_chunks(rest.text, used, terms=read_terms)
+        return _ReadAnswer(rest.text, sentences, details, used, rest.removed)
+
+    cited = [item["doc_id"] for item in read.details]
+    rest, left = removal.remove_refused(
+        read.text,
+        refused,
+        check=guards.make_sentence_check(
+            read.text, own, question=question, cited=read.used, chunks=chunks, policy=policy
+        ),
+        contradict=lambda: _check_turned(read, question, policy),
+        judge=lambda rest, left: _check_answer_citations(read_rest(rest, left), question, chunks, policy),
+        support=lambda rest: {name for item in read_rest(rest, cited).sentences for name in item.ids},
+        citations=cited,
+        beside=question,
+        cited=[chunk["text"] for chunk in read.used],
+    )
+    return read_rest(rest, left)
 
 
 def _read_answer_citations(proposed: JsonObject, chunks: list[Candidate], *, marked: bool) -> _ReadAnswer:
@@ -411,6 +559,10 @@ def _check_answer_citations(read: _ReadAnswer, question: str, chunks: list[Candi
     if policy.check_names:
         known = policy.known_names
         guards.check_cited_names(read.text, question=question, chunks=read.used, packed=chunks, known_names=known)
+    _check_turned(read, question, policy)
+
+
+def _check_turned(read: _ReadAnswer, question: str, policy: RagPolicy) -> None:
     if policy.check_turned:
         check_turned_sentences(read.text, [chunk["text"] for chunk in read.used], question=question)
 
@@ -422,9 +574,34 @@ def _list_usable_chunks(state: RagState, run: RagRun) -> list[Candidate]:
     return chunks
 
 
-@declares(phase="generate", reads=["accepted_context", "accepted_answer"], writes=ANSWERED)
+def show_accepted_answer(state: RagState, run: RagRun) -> tuple[JsonObject, JsonObject]:
+    """Return the accepted answer, and what the answerer was shown."""
+    view = make_answerer_view(state, run)
+    return {**state["accepted_answer"]}, view
+
+
+def list_accepted_claims(state: RagState, run: RagRun) -> list[Claim]:
+    """Return the sentences of the accepted answer, each with its evidence."""
+    check_context_chunks(state["accepted_context"]["chunks"], run)
+    return list_answer_claims(state["accepted_answer"])
+
+
+GUARDED_ANSWER = GuardedAnswer(
+    phase="generate",
+    proposer="generate",
+    reads=("task", "accepted_context", "accepted_answer"),
+    show=show_accepted_answer,
+    ends=("answered",),
+    stops=("access_revoked", "source_denied"),
+    list_claims=list_accepted_claims,
+)
+"""What an application adds guards and a verifier to."""
+
+
+@declares(phase="generate", reads=["accepted_context", "accepted_answer"], writes=ANSWERED, later_writes=["removed"])
 def run_answered_node(state: RagState, run: RagRun) -> dict[str, Any]:
     """End with a grounded answer, unless the run was resumed here by somebody who may not read what it is made of."""
     chunks = state["accepted_context"]["chunks"]
     guards.check_candidate_access(chunks, caller=run.caller, required=run.policy.require_access)
-    return {"outcome": "grounded_answer", **state["accepted_answer"]}
+    answer = state["accepted_answer"]
+    return {"outcome": "grounded_partial" if "removed" in answer else "grounded_answer", **answer}

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from guardgraph.guards import removal, urls
 from guardgraph.guards import research as guards
-from guardgraph.guards import urls
 from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.proposals import found, proposed_object, proposed_text
 from guardgraph.guards.stop import Stop, evidence
+from guardgraph.guards.support import (
+    Claim,
+    check_note_support,
+    list_brief_claims,
+    list_note_claims,
+    read_unsupported_claims,
+)
 from guardgraph.guards.turned import check_turned_sentences
 from guardgraph.guards.urls import list_allowed_hosts
+from guardgraph.nodes.added import GuardedAnswer, ask_verifier
 from guardgraph.nodes.body import Body, PartialRefusal, Pass, Run, Step, Steps, declares
 from guardgraph.plain.json import JsonObject, JsonValue, format_json_text
 from guardgraph.state.research import (
     DroppedNote,
     Note,
     NotesVerification,
+    ResearchAnswer,
     ResearchBudget,
     ResearchPolicy,
     ResearchState,
     ResearchTask,
     Sources,
 )
-from guardgraph.world.call import Call, Outside
+from guardgraph.world.call import Call, Outside, is_said_of_target
 from guardgraph.world.proposers import Proposer
 
 ResearchRun = Run[ResearchPolicy, ResearchBudget]
@@ -89,7 +98,7 @@ def choose_hits_that_count(task: ResearchTask, run: ResearchRun) -> Callable[[ob
 def make_plan_node(planner: Proposer) -> Body:
     """Ask for a research plan."""
 
-    @declares(phase="plan", reads=["task"], writes=["proposed_plan"])
+    @declares(phase="plan", reads=["task"], writes=["proposed_plan"], calls=[planner])
     def run_plan_node(state: ResearchState, run: ResearchRun) -> Steps:
         task = state["task"]
         request = {key: task[key] for key in ("question", "report_date", "region") if key in task}
@@ -118,12 +127,18 @@ def run_query_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
 
 
 def make_search_node(tool: Outside) -> Body:
-    """Search; twice as many hits as URLs may survive, since some are the same page."""
+    """Search; twice as many hits as URLs may survive, since some are the same page.
+
+    A search that says that it can use them (``takes_hosts``) is told the hosts on both lists at this moment.
+    """
+    is_told_hosts = is_said_of_target(tool, "takes_hosts")
 
     @declares(phase="search", reads=["task", "accepted_query"], writes=["found_hits"])
     def run_search_node(state: ResearchState, run: ResearchRun) -> Steps:
-        most = 2 * read_task_limit("max_urls", state["task"], run)
-        outcome = yield Call("tool", tool, {"query": state["accepted_query"], "max_results": most})
+        task = state["task"]
+        request = {"query": state["accepted_query"], "max_results": 2 * read_task_limit("max_urls", task, run)}
+        hosts = {"hosts": list_allowed_hosts(**narrow_domain_lists(task, run))} if is_told_hosts else {}
+        outcome = yield Call("tool", tool, request, scope=hosts)
         return {"found_hits": outcome.packed()}
 
     return run_search_node
@@ -232,7 +247,12 @@ def make_extract_node(extractor: Outside) -> Body:
 def make_propose_notes_node(extractor: Proposer) -> Body:
     """Ask for notes from the pages that were read; their texts are data, cut to what a model is shown of a page."""
 
-    @declares(phase="read_extract", reads=["task", "accepted_sources", "accepted_pages"], writes=["proposed_notes"])
+    @declares(
+        phase="read_extract",
+        reads=["task", "accepted_sources", "accepted_pages"],
+        writes=["proposed_notes"],
+        calls=[extractor],
+    )
     def run_propose_notes_node(state: ResearchState, run: ResearchRun) -> Steps:
         pages = state["accepted_pages"]
         usable, _ = list_usable_urls(pages, state, run, led_to=guards.map_final_page_urls(pages))
@@ -317,11 +337,54 @@ def run_verify_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     return Pass(steps=(_tell_verification(verification, []),))
 
 
-def _tell_verification(verification: NotesVerification, dropped: list[DroppedNote]) -> Step:
+def _tell_verification(
+    verification: NotesVerification, dropped: list[DroppedNote], about: JsonObject | None = None
+) -> Step:
+    """Tell what a verification found, and of a verifier who it is."""
     checked = {"checked_notes": verification["checked_notes"]}
     told = {"dropped_notes": [{"id": note["id"], "reason": note["reason"]} for note in dropped]} if dropped else {}
     issues = len(verification["issues"])
-    return Step({"phase": "verify", **checked, "issues": issues}, {"action": "verify_notes", **checked, **told})
+    said = {"action": "verify_notes", **checked, **told, **(about or {})}
+    return Step({"phase": "verify", **checked, "issues": issues}, said)
+
+
+def make_verify_notes_node(verifier: Proposer) -> Body:
+    """Show the claims of the notes to a verifier, each with its quote; all in one call."""
+
+    @declares(
+        phase="verify",
+        reads=["task", "accepted_sources", "accepted_notes"],
+        writes=["proposed_support"],
+        calls=[verifier],
+    )
+    def run_verify_notes_node(state: ResearchState, run: ResearchRun) -> Steps:
+        notes, _ = _list_usable_notes(state, run)
+        return {"proposed_support": (yield from ask_verifier(verifier, list_note_claims(notes)))}
+
+    return run_verify_notes_node
+
+
+@declares(
+    phase="verify",
+    reads=["task", "accepted_sources", "accepted_notes", "unverified_notes", "proposed_support"],
+    writes=["accepted_notes", "unverified_notes"],
+    stops=["llm", "no_sources", "verification_failed"],
+)
+def run_note_support_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
+    """Refuse notes that a verifier finds unsupported; the policy may have the run go on without them."""
+    notes, _ = _list_usable_notes(state, run)
+    unsupported, about = read_unsupported_claims(state["proposed_support"], list_note_claims(notes))
+    try:
+        verification = check_note_support(unsupported, notes)
+    except Stop as refused:
+        failed = refused.evidence["verification"]
+        kept, dropped = guards.drop_unverified_notes(notes, failed)
+        if run.policy.unsupported != "drop" or not kept:
+            raise
+        writes = {"accepted_notes": kept, "unverified_notes": [*(state.get("unverified_notes") or []), *dropped]}
+        rest = Pass(writes, steps=(_tell_verification(failed, dropped, about),))
+        raise PartialRefusal(refused, rest) from None
+    return Pass(steps=(_tell_verification(verification, [], about),))
 
 
 FOUND = ("accepted_query", "accepted_hits", "accepted_sources", "accepted_pages", "accepted_notes")
@@ -337,24 +400,34 @@ RESULT = (
     "dropped_urls",
     "failed_sources",
     "dropped_notes",
+    "removed",
 )
-"""What the good ending returns, the last three where there are any."""
+"""What the good ending returns, the last four where there are any."""
+
+
+def make_writer_view(state: ResearchState, run: ResearchRun) -> JsonObject:
+    """Return what a writer is shown: of the notes those that may be used now."""
+    task = state["task"]
+    notes, _ = _list_usable_notes(state, run)
+    return {
+        "goal": task["goal"],
+        "question": task["question"],
+        "notes": list(map(guards.show_note, notes)),
+        "max_answer_chars": read_task_limit("max_answer_chars", task, run),
+    }
 
 
 def make_synthesize_node(writer: Proposer) -> Body:
     """Ask for an answer from the notes alone."""
 
-    @declares(phase="synthesize", reads=["task", "accepted_sources", "accepted_notes"], writes=["proposed_answer"])
+    @declares(
+        phase="synthesize",
+        reads=["task", "accepted_sources", "accepted_notes"],
+        writes=["proposed_answer"],
+        calls=[writer],
+    )
     def run_synthesize_node(state: ResearchState, run: ResearchRun) -> Steps:
-        task = state["task"]
-        notes, _ = _list_usable_notes(state, run)
-        view = {
-            "goal": task["goal"],
-            "question": task["question"],
-            "notes": list(map(guards.show_note, notes)),
-            "max_answer_chars": read_task_limit("max_answer_chars", task, run),
-        }
-        outcome = yield writer.call(view)
+        outcome = yield writer.call(make_writer_view(state, run))
         return {"proposed_answer": outcome.packed()}
 
     return run_synthesize_node
@@ -378,18 +451,81 @@ def run_answer_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
         max_answer_chars=read_task_limit("max_answer_chars", state["task"], run),
     )
     guards.check_answer_links(answer, question=state["task"]["question"], notes=notes, policy=run.policy_of("links"))
+    try:
+        _check_answer_support(answer, notes, state, run)
+        _check_answer_turned(answer, notes, state, run)
+    except Stop as refused:
+        # A recording of before has the setting for notes alone.
+        if run.policy.unsupported != "drop" or run.policy_of("partial_answers") is None:
+            raise
+        left = _remove_refused_sentences(answer, refused, notes, state, run)
+        raise PartialRefusal(refused, _accept_answer(left, sources, given.about)) from None
+    return _accept_answer(answer, sources, given.about)
+
+
+def _accept_answer(answer: ResearchAnswer, sources: Sources, about: JsonObject) -> Pass:
+    trace: JsonObject = {
+        "phase": "synthesize",
+        "answer_chars": len(answer["answer"]),
+        "citations": len(answer["citations"]),
+    }
+    history: JsonObject = {"action": "synthesize_answer", "citations": answer["citations"]}
+    if removed := answer.get("removed"):
+        trace["removed"], history["removed"] = len(removed), removal.describe_removed(removed)
+    step = Step(trace, {**history, **about})
+    return Pass({"accepted_answer": answer, "accepted_sources": sources}, steps=(step,))
+
+
+def _check_answer_support(
+    answer: ResearchAnswer, notes: list[Note], state: ResearchState, run: ResearchRun, *, within: str = ""
+) -> None:
     if run.policy.check_numbers:
         may_derive = run.policy.derived == "allow"
         guards.check_answer_facts(answer, notes=notes, regions=list_fact_regions(run), derive=may_derive)
     if run.policy.check_names:
         asked, pages, known = state["task"]["question"], state["accepted_pages"], run.policy.known_names
-        guards.check_answer_names(answer, question=asked, notes=notes, pages=pages, known_names=known)
+        guards.check_answer_names(answer, question=asked, notes=notes, pages=pages, known_names=known, within=within)
+
+
+def _check_answer_turned(answer: ResearchAnswer, notes: list[Note], state: ResearchState, run: ResearchRun) -> None:
     if run.policy.check_turned:
         quotes = [note["quote"] for note in guards.select_cited_notes(notes, answer["citations"])]
         check_turned_sentences(answer["answer"], quotes, question=state["task"]["question"])
-    trace = {"phase": "synthesize", "answer_chars": len(answer["answer"]), "citations": len(answer["citations"])}
-    history = {"action": "synthesize_answer", "citations": answer["citations"], **given.about}
-    return Pass({"accepted_answer": answer, "accepted_sources": sources}, steps=(Step(trace, history),))
+
+
+def _remove_refused_sentences(
+    answer: ResearchAnswer, refused: Stop, notes: list[Note], state: ResearchState, run: ResearchRun
+) -> ResearchAnswer:
+    """Return an answer without what it is refused for, or stop where nothing can be taken out of it."""
+    whole, cited = answer["answer"], answer["citations"]
+
+    def check(start: int, end: int) -> Stop | None:
+        said = ResearchAnswer(answer=whole[start:end], citations=cited)
+        try:
+            _check_answer_support(said, notes, state, run, within=whole)
+        except Stop as stop:
+            return stop
+        return None
+
+    def judge(rest: removal.Rest, citations: Sequence[str]) -> None:
+        left = ResearchAnswer(answer=rest.text, citations=list(citations))
+        _check_answer_support(left, notes, state, run)
+        _check_answer_turned(left, notes, state, run)
+
+    rest, citations = removal.remove_refused(
+        whole,
+        refused,
+        check=check,
+        contradict=lambda: _check_answer_turned(answer, notes, state, run),
+        judge=judge,
+        support=lambda rest: guards.find_supporting_notes(
+            [rest.text[at : at + end - start] for start, end, at in rest.kept], guards.select_cited_notes(notes, cited)
+        ),
+        citations=cited,
+        beside=state["task"]["question"],
+        cited=[note["quote"] for note in guards.select_cited_notes(notes, cited)],
+    )
+    return ResearchAnswer(answer=rest.text, citations=citations, removed=rest.removed)
 
 
 def _list_usable_notes(state: ResearchState, run: ResearchRun) -> tuple[list[Note], Sources]:
@@ -399,12 +535,35 @@ def _list_usable_notes(state: ResearchState, run: ResearchRun) -> tuple[list[Not
     return [note for note in notes if guards.find_note_url(note) in usable], sources
 
 
+def show_accepted_brief(state: ResearchState, run: ResearchRun) -> tuple[JsonObject, JsonObject]:
+    """Return the accepted answer, and what the writer was shown."""
+    return {**state["accepted_answer"]}, make_writer_view(state, run)
+
+
+def list_accepted_claims(state: ResearchState, run: ResearchRun) -> list[Claim]:
+    """Return the sentences of the accepted answer, each with the notes that the answer cites."""
+    answer, (notes, _) = state["accepted_answer"], _list_usable_notes(state, run)
+    return list_brief_claims(answer["answer"], guards.select_cited_notes(notes, answer["citations"]))
+
+
+GUARDED_ANSWER = GuardedAnswer(
+    phase="synthesize",
+    proposer="synthesize",
+    reads=("task", "accepted_sources", "accepted_notes", "accepted_answer"),
+    show=show_accepted_brief,
+    ends=("answered",),
+    stops=("no_sources",),
+    list_claims=list_accepted_claims,
+)
+"""What an application adds guards and a verifier to."""
+
+
 @declares(
     phase="synthesize",
     reads=(*FOUND, "unverified_notes", "accepted_answer"),
     writes=RESULT,
     later=["unverified_notes"],
-    later_writes=["dropped_notes"],
+    later_writes=["dropped_notes", "removed"],
 )
 def run_answered_node(state: ResearchState, run: ResearchRun) -> dict[str, Any]:
     """End with a cited brief."""
@@ -424,7 +583,7 @@ def run_answered_node(state: ResearchState, run: ResearchRun) -> dict[str, Any]:
         **extra,
     }
     return {
-        "outcome": "grounded_research_answer",
+        "outcome": "grounded_partial" if "removed" in answer else "grounded_research_answer",
         **answer,
         "citation_details": [guards.describe_citation(note, pages.get(guards.find_note_url(note))) for note in cited],
         "passages": [{key: note[key] for key in ("id", "claim", "quote")} for note in cited],

@@ -13,6 +13,7 @@ from guardgraph.guards.self_critique.revision import measure_length_increase
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.languages.sentences import split_sentences
 from guardgraph.languages.wording import hash_normalised_text, normalise_spaces
+from guardgraph.nodes.added import GuardedAnswer
 from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
 from guardgraph.nodes.offline.self_critique import apply_required_changes as edited
 from guardgraph.plain.json import JsonObject, JsonValue
@@ -73,7 +74,7 @@ def tell_history_of_attempts(about: JsonObject, rejected: list[JsonObject]) -> J
 def make_draft_node(drafter: Proposer) -> Body:
     """Ask for a draft."""
 
-    @declares(phase="draft", reads=["task"], writes=["proposed_draft"])
+    @declares(phase="draft", reads=["task"], writes=["proposed_draft"], calls=[drafter])
     def run_draft_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
         outcome = yield drafter.call(make_proposer_view(state))
         return {"proposed_draft": outcome.packed()}
@@ -118,7 +119,7 @@ def run_draft_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass
 def make_shorten_node(shortener: Proposer) -> Body:
     """Ask for the same draft in fewer characters."""
 
-    @declares(phase="draft", reads=["rejected_draft"], writes=["proposed_draft"])
+    @declares(phase="draft", reads=["rejected_draft"], writes=["proposed_draft"], calls=[shortener])
     def run_shorten_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
         view = {"draft": state["rejected_draft"]["text"], "max_chars": run.budget.max_draft_chars}
         outcome = yield shortener.call(view)
@@ -134,7 +135,7 @@ ESCALATION_CHARS = 120
 def make_critique_node(critic: Proposer) -> Body:
     """Ask for a critique of the draft."""
 
-    @declares(phase="critique", reads=["task", "accepted_draft"], writes=["proposed_critique"])
+    @declares(phase="critique", reads=["task", "accepted_draft"], writes=["proposed_critique"], calls=[critic])
     def run_critique_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
         risk_types = sorted(run.policy.allowed_risk_types_policy)
         view = {**make_proposer_view(state), "draft": state["accepted_draft"], "allowed_risk_types": risk_types}
@@ -188,6 +189,9 @@ def run_escalation_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) ->
 REVISION_ATTEMPTS = 3
 """Revisions asked for before the deterministic fallback edits the last one."""
 
+PATCH_ATTEMPTS = 2
+"""Asks for one revision at most, the first included: beside the three, a reviser is asked once more and no oftener."""
+
 
 def make_revise_node(reviser: Proposer, strict: Proposer) -> Body:
     """Ask for a revision of the draft, from the second attempt on with the strict prompt."""
@@ -196,6 +200,7 @@ def make_revise_node(reviser: Proposer, strict: Proposer) -> Body:
         phase="revise",
         reads=["task", "accepted_draft", "accepted_critique", "rejected_revision"],
         writes=["proposed_revision"],
+        calls=[reviser, strict],
     )
     def run_revise_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
         accepted = state["accepted_critique"]
@@ -359,9 +364,9 @@ def run_final_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass
     accepted, task = state["accepted_critique"], state["task"]
     check_critique_decision(accepted, run)
     before = state["accepted_draft"]
-    revising = accepted["decision"] == "revise"
+    ending = choose_final_ending(state)
     answer = guards.check_final_draft(
-        state["accepted_revision"]["revised_answer"] if revising else before,
+        state["accepted_revision"]["revised_answer"] if ending == "revised" else before,
         context=task["incident_context"],
         max_chars=run.budget.max_answer_chars,
         avoid_absolute_guarantees=task["avoid_absolute_guarantees"],
@@ -376,7 +381,28 @@ def run_final_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass
     }
     history = {"action": "audit_finalize", "status": "final", "changed": audit["changed"]}
     writes = {"accepted_answer": answer, "accepted_audit": audit}
-    return Pass(writes, "revised" if revising else "approved", (Step(trace, history),))
+    return Pass(writes, ending, (Step(trace, history),))
+
+
+def show_final_text(state: SelfCritiqueState, run: SelfCritiqueRun) -> tuple[JsonObject, JsonObject]:
+    """Return the text that is about to be returned, and what every proposer was shown."""
+    return {"answer": state["accepted_answer"]}, make_proposer_view(state)
+
+
+def choose_final_ending(state: SelfCritiqueState) -> str:
+    """Return the ending of a run whose text was accepted."""
+    return "revised" if state["accepted_critique"]["decision"] == "revise" else "approved"
+
+
+GUARDED_ANSWER = GuardedAnswer(
+    phase="finalize",
+    proposer="revise",
+    reads=("task", "accepted_critique", "accepted_answer"),
+    show=show_final_text,
+    ends=("approved", "revised"),
+    choose_ending=choose_final_ending,
+)
+"""What an application adds guards to."""
 
 
 @declares(phase="finalize", reads=ACCEPTED, writes=RESULT)

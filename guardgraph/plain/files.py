@@ -7,6 +7,7 @@ import os
 import stat
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 LOGS = ("-wal", "-shm")
 """What SQLite keeps beside a database; it gives them the rights of the database when it makes them."""
@@ -52,3 +53,12 @@ def identify_file(file: Path) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return found.st_dev, found.st_ino
+
+
+SERVER_URLS: Final = ("postgresql://", "postgres://", "postgresql+psycopg://")
+"""How the URL of a server begins that keeps documents."""
+
+
+def is_server_url(given: object) -> bool:
+    """Say whether something is the URL of a server, and no path."""
+    return isinstance(given, str) and given.startswith(SERVER_URLS)

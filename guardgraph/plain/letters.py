@@ -64,6 +64,22 @@ def _normalise_unicode(form: Literal["NFC", "NFKC"], text: str) -> str:
     return "".join(unicodedata.normalize(form, text[start:end]) for start, end in parts)
 
 
+LOOKALIKES = str.maketrans("асԁеһіјӏорѕухοαιρυν", "acdehijlopsyxoaipuv")
+"""Cyrillic and Greek small letters and the Latin ones they are mistaken for (from UTS #39, confusables)."""
+
+
+def read_as_latin(text: str) -> str:
+    """Return a text letter for letter as somebody who knows Latin letters reads it, in lower case, without accents."""
+    if text.isascii():
+        return text.lower()
+    return "".join(map(_read_letter_as_latin, text)).translate(LOOKALIKES)
+
+
+def _read_letter_as_latin(letter: str) -> str:
+    read = unicodedata.normalize("NFKD", letter)[:1].casefold()
+    return read if len(read) == 1 else letter
+
+
 _UNSPACED = (
     (0x0E00, 0x0EFF),  # Thai, Lao
     (0x1000, 0x109F),  # Burmese

@@ -29,6 +29,8 @@ from guardgraph.state.tightening import explain_unknown_name
 PARSERS = {".yaml": parse_yaml, ".yml": parse_yaml, ".toml": parse_toml}
 SECTIONS = ("policy", "budget")
 FIELDS = ("pattern", *SECTIONS, "tenants")
+NAMES_FILE = "file"
+"""Key of what stands in place of a list of names: where the names are, relative to the policy's file."""
 
 Classes: TypeAlias = "tuple[type[Settings], type[Budget]]"
 
@@ -88,7 +90,8 @@ def load_policy(
     """Read the settings of a pattern from a YAML or TOML file.
 
     Args:
-        path: a file that ends in .yaml, .yml or .toml: UTF-8, at most 1 MB.
+        path: a file that ends in .yaml, .yml or .toml: UTF-8, at most 1 MB. A list of names may stand in a file of its
+            own, beside it.
         policy: the class of a pattern's own policy; a shipped pattern has its own.
         budget: the class of a pattern's own budget.
         pattern: the pattern that the file has to be for; any when None.
@@ -124,7 +127,7 @@ def read_policy(
     Raises:
         ConfigurationError: as `load_policy`.
     """
-    return _PolicyFileReader(_parse_policy_file(path)).read_policy_file(pattern, classes, own)
+    return _PolicyFileReader(_parse_policy_file(path), Path(path).parent).read_policy_file(pattern, classes, own)
 
 
 def read_policy_in_folder(folder: str | Path, pattern: str) -> PolicyFile[Any, Any] | None:
@@ -159,8 +162,9 @@ def _parse_policy_file(path: str | Path) -> SettingsDocument:
 class _PolicyFileReader:
     """Settings out of a document; what is wrong in it is collected, so that one look says all of it."""
 
-    def __init__(self, document: SettingsDocument) -> None:
+    def __init__(self, document: SettingsDocument, folder: Path) -> None:
         self.document = document
+        self.folder = folder
         self.found: list[tuple[Place, str]] = []
 
     def read_policy_file(
@@ -230,11 +234,34 @@ class _PolicyFileReader:
         )
 
     def _read_settings(self, value: Any, place: Place, of: type[Settings]) -> Settings | None:
+        fields = self._read_policy_fields(value, place, of.model_fields)
+        for name, given in fields.items():
+            if isinstance(given, dict) and of.is_name_list(name):
+                fields[name] = self._read_names_file(given, (*place, name), of)
         try:
-            return of.model_validate(self._read_policy_fields(value, place, of.model_fields))
+            return of.model_validate(fields)
         except ValidationError as error:
             self.found.extend(((*place, *where), said) for where, said in list_validation_findings(error))
             return None
+
+    def _read_names_file(self, given: dict[str, Any], place: Place, of: type[Settings]) -> list[str]:
+        """Return the names of a file of its own, a line each; blank lines and those that begin with ``#`` are none."""
+        path = self._read_policy_fields(given, place, [NAMES_FILE]).get(NAMES_FILE)
+        if not isinstance(path, str) or not path.strip():
+            self.found.append(((*place, NAMES_FILE), f"the path of a file of names is required; given: {path!r:.80}"))
+            return []
+        shown = repr(path)[1:-1][:200]
+        try:
+            lines = [line.strip() for line in text_of(self.folder / path).split("\n")]
+        except WrongText as error:
+            where = shown if error.line is None else f"{shown}:{error.line}"
+            self.found.append(((*place, NAMES_FILE), f"{where}: {error}"))
+            return []
+        names = {number: line for number, line in enumerate(lines, 1) if line and not line.startswith("#")}
+        for number, name in names.items():
+            if (problem := of.find_name_problem(str(place[-1]), name)) is not None:
+                self.found.append(((*place, NAMES_FILE), f"{shown}:{number}: {problem}"))
+        return [*names.values()]
 
     def _check_overlays(self, ours: Overlay[Any, Any], tenants: Mapping[str, Overlay[Any, Any]]) -> None:
         """Hold overlays against the file's own settings."""
@@ -297,4 +324,17 @@ def build_policy_schema(pattern: str, policy: type[Settings], budget: type[Budge
 
 
 def _build_section_schema(settings: type[Settings]) -> dict[str, Any]:
-    return settings.model_json_schema(mode="validation")
+    schema = settings.model_json_schema(mode="validation")
+    for name, form in schema.get("properties", {}).items():
+        if settings.is_name_list(name):
+            listed = {key: form.pop(key) for key in ("type", "items", "prefixItems", "$ref", "anyOf") if key in form}
+            form["anyOf"] = [listed, _NAMES_FILE_SCHEMA]
+    return schema
+
+
+_NAMES_FILE_SCHEMA: JsonObject = {
+    "type": "object",
+    "properties": {NAMES_FILE: {"type": "string", "description": "A file of names, a line each."}},
+    "required": [NAMES_FILE],
+    "additionalProperties": False,
+}

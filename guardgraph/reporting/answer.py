@@ -48,6 +48,29 @@ def mark_cited_sentences(answer: str, sources: Sequence[JsonObject]) -> Marks:
     return (lambda text: marked) if marked else None
 
 
+def _add_removed_parts(marks: Marks, text: str, left: JsonObject) -> Marks:
+    """Take what was taken out of an answer out of what is left, to be struck out where it stood, with the reason."""
+    removed = left.get("removed")
+    if not _is_object_list(removed) or not all(_is_removed_part(item, len(text)) for item in removed):
+        return marks
+    del left["removed"]
+    struck = [Marked(item["at"], item["at"], of=_explain_removed_part(item), gone=item["text"]) for item in removed]
+    return lambda text: sorted([*(marks(text) if marks else ()), *struck], key=lambda item: item[:2])
+
+
+def _is_removed_part(item: JsonObject, length: int) -> bool:
+    said = all(isinstance(item.get(key), str) and item[key] for key in ("text", "reason"))
+    at = item.get("at")
+    return said and type(at) is int and 0 <= at <= length
+
+
+def _explain_removed_part(item: JsonObject) -> str:
+    evidence = item.get("evidence")
+    named = evidence.get("unsupported") if isinstance(evidence, dict) else None
+    words = ", ".join(map(str, named)) if isinstance(named, list) else ""
+    return f"taken out, {item['reason']}: {words}" if words else f"taken out, {item['reason']}"
+
+
 def mark_source_evidence(source: JsonObject, text: str) -> Marks:
     """Return what marks the evidence in a source's passage; None where it does not say where that stands."""
     passage, evidence = source.get("passage_span"), source.get("document_span")
@@ -160,7 +183,7 @@ def render_answer_sections(reading: RunReading) -> Iterator[tuple[str, Html]]:
     cited = _take_cited_sources(left)
     if isinstance(text := left.get("answer"), str):
         del left["answer"]
-        marks = mark_cited_sentences(text, cited)
+        marks = _add_removed_parts(mark_cited_sentences(text, cited), text, left)
         yield "Answer", make_tag("div", render_passage(text, "text answer", marks=marks), class_="card")
     if cited:
         numbered = any("answer_spans" in item for item in cited)

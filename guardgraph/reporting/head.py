@@ -114,7 +114,14 @@ def _render_stopping_guard(guard: TimelineRow) -> Html:
 
 
 def _list_question_facts(reading: RunReading) -> Iterator[tuple[str, Child]]:
-    if reading.asked is not None:
+    told = reading.run.get("asked_question")
+    if isinstance(told, dict) and isinstance(told.get("own"), str):
+        yield "asked", render_inline(told["own"])
+        if isinstance(told.get("standalone"), str):
+            yield "read as", render_inline(told["standalone"])
+        if reading.asked is not None and reading.asked not in (told["own"], {"question": told["own"]}):
+            yield "given", render_value(reading.asked)
+    elif reading.asked is not None:
         yield "asked", render_value(reading.asked)
     elif (query := _find_search_query(reading)) is not None:
         yield "searched for", render_inline(query)
@@ -139,7 +146,7 @@ def _list_head_facts(reading: RunReading) -> Iterator[tuple[str, Child]]:
 
 
 def _find_search_query(reading: RunReading) -> str | None:
-    """Return what a run searched for: the question itself is not part of a result."""
+    """Return what a run searched for, where its result does not say what was asked."""
     queries = (step.get("query") for step in reading.list_result_steps("trace"))
     return next((query for query in queries if isinstance(query, str) and query), None)
 

@@ -25,6 +25,8 @@ class Marked(NamedTuple):
     """What it is marked for; None for what was refused."""
     of: str | None = None
     """What stands small behind it."""
+    gone: str = ""
+    """What stood here and was taken out; it is struck out, and what is marked has no length."""
 
 
 Marks: TypeAlias = "Callable[[str], Iterable[Marked]] | None"
@@ -107,6 +109,10 @@ def _render_marked_text(text: str, marks: Marks) -> Iterator[Child]:
     at = 0
     for item in marks(text) if marks else ():
         yield text[at : item.start]
+        if item.gone:
+            yield [" ", make_tag("del", item.gone), make_tag("small", f" {item.of} ")]
+            at = max(at, item.start)
+            continue
         yield make_tag("mark", text[item.start : item.end], class_=item.kind, data_of=item.of)
         at = item.end
     yield text[at:]

@@ -112,8 +112,10 @@ _MODEL_FAILURES = (
     ("llm_bad_response", "The provider sent something that is no model answer, or more than max_reply_bytes.", "Look at details; check the base URL and the model's name."),
 )  # fmt: skip
 
+_SCHEMA = "llm_invalid_schema"
+
 _TEXT_FAILURES = (
-    ("llm_invalid_schema", "A field of the model's answer is missing or of the wrong type.", "Use a model that follows the schema in the prompt."),
+    (_SCHEMA, "A field of the model's answer is missing or of the wrong type.", "Use a model that follows the schema in the prompt."),
     ("llm_empty", "The model's text is blank.", "Try again or use another model."),
 )  # fmt: skip
 
@@ -139,6 +141,7 @@ def common_reasons(
     asking: Iterable[str] = (),
     objects: Iterable[str] | None = None,
     texts: Iterable[str] = (),
+    judging: Iterable[str] = (),
     reviewing: Iterable[str] = (),
     spending: Iterable[str] | None = None,
     tools: Mapping[str, str] | None = None,
@@ -151,6 +154,7 @@ def common_reasons(
         asking: the phases in which a model is asked.
         objects: those of them in which a text that is no JSON object is `llm_invalid_json`; all when None.
         texts: those of them in which a model writes a text (answer, draft, revision).
+        judging: those of them in which a model judges claims, whose reply has a schema too.
         reviewing: the phases in which a person is asked.
         spending: the phases whose first step spends time; every phase when None.
         tools: the tools that act nodes call, by name, each with its phase.
@@ -170,8 +174,9 @@ def common_reasons(
             again = name == "llm_invalid_json"
             rows.append(StopReason(name, "llm", own.get(name, asking_phases), meaning, advice, again=again))
     if text_phases := tuple(texts):
+        schema_phases = tuple(name for name in every if name in {*text_phases, *judging})
         rows += [
-            StopReason(name, "llm", text_phases, meaning, advice, again=True)
+            StopReason(name, "llm", schema_phases if name == _SCHEMA else text_phases, meaning, advice, again=True)
             for name, meaning, advice in _TEXT_FAILURES
         ]
     for tool, phase in (tools or {}).items():

@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from guardgraph.plain.errors import ConfigurationError, make_configuration_error
 from guardgraph.plain.json import find_json_problem
+from guardgraph.plain.letters import normalise_to_nfc
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
 
 PUBLIC: Final = "public"
@@ -28,12 +29,20 @@ class Access(NamedTuple):
 
 
 def is_access_allowed(access: Access, caller: Caller | None) -> bool:
-    """Say whether a caller may read a document; None is somebody of whom nothing is known."""
+    """Say whether a caller may read a document; None is somebody of whom nothing is known.
+
+    Tenants, users and groups are compared in their composed form (NFC): "é" is one letter, however it is written.
+    """
     if PUBLIC in access.readers:
         return True
-    if caller is None or caller.tenant != access.tenant:
+    if caller is None or normalise_tenant(caller.tenant) != normalise_tenant(access.tenant):
         return False
-    return not set(caller.readers).isdisjoint(access.readers)
+    return not set(caller.readers).isdisjoint(map(normalise_to_nfc, access.readers))
+
+
+def normalise_tenant(tenant: str | None) -> str | None:
+    """Return a tenant in its composed form, None for none."""
+    return None if tenant is None else normalise_to_nfc(tenant)
 
 
 def find_reader_problem(reader: object) -> str | None:
@@ -54,7 +63,7 @@ def normalize_document_access(tenant: str | None, readers: Sequence[str]) -> Acc
     for reader in readers:
         if (problem := find_reader_problem(reader)) is not None:
             raise ValueError(problem)
-    return Access(tenant, tuple(sorted(set(readers))))
+    return Access(normalise_tenant(tenant), tuple(sorted(set(map(normalise_to_nfc, readers)))))
 
 
 def _validate_caller_text(value: object) -> object:
@@ -92,10 +101,10 @@ class Caller(BaseModel):
         """What the readers of a document of the caller's tenant have one of, where the caller may read it.
 
         Those are ``tenant``, ``user:ID`` and a ``group:ID`` for each group; a document of any tenant that is for
-        everybody has ``public``.
+        everybody has ``public``. They are in their composed form (NFC).
         """
         user = () if self.user is None else (f"user:{self.user}",)
-        return ("tenant", *user, *(f"group:{group}" for group in self.groups))
+        return ("tenant", *map(normalise_to_nfc, (*user, *(f"group:{group}" for group in self.groups))))
 
 
 def build_server_caller(user: object) -> Caller | None:

@@ -10,8 +10,19 @@ from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.recording import Asking
-from guardgraph.state.run import Ok, Stopped
-from guardgraph.state.settings import Allowlist, Budget, Check, Derived, Later, MaxFloat, MaxInt, MinFloat, TextPolicy
+from guardgraph.state.run import Ok, RemovedText, Stopped, Turn
+from guardgraph.state.settings import (
+    Allowlist,
+    Budget,
+    Check,
+    Derived,
+    Later,
+    MaxFloat,
+    MaxInt,
+    MinFloat,
+    TextPolicy,
+    Unsupported,
+)
 
 ClarifyReason = Literal["nothing_relevant", "answerer_abstained"]
 """Why a run clarifies: nothing found was relevant enough, or the answerer said that the context has no answer."""
@@ -25,12 +36,21 @@ class RagInput(TypedDict):
     """What a run is given."""
 
     question: str
+    history: NotRequired[list[Turn]]
+    """The conversation before the question, oldest turn first; none where it is absent or empty."""
 
 
 class RagTask(TypedDict):
     """The request, parsed."""
 
     question: str
+    """The user's own words."""
+    history: NotRequired[list[Turn]]
+    """The newest turns that the budget allows, oldest first; absent where there are none."""
+    turns_left_out: NotRequired[int]
+    """Older ones that it does not."""
+    standalone: NotRequired[str]
+    """The question of a conversation, rewritten to be understood without it, which a guard has let through."""
 
 
 class Intent(TypedDict):
@@ -131,6 +151,8 @@ class RagAnswer(TypedDict):
     citations: list[str]
     citation_details: list[CitationDetail]
     passages: list[Passage]
+    removed: NotRequired[list[RemovedText]]
+    """What was taken out of it, where anything was."""
 
 
 class Clarification(TypedDict):
@@ -146,6 +168,10 @@ class RagState(TypedDict):
     """The channels. `proposed_` and `found_` hold JSON text nobody has judged; `accepted_` what a guard let through."""
 
     task: RagTask
+    proposed_question: str
+    found_sources: str
+    accepted_sources: list[str]
+    """Of a live knowledge base: the sources of which the caller may read something."""
     proposed_intent: str
     accepted_intent: Intent
     planned_by: JsonObject
@@ -157,20 +183,36 @@ class RagState(TypedDict):
     nearest_score: float
     proposed_answer: str
     accepted_answer: RagAnswer
+    held_steps: list[list[JsonObject]]
+    proposed_support: str
     accepted_clarification: Clarification
 
 
-class RagOk(Ok):
-    """What an ok run returns."""
+class RagAnswered(Ok):
+    """What every ok run returns."""
 
     answer: str
     citations: list[str]
     citation_details: list[CitationDetail]
     passages: list[Passage]
+
+
+class RagOk(RagAnswered):
+    """What an ok run returns that gives an answer as it was proposed, or clarifies."""
+
+    outcome: Literal["grounded_answer", "clarify"]
     clarify_reason: NotRequired[ClarifyReason]
     """Of a run that clarifies: why."""
     best_score: NotRequired[float]
     """Of a run that clarifies: the highest score among the candidates, 0 where there was none."""
+
+
+class RagPartial(RagAnswered):
+    """What a run returns that took refused sentences out of its answer; see `RagPolicy.unsupported`."""
+
+    outcome: Literal["grounded_partial"]
+    removed: list[RemovedText]
+    """What was taken out of the answer, in its order."""
 
 
 class RagStopped(Stopped):
@@ -185,8 +227,8 @@ class RagStopped(Stopped):
     """Of an answer whose sentences must cite: which one was refused."""
 
 
-RagResult: TypeAlias = RagOk | RagStopped
-"""What a run returns; `status` says which."""
+RagResult: TypeAlias = RagOk | RagPartial | RagStopped
+"""What a run returns; `status` and `outcome` say which."""
 
 
 class RagPolicy(TextPolicy):
@@ -208,6 +250,9 @@ class RagPolicy(TextPolicy):
     """No sentence of an answer may say the opposite of a sentence of a cited chunk, almost in its words."""
     derived: Derived = "allow"
     """Whether an answer may say what follows from numbers of its sources, such as a sum: "allow" or "refuse"."""
+    unsupported: Annotated[Unsupported, Later((0, 9))] = "stop"
+    """What becomes of an answer with sentences that the checks of numbers and names refuse when no attempt is left: "stop"
+    ends the run, "drop" takes them out."""
     require_access: Check = False
     """Every document that the retriever returns must say who may read it."""
     require_sentence_citations: Check = False
@@ -231,12 +276,18 @@ class RagBudget(Budget):
     """Characters of all these chunks; a folder is cut into chunks of 2200 at most, or of less if this is less."""
     min_chunk_score: MinFloat = 0.2
     """Relevance from 0 to 1 under which a chunk is rejected."""
+    max_history_turns: Annotated[MaxInt, Later((0, 9))] = 12
+    """Turns of the history that are read, the newest; with 0 no history is."""
+    max_history_chars: Annotated[MaxInt, Later((0, 9))] = 8000
+    """Characters of all these turns; a turn is read whole or not at all."""
 
 
 RagContext = Context[RagPolicy, RagBudget]
 """What one run may tighten."""
 
-PHASES = ("plan", "retrieve", "generate")
+PHASES = ("plan", "condense", "retrieve", "generate")
+"""The first is where a malformed request stops; only a question with a history comes to ``condense``, before the plan.
+"""
 
 RAG_REASONS = Catalogue(
     "rag",
@@ -244,11 +295,16 @@ RAG_REASONS = Catalogue(
     [
         *common_reasons(
             phases=PHASES,
-            asking=("plan", "generate"),
-            objects=("generate",),
-            texts=("generate",),
+            asking=("plan", "condense", "generate"),
+            objects=("condense", "generate"),
+            texts=("condense", "generate"),
             tools={"retrieve": "retrieve", "rerank": "retrieve"},
         ),
+        StopReason("invalid_question:too_long", "invalid_question", ("condense",), "The standalone question is longer than 2000 characters, and than the user's own.", "Look at details; use a model that writes one short question.", later=True, again=True),
+        StopReason("invalid_question:active_markup", "invalid_question", ("condense",), "The standalone question has an image, HTML or a script.", "Look at unsupported, and at the question in details.", later=True),
+        StopReason("invalid_question:unsupported_link", "invalid_question", ("condense",), "The standalone question has a URL, a host or a mail address that the user did not write.", "Look at unsupported; links that any text may have belong on known_links.", later=True, again=True, untold=True),
+        StopReason("invalid_question:unsupported_number", "invalid_question", ("condense",), "The standalone question has a number that the conversation does not have.", "Look at unsupported, and at the question in details.", later=True, again=True),
+        StopReason("invalid_question:unsupported_name", "invalid_question", ("condense",), "The standalone question has a name, a severity or an id that the conversation does not have.", "Look at unsupported; names that any text may have belong on known_names.", later=True, again=True),
         StopReason("invalid_intent:not_object", "invalid_intent", ("plan",), "The intent is no JSON object.", "Look at raw_intent; use a model that returns JSON objects.", again=True),
         StopReason("invalid_intent:kind", "invalid_intent", ("plan",), "The intent's kind is not \"retrieve\", or the text is no JSON.", "Look at raw_intent; the planner may only retrieve.", again=True),
         StopReason("invalid_intent:query", "invalid_intent", ("plan",), "The query is missing, blank or no string.", "Look at raw_intent.", again=True),
@@ -271,6 +327,7 @@ RAG_REASONS = Catalogue(
         StopReason("invalid_answer:unsupported_name", "invalid_answer", ("generate",), "The answer has a name that neither a cited chunk nor the question has.", "Look at unsupported; names that any answer may say belong on known_names.", again=True),
         StopReason("invalid_answer:contradicts_source", "invalid_answer", ("generate",), "A sentence of the answer says the opposite of a sentence of a cited chunk.", "Compare sentence and source_sentence in details.", later=True, again=True),
         StopReason("invalid_answer:not_together", "invalid_answer", ("generate",), "What a sentence says stands in what it cites, but in no two sentences that follow each other.", "Look at sentence; check_together asks for it.", later=True, again=True),
+        StopReason("invalid_answer:unsupported_claim", "invalid_answer", ("generate",), "The verifier found a sentence of the answer that its evidence does not bear out.", "Look at unsupported.", later=True),
     ],
 )  # fmt: skip
 """Why a RAG run can stop."""

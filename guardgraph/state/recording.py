@@ -135,16 +135,30 @@ class Shadow(TypedDict):
 FORMAT: Literal[1] = 1
 """The version of the form of a recording."""
 
-LATER_CHECKS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType({"links": (0, 8), "lists_first": (0, 8)})
-"""Checks that no setting switches off and that came when there were recordings, with the version that brought them."""
+LATER_CHECKS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
+    {
+        "links": (0, 8),
+        "lists_first": (0, 8),
+        "partial_answers": (0, 9),
+        "attempts": (0, 9),
+        "askers": (0, 9),
+        "list_sources": (0, 9),
+    }
+)
+"""Checks that no setting switches off and that came when there were recordings, with the version that brought them.
+
+``attempts`` is the bound that a guard itself sets to how often its proposers are asked again.
+"""
 
 
 def list_later_checks(version: str) -> frozenset[str]:
-    """Return the checks that a version of guardgraph did not make yet; none of a version that nobody knows.
+    """Return the checks that a version of guardgraph did not make yet; none of this one, or of one that nobody knows.
 
     Args:
         version: what a recording says of the guardgraph that made it.
     """
+    if version == read_package_version():  # one that is in work is named like the release before
+        return frozenset()
     return frozenset(name for name, since in LATER_CHECKS.items() if is_version_before(version, since))
 
 
@@ -171,8 +185,9 @@ class RecordedCall(TypedDict):
     """Who was called."""
     request: Sha256
     """SHA-256 of the request as canonical JSON: of ``{"request": …}``, with ``proposer`` and ``prompt`` beside it where
-    there are any; for a person of ``{"shown": …, "run": …, "node": …, "visit": …, "settings": …}``, where settings is
-    the SHA-256 of the fingerprints of policy and budget."""
+    there are any; for a call by name of ``{"tool": …, "args": …}``, which is its licence; for a person of
+    ``{"shown": …, "run": …, "node": …, "visit": …, "settings": …}``, where settings is the SHA-256 of the fingerprints
+    of policy and budget."""
     scope: NotRequired[Sha256]
     """SHA-256 of where the other side might go, such as hosts and limits, where it was told: it is no part of what was
     asked."""
@@ -188,7 +203,11 @@ class RecordedCall(TypedDict):
     effect: NotRequired[Literal["write"]]
     """Of a call that changes something outside."""
     tool: NotRequired[str]
-    """Of a write: the tool's name in the catalogue."""
+    """Of a write, and of a call by name: the tool's name."""
+    args: NotRequired[JsonObject]
+    """Of a call by name: its arguments."""
+    approval: NotRequired[Sha256]
+    """Of a call by name that a person had to approve: the approval that it used up."""
     key: NotRequired[Sha256]
     """Of a write: the key by which its tool knows it again; `docs/effects.md` says of what."""
     unasked: NotRequired[Literal[True]]
@@ -196,14 +215,15 @@ class RecordedCall(TypedDict):
     outcome: str
     """JSON text of ``[form, content, about]``: form is ``text`` (of a model), ``value`` (what was returned) or
     ``failure`` (reason and details; a timeout is one too); about has the proposer, its prompt and its usage. Of a
-    person it has ``reviewer``, who answered, ``licence``, of the call that was shown, if one was, and ``approval``, the
-    SHA-256 of ``{"question": …, "decision": …, "reviewer": …, "licence": …}``; runs before 0.8 have none of these."""
+    person it has ``reviewer``, who answered, ``licence``, of the call that was shown, if one was, ``delegation``, what
+    a document would license, if that was shown, and ``approval``, the SHA-256 of ``{"question": …, "decision": …,
+    "reviewer": …, "licence": …, "delegation": …}``; runs before 0.8 have none of these."""
     seconds: float
     """How long it took."""
 
 
 class VisitRecord(TypedDict):
-    """What a node called when it was visited; kept in a channel that only terminals read."""
+    """What a node called when it was visited; kept in a channel that no body reads."""
 
     at: int
     """Place in the log."""
@@ -249,6 +269,16 @@ class Fingerprints(TypedDict):
 
 
 @with_config(CLOSED)
+class ForkedFrom(TypedDict):
+    """Where a fork went on from."""
+
+    run_id: str
+    """The id of the run from whose earlier checkpoint it did."""
+    checkpoint: str
+    """The id of that checkpoint."""
+
+
+@with_config(CLOSED)
 class Recording(TypedDict):
     """A finished run, with all that is needed to decide it again."""
 
@@ -262,6 +292,8 @@ class Recording(TypedDict):
     """The graph's name."""
     run_id: str
     """The run's id, a UUID."""
+    forked_from: NotRequired[ForkedFrom]
+    """Of a fork: the run from which it went on. The visits before are that run's."""
     input: JsonObject
     """The input's fields, as the door let them in."""
     nameless: NotRequired[list[list[str | int]]]
@@ -303,7 +335,7 @@ class BegunRun(TypedDict):
     request: str
     """The id of what was asked: the client's `request_key`, else the id that a server gave its run, else the run's.
 
-    Of a graph inside a graph, the first two have its place behind a ``|``."""
+    Of a graph inside a graph, the first two have its place behind a ``|``; of a fork, the id of its checkpoint."""
     thread: str | None
     """The thread on which a checkpointer keeps the run, of a graph inside a graph with its place behind a ``|``; None
     for one that nobody can resume."""
@@ -321,8 +353,8 @@ class BegunRun(TypedDict):
     """As in a `Recording`."""
     opening: Opening
     """When it began, under which context, and who asked."""
-    forked_from: NotRequired[str]
-    """The id of the run from whose earlier checkpoint this one went on."""
+    forked_from: NotRequired[ForkedFrom]
+    """Of a fork: the run from which it went on."""
 
 
 NoteKind: TypeAlias = Literal["waiting", "intent", "receipt"]
@@ -381,7 +413,7 @@ class OpenRecorder(Recorder, Protocol):
     def begin(self, run: BegunRun) -> JsonValue:
         """Keep that a run began; nothing is called before this returns. What `record` is given later closes it.
 
-        A run that began earlier on the same thread and never ended is closed as superseded.
+        A run that began earlier on the same thread, for the same tenant, and never ended is closed as superseded.
 
         Raises:
             Exception: it could not be kept. Where the policy has `audit_required`, the run ends before any call.

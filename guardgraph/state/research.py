@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
-from guardgraph.state.run import Ok, Stopped
+from guardgraph.state.run import Ok, RemovedText, Stopped
 from guardgraph.state.settings import (
     Allowlist,
     Budget,
@@ -22,9 +22,9 @@ from guardgraph.state.settings import (
     MaxFloat,
     MaxInt,
     TextPolicy,
+    Unsupported,
     Vocabulary,
 )
-from guardgraph.state.tightening import Tightens
 
 
 class SourcePage(TypedDict):
@@ -160,6 +160,8 @@ class ResearchAnswer(TypedDict):
 
     answer: str
     citations: list[str]
+    removed: NotRequired[list[RemovedText]]
+    """What was taken out of it, where anything was."""
 
 
 class ResearchState(TypedDict):
@@ -180,6 +182,8 @@ class ResearchState(TypedDict):
     unverified_notes: list[DroppedNote]
     proposed_answer: str
     accepted_answer: ResearchAnswer
+    held_steps: list[list[JsonObject]]
+    proposed_support: str
 
 
 class SourcesLeftOut(TypedDict):
@@ -189,8 +193,8 @@ class SourcesLeftOut(TypedDict):
     failed_sources: NotRequired[list[JsonObject]]
 
 
-class ResearchOk(Ok, SourcesLeftOut):
-    """What an ok run returns."""
+class ResearchAnswered(Ok, SourcesLeftOut):
+    """What every ok run returns."""
 
     answer: str
     citations: list[str]
@@ -198,6 +202,20 @@ class ResearchOk(Ok, SourcesLeftOut):
     passages: list[JsonObject]
     aggregate: JsonObject
     dropped_notes: NotRequired[list[DroppedNote]]
+
+
+class ResearchOk(ResearchAnswered):
+    """What an ok run returns that gives an answer as it was proposed."""
+
+    outcome: Literal["grounded_research_answer"]
+
+
+class ResearchPartial(ResearchAnswered):
+    """What a run returns that took refused sentences out of its answer; see `ResearchPolicy.unsupported`."""
+
+    outcome: Literal["grounded_partial"]
+    removed: list[RemovedText]
+    """What was taken out of the answer, in its order."""
 
 
 class ResearchStopped(Stopped, SourcesLeftOut):
@@ -210,8 +228,8 @@ class ResearchStopped(Stopped, SourcesLeftOut):
     unsupported: NotRequired[list[str]]
 
 
-ResearchResult: TypeAlias = ResearchOk | ResearchStopped
-"""What a run returns; `status` says which."""
+ResearchResult: TypeAlias = ResearchOk | ResearchPartial | ResearchStopped
+"""What a run returns; `status` and `outcome` say which."""
 
 
 class ResearchPolicy(TextPolicy):
@@ -233,8 +251,9 @@ class ResearchPolicy(TextPolicy):
     """No sentence of the answer may say the opposite of a sentence of a cited quote, almost in its words."""
     derived: Derived = "allow"
     """Whether an answer may say what follows from numbers of its sources, such as a sum: "allow" or "refuse"."""
-    unsupported: Annotated[Literal["stop", "drop"], Tightens.ordered("drop", "stop"), Later((0, 8))] = "stop"
-    """What becomes of notes that do not verify when no attempt is left: "stop" ends the run, "drop" goes on without them."""
+    unsupported: Annotated[Unsupported, Later((0, 8))] = "stop"
+    """What becomes of notes that do not verify, and of sentences of the answer whose facts or names are refused, when no
+    attempt is left: "stop" ends the run, "drop" goes on without them."""
     known_regions: Vocabulary = ()
     """Region names to watch for beside the built-in ones."""
 
@@ -275,9 +294,10 @@ RESEARCH_REASONS = Catalogue(
     [
         *common_reasons(
             phases=PHASES,
-            asking=("plan", "read_extract", "synthesize"),
+            asking=("plan", "read_extract", "verify", "synthesize"),
             texts=("synthesize",),
-            spending=("plan", "search", "read_extract", "synthesize"),
+            judging=("verify",),
+            spending=("plan", "search", "read_extract", "verify", "synthesize"),
             tools={"search_sources": "search", "read_source": "read_extract", "extract_notes": "read_extract"},
         ),
         StopReason("invalid_plan:steps", "invalid_plan", ("plan",), "The plan has no list of steps, or an empty one.", "Look at raw_plan; use a model that follows the prompt.", again=True),
@@ -308,6 +328,7 @@ RESEARCH_REASONS = Catalogue(
         StopReason("verification_failed:url_not_read", "verification_failed", ("verify",), "A note names a page that this run did not read.", "Look at verification; mend the extractor.", again=True),
         StopReason("verification_failed:quote_not_in_source", "verification_failed", ("verify",), "A quote does not stand in its page, word for word.", "Look at verification; mend the extractor.", again=True),
         StopReason("verification_failed:number_not_in_quote", "verification_failed", ("verify",), "A claim states a fact that its quote does not have.", "Look at verification; mend the extractor.", again=True),
+        StopReason("verification_failed:unsupported_claim", "verification_failed", ("verify",), "The verifier found a note whose quote does not bear out its claim.", "Look at verification; mend the extractor.", later=True),
         StopReason("invalid_answer:empty", "invalid_answer", ("synthesize",), "The answer is blank or no string.", "Use another model.", again=True),
         StopReason("invalid_answer:too_long", "invalid_answer", ("synthesize",), "The answer is longer than max_answer_chars.", "Raise max_answer_chars, or ask for less.", again=True),
         StopReason("invalid_answer:citations", "invalid_answer", ("synthesize",), "The citations are no list of strings, or an empty one.", "Use a model that cites.", again=True),
@@ -317,6 +338,7 @@ RESEARCH_REASONS = Catalogue(
         StopReason("invalid_answer:unsupported_number", "invalid_answer", ("synthesize",), "The answer states a fact that the notes it cites do not have.", "Look at unsupported.", again=True),
         StopReason("invalid_answer:unsupported_name", "invalid_answer", ("synthesize",), "The answer has a name that neither the notes it cites nor the question has.", "Look at unsupported; names that any answer may say belong on known_names.", again=True),
         StopReason("invalid_answer:contradicts_source", "invalid_answer", ("synthesize",), "A sentence of the answer says the opposite of a sentence of a quote that it cites.", "Compare sentence and source_sentence in details.", later=True, again=True),
+        StopReason("invalid_answer:unsupported_claim", "invalid_answer", ("synthesize",), "The verifier found a sentence of the answer that the notes it cites do not bear out.", "Look at unsupported.", later=True),
     ],
 )  # fmt: skip
 """Why a Research run can stop."""

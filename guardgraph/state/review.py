@@ -73,6 +73,19 @@ def find_shown_licence(shown: JsonObject) -> str | None:
     return None
 
 
+def find_shown_delegation(shown: JsonObject) -> JsonObject | None:
+    """Return what a question would let a document license; else None.
+
+    It shows ``{"delegation": {"document": …, "tools": [...], "values": [...]}}``: the SHA-256 of what a call brought,
+    the tools by name, and the values.
+    """
+    match shown.get("delegation"):
+        case {"document": str(document), "tools": [*tools], "values": [*values]}:
+            if all(isinstance(tool, str) for tool in tools):
+                return {"document": document, "tools": tools, "values": values}
+    return None
+
+
 def parse_identity(given: Any) -> Identity | str:
     """Return who reviewers say that it is; a text that says why it is nobody."""
     if given is None:

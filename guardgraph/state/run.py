@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NotRequired
+from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, TypeAlias, get_args
 
 from typing_extensions import TypedDict
 
@@ -21,10 +21,13 @@ else:
             return hint
 
 
-RECORDED = ("run_id", "pattern", "status", "stop_reason", "phase", "trace", "history", "path", "timeline", "attempts")
+RECORDED = (
+    *("run_id", "pattern", "status", "stop_reason", "phase", "asked_question", "trace", "history", "path", "timeline"),
+    *("attempts", "forked_from"),
+)
 """Keys of a result that say how the run went; no body writes them."""
 
-LATER = frozenset({"attempts"})
+LATER = frozenset({"asked_question", "attempts", "forked_from"})
 """Those of them that came when there were recordings without: they are no part of a pattern's fingerprint."""
 
 AUDITED = ("status", "seq", "hash", "error", "unbegun")
@@ -56,10 +59,14 @@ class LogEntry(TypedDict):
     withheld: NotRequired[bool]
     """Of an ok ending that failed: whether the result may say nothing of what came of the run."""
     steps: NotRequired[list[tuple[JsonObject, JsonObject]]]
+    asked: NotRequired[JsonObject]
+    """Of a guard: what the run was asked, as results show it."""
     request: NotRequired[str]
     """Of the first node: the id of what was asked, where it is not the run's."""
     unbegun: NotRequired[dict[str, str]]
     """Of the first node: what the recorder raised that was told of the beginning."""
+    forked_from: NotRequired[dict[str, str]]
+    """Of the first node of a fork: the run, and the checkpoint of it, from which this run went on."""
 
 
 class TimelineEntry(TypedDict):
@@ -124,6 +131,8 @@ class Waiting(TypedDict):
     path: list[str]
     timeline: list[TimelineEntry]
     """As in a `Result`, of the nodes that ran so far; the one that waits is only in ``path``."""
+    forked_from: NotRequired[dict[str, str]]
+    """As in a `Result`."""
 
 
 class Audit(TypedDict):
@@ -153,6 +162,41 @@ class Attempt(TypedDict):
     """The keys of a result that would have shown what was refused."""
 
 
+class RemovedText(TypedDict):
+    """A part of an answer that a guard took out, so that the rest could stand: text alone, with no link made of it."""
+
+    text: str
+    """As it stood in the answer."""
+    reason: str
+    """The stop reason that it would have been."""
+    evidence: JsonObject
+    """What was refused of it: `unsupported`, and the `sentence`; what stands with that hung on it."""
+    at: int
+    """Where it stood: a place in the answer that is left, in characters."""
+
+
+Role: TypeAlias = Literal["user", "assistant"]
+"""Who said a turn."""
+
+ROLES: Final[tuple[str, ...]] = get_args(Role)
+
+
+class Turn(TypedDict):
+    """What somebody said in a conversation."""
+
+    role: Role
+    content: str
+
+
+class AskedQuestion(TypedDict):
+    """What a run was asked."""
+
+    own: str
+    """The words of the person."""
+    standalone: NotRequired[str]
+    """Where the question follows a conversation: the same question, rewritten to be understood without it."""
+
+
 class Result(TypedDict):
     """What every run returns. Keys that do not belong to the ending are absent."""
 
@@ -160,12 +204,16 @@ class Result(TypedDict):
     pattern: str
     status: ReadOnly[Literal["ok", "stopped"]]
     stop_reason: str
+    asked_question: NotRequired[AskedQuestion]
+    """Of a pattern whose guards say it: what the run was asked."""
     trace: list[JsonObject]
     history: list[JsonObject]
     path: list[str]
     timeline: list[TimelineEntry]
     attempts: NotRequired[list[Attempt]]
     """Of a run in which a proposer was asked again: what was refused, in order."""
+    forked_from: NotRequired[dict[str, str]]
+    """Of a fork: ``{run_id, checkpoint}``, the run from whose earlier checkpoint this one went on."""
     phase: NotRequired[ReadOnly[str]]
     outcome: NotRequired[ReadOnly[str]]
     details: NotRequired[dict[str, Any] | JsonValue]
@@ -177,7 +225,7 @@ class Ok(Result):
     """What an ok run returns."""
 
     status: Literal["ok"]
-    outcome: str
+    outcome: ReadOnly[str]
 
 
 class Stopped(Result):

@@ -109,6 +109,7 @@ class SelfCritiqueState(TypedDict):
     accepted_revision: Patch
     accepted_answer: str
     accepted_audit: ChangeAudit
+    held_steps: list[list[JsonObject]]
 
 
 class SelfCritiqueOk(Ok):

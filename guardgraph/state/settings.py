@@ -7,9 +7,9 @@ kinds are made with `Tightens`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 from pydantic.fields import FieldInfo
@@ -90,6 +90,10 @@ Derived: TypeAlias = Annotated[
 """Whether an answer may say what follows from numbers of its sources; "refuse" holds if either says so."""
 
 
+Unsupported: TypeAlias = Annotated[Literal["stop", "drop"], Tightens.ordered("drop", "stop")]
+"""What becomes of what checks refuse when no attempt is left; "stop" holds if either says so."""
+
+
 class Settings(BaseModel):
     """The base of every policy and budget: frozen, strict, no unknown fields, tightened field by field."""
 
@@ -157,12 +161,12 @@ class Settings(BaseModel):
         return self._hash_settings({name: item for name, item in self.plain().items() if name not in unsaid})
 
     def _hash_settings(self, said: JsonObject) -> str:
-        return digest(
-            {
-                name: _sort_setting_items(item) if self._get_tightening_rule(name).is_set else item
-                for name, item in said.items()
-            }
-        )
+        return digest(self.order_settings(said))
+
+    @classmethod
+    def order_settings(cls, said: JsonObject) -> JsonObject:
+        """Return settings as plain JSON with lists sorted in which order means nothing."""
+        return {name: cls._get_tightening_rule(name).order(item) for name, item in said.items()}
 
     def recorded(self) -> JsonObject:
         """Return the settings as a recording has them: plain JSON, without later fields that change nothing."""
@@ -218,6 +222,8 @@ class Settings(BaseModel):
     def tightened_by(self, overlay: Self | None) -> Self:
         """Return these settings, tightened by the fields that the overlay sets.
 
+        A field that is left out here for a factory to fill, and that none filled, says nothing: the overlay's holds.
+
         Args:
             overlay: settings of the same class; fields left at their default do not count.
         """
@@ -225,7 +231,9 @@ class Settings(BaseModel):
             return self
         return self.model_copy(
             update={
-                name: self._get_tightening_rule(name).how(getattr(self, name), getattr(overlay, name))
+                name: getattr(overlay, name)
+                if self.is_open(name)
+                else self._get_tightening_rule(name).how(getattr(self, name), getattr(overlay, name))
                 for name in overlay.model_fields_set
             }
         )
@@ -243,17 +251,48 @@ class Settings(BaseModel):
             for name in type(self).model_fields
         }
 
+    @classmethod
+    def is_name_list(cls, name: str) -> bool:
+        """Say whether a field is a list of names in which order means nothing."""
+        return cls._get_tightening_rule(name).is_set
+
+    @classmethod
+    def find_name_problem(cls, field: str, name: str) -> str | None:
+        """Say why a name can stand in no list of a field, None where it can."""
+        if len(name) > LONGEST_NAME:
+            return f"a name of at most {LONGEST_NAME} characters is required; given: {len(name)}"
+        if (problem := find_json_problem(name)) is not None:
+            return f"a text that can be stored is required, not {problem}"
+        said = cls._get_tightening_rule(field).problem
+        return None if said is None else said(name)
+
+    def compared_by_name(self, other: Self) -> dict[str, list[NamedDifference]]:
+        """Say of every setting under a name, such as the rule of a tool, what another's value is beside ours; by field.
+
+        Args:
+            other: settings of the same class.
+        """
+        rules = {name: self._get_tightening_rule(name) for name in type(self).model_fields}
+        return {
+            name: [*rule.list_compared(getattr(self, name), getattr(other, name))]
+            for name, rule in rules.items()
+            if isinstance(rule, TightensByName)
+        }
+
     def is_open(self, name: str) -> bool:
         """Say whether a factory will fill a field, since it is left out."""
         return name in self.filled and name not in self.model_fields_set
 
     def not_taken(self, overlay: Self) -> dict[str, Any]:
         """Return what an overlay asks for and does not get, since it would loosen; by field."""
-        holds = self.tightened_by(overlay)
+        return overlay.list_missing(self.tightened_by(overlay))
+
+    def list_missing(self, holds: Self) -> dict[str, Any]:
+        """Return what these settings say and settings that hold do not give; by field."""
         asked = {
-            name: self._get_tightening_rule(name).not_taken(getattr(overlay, name), getattr(holds, name))
+            name: self._get_tightening_rule(name).not_taken(getattr(self, name), getattr(holds, name))
             for name in type(self).model_fields
-            if name in overlay.model_fields_set
+            if name in self.model_fields_set
         }
         return {name: value for name, value in asked.items() if value is not None}
 
@@ -288,6 +327,8 @@ class Settings(BaseModel):
             for name in _list_setting_texts(getattr(self, field)):
                 if (said := problem(name)) is not None:
                     yield field, said
+        if problems is None:
+            yield from self._check_named_settings(lambda ours, _: ours.wrong_names(), self)
 
     def wrong_overlay(self, overlay: Self | None) -> Iterator[tuple[str, str]]:
         """Yield fields of an overlay with what is wrong in them; see `check_overlay`."""
@@ -299,10 +340,86 @@ class Settings(BaseModel):
                 yield name, f"the deployment fixed {format_given_value(ours)}; given: {format_given_value(theirs)}"
         problems = {name: said for name, said in self._list_name_problems().items() if name in overlay.model_fields_set}
         yield from overlay.wrong_names(problems)
+        yield from self._check_named_settings(Settings.wrong_overlay, overlay)
+        yield from self._check_named_settings(lambda _, theirs: theirs.wrong_names(), overlay)
+
+    def _check_named_settings(
+        self, check: Callable[[Settings, Settings], Iterator[tuple[str, str]]], overlay: Settings
+    ) -> Iterator[tuple[str, str]]:
+        """Yield what is wrong in the settings that fields of an overlay have by name, with their way."""
+        for field in sorted(overlay.model_fields_set):
+            rule = self._get_tightening_rule(field)
+            if isinstance(rule, TightensByName):
+                for name, theirs in getattr(overlay, field).items():
+                    ours = getattr(self, field).get(name, rule.default)
+                    yield from ((f"{field}.{name}.{inner}", said) for inner, said in check(ours, theirs))
 
     @classmethod
     def _list_name_problems(cls) -> dict[str, Problem]:
         return {name: said for name in cls.model_fields if (said := cls._get_tightening_rule(name).problem) is not None}
+
+
+class NamedDifference(NamedTuple):
+    """What a field of settings that stand under a name is beside that of others."""
+
+    way: str
+    """The name and the field, such as ``pay.max_calls``."""
+    compared: Compared
+    old: JsonValue
+    new: JsonValue
+
+
+class TightensByName(Tightens):
+    """How settings that stand under names tighten, such as the rules of tools: those of one name field by field.
+
+    Args:
+        default: the settings that hold of a name under which nothing stands.
+    """
+
+    __slots__ = ("default",)
+
+    def __init__(self, default: Settings) -> None:
+        super().__init__(f"by_name({type(default).__name__})", self._tighten_named, _validate_setting_table)
+        self.default = default
+
+    def _tighten_named(self, ours: Mapping[str, Settings], theirs: Mapping[str, Settings]) -> dict[str, Settings]:
+        tightened = {name: ours.get(name, self.default).tightened_by(each) for name, each in theirs.items()}
+        return {**ours, **tightened}
+
+    def compared(self, ours: Any, theirs: Any) -> Compared:
+        """Say what another table is beside ours: all of its fields count, said or not."""
+        return unite_compared(each.compared for each in self.list_compared(ours, theirs))
+
+    def list_compared(self, ours: Any, theirs: Any) -> Iterator[NamedDifference]:
+        """Yield what every field of every name is beside ours."""
+        for name in dict.fromkeys((*ours, *theirs)):
+            one, other = ours.get(name, self.default), theirs.get(name, self.default)
+            old, new = one.plain(), other.plain()
+            for field, said in one.compared(other).items():
+                yield NamedDifference(f"{name}.{field}", said, old[field], new[field])
+
+    def order(self, said: JsonValue) -> JsonValue:
+        """Return what a fingerprint counts: of each name what is not the default, its sets sorted."""
+        ordered = {name: self.default.order_settings(each) for name, each in said.items()}
+        default = self.default.order_settings(self.default.plain())
+        return {name: each for name, each in ordered.items() if each != default}
+
+    def not_taken(self, asked: Any, holds: Any) -> Any:
+        """Return what was asked for and does not hold, by name and field; None if all of it holds."""
+        missing = {name: said for name, each in asked.items() if (said := each.list_missing(holds[name]))}
+        return missing or None
+
+
+def unite_compared(said: Iterable[Compared]) -> Compared:
+    """Return what several comparisons come to together."""
+    kinds = {*said} - {"equal"}
+    return kinds.pop() if len(kinds) == 1 else "other" if kinds else "equal"
+
+
+def _validate_setting_table(value: Any) -> Any:
+    if not isinstance(value, Mapping) or len(value) > MOST_NAMES:
+        raise ValueError(f"an object of at most {MOST_NAMES} names is required")
+    return value
 
 
 def _raise_settings_error(where: str, wrong: Iterable[tuple[str, str]]) -> None:
@@ -322,12 +439,6 @@ def _list_setting_texts(value: object) -> Iterator[str]:
 
 def _has_setting_default(field: FieldInfo) -> bool:
     return not field.is_required() and field.default_factory is None
-
-
-def _sort_setting_items(items: JsonValue) -> JsonValue:
-    if not isinstance(items, list):  # made without validation: the first guard that reads it closes the run
-        return items
-    return [item for _, item in sorted({canonical_json(item): item for item in items}.items())]
 
 
 SettingsT = TypeVar("SettingsT", bound=Settings)

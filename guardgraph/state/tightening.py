@@ -12,7 +12,8 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.json import find_json_problem
+from guardgraph.plain.hashing import canonical_json
+from guardgraph.plain.json import JsonValue, find_json_problem
 from guardgraph.plain.urls import find_host_problem, find_link_problem, normalise_host, normalise_link
 
 Problem: TypeAlias = Callable[[str], str | None]
@@ -64,6 +65,8 @@ class Tightens:
     """What either list names holds: what is watched for."""
     either: ClassVar[Tightens]
     """True if either is: whether a check runs."""
+    both: ClassVar[Tightens]
+    """True only if both are: what makes something easier."""
     fixed: ClassVar[Tightens]
     """The deployment's value stays; a context that names another one is a ConfigurationError."""
 
@@ -143,6 +146,12 @@ class Tightens:
         if self.is_set:
             return [name for name in asked if name not in both] or None
         return None if both == asked else asked
+
+    def order(self, said: JsonValue) -> JsonValue:
+        """Return a value as plain JSON as fingerprints count it: of a set, its items sorted."""
+        if not self.is_set or not isinstance(said, list):  # made without validation: its first guard closes the run
+            return said
+        return [item for _, item in sorted({canonical_json(item): item for item in said}.items())]
 
     def _is_same_setting(self, one: Any, other: Any) -> bool:
         if self.is_set:
@@ -243,4 +252,5 @@ Tightens.links = Tightens(
 )
 Tightens.union = Tightens("union", _unite_settings, _validate_setting_names, is_set=True)
 Tightens.either = Tightens("either", lambda ours, theirs: ours or theirs, _validate_setting_flag)
+Tightens.both = Tightens("both", lambda ours, theirs: ours and theirs, _validate_setting_flag)
 Tightens.fixed = Tightens("fixed", lambda ours, theirs: ours, _validate_plain_setting, is_fixed=True)

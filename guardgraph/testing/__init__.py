@@ -19,6 +19,7 @@ from guardgraph.testing.doubles import (
     ScriptedTool,
     ScriptExhausted,
     scripted_tool,
+    scripted_verifier,
 )
 from guardgraph.testing.retriever import RETRIEVER_CHECKS, GuardedBase, GuardedDocument, check_retriever
 from guardgraph.testing.store import STORE_CHECKS, check_store
@@ -38,4 +39,5 @@ __all__ = [
     "check_retriever",
     "check_store",
     "scripted_tool",
+    "scripted_verifier",
 ]

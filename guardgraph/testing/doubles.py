@@ -6,9 +6,10 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from operator import itemgetter
 from threading import Lock
 from typing import Any
@@ -195,6 +196,34 @@ def scripted_tool(*results: Any, loop: bool = False, name: str = "scripted_tool"
         name: how `ScriptExhausted` calls it.
     """
     return ScriptedTool(results, loop=loop, name=name)
+
+
+def scripted_verifier(*unsupported: Collection[str] | BaseException, loop: bool = False) -> ScriptedTool:
+    """Return a verifier that judges claims by a script, one item a call.
+
+    Args:
+        unsupported: texts; a claim that contains one of them is not supported, all others are. An exception is raised.
+        loop: play the last item again for every further call.
+
+    Raises:
+        ConfigurationError: an item is neither.
+    """
+    return ScriptedTool(map(_script_judgement, unsupported), loop=loop, name="scripted_verifier")
+
+
+def _script_judgement(item: Any) -> Any:
+    if isinstance(item, BaseException):
+        return item
+    if isinstance(item, str) or not isinstance(item, Collection) or not all(isinstance(text, str) for text in item):
+        raise ConfigurationError(f"unsupported: lists of texts, or exceptions, are required; given: {item!r:.80}")
+    return partial(_judge_scripted_claims, unsupported=tuple(item))
+
+
+def _judge_scripted_claims(request: JsonObject, *, unsupported: tuple[str, ...]) -> JsonObject:
+    claims = ((item["number"], item["claim"]) for item in request["claims"])
+    return {
+        "claims": [{"number": at, "supported": not any(map(claim.__contains__, unsupported))} for at, claim in claims]
+    }
 
 
 _WORD = re.compile(r"\s*\S+\s*|\s+")

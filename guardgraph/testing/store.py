@@ -180,10 +180,13 @@ def _a_beginning_that_is_given_again_has_its_receipt(store: Any) -> None:
 def _a_run_supersedes_the_one_before_on_its_thread(store: Any) -> None:
     if not _keeps_open_runs(store):
         return
-    for number, thread, graph in ((1, "a", "rag"), (2, "b", "rag"), (3, "a", "rag"), (4, "a", "other")):
+    places = ((1, "a", "rag"), (2, "b", "rag"), (3, "a", "rag"), (4, "a", "other"))
+    for number, thread, graph in places:
         store.begin({**_make_test_beginning(number), "thread": thread, "graph": graph})
+    for number, tenant in ((5, "acme"), (6, "globex"), (7, "acme")):  # each has a thread of this name
+        store.begin({**_make_test_beginning(number, tenant=tenant), "thread": "a", "graph": "rag"})
     numbers = [UUID(item.run_id).int & 0xFFFF for item in store.open_runs()]
-    _require_equal_store("the open runs", numbers, [2, 3, 4])
+    _require_equal_store("the open runs", numbers, [2, 3, 4, 6, 7])
     [_, close] = [read_chain_entry(text) for text in store.entries(_make_test_run_id(1))]
     said = {key: close.get(key) for key in ("kind", "how", "by")}
     _require_equal_store(
@@ -354,9 +357,9 @@ def _make_test_run(
     return recording
 
 
-def _make_test_beginning(number: int) -> BegunRun:
+def _make_test_beginning(number: int, *, tenant: str | None = None) -> BegunRun:
     """Return the beginning of a run that never was, but for its form."""
-    run: Any = _make_test_run(number)
+    run: Any = _make_test_run(number, tenant=tenant)
     same = ("format", "guardgraph", "pattern", "graph", "run_id", "input", "policy", "budget")
     hashes = {name: run["fingerprints"][name] for name in ("policy", "budget", "declarations")}
     made: Any = {key: run[key] for key in same}

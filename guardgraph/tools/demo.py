@@ -22,6 +22,9 @@ CRITIQUE_GOAL = (
 )
 """What the Self-critique demo is for."""
 
+TOOLS_TASK = "What is the total of the bill in bill-may.txt, and when is it due?"
+"""What the demo of the tool agent asks: somebody wrote an instruction into the bill."""
+
 
 def load_rag_demo() -> JsonObject:
     """Return the input of the RAG demo."""
@@ -36,6 +39,11 @@ def load_research_demo() -> JsonObject:
 def load_self_critique_demo() -> JsonObject:
     """Return the input of the Self-critique demo."""
     return {"goal": CRITIQUE_GOAL, "incident_context": load_demo_incident()}
+
+
+def load_tools_demo() -> JsonObject:
+    """Return the input of the tool agent's demo."""
+    return {"task": TOOLS_TASK}
 
 
 def load_demo_request() -> JsonObject:

@@ -19,6 +19,8 @@ LeftOutReason = Literal[
     "link out of the folder",
     "link to a folder",
     "link to a file already read",
+    "link to a hidden file",
+    "link to another format",
     "broken link",
     "no regular file",
 ]
@@ -79,7 +81,7 @@ class FoundFile(NamedTuple):
     """A file to read."""
 
     path: str
-    """Where it is, behind any link."""
+    """Where it is."""
     parts: tuple[str, ...]
     """Its path under the root, by which it is known."""
     size: int
@@ -128,7 +130,7 @@ def find_folder_files(
 
 
 def _walk_folder(root: Path, home: str, suffixes: Container[str], max_files: int) -> Walked:
-    found, links = dict[str, FoundFile](), list[tuple[tuple[str, ...], FoundFile]]()
+    found, links = dict[str, FoundFile](), list[tuple[tuple[str, ...], str]]()
     walked = Walked([], [], [])
     for parts, entry in _list_folder_entries(root, home, max_files, walked.unread):
         try:
@@ -136,22 +138,19 @@ def _walk_folder(root: Path, home: str, suffixes: Container[str], max_files: int
             if reason := _find_left_out_reason(entry, home, place, suffixes):
                 walked.left_out.append(LeftOut(format_file_path(parts), reason))
             elif entry.is_symlink():
-                links.append((parts, _make_found_file(place, parts, os.stat(place))))
+                links.append((parts, place))
             else:
-                found[place] = _make_found_file(place, parts, entry.stat())
+                status = entry.stat()
+                found[place] = FoundFile(place, parts, status.st_size, status.st_mtime_ns)
         except OSError as error:
             walked.unread.append(_make_unread_file(parts, error))
-    for parts, file in sorted(links):  # behind the files, since a file is known by its own name where it has one
-        if file.path in found:
+    for parts, place in links:  # a file is known by its own name, under the rules of the folder that it stands in
+        if place in found:
             walked.left_out.append(LeftOut(format_file_path(parts), "link to a file already read"))
         else:
-            found[file.path] = file
+            walked.unread.append(Unread(format_file_path(parts), "the file that it leads to cannot be read"))
     walked.files.extend(found.values())
     return walked
-
-
-def _make_found_file(place: str, parts: tuple[str, ...], found: os.stat_result) -> FoundFile:
-    return FoundFile(place, parts, found.st_size, found.st_mtime_ns)
 
 
 def _make_unread_file(parts: tuple[str, ...], error: OSError) -> Unread:
@@ -210,6 +209,10 @@ def _find_left_out_reason(
             return "broken link"
         if os.path.isdir(place):
             return "link to a folder"
+        if any(part.startswith(".") for part in Path(place).relative_to(home).parts):
+            return "link to a hidden file"
+        if os.path.splitext(place)[1].lower() not in suffixes:
+            return "link to another format"
     if not entry.is_file():
         return "no regular file"
     return None if os.path.splitext(entry.name)[1].lower() in suffixes else "another format"

@@ -13,7 +13,18 @@ from guardgraph.plain.errors import ConfigurationError, format_given_value
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.rag import Candidate
 from guardgraph.tools.knowledge_base import Document
-from guardgraph.tools.relevance import Known, asked, best, damping, most_common, readings, scaled, searched, share
+from guardgraph.tools.relevance import (
+    Known,
+    asked,
+    best,
+    damping,
+    list_unmeasured_languages,
+    most_common,
+    readings,
+    scaled,
+    searched,
+    share,
+)
 from guardgraph.world.call import mark_as_instant
 
 _ANY_LANGUAGE: Final = ""
@@ -60,9 +71,10 @@ class LexicalRetriever:
     of the words that the base knows, T - T1 of T, and less in short passages, which have a word only once. The score
     counts what is covered beyond chance, against what is left open::
 
-        chance = min(0.74 * (T - T1) / (T + 6 * N) * ln(1 + N / 2), 0.6 * whole)
+        chance = min(0.53 * (T - T1) / (T + 6 * N) * ln(1 + N), 0.7 * whole)
         beyond = ln(1 + (e^covered - 1) * e^-chance)
-        score  = beyond / (beyond + (whole - covered) / 2)
+        open   = 0.5 + 0.3 * N / (N + 60)
+        score  = beyond / (beyond + open * (whole - covered))
 
     It is 0 where nothing is covered, 1 where all is, orders documents as BM25 does, and means the same on a small
     base and a large one. The weights come from the whole base, so a score does not depend on which sources are
@@ -82,6 +94,8 @@ class LexicalRetriever:
     """The knowledge base, in its order."""
     sources: tuple[str, ...]
     """The names of its sources, sorted, each once: what a policy may list."""
+    unmeasured: tuple[str, ...]
+    """Where most documents are in languages for which the default `min_chunk_score` was not measured: their codes."""
 
     def __init__(self, documents: Sequence[Document]) -> None:
         _check(documents)
@@ -89,6 +103,7 @@ class LexicalRetriever:
         self.sources = tuple(sorted({document["source"] for document in documents}))
         told = [detect_language(document["text"]) for document in documents]
         self._language = most_common(Counter(told))
+        self.unmeasured = list_unmeasured_languages(Counter(told))
         languages = [language or self._language for language in told]
         counts = [_counted(document, language) for document, language in zip(documents, languages, strict=True)]
         everywhere = [_ANY_LANGUAGE] * len(counts)

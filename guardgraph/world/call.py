@@ -7,7 +7,7 @@ retriever answer at once: they wait for nobody and so need no deadline.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import FunctionType
@@ -43,6 +43,19 @@ def is_instant_target(target: Any) -> bool:
 Outside: TypeAlias = "Runnable[Any, Any] | Callable[[JsonObject], Any]"
 """What may be called from a body: a Runnable, or a function of one dictionary."""
 
+
+def is_said_of_target(target: object, name: str) -> bool:
+    """Say whether somebody who may be called says something of itself.
+
+    A function or Runnable says it by an attribute, such as ``asked_again = True``, a Runnable of LangChain's also by
+    ``with_config(metadata={"asked_again": True})``.
+    """
+    config = getattr(target, "config", None)
+    metadata = config.get("metadata") if isinstance(config, Mapping) else None
+    said = metadata.get(name) if isinstance(metadata, Mapping) else None
+    return getattr(target, name, said) is True
+
+
 Effect: TypeAlias = Literal["read", "write"]
 """Whether a call changes something outside: what is read may be read again, and a write is made once."""
 
@@ -52,8 +65,8 @@ class Call:
     """One call to a proposer, a tool or a person."""
 
     kind: CallKind
-    target: Outside | None
-    """Whom to call; None for a person, whom the run waits for."""
+    target: Outside | str | None
+    """Whom to call: a text names a tool of the pattern's table; None for a person, whom the run waits for."""
     request: JsonObject
     """What the other side sees, and all that it sees."""
     about: JsonObject = field(default_factory=dict)
@@ -115,6 +128,10 @@ class Asked:
     """How many calls are made at once, this one among them."""
     max_reply_bytes: int = REPLY_BYTES
     """Bytes that the reply may have, by the run's budget; a larger one is refused whatever a world returns."""
+    licence: str | None = None
+    """Of a call by name: the SHA-256 of its tool and arguments, which is that of the request then."""
+    approval: str | None = None
+    """Of a call that a person had to approve: the approval that it uses up."""
     beside: JsonObject = field(default_factory=dict)
     """Of a person's call: what is shown beside the question, such as what was wrong with an answer. It is no part of
     what is asked, and so not hashed."""
@@ -134,6 +151,8 @@ class Asked:
 
     def _hash_call_request(self) -> str:
         call = self.call
+        if self.licence is not None:
+            return self.licence
         if call.kind == "person":
             place = {"run": self.run, "node": self.node, "visit": self.visit, "settings": self.settings}
             return hash_call_value({"shown": call.request, **place})

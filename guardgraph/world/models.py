@@ -10,7 +10,7 @@ import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from hashlib import sha256
 from importlib.resources import files
@@ -22,7 +22,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import ValidationError
 
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.json import JsonObject
+from guardgraph.plain.json import JsonObject, find_json_problem
 from guardgraph.world.openai import (
     DEFAULT_TIMEOUT_SECONDS,
     create_openai_chat_model,
@@ -134,14 +134,40 @@ def load_prompt(name: str, limits: Mapping[str, object]) -> Prompt:
 
 
 @cache
-def _read_again_prompt() -> str:
-    """Read what a model is told beside its prompt when it is asked again."""
-    return (files("guardgraph.nodes") / "prompts" / "asked_again.md").read_text(encoding="utf-8").strip()
+def _read_prompt_part(name: str) -> str:
+    """Read what a model is told beside its prompt."""
+    return (files("guardgraph.nodes") / "prompts" / f"{name}.md").read_text(encoding="utf-8").strip()
 
 
 def get_again_prompt_name() -> str:
     """Return name and hash, ``name@hash``, of what a model is told beside its prompt when it is asked again."""
-    return f"asked_again@{sha256(_read_again_prompt().encode()).hexdigest()[:12]}"
+    return f"asked_again@{sha256(_read_prompt_part('asked_again').encode()).hexdigest()[:12]}"
+
+
+LONGEST_INSTRUCTIONS = 8000
+"""Characters of an application's instructions; they stand in every call of those that write."""
+
+
+def add_prompt_instructions(prompt: Prompt, instructions: str) -> Prompt:
+    """Return a prompt that tells a model an application's instructions too; its hash counts them."""
+    return replace(prompt, text=f"{prompt.text}\n\n{_read_prompt_part('instructions')}\n\n{instructions}")
+
+
+def validate_instructions(given: object) -> str | None:
+    """Return an application's instructions, stripped, None for none.
+
+    Raises:
+        ConfigurationError: they are no text, blank, too long, or cannot be stored.
+    """
+    if given is None:
+        return None
+    if not isinstance(given, str) or not given.strip() or len(given) > LONGEST_INSTRUCTIONS:
+        allowed = f"a text that is not blank, of at most {LONGEST_INSTRUCTIONS} characters, is required"
+        size = f" ({len(given)} characters)" if isinstance(given, str) else ""
+        raise ConfigurationError(f"instructions: {allowed}; given: {given!r:.80}{size}")
+    if (problem := find_json_problem(given)) is not None:
+        raise ConfigurationError(f"instructions: a text that can be stored is required, not {problem}")
+    return given.strip()
 
 
 def chat_model(model: ChatModel | str, *, environ: Mapping[str, str] | None = None) -> ChatModel:
@@ -228,11 +254,19 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
     Args:
         model: the chat model, plain or wrapped, or the name of one; one without structured output is called as it is.
         prompt: what it is told, and the schema of its reply.
+        show: makes of the view what the model sees of it, where that is not the view as it is.
     """
 
-    def __init__(self, model: ChatModel | NamedModel, prompt: Prompt) -> None:
+    def __init__(
+        self,
+        model: ChatModel | NamedModel,
+        prompt: Prompt,
+        *,
+        show: Callable[[JsonObject], JsonObject] = lambda view: view,
+    ) -> None:
         self.name = get_model_name(model)
         self.prompt = prompt
+        self._show = show
         self._named = model
         self._model: Runnable[Any, Any] | None = None
 
@@ -268,8 +302,8 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
         return _unwrap_raw_message(await self.open().ainvoke(self._build_prompt_messages(input), config, **kwargs))
 
     def _build_prompt_messages(self, view: JsonObject) -> list[BaseMessage]:
-        told = f"{self.prompt.text}\n\n{_read_again_prompt()}" if "refused" in view else self.prompt.text
-        return [SystemMessage(told), HumanMessage(json.dumps(view, ensure_ascii=False))]
+        told = f"{self.prompt.text}\n\n{_read_prompt_part('asked_again')}" if "refused" in view else self.prompt.text
+        return [SystemMessage(told), HumanMessage(json.dumps(self._show(view), ensure_ascii=False))]
 
 
 def _unwrap_raw_message(returned: Any) -> BaseMessage:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from langchain_core.runnables import Runnable
@@ -10,8 +10,16 @@ from langchain_core.runnables import Runnable
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.settings import Budget
-from guardgraph.world.call import Call, Outside
-from guardgraph.world.models import ModelProposer, Prompt, get_again_prompt_name, load_prompt, prepare_chat_model
+from guardgraph.world.call import Call, Outside, is_said_of_target
+from guardgraph.world.models import (
+    ModelProposer,
+    Prompt,
+    add_prompt_instructions,
+    get_again_prompt_name,
+    load_prompt,
+    prepare_chat_model,
+    validate_instructions,
+)
 from guardgraph.world.wrapped import ChatModel, is_chat_model
 
 OFFLINE = "offline"
@@ -38,18 +46,17 @@ class Proposer:
         return Call("proposer", self.target, shown, self.about)
 
 
-def can_be_asked_again(target: Outside | None) -> bool:
+def get_call_target(called: Proposer | Outside) -> Outside:
+    """Return whom a call asks that is made to a proposer, or to a Runnable or function itself."""
+    return called.target if isinstance(called, Proposer) else called
+
+
+def can_be_asked_again(target: Outside | str | None) -> bool:
     """Say whether somebody may propose something else when asked again: models may, rules say the same.
 
-    A function or Runnable says it by an attribute ``asked_again = True``, a Runnable of LangChain's also by
-    ``with_config(metadata={"asked_again": True})``.
+    A function or Runnable says it by ``asked_again``; see `is_said_of_target`.
     """
-    if isinstance(target, ModelProposer) or is_chat_model(target):
-        return True
-    config = getattr(target, "config", None)
-    metadata = config.get("metadata") if isinstance(config, Mapping) else None
-    said = metadata.get("asked_again") if isinstance(metadata, Mapping) else None
-    return getattr(target, "asked_again", said) is True
+    return isinstance(target, ModelProposer) or is_chat_model(target) or is_said_of_target(target, "asked_again")
 
 
 def tell_call_refusal(call: Call, refused: JsonObject) -> Call:
@@ -72,6 +79,7 @@ def choose_proposer(
     prompt: str | Prompt,
     offline: Callable[[JsonObject], JsonObject],
     budget: Budget | None = None,
+    instructions: str | None = None,
 ) -> Proposer:
     """Return the proposer of one slot: the user's own, else the model's, else the offline one.
 
@@ -83,20 +91,29 @@ def choose_proposer(
         prompt: what a model is told: a prompt of your own, or the name of one of ours.
         offline: the rule for no model.
         budget: the deployment's limits, which our prompts tell the model.
+        instructions: of the application, which a model is told behind the prompt; nobody else is.
 
     Raises:
-        ConfigurationError: `own` cannot be called, or there is no such model.
+        ConfigurationError: `own` cannot be called, there is no such model, or the instructions are no text, blank or
+            too long.
     """
     named = None if model is None else prepare_chat_model(model)
+    beside = validate_instructions(instructions)
     if own is not None:
         target = validate_call_target(slot, own)
-        name = target.get_name() if isinstance(target, Runnable) else getattr(target, "__name__", type(target).__name__)
-        return Proposer(target, {"proposer": str(name)})
+        return Proposer(target, {"proposer": name_call_target(target)})
     if named is None:
         return Proposer(offline, {"proposer": OFFLINE}, is_told_limits=True)
     told = load_prompt(prompt, dict(budget or ())) if isinstance(prompt, str) else prompt
+    told = told if beside is None else add_prompt_instructions(told, beside)
     asked = ModelProposer(named, told)
     return Proposer(asked, {"proposer": asked.get_name(), "prompt": f"{told.name}@{told.hash}"})
+
+
+def name_call_target(target: Outside) -> str:
+    """Return what history calls a Runnable or a function."""
+    name = target.get_name() if isinstance(target, Runnable) else getattr(target, "__name__", type(target).__name__)
+    return str(name)
 
 
 def validate_call_target(slot: str, given: object) -> Outside:

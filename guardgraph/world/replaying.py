@@ -135,6 +135,8 @@ class ReplayingWorld:
         """Whether the run was made when a node might make any number of rounds of calls."""
         self.unasked = [call for call in recording["calls"] if call.get("unasked")]
         """Writes that no node asks for, since they were made before the run was resumed."""
+        self.forked_from = recording.get("forked_from")
+        """Of a fork: from which run it went on."""
         self._spell = Spell(())
         self._read = 0
         self._saved = 0.0
@@ -293,7 +295,8 @@ def _explain_other_outcome(recorded: RecordedCall, performed: Performed, asked: 
     if holds is not None:
         is_settled = is_same and asked.scope is not None and not is_lost
         return None if is_settled else holds(performed.outcome.content)
-    if not is_same:
+    # Before 0.9 a search was told no scope: the same agent's brought this all the same.
+    if not is_same and not (alike and recorded.get("scope") is None):
         return "where it may go was not the same (its scope)"
     return "what it brought was refused under other settings, and not kept" if is_lost else None
 

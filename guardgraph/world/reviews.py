@@ -16,7 +16,7 @@ from langgraph.types import interrupt
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.review import Identity, find_shown_licence
+from guardgraph.state.review import Identity, find_shown_delegation, find_shown_licence
 from guardgraph.world.call import Asked
 
 DECISIONS: Final = ("approve", "reject")
@@ -158,6 +158,8 @@ def bind_decision(asked: Asked, decision: str, reviewer: JsonObject) -> JsonObje
     """Return what is kept about a decision: who decided, what it licenses, and one hash of these and the question."""
     licence = find_shown_licence(asked.call.request)
     kept: JsonObject = {"reviewer": reviewer, **({} if licence is None else {"licence": licence})}
+    if (delegation := find_shown_delegation(asked.call.request)) is not None:
+        kept["delegation"] = delegation
     return {**kept, "approval": digest({"question": asked.request, "decision": decision, **kept})}
 
 

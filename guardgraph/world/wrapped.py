@@ -6,7 +6,7 @@ where it stands, and the wrappers are put around again as they were.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableParallel, RunnableSequence, RunnableWithFallbacks
 from langchain_core.runnables.base import RunnableBindingBase
@@ -28,7 +28,7 @@ ChatModel: TypeAlias = "BaseChatModel | Runnable[LanguageModelInput, BaseMessage
 """A chat model, plain or wrapped."""
 
 
-def is_chat_model(given: object) -> bool:
+def is_chat_model(given: object) -> TypeGuard[ChatModel]:
     """Say whether something is a chat model: one of LangChain's, or a wrapper around nothing but chat models."""
     if inside := _list_wrapped_models(given):
         return all(map(is_chat_model, inside))

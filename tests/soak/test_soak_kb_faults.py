@@ -1,13 +1,23 @@
-"""What takes minutes: twenty kills, a minute of readers and writers, hundreds of damaged files. `make soak` runs it."""
+"""What takes minutes: fifty kills, a thousand pairs of bases, readers and writers, hundreds of damaged files."""
 
 from __future__ import annotations
 
-from kb_faults import damaged, rebuilds_survived, shared, survived
+import psycopg
+from kb_faults import damaged, rebuilds_survived, server_survived, shared, survived
+from kb_pairs import pairs_told_apart
+from postgres_server import postgres_server
+
+from guardgraph.knowledge.base import make_server_base
 
 
-def test_twenty_kills(tmp_path):
+def test_a_thousand_pairs_of_bases_are_not_told_apart(tmp_path):
+    """Of two bases that change, one has more that no caller may read: no question and no run tells them apart."""
+    assert pairs_told_apart(tmp_path, trials=1000, seed=1000) == []
+
+
+def test_fifty_kills(tmp_path):
     """Whenever the process is killed that adds a folder, each document is whole, and the next addition completes."""
-    assert survived(tmp_path, kills=20, seed=20, documents=2400) > 10
+    assert survived(tmp_path, kills=50, seed=50, documents=2400) > 25
 
 
 def test_twenty_kills_of_a_rebuild(tmp_path):
@@ -24,3 +34,13 @@ def test_hundreds_of_damaged_files(tmp_path):
     """A file that was cut or changed says so, or answers with what was put in for those who ask."""
     answered, rebuilt = damaged(tmp_path, trials=400, seed=400)
     assert (answered > 20, rebuilt > 5) == (True, True)
+
+
+def test_fifty_kills_on_a_server(tmp_path):
+    """When a client that adds a folder or its server is killed, each document is whole and all counts are right."""
+    with postgres_server() as owner:
+        make_server_base(owner)
+        with psycopg.connect(owner, autocommit=True) as connection:
+            connection.execute("CREATE ROLE ingest LOGIN IN ROLE guardgraph_writer")
+        url = owner.replace("postgres:@", "ingest@")
+        assert server_survived(tmp_path, owner, url, kills=50, seed=50) > 15

@@ -6,15 +6,17 @@ from functools import partial
 from math import ceil
 from random import uniform
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from guardgraph.evidence.sql.address import NEVER
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
 
-    from guardgraph.evidence.sql.transaction import Mode
 
+Mode: TypeAlias = Literal["read", "append", "change", "bare"]
+"""Reads one state of a store; appends to a store, making one where there is none; changes one that there is; or does
+without a transaction."""
 
 PATIENCE = 0.9
 """The share of a timeout after which the database itself gives up: it can say what it waited for, a deadline cannot."""

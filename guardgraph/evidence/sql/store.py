@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from guardgraph.evidence.redaction import Redaction, redact_begun_run, redact_recording, redact_run_note
 from guardgraph.evidence.sql.address import parse_store_address
 from guardgraph.evidence.sql.database import Database
 from guardgraph.evidence.store import OpenRun, Position, Receipt, StoredRun
-from guardgraph.evidence.verification import Erasure, Verification, verify_chain
+from guardgraph.evidence.verification import Erasure, Verification, find_lost_threads, verify_chain
 from guardgraph.plain.errors import ConfigurationError, InputError, StoreError
 from guardgraph.plain.json import find_json_problem
 from guardgraph.state.recording import BegunRun, Recording, RunNote
@@ -145,8 +147,9 @@ class SqlStore:
     def begin(self, run: BegunRun) -> Receipt:
         """Append that a run began; once this returns, it is on disk.
 
-        The run that began last on the same thread, of a graph of this name, is closed as superseded if it is open. What
-        is given again with the same content gets the receipt that it has.
+        The run that began last on the same thread, of a graph of this name and for the same tenant (without one, the
+        same user), is closed as superseded if it is open. What is given again with the same content gets the receipt
+        that it has.
 
         Returns:
             Number and hash of its entry.
@@ -313,12 +316,14 @@ class SqlStore:
             raise ConfigurationError(f"since: a date and time that UTC has is required; given: {since}") from None
         return SqlRuns(self, pattern, tenant, moment)
 
-    def verify(self, head: tuple[int, str] | None = None) -> Verification:
+    def verify(self, head: tuple[int, str] | None = None, *, checkpointer: Any = None) -> Verification:
         """Verify the chain, every content, and what runs are found by.
 
         Args:
             head: number and hash of an entry that was the last one once, kept elsewhere since: without it nobody can
                 tell that the end of the chain was cut off.
+            checkpointer: LangGraph's, that keeps the threads of the runs: then an open run whose thread does not have
+                it any more, such as one that was deleted, is a finding.
 
         Returns:
             How much there is, what was erased by whom and when, and what is not as it was written.
@@ -326,15 +331,18 @@ class SqlStore:
         Raises:
             StoreError: there is no store, or it cannot be read; or all entries are what they were, but SQLite finds its
                 file damaged, which may be an index by which runs are found.
-            ConfigurationError: the database is no store of this version.
+            ConfigurationError: the database is no store of this version, or the checkpointer is none.
         """
         from guardgraph.evidence.sql.verifying import find_sqlite_damage, read_whole_store
 
+        if checkpointer is not None and not isinstance(checkpointer, BaseCheckpointSaver):
+            given = type(checkpointer).__name__
+            raise ConfigurationError(f"checkpointer: a LangGraph checkpointer is required; given: {given}")
         with self.database.begin_stepwise_transaction() as transaction:
             found = verify_chain(read_whole_store(transaction), head)
             if not found.findings and (said := transaction.run_step(find_sqlite_damage)) is not None:
                 raise StoreError(f"{self.database.address.shown}: the entries are right, the file is damaged: {said}")
-            return found
+        return found if checkpointer is None else find_lost_threads(found, checkpointer)
 
     def erase(
         self, run_id: str | None = None, *, tenant: str | None = None, user: str | None = None, by: str

@@ -21,6 +21,7 @@ from sqlalchemy import (
     func,
     insert,
     literal_column,
+    or_,
     select,
 )
 from sqlalchemy.sql.expression import ClauseElement
@@ -183,9 +184,16 @@ _ended_run = select(ENTRIES.c.seq).where(ENTRIES.c.run_id == bindparam("run_id")
 _closed_run = (
     select(OPEN.c.seq).where(OPEN.c.run_id == bindparam("run_id"), OPEN.c.kind == literal_column("'close'")).limit(1)
 )
+_tenant, _user = (cast(bindparam(name), Text) for name in ("tenant", "user"))
 _thread_run = (
     select(OPEN.c.run_id)
-    .where(OPEN.c.thread == bindparam("thread"), OPEN.c.graph == bindparam("graph"))
+    .select_from(OPEN.outerjoin(CALLERS, CALLERS.c.seq == OPEN.c.seq))
+    .where(
+        OPEN.c.thread == bindparam("thread"),
+        OPEN.c.graph == bindparam("graph"),
+        CALLERS.c.tenant.is_not_distinct_from(_tenant),
+        or_(_tenant.is_not(None), CALLERS.c.user.is_not_distinct_from(_user)),
+    )
     .order_by(OPEN.c.seq.desc())
     .limit(1)
 )
@@ -193,7 +201,7 @@ _thread_run = (
 KEPT, LAST = Prepared(_kept_entry), Prepared(last_entry)
 KEPT_STEP, ENDED, CLOSED_RUN = Prepared(_kept_step), Prepared(_ended_run), Prepared(_closed_run)
 THREAD_RUN = Prepared(_thread_run)
-"""The run that began last on a thread: an earlier one is not open any more."""
+"""The run that began last on a thread for a tenant, without one for a user: an earlier one is not open any more."""
 STEP = Prepared(insert(OPEN), OPEN.columns.keys())
 ENTRY, CONTENT, CALLER = (Prepared(insert(table), table.columns.keys()) for table in (ENTRIES, CONTENTS, CALLERS))
 APPEND = Prepared(_build_append_statement())

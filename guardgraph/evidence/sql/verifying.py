@@ -10,9 +10,9 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from guardgraph.evidence.contents import normalize_run_lookup
+from guardgraph.evidence.sql.database import Transaction
 from guardgraph.evidence.sql.schema import has_open_runs
 from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES, OPEN
-from guardgraph.evidence.sql.transaction import Transaction
 from guardgraph.evidence.verification import Kept, KeptContent, KeptStep
 
 BATCH = 200

@@ -228,7 +228,8 @@ def _append_in_sqlite(connection: Connection, run: NewRun) -> tuple[int, str]:
 def append_open_step(connection: Connection, step: NewStep) -> tuple[int, str]:
     """Append what is kept of an open run, behind the lock of the writers; return number and hash of its entry.
 
-    A run that begins closes the one that began last on its thread, where that is open still.
+    A run that begins closes the one that began last on its thread for the same tenant, or without one for the same
+    user, where that is open still: a thread of the same name may be another's.
 
     Raises:
         StoreError: the run has ended, and its ending is on record.
@@ -247,7 +248,9 @@ def append_open_step(connection: Connection, step: NewStep) -> tuple[int, str]:
 
 
 def _find_open_run_of_thread(connection: Connection, step: NewStep) -> str | None:
-    found = THREAD_RUN.execute_statement(connection, thread=step.thread, graph=step.graph).fetchone()
+    [(tenant, user)] = (step.kept.found_by.callers if step.kept is not None else ()) or [(None, None)]
+    whose = {"thread": step.thread, "graph": step.graph, "tenant": tenant, "user": user}
+    found = THREAD_RUN.execute_statement(connection, **whose).fetchone()
     if found is None or found[0] == step.run_id:
         return None
     run_id: str = found[0]

@@ -17,7 +17,7 @@ from typing_extensions import ReadOnly, TypedDict, get_type_hints
 
 from guardgraph.plain.errors import GrammarError
 from guardgraph.state.recording import VisitRecord
-from guardgraph.state.run import LogEntry, Verdict
+from guardgraph.state.run import RECORDED, LogEntry, Verdict
 
 _ALLOWED = "a name without ':' that does not begin with '__'"
 _WRITABLE = "a name that is not blank and has no control characters"
@@ -45,6 +45,23 @@ RECORD = get_type_hints(RunRecord, include_extras=True)
 
 CALLED = Annotated[list[VisitRecord], _append_log_lines]
 """Of a node that calls: what it called."""
+
+
+_SHARED = {f"given_{name}": name for name in RECORDED}
+"""Channels of the input whose fields have the name of a key that says how a run went."""
+
+
+def name_input_channel(field: str) -> str:
+    """Return the channel that holds a field of the input: a caller writes no channel of the result.
+
+    It has the field's own name, unless every result has a key of that name, such as ``history``.
+    """
+    return f"given_{field}" if field in RECORDED else field
+
+
+def name_input_field(channel: str) -> str:
+    """Return the field of the input that a channel holds."""
+    return _SHARED.get(channel, channel)
 
 
 def is_reserved_channel(name: str) -> bool:

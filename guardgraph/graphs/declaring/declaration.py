@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from guardgraph.graphs.declaring.kinds import CALLING, KINDS, name_record_channel
 from guardgraph.nodes.body import Body, Declares, Rounds, read_body_declaration
@@ -13,6 +13,7 @@ from guardgraph.plain.errors import GrammarError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, EFFECT, EFFECT_UNKNOWN, EFFECT_UNRECORDABLE, Catalogue
 from guardgraph.state.run import Kind
+from guardgraph.state.tools import LICENCE, licence_reasons
 
 T = TypeVar("T")
 
@@ -39,6 +40,8 @@ class Declaration:
     """Of a stop terminal: the family that it ends."""
     again: tuple[str, ...] = ()
     """Of a guard: the propose nodes whose proposals it refuses, which are asked again."""
+    attempts: int | None = None
+    """Of a guard that has somebody asked again: asks for one proposal at most, where `max_attempts` is more."""
     inherits: tuple[str, ...] = ()
     """Of a guard: families of the guards that have a proposer asked again whose proposals it judges first. Where none
     comes, the run stops with the refusal that it was asked again for."""
@@ -49,15 +52,25 @@ class Declaration:
     """Of an act node: the tools by which it changes something outside."""
     rounds: Rounds = 1
     """Of an act node: how often a visit may yield calls."""
+    proposers: tuple[Any, ...] | None = None
+    """Of a propose node: whom it may call; None where it does not say it."""
+    tools: tuple[str, ...] = ()
+    """Of an act node: the tools of the pattern's table that it may call, by name."""
+    licensing: tuple[str, ...] = ()
+    """Of an act node with `tools`: the channels by which its calls are licensed, which its body is not shown."""
+    behind: tuple[str, ...] = ()
+    """Of an act node: the guards that stand on every way to it, and on every way back to it."""
     later: tuple[str, ...] = ()
     """Of the channels that it reads, those that are no part of the pattern's fingerprint."""
     later_writes: tuple[str, ...] = ()
     """Of what it writes, what is no part of the pattern's fingerprint."""
+    is_later: bool = False
+    """Whether the node itself, and the ways to it, are no part of the pattern's fingerprint."""
 
     @cached_property
     def channels(self) -> tuple[str, ...]:
         """What LangGraph hands to the node: what its body reads, and what the grammar needs."""
-        return deduplicate_names([*self.reads, *KINDS[self.kind].reads, *self.records])
+        return deduplicate_names([*self.reads, *KINDS[self.kind].reads, *self.records, *self.licensing])
 
     @cached_property
     def is_calling_node(self) -> bool:
@@ -90,8 +103,9 @@ class Declaration:
             shown |= {"again": list(self.again)} if self.again else {}
         if self.family is not None:
             shown["family"] = self.family
-        if self.effects:
-            shown["effects"] = list(self.effects)
+        for field in ("effects", "tools", "behind"):
+            if names := getattr(self, field):
+                shown[field] = list(names)
         return shown
 
 
@@ -103,7 +117,9 @@ def build_declaration(
     *,
     to: Iterable[str],
     again: Iterable[str] = (),
+    attempts: int | None = None,
     entry: bool = False,
+    is_later: bool = False,
 ) -> Declaration:
     """Put together what a body says of itself and what the pattern says of its node.
 
@@ -114,7 +130,9 @@ def build_declaration(
         given: what the pattern says of it.
         to: the ways on.
         again: of a guard, whose proposers are asked again.
+        attempts: of such a guard, the asks for one proposal at most.
         entry: whether every run begins here.
+        is_later: whether it came when there were recordings of the pattern without it.
 
     Raises:
         GrammarError: something is said twice, or by neither, or by a node that has no such thing.
@@ -127,10 +145,14 @@ def build_declaration(
         raise GrammarError(f"node {name!r}, {', '.join(missing)}: required, beside its body or in the pattern")
     if kind != "guard" and said.stops:
         raise GrammarError(f"node {name!r}, stops: given {', '.join(said.stops)}; allowed: nothing, only a guard stops")
-    if kind != "act" and (acting := [field for field in ("effects", "rounds") if getattr(said, field) is not None]):
+    if kind != "act" and (acting := [field for field in _ACTING if getattr(said, field) is not None]):
         raise GrammarError(f"node {name!r}, {', '.join(acting)}: given; allowed: nothing, only an act node has them")
+    if attempts is not None and not (type(attempts) is int and attempts >= 1 and again):
+        raise GrammarError(f"node {name!r}, attempts: a whole number from 1 on, beside again; given: {attempts!r:.80}")
+    _check_calls(kind, name, said.calls)
     phase, reads, writes, stops = said.phase or "", said.reads or (), said.writes or (), said.stops or ()
     effects, rounds = deduplicate_names(said.effects or ()), said.rounds or 1
+    tools = deduplicate_names(said.calls or ()) if kind == "act" else ()
     later, later_writes = said.later or (), said.later_writes or ()
     if unread := [channel for channel in later if channel not in reads]:
         raise GrammarError(f"node {name!r}, later: given {', '.join(unread)}; allowed: what it reads")
@@ -145,12 +167,33 @@ def build_declaration(
         tuple(to),
         stops,
         again=tuple(again),
+        attempts=attempts,
         entry=entry,
         effects=effects,
         rounds=rounds,
+        proposers=said.calls if kind == "propose" else None,
+        tools=tools,
+        behind=deduplicate_names(said.behind or ()),
         later=later,
         later_writes=later_writes,
+        is_later=is_later,
     )
+
+
+_ACTING = ("effects", "rounds", "behind")
+"""What only an act node says of itself."""
+
+
+def _check_calls(kind: Kind, name: str, given: tuple[Any, ...] | None) -> None:
+    """Refuse whom a node says that it calls, where its kind calls nobody of that sort.
+
+    Raises:
+        GrammarError: a propose node names a tool, an act node holds a function, or another node says anything.
+    """
+    allowed = {"propose": "proposers", "act": "names of the pattern's tools"}.get(kind)
+    wrong = [item for item in given or () if allowed is None or isinstance(item, str) != (kind == "act")]
+    if wrong:
+        raise GrammarError(f"node {name!r}, calls: given {wrong[0]!r:.80}; allowed: {allowed or 'nothing'}")
 
 
 def _choose_said_once(where: str, by_body: T | None, by_pattern: T | None) -> T | None:
@@ -160,7 +203,7 @@ def _choose_said_once(where: str, by_body: T | None, by_pattern: T | None) -> T 
 
 
 def complete_declarations(
-    declared: Mapping[str, Declaration], *, catalogue: Catalogue, outputs: Iterable[str]
+    declared: Mapping[str, Declaration], *, catalogue: Catalogue, outputs: Iterable[str], given: Iterable[str] = ()
 ) -> dict[str, Declaration]:
     """Return declarations with what the grammar adds: its own stops, and a terminal for every family.
 
@@ -168,9 +211,13 @@ def complete_declarations(
         declared: a pattern's nodes.
         catalogue: the pattern's.
         outputs: the channels of the output.
+        given: the channels that hold what was given to a run, of a pattern that calls tools by name.
     """
     records = tuple(name_record_channel(name) for name, item in declared.items() if item.is_calling_node)
+    judged = [name for name, item in declared.items() if item.tools or item.kind == "review"]
+    licensing = (*given, *map(name_record_channel, judged))
     done = {name: _complete_declaration(item, declared, records) for name, item in declared.items()}
+    done = {name: replace(item, licensing=licensing) if item.tools else item for name, item in done.items()}
     again = {reason.family for reason in catalogue if reason.again}
     done = {name: replace(item, inherits=_list_inherited_families(item, done, again)) for name, item in done.items()}
     later = tuple(key for item in done.values() if item.kind == "terminal" for key in item.later_writes)
@@ -195,8 +242,10 @@ def _complete_declaration(
     spends = any(other.is_calling_node for other in [*following, *before]) or _is_in_cycle(item, declared)
     budget = ("budget",) if spends else ()
     effect = (EFFECT,) if any(other.effects for other in before) else ()
+    licence = (LICENCE,) if any(other.tools for other in before) else ()
     unrecorded = (AUDIT_UNAVAILABLE,) if item.entry else ()
-    return replace(item, stops=deduplicate_names([*item.stops, *effect, *budget, "guard_error", *unrecorded]))
+    added = (*licence, *effect, *budget, "guard_error", *unrecorded)
+    return replace(item, stops=deduplicate_names([*item.stops, *added]))
 
 
 def _list_inherited_families(
@@ -251,6 +300,8 @@ def check_declarations(
         _require_declared_names(item, "to", item.to, declarations)
         proposing = [other.name for other in declarations.values() if other.kind == "propose"]
         _require_declared_names(item, "again", item.again, proposing)
+        guards = [other.name for other in declarations.values() if other.kind == "guard"]
+        _require_declared_names(item, "behind", item.behind, guards)
         own = [name for name in item.stops if not (item.entry and name == AUDIT_UNAVAILABLE)]
         _require_declared_names(item, "stops", own, (name for name in catalogue.families if name != AUDIT_UNAVAILABLE))
         _require_declared_names(item, "phase", [item.phase], catalogue.phases)
@@ -276,6 +327,8 @@ def _list_grammar_reasons(item: Declaration) -> dict[str, str]:
     """Return the reasons that the grammar itself may stop a run with on account of a node, with their families."""
     spent = {"max_seconds": "budget"} if item.is_calling_node else {}
     spent |= {f"{name}:{tool}": EFFECT for tool in item.effects for name in (EFFECT_UNKNOWN, EFFECT_UNRECORDABLE)}
+    licence = [entry.reason.replace("<argument>", "argument") for entry in licence_reasons((), [item.phase])]
+    spent |= {reason.replace("<tool>", tool): LICENCE for tool in item.tools for reason in licence}
     request = {"invalid_request:field": "invalid_request"} if item.entry else {}
     return {**spent, **request, f"guard_error:{item.name}": "guard_error"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 from langgraph.graph import END, START
@@ -10,6 +11,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.graphs.declaring.declaration import Declaration
 from guardgraph.graphs.declaring.kinds import CALLING, RECORD_PREFIX
+from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.langgraph import BranchSpec
 from guardgraph.graphs.running.node import EndingRouter, GrammarNode, Router, Seal
 from guardgraph.state.catalogue import Catalogue
@@ -50,8 +52,18 @@ class Topology:
     @property
     def catalogue(self) -> Catalogue | None:
         """The stop reasons of the pattern, None where the grammar made no node."""
+        return self.frame.catalogue if self.frame is not None else None
+
+    @cached_property
+    def frame(self) -> Frame | None:
+        """What the nodes of the pattern share, None where the grammar made no node."""
         made = (node for name in self.builder.nodes if (node := self._find_grammar_node(name)) is not None)
-        return next((node.frame.catalogue for node in made), None)
+        return next((node.frame for node in made), None)
+
+    def get_body(self, name: str) -> object:
+        """Return what a node does, None where the grammar did not make it."""
+        node = self._find_grammar_node(name)
+        return node.body if node is not None else None
 
     def _find_grammar_node(self, name: str) -> GrammarNode | None:
         spec = self.builder.nodes.get(name)
@@ -98,6 +110,11 @@ class Topology:
         """Return the channels that the body of a node is shown."""
         item = self.get_declaration(name)
         return frozenset(item.reads) if item is not None else frozenset()
+
+    def get_licensing_channels(self, name: str) -> frozenset[str]:
+        """Return the channels by which the calls of a node are licensed; its body is not shown them."""
+        item = self.get_declaration(name)
+        return frozenset(item.licensing) if item is not None and item.tools else frozenset()
 
     def get_written_channels(self, name: str) -> frozenset[str]:
         """Return the channels that a node may write."""
@@ -187,6 +204,13 @@ class Topology:
                     waiting.append(following)
                     yield paths[following]
 
+    def find_ways_around(self, node: str, guard: str) -> Iterator[tuple[str, ...]]:
+        """Yield a shortest way to a node past a guard: one from START, and one from the node back to itself."""
+        passing = {START, *self.nodes} - {guard}
+        for start in (START, node):
+            if way := self._find_way(start, node, passing):
+                yield way
+
     def find_endless_cycles(self) -> Iterator[tuple[str, ...]]:
         """Yield one cycle for every group of nodes that run in circles past every guard that can stop.
 
@@ -195,18 +219,19 @@ class Topology:
         free = {name for name in self.nodes if self.get_kind(name) == "terminal" or not self.get_stop_families(name)}
         seen: set[str] = set()
         for name in sorted(free):
-            cycle = () if name in seen else self._find_cycle(name, free)
+            cycle = () if name in seen else self._find_way(name, name, free)
             seen.update(cycle)
             if cycle:
                 yield cycle
 
-    def _find_cycle(self, start: str, among: set[str]) -> tuple[str, ...]:
+    def _find_way(self, start: str, end: str, among: set[str]) -> tuple[str, ...]:
+        """Return a shortest way of at least one step, over these nodes alone; nothing where there is none."""
         paths: dict[str, tuple[str, ...]] = {start: (start,)}
         waiting = [start]
         for name in waiting:
             for following in sorted(self.list_following_nodes(name) & among):
-                if following == start:
-                    return (*paths[name], start)
+                if following == end:
+                    return (*paths[name], end)
                 if following not in paths:
                     paths[following] = (*paths[name], following)
                     waiting.append(following)

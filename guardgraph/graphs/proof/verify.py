@@ -19,9 +19,11 @@ from guardgraph.graphs.declaring.channels import RECORD
 from guardgraph.graphs.declaring.declaration import UNRECORDED_ENDING
 from guardgraph.graphs.declaring.kinds import CALLING, RECORD_PREFIX
 from guardgraph.graphs.proof.compiled import find_compiled_changes
+from guardgraph.graphs.proof.held import find_held_tools
 from guardgraph.graphs.proof.topology import Topology
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.plain.errors import InputError
+from guardgraph.state.tools import ToolPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ def _prove_no_bypass(shape: Topology) -> Iterator[Finding]:
 
 
 def _prove_raw_channels(shape: Topology) -> Iterator[Finding]:
-    """No act, review or ok node, input or output can read a raw channel, and only terminals what was called."""
+    """No act, review or ok node, input or output can read a raw channel, and no body but terminals' what was called."""
     for name in [
         *shape.list_nodes_of_kind("act", "review"),
         *filter(shape.is_ok_terminal, shape.list_nodes_of_kind("terminal")),
@@ -126,7 +128,8 @@ def _prove_raw_channels(shape: Topology) -> Iterator[Finding]:
         if channels := sorted(shape.get_read_channels(name) & shape.raw_channels):
             yield Finding("raw", f"{name} can read what nobody has judged: {', '.join(channels)}", (name,))
     for name in shape.list_nodes_of_kind(*CALLING, "guard"):
-        if records := sorted(item for item in shape.get_read_channels(name) if item.startswith(RECORD_PREFIX)):
+        read = shape.get_read_channels(name) - shape.get_licensing_channels(name)
+        if records := sorted(item for item in read if item.startswith(RECORD_PREFIX)):
             yield Finding("raw", f"{name} can read the record of what was called: {', '.join(records)}", (name,))
     for where, names in (("input", shape.inputs), ("output", shape.outputs)):
         if channels := sorted(names & shape.raw_channels):
@@ -268,6 +271,41 @@ def _prove_call_rounds(shape: Topology) -> Iterator[Finding]:
             yield Finding("rounds", message, (name,))
 
 
+def _prove_named_tools(shape: Topology) -> Iterator[Finding]:
+    """An act node names tools of the table, writes among its effects alone, and no body holds a function of it."""
+    if shape.frame is None or (table := shape.frame.table) is None:
+        return
+    policy = shape.frame.policy
+    for name in shape.list_nodes_of_kind("act"):
+        item = shape.get_declaration(name)
+        tools, effects = (item.tools, item.effects) if item is not None else ((), ())
+        for tool in sorted({*tools} - table.tools.keys()):
+            yield Finding("tools", f"{name} may call {tool}, which is no tool of the table", (name,))
+        for tool in sorted({*effects} - {*tools}):
+            yield Finding("tools", f"{name} changes something by {tool}, which is not among its calls", (name,))
+        for tool in sorted({*tools} - {*effects}):
+            if not isinstance(policy, ToolPolicy) or policy.rule_of(tool).effect == "write":
+                yield Finding("tools", f"{name} may call {tool}, which writes and is not among its effects", (name,))
+    targets = {tool: named.target for tool, named in table.tools.items()}
+    for name in sorted(shape.nodes):
+        for tool in find_held_tools(shape.get_body(name), targets):
+            message = f"the body of {name} holds the function of {tool}, which it should name"
+            yield Finding("tools", message, (name,))
+        if not shape.is_entry(name):
+            for channel in sorted(shape.get_written_channels(name) & {*table.given}):
+                yield Finding("tools", f"{name} writes {channel}, which holds what was given to the run", (name,))
+
+
+def _prove_guards_in_front(shape: Topology) -> Iterator[Finding]:
+    """The guards that a node declares to be behind stand on every way to it, and on every way from it back to it."""
+    for name in shape.list_nodes_of_kind("act"):
+        item = shape.get_declaration(name)
+        for guard in item.behind if item is not None else ():
+            for path in shape.find_ways_around(name, guard):
+                message = f"a run can come to {name} past {guard}, which it declares to be behind"
+                yield Finding("behind", message, _sort_node_names(name, guard), path)
+
+
 RULES: dict[str, Callable[[Topology], Iterable[Finding]]] = {
     "door": _prove_door,
     "changed": _prove_unchanged,
@@ -289,6 +327,8 @@ RULES: dict[str, Callable[[Topology], Iterable[Finding]]] = {
     "budget": _prove_budget_guards,
     "channels": _prove_channel_use,
     "rounds": _prove_call_rounds,
+    "tools": _prove_named_tools,
+    "behind": _prove_guards_in_front,
 }
 """The rules of the grammar by name; the docstring of each says what must hold."""
 

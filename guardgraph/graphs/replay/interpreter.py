@@ -30,6 +30,7 @@ from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, make_storable_json, parse_json
 from guardgraph.plain.version import read_package_version
 from guardgraph.state.recording import Opening, RecordedVisit, Recording, list_later_checks, validate_recording
+from guardgraph.state.run import LogEntry
 from guardgraph.world.replaying import ReplayingWorld, Spell, read_visit_spells
 
 MOST_VISITS = 1000
@@ -133,7 +134,8 @@ def interpret_recording(frame: Frame, recording: Recording, *, assume: bool = Fa
     name = next(item.name for item in frame.declarations.values() if item.entry)
     channels = _Channels(frame, restore_recorded_input(frame, recording, name))
     sitting: _Sitting | None = None
-    left_out = frozenset[str]() if anew else list_later_checks(recording["guardgraph"])
+    visited = {visit["node"] for visit in recording["visits"]}  # a check that is a node was made where it was visited
+    left_out = frozenset[str]() if anew else list_later_checks(recording["guardgraph"]) - visited
     with _Scratchpad() as pad:
         while True:
             node: GrammarNode = frame.nodes[name]
@@ -151,19 +153,28 @@ def interpret_recording(frame: Frame, recording: Recording, *, assume: bool = Fa
             name = _find_next_node(node, update)
             if name == END:
                 assert sitting.session.over is not None  # a run is over in its terminal, which leads there
-                return _keep_recorded_place(sitting.session.over, recording["result"])
+                return _tell_as_recorded(sitting.session.over, recording["result"])
 
 
-def _keep_recorded_place(over: Conclusion, then: JsonObject) -> Conclusion:
-    """Return a run that failed as the recorded one did with the place that was recorded, or with none.
+def _tell_as_recorded(over: Conclusion, then: JsonObject) -> Conclusion:
+    """Return a run with no more told of it than the recorded one tells.
 
-    Lines move when a file is edited, and no place was told before 0.8.
+    Of one that failed as the recorded one did it is the place: lines move when a file is edited, and no place was told
+    before 0.8. What a run was asked was not told before 0.9.
     """
+    if "asked_question" not in then:
+        over = replace(over, log=[_leave_out_asked(line) for line in over.log])
     was, told = then.get("details"), over.came.get("details")
     if then.get("stop_reason") != over.came["stop_reason"] or not isinstance(was, dict) or not isinstance(told, dict):
         return over
     is_moved = was != told and {**was, "at": None} == {**told, "at": None}
     return replace(over, came={**over.came, "details": was}) if is_moved else over
+
+
+def _leave_out_asked(line: LogEntry) -> LogEntry:
+    left = line.copy()
+    left.pop("asked", None)
+    return left
 
 
 def _read_recorded_answers(recorded: RecordedVisit) -> list[JsonValue]:
@@ -203,6 +214,7 @@ def _open_recorded_session(
         return current
     session = Session(world)
     session.has_free_rounds, session.unasked = world.has_free_rounds, world.unasked
+    session.forked_from = world.forked_from
     try:
         run = session.replay_run(frame, world.new_run(), opening, left_out=left_out)
         return _Sitting(session, run, opening)

@@ -31,7 +31,7 @@ Unreplayable: TypeAlias = Literal["erased", "redacted", "changed", "newer", "dam
 """Why a run cannot be judged: it was erased, or redacted; it is not what was recorded; a newer version of guardgraph
 recorded it; or its recording is none."""
 
-_HOW_IT_WENT = {"run_id", "trace", "history", "path", "timeline", "attempts"}
+_HOW_IT_WENT = {"run_id", "asked_question", "trace", "history", "path", "timeline", "attempts", "forked_from"}
 """Keys of a result that say how the run went, not what came of it."""
 
 _HEAD = {*RECORDED, "outcome", "audit"}

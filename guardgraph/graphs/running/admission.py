@@ -37,6 +37,7 @@ from guardgraph.graphs.running.langgraph import (
 )
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import find_json_problem, is_larger_json
+from guardgraph.state.context import Caller, build_server_caller
 
 Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 
@@ -223,7 +224,8 @@ def _get_configurable(config: Any) -> Mapping[str, Any]:
     return (config or {}).get("configurable") or {}
 
 
-_TRIGGER = "branch:to:"
+TRIGGER: Final = "branch:to:"
+"""What the names of channels begin with that start a node."""
 _KEPT = ("thread_id", CHECKPOINTER)
 
 
@@ -249,34 +251,31 @@ async def aread_resume_checkpoint(graph: Graph, given: object, config: Any) -> C
     return stored
 
 
-def hold_latest_checkpoint(graph: Graph, stored: CheckpointTuple | None, config: Any) -> Any:
-    """Refuse to go on from a checkpoint that is not the latest one of its thread, by whatever key it is named.
-
-    What the run did since would be done once more, under the same run_id and with the same approval.
+def refuse_other_caller(graph: Graph, stored: CheckpointTuple | None, context: Any, config: Any) -> None:
+    """Refuse to give the result of a run that is over to another caller than the one for whom it was made.
 
     Args:
         graph: the one that is called.
         stored: what `read_resume_checkpoint` returned.
-        config: the admitted configuration.
-
-    Returns:
-        The configuration to go on with, which names none: to LangGraph, naming even the latest means to do its last
-        step again.
+        context: the admitted one, which may say who asks.
+        config: the admitted configuration, which says it on a server.
 
     Raises:
-        InputError: there is a later checkpoint, or none of that name.
+        InputError: another caller asks; of a run that was made for nobody in particular, everybody may.
     """
+    values = {} if stored is None else stored.checkpoint["channel_values"]
     configurable = merge_graph_config(graph, config)
-    if stored is None or is_inside_graph(configurable):
-        return config
-    by_place = configurable.get("checkpoint_map")
-    for named in (configurable.get("checkpoint_id"), *(by_place.values() if isinstance(by_place, Mapping) else ())):
-        if named and named != stored.checkpoint["id"]:
-            raise InputError(
-                "config.configurable.checkpoint_id: a run goes on from the latest checkpoint of its thread, and names "
-                f"none or that one; given: {named!r:.80}"
-            )
-    return _name_no_checkpoint(graph, config)
+    if "status" not in values or is_inside_graph(configurable):
+        return
+    openings = [line["opening"] for line in values.get("log") or [] if "opening" in line]
+    made_for = (openings[-1]["context"] or {}).get("caller") or openings[-1]["caller"] if openings else None
+    asking = getattr(context, "caller", None) or build_server_caller(configurable.get("langgraph_auth_user"))
+    if made_for is not None and (asking is None or not _is_same_caller(Caller.model_validate(made_for), asking)):
+        raise InputError("thread_id: the run of this thread is over, and was made for another caller")
+
+
+def _is_same_caller(one: Caller, other: Caller) -> bool:
+    return (one.tenant, one.user, {*one.groups}) == (other.tenant, other.user, {*other.groups})
 
 
 def close_stray_run(graph: Graph, stored: CheckpointTuple | None, config: Any) -> Any:
@@ -293,7 +292,7 @@ def close_stray_run(graph: Graph, stored: CheckpointTuple | None, config: Any) -
     if stored is None or not _is_stray_run(graph, stored):
         return config
     Pregel.bulk_update_state(graph, _locate_named_checkpoint(graph, config), _build_stray_ending(graph, stored))
-    return _name_no_checkpoint(graph, config)
+    return name_no_checkpoint(graph, config)
 
 
 async def aclose_stray_run(graph: Graph, stored: CheckpointTuple | None, config: Any) -> Any:
@@ -301,7 +300,7 @@ async def aclose_stray_run(graph: Graph, stored: CheckpointTuple | None, config:
     if stored is None or not _is_stray_run(graph, stored):
         return config
     await Pregel.abulk_update_state(graph, _locate_named_checkpoint(graph, config), _build_stray_ending(graph, stored))
-    return _name_no_checkpoint(graph, config)
+    return name_no_checkpoint(graph, config)
 
 
 def _locate_asked_checkpoint(graph: Graph, given: object, config: Any) -> Any:
@@ -362,12 +361,12 @@ def _build_stray_ending(graph: Graph, stored: CheckpointTuple) -> list[list[Stat
 def _find_strange_next_node(graph: Graph, stored: CheckpointTuple) -> str | None:
     """Name the node that a checkpoint would go on with, the one that the graph does not have and that is newest."""
     versions = stored.checkpoint["channel_versions"]
-    written = [name for name in stored.checkpoint["channel_values"] if name.startswith(_TRIGGER)]
+    written = [name for name in stored.checkpoint["channel_values"] if name.startswith(TRIGGER)]
     strange = [name for name in written if name not in graph.channels and name in versions]
-    return max(strange, key=versions.__getitem__).removeprefix(_TRIGGER) if strange else None
+    return max(strange, key=versions.__getitem__).removeprefix(TRIGGER) if strange else None
 
 
-def _name_no_checkpoint(graph: Graph, config: Any) -> Any:
+def name_no_checkpoint(graph: Graph, config: Any) -> Any:
     """Let a run go on from the checkpoint that was written last, whatever was named in the call or bound before."""
     nowhere: dict[str, Any] = {"checkpoint_id": None}
     if not is_inside_graph(merge_graph_config(graph, config)):

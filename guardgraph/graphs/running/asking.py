@@ -7,14 +7,15 @@ the stop would have been; the next line is the proposer's.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from guardgraph.graphs.declaring.declaration import Declaration
 from guardgraph.graphs.running.frame import Part
 from guardgraph.graphs.running.session import Visit
 from guardgraph.guards.stop import Stop
+from guardgraph.nodes.body import Run
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.run import Attempt, LogEntry, Verdict
-from guardgraph.state.settings import Budget
 
 LONGEST_TOLD = 300
 """Characters of a text of evidence that a proposer is told."""
@@ -24,13 +25,13 @@ _UNTOLD = ("raw_", "allowed")
 """Beginnings of the keys of evidence that a proposer is not told: what it wrote itself, and what lists hold."""
 
 
-def find_proposer_to_ask(part: Part, reason: str, budget: Budget, visit: Visit) -> str | None:
+def find_proposer_to_ask(part: Part, reason: str, run: Run[Any, Any], visit: Visit) -> str | None:
     """Return the propose node that is asked again for a proposal that a guard refuses; None where the run stops.
 
     Args:
         part: the guard.
         reason: of the stop that the refusal would be.
-        budget: of the run.
+        run: its budget bounds the asks, and so may the guard.
         visit: of the guard; its time has ended.
     """
     known, log = part.frame.catalogue.find(reason), visit.log
@@ -41,9 +42,11 @@ def find_proposer_to_ask(part: Part, reason: str, budget: Budget, visit: Visit) 
     if node not in part.declaration.again or not asked.get("askable"):
         return None
     attempts = 1 + len(list(_list_refusals_since_acceptance(log, node, part.frame.declarations)))
+    budget, own = run.budget, part.declaration.attempts
+    most = budget.max_attempts if own is None or "attempts" in run.left_out else min(budget.max_attempts, own)
     seconds_left = budget.max_seconds - visit.active_seconds
     is_possible = seconds_left > asked["elapsed_ms"] / 1000 and len(log) + 1 < budget.max_visits
-    return node if attempts < budget.max_attempts and is_possible else None
+    return node if attempts < most and is_possible else None
 
 
 def _find_last_proposal(log: Sequence[LogEntry]) -> LogEntry | None:

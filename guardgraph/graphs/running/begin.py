@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from guardgraph.graphs.declaring.channels import name_input_field
 from guardgraph.graphs.declaring.declaration import UNRECORDED_ENDING
 from guardgraph.graphs.running.frame import Frame, Part, build_stop_verdict, describe_run_error
-from guardgraph.graphs.running.session import Visit
+from guardgraph.graphs.running.session import Session, Visit
 from guardgraph.graphs.running.telling import Steps, Telling, has_method
 from guardgraph.nodes.body import Run
 from guardgraph.plain.json import JsonObject, copy_json, find_unnamed_numbers, make_storable_json
 from guardgraph.plain.version import read_package_version
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE
-from guardgraph.state.recording import FORMAT, BegunRun, JudgedBy
+from guardgraph.state.recording import FORMAT, BegunRun, JudgedBy, Opening
 from guardgraph.state.settings import Policy
 
 
@@ -60,24 +61,37 @@ def tell_run_beginning(
     if session.is_replay or "verdict" in update:  # a run that is stopped here has its ending, and calls nobody
         return update
     required = is_recording_required(frame, run)
-    if has_method(frame.recorder, "begin"):
-        begun = build_begun_run(part, state, visit, update)
-        with session.pause_clock():
-            told = yield Telling(frame.recorder, "begin", begun)
-        error = told.error
-    else:
-        missing = NoRecorder() if frame.recorder is None else NoBeginning()
-        error = describe_run_error(missing) if required else None
+    given, opening = read_run_input(part, state), update["log"][0]["opening"]
+    with session.pause_clock():
+        error = yield from tell_beginning(frame, session, given, opening, required=required)
     if error is None:
         return update
     return _refuse_beginning(part, update, error) if required else _note_missing_beginning(update, error)
 
 
-def build_begun_run(part: Part, state: JsonObject, visit: Visit, update: JsonObject) -> BegunRun:
-    """Return what a recorder is told of a run that begins."""
-    frame, session = part.frame, visit.session
+def tell_beginning(
+    frame: Frame, session: Session, given: JsonObject, opening: Opening, *, required: bool
+) -> Steps[JsonObject | None]:
+    """Have the recorder keep that a run begins, and return why that is not kept; None where it is, or need not be.
+
+    Args:
+        frame: of the graph.
+        session: in which it begins, with its ids.
+        given: the input's fields.
+        opening: when it begins, under which context, and who asks.
+        required: whether it must be kept.
+    """
+    if has_method(frame.recorder, "begin"):
+        begun = _build_begun_run(frame, session, given, opening)
+        return (yield Telling(frame.recorder, "begin", begun)).error
+    missing = NoRecorder() if frame.recorder is None else NoBeginning()
+    return describe_run_error(missing) if required else None
+
+
+def _build_begun_run(frame: Frame, session: Session, given: JsonObject, opening: Opening) -> BegunRun:
+    """Return what a recorder is told of a run that begins; arguments as of `tell_beginning`."""
     policy, budget = frame.settings_fingerprints
-    given, nameless = record_run_input(read_run_input(part, state))
+    plain, nameless = record_run_input(given)
     made = BegunRun(
         format=FORMAT,
         guardgraph=read_package_version(),
@@ -86,21 +100,23 @@ def build_begun_run(part: Part, state: JsonObject, visit: Visit, update: JsonObj
         run_id=session.run_id or "",
         request=session.request,
         thread=session.thread,
-        input=given,
+        input=plain,
         policy=frame.plain_settings[0],
         budget=frame.plain_settings[1],
         fingerprints=JudgedBy(policy=policy, budget=budget, declarations=frame.declarations_fingerprint),
-        opening=update["log"][0]["opening"],
+        opening=opening,
     )
     if nameless:
         made["nameless"] = nameless
+    if session.forked_from is not None:
+        made["forked_from"] = session.forked_from
     begun: BegunRun = copy_json(made)
     return begun
 
 
 def read_run_input(part: Part, state: JsonObject) -> JsonObject:
     """Return the input's fields, as the entry guard read them."""
-    return {field: state[field] for field in part.declaration.reads if field in state}
+    return {name_input_field(channel): state[channel] for channel in part.declaration.reads if channel in state}
 
 
 def record_run_input(given: JsonObject) -> tuple[JsonObject, list[list[str | int]]]:

@@ -17,6 +17,7 @@ from langgraph.types import All, Command, Durability, StreamMode
 from pydantic import ValidationError
 from typing_extensions import TypedDict, TypeVar, Unpack
 
+from guardgraph.graphs.declaring.channels import name_input_field
 from guardgraph.graphs.running.admission import (
     aclose_stray_run,
     admit_durability,
@@ -25,7 +26,6 @@ from guardgraph.graphs.running.admission import (
     akeep_unwritten_seconds,
     aread_resume_checkpoint,
     close_stray_run,
-    hold_latest_checkpoint,
     keep_unwritten_seconds,
     list_given_answers,
     read_outer_durability,
@@ -34,10 +34,13 @@ from guardgraph.graphs.running.admission import (
     read_waiting_question,
     refuse_forged_config,
     refuse_halting,
+    refuse_other_caller,
 )
+from guardgraph.graphs.running.forks import choose_checkpoint
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.handing import copy_langgraph_value, copy_outer_stream, hide_token_stream
 from guardgraph.graphs.running.langgraph import INTERRUPT
+from guardgraph.graphs.running.node import aperform_driven_node, perform_driven_node
 from guardgraph.graphs.running.requests import aread_earlier_run, is_asked_again, read_earlier_run
 from guardgraph.graphs.running.session import (
     CALLER_REFUSED,
@@ -196,21 +199,24 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
 
         Raises:
             InputError: the input is no dictionary, or None on a thread that never ran. (On a thread whose run is over,
-                None returns that run's result again, as LangGraph does: nothing runs, and no context is asked.) Of a
-                graph that changes something outside: the thread's run has not ended.
+                None returns that run's result again, as LangGraph does: nothing runs.) That run was made for another
+                caller. A new input, where the thread's run waits for a person, or has not ended and may have changed
+                something. An earlier checkpoint, where the graph has no forks.
             ConfigurationError: the context has unknown fields or wrong types, or there is a checkpointer but no thread.
         """
         hand, session, config = self._open_session(config, context)
         admitted, context = self._admit_input(input), self._admit_context(context, session)
         refuse_halting(self, self.frame.recorder, kwargs, config)
         acts = self.frame.has_effects
-        earlier = read_earlier_run(self, input, config, has_effects=acts)
+        earlier = read_earlier_run(self, input, config)
         if is_asked_again(self, earlier, admitted, config, has_effects=acts):
             input = admitted = None
         session.outer_durability, session.outer_visit = read_outer_durability(self, config), name_outer_visit(config)
         config, kwargs = admit_run_config(self, input, config, has_effects=acts), admit_durability(kwargs, acts)
         stored = read_resume_checkpoint(self, admitted, config)
-        config = hold_latest_checkpoint(self, stored, config)
+        refuse_other_caller(self, stored, context, config)
+        choosing = choose_checkpoint(self, session, stored, config, context)
+        stored, config = perform_driven_node(choosing, session.world)
         session.carried = 0.0 if stored is None else read_unwritten_seconds(stored)
         session.question, session.answers = read_waiting_question(stored), list_given_answers(self, input, config)
         config = close_stray_run(self, stored, config)
@@ -234,13 +240,15 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         admitted, context = self._admit_input(input), self._admit_context(context, session)
         refuse_halting(self, self.frame.recorder, kwargs, config)
         acts = self.frame.has_effects
-        earlier = await aread_earlier_run(self, input, config, has_effects=acts)
+        earlier = await aread_earlier_run(self, input, config)
         if is_asked_again(self, earlier, admitted, config, has_effects=acts):
             input = admitted = None
         session.outer_durability, session.outer_visit = read_outer_durability(self, config), name_outer_visit(config)
         config, kwargs = admit_run_config(self, input, config, has_effects=acts), admit_durability(kwargs, acts)
         stored = await aread_resume_checkpoint(self, admitted, config)
-        config = hold_latest_checkpoint(self, stored, config)
+        refuse_other_caller(self, stored, context, config)
+        choosing = choose_checkpoint(self, session, stored, config, context)
+        stored, config = await aperform_driven_node(choosing, session.world)
         session.carried = 0.0 if stored is None else read_unwritten_seconds(stored)
         session.question, session.answers = read_waiting_question(stored), list_given_answers(self, input, config)
         config = await aclose_stray_run(self, stored, config)
@@ -354,6 +362,17 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         session.take_graph_call()
         return copy_langgraph_value, session, hide_token_stream(copy_outer_stream(self, session.put_in_config(config)))
 
+    def get_input_jsonschema(self, config: Config = None) -> dict[str, Any]:
+        """Return the JSON Schema of an input; see LangGraph's `get_input_jsonschema`."""
+        shown = super().get_input_jsonschema(config)
+        fields = {
+            field: item if field == name else {**item, "title": field.title()}
+            for name, item in shown.get("properties", {}).items()
+            for field in [name_input_field(name)]
+        }
+        named = {"required": [name_input_field(name) for name in shown["required"]]} if "required" in shown else {}
+        return {**shown, "properties": fields, **named}
+
     def _admit_input(self, given: Any) -> Any:
         if given is None:
             return None
@@ -363,9 +382,12 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
             raise InputError(
                 f"input: a dictionary with {self._list_input_fields()} is required; given: {type(given).__name__}"
             )
-        most = self.frame.budget.max_input_bytes
+        most, added = self.frame.budget.max_input_bytes, self.frame.later_inputs
+        fields = {channel: name_input_field(channel) for channel in self.builder.schemas[self.builder.input_schema]}
         return {
-            name: _admit_input_field(given.get(name), most) for name in self.builder.schemas[self.builder.input_schema]
+            channel: _admit_input_field(given.get(field), most)
+            for channel, field in fields.items()
+            if channel not in added or given.get(field) is not None
         }
 
     def _admit_context(self, given: Any, session: Session) -> Any:
@@ -394,7 +416,8 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         return InputError(f"input: None resumes a run, but there is none to resume; give {self._list_input_fields()}")
 
     def _list_input_fields(self) -> str:
-        return ", ".join(map(repr, self.builder.schemas[self.builder.input_schema]))
+        channels = self.builder.schemas[self.builder.input_schema]
+        return ", ".join(repr(name_input_field(name)) for name in channels if name not in self.frame.later_inputs)
 
 
 def _hand_out_chunk_itself(chunk: Any) -> Any:

@@ -6,6 +6,7 @@ It is one generator for sync and async: it yields what is to be performed and is
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from langgraph.errors import GraphInterrupt
@@ -22,18 +23,26 @@ from guardgraph.graphs.running.frame import (
     validate_body_writes,
 )
 from guardgraph.graphs.running.langgraph import watch_interrupts
+from guardgraph.graphs.running.licensing import LicensedCall, license_calls
 from guardgraph.graphs.running.review import ask_for_decision, describe_waiting_run, wait_for_answer
 from guardgraph.graphs.running.session import Visit
 from guardgraph.guards.proposals import build_tool_stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.hashing import digest
-from guardgraph.plain.json import JsonObject, JsonValue, find_json_problem, format_json_text, make_storable_json
+from guardgraph.plain.json import (
+    JsonObject,
+    JsonValue,
+    copy_json,
+    find_json_problem,
+    format_json_text,
+    make_storable_json,
+)
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall, VisitRecord
 from guardgraph.world.call import Asked, Call, Performed
-from guardgraph.world.calls import limit_call_reply, validate_performed
+from guardgraph.world.calls import identify_call_target, limit_call_reply, validate_performed
 from guardgraph.world.failures import record_raised_exception
-from guardgraph.world.proposers import can_be_asked_again, tell_call_refusal
+from guardgraph.world.proposers import can_be_asked_again, get_call_target, tell_call_refusal
 
 MOST_AT_ONCE = 1000
 """Calls that a body may yield at once."""
@@ -56,7 +65,8 @@ def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Excep
             raise run
         check_run_time(item, visit.began, run.budget.max_seconds)
         seen = visit.build_body_run(run)
-        writes = yield from _step_through_body(part, run_node_body(part, state, seen), seen, visit, calls)
+        steps = run_node_body(part, state, seen)  # not in the generator below, which a StopIteration would not leave
+        writes = yield from _step_through_body(part, steps, seen, visit, state=state, calls=calls)
         update = validate_body_writes(item, writes)
     except GraphInterrupt as interrupt:
         if visit.session.resumable:
@@ -118,8 +128,13 @@ def _write_node_refusal(part: Part, error: Exception, visit: Visit) -> JsonObjec
     return {"refusal": make_storable_json({"reason": stop.reason, "evidence": stop.evidence}, around=2)}
 
 
-def _step_through_body(part: Part, steps: Any, run: Run[Any, Any], visit: Visit, calls: list[RecordedCall]) -> Driven:
-    """Take a body from call to call; what is thrown in goes to the body, which waits for the answer."""
+def _step_through_body(
+    part: Part, steps: Any, run: Run[Any, Any], visit: Visit, *, state: JsonObject, calls: list[RecordedCall]
+) -> Driven:
+    """Take a body from call to call; what is thrown in goes to the body, which waits for the answer.
+
+    What has no licence is not thrown in: a body cannot go on past that.
+    """
     if not isinstance(steps, Generator):
         return steps  # type: ignore[no-any-return]
     number, rounds, refused = _number_visit(part, visit), 0, describe_refusal(part, visit.log)
@@ -131,7 +146,8 @@ def _step_through_body(part: Part, steps: Any, run: Run[Any, Any], visit: Visit,
                 group = [tell_call_refusal(call, refused) for call in group]
             rounds += bool(group)
             _check_call_rounds(part, rounds, visit)
-            asked = _place_node_calls(part, group, (number, len(calls) + 1), run, visit)
+            licensed = license_calls(part, group, state, run, calls)
+            asked = _place_node_calls(part, licensed, (number, len(calls) + 1), run, visit)
             performed: list[Performed] = []
             try:
                 yield from _perform_node_calls(part, asked, run, visit, performed)
@@ -150,17 +166,36 @@ def _step_through_body(part: Part, steps: Any, run: Run[Any, Any], visit: Visit,
 
 
 def _place_node_calls(
-    part: Part, group: Sequence[Call], at: tuple[int, int], run: Run[Any, Any], visit: Visit
+    part: Part, group: Sequence[LicensedCall], at: tuple[int, int], run: Run[Any, Any], visit: Visit
 ) -> list[Asked]:
     """Return calls at their place: which visit of the node it is, and which call of the visit the first one is."""
     settings, name, (number, first), most = "", part.declaration.name, at, run.budget.max_reply_bytes
     if KINDS[part.declaration.kind].calls == "person":
         settings = digest([run.policy.binding_fingerprint, run.budget.binding_fingerprint])
     run_id, in_turn = visit.session.run_id or "", _is_interrupt_answered(visit)
-    at_once = 1 if any(call.effect == "write" for call in group) else len(group)
+    for item in group:
+        _check_call_effect(part, item.call)
+    at_once = 1 if any(item.call.effect == "write" for item in group) else len(group)
     return [
-        Asked(call, name, number, first + at, run_id, settings, in_turn, at_once, most) for at, call in enumerate(group)
+        Asked(
+            item.call, name, number, first + at, run_id, settings, in_turn, at_once, most, item.licence, item.approval
+        )
+        for at, item in enumerate(group)
     ]
+
+
+def _check_called_proposer(part: Part, call: Call) -> None:
+    """Refuse a call of a proposer whom the node does not declare, if it says whom it calls.
+
+    Raises:
+        GrammarBreach: it is another one.
+    """
+    if (declared := part.declaration.proposers) is None:
+        return
+    known = [identify_call_target(replace(call, target=get_call_target(whom))) for whom in declared]
+    if identify_call_target(call) not in known:
+        named = call.about.get("proposer", type(call.target).__name__)
+        raise GrammarBreach(f"asked a proposer that is not among the {len(declared)} calls of its node: {named!r:.80}")
 
 
 def _check_call_effect(part: Part, call: Call) -> None:
@@ -224,7 +259,7 @@ def _validate_yielded_calls(part: Part, yielded: Any, made: int) -> Sequence[Cal
         if not isinstance(call, Call) or call.kind != kind.calls:
             given = f"a Call of a {call.kind}" if isinstance(call, Call) else f"a {type(call).__name__}"
             raise GrammarBreach(f"yielded {given}; this node may yield Calls of a {kind.calls}")
-        _check_call_effect(part, call)
+        _check_called_proposer(part, call)
         if call.kind == "person" and (problem := find_json_problem(call.request)) is not None:
             raise GrammarBreach(f"would show a person {problem}; what is shown is plain JSON")
     if made and not kind.at_once:
@@ -272,6 +307,10 @@ def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCa
         record["askable"] = True
     if asked.call.kind != "person" and performed.reply_bytes is not None:
         record["reply_bytes"] = performed.reply_bytes
+    if asked.licence is not None:
+        record["tool"], record["args"] = asked.call.tool, copy_json(asked.call.request)
+    if asked.approval is not None:
+        record["approval"] = asked.approval
     if asked.call.effect == "write":
         record["effect"], record["tool"] = "write", asked.call.tool
         if performed.key is not None:

@@ -54,7 +54,7 @@ class Errand:
     """Something to be done at a checkpointer."""
 
     saver: BaseCheckpointSaver[Any]
-    method: Literal["put_writes", "get_tuple"]
+    method: Literal["put", "put_writes", "get_tuple"]
     arguments: tuple[Any, ...]
     pause: float = 0.0
     """Seconds to wait before it."""
@@ -233,6 +233,8 @@ class _Note:
         asked, call = self.asked, self.asked.call
         said: JsonObject = {"kind": self.kind, "attempt": self.attempt, "key": self.key, "tool": call.tool}
         said |= {"node": asked.node, "visit": asked.visit, "number": asked.number, "request": asked.request}
+        if asked.licence is not None:
+            said |= {"args": call.request, "approval": asked.approval}
         if self.performed is not None:
             said |= {"outcome": self.performed.outcome.packed(), "seconds": self.performed.seconds}
         return said
@@ -342,7 +344,7 @@ def _record_unasked_write(note: JsonObject) -> RecordedCall:
         if note["kind"] == "receipt"
         else _build_failed_reply(EFFECT_UNKNOWN, note["tool"], note["key"], {"cause": "not_asked_again", "kept": note})
     )
-    return RecordedCall(
+    record = RecordedCall(
         node=note["node"],
         visit=note["visit"],
         number=note["number"],
@@ -355,6 +357,11 @@ def _record_unasked_write(note: JsonObject) -> RecordedCall:
         outcome=reply.outcome.packed(),
         seconds=reply.seconds,
     )
+    if "args" in note:
+        record["args"] = note["args"]
+        if note["approval"] is not None:
+            record["approval"] = note["approval"]
+    return record
 
 
 def is_effect_unknown(outcome: Outcome) -> bool:
@@ -384,10 +391,10 @@ def _hand_over_key(asked: Asked, key: str) -> Asked:
     return replace(asked, call=replace(asked.call, target=_take_key(asked.call.target, key)))
 
 
-def _take_key(target: Outside | None, key: str) -> Any:
+def _take_key(target: Outside | str | None, key: str) -> Any:
     if isinstance(target, Runnable):
         return _Keyed(target, key)
-    return partial(target, **{KEY_NAME: key}) if target is not None and _takes_key(target) else target
+    return partial(target, **{KEY_NAME: key}) if callable(target) and _takes_key(target) else target
 
 
 def _takes_key(function: Any) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from guardgraph.graphs.declaring.declaration import FAILED_ENDING, UNRECORDED_ENDING
 from guardgraph.graphs.running.asking import list_attempts
@@ -25,6 +25,7 @@ from guardgraph.graphs.running.frame import (
     run_node_body,
     validate_body_writes,
 )
+from guardgraph.graphs.running.licensing import list_called_tools
 from guardgraph.graphs.running.session import Visit
 from guardgraph.graphs.running.telling import Steps, Telling
 from guardgraph.guards.stop import Stop
@@ -33,12 +34,24 @@ from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, NotJson, copy_json, make_storable_json
 from guardgraph.plain.version import read_package_version
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, SUCCESS
+from guardgraph.state.context import Caller
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import FORMAT, Fingerprints, RecordedVisit, Recording, VisitRecord
+from guardgraph.state.recording import FORMAT, Fingerprints, Opening, RecordedVisit, Recording, VisitRecord
 from guardgraph.state.run import AUDITED, Audit, LogEntry, TimelineEntry
 from guardgraph.world.reviews import REJECTED
 
-_UNSHOWN = ("clock", "active", "opening", "withheld", "refused", "askable", "request", "unbegun")
+_UNSHOWN = (
+    "clock",
+    "active",
+    "opening",
+    "withheld",
+    "refused",
+    "askable",
+    "request",
+    "unbegun",
+    "asked",
+    "forked_from",
+)
 """Of a line in the log: what is for the record alone."""
 
 
@@ -64,7 +77,7 @@ class Conclusion:
     @cached_property
     def result(self) -> JsonObject:
         """What came of it, with trace, history, path and timeline."""
-        result = {**self.came, **self._build_shown_timeline()}
+        result = {**self.came, **self._build_shown_timeline(), **read_run_origin(self.log)}
         if "audit" in result:  # it stands last, as in what the graph returns
             result["audit"] = result.pop("audit")
         return result
@@ -76,7 +89,14 @@ class Conclusion:
         if withholds or any(line.get("withheld") for line in self.log):
             return withhold_steps(build_timeline(self.log, {}), "trace", "history")
         shown = build_timeline(self.log, self.visit_records)
+        if asked := [line["asked"] for line in self.log if "asked" in line]:
+            shown = {"asked_question": asked[-1], **shown}
         return {**shown, "attempts": attempts} if (attempts := list_attempts(self.log)) else shown
+
+
+def read_run_origin(log: list[LogEntry]) -> JsonObject:
+    """Return what a result says of a fork: from which run it went on."""
+    return {"forked_from": log[0]["forked_from"]} if log and "forked_from" in log[0] else {}
 
 
 def withhold_steps(record: JsonObject, *names: str) -> JsonObject:
@@ -198,6 +218,8 @@ def build_recording(over: Conclusion) -> Recording:
     )
     if nameless:
         made["nameless"] = nameless
+    if origin := read_run_origin(over.log):
+        made["forked_from"] = origin["forked_from"]
     recorded: Recording = copy_json(made)
     return recorded
 
@@ -276,6 +298,10 @@ def _build_ok_result(part: Part, state: JsonObject, result: JsonObject) -> JsonO
     return {**_build_result_head(part, state), "status": "ok", "stop_reason": SUCCESS, **result}
 
 
+CALLS_KEY: Final = "tool_calls"
+"""Key of a stop's result under which a pattern with a table, whose output has it, says what was called until then."""
+
+
 def _build_stopped_result(part: Part, state: JsonObject) -> JsonObject:
     said = state["verdict"]
     evidence = said["evidence"]
@@ -283,7 +309,8 @@ def _build_stopped_result(part: Part, state: JsonObject) -> JsonObject:
     audit = (
         {"audit": build_unavailable_audit(evidence["details"])} if part.declaration.family == AUDIT_UNAVAILABLE else {}
     )
-    return {**_build_result_head(part, state), **stop, **audit}
+    called = list_called_tools(state) if part.frame.table is not None and CALLS_KEY in part.frame.evidence else []
+    return {**_build_result_head(part, state), **stop, **audit, **({CALLS_KEY: called} if called else {})}
 
 
 def _build_result_head(part: Part, state: JsonObject) -> JsonObject:
@@ -294,6 +321,10 @@ def _conclude_run(
     part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit, came: JsonObject
 ) -> Steps[JsonObject]:
     line: Any = visit.write_log_line({"phase": came["phase"]} if "phase" in came else {})
+    if _is_stop_withheld(part, [*visit.log, line], visit):
+        line["withheld"] = True
+        if "opening" in line or not isinstance(run, Exception):  # else it says that the context could not be read
+            came = {key: came[key] for key in (*_build_result_head(part, state), "status", "stop_reason", "phase")}
     visit.session.over = over = Conclusion(part, state, [*visit.log, line], came)
     if visit.session.is_replay:
         return came
@@ -306,6 +337,31 @@ def _conclude_run(
         return _route_unrecorded_run(part, over.result, audit, {**line, "reason": AUDIT_UNAVAILABLE})
     said: JsonObject = {**({"unbegun": over.log[0]["unbegun"]} if "unbegun" in over.log[0] else {}), **(audit or {})}
     return {**over.result, "audit": {**over.result.get("audit", {}), **said}} if said else over.result
+
+
+def _is_stop_withheld(part: Part, log: list[LogEntry], visit: Visit) -> bool:
+    """Say whether whoever asks now may not see what led to a stop: no guard has held it against them.
+
+    Guards do, where the catalogue withholds anything. A run that is resumed behind the last of them is shown to whom it
+    was judged for: to another caller, and under a context that cannot be read, it says why it ended and no more.
+    """
+    judged = [at for at, line in enumerate(log) if line["kind"] == "guard"]
+    openings = [(at, line["opening"]) for at, line in enumerate(log) if "opening" in line]
+    is_shielded = any(reason.withholds for reason in part.frame.catalogue) and "askers" not in visit.session.left_out
+    if part.declaration.family in (None, AUDIT_UNAVAILABLE) or not (is_shielded and judged and openings):
+        return False
+    if any(line.get("withheld") for line in log):
+        return False
+    now, then = openings[-1][1], [opening for at, opening in openings if at <= judged[-1]][-1:]
+    return [now] != then and ("refused" in now or not then or _read_asker(now) != _read_asker(then[0]))
+
+
+def _read_asker(opening: Opening) -> tuple[str | None, str | None, frozenset[str]]:
+    """Return who asks in a session, tenant, user and groups: whom the context names, else whom the server does."""
+    context = opening["context"]
+    asking = (context.get("caller") if isinstance(context, dict) else None) or opening["caller"]
+    caller = Caller() if asking is None else Caller.model_validate(asking)
+    return caller.tenant, caller.user, frozenset(caller.groups)
 
 
 def _hand_out_recording(over: Conclusion) -> Steps[Audit | None]:

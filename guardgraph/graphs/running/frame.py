@@ -21,9 +21,11 @@ from guardgraph.state.recording import Recorder, Recording, Shadow
 from guardgraph.state.review import Reviewers
 from guardgraph.state.run import LATER, Verdict
 from guardgraph.state.settings import Budget, Settings
+from guardgraph.state.tools import hash_tool
 from guardgraph.world.call import World
 from guardgraph.world.models import Opens
-from guardgraph.world.opening import find_proposers_to_open
+from guardgraph.world.proposers import get_call_target
+from guardgraph.world.table import ToolTable
 
 
 class GrammarBreach(Exception):
@@ -47,6 +49,8 @@ class Frame:
     """Who says whose answer it is that a person gives."""
     shadows: dict[str, Callable[[Recording], Shadow]]
     """Who judges a recorded run once more, by name."""
+    forks: bool
+    """Whether a client may go on from an earlier checkpoint, as a run of its own."""
     evidence: frozenset[str]
     """Keys of the output that a stop may show."""
     lasting: tuple[str, ...]
@@ -54,18 +58,27 @@ class Frame:
     records: tuple[str, ...]
     """Channels that keep what the nodes called."""
     declarations: dict[str, Declaration]
+    table: ToolTable | None
+    """The tools that act nodes call by name."""
     nodes: dict[str, Any]
     """The nodes of the builder that was made last, by name."""
 
     @cached_property
     def proposers_to_open(self) -> list[Opens]:
-        """Whom the nodes may call that has to be opened before a live run."""
-        return find_proposers_to_open(node.body for node in self.nodes.values())
+        """Whom the nodes declare to call that has to be opened before a live run, each once."""
+        called = [whom for item in self.declarations.values() for whom in item.proposers or ()]
+        targets: dict[int, Any] = {id(target): target for target in map(get_call_target, called)}
+        return [target for target in targets.values() if isinstance(target, Opens)]
 
     @cached_property
     def has_effects(self) -> bool:
         """Whether a node may change something outside."""
         return any(item.effects for item in self.declarations.values())
+
+    @cached_property
+    def later_inputs(self) -> frozenset[str]:
+        """Channels of the input that came when there were recordings without them; what is not given is not written."""
+        return frozenset(name for item in self.declarations.values() if item.entry for name in item.later)
 
     @cached_property
     def node_channels(self) -> dict[str, tuple[str, ...]]:
@@ -100,17 +113,29 @@ class Frame:
 
         Whom a guard has asked again is no part of it: which proposer was, the calls of a recording say. Nor is that the
         entry guard stops what has to be recorded and cannot be, nor how many rounds of calls a node makes: these came
-        later, to all. Effects count where there are any.
+        later, to all. Effects count where there are any, and so do calls by name and what the tools are. Nodes that
+        came later count no more than the ways to them, and than a stop of which every reason is later.
         """
-        shown = [
-            [name, item.kind, item.phase, reads, writes, item.to, own, item.family, item.entry]
-            + ([item.effects] if item.effects else [])
+        earlier = {item.family for item in self.catalogue if not item.later}
+        nodes = {
+            name: item
             for name, item in self.declarations.items()
+            if not item.is_later and (item.family is None or item.family in earlier)
+        }
+        added = self.declarations.keys() - nodes.keys()
+        shown = [
+            [name, item.kind, item.phase, reads, writes, ways, own, item.family, item.entry]
+            + ([item.effects] if item.effects else [])
+            + ([{"calls": item.tools}] if item.tools else [])
+            for name, item in nodes.items()
+            for ways in [[way for way in item.to if way not in added]]
             for reads in [[channel for channel in item.reads if channel not in item.later]]
             for writes in [[key for key in item.writes if key not in {*LATER, *item.later_writes}]]
             for own in [[family for family in item.stops if family != AUDIT_UNAVAILABLE]]
         ]
-        return digest({"declarations": shown, "reasons": [item.reason for item in self.catalogue if not item.later]})
+        cards = {} if self.table is None else {"tools": [hash_tool(card) for card in self.table.cards.values()]}
+        reasons = [item.reason for item in self.catalogue if not item.later]
+        return digest({"declarations": shown, "reasons": reasons, **cards})
 
 
 class Part(Protocol):

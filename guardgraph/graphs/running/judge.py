@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from guardgraph.graphs.declaring.channels import name_input_field
 from guardgraph.graphs.running.asking import (
     blame_missing_proposal,
     find_proposer_to_ask,
@@ -33,9 +34,9 @@ REFUSED_PROPOSAL = "refused"
 
 def run_guard(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> JsonObject:
     """Run a guard, and return what it writes: its way on or the stop, and its line in the log."""
-    steps: list[list[Any]] = []
+    told: JsonObject = {}
     try:
-        update = _pass_guard(part, state, run, visit, steps)
+        update = _pass_guard(part, state, run, visit, told)
     except Exception as error:  # noqa: BLE001 - the boundary that turns a failing guard into a stop
         visit.log_failure(error)
         update = _refuse_proposal(part, state, convert_to_stop(part, error), run, visit)
@@ -45,12 +46,12 @@ def run_guard(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, vis
         said = {"verdict": "stop", "to": update["route"], "reason": stop["reason"]}
     else:
         said = {"verdict": "pass", "to": update["route"]}
-    line = visit.write_log_line({**said, "steps": steps} if steps else said)
+    line = visit.write_log_line({**said, **told})
     return {**update, "log": [line]}
 
 
 def _pass_guard(
-    part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit, completed: list[list[Any]]
+    part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit, told: JsonObject
 ) -> JsonObject:
     item = part.declaration
     try:
@@ -61,7 +62,10 @@ def _pass_guard(
         passed = _run_guard_body(part, state, run, visit)
         way = _choose_guard_way(part, passed)
         update = {**validate_body_writes(item, passed.writes), "route": way}
-        completed += [_log_completed_step(step) for step in passed.steps]
+        if passed.steps:
+            told["steps"] = [_log_completed_step(step) for step in passed.steps]
+        if passed.asked is not None:
+            told["asked"] = make_storable_json(dict(passed.asked), around=1)
     finally:
         spent = visit.active_seconds
     following = part.frame.declarations[way]
@@ -75,7 +79,7 @@ def _run_guard_body(part: Part, state: JsonObject, run: Run[Any, Any], visit: Vi
     try:
         return run_node_body(part, state, visit.build_body_run(run))
     except PartialRefusal as refused:
-        if find_proposer_to_ask(part, refused.reason, run.budget, visit) is not None:
+        if find_proposer_to_ask(part, refused.reason, run, visit) is not None:
             raise
         return refused.rest
 
@@ -87,7 +91,7 @@ def _refuse_proposal(
     closed = write_guard_stop(part, stop, visit)
     if closed["verdict"]["reason"] != stop.reason or isinstance(run, Exception):
         return closed
-    if (asked := find_proposer_to_ask(part, stop.reason, run.budget, visit)) is not None:
+    if (asked := find_proposer_to_ask(part, stop.reason, run, visit)) is not None:
         return {"route": asked, REFUSED_PROPOSAL: closed["verdict"]}
     if (before := find_refusal_before(visit.log)) is None or not _is_no_proposal(part, state, stop):
         return closed
@@ -110,10 +114,10 @@ def _raise_node_refusal(part: Part, state: JsonObject, run: Run[Any, Any] | Exce
             _raise_withholding_stop(part, state, visit.build_body_run(run))
         raise Stop(refusal["reason"], **refusal["evidence"])
     if part.declaration.entry:
-        for field in part.declaration.reads:
-            value = state.get(field)
+        for channel in part.declaration.reads:
+            value = state.get(channel)
             if isinstance(value, dict) and REFUSED in value:
-                raise build_request_stop(field, value[REFUSED], "plain JSON")
+                raise build_request_stop(name_input_field(channel), value[REFUSED], "plain JSON")
 
 
 def _raise_withholding_stop(part: Part, state: JsonObject, run: Run[Any, Any]) -> None:
@@ -133,9 +137,11 @@ def _raise_withholding_stop(part: Part, state: JsonObject, run: Run[Any, Any]) -
 
 def _check_input_size(part: Part, state: JsonObject, most: int) -> None:
     """Refuse an input whose fields are larger than the run's budget allows."""
-    for field in part.declaration.reads if part.declaration.entry else ():
-        if is_larger_json(state.get(field), most):
-            raise build_request_stop(field, f"more than {most} bytes (max_input_bytes)", "plain JSON")
+    for channel in part.declaration.reads if part.declaration.entry else ():
+        if is_larger_json(state.get(channel), most):
+            raise build_request_stop(
+                name_input_field(channel), f"more than {most} bytes (max_input_bytes)", "plain JSON"
+            )
 
 
 def _choose_guard_way(part: Part, passed: Any) -> str:

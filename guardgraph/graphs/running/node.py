@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.graph import END
@@ -19,8 +19,8 @@ from langgraph.types import Overwrite
 
 from guardgraph.graphs.declaring.declaration import FAILED_ENDING, UNRECORDED_ENDING, Declaration
 from guardgraph.graphs.running.begin import read_run_input, tell_run_beginning
-from guardgraph.graphs.running.drive import Driven, drive_calling_node
-from guardgraph.graphs.running.effects import Errand, Need, locate_node_checkpoint
+from guardgraph.graphs.running.drive import drive_calling_node
+from guardgraph.graphs.running.effects import Errand, Need, Needs, locate_node_checkpoint
 from guardgraph.graphs.running.end import run_terminal
 from guardgraph.graphs.running.frame import Frame, Part
 from guardgraph.graphs.running.judge import run_guard
@@ -34,6 +34,8 @@ from guardgraph.state.settings import Settings
 from guardgraph.world.call import World
 
 Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
+
+T = TypeVar("T")
 
 
 def drop_router_readers(graph: Graph) -> Graph:
@@ -146,17 +148,20 @@ def write_run_beginning(part: Part, state: JsonObject, update: JsonObject, visit
     """Return what the entry guard writes: a run of its own, and nothing where an earlier one may have written."""
     frame, session = part.frame, visit.session
     run: JsonObject = {"run": session.run_id, "given": read_run_input(part, state)}
-    if session.request != session.run_id:
+    said: JsonObject = {} if session.request == session.run_id else {"request": session.request}
+    if session.forked_from is not None:
+        said["forked_from"] = session.forked_from
+    if said:
         [line] = update["log"]
-        update = {**update, "log": [{**line, "request": session.request}]}
+        update = {**update, "log": [{**line, **said}]}
     if not session.resumable:  # nothing was ever kept
         return {**run, **update}
     cleared = {**dict.fromkeys(frame.lasting), **{channel: Overwrite([]) for channel in frame.records}}
     return {**cleared, **run, **update, "log": Overwrite(update["log"])}
 
 
-def perform_driven_node(driven: Driven, world: World) -> JsonObject:
-    """Take a driven body to its end; calls, and the recorder, wait in this thread."""
+def perform_driven_node(driven: Needs[T], world: World) -> T:
+    """Take a driven body to its end, or steps of the door; calls, and the recorder, wait in this thread."""
     try:
         asked = next(driven)
         while True:
@@ -184,8 +189,8 @@ async def _ameet_need(need: Need, world: World) -> Any:
     return await (need.arun() if isinstance(need, Errand) else world.aperform(*need))
 
 
-async def aperform_driven_node(driven: Driven, world: World) -> JsonObject:
-    """Take a driven body to its end; calls, and the recorder, are awaited."""
+async def aperform_driven_node(driven: Needs[T], world: World) -> T:
+    """Take a driven body to its end, or steps of the door; calls, and the recorder, are awaited."""
     try:
         asked = next(driven)
         while True:

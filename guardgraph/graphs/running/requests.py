@@ -1,8 +1,8 @@
 """Requests: an input that a client sends again goes on with its run, and none takes the place of a run by accident.
 
 A client that got no answer, and a server after a crash, send the same input again. With the same request id it resumes
-the run that it began, or returns that run's result. Another input does not push aside a run that may have changed
-something outside: whoever wants that says so.
+the run that it began, or returns that run's result. Another input does not push aside a run that waits for a person, or
+that may have changed something outside, unless it says so. A run that was only left, and changed nothing, it does.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from guardgraph.graphs.running.admission import (
     is_thread_id,
     locate_latest_checkpoint,
     merge_graph_config,
+    read_waiting_question,
 )
 from guardgraph.graphs.running.session import choose_request, is_request_named
 from guardgraph.plain.errors import InputError
@@ -34,35 +35,33 @@ class RunNotEnded(InputError, InvalidUpdateError):
     """An InputError for an input on a thread whose run has not ended; LangGraph's server answers it with 400."""
 
 
-def read_earlier_run(graph: Graph, given: object, config: Any, *, has_effects: bool) -> CheckpointTuple | None:
-    """Return the latest checkpoint of the thread for which a new input comes; None where nobody has to know it.
+def read_earlier_run(graph: Graph, given: object, config: Any) -> CheckpointTuple | None:
+    """Return the latest checkpoint of the thread for which a new input comes; None where there is none.
 
     Args:
         graph: the one that is called.
         given: its input.
         config: as the caller gave it.
-        has_effects: whether a node of the graph may change something outside.
     """
-    if (place := _locate_earlier_run(graph, given, config, has_effects)) is None:
+    if (place := _locate_earlier_run(graph, given, config)) is None:
         return None
     stored: CheckpointTuple | None = get_checkpointer(graph, place["configurable"]).get_tuple(place)
     return stored
 
 
-async def aread_earlier_run(graph: Graph, given: object, config: Any, *, has_effects: bool) -> CheckpointTuple | None:
+async def aread_earlier_run(graph: Graph, given: object, config: Any) -> CheckpointTuple | None:
     """Do what `read_earlier_run` does, asynchronously."""
-    if (place := _locate_earlier_run(graph, given, config, has_effects)) is None:
+    if (place := _locate_earlier_run(graph, given, config)) is None:
         return None
     stored: CheckpointTuple | None = await get_checkpointer(graph, place["configurable"]).aget_tuple(place)
     return stored
 
 
-def _locate_earlier_run(graph: Graph, given: object, config: Any, has_effects: bool) -> Any:
+def _locate_earlier_run(graph: Graph, given: object, config: Any) -> Any:
     configurable = merge_graph_config(graph, config)
     if not isinstance(given, Mapping) or is_inside_graph(configurable) or not is_run_checkpointed(graph, configurable):
         return None
-    is_known = has_effects or choose_request({"configurable": dict(configurable)}) is not None
-    if not is_known or not is_thread_id(configurable.get("thread_id")):
+    if not is_thread_id(configurable.get("thread_id")):
         return None
     return locate_latest_checkpoint(graph, configurable)
 
@@ -80,8 +79,8 @@ def is_asked_again(
         has_effects: whether a node of the graph may change something outside.
 
     Raises:
-        InputError: the request id stands for another input; or the run has not ended and may have changed something,
-            and the input does not say that it replaces it.
+        InputError: the request id stands for another input; or the run has not ended and waits for a person, or may
+            have changed something, and the input does not say that it replaces it.
     """
     if earlier is None or earlier.metadata.get("source") == "input":  # a run that got no further called nobody
         return False
@@ -93,7 +92,8 @@ def is_asked_again(
         if any(admitted.get(name) != value for name, value in (values.get("given") or {}).items()):
             raise InputError(f"config.configurable.{REQUEST_KEY}: one for every input; given: {asked:.80}, once more")
         return True
-    if has_effects and "status" not in values and configurable.get(REPLACE) is not True:
+    is_held = has_effects or read_waiting_question(earlier) is not None
+    if is_held and "status" not in values and configurable.get(REPLACE) is not True:
         raise RunNotEnded(
             f"input: run {values['run']} of this thread has not ended; None or a Command resumes it, and another input "
             f"takes its place with config.configurable.{REPLACE}: True"

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from langgraph.errors import GraphInterrupt
 
 from guardgraph.graphs.running.begin import is_recording_required
-from guardgraph.graphs.running.end import build_timeline, withhold_steps
+from guardgraph.graphs.running.end import build_timeline, read_run_origin, withhold_steps
 from guardgraph.graphs.running.frame import Part, describe_run_error
 from guardgraph.graphs.running.session import Session, Visit, format_utc_moment
 from guardgraph.graphs.running.telling import Steps, note_open_run
@@ -206,6 +206,7 @@ def describe_waiting_run(part: Part, interrupt: GraphInterrupt, visit: Visit, *,
             "waiting_for": shown,
             **went,
             "path": [*went["path"], item.name],
+            **read_run_origin(visit.log),
         },
         around=4,  # of a proposal: the result, its timeline, a line of it, and proposals by channel
     )

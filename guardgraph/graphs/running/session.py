@@ -15,9 +15,10 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.runtime import get_runtime
 
+from guardgraph.graphs.declaring.channels import name_input_channel
 from guardgraph.graphs.running.admission import REQUEST_KEY
 from guardgraph.graphs.running.frame import Frame, Part
-from guardgraph.graphs.running.langgraph import CHECKPOINTER, READ
+from guardgraph.graphs.running.langgraph import CHECKPOINTER, READ, RUNTIME
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
@@ -34,7 +35,7 @@ from guardgraph.plain.json import (
 from guardgraph.plain.log import log_failure
 from guardgraph.state.context import Caller, Context, build_server_caller
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import Asking, Opening, RecordedCall, Recording
+from guardgraph.state.recording import Asking, ForkedFrom, Opening, RecordedCall, Recording
 from guardgraph.state.run import LogEntry
 from guardgraph.world.call import World
 from guardgraph.world.failures import record_raised_exception, restore_raised_exception
@@ -68,9 +69,11 @@ class Session:
         "answers",
         "by_code",
         "carried",
+        "forked_from",
         "has_free_rounds",
         "is_replay",
         "last",
+        "left_out",
         "opening",
         "outer_durability",
         "outer_visit",
@@ -103,6 +106,10 @@ class Session:
         """The thread on which a checkpointer keeps the run, and the place in it of a graph inside a graph."""
         self.carried = 0.0
         """Seconds of attempts that wrote nothing."""
+        self.left_out = frozenset[str]()
+        """Checks that are not made; see `Run.left_out`."""
+        self.forked_from: ForkedFrom | None = None
+        """Of a replay: from which run the recorded one went on."""
         self.opening: Opening | None = None
         """What the first node of the session has to write into the log."""
         self.waiting: JsonObject | None = None
@@ -155,10 +162,10 @@ class Session:
         self.resumable = (config or {}).get("configurable", {}).get(CHECKPOINTER) is not None
         asking = None if server is None else build_server_caller(server.user)
         first = self.run_id is None
-        self.run_id, self.thread = run_id, _find_run_thread(config) if self.resumable else None
+        self.run_id, self.thread = run_id, find_run_thread(config) if self.resumable else None
         self.request = log[0].get("request", run_id) if log else choose_request(config, self.outer_visit) or run_id
         if first:
-            self._write_session_opening(asking)
+            self.write_session_opening(asking)
         try:
             run = self.tighten_run(frame, given, on_server=server is not None, caller=asking)
         except Exception as error:  # what it is, is kept for the record; it is raised on
@@ -187,7 +194,7 @@ class Session:
             Exception: what the recorded session was refused for.
         """
         self.run_id, self.carried, self.opening, self.is_replay = run_id, opening["carried"], opening, True
-        self.request = run_id
+        self.request, self.left_out = run_id, left_out
         self.resumable = opening["resumable"]
         if "refused" in opening:
             raise restore_raised_exception(Outcome.unpacked(opening["refused"])) or ConfigurationError(
@@ -212,14 +219,16 @@ class Session:
         self.run = Run(policy, budget, caller=asking or caller)
         return self.run
 
-    def _write_session_opening(self, caller: Caller | None) -> None:
-        self.opening = Opening(
+    def write_session_opening(self, caller: Caller | None) -> Opening:
+        """Keep what holds from here on, for the first node to write into the log."""
+        self.opening = made = Opening(
             started_at=format_utc_moment(self.world.calendar()),
             context=None,
             caller=_record_asking_caller(caller),
             carried=self.carried,
             resumable=self.resumable,
         )
+        return made
 
     def settle_clock(self, reading: float) -> Opening | None:
         """Let time count from here, since a node has written what it took; return what it has to write once."""
@@ -292,7 +301,8 @@ def name_outer_visit(config: RunnableConfig | None) -> str:
     return ""
 
 
-def _find_run_thread(config: RunnableConfig | None) -> str:
+def find_run_thread(config: RunnableConfig | None) -> str:
+    """Return the thread of a run, of a graph inside a graph with its place there."""
     configurable = (config or {}).get("configurable", {})
     namespace = _find_graph_namespace(configurable)
     thread = str(configurable.get("thread_id"))
@@ -307,6 +317,34 @@ def _find_graph_namespace(configurable: Mapping[str, Any]) -> str:
 def format_utc_moment(moment: datetime) -> str:
     """Return what a calendar says, as ISO 8601; one that names no zone means UTC."""
     return (moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)).isoformat()
+
+
+def open_door_session(
+    frame: Frame, session: Session, configurable: Mapping[str, Any], context: Any
+) -> tuple[Session, Opening, Run[Any, Any]]:
+    """Return a session like that which the first node will open, for what the door itself tells of it.
+
+    Beside it, what it begins with, and policy, budget and caller of the run.
+
+    Args:
+        frame: of the graph.
+        session: of this call; nothing of it changes.
+        configurable: what LangGraph will read.
+        context: the admitted context, None where there is none, or the graph around has it.
+
+    Raises:
+        ConfigurationError: as `Session.open_run`.
+    """
+    made = Session(session.world, by_code=session.by_code)
+    given = getattr(configurable.get(RUNTIME), "context", None) if context is None else context
+    user = configurable.get("langgraph_auth_user")
+    on_server = any(configurable.get(key) is not None for key in ON_A_SERVER)
+    caller = build_server_caller(user) if hasattr(user, "identity") else None
+    opening = made.write_session_opening(caller)
+    run = made.tighten_run(frame, given, on_server=on_server, caller=caller)
+    opening["context"] = _record_given_context(given, frame)
+    made.thread = find_run_thread({"configurable": {**configurable}})
+    return made, opening, run
 
 
 def find_session(config: Any) -> Session | None:
@@ -445,6 +483,7 @@ def restore_recorded_input(frame: Frame, recording: Recording, entry: str) -> Js
         given = restore_json_numbers(recording["input"], recording.get("nameless", []))
     except (LookupError, ValueError, TypeError):
         raise InputError("recording.nameless: places in the input with the name of a number are required") from None
+    given = {name_input_channel(name): value for name, value in given.items()}
     most, then = frame.budget.max_input_bytes, recording["budget"].get(_LIMIT)
     if then in (most, None):
         return given

@@ -28,7 +28,7 @@ from guardgraph.guards.facts.keys import (
     read_json_number,
     read_number_meaning,
 )
-from guardgraph.guards.facts.licence import Given, Licence, index_licensed_numbers
+from guardgraph.guards.facts.licence import Given, NumberLicence, index_licensed_numbers
 from guardgraph.guards.facts.moments import Undated, collect_undated_days, unite_undated_days
 from guardgraph.guards.facts.numbers import read_text_numbers
 from guardgraph.guards.facts.spelling import drop_invisible_characters
@@ -255,7 +255,7 @@ def list_unsupported_numbers(claimed: Facts, licence: Facts) -> list[Number]:
     differently = (claimed.numbers | claimed.numerals) - said
     if not differently:
         return []
-    allowed = Licence([each for part in licence.parts if (each := part.licence_keys)], licence.undated)
+    allowed = NumberLicence([each for part in licence.parts if (each := part.licence_keys)], licence.undated)
     return [number for number in differently if not allowed.covers_number(number)]
 
 

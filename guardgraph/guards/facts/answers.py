@@ -19,7 +19,9 @@ from guardgraph.guards.facts.spelling import drop_invisible_characters
 from guardgraph.guards.facts.tokens import Token
 from guardgraph.guards.facts.units import TIMES_SAID
 from guardgraph.guards.facts.values import Label, Named, Number, Ordinal, Quantity
+from guardgraph.guards.quotes import is_quote_in_text
 from guardgraph.guards.word_lists import load_word_lists
+from guardgraph.languages.sentences import split_sentences
 
 _LISTS: Final[dict[str, Any]] = load_word_lists("answer_numbers")
 
@@ -43,6 +45,8 @@ _COUNTED_TOKENS: Final = 5
 _LABEL_TOKENS: Final = 4
 _MOST_MISSING: Final = 24
 """Numbers without support; an answer that has more of them does not say in other words what its sources say."""
+_COPIED_WORDS: Final = 5
+"""Words that a sentence has at least which is copied: fewer may stand anywhere."""
 
 
 def list_unexcused_numbers(
@@ -59,7 +63,8 @@ def list_unexcused_numbers(
     """
     if len(missing) > _MOST_MISSING:
         return list(missing)
-    wanted, excused, refused = set(missing), set[Number](), set[Number]()
+    wanted = set(missing) - _list_copied_numbers(answer, missing, texts)
+    excused, refused = set(missing) - wanted, set[Number]()
     sources = _Sources(texts)
     nouns = set[str]()
     for sentence in _read_sentences(answer):
@@ -77,6 +82,26 @@ def list_unexcused_numbers(
                 behind = sentence.tokens[each.end : each.end + _COUNTED_TOKENS]
                 nouns.update(cover_word_forms(token.lower for token in behind if _is_noun(token)))
     return [number for number in missing if number in refused or number not in excused]
+
+
+def _list_copied_numbers(answer: str, missing: Collection[Number], texts: Collection[str]) -> set[Number]:
+    """Return numbers that stand in the answer only where it repeats a sentence of its sources, word for word.
+
+    A text of two languages is read in one of them, and not always in that of the sentence.
+    """
+    holders = [part for part in split_sentences(answer) if any(number.shown in part for number in missing)]
+    if len(holders) > _MOST_MISSING:
+        return set()
+    own = [
+        part
+        for part in holders
+        if len(part.split()) < _COPIED_WORDS or not any(is_quote_in_text(part, text) for text in texts)
+    ]
+    return {
+        number
+        for number in missing
+        if any(number.shown in part for part in holders) and not any(number.shown in part for part in own)
+    }
 
 
 def _read_sentences(text: str) -> Iterator[NumberSentence]:

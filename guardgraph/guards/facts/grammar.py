@@ -123,6 +123,9 @@ GRAMMAR: Final = {
 }
 """Words around numbers, by language, as English words."""
 
+UNTOLD: Final = frozenset(_LISTS["untold"])
+"""Languages of which nothing tells whether a word behind a number is what it counts, a unit or a verb."""
+
 HALVES: Final = _LISTS["halves"]
 """What adds a part of one to the number before it."""
 
@@ -158,5 +161,22 @@ PLACES: Final = {
     "nl": re.compile(r"(?<![\w.,])(?P<place>\d{1,3})(?:ste|de|e)(?!\w)"),
     "ru": re.compile(r"(?<![\w.,])(?P<place>\d{1,4})-?(?:[йя]|ый|ая|ое|го|ого|му|ому|[оы]м|м|ю|ую|ой)(?!\w)"),
     "uk": re.compile(r"(?<![\w.,])(?P<place>\d{1,4})-?(?:[йаеїу]|ий|го|ого|му|ому|м|ої|ій|ю)(?!\w)"),
+    "el": re.compile(r"(?<![\w.,])(?P<place>\d{1,3})-?(?:ος|ου|ον?|η[ςν]?|οι|ων|ους|ες|α)(?!\w)"),
+    "tr": re.compile(r"(?<![\w.,])(?P<place>\d{1,3})(?:['’]?(?:i|ı|u|ü)?nc[iıuü](?:s[iıuü])?|\.(?= yüzyıl))(?!\w)"),
+    "hi": re.compile(r"(?<![\w.,])(?P<place>\d{1,3})[ -]?(?:वी[ंँ]?|वे[ंँ]?|वा[ंँ]?|व[ीे]ं)(?!\w)"),
+    "ar": re.compile(r"(?<!\w)القرن (?:ال)?(?P<place>\d{1,2})(?![\w.,])"),
+    "vi": re.compile(r"(?<!\w)(?:thế kỷ|thế kỉ|thứ) (?P<place>\d{1,3})(?![\w.,]\d|\w)", re.IGNORECASE),
+    "th": re.compile(r"(?:ศตวรรษ|ครั้ง|อันดับ|ลำดับ)ที่[ ]?(?P<place>\d{1,3})(?![\d.,])"),
+    "ko": re.compile(r"(?<![\w.,])(?:제 ?)?(?P<place>\d{1,3}) ?(?:번째|세기)"),
 }
-"""How a place in an order is written: "5-й", "3ème", "1.º"."""
+"""How a place in an order is written: "5-й", "3ème", "1.º", "19th" of centuries where no ending says it."""
+
+FIRSTS: Final = {
+    "el": re.compile(r"(?<!\w)πρώτ(?:ο[ςινυ]?|ους|η[ςν]?|ες|α|ων)(?!\w)", re.IGNORECASE),
+    "hi": re.compile(r"(?<!\w)(?:पहल[ाीे]|प्रथम)(?!\w)"),
+    "ar": re.compile(r"(?<!\w)(?:ال)?(?:أول|أولى|اول|اولى)(?!\w)"),
+    "vi": re.compile(r"(?<!\w)(?:đầu tiên|thứ nhất)(?!\w)", re.IGNORECASE),
+    "th": re.compile(r"แรก"),
+    "ko": re.compile(r"첫 ?번째|첫째|(?<!\w)첫(?= )|최초|처음"),
+}
+"""How "first" is said where no table of ordinals is kept."""

@@ -27,7 +27,7 @@ def index_licensed_numbers(numbers: Iterable[Number]) -> Given:
     return given
 
 
-class Licence:
+class NumberLicence:
     """The numbers that may be said, indexed so that each question is answered by looking up a few keys.
 
     Args:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
+from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.languages.numbers import load_magnitude_words
 from guardgraph.languages.tables import load_currency_names, load_month_names, load_unit_names
 
@@ -57,9 +58,25 @@ _DATE = re.compile(
     r"|(?<!\d)(\d{1,2})[ ]?[月월][ ]?(\d{1,2})[ ]?[日号號일]|(?<!\d)(\d{1,2})月(?!\d)"
 )
 _CLOCK = re.compile(
-    r"(上午|下午|晚上|午前|午後|오전|오후)?(\d{1,2})[ ]?[点點時시](?!间|間|候)(?:(\d{1,2})[ ]?[分분]|(半))?"
+    r"(上午|下午|晚上|午前|午後|오전|오후)?[ ]?(\d{1,2})[ ]?[点點時시](?!间|間|候)(?:(\d{1,2})[ ]?[分분]|(半))?"
 )
 _AFTERNOON: Final = frozenset({"下午", "晚上", "午後", "오후"})
+_PART_OF = re.compile(r"(?<!\d)(\d{1,3}) ?분의 ?(\d{1,3})(?!\d)")
+"""Of how many parts, then how many: Korean "3분의 2"."""
+_MYRIAD_SUM = re.compile(r"(?<![\d,.])(\d{1,4})([만억]) ?(?=\d{1,4}(?![\d,.]))(\d{1,4})")
+_THAI_CLOCK = re.compile(r"(?<![\d.])([01]?\d|2[0-4])\.([0-5]\d)(?= ?น\.)")
+_THAI_ERA = re.compile(r"พ\.? ?ศ\.? ?(2[34]\d\d|25\d\d)(?!\d)")
+_THAI_YEARS: Final = 543
+"""By how many years the Buddhist era of Thailand is ahead."""
+
+_VIETNAMESE_DATE = re.compile(
+    r"(?<!\w)(?:ngày )?(?P<day>\d{1,2}) tháng (?P<month>\d{1,2})(?:,? năm (?P<year>\d{4}))?(?!\w)"
+    r"|(?<!\w)tháng (?P<only>\d{1,2})(?:,? năm |/)(?P<of>\d{4})(?!\w)",
+    re.IGNORECASE,
+)
+_JOINED = re.compile(r"(?<![\w])[وبلف](?=\d)")
+"""Arabic letters that are words of their own and are written in one with what follows: and, in, for, then."""
+
 _EDGE = re.compile(rf"(?<=[{_UNPARTED}])(?=[0-9])|(?<=[0-9])(?=[{_UNPARTED}])|(?<=[0-9][%％])(?=[{_UNPARTED}])")
 _BEHIND = re.compile(rf"(?<=[0-9] )[{_UNPARTED}]++")
 _MONTHS: Final = [
@@ -113,6 +130,8 @@ def write_plain_digits(text: str, language: str) -> str:
     ):
         text = pattern.sub(by, text)
     text = _MIXED.sub(" ", text.translate(_map_script_digits(frozenset(text))).translate(_ARABIC))
+    text = _JOINED.sub(lambda match: f"{match[0]} ", text)
+    text = _VIETNAMESE_DATE.sub(_write_vietnamese_date, text)
     return _write_unspaced_numbers(text, language) if re.search(f"[{_UNPARTED}]", text) else text
 
 
@@ -151,12 +170,27 @@ def _map_script_digits(signs: frozenset[str]) -> Mapping[int, str]:
 
 def _write_unspaced_numbers(text: str, language: str) -> str:
     """Write Han numerals and dates in digits, and part numbers from the letters beside them."""
+    text = _THAI_CLOCK.sub(r"\1:\2", _THAI_ERA.sub(lambda match: f" {int(match[1]) - _THAI_YEARS} ", text))
+    text = _MYRIAD_SUM.sub(_write_myriad_sum, _PART_OF.sub(r" \2/\1 ", text))
+    text = _write_thai_numbers(_write_korean_numbers(text))
     text = _HAN_RUN.sub(_write_han_number, text)
     text = _PLACE.sub(lambda match: f" {write_ordinal_number(int(match[1]))} ", text)
     text = _CLOCK.sub(_write_han_clock_time, _DATE.sub(_write_han_date, text))
     text = _EDGE.sub(" ", text)
     names = _list_unspaced_unit_names(language)
     return _BEHIND.sub(lambda match: _part_unspaced_units(match[0], names), text)
+
+
+def _write_myriad_sum(match: re.Match[str]) -> str:
+    """Write "1만 2000" as 12000."""
+    return str(int(match[1]) * (10**4 if match[2] == "만" else 10**8) + int(match[3]))
+
+
+def _write_vietnamese_date(match: re.Match[str]) -> str:
+    month = int(match["month"] or match["only"])
+    if not 1 <= month <= 12:
+        return match[0]
+    return f" {match['day'] or ''} {_MONTHS[month - 1]} {match['year'] or match['of'] or ''} "
 
 
 def _write_han_number(match: re.Match[str]) -> str:
@@ -192,25 +226,104 @@ def _read_han_number(run: str) -> int | None:
     """Read a Han numeral: 一千六百 is 1600, 三万 30,000, 一九九八 1998; None where the signs make no number."""
     if all(sign in _DIGIT_SIGNS for sign in run):
         return int("".join(str(_DIGIT_SIGNS[sign]) for sign in run))
-    total, section, digit, last = 0, 0, -1, 10**5
-    for sign in run:
-        if sign in _DIGIT_SIGNS:
+    return _add_up_places(run, _DIGIT_SIGNS, _PLACES, _MYRIADS)
+
+
+def _add_up_places(
+    signs: Sequence[str], digits: Mapping[str, int], places: Mapping[str, int], scales: Mapping[str, int]
+) -> int | None:
+    """Return the number of signs in the order of its places; None where they make no number."""
+    above = min(scales.values()) * 10
+    total, section, digit, last = 0, 0, -1, above
+    for sign in signs:
+        if sign in digits:
             if digit > 0:
                 return None
-            digit = _DIGIT_SIGNS[sign]
-        elif sign in _PLACES:
-            if _PLACES[sign] >= last or (digit == 0 and section == 0 and total == 0):
+            digit = digits[sign]
+        elif sign in places:
+            if places[sign] >= last or (digit == 0 and section == 0 and total == 0):
                 return None
-            last = _PLACES[sign]
+            last = places[sign]
             section, digit = section + (1 if digit < 0 else digit or 1) * last, -1
         else:
             total = (
-                (total + section + max(digit, 0) or 1) * _MYRIADS[sign]
-                if total < _MYRIADS[sign]
-                else (total + (section + max(digit, 0)) * _MYRIADS[sign])
+                (total + section + max(digit, 0) or 1) * scales[sign]
+                if total < scales[sign]
+                else (total + (section + max(digit, 0)) * scales[sign])
             )
-            section, digit, last = 0, -1, 10**5
+            section, digit, last = 0, -1, above
     return total + section + max(digit, 0)
+
+
+_SPOKEN: Final[dict[str, Any]] = load_word_lists("number_grammar")["unparted"]
+"""Number words of Thai and Korean: digits, places, what multiplies all before it, and what numbers count."""
+
+
+def _match_longest(words: Iterable[str]) -> str:
+    return "|".join(sorted(words, key=len, reverse=True))
+
+
+_THAI_SIGN: Final = re.compile(
+    _match_longest(word for each in ("digits", "places", "scales") for word in _SPOKEN["th"][each])
+)
+_THAI_RUN: Final = re.compile(
+    rf"(?<![\u0e40-\u0e44])(?<!หลาย)(?<!กี่)(?:{_THAI_SIGN.pattern})++(?![\u0e30-\u0e3a\u0e45\u0e47-\u0e4e])"
+)
+"""No vowel that is written first stands before it, and none or a tone behind: they belong to its letters then."""
+_THAI_COUNTED: Final = re.compile(rf" ?(?:{_match_longest(_SPOKEN['th']['counters'].split())})")
+
+_KOREAN_SIGN: Final = "".join(sign for each in ("digits", "places", "scales") for sign in _SPOKEN["ko"][each])
+_KOREAN_SCALE: Final = "".join(_SPOKEN["ko"]["scales"])
+_KOREAN_RUN: Final = re.compile(
+    rf"(?<!\w)(?<![{_KOREAN_SCALE}] )(?=[{_KOREAN_SIGN}] ?[{_KOREAN_SIGN}]|[{''.join(_SPOKEN['ko']['places'])}만] )"
+    rf"(?P<run>[{_KOREAN_SIGN}]{{1,40}}(?:(?<=[{_KOREAN_SCALE}]) [{_KOREAN_SIGN}]{{1,9}}){{0,3}})"
+    rf"(?= ?(?:{_match_longest(_SPOKEN['ko']['counters'].split())})(?!째))"
+)
+"""Two signs or more, or a place alone and apart: one sign begins too many words."""
+_NATIVE: Final = _SPOKEN["ko native"]
+_KOREAN_NATIVE: Final = re.compile(
+    rf"(?<![\w])(?:(?P<tens>{_match_longest(_NATIVE['tens'])})(?P<ones>{_match_longest(_NATIVE['digits'])})?"
+    rf"|(?P<few>{_match_longest(word for word, amount in _NATIVE['digits'].items() if amount > 1)}))"
+    rf"(?= ?(?:{_match_longest(_NATIVE['counters'].split())})(?!째))"
+)
+
+
+def _write_thai_numbers(text: str) -> str:
+    """Write ยี่สิบ as 20, and a number of one word before what it counts: สามวัน. หนึ่ง there is mostly "a"."""
+    return _THAI_RUN.sub(_write_thai_number, text)
+
+
+def _write_thai_number(match: re.Match[str]) -> str:
+    signs, spoken = _THAI_SIGN.findall(match[0]), _SPOKEN["th"]
+    before = match.string[max(0, match.start() - 2) : match.start()].rstrip(" ")[-1:]
+    if len(signs) > _LONGEST_HAN or match[0] in spoken["idioms"].split() or before.isdecimal():
+        return match[0]
+    is_counted = _THAI_COUNTED.match(match.string, match.end()) and (
+        spoken["digits"].get(signs[0], 0) > 1 or signs == ["สิบ"]
+    )
+    if len(signs) == 1 and not is_counted:
+        return match[0]
+    amount = _add_up_places(signs, spoken["digits"], spoken["places"], spoken["scales"])
+    return match[0] if amount is None else f"{amount}"
+
+
+def _write_korean_numbers(text: str) -> str:
+    """Write 이십 명 as 20 명, and 스물다섯 살 as 25 살: before what they count, such syllables are no words."""
+    return _KOREAN_NATIVE.sub(_write_native_number, _KOREAN_RUN.sub(_write_korean_number, text))
+
+
+def _write_korean_number(match: re.Match[str]) -> str:
+    signs, spoken = match["run"].replace(" ", ""), _SPOKEN["ko"]
+    if match["run"] in spoken["idioms"].split() or spoken["digits"].keys() >= set(signs):
+        return match[0]
+    amount = _add_up_places(signs, spoken["digits"], spoken["places"], spoken["scales"])
+    is_full = match["run"].startswith("만 ") and amount is not None and amount < 11_000  # 만 이십 세: 20 years in full
+    return match[0] if amount is None or is_full else f"{amount}"
+
+
+def _write_native_number(match: re.Match[str]) -> str:
+    ones = match["ones"] or match["few"]
+    return f"{_NATIVE['tens'].get(match['tens'], 0) + _NATIVE['digits'].get(ones, 0)}"
 
 
 def _write_han_date(match: re.Match[str]) -> str:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from guardgraph.guards.facts.grammar import ANNOUNCING, DECADES, PLACES
+from guardgraph.guards.facts.grammar import ANNOUNCING, DECADES, FIRSTS, PLACES
 from guardgraph.guards.facts.numerals import write_ordinal_number, write_plain_digits
 from guardgraph.guards.facts.units import FIRST, ORDINALS, find_units
 
@@ -63,6 +63,8 @@ def normalise_number_spelling(text: str, language: str = "") -> tuple[str, froze
         text = DECADES[language].sub(lambda match: f"{next(filter(None, match.groups()))}s", text)
     if language in PLACES:
         text = PLACES[language].sub(_rewrite_ordinal_place, text)
+    if language in FIRSTS:
+        text = FIRSTS[language].sub(" 1st ", text)
     text, marked = strip_number_markers(text)
     for step in VARIANTS if _PARTED.search(text) else _UNPARTED if _DIGIT.search(text) else _WORDED:
         text = _rewrite_number_spelling(text, step)

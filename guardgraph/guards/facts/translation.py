@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Final, NamedTuple
 
-from guardgraph.guards.facts.grammar import GRAMMAR, HALVES, MIXED, PARTS, POINTS
+from guardgraph.guards.facts.grammar import GRAMMAR, HALVES, MIXED, PARTS, POINTS, UNTOLD
 from guardgraph.guards.facts.numerals import SHARES, UNPARTED_NAMES, write_ordinal_number
 from guardgraph.guards.facts.tokens import LOOKAHEAD, Token, show_number_tokens, split_number_tokens
 from guardgraph.guards.facts.units import (
@@ -27,10 +27,19 @@ from guardgraph.guards.facts.units import (
 from guardgraph.guards.facts.values import Amount
 from guardgraph.languages.language import load_stop_words
 from guardgraph.languages.numbers import NumberWords, Spelled, load_magnitude_words, load_number_words
-from guardgraph.languages.tables import load_currency_names, load_month_names, load_unit_names, load_weekday_names
+from guardgraph.languages.tables import (
+    LANGUAGES,
+    load_currency_names,
+    load_month_names,
+    load_unit_names,
+    load_weekday_names,
+)
 
 _MAY: Final = 5
 """The month whose name is no longer than an abbreviation."""
+
+_ACCUSATIVE: Final = "ا"
+"""The ending of an Arabic noun behind 11 to 99 and its like."""
 
 OF: Final = frozenset({"de", "d", "di"})
 """Words between a magnitude and its unit in Romance languages."""
@@ -105,6 +114,8 @@ def _list_number_phrases(language: str) -> Mapping[str, str]:
         names = {name: text for name, text in names.items() if name not in months_named}
         names |= {name: name_number_scale(amount) for name, amount in load_magnitude_words(language).items()}
         names |= GRAMMAR.get(language, {})
+        if language == "ar":  # 230 kilometres is "230 كيلومترا"
+            names |= {f"{name}{_ACCUSATIVE}": text for name, text in names.items() if " " not in name}
         names |= {name: "May" for name, month in months_named.items() if month == _MAY and len(name) == len("May")}
     # Marks part the letters of some scripts, and signs the parts of "km/h": names are kept as their tokens.
     return {
@@ -219,7 +230,24 @@ def _translate_number_token(
         return [spelled[0]], spelled[1]
     if named[1]:
         return named
-    return ([_replace_token_word(token, _NEUTRAL)], at + 1) if word in known.ordinary else ([], 0)
+    if word in known.ordinary or (counted and _is_untold_noun(known, word)):
+        return [_replace_token_word(token, _NEUTRAL)], at + 1
+    return [], 0
+
+
+def _is_untold_noun(known: Vocabulary, word: str) -> bool:
+    """Say whether nothing tells if a word behind a number is what it counts, a unit or a verb.
+
+    Of a language without its grammar only units, months and magnitudes are known, and these in one form as a rule.
+    """
+    return known.code in UNTOLD and not (find_units(word) or word in _list_calendar_words())
+
+
+@cache
+def _list_calendar_words() -> frozenset[str]:
+    """Return the names of months and weekdays in all languages."""
+    names = (load_month_names, load_weekday_names)
+    return frozenset(word for language in LANGUAGES for name in names for word in name(language))
 
 
 def _find_unit_behind_of(known: Vocabulary, words: list[str], at: int) -> int:

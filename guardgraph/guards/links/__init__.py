@@ -49,8 +49,10 @@ class LinkSupport(NamedTuple):
 
     def has_link(self, link: Link) -> bool:
         """Say whether a link is one of these, or names nobody."""
-        if link.host and is_documentation_host(link.host):
-            return True
+        return bool(link.host and is_documentation_host(link.host)) or self.names_link(link)
+
+    def names_link(self, link: Link) -> bool:
+        """Say whether a link is one of these."""
         if link.kind == "host":
             return bool({link.host, link.shown.casefold()} & self.hosts) or link.host in self.known
         if link.kind == "mail":

@@ -26,6 +26,10 @@ NOT_CHECKED: Final = frozenset({"de", "ar", "hi", "th", "zh", "ja", "ko"})
 """Languages that write every noun with a capital, or have no capitals."""
 
 
+_OTHER_LETTERS: Final = frozenset({"el", "ru", "uk"})
+"""Languages with capitals that are not written in Latin letters."""
+
+
 def find_unsupported_names(
     answer: str, *, cited: Collection[str], beside: Collection[str] = (), read: Iterable[str] = (), within: str = ""
 ) -> list[str]:
@@ -94,6 +98,8 @@ def _tell_answer_languages(answer: Sequence[NameWord], cited: Iterable[str]) -> 
     languages = {own} if own else sources
     if languages & NOT_CHECKED or (own and sources and own not in sources):
         return None
+    if not own and sources and sources <= _OTHER_LETTERS and all(word.text.isascii() for word in answer):
+        return None
     return tuple(sorted(languages)) or LANGUAGES
 
 
@@ -104,7 +110,11 @@ def _support_names_by_words(found: Sequence[NameWord], support: Support) -> set[
 
 def _support_names_as_facts(found: Sequence[NameWord], support: Support) -> set[int]:
     """A part of a fact, which is none of names."""
-    return find_day_names(found, support.languages) | find_unit_names(found, support.languages)
+    return (
+        find_day_names(found, support.languages)
+        | find_day_names(found, ("en",))
+        | find_unit_names(found, support.languages)
+    )
 
 
 def _support_names_by_letters(found: Sequence[NameWord], support: Support) -> set[int]:

@@ -10,9 +10,8 @@ from typing import Any, Final
 
 from guardgraph.guards.names.words import NameWord
 from guardgraph.guards.word_lists import load_word_lists
-from guardgraph.languages.language import load_stop_words
+from guardgraph.languages.language import LISTED_LANGUAGES, is_lowercase_word, load_stop_words
 from guardgraph.languages.tables import LANGUAGES
-from guardgraph.languages.vocabulary import LISTED_LANGUAGES, is_lowercase_word
 from guardgraph.plain.letters import normalise_to_nfkc
 
 _LISTS: Final[dict[str, Any]] = load_word_lists("names")

@@ -11,12 +11,18 @@ from guardgraph.guards.rag.answer import (
 )
 from guardgraph.guards.rag.duplicates import drop_near_duplicates
 from guardgraph.guards.rag.evidence import add_citation_spans
+from guardgraph.guards.rag.follow_ups import (
+    check_standalone_question,
+    parse_rag_request,
+    read_standalone_question,
+    read_user_words,
+)
 from guardgraph.guards.rag.intent import (
     DEFAULT_TOP_K,
     check_allowed_sources,
     check_intent_execution,
     parse_intent,
-    parse_rag_request,
+    parse_source_names,
 )
 from guardgraph.guards.rag.marks import Mark, read_citation_marks
 from guardgraph.guards.rag.passages import cut_to_best_passages, find_best_passage
@@ -24,10 +30,12 @@ from guardgraph.guards.rag.retrieval import pack_context, parse_candidates, pars
 from guardgraph.guards.rag.sentences import (
     Sentence,
     check_cited_sentences,
+    check_sentences_together,
+    make_sentence_check,
     match_sentences_to_chunks,
+    move_sentences,
     read_marked_sentences,
 )
-from guardgraph.guards.rag.together import check_sentences_together
 
 __all__ = [
     "DEFAULT_TOP_K",
@@ -43,19 +51,25 @@ __all__ = [
     "check_cited_sentences",
     "check_intent_execution",
     "check_sentences_together",
+    "check_standalone_question",
     "cut_to_best_passages",
     "drop_near_duplicates",
     "explain_access_refusal",
     "find_best_passage",
     "is_abstaining_answer",
     "is_uncontrolled_access",
+    "make_sentence_check",
     "match_sentences_to_chunks",
+    "move_sentences",
     "pack_context",
     "parse_candidates",
     "parse_citations",
     "parse_intent",
     "parse_rag_request",
     "parse_ranking",
+    "parse_source_names",
     "read_citation_marks",
     "read_marked_sentences",
+    "read_standalone_question",
+    "read_user_words",
 ]

@@ -1,24 +1,15 @@
-"""What a run is asked, and what may be retrieved for it: the policy list, then the execution list."""
+"""What may be retrieved for a run: the policy list, then the execution list."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from guardgraph.guards.stop import Stop, read_request_text, shown_name
-from guardgraph.plain.json import JsonValue
-from guardgraph.state.rag import Intent, RagTask
+from guardgraph.guards.stop import Stop, shown_name
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
+from guardgraph.state.rag import Intent
 
 DEFAULT_TOP_K = 4
 """Candidates asked for when an intent does not say."""
-
-
-def parse_rag_request(question: JsonValue) -> RagTask:
-    """Parse the input of a run.
-
-    Raises:
-        Stop: ``invalid_request:question``.
-    """
-    return RagTask(question=read_request_text("question", question))
 
 
 def parse_intent(raw: JsonValue, *, allowed_sources: Collection[str], max_top_k: int) -> Intent:
@@ -65,6 +56,21 @@ def _parse_intent_source(item: JsonValue, allowed: Collection[str]) -> str:
     if name not in allowed:
         raise Stop(f"invalid_intent:source_not_allowed:{shown_name(name)}")
     return name
+
+
+def parse_source_names(raw: JsonValue) -> list[str]:
+    """Parse the names of sources that a knowledge base lists.
+
+    Returns:
+        The names, each once, sorted.
+
+    Raises:
+        Stop: ``tool_invalid_output:retrieve`` where it is no list of texts that are not blank.
+    """
+    if not isinstance(raw, list) or not all(isinstance(name, str) and name.strip() for name in raw):
+        details: JsonObject = {"allowed": "a list of names of sources", "given": excerpt_value(raw)}
+        raise Stop("tool_invalid_output:retrieve", details=details)
+    return sorted({*raw})
 
 
 def check_intent_execution(

@@ -9,12 +9,13 @@ from contextlib import contextmanager
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from guardgraph.guards.quotes import Quote, find_quotes, is_quote_in_text
+from guardgraph.guards.quotes import Quote, find_quotes, find_quoting_sentences, is_quote_in_text
 from guardgraph.guards.rag.answer import check_cited_names, check_cited_numbers
 from guardgraph.guards.rag.marks import Mark
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.languages.language import detect_language
-from guardgraph.languages.sentences import find_sentence_spans, unwrap_text_lines
+from guardgraph.languages.sentences import split_sentences, unwrap_text_lines
+from guardgraph.languages.terms import find_nearest_texts
 from guardgraph.plain.json import excerpt_value
 from guardgraph.state.rag import ContextChunk, RagPolicy
 
@@ -23,6 +24,9 @@ SENTENCE_CHARS = 280
 
 _PARTED: Final = re.compile(r"\n[ \t]*+\n")
 """What parts paragraphs."""
+
+_BESIDE = ("title", "section", "source", "doc_id", "updated_at")
+"""What belongs to every sentence of a chunk."""
 
 Terms = Callable[[str, str], Collection[str]]
 """Reads a text in a language as the terms that the retriever searches by."""
@@ -54,7 +58,7 @@ def read_marked_sentences(text: str, marks: Sequence[Mark], cited: Sequence[str]
     """
     alone: tuple[str, ...] = tuple(cited) if not marks and len(cited) == 1 else ()
     places, found, before = [mark.at for mark in marks], list[Sentence](), alone
-    for start, end, upto, ends_paragraph in _find_answer_sentences(text):
+    for start, end, upto, ends_paragraph in find_answer_sentences(text):
         own = marks[bisect_right(places, start) : bisect_right(places, upto)]
         before = tuple(dict.fromkeys(name for mark in own for name in mark.ids)) or before
         if not before:
@@ -76,19 +80,16 @@ def match_sentences_to_chunks(text: str, chunks: Sequence[ContextChunk], *, term
         chunks: those that it cites.
         terms: reads a text in a language as terms.
     """
-    spans = [(start, end) for start, end, *_ in _find_answer_sentences(text)]
+    spans = [(start, end) for start, end, *_ in find_answer_sentences(text)]
     if len({chunk["doc_id"] for chunk in chunks}) == 1:
         return [Sentence(start, end, (chunks[0]["doc_id"],)) for start, end in spans]
     language = detect_language("\n".join(chunk["text"] for chunk in chunks))
-    read = [frozenset(terms(f"{chunk['title']}\n{chunk['section']}\n{chunk['text']}", language)) for chunk in chunks]
-    found = list[Sentence]()
-    for start, end in spans:
-        said = frozenset(terms(text[start:end], language))
-        shared = [len(said & words) for words in read]
-        most = max(shared)
-        ids = [chunk["doc_id"] for chunk, count in zip(chunks, shared, strict=True) if count == most > 0]
-        found.append(Sentence(start, end, tuple(dict.fromkeys(ids))))
-    return found
+    texts = [f"{chunk['title']}\n{chunk['section']}\n{chunk['text']}" for chunk in chunks]
+    nearest = find_nearest_texts([text[start:end] for start, end in spans], texts, language=language, terms=terms)
+    return [
+        Sentence(*span, tuple(dict.fromkeys(chunks[at]["doc_id"] for at in places)))
+        for span, places in zip(spans, nearest, strict=True)
+    ]
 
 
 def check_cited_sentences(
@@ -140,6 +141,56 @@ def _check_sentence_support(
         check_cited_names(said, question=question, chunks=cited, packed=packed, known_names=known, within=within)
 
 
+def make_sentence_check(
+    text: str,
+    sentences: Sequence[Sentence] | None,
+    *,
+    question: str,
+    cited: Sequence[ContextChunk],
+    chunks: Sequence[ContextChunk],
+    policy: RagPolicy,
+) -> Callable[[int, int], Stop | None]:
+    """Return what says why a stretch of an answer is refused, None where its numbers and names stand in what it cites.
+
+    Of sentences that cite themselves, those of the stretch are read that cite the same as its last one.
+
+    Args:
+        text: the answer without its marks.
+        sentences: those that cite themselves; None where each rests on all that the answer cites.
+        question: the user's question.
+        cited: the chunks that the answer cites.
+        chunks: the packed context.
+        policy: which checks run.
+    """
+    starts = [item.start for item in sentences or ()]
+
+    def refuse_stretch(start: int, end: int) -> Stop | None:
+        own, said = cited, text[start:end]
+        if sentences is not None:
+            last = sentences[bisect_left(starts, end) - 1]
+            within = sentences[bisect_left(starts, start) : bisect_left(starts, end)]
+            said = "\n".join(text[item.start : item.end] for item in within if item.ids == last.ids)
+            own = [chunk for chunk in chunks if chunk["doc_id"] in last.ids]
+        try:
+            _check_sentence_support(said, question=question, cited=own, packed=chunks, policy=policy, within=text)
+        except Stop as stop:
+            return stop
+        return None
+
+    return refuse_stretch
+
+
+def move_sentences(sentences: Sequence[Sentence], find_place: Callable[[int], int | None]) -> list[Sentence]:
+    """Return the sentences that are left of an answer, with what they cite, where they stand now.
+
+    Args:
+        sentences: of the whole answer.
+        find_place: says where a place of the answer is now, None where it was taken out.
+    """
+    moved = [(item, find_place(item.start)) for item in sentences]
+    return [item._replace(start=place, end=place + item.end - item.start) for item, place in moved if place is not None]
+
+
 @contextmanager
 def _show_refused_sentence(said: Sequence[str]) -> Iterator[None]:
     """Add to a stop the sentence that says what is unsupported."""
@@ -149,6 +200,58 @@ def _show_refused_sentence(said: Sequence[str]) -> Iterator[None]:
         found = (item for item in said if any(name in item for name in stop.evidence["unsupported"]))
         shown = excerpt_value(next(found, said[0]), SENTENCE_CHARS)
         raise Stop(stop.reason, **{**stop.evidence, "sentence": shown}) from None
+
+
+def check_sentences_together(
+    text: str, sentences: Sequence[Sentence], *, question: str, chunks: Sequence[ContextChunk], policy: RagPolicy
+) -> None:
+    """Hold every sentence of an answer against two neighbouring sentences of what it cites.
+
+    Its numbers and names, as far as the policy checks them, stand within two such sentences, with the chunk's title and
+    section and the question. So a figure of one product is not told of another that the same chunk names elsewhere.
+
+    Args:
+        text: the answer without its marks.
+        sentences: its sentences, in order.
+        question: the user's question.
+        chunks: the packed context.
+        policy: which checks run, and the known names.
+
+    Raises:
+        Stop: ``invalid_answer:not_together``, with the first such sentence.
+    """
+    read = [chunk["text"] for chunk in chunks]
+    for item in sentences:
+        said, cited = text[item.start : item.end], [chunk for chunk in chunks if chunk["doc_id"] in item.ids]
+        beside = [question, *policy.known_names]
+        if not any(
+            _is_said_within(said, window, beside=beside, read=read, within=text, policy=policy)
+            for chunk in cited
+            for window in _list_windows(chunk)
+        ):
+            raise Stop("invalid_answer:not_together", sentence=excerpt_value(said, SENTENCE_CHARS))
+
+
+def _list_windows(chunk: ContextChunk) -> Iterator[list[str]]:
+    """Yield every two sentences that follow each other, with what belongs to all of them."""
+    beside = [chunk[key] for key in _BESIDE]  # type: ignore[literal-required]
+    sentences = split_sentences(unwrap_text_lines(chunk["text"]))
+    yield from ([*pair, *beside] for pair in pairwise(sentences))
+    if len(sentences) < 2:
+        yield [*sentences, *beside]
+
+
+def _is_said_within(
+    said: str, window: Sequence[str], *, beside: Collection[str], read: Sequence[str], within: str, policy: RagPolicy
+) -> bool:
+    from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported  # the largest part of an import
+    from guardgraph.guards.names import find_unsupported_names  # reads tables of languages
+
+    if policy.check_numbers and unsupported(facts_in_text(said), facts_in_texts([*window, *beside])).numbers:
+        return False
+    if not policy.check_names:
+        return True
+    return not find_unsupported_names(said, cited=["\n".join(window)], beside=beside, read=read, within=within)
 
 
 def check_answer_quotes(quotes: Sequence[str], chunks: Sequence[ContextChunk]) -> None:
@@ -170,16 +273,9 @@ def _get_quote_start(quote: Quote) -> int:
     return quote.start
 
 
-def _find_answer_sentences(text: str) -> Iterator[tuple[int, int, int, bool]]:
+def find_answer_sentences(text: str) -> Iterator[tuple[int, int, int, bool]]:
     """Yield where sentences begin and end, how far marks behind them may stand, and whether their paragraph ends."""
-    quotes = list(find_quotes(text))
-    spans = list[tuple[int, int]]()
-    for start, end in find_sentence_spans(unwrap_text_lines(text)):
-        quoted = bisect_left(quotes, start, key=_get_quote_start) - 1
-        if spans and quoted >= 0 and quotes[quoted].end > start:
-            spans[-1] = (spans[-1][0], end)
-        elif any(map(str.isalnum, text[start:end])):
-            spans.append((start, end))
+    spans = find_quoting_sentences(text)
     for (start, end), (following, _) in pairwise([*spans, (len(text), 0)]):
         parted = _PARTED.search(text, end, following)
         yield start, end, parted.start() if parted else following, parted is not None

@@ -5,6 +5,7 @@ from guardgraph.guards.research.answer import (
     check_answer_links,
     check_answer_names,
     describe_citation,
+    find_supporting_notes,
     parse_research_answer,
     select_cited_notes,
 )
@@ -59,6 +60,7 @@ __all__ = [
     "explain_page_difference",
     "find_note_url",
     "find_source_spelling",
+    "find_supporting_notes",
     "is_usable_page",
     "map_final_page_urls",
     "narrow_research_domains",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from guardgraph.guards.facts import facts_in_texts, unsupported_of_answer
 from guardgraph.guards.links import check_links
 from guardgraph.guards.names import find_unsupported_names
 from guardgraph.guards.stop import Stop, shown_name
+from guardgraph.languages.language import detect_language
+from guardgraph.languages.terms import find_nearest_texts
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.urls import make_text_fragment_url
 from guardgraph.state.research import Note, ResearchAnswer, ResearchPolicy, SourcePage
@@ -126,6 +128,7 @@ def check_answer_names(
     notes: Sequence[Note],
     pages: Mapping[str, SourcePage],
     known_names: Collection[str] = (),
+    within: str = "",
 ) -> None:
     """Check that the answer's names are in the notes that it cites, with title and URL, or in the question.
 
@@ -135,14 +138,28 @@ def check_answer_names(
         notes: the verified notes.
         pages: the pages that were read; a word that stands there in lower case is no name.
         known_names: names that any answer may say.
+        within: the whole answer, where only a sentence of it is held.
 
     Raises:
         Stop: ``invalid_answer:unsupported_name`` with the sorted `unsupported` names.
     """
     cited = ["\n".join(_list_note_texts(note)) for note in select_cited_notes(notes, answer["citations"])]
     read = [*(note["claim"] for note in notes), *(page["body"] for page in pages.values())]
-    if missing := find_unsupported_names(answer["answer"], cited=cited, beside=[question, *known_names], read=read):
+    beside = [question, *known_names]
+    if missing := find_unsupported_names(answer["answer"], cited=cited, beside=beside, read=read, within=within):
         raise Stop("invalid_answer:unsupported_name", unsupported=list(map(shown_name, missing)))
+
+
+def find_supporting_notes(sentences: Iterable[str], notes: Sequence[Note]) -> set[str]:
+    """Return the ids of the notes that share the most words with one of some sentences.
+
+    Args:
+        sentences: of an answer.
+        notes: those that it cites.
+    """
+    texts = ["\n".join(_list_note_texts(note)) for note in notes]
+    nearest = find_nearest_texts(sentences, texts, language=detect_language("\n".join(texts)))
+    return {notes[at]["id"] for places in nearest for at in places}
 
 
 def _list_note_texts(note: Note) -> tuple[str, ...]:

@@ -32,8 +32,10 @@ from guardgraph.guards.self_critique.reading import (
     read_words_around,
 )
 from guardgraph.guards.self_critique.recovery import (
+    CLOCKS,
     CONTINUING,
     COUNTED,
+    CURES,
     DOING,
     DUTY,
     ENDING_SOON,
@@ -42,9 +44,11 @@ from guardgraph.guards.self_critique.recovery import (
     FIXABLE,
     FORMS,
     FULLY,
+    IMPAIRED,
     LASTING_GOOD,
     LEFT_OVER,
     MOVING,
+    NEARLY,
     NEWS,
     NORMAL,
     OURS,
@@ -52,9 +56,12 @@ from guardgraph.guards.self_critique.recovery import (
     PASSIVE,
     PEOPLE,
     PHRASES,
+    QUEUES,
     REACHING,
     RECOVERIES,
     RESOLVABLE,
+    ROLLOUTS,
+    SETTLING,
     STATES,
     SUBJECTS,
     SYMPTOMS,
@@ -79,7 +86,10 @@ def _read_no_longer_closure(tokens: list[str], at: int) -> str | None:
     said, before = read_words_around(tokens, at, before=0, after=5), read_clause_before(tokens, at)
     is_trouble = not OVERCOME.isdisjoint(said[1:])
     is_bad = LASTING_GOOD.isdisjoint(said[1:3]) and OURS.isdisjoint(before)
-    return "no longer" if (is_trouble or is_bad) and is_closure_made(tokens, at, at + 2) else None
+    group = read_verb_group(tokens, at)
+    group = group._replace(words=group.words | {NO_LONGER} if "should" in group.words else group.words)
+    is_made = is_closure_made(tokens, at, at + 2, group=group)
+    return "no longer" if (is_trouble or is_bad) and is_made else None
 
 
 def _read_anymore_closure(tokens: list[str], at: int) -> str | None:
@@ -150,6 +160,46 @@ def _read_outer_verb_group(tokens: list[str], at: int) -> VerbGroup:
     return read_verb_group(tokens, start)
 
 
+def _read_drained_closure(tokens: list[str], at: int) -> str | None:
+    """Read *the queue has drained*, *we have emptied the backlog*, *the queue is now empty*."""
+    group, is_state = read_verb_group(tokens, at), tokens[at] == "empty"
+    subject, follows = read_clause_before(tokens, group.start), read_clause_after(tokens, at, 4)
+    is_queue = not QUEUES.isdisjoint(subject)
+    if is_state:
+        is_said = is_queue and "now" in {*group.words, *follows} and is_claim_predicate(tokens, at)
+    else:
+        is_active = not group.words & BEING and not is_content_word(read_word_after(tokens, at))
+        is_said = (is_queue and is_active) or not group.words.isdisjoint(("has", "have"))
+        is_said = is_said and not QUEUES.isdisjoint([*subject, *follows])
+    return "drained" if is_said and is_closure_made(tokens, at) else None
+
+
+def _read_success_closure(tokens: list[str], at: int) -> str | None:
+    """Read *the migration was a success*; not *a success story*."""
+    article = next((place for place in range(at - 1, max(-1, at - 4), -1) if tokens[place] == "a"), 0)
+    subject = read_clause_before(tokens, read_verb_group(tokens, article).start)
+    is_event = not (EVENTS | ROLLOUTS | CURES | {"all"}).isdisjoint(subject)
+    is_said = bool(read_verb_group(tokens, article).words & BEING) and not is_content_word(read_word_after(tokens, at))
+    return "a success" if article and is_event and is_said and is_closure_made(tokens, article, at + 1) else None
+
+
+def _read_lasted_closure(tokens: list[str], at: int) -> str | None:
+    """Read *the outage lasted until 13:10*, *errors continued until about noon*."""
+    if read_word_after(tokens, at) not in ("until", "till"):
+        return None
+    said = tokens[at + 2 : at + 3]
+    is_time = bool(said) and (said[0][0].isdigit() or said[0] in CLOCKS)
+    is_trouble = not (EVENTS | IMPAIRED | COUNTED | SYMPTOMS).isdisjoint(read_clause_before(tokens, at))
+    return "lasted until" if is_time and is_trouble and is_closure_made(tokens, at) else None
+
+
+def _read_settled_closure(tokens: list[str], at: int) -> str | None:
+    """Read *error rates have dropped back to their usual level*."""
+    said = [token for token in tokens[at + 1 : at + 8] if token not in ("back", "down", "up")]
+    is_there = said[:1] == ["to"] and not NORMAL.isdisjoint(said[1:5]) and NEARLY.isdisjoint(said[1:5])
+    return "back to normal" if is_there and is_closure_made(tokens, at, at + 3) else None
+
+
 _GONE_READERS: dict[str, Reader] = {
     **dict.fromkeys(("no", "nobody", "none"), _read_none_left_closure),
     NO_LONGER: _read_no_longer_closure,
@@ -213,6 +263,11 @@ def _index_closure_readers() -> dict[str, Reader]:
     readers |= dict.fromkeys(("return", "returns", "returned", "reverted"), _read_return_closure)
     readers["went"] = combine_claim_readers(_read_return_closure, WELL_READERS["went"])
     readers |= dict.fromkeys(RECOVERIES, _read_recovery_closure)
+    readers |= dict.fromkeys(("drained", "emptied", "empty"), _read_drained_closure)
+    readers |= dict.fromkeys(("lasted", "continued", "persisted"), _read_lasted_closure)
+    readers["success"] = _read_success_closure
+    for word in SETTLING:
+        readers[word] = combine_claim_readers(_read_settled_closure, readers.get(word, _read_perfect_closure))
     readers |= {
         "fix": lambda tokens, at: _read_recovery_closure(tokens, at) or _read_infinitive_closure(tokens, at),
         "passing": WELL_READERS["passing"],
@@ -263,10 +318,17 @@ def _is_task_label(label: list[str]) -> bool:
 def _read_perfect_closure(tokens: list[str], at: int) -> str | None:
     """Read *the problem has been ...*: what has been done to a trouble ends it, unless it is known to go on."""
     group = read_verb_group(tokens, at)
-    if not group.words & {"has", "have"} or read_word_before(tokens, group.start) not in TROUBLE - {"cause"}:
+    if not group.words & {"has", "have"} or _find_subject_noun(tokens, group.start) not in TROUBLE - {"cause"}:
         return None
     is_known = tokens[at] in CONTINUING or not is_past_participle(tokens[at])
     return None if is_known or not is_closure_made(tokens, at, group=group) else tokens[at]
+
+
+def _find_subject_noun(tokens: list[str], end: int) -> str:
+    """Return the noun of a subject that ends at a place: *backlog* of *the backlog of mails*."""
+    subject = read_clause_before(tokens, end)
+    head = next((at for at, token in enumerate(subject) if token == "of"), len(subject))
+    return subject[head - 1] if head and is_content_word(subject[head - 1]) else read_word_before(tokens, end)
 
 
 def _read_recovery_closure(tokens: list[str], at: int) -> str | None:

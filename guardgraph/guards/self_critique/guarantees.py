@@ -71,6 +71,8 @@ MEASURED = read_claim_words("guarantees", "measured")
 CERTAINLY = read_claim_words("guarantees", "certainly")
 TERMS = read_claim_words("guarantees", "terms")
 """Beside these a guarantee or a promise is a term of trade or of technology."""
+AGREEMENTS = read_claim_words("guarantees", "agreements")
+"""What one of these guarantees is a term of it, unless it is told to a reader: *guarantees that you ...*."""
 RESOURCES = read_claim_words("guarantees", "resources")
 """What a scheduler or a queue guarantees."""
 PERFECT = read_claim_words("guarantees", "perfect")
@@ -351,6 +353,9 @@ def _read_promise_guarantee(tokens: list[str], at: int) -> str | None:
     if read_word_before(tokens, at) == "as" or (token == "guaranteed" and _is_guaranteed_attribute(tokens, at)):
         return None
     is_term = token in NOUNS and read_word_before(tokens, at) in TERMS | RESOURCES
+    is_term = is_term or (
+        read_word_before(tokens, at) in AGREEMENTS and read_word_after(tokens, at) not in ("that", "you", "your")
+    )
     is_step = token == "guaranteed" and not TERMS.isdisjoint(tokens[at + 1 : at + 5]) and "by" in tokens[at : at + 5]
     if is_term or is_step or read_word_after(tokens, at) == "nothing":
         return None

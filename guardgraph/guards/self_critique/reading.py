@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.languages.wording import Word, split_words
+from guardgraph.plain.letters import LOOKALIKES
 
 # Classes of words
 
@@ -50,6 +51,9 @@ _ADVERBS = read_claim_words("reading", "adverbs")
 IN_GROUP = FINITE | _COPULAS | DENIALS | PARTIAL | PROGRESS | UNREAL | REGARDED | _ADVERBS
 """What a verb group is made of, adverbs in *-ly* beside."""
 
+_MAYBE = UNREAL - {"should"}
+"""Beside these not even *should now* tells how it is."""
+
 FACTIVE = read_claim_words("reading", "factive")
 """Before *to* these leave a claim what it is: *we were able to fix it*, *it is known to be resolved*."""
 
@@ -80,6 +84,7 @@ TURNS = read_claim_words("reading", "turns")
 CAUSE = read_claim_words("reading", "cause")
 CAUSING = read_claim_words("reading", "causing")
 _PARTICIPLES = read_claim_words("reading", "participles")
+_PRESENT_IN_ED = frozenset({"succeed", "proceed", "exceed", "speed"})
 _CLOSED = (
     IN_GROUP | PREPOSITIONS | TURNS | CONDITIONS | STARTERS | split_claim_words("and or nor without please as , |")
 )
@@ -92,7 +97,7 @@ def is_content_word(token: str) -> bool:
 
 def is_past_participle(token: str) -> bool:
     """Say whether a token looks like a past participle."""
-    return token in _PARTICIPLES or (token.endswith("ed") and len(token) > 4)
+    return token in _PARTICIPLES or (token.endswith("ed") and len(token) > 4 and token not in _PRESENT_IN_ED)
 
 
 RETURNING = read_claim_words("reading", "returning")
@@ -115,9 +120,6 @@ _BREAKS = re.compile(r"[;:()\[\]{}—–；：]|\s-+\s|--|\n\s*[-*]")
 _COMMAS = re.compile("[,，、]")
 _PERCENT_SIGNS = re.compile("[%％]")
 _APOSTROPHE = re.compile("['’ʼ＇]")
-
-_LOOKALIKES = str.maketrans("асԁеһіјӏорѕухοαιρυν", "acdehijlopsyxoaipuv")
-"""Cyrillic and Greek small letters and the Latin ones they are mistaken for (from UTS #39, confusables)."""
 
 _ENDINGS = {"ll": "will", "ve": "have", "re": "are", "d": "would", "m": "am"}
 _NOT = {f"{verb}nt": verb for verb in read_claim_words("reading", "denied_short")} | {
@@ -189,7 +191,7 @@ def read_words_around(tokens: list[str], at: int, *, before: int = 12, after: in
 
 
 def _spell_out_contraction(text: str, word: Word) -> tuple[str, ...]:
-    key = word.key if word.key.isascii() else word.key.translate(_LOOKALIKES)
+    key = word.key if word.key.isascii() else word.key.translate(LOOKALIKES)
     if key in _NOT:
         return (_NOT[key], "not")
     if key == "percent":
@@ -252,13 +254,19 @@ class VerbGroup(NamedTuple):
         """Whether it says that the claim is not so, or not yet, or not all of it."""
         if self.is_future and "only" in self.words:
             return True
-        unreal = self.words & UNREAL and not (self.words & REGARDED and "can" in self.words)
+        is_stated = (self.words & REGARDED and "can" in self.words) or (self.is_promised and not self.words & _MAYBE)
+        unreal = self.words & UNREAL and not is_stated
         return self.is_infinitive or bool(unreal or self.words & (DENIALS | PARTIAL | PROGRESS))
 
     @property
     def is_future(self) -> bool:
-        """Whether it is a plain future."""
-        return bool(self.words & {"will", "shall"})
+        """Whether it is a plain future, or promised as one."""
+        return bool(self.words & {"will", "shall"}) or self.is_promised
+
+    @property
+    def is_promised(self) -> bool:
+        """Whether it tells readers how it is by now: *should now work*, *should no longer fail*."""
+        return "should" in self.words and not self.words.isdisjoint(("now", NO_LONGER))
 
     @property
     def is_past(self) -> bool:
@@ -322,7 +330,7 @@ def is_claim_made(tokens: list[str], at: int, end: int, *, group: VerbGroup | No
         end: where it ends.
         group: its verb group, where that is not simply what stands before it.
     """
-    group = group or _read_causative_verb(tokens, read_verb_group(tokens, at))
+    group = group or read_causative_verb(tokens, read_verb_group(tokens, at))
     if group.is_infinitive:
         return _is_claim_held_true(tokens, group.start)
     if group.is_open or _is_claim_called_wrong(tokens, end):
@@ -334,7 +342,7 @@ def is_claim_made(tokens: list[str], at: int, end: int, *, group: VerbGroup | No
     return not _is_claim_governed(tokens, group.start, is_past=group.is_past or not group.words)
 
 
-def _read_causative_verb(tokens: list[str], group: VerbGroup) -> VerbGroup:
+def read_causative_verb(tokens: list[str], group: VerbGroup) -> VerbGroup:
     """Go on to the verb of *get*, *have* or *bring it resolved*, where the claim has none of its own."""
     if group.words & FINITE or group.is_infinitive:
         return group
@@ -558,7 +566,8 @@ def _is_partial_closure(tokens: list[str], at: int) -> bool:
         return True
     if following[2:3] in (["of"], ["percent"]) and following[1][0].isdigit() and following[1] != "100":
         return True
-    return any(token in _PARTS and before in PREPOSITIONS for before, token in pairwise(following))
+    parts = [token for before, token in pairwise(following) if token in _PARTS and before in PREPOSITIONS]
+    return bool(parts) and not (parts == ["half"] and {"past", "an"} & set(following))
 
 
 def is_claim_predicate(tokens: list[str], at: int) -> bool:

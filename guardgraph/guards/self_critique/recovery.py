@@ -14,6 +14,7 @@ from guardgraph.guards.self_critique.reading import (
     is_claim_predicate,
     is_closure_made,
     is_content_word,
+    read_causative_verb,
     read_claim_phrases,
     read_claim_words,
     read_clause_after,
@@ -51,6 +52,7 @@ SUBJECTS = {
     **{past: TROUBLE | IMPAIRED | _IT for _, _, past, _ in FORMS if past not in STRONG},
     **dict.fromkeys(("removed", "closed", "stopped", "cleared"), TROUBLE | _IT),
     **dict.fromkeys(("ended", "finished", "completed", "concluded", *(STATES - {"over"})), EVENTS),
+    "ended": EVENTS | IMPAIRED,
     "done": EVENTS - _IT,
     "successful": EVENTS - _IT | split_claim_words("fix hotfix patch"),
     "resumed": _SERVICE,
@@ -123,6 +125,13 @@ ROLLED = read_claim_words("closures", "rolled")
 TASKS = read_claim_words("closures", "tasks")
 """That these are done says nothing of an incident."""
 AS_USUAL = read_claim_words("closures", "as_usual")
+QUEUES = read_claim_words("closures", "queues")
+"""What is well when it is empty."""
+SETTLING = read_claim_words("closures", "settling")
+"""What *dropped to normal* is well, and what fell *nearly* there is not."""
+NEARLY = read_claim_words("closures", "nearly")
+CLOCKS = read_claim_words("closures", "clocks")
+"""A trouble that *lasted until* one of these, or until a time, is over."""
 BACK_AT = read_claim_words("closures", "back_at")
 """What is *back* there is well."""
 NORMAL = read_claim_words("closures", "normal")
@@ -257,11 +266,8 @@ def _read_doing_well_closure(tokens: list[str], place: int, end: int) -> str | N
     has_subject = has_subject and not (read_word_before(tokens, place) == "and" and tokens[place] == "open")
     is_open = {"starting", "beginning", "stopped", "stops"} & set(tokens[max(0, place - 3) : place])
     is_said = (has_subject or group.words) and not is_open
-    return (
-        "working normally"
-        if is_said and is_closure_made(tokens, place, end + 1, group=group.drop_words("being"))
-        else None
-    )
+    group = read_causative_verb(tokens, group.drop_words("being"))
+    return "working normally" if is_said and is_closure_made(tokens, place, end + 1, group=group) else None
 
 
 def _read_without_trouble_closure(tokens: list[str], at: int) -> str | None:
@@ -359,7 +365,11 @@ def _read_safe_again_closure(tokens: list[str], at: int) -> str | None:
 
 
 def _read_now_closure(tokens: list[str], at: int) -> str | None:
-    """Read *customers can now log in*, *the site now loads*."""
+    """Read *customers can now log in*, *you should now be able to log in*."""
+    is_promised = read_word_before(tokens, at) == "should" and tokens[at + 1 : at + 3] == ["be", "able"]
+    if is_promised:
+        is_use = {"see", "report", "reproduce", "contact", "read"}.isdisjoint(tokens[at + 3 : at + 5])
+        return "possible again" if is_use and is_closure_made(tokens, at + 2, at + 3) else None
     if read_word_before(tokens, at) == "can" and read_word_after(tokens, at) not in (
         "see",
         "say",

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from guardgraph.formats.article import sections_of
+from guardgraph.formats.article import Parsed, sections_of
 from guardgraph.knowledge.documents import Chunk, StoredDocument
-from guardgraph.knowledge.ingest.collection import Collection
+from guardgraph.knowledge.ingest.collection import Collection, Failed, Report, Unusable
 from guardgraph.knowledge.ingest.content import (
     Content,
+    Patience,
     parse_document_content,
     quick_stamp,
     read_document_content,
@@ -18,7 +19,6 @@ from guardgraph.knowledge.ingest.content import (
     read_document_readers,
 )
 from guardgraph.knowledge.ingest.folder import Folder, FolderEntry
-from guardgraph.knowledge.ingest.report import Failed, Report, Unusable
 from guardgraph.knowledge.ingest.rules import is_within_readers
 from guardgraph.knowledge.ingest.sidecar import ReadersUnknown, narrow_document_readers
 from guardgraph.state.context import Access
@@ -55,7 +55,8 @@ def add_folder(
             collection.failed.append(Failed(entry.shown, problem))
         else:
             entries[number] = entry
-    collection.refuse_taken(entries)
+    collection.look_up(entries)
+    collection.check_rules_version()
     unread = {*_list_unread_files(collection.listed, prefix, folder)}
     there = {number for number, entry in entries.items() if entry.file.size} | unread
     gone = [number for number in collection.listed if number not in there]
@@ -63,9 +64,10 @@ def add_folder(
         collection.refuse_loss(_list_lost_documents(gone, entries, collection))
     collection.failed += [*folder.failed, *(Failed(*item) for item in folder.unread)]
     collection.left_out += folder.left_out
+    patience = Patience()
     read, total = 0, sum(entry.file.size for entry in entries.values())
     for number, entry in entries.items():
-        _add_folder_entry(number, entry, folder, collection)
+        _add_folder_entry(number, entry, folder, collection, patience)
         read += entry.file.size
         if progress is not None:
             progress(read, total)
@@ -98,24 +100,30 @@ def _list_lost_documents(gone: Iterable[str], entries: dict[str, FolderEntry], c
     return [number for number, digest in named.items() if digest not in found]
 
 
-def _add_folder_entry(number: str, entry: FolderEntry, folder: Folder, collection: Collection) -> None:
+def _add_folder_entry(
+    number: str, entry: FolderEntry, folder: Folder, collection: Collection, patience: Patience
+) -> None:
     rule = folder.rules.readers_of(entry.file.parts)
     source, before = name_source_of_file(folder.name, entry.file.parts), collection.listed.get(number)
     # What an unchanged document says of its own readers is within the rule, as it was.
     is_placed = before is not None and (before.source, before.access.readers) == (source, rule)
-    if before is not None and is_placed and quick_stamp(entry) == before.stamp[:2]:
+    is_read_alike = is_placed and not collection.has_old_rules
+    if before is not None and is_read_alike and quick_stamp(entry) == before.stamp[:2]:
         collection.keep(number, before.stamp, source, rule)
         return
     readers = rule
     try:
         content = read_document_content(entry)
         readers = narrow_document_readers(readers, content.said.readers)
-        readers = narrow_document_readers(readers, read_document_readers(entry, content))
+        readers = narrow_document_readers(readers, *read_document_readers(entry, content))
         if before is not None and content.stamp.sha256 == before.stamp.sha256:
             collection.keep(number, content.stamp, source, readers)
             return
         access = Access(collection.tenant, readers)
-        document = _make_stored_document(number, entry, content, name=collection.name, source=source, access=access)
+        parsed = parse_document_content(entry, content, patience)
+        document = _make_stored_document(
+            number, entry, content, parsed, name=collection.name, source=source, access=access
+        )
         if document.chunks:
             collection.put(document)
             return
@@ -129,9 +137,9 @@ def _add_folder_entry(number: str, entry: FolderEntry, folder: Folder, collectio
 
 
 def _make_stored_document(
-    number: str, entry: FolderEntry, content: Content, *, name: str, source: str, access: Access
+    number: str, entry: FolderEntry, content: Content, parsed: Parsed, *, name: str, source: str, access: Access
 ) -> StoredDocument:
-    said, parsed = content.said, parse_document_content(entry, content)
+    said = content.said
     title, sections = sections_of(parsed, Path(entry.file.parts[-1]).stem)
     return StoredDocument(
         id=number,

@@ -1,17 +1,56 @@
-"""A collection of a tenant while documents are added to it."""
+"""A collection of a tenant while documents are added to it, and the report of what became of them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection as Ids
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from guardgraph.knowledge.documents import Stamp, StoredDocument
-from guardgraph.knowledge.index import Index
-from guardgraph.knowledge.ingest.report import Failed, Report, Unusable
+from guardgraph.knowledge.indexes import AnyIndex, Listed
+from guardgraph.knowledge.ingest.lookalikes import RULES_VERSION
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.context import Access
-from guardgraph.tools.folder import LeftOut
+from guardgraph.tools.folder import LeftOut, describe_left_out_files
+
+
+class Unusable(ValueError):
+    """A document that cannot be taken in; the message is the reason, in words."""
+
+
+class Failed(NamedTuple):
+    """A document or a file that could not be taken in."""
+
+    name: str
+    """Its path under the root, or its id."""
+    reason: str
+
+
+class Report(NamedTuple):
+    """What an addition did to a knowledge base; documents are named by their ids, in the order of their paths."""
+
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    """Those with another text, title or date, and those that others may read now."""
+    removed: tuple[str, ...]
+    """Those that are gone, and those that were renamed, under their old ids."""
+    failed: tuple[Failed, ...]
+    """What could not be taken in. What the base had of it before is still there, for no more readers than before."""
+    unchanged: tuple[str, ...]
+    left_out: tuple[LeftOut, ...]
+    """What of a folder was not read."""
+    closed: tuple[str, ...] = ()
+    """Documents that were put in or are unchanged, and that nobody may read: nothing names readers of them."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything was taken in."""
+        return not self.failed
+
+    def describe_left_out(self) -> str:
+        """Return how many were left out for each reason, with their first names, on one line; "" if none was."""
+        return describe_left_out_files(self.left_out)
+
 
 _SHOWN = 3
 """So many ids stand for all of them in a message."""
@@ -26,10 +65,13 @@ class Collection:
         name: the collection's.
     """
 
-    def __init__(self, index: Index, tenant: str | None, name: str) -> None:
+    def __init__(self, index: AnyIndex, tenant: str | None, name: str) -> None:
         self.tenant = tenant
         self.name = name
-        self.listed = index.listed(tenant, name)
+        self.listed: dict[str, Listed] = {}
+        """What the base has, by id: all of the collection, or of it the documents that were looked up."""
+        self.has_old_rules = False
+        """Whether other rules narrowed its documents, so that unchanged ones are read again."""
         self.failed: list[Failed] = []
         self.left_out: list[LeftOut] = []
         self._index = index
@@ -40,20 +82,29 @@ class Collection:
             "added": [], "changed": [], "unchanged": [], "removed": [],
         }  # fmt: skip
 
-    def refuse_taken(self, ids: Iterable[str]) -> None:
-        """Refuse ids that another collection of the tenant has, before anything is written.
+    def look_up(self, ids: Iterable[str], *, whole: bool = True) -> None:
+        """Look up what the base has, and refuse ids that another collection of the tenant has.
+
+        Args:
+            ids: of the documents that are added.
+            whole: whether all of the collection is looked up, since what is gone of it is taken out.
 
         Raises:
-            ConfigurationError: it names one of them, and the collection.
+            ConfigurationError: it names one of the ids, and the other collection; nothing was written.
         """
-        new = set(ids).difference(self.listed)
-        others = [name for tenant, name in self._index.collections() if tenant == self.tenant and name != self.name]
-        for other in others if new else ():
-            if taken := sorted(new.intersection(self._index.listed(self.tenant, other))):
-                raise ConfigurationError(
-                    f"{_list_some_documents(taken)}: the id of a document in the collection {other!r}, too; "
-                    "ids are unique within a tenant: give another name"
-                )
+        there = self._index.look_up(self.tenant, ids)
+        others = {number: listed.collection for number, listed in there.items() if listed.collection != self.name}
+        for other in sorted({*others.values()})[:1]:
+            taken = sorted(number for number, collection in others.items() if collection == other)
+            raise ConfigurationError(
+                f"{_list_some_documents(taken)}: the id of a document in the collection {other!r}, too; "
+                "ids are unique within a tenant: give another name"
+            )
+        self.listed = self._index.listed(self.tenant, self.name) if whole else there
+
+    def check_rules_version(self) -> None:
+        """Look whether its documents were narrowed by the rules of this version."""
+        self.has_old_rules = self._index.read_rules_version(self.tenant, self.name) != RULES_VERSION
 
     def refuse_loss(self, lost: Ids[str]) -> None:
         """Refuse to remove more than half of what there is: an unmounted folder must not empty a base.
@@ -107,6 +158,8 @@ class Collection:
     def narrow(self, number: str, readers: tuple[str, ...]) -> None:
         """Leave a document that cannot be read as it is, for some of its readers."""
         before = self.listed[number]
+        if self.has_old_rules:  # what it says of its readers may not have been read: the next addition reads it
+            self._stamps[number] = before.stamp._replace(size=-1)
         if before.access.readers != readers:
             self._index.move(self.tenant, number, before.source, Access(self.tenant, readers))
 
@@ -118,14 +171,17 @@ class Collection:
     def remove(self, ids: Iterable[str]) -> None:
         """Take documents out, after all that were put in."""
         self._batch.flush()
-        for number in ids:
-            self._index.drop(self.tenant, [number])
-            self._became["removed"].append(number)
+        gone = [*ids]
+        if gone:
+            self._index.drop(self.tenant, gone)
+            self._became["removed"] += gone
 
     def report(self) -> Report:
         """Return what became of the documents, once all are written."""
         self._batch.flush()
         self._index.restamp(self.tenant, self._stamps)
+        if self.has_old_rules:
+            self._index.note_rules_version(self.tenant, self.name, RULES_VERSION)
         became = {name: tuple(ids) for name, ids in self._became.items()}
         return Report(
             added=became["added"],

@@ -6,15 +6,16 @@ import hashlib
 import os
 import stat
 from datetime import UTC, datetime
-from typing import Final, Literal, NamedTuple
+from time import monotonic
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from guardgraph.formats.article import Parsed, assembled
 from guardgraph.formats.by_ending import FORMATS, decoded
 from guardgraph.formats.html import parse_html
 from guardgraph.formats.rst import parse_rst
 from guardgraph.knowledge.documents import Stamp
+from guardgraph.knowledge.ingest.collection import Unusable
 from guardgraph.knowledge.ingest.folder import PDF, FolderEntry
-from guardgraph.knowledge.ingest.report import Unusable
 from guardgraph.knowledge.ingest.sidecar import (
     ReadersUnknown,
     SidecarRules,
@@ -25,11 +26,18 @@ from guardgraph.knowledge.ingest.sidecar import (
 )
 from guardgraph.plain.errors import ConfigurationError
 
+if TYPE_CHECKING:
+    from guardgraph.formats.extraction import Extracted
+
 MAX_DOCUMENT_BYTES: Final = 50_000_000
 """Bytes of one file. Nobody reads a longer one; what is found in it could not be checked by a person."""
 
 _SECONDS: Final = 60.0
 """In which a page or a PDF file is read."""
+_SECONDS_LOST: Final = 120.0
+"""Of a folder, that pages and PDF files may take which are not read in their time."""
+_LEAST_SECONDS: Final = 1.0
+"""In which each of them is read once those are lost; nearly all are."""
 _MAX_CHARS: Final = 10_000_000
 """Of the text of a page or a PDF file: twice what the longest book has."""
 
@@ -44,6 +52,25 @@ class Content(NamedTuple):
     said: SidecarRules
     """What the sidecar says."""
     stamp: Stamp
+
+
+class Patience:
+    """How long the pages and PDF files of a folder may take: many that never end must not take a minute each."""
+
+    def __init__(self) -> None:
+        self._lost = 0.0
+
+    def extract(self, data: bytes, kind: Literal["html", "pdf"]) -> Extracted:
+        """Return what a page or a file shows a reader; see `guardgraph.formats.pool.extract`."""
+        from guardgraph.formats.extraction import ExtractionFailed
+        from guardgraph.formats.pool import extract
+
+        seconds, begun = min(_SECONDS, max(_SECONDS_LOST - self._lost, _LEAST_SECONDS)), monotonic()
+        try:
+            return extract(data, kind, seconds=seconds, max_chars=_MAX_CHARS)
+        except ExtractionFailed:
+            self._lost += monotonic() - begun
+            raise
 
 
 def quick_stamp(entry: FolderEntry) -> tuple[int, int] | None:
@@ -72,32 +99,37 @@ def read_document_content(entry: FolderEntry) -> Content:
     return Content(data, read_sidecar_rules(beside), stamp)
 
 
-def read_document_readers(entry: FolderEntry, content: Content) -> tuple[str, ...] | None:
-    """Return the readers that a document names at its top, None where it names none.
+def read_document_readers(entry: FolderEntry, content: Content) -> tuple[tuple[str, ...] | None, ...]:
+    """Return the readers that a document names at its top, by each of its ways; None for one that names none.
 
     Raises:
         Unusable: the document is not UTF-8, or what it says of its readers is not understood.
     """
     if entry.suffix == PDF:
-        return None
+        return ()
     parse = FORMATS[entry.suffix]
     if parse is parse_html:  # whose encoding is told later; what is said of readers is ASCII around their ids
-        return read_page_readers(content.data.decode("utf-8-sig", "replace"))
+        return (read_page_readers(content.data.decode("utf-8-sig", "replace")),)
     text = _decode_document_text(entry, content)
-    own = read_front_matter_rules(text)
-    return read_field_list_readers(text) if own is None and parse is parse_rst else own
+    fields = read_field_list_readers(text) if parse is parse_rst else None
+    return read_front_matter_rules(text), fields
 
 
-def parse_document_content(entry: FolderEntry, content: Content) -> Parsed:
+def parse_document_content(entry: FolderEntry, content: Content, patience: Patience) -> Parsed:
     """Return what a file says.
+
+    Args:
+        entry: the file.
+        content: what was read of it.
+        patience: of its folder.
 
     Raises:
         Unusable: it is no text, or no file of its format, or the library that reads those is not installed.
     """
     if entry.suffix == PDF:
-        return _extract_document_text(content.data, "pdf")
+        return _extract_document_text(content.data, "pdf", patience)
     if FORMATS[entry.suffix] is parse_html:
-        return _extract_document_text(content.data, "html")
+        return _extract_document_text(content.data, "html", patience)
     return FORMATS[entry.suffix](_decode_document_text(entry, content))
 
 
@@ -109,12 +141,11 @@ def read_document_day(content: Content) -> str:
         return ""
 
 
-def _extract_document_text(data: bytes, kind: Literal["html", "pdf"]) -> Parsed:
+def _extract_document_text(data: bytes, kind: Literal["html", "pdf"], patience: Patience) -> Parsed:
     from guardgraph.formats.extraction import EXTRACTION_FAILURES, ExtractionFailed
-    from guardgraph.formats.pool import extract
 
     try:
-        found = extract(data, kind, seconds=_SECONDS, max_chars=_MAX_CHARS)
+        found = patience.extract(data, kind)
     except ConfigurationError as error:
         raise Unusable(str(error)) from None
     except ExtractionFailed as error:

@@ -11,15 +11,14 @@ from typing import Final, NamedTuple
 from unicodedata import normalize
 
 from guardgraph.formats.by_ending import FORMATS
-from guardgraph.knowledge.ingest.report import Failed
-from guardgraph.knowledge.ingest.rules import RULES, Rules, is_access_rule, read_folder_rules
+from guardgraph.knowledge.ingest.collection import Failed
+from guardgraph.knowledge.ingest.lookalikes import find_sidecar_stem, is_like_rule_file
+from guardgraph.knowledge.ingest.rules import RULES, Rules, read_folder_rules
 from guardgraph.knowledge.ingest.sidecar import SIDECAR
 from guardgraph.tools.folder import FoundFile, LeftOut, Unread, find_folder_files, format_file_path, name_root_folder
 
 PDF: Final = ".pdf"
 _MAX_FILES: Final = 1_000_000
-_BESIDE: Final = (SIDECAR, ".meta.yml")
-"""The second is no sidecar, but whoever made one meant it as one."""
 _SUFFIXES: Final = frozenset({*FORMATS, PDF, ".yaml", ".yml"})
 
 
@@ -95,13 +94,14 @@ def _list_folder_documents(files: Iterable[FoundFile]) -> tuple[list[FoundFile],
     documents, others = list[FoundFile](), list[FoundFile]()
     for file in files:
         name = file.parts[-1]
-        if not is_access_rule(name) and not _is_sidecar_name(name):
+        if not is_like_rule_file(name) and not _is_sidecar_name(name):
             (others if splitext(name)[1].lower() in (".yaml", ".yml") else documents).append(file)
     return documents, others
 
 
 def _is_sidecar_name(name: str) -> bool:
-    return name.lower().endswith(_BESIDE)
+    """Say whether a file may be meant as a sidecar."""
+    return find_sidecar_stem(name.rpartition("/")[2]) is not None
 
 
 class _Sidecars:
@@ -122,7 +122,8 @@ class _Sidecars:
         self._used = set[str]()
         exact = {name for file in documents for name in _list_sidecar_names(file)} if self._found else set()
         for name, item in self._found:
-            about = name[: name.lower().rindex(".meta.")]
+            folder, slash, own = name.rpartition("/")
+            about = f"{folder}{slash}{find_sidecar_stem(own)}"
             self._by_name[about if about in exact else _find_names_alike(about)].append(item)
 
     def of(self, file: FoundFile) -> list[FoundFile | LeftOut | Unread]:
@@ -161,12 +162,11 @@ def _make_folder_entry(file: FoundFile, beside: list[FoundFile | LeftOut | Unrea
     if len(beside) > 1:
         return FolderEntry(file, wrong=f"one {SIDECAR} beside it is required; given: {len(beside)}")
     [item] = beside
+    name = format_file_path(item.parts) if isinstance(item, FoundFile) else item.name
+    if not name.lower().endswith(SIDECAR):
+        return FolderEntry(file, wrong=f"{name}: what stands beside a document is named {SIDECAR}")
     if isinstance(item, Unread):
         return FolderEntry(file, wrong=f"its {SIDECAR}: {item.reason}")
     if isinstance(item, LeftOut):
         return FolderEntry(file, wrong=f"its {SIDECAR}: a file of its own is required; given: {item.reason}")
-    if not item.parts[-1].lower().endswith(SIDECAR):
-        return FolderEntry(
-            file, wrong=f"{format_file_path(item.parts)}: what stands beside a document is named {SIDECAR}"
-        )
     return FolderEntry(file, item)

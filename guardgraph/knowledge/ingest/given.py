@@ -8,13 +8,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
-from guardgraph.knowledge.ingest.collection import Collection
-from guardgraph.knowledge.ingest.report import Report, Unusable
+from guardgraph.knowledge.ingest.collection import Collection, Report, Unusable
 from guardgraph.knowledge.ingest.rules import is_within_readers, read_access_list
 from guardgraph.knowledge.ingest.sidecar import narrow_document_readers
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import find_json_problem
-from guardgraph.state.context import Access
+from guardgraph.state.context import Access, normalise_tenant
 from guardgraph.tools.knowledge_base import Document
 
 GIVEN: Final = "documents"
@@ -54,7 +53,7 @@ def add_given_documents(
         if number in read:
             raise ConfigurationError(f"document {at}: the id {number!r:.80} is another one's, too")
         read[number] = checked
-    collection.refuse_taken(read)
+    collection.look_up(read, whole=whole)
     gone = [number for number in collection.listed if number not in read] if whole else []
     if not prune:
         emptied = [
@@ -81,7 +80,8 @@ def _check_given_document(at: int, document: object, tenant: str | None) -> Mapp
             raise ConfigurationError(
                 f"document {at}: {field}: a text without blanks around it is required; given: {name!r:.80}"
             )
-    if (whose := document.get("tenant", tenant)) != tenant:
+    whose = document.get("tenant", tenant)
+    if (normalise_tenant(whose) if isinstance(whose, str) else whose) != normalise_tenant(tenant):
         raise ConfigurationError(f"document {at}: tenant: {tenant!r:.80} is added to; given: {whose!r:.80}")
     _read_given_span(at, document)
     return document

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from guardgraph.formats.settings_file import Place, WrongText, parse_yaml, text_of
+from guardgraph.knowledge.ingest.lookalikes import is_like_rule_file
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import find_json_problem
 from guardgraph.state.context import PUBLIC, TENANT, normalize_document_access
@@ -43,8 +44,6 @@ def list_readers_beyond(readers: Sequence[str], others: Sequence[str]) -> list[s
 
 
 RULES: Final = "access.yaml"
-_LIKE_RULES: Final = frozenset({RULES, "access.yml", f".{RULES}", ".access.yml", f"{RULES}.txt"})
-"""Names, in lower case, that nobody gives to anything else: a rule that is not read would not narrow."""
 
 
 class Rules(NamedTuple):
@@ -65,11 +64,6 @@ class Rules(NamedTuple):
         return next((self.rules[folder] for folder in folders if folder in self.rules), self.given)
 
 
-def is_access_rule(name: str) -> bool:
-    """Say whether a file's name is a rule's, or may be meant as one."""
-    return name.lower() in _LIKE_RULES
-
-
 def read_folder_rules(
     files: Iterable[FoundFile], not_read: Iterable[LeftOut | Unread], given: tuple[str, ...] | None
 ) -> Rules:
@@ -88,7 +82,7 @@ def read_folder_rules(
     """
     for item in not_read:
         name = item.name.rpartition("/")[2]
-        if not is_access_rule(name):
+        if not is_like_rule_file(name):
             continue
         if isinstance(item, Unread):
             raise ConfigurationError(f"{item.name}: {item.reason}")
@@ -97,7 +91,7 @@ def read_folder_rules(
         raise ConfigurationError(f"{item.name}: a rule that is a file of its own is required; given: {item.reason}")
     rules = Rules(given, {})
     found = dict[tuple[str, ...], tuple[str, ...]]()
-    for file in sorted((file for file in files if is_access_rule(file.parts[-1])), key=lambda file: len(file.parts)):
+    for file in sorted((file for file in files if is_like_rule_file(file.parts[-1])), key=lambda file: len(file.parts)):
         rules = Rules(given, found)
         found[file.parts[:-1]] = _read_rule_readers(file, rules.above(file.parts))
     return rules._replace(rules=found)

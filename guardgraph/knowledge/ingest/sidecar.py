@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from guardgraph.formats.markdown import front_matter_of
 from guardgraph.formats.rst import fields_of
 from guardgraph.formats.settings_file import MAX_BYTES, WrongText, parse_yaml
-from guardgraph.knowledge.ingest.report import Unusable
+from guardgraph.knowledge.ingest.collection import Unusable
+from guardgraph.knowledge.ingest.lookalikes import (
+    READERS,
+    is_like_readers,
+    list_like_fields,
+    list_like_keys,
+    list_like_metas,
+    list_meant_keys,
+    list_nested_keys,
+)
 from guardgraph.knowledge.ingest.rules import list_readers_beyond, read_access_list
 from guardgraph.plain.json import find_json_problem
 
@@ -17,14 +25,6 @@ SIDECAR: Final = ".meta.yaml"
 """How the name of a file ends that says something of the document beside it."""
 _TEXTS: Final = ("title", "section", "updated_at")
 _FIELDS: Final = (*_TEXTS, "readers")
-_READERS_LINE = re.compile(r"^:?[\"']?readers[\"']?[ \t]*[:=]", re.IGNORECASE | re.MULTILINE)
-_READERS_OF_JSON = re.compile(
-    r"\s*(?:(?:---|\+\+\+|;;;)[ \t]*\n\s*)?\{(?:[^{}]*\{[^{}]*\})*[^{}]*?[\"']?\breaders[\"']?\s*:", re.IGNORECASE
-)
-"""An object at the top of a text, maybe below a line: front matter of some tools."""
-_READERS_OF_PAGE = re.compile(r"<meta\s[^<>]*?(?:name|property)\s*=\s*[\"']?\s*readers\b", re.IGNORECASE)
-_MEANT = re.compile(r"\s*(---|\+\+\+|;;;)[ \t]*\n(.*?)(?:^\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
-"""What whoever wrote it may have meant as front matter, also that of other tools."""
 _NOT_FRONT_MATTER: Final = "its front matter: lines of `key: value` between two lines of three hyphens are required"
 
 
@@ -67,21 +67,26 @@ def read_front_matter_rules(text: str) -> tuple[str, ...] | None:
     """Return the readers that front matter names, None where it names none.
 
     Raises:
-        ReadersUnknown: it names some in a way that is not understood.
+        ReadersUnknown: it names some in a way that is not understood, or something at its place looks as if it did.
     """
-    front, meant = front_matter_of(text), _MEANT.match(text)
-    if _READERS_OF_JSON.match(text):
-        raise ReadersUnknown(_NOT_FRONT_MATTER)
-    if not _READERS_LINE.search(front or (meant[2] if meant else "")):
+    front = front_matter_of(text)
+    like = list_like_keys(front) if front else list_meant_keys(text)
+    if not like and not ("\\" in front or "<<" in front):
         return None
     if not front or len(front) > MAX_BYTES:
         raise ReadersUnknown(_NOT_FRONT_MATTER)
     try:
-        named = [(key.lower(), value) for key, value in _read_sidecar_mapping(front).items()]
-        if sum(key == "readers" for key, _ in named) > 1:
+        value = _read_sidecar_mapping(front)
+        wrong = [name for name in list_nested_keys([*value.values()]) if is_like_readers(name)]
+        named = [key for key in value if is_like_readers(key)]
+        if len(named) > 1 and {key.lower() for key in named} == {READERS}:
             raise ValueError("readers: given twice")
-        return _read_sidecar_readers(dict(named))
+        for key in (*wrong, *(key for key in named if key.lower() != READERS)):
+            raise ValueError(f"{key!r:.80}: readers are named by the field readers, at the top")
+        return _read_sidecar_readers({READERS: value[named[0]]} if named else {})
     except ValueError as error:
+        if not like:
+            return None
         raise ReadersUnknown(f"its front matter: {error}") from None
 
 
@@ -91,7 +96,7 @@ def read_page_readers(text: str) -> tuple[str, ...] | None:
     Raises:
         ReadersUnknown: it names some in a way that is not understood.
     """
-    if _READERS_OF_PAGE.search(text):
+    if list_like_metas(text):
         raise ReadersUnknown(f"its <meta>: readers stand in front matter or in a {SIDECAR}")
     return read_front_matter_rules(text)
 
@@ -102,9 +107,12 @@ def read_field_list_readers(text: str) -> tuple[str, ...] | None:
     Raises:
         ReadersUnknown: it names some in a way that is not understood.
     """
-    if (named := fields_of(text).get("readers")) is None:
+    if not (like := list_like_fields(text)):
         return None
     try:
+        named = fields_of(text).get(READERS)
+        if len(like) > 1 or named is None:
+            raise ValueError(f"{like[-1]!r:.80}: readers are named once, by the field readers below the title")
         return _read_sidecar_readers(_read_sidecar_mapping(f"readers: {named}"))
     except ValueError as error:
         raise ReadersUnknown(f"its field list: {error}") from None

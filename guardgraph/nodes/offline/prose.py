@@ -9,9 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from html import unescape
+from typing import Final
 from unicodedata import east_asian_width
 
+from guardgraph.languages.language import load_function_words
 from guardgraph.languages.sentences import split_sentences
+from guardgraph.languages.terms import DEFAULT_LANGUAGE
 from guardgraph.languages.wording import normalise_spaces, split_words
 
 ENDS = ".!?…。！？।"
@@ -211,3 +214,28 @@ def _drop_pointing_link(sentence: str) -> str:
     if parts[-1] not in others and others[-1:] and others[-1].endswith((":", "-", "–", "—")):
         return " ".join(others) if len(others) >= _HEADED_WORDS else ""
     return said if len(others) >= _FEWEST_WORDS else ""
+
+
+_NO_SENTENCE: Final = re.compile(r"\[[^\]]+\]:\s|\.\. |:[\w-]+:(?:\s|$)|!\[|\[!\[|<[a-z/!?]")
+"""How a line begins that says nothing: the target of a link, a directive, a field, an image, a tag."""
+_BARE_LINK: Final = re.compile(r"(?:\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])|<?https?://\S+>?|`?`[^`]*`?`_*)[.\s]*")
+_CUT: Final = (",", ";", "(", "[", "{", "&", "=", "\\")
+"""What ends a line that goes on elsewhere."""
+
+
+def is_fragment(text: str, language: str) -> bool:
+    """Say whether a line is no sentence: a directive, the target of a link, a link alone, or cut off.
+
+    Args:
+        text: the line, without a list marker.
+        language: of its text, "" where nothing tells.
+    """
+    if _NO_SENTENCE.match(text) or _BARE_LINK.fullmatch(text) or is_cut_off(text):
+        return True
+    last = text.split()[-1:]
+    return bool(last) and last[0].islower() and last[0] in load_function_words(language or DEFAULT_LANGUAGE)
+
+
+def is_cut_off(text: str) -> bool:
+    """Say whether a line goes on elsewhere, by what it ends with."""
+    return text.endswith(_CUT)

@@ -7,14 +7,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from itertools import pairwise, takewhile
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from guardgraph.guards import rag as guards
 from guardgraph.guards.stop import Stop
+from guardgraph.guards.turned import check_turned_sentences
 from guardgraph.languages.language import detect_language
 from guardgraph.languages.sentences import split_sentences, unwrap_text_lines
 from guardgraph.languages.terms import read_terms
+from guardgraph.nodes.offline.prose import is_cut_off, is_fragment
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.rag import ContextChunk, RagPolicy
 from guardgraph.world.call import mark_as_instant
@@ -136,8 +138,13 @@ _RULES: Final = " \t|:=-"
 _ASKS: Final = ("?", "？", "؟")
 _EMPHASIS: Final = "*_"
 """What Markdown puts around a line that it stresses."""
-_LEADS: Final = (*_ASKS, ":", "：")
-"""What a line ends with that only leads to the lines behind it."""
+_LEADS: Final = (*_ASKS, ":", "：", "...", "…")
+"""What a line ends with that only leads to the lines behind it, or trails off."""
+_FENCES: Final = ("```", "~~~")
+_PROMPT: Final = re.compile(r"\s*(?:>>>|\.\.\.(?!\w)|\$ ?[a-z])")
+"""What lines of code begin with that stand without a fence."""
+_LONGEST_LED: Final = 600
+"""Characters of a lead-in with the list or the code that it leads to."""
 _UNSPACED_END: Final = ("。", "！", "？", "｡")
 _END: Final = (*".!?…।۔؟:;,", *(f"{mark}{close}" for mark in ".!?" for close in "\"'”’»)"))
 
@@ -228,21 +235,77 @@ def _parse_shown_chunk(item: JsonObject) -> ContextChunk:
 def _read_context_lines(
     question: str, asked: frozenset[str], language: str, chunks: list[ContextChunk]
 ) -> Iterator[_ChunkLine]:
-    """Read the context as sentences, lines that were broken to a width joined before."""
+    """Read the context as what may be said alone: sentences, items, rows, and lists and code behind what leads to them.
+
+    Lines that were broken to a width are joined before. Code without such a lead-in is passed over, and so is what is
+    only a part of a sentence.
+    """
     kind = find_wanted_kind(question)
     for rank, chunk in enumerate(chunks):
         above = asked.intersection(read_terms(f"{chunk['title']}\n{chunk['section']}", language))
         led: frozenset[str] = frozenset()
-        for sentence, following in pairwise([*split_sentences(unwrap_text_lines(chunk["text"])), ""]):
-            text = " ".join(_MARKER.sub("", sentence, count=1).split())
+        parts = list(_read_text_parts(unwrap_text_lines(chunk["text"])))
+        for at, (part, following) in enumerate(pairwise([*parts, _TextPart("", is_item=False)])):
+            text, is_header = part.text, _is_ruled_line(following.text)
             own = asked.intersection(read_terms(text, language))
-            end, is_header = text.rstrip(_EMPHASIS), _is_ruled_line(following)
-            if end.endswith(_LEADS) or is_header:
+            is_lead = not part.is_code and text.rstrip(_EMPHASIS).endswith(_LEADS)
+            if is_lead or is_header:
                 led = own
-            if text and not (end.endswith(_ASKS) or is_header or _is_ruled_line(text)):
-                yield _ChunkLine(
-                    rank, text, own, (above | led) - own, score_sentence_fit(text, kind, question) if own else 0
-                )
+            if is_lead:
+                text = _join_led_parts(part, parts[at + 1 :])
+            elif is_header or part.is_code or _is_ruled_line(text) or _is_part_cut(parts, at, language):
+                continue
+            if text:
+                fit = score_sentence_fit(text, kind, question) if own else 0
+                yield _ChunkLine(rank, text, own, (above | led) - own, fit)
+
+
+class _TextPart(NamedTuple):
+    """A sentence, an item, a row, or a whole block of code."""
+
+    text: str
+    is_item: bool
+    is_code: bool = False
+
+
+def _read_text_parts(text: str) -> Iterator[_TextPart]:
+    """Read a text as sentences, list markers taken off, and blocks of code."""
+    code: list[str] = []
+    fence = ""
+    for line in text.split("\n"):
+        mark = line.strip()[:3]
+        if fence or mark in _FENCES or _PROMPT.match(line):
+            code.append(line.rstrip())
+            fence = "" if fence and mark == fence else fence or (mark if mark in _FENCES else "")
+            if fence or mark not in _FENCES:
+                continue
+        if code:
+            yield _TextPart("\n".join(code), is_item=False, is_code=True)
+            code = []
+        if mark not in _FENCES:
+            is_item = _MARKER.match(line) is not None
+            sentences = (" ".join(_MARKER.sub("", item, count=1).split()) for item in split_sentences(line))
+            yield from (_TextPart(item, is_item) for item in sentences if item)
+    if code:
+        yield _TextPart("\n".join(code), is_item=False, is_code=True)
+
+
+def _join_led_parts(lead: _TextPart, following: list[_TextPart]) -> str:
+    """Return a lead-in with the whole list or the code that it leads to; nothing where there is none, or a long one."""
+    if lead.text.rstrip(_EMPHASIS).endswith(_ASKS) or not following:
+        return ""
+    if following[0].is_code:
+        led = [following[0].text]
+    else:
+        led = [f"- {part.text}" for part in takewhile(lambda part: part.is_item, following)]
+    whole = "\n".join([lead.text, *led])
+    return whole if led and len(whole) <= _LONGEST_LED else ""
+
+
+def _is_part_cut(parts: list[_TextPart], at: int, language: str) -> bool:
+    """Say whether a part is no sentence, or goes on with a line that is none."""
+    before = parts[at - 1] if at else None
+    return is_fragment(parts[at].text, language) or bool(before and not before.is_item and is_cut_off(before.text))
 
 
 def _is_ruled_line(line: str) -> bool:
@@ -272,6 +335,8 @@ def _choose_answer_sentences(
         if not gain or (chosen and gain < _LEAST_GAIN * whole):
             break
         text = _join_answer_lines([lines[best]], chunks if marked else None)
+        if any(lines[best].text in lines[place].text or lines[place].text in lines[best].text for place in chosen):
+            continue
         if _is_supported_answer(text, question, [chunks[lines[best].rank]], chunks, marked=marked):
             chosen.append(best)
             open_terms -= lines[best].own
@@ -290,6 +355,7 @@ def _is_supported_answer(
         guards.check_cited_links(text, question=question, chunks=cited, policy=RagPolicy())
         guards.check_cited_numbers(text, question=question, chunks=cited)
         guards.check_cited_names(text, question=question, chunks=cited, packed=packed)
+        check_turned_sentences(text, [chunk["text"] for chunk in cited], question=question)
     except Stop:
         return False
     return True

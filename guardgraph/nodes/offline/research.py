@@ -10,14 +10,19 @@ from collections import Counter
 from itertools import islice
 from typing import Final, NamedTuple
 
+from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.links import has_supported_links
+from guardgraph.guards.research.answer import check_answer_facts, check_answer_links, check_answer_names
 from guardgraph.guards.research.notes import MIN_QUOTE_CHARS
 from guardgraph.guards.research.request import RESEARCH_ACTIONS
+from guardgraph.guards.stop import Stop
+from guardgraph.guards.turned import check_turned_sentences
 from guardgraph.languages.language import detect_language
 from guardgraph.languages.sentences import split_sentences, unwrap_text_lines
 from guardgraph.languages.terms import read_terms
+from guardgraph.nodes.offline.prose import is_fragment
 from guardgraph.plain.json import JsonObject
-from guardgraph.state.research import ResearchPolicy
+from guardgraph.state.research import ResearchAnswer, ResearchPolicy
 from guardgraph.world.call import mark_as_instant
 
 CLAIMS = 3
@@ -57,20 +62,43 @@ def plan_offline_research(view: JsonObject) -> JsonObject:
 def write_offline_brief(view: JsonObject) -> JsonObject:
     """Propose a brief of the first notes' claims, in their language.
 
+    Where the guards would refuse it, the claims stand without the words around them, or one of them alone.
+
     Args:
         view: ``{goal, question, notes, max_answer_chars}``.
     """
     notes = view["notes"][:CLAIMS]
+    briefs = [(text, taken) for taken in (notes, *([note] for note in notes)) for text in _list_briefs(taken)]
+    text, taken = next((brief for brief in briefs if _is_supported_brief(*brief, view)), briefs[0])
+    return {"answer": text, "citations": [note["id"] for note in taken]}
+
+
+def _list_briefs(notes: list[JsonObject]) -> list[str]:
+    """Return a brief of these notes, and the same without words of its own."""
     claims = " ".join(note["claim"] for note in notes)
     # What nothing tells is taken for English where it could be: "P1, ETA 45 min".
     frame = _FRAMES.get(detect_language(claims) or ("en" if claims.isascii() else ""))
-    brief = f"{frame.opening} {claims} {frame.closing}" if frame else claims
-    return {"answer": brief, "citations": [note["id"] for note in notes]}
+    return [f"{frame.opening} {claims} {frame.closing}", claims] if frame else [claims]
+
+
+def _is_supported_brief(text: str, notes: list[JsonObject], view: JsonObject) -> bool:
+    """Say whether the guards let a brief pass that cites these notes."""
+    answer = ResearchAnswer(answer=text, citations=[note["id"] for note in notes])
+    shown, question = view["notes"], view["question"]
+    try:
+        check_answer_links(answer, question=question, notes=shown, policy=ResearchPolicy())
+        check_answer_facts(answer, notes=shown, regions=DEFAULT_REGIONS, derive=False)
+        check_answer_names(answer, question=question, notes=shown, pages={})
+        check_turned_sentences(text, [note["quote"] for note in notes], question=question)
+    except Stop:
+        return False
+    return bool(len(text) <= view["max_answer_chars"])
 
 
 LONGEST: Final = 240
 """Characters of a sentence that becomes a note: three of them fit into an answer of the default budget."""
-_ASKS: Final = ("?", "？", "؟")
+_NO_STATEMENT: Final = ("?", "？", "؟", ":", "：")
+"""What a sentence ends with that asks, or leads to what follows it."""
 _TOLD: Final = 10_000
 """Characters of each page by which its language is told."""
 
@@ -87,8 +115,9 @@ class _PageSentence(NamedTuple):
 def take_offline_notes(request: JsonObject) -> list[JsonObject]:
     """Take the sentences that share most with the question, word for word, the best first.
 
-    A term weighs the more the fewer sentences have it, as in `guardgraph.nodes.offline.rag`. A sentence that asks, one
-    of less than `MIN_QUOTE_CHARS` or more than `LONGEST` characters, and one that has markup, is passed over.
+    A term weighs the more the fewer sentences have it, as in `guardgraph.nodes.offline.rag`. Passed over is a sentence
+    that asks, a line that is a part of one or only leads to others, one of less than `MIN_QUOTE_CHARS` or more than
+    `LONGEST` characters, and one that has markup.
 
     Args:
         request: ``{goal, question, pages, max_notes}``, the pages by URL.
@@ -121,7 +150,9 @@ def _read_note_sentences(question: str, pages: JsonObject) -> list[_PageSentence
     for url, page in pages.items():
         for sentence in split_sentences(unwrap_text_lines(page["body"])):
             text = " ".join(sentence.split())
-            if MIN_QUOTE_CHARS <= len(text) <= LONGEST and not text.endswith(_ASKS):
+            if MIN_QUOTE_CHARS <= len(text) <= LONGEST and not (
+                text.endswith(_NO_STATEMENT) or is_fragment(text, language)
+            ):
                 once.setdefault(text, _PageSentence(url, text, asked.intersection(read_terms(text, language))))
     return list(once.values())
 

@@ -87,7 +87,7 @@ def make_langchain_asker(slot: str, given: Any, names: Sequence[str]) -> Asker:
         return _AsksRunnable(given, lambda request: request[names[0]])
     if is_langchain_tool(inner):
         return _AsksRunnable(
-            given, _make_tool_input(slot, inner, names), read=read_tool_output, is_async=_is_async_tool(inner)
+            given, _make_tool_input(slot, inner, names), read=read_tool_output, is_async=is_async_tool(inner)
         )
     if isinstance(given, Runnable):
         return _AsksRunnable(given, dict)
@@ -159,7 +159,7 @@ class _AsksRunnable:
         return self._read(await self._runnable.ainvoke(self._shown(request), config, **extra))
 
 
-def _is_async_tool(tool: BaseTool) -> bool:
+def is_async_tool(tool: BaseTool) -> bool:
     """Say whether a tool can only be awaited, as those of MCP are."""
     from langchain_core.tools import StructuredTool, Tool
 
@@ -173,10 +173,19 @@ def _make_tool_input(slot: str, tool: BaseTool, names: Sequence[str]) -> Callabl
     is_called = tool.response_format == "content_and_artifact" or tool.handle_tool_error or tool.handle_validation_error
 
     def pick_tool_arguments(request: JsonObject) -> Any:
-        args = {argument: request[name] for argument, name in takes.items()}
+        args = {argument: request[name] for argument, name in takes.items() if name in request}
         return {"type": "tool_call", "name": tool.name, "args": args, "id": tool.name} if is_called else args
 
     return pick_tool_arguments
+
+
+def list_tool_arguments(given: object) -> list[str] | None:
+    """Return the names of a tool's arguments, None of what is no tool."""
+    from langchain_core.utils.function_calling import convert_to_openai_function
+
+    return (
+        [*convert_to_openai_function(given)["parameters"].get("properties", {})] if is_langchain_tool(given) else None
+    )
 
 
 def _map_tool_arguments(slot: str, tool: BaseTool, names: Sequence[str]) -> dict[str, str]:

@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from langchain_core.runnables import Runnable, RunnableConfig
 
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
-from guardgraph.tools.langchain.asking import Asker, AsksStore, is_vector_store, make_langchain_asker
+from guardgraph.tools.langchain.asking import (
+    Asker,
+    AsksStore,
+    is_vector_store,
+    list_tool_arguments,
+    make_langchain_asker,
+    unwrap_runnable,
+)
 from guardgraph.tools.langchain.documents import Metadata, MetadataKeys, read_found_documents, read_page_documents
+from guardgraph.world.call import is_said_of_target
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document
@@ -17,6 +26,7 @@ if TYPE_CHECKING:
 
 
 _HIT: Final = {"url": ("url", "link", "href", "source"), "title": ("title",)}
+_HOSTS: Final = "hosts"
 _PAGE: Final = {"title": ("title",), "published_at": ("published_at", "published_date", "date")}
 """Where the fields of a hit and of a page usually stand."""
 
@@ -29,21 +39,37 @@ class LangChainSearch(Runnable[JsonObject, list[JsonObject]]):
             ``{query, max_results}`` and returns documents or dictionaries.
         metadata: where the `url` (usually `url`, `link`, `href` or `source`) or the `title` of a hit stands: a key, or
             a function of the document.
+        hosts: the argument of a tool that is given the hosts which both lists allow, such as ``"include_domains"``;
+            where it is left out, one that the tool calls ``hosts``.
 
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
     """
 
     def __init__(
-        self, given: VectorStore | Runnable[Any, Any] | Callable[[JsonObject], Any], *, metadata: Metadata | None = None
+        self,
+        given: VectorStore | Runnable[Any, Any] | Callable[[JsonObject], Any],
+        *,
+        metadata: Metadata | None = None,
+        hosts: str | None = None,
     ) -> None:
         self._given = given
         self._keys = MetadataKeys("metadata", _HIT, metadata)
+        taken = list_tool_arguments(unwrap_runnable(given)) or ()
+        if hosts is not None and hosts not in taken:
+            raise ConfigurationError(
+                f"hosts: an argument of the search's tool is required ({', '.join(taken) or 'it has none'}); "
+                f"given: {hosts!r:.80}"
+            )
+        self._hosts = hosts or _HOSTS
+        self.takes_hosts = self._hosts in taken or is_said_of_target(given, "takes_hosts")
+        """Whether it is told which hosts both lists allow."""
         self._asker: Asker
         if is_vector_store(given):
             self._asker = AsksStore(given, "similarity_search")
         else:
-            self._asker = make_langchain_asker("search", given, ("query", "max_results"))
+            names = ("query", "max_results", *((self._hosts,) if self._hosts in taken else ()))
+            self._asker = make_langchain_asker("search", given, names)
 
     def __repr__(self) -> str:
         return f"LangChainSearch({type(self._given).__name__})"
@@ -52,7 +78,7 @@ class LangChainSearch(Runnable[JsonObject, list[JsonObject]]):
         """Search.
 
         Args:
-            input: ``{"query": str, "max_results": int}``.
+            input: ``{"query": str, "max_results": int}``, and ``hosts``, a list of texts, where it takes them.
             config: LangChain's configuration, handed on.
             kwargs: not used.
 
@@ -63,11 +89,17 @@ class LangChainSearch(Runnable[JsonObject, list[JsonObject]]):
         Raises:
             Unreturnable: it is no list of documents, or none of them has a url.
         """
-        return self._read_search_hits(self._asker.find_documents(input, input["max_results"], {}, config), input)
+        asked = self._name_hosts(input)
+        return self._read_search_hits(self._asker.find_documents(asked, input["max_results"], {}, config), input)
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> list[JsonObject]:
         """Search like `invoke`, without blocking the event loop."""
-        return self._read_search_hits(await self._asker.afind_documents(input, input["max_results"], {}, config), input)
+        asked = self._name_hosts(input)
+        return self._read_search_hits(await self._asker.afind_documents(asked, input["max_results"], {}, config), input)
+
+    def _name_hosts(self, request: JsonObject) -> JsonObject:
+        """Return a request that has its hosts under the name of the tool's argument."""
+        return {(self._hosts if name == _HOSTS else name): item for name, item in request.items()}
 
     def _read_search_hits(self, returned: object, request: JsonObject) -> list[JsonObject]:
         documents = [document for document, _ in read_found_documents(returned)][: request["max_results"]]

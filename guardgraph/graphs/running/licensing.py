@@ -1,0 +1,188 @@
+"""Licensing: a call by name is held against lists, rules, budgets, support and approvals where it is performed.
+
+The pattern's guards judge it before, for the sake of whoever proposed it. Here nobody relies on that: what a licence
+needs is read from channels that no body writes but the entry guard's, and from the record of what was called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from guardgraph.graphs.declaring.kinds import RECORD_PREFIX
+from guardgraph.graphs.running.frame import GrammarBreach, Part
+from guardgraph.guards.stop import Stop
+from guardgraph.nodes.body import Run
+from guardgraph.plain.json import JsonObject, copy_json, find_json_problem
+from guardgraph.state.outcome import Outcome
+from guardgraph.state.recording import RecordedCall
+from guardgraph.state.run import Turn
+from guardgraph.state.tools import Effect, Given, Licence, MadeCall, ToolCall, ToolPolicy
+from guardgraph.world.call import Call
+from guardgraph.world.calls import identify_call_target
+from guardgraph.world.table import ToolTable
+
+
+@dataclass(frozen=True, slots=True)
+class LicensedCall:
+    """A call that may be performed."""
+
+    call: Call
+    licence: str | None = None
+    """Of a call by name: the SHA-256 of its tool and arguments."""
+    approval: str | None = None
+    """Of one that a person had to approve: the approval that it uses up."""
+
+
+def license_calls(
+    part: Part, group: Sequence[Call], state: JsonObject, run: Run[Any, Any], made: Sequence[RecordedCall]
+) -> list[LicensedCall]:
+    """Return calls that are made at once as they are performed, if each of them has a licence; none is made otherwise.
+
+    Args:
+        part: the act node.
+        group: what its body yields.
+        state: what the node is handed.
+        run: policy, budget and caller of this session.
+        made: the calls of this visit so far.
+
+    Raises:
+        GrammarBreach: a body holds what it should name, or names what its node does not declare.
+        Stop: a call has no licence; see `check_licence` and `check_approval`.
+    """
+    table = part.frame.table
+    if table is None or part.declaration.kind != "act":
+        _refuse_tools(group, table)
+        return [LicensedCall(call) for call in group]
+    from guardgraph.guards.tools import check_approval, check_licence, complete_call  # which no other pattern reads
+
+    records = [*_list_recorded_calls(state), *made]
+    calls = list(_read_made_calls(records))
+    approvals = _find_unused_approvals(records)
+    given = _read_given(table, state, run, records)
+    licensed: list[LicensedCall] = []
+    for call in group:
+        named = _read_named_call(part, call)
+        proposed = complete_call(**named, rule=run.policy.rule_of(named["tool"]))
+        try:
+            licence = check_licence(
+                proposed, cards=table.cards, policy=run.policy, budget=run.budget, given=given, made=calls
+            )
+            check_approval(licence, [*approvals.values()])
+        except Stop as refused:
+            raise _refuse_call(part, proposed["tool"], refused) from None
+        approval = _take_approval(licence, approvals)
+        licensed.append(LicensedCall(_resolve_call(call, licence, table, run.policy), licence.hash, approval))
+        calls.append(MadeCall(id=f"r{len(calls) + 1}", value=None, effect=licence.effect, **proposed))
+    return licensed
+
+
+def _refuse_tools(group: Sequence[Call], table: ToolTable | None) -> None:
+    """Refuse calls of tools where none can be licensed: by name, or as a proposer.
+
+    Raises:
+        GrammarBreach: a call is one.
+    """
+    for call in group:
+        if isinstance(call.target, str):
+            raise GrammarBreach(f"called {call.target!r:.80} by its name; only act nodes of a pattern with a table may")
+        for name, tool in table.tools.items() if table is not None else ():
+            if identify_call_target(call) == identify_call_target(replace(call, target=tool.target)):
+                raise GrammarBreach(f"asked the function of {name:.80}; only an act node may call it, by its name")
+
+
+def _read_named_call(part: Part, call: Call) -> ToolCall:
+    """Return the tool that a call names, and its arguments."""
+    declared = part.declaration.tools
+    if not isinstance(call.target, str):
+        raise GrammarBreach("yielded a Call that holds a function; where tools have names, a body calls them by name")
+    if call.target not in declared:
+        raise GrammarBreach(f"called {call.target!r:.80}; declared calls: {', '.join(declared) or 'none'}")
+    if not isinstance(call.request, dict) or (problem := find_json_problem(call.request)) is not None:
+        given = problem if isinstance(call.request, dict) else f"a {type(call.request).__name__}"
+        raise GrammarBreach(f"called {call.target:.80} with {given}; arguments are an object of plain JSON")
+    return ToolCall(tool=call.target, args=copy_json(call.request))
+
+
+def _resolve_call(call: Call, licence: Licence, table: ToolTable, policy: ToolPolicy) -> Call:
+    """Return a call with the function of the table, as its rule has it: what the body says of it counts for nothing."""
+    tool = table.tools[licence.tool]
+    return replace(
+        call,
+        target=tool.target,
+        request=licence.args,
+        scope={},
+        effect=licence.effect,
+        tool=licence.tool,
+        idempotent=policy.rule_of(licence.tool).idempotent,
+        reconcile=tool.reconcile,
+    )
+
+
+def _list_recorded_calls(state: JsonObject) -> list[RecordedCall]:
+    """Return what the nodes of a run called before, in the order of their visits."""
+    visits = [record for name, kept in state.items() if name.startswith(RECORD_PREFIX) for record in kept or ()]
+    return [call for record in sorted(visits, key=lambda record: record["at"]) for call in record["calls"]]
+
+
+def _read_made_calls(records: Iterable[RecordedCall]) -> Iterator[MadeCall]:
+    """Yield the calls of tools with what they brought; those of one that failed brought nothing."""
+    for number, call in enumerate((call for call in records if "args" in call), 1):
+        outcome = Outcome.unpacked(call["outcome"])
+        value = None if outcome.form == "failure" else outcome.content
+        effect: Effect = "write" if "effect" in call else "read"
+        yield MadeCall(id=f"r{number}", tool=call["tool"], args=call["args"], effect=effect, value=value)
+
+
+def list_called_tools(state: JsonObject) -> list[JsonObject]:
+    """Return every call of a tool that a run made, without what it brought; of one that failed, that it did."""
+    records = [call for call in _list_recorded_calls(state) if "args" in call]
+    return [
+        {
+            **{key: value for key, value in made.items() if key != "value"},
+            **({"failed": True} if Outcome.unpacked(record["outcome"]).form == "failure" else {}),
+        }
+        for made, record in zip(_read_made_calls(records), records, strict=True)
+    ]
+
+
+def _list_approvals(records: Iterable[RecordedCall]) -> list[JsonObject]:
+    """Return what is kept about the questions of this run that a person approved; see `bind_decision`."""
+    answers = [Outcome.unpacked(call["outcome"]) for call in records if call["kind"] == "person"]
+    return [answer.about for answer in answers if answer.form == "value" and "approval" in answer.about]
+
+
+def _find_unused_approvals(records: Sequence[RecordedCall]) -> dict[str, str]:
+    """Return the licences that a person approved and that no call has used, by their approvals."""
+    used = {call["approval"] for call in records if "approval" in call}
+    approved = [about for about in _list_approvals(records) if "licence" in about and about["approval"] not in used]
+    return {about["approval"]: about["licence"] for about in approved}
+
+
+def _take_approval(licence: Licence, approvals: dict[str, str]) -> str | None:
+    """Return the approval that a call uses up, None of one that needs none."""
+    if not licence.needs_approval:
+        return None
+    taken = next(approval for approval, approved in approvals.items() if approved == licence.hash)
+    del approvals[taken]
+    return taken
+
+
+def _read_given(table: ToolTable, state: JsonObject, run: Run[Any, Any], records: Iterable[RecordedCall]) -> Given:
+    turns: list[Turn] = [] if table.history is None else state.get(table.history) or []
+    given = Given(task=state[table.task], history=turns)
+    if run.caller is not None:
+        given["caller"] = run.caller.model_dump(mode="json")
+    if delegated := [about["delegation"] for about in _list_approvals(records) if "delegation" in about]:
+        given["delegated"] = delegated
+    return given
+
+
+def _refuse_call(part: Part, tool: str, refused: Stop) -> Stop:
+    """Return a refusal as the guard behind the node carries it out: evidence that has no key of its own is details."""
+    shown = {key: value for key, value in refused.evidence.items() if key in part.frame.evidence}
+    other = {key: value for key, value in refused.evidence.items() if key not in shown}
+    details = shown.get("details")
+    told: JsonObject = {"tool": tool, **(details if isinstance(details, dict) else {}), **other}
+    return Stop(refused.reason, **{**shown, "details": told, "phase": part.declaration.phase})

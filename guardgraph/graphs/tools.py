@@ -1,0 +1,194 @@
+"""The tool agent: plan a step, judge each call, make the licensed ones, ask a person about others, and answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from guardgraph.graphs.grammar import Pattern
+from guardgraph.graphs.running.door import GuardedGraph
+from guardgraph.guards.stop import Stop
+from guardgraph.guards.tools.actions import check_arguments, find_reference_problem
+from guardgraph.nodes import tools as nodes
+from guardgraph.nodes.offline.tools import plan_offline_step
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject
+from guardgraph.state.recording import Recorder
+from guardgraph.state.review import Reviewers
+from guardgraph.state.settings import choose_settings
+from guardgraph.state.tightening import explain_unknown_name
+from guardgraph.state.tools import (
+    DECIDING,
+    TOOL_REASONS,
+    ToolBudget,
+    ToolCard,
+    ToolContext,
+    ToolInput,
+    ToolPolicy,
+    ToolResult,
+    ToolRule,
+    ToolState,
+)
+from guardgraph.tools.langchain.calling import name_tools
+from guardgraph.tools.office import OFFICE_POLICY, make_demo_office
+from guardgraph.world.call import Outside, World
+from guardgraph.world.proposers import Proposer, choose_proposer
+from guardgraph.world.table import ToolTable
+from guardgraph.world.wrapped import ChatModel
+
+if TYPE_CHECKING:
+    from guardgraph.tools.langchain.calling import Tools
+
+
+def create_tool_agent(
+    model: ChatModel | str | None = None,
+    tools: Tools | None = None,
+    *,
+    planner: Outside | None = None,
+    policy: ToolPolicy | None = None,
+    budget: ToolBudget | None = None,
+    checkpointer: Any = None,
+    name: str | None = None,
+    world: World | None = None,
+    recorder: Recorder | None = None,
+    reviewers: Reviewers | None = None,
+    shadow: Mapping[str, GuardedGraph] | None = None,
+    forks: bool = False,
+) -> GuardedGraph[ToolInput, ToolContext, ToolResult]:
+    """Return the tool agent as a compiled LangGraph graph.
+
+    It is given ``{"task": str, "history"?: [{"role", "content"}]}`` and returns a `ToolResult`. A call of a tool
+    is a proposal; only one with a licence is made.
+
+    Args:
+        model: who plans and answers: a chat model, plain or wrapped, ``"openai"``, ``"PROVIDER:NAME"``, or None for
+            the offline rules, which know the tools of the demo alone.
+        tools: tools of LangChain's (those of MCP servers by langchain-mcp-adapters) and typed functions, in a list, or
+            `NamedTool`s by name; the demo's office when None. A function with a parameter ``idempotency_key`` is given
+            the key of a write.
+        planner: replaces the planner; given ``{task, tools, results}``, and ``history`` and ``plan`` where there
+            are any, it returns ``{"calls": [{"tool", "args"}], "plan"?}`` or ``{"answer": str, "declined"?: bool}``.
+        policy: the lists, and the rule of each tool: one without a rule writes, and nothing that it returns is trusted.
+            A list that it leaves out holds all tools.
+        budget: the limits of one run.
+        checkpointer: LangGraph's; needed by tools that write, unless the recorder keeps begun runs, and where a person
+            may be asked.
+        name: the graph's name; ``"tools"`` when None, and on LangGraph's server the id in langgraph.json.
+        world: what the graph reaches outside through; the live one when None.
+        recorder: who is given the recording of every run that ends.
+        reviewers: who says whose answer it is that a person gives; see `Pattern.compile`.
+        shadow: agents of this pattern by name, who judge every recorded run once more; see `Pattern.compile`.
+        forks: whether a client may go on from an earlier checkpoint, as a run of its own; see `Pattern.compile`.
+
+    Raises:
+        ConfigurationError: an argument is wrong, or the policy names a tool or an argument that there is not; the
+            message names it.
+    """
+    limits = choose_settings(ToolBudget(), budget, "budget")
+    if tools is not None and model is None and planner is None:
+        raise ConfigurationError("model, planner: one of them is required beside tools; the offline rules know none")
+    table = ToolTable(
+        make_demo_office() if tools is None else name_tools(tools), task="accepted_task", history="accepted_history"
+    )
+    rules = choose_settings(OFFICE_POLICY if tools is None else ToolPolicy(), policy, "policy")
+    chosen = choose_proposer(
+        "planner", planner, model=model, prompt="tools_plan", offline=plan_offline_step, budget=limits
+    )
+    return tool_pattern(
+        planner=chosen, table=table, policy=fill_tool_policy(rules, table.cards), budget=limits
+    ).compile(
+        name=name,
+        checkpointer=checkpointer,
+        world=world,
+        recorder=recorder,
+        reviewers=reviewers,
+        shadow=shadow,
+        forks=forks,
+    )
+
+
+def tool_pattern(
+    *, planner: Proposer, table: ToolTable, policy: ToolPolicy, budget: ToolBudget
+) -> Pattern[ToolInput, ToolContext, ToolResult]:
+    """Return the tool agent's diagram."""
+    p = Pattern(
+        TOOL_REASONS, state=ToolState, input=ToolInput, output=ToolResult, policy=policy, budget=budget, tools=table
+    )
+    every = [*table.tools]
+    reading = [tool for tool in every if policy.rule_of(tool).effect == "read"]
+    p.entry("request_guard", nodes.run_request_guard_node, to="plan")
+    p.propose("plan", nodes.make_plan_node(planner, table.cards), to="action_guard")
+    ways = ["read", "write", "approve", "answer_guard"]
+    p.guard("action_guard", nodes.make_action_guard_node(table.cards), to=ways, again="plan")
+    p.act("read", nodes.make_call_node(reading), behind="action_guard", to="result_guard")
+    p.act("write", nodes.make_call_node(every, every), behind="action_guard", to="result_guard")
+    p.review("approve", nodes.run_approve_node, to="review_guard")
+    p.guard("review_guard", nodes.run_review_guard_node, to="write_approved")
+    p.act("write_approved", nodes.make_call_node(every, every), behind="review_guard", to="result_guard")
+    p.guard("result_guard", nodes.run_result_guard_node, to=["plan", "action_guard"])
+    p.guard("answer_guard", nodes.run_answer_guard_node, to="answered", again="plan")
+    p.terminal("answered", nodes.run_answered_node)
+    return p
+
+
+def fill_tool_policy(policy: ToolPolicy, cards: Mapping[str, ToolCard]) -> ToolPolicy:
+    """Return a policy whose lists hold all tools where it leaves them out.
+
+    Raises:
+        ConfigurationError: see `check_tool_policy`.
+    """
+    check_tool_policy(policy, cards)
+    left_out = [name for name in ToolPolicy.filled if policy.is_open(name)]
+    return policy.model_copy(update=dict.fromkeys(left_out, tuple(cards)))
+
+
+def check_tool_policy(policy: ToolPolicy, cards: Mapping[str, ToolCard]) -> None:
+    """Hold what a policy names against the tools that there are.
+
+    Raises:
+        ConfigurationError: a list or a rule names a tool, or a rule an argument, that there is not.
+    """
+    unknown = partial(explain_unknown_name, names=[*cards])
+    policy.check_listed("policy", dict.fromkeys(("tools_policy", "tools_execution", "denied_tools"), unknown))
+    for tool, rule in policy.rules.items():
+        if (said := unknown(tool)) is not None:
+            raise ConfigurationError(f"policy.rules: {said}")
+        properties = cards[tool]["schema"].get("properties", {})
+        authority = [name for name in rule.authority if name != DECIDING]
+        named = {"arguments": [*rule.arguments], "forced": [*rule.forced], "authority": authority}
+        for field, names in named.items():
+            for name in names:
+                if (said := explain_unknown_name(name, [*properties])) is not None:
+                    raise ConfigurationError(f"policy.rules.{tool}.{field}: {said}")
+        _check_rule_values(tool, rule, cards[tool]["schema"])
+
+
+def _check_rule_values(tool: str, rule: ToolRule, schema: JsonObject) -> None:
+    """Check that a call can keep what a rule says.
+
+    Raises:
+        ConfigurationError: a forced value is not of its argument's schema, limits of a number allow none, or a pin is
+            no SHA-256.
+    """
+    at = f"policy.rules.{tool:.80}"
+    if rule.pin is not None and re.fullmatch("[0-9a-f]{64}", rule.pin) is None:
+        raise ConfigurationError(
+            f"{at}.pin: 64 digits of a SHA-256, 0-9 and a-f, are required; given: {rule.pin!r:.80}"
+        )
+    for name, limits in rule.arguments.items():
+        if limits.min is not None and limits.max is not None and limits.min > limits.max:
+            given = f"min {limits.min}, max {limits.max}"
+            raise ConfigurationError(f"{at}.arguments.{name:.80}: a min up to its max is required; given: {given}")
+    of_one: JsonObject = {
+        key: schema[key] for key in ("$schema", "$defs", "definitions", "properties") if key in schema
+    }
+    if find_reference_problem(of_one) is not None:  # it leads to a part that holds for several arguments at once
+        return
+    for name, value in rule.forced.items():
+        try:
+            check_arguments(tool, {name: value}, of_one)
+        except Stop as refused:
+            allowed = refused.evidence["details"]["allowed"]
+            raise ConfigurationError(f"{at}.forced.{name:.80}: {allowed}; given: {value!r:.80}") from None

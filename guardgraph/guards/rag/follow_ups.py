@@ -1,0 +1,100 @@
+"""A question that follows a conversation: which turns are read, and what its rewriting may say."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import Final
+
+from guardgraph.guards.stop import Stop, parse_history, read_request_text, shown_name
+from guardgraph.plain.json import JsonValue
+from guardgraph.state.rag import RagPolicy, RagTask
+from guardgraph.state.run import Turn
+
+QUESTION_CHARS: Final = 2000
+"""Characters of a standalone question; one may be as long as the user's own all the same."""
+
+
+def parse_rag_request(
+    question: JsonValue, history: JsonValue = None, *, max_turns: int = 0, max_chars: int = 0
+) -> RagTask:
+    """Parse the input of a run.
+
+    Of a long history the newest turns are read, whole ones, and the older ones left out: a conversation goes on as long
+    as people like, and what a question refers to was said last.
+
+    Args:
+        question: the user's question.
+        history: the turns before it, oldest first; None for none.
+        max_turns: turns that are read at most.
+        max_chars: characters of all that are read.
+
+    Returns:
+        The question, with the turns where there are some; blank turns are none.
+
+    Raises:
+        Stop: ``invalid_request:question``, ``invalid_request:history`` and the places in it.
+    """
+    task = RagTask(question=read_request_text("question", question))
+    turns = parse_history(history)
+    if kept := _choose_newest_turns(turns, max_turns, max_chars):
+        task["history"] = kept
+        if len(kept) < len(turns):
+            task["turns_left_out"] = len(turns) - len(kept)
+    return task
+
+
+def _choose_newest_turns(turns: list[Turn], most: int, chars: int) -> list[Turn]:
+    newest = turns[::-1][:most]
+    lengths = [len(turn["content"]) for turn in newest]
+    fitting = takewhile(lambda place: sum(lengths[: place + 1]) <= chars, range(len(newest)))
+    return [newest[place] for place in fitting][::-1]
+
+
+def read_standalone_question(task: RagTask) -> str:
+    """Return the question as planner and answerer are shown it."""
+    return task.get("standalone", task["question"])
+
+
+def read_user_words(task: RagTask) -> str:
+    """Return all that the user said: it licenses what an answer says, as a question does.
+
+    What an assistant said before, and what a model made of the question, license nothing: both may be wrong.
+    """
+    said = [turn["content"] for turn in task.get("history", ()) if turn["role"] == "user"]
+    return "\n".join([*said, task["question"]])
+
+
+def check_standalone_question(text: str, *, task: RagTask, policy: RagPolicy) -> None:
+    """Refuse a standalone question that says what the conversation does not.
+
+    Numbers and names may come from the assistant's turns too: "When was he born?" is asked of somebody whom an answer
+    named. They only lead to what is found, and license nothing. A link comes from the user's own words alone. A number
+    in one word is a word of the question's ("the first response", "one of them").
+
+    Args:
+        text: the standalone question.
+        task: the user's question and the turns before it.
+        policy: the run's.
+
+    Raises:
+        Stop: ``invalid_question:too_long``, ``:active_markup``, ``:unsupported_link``, ``:unsupported_number``,
+            ``:unsupported_name``, the first that applies.
+    """
+    from guardgraph.guards.facts import facts_in_texts, unsupported_of_answer  # the largest part of an import
+    from guardgraph.guards.links import check_links  # reads Markdown and the list of public suffixes
+    from guardgraph.guards.names import find_unsupported_names  # reads tables of languages
+
+    if len(text) > max(QUESTION_CHARS, len(task["question"])):
+        raise Stop("invalid_question:too_long", details={"max_chars": QUESTION_CHARS, "chars": len(text)})
+    known = policy.known_names
+    check_links([text], "invalid_question", cited=[read_user_words(task)], policy=policy, known_names=known)
+    said = [*(turn["content"] for turn in task.get("history", ())), task["question"]]
+    missing = unsupported_of_answer(text, facts_in_texts(said), texts=said, derive=False)
+    numbers = [number for number in missing.numbers if " " in number or any(map(str.isdigit, number))]
+    if policy.check_numbers and numbers:
+        raise Stop("invalid_question:unsupported_number", unsupported=numbers)
+    if policy.check_names:
+        names = {*missing.severities, *missing.incident_ids, *missing.regions}
+        names.update(map(shown_name, find_unsupported_names(text, cited=said, beside=known)))
+        if names:
+            raise Stop("invalid_question:unsupported_name", unsupported=sorted(names))

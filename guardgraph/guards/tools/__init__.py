@@ -1,0 +1,38 @@
+"""The tool agent's guards: calls that were proposed, their licence, what tools brought, and the answer."""
+
+from __future__ import annotations
+
+from guardgraph.guards.tools.actions import cut_step, parse_call, parse_step, parse_task_history
+from guardgraph.guards.tools.answer import (
+    check_answer_facts,
+    check_answer_names,
+    is_declining,
+    parse_answer,
+    settle_answer_links,
+    show_results,
+)
+from guardgraph.guards.tools.licence import (
+    check_approval,
+    check_licence,
+    complete_call,
+    list_shown_tools,
+    offer_delegation,
+)
+
+__all__ = [
+    "check_answer_facts",
+    "check_answer_names",
+    "check_approval",
+    "check_licence",
+    "complete_call",
+    "cut_step",
+    "is_declining",
+    "list_shown_tools",
+    "offer_delegation",
+    "parse_answer",
+    "parse_call",
+    "parse_step",
+    "parse_task_history",
+    "settle_answer_links",
+    "show_results",
+]

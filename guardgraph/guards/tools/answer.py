@@ -1,0 +1,194 @@
+"""Whether an answer rests on what was given and found, and what a model is shown of what was found."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, partial
+
+from guardgraph.guards.facts import DEFAULT_REGIONS, Facts, facts_in_json, facts_in_texts, unsupported_of_answer
+from guardgraph.guards.links import check_links, may_have_links
+from guardgraph.guards.links.finding import find_links
+from guardgraph.guards.links.spelling import list_readings
+from guardgraph.guards.names import find_unsupported_names
+from guardgraph.guards.stop import Stop, shown_name
+from guardgraph.guards.tools.support import list_leaves, list_sources, read_result
+from guardgraph.guards.word_lists import load_word_lists
+from guardgraph.languages.sentences import split_sentences
+from guardgraph.plain.json import JsonObject, JsonValue
+from guardgraph.state.tools import Given, MadeCall, ToolPolicy
+
+_LINK = re.compile(
+    r"!?\[([^\[\]]*)\]\((<[^<>]*>|[^()\s]*+)[^()]*+\)|<([a-z][a-z0-9+.-]*:[^<>\s]*|[^<>\s@]+@[^<>\s]+)>", re.I
+)
+"""Links as Markdown has them: with a label, or between angle brackets."""
+
+
+def show_results(made: Iterable[MadeCall], policy: ToolPolicy, max_chars: int) -> list[JsonObject]:
+    """Return calls that were made with what they brought, as a model is shown them.
+
+    Args:
+        made: the calls.
+        policy: the run's; its rules say which fields are trusted.
+        max_chars: how long one result may be as JSON text; what is longer is shown as the beginning of its text.
+    """
+    shown = []
+    for call in made:
+        entry: JsonObject = {"id": call["id"], "tool": call["tool"], "args": call["args"]}
+        entry["trusted_fields"] = list(policy.rule_of(call["tool"]).trusted)
+        value = call["value"]
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        if len(text) > max_chars:
+            entry |= {"result": text[:max_chars], "left_out_chars": len(text) - max_chars}
+        else:
+            entry["result"] = value
+        shown.append(entry)
+    return shown
+
+
+def parse_answer(answer: str, *, max_chars: int) -> str:
+    """Return an answer, stripped.
+
+    Raises:
+        Stop: ``invalid_answer:empty|too_long``.
+    """
+    if not answer.strip():
+        raise Stop("invalid_answer:empty")
+    if len(answer.strip()) > max_chars:
+        raise Stop("invalid_answer:too_long", details={"chars": len(answer.strip()), "max_answer_chars": max_chars})
+    return answer.strip()
+
+
+def is_declining(answer: str) -> bool:
+    """Say whether an answer says in its first sentence that the task is not done."""
+    return _compile_declining().search(next(iter(split_sentences(answer)), answer)) is not None
+
+
+@cache
+def _compile_declining() -> re.Pattern[str]:
+    words = [re.escape(word) for listed in load_word_lists("tools")["declining"].values() for word in listed]
+    return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
+
+
+def settle_answer_links(
+    answer: str, *, given: Given, made: Sequence[MadeCall], policy: ToolPolicy
+) -> tuple[str, list[str]]:
+    """Check the links of an answer, and take those out of use that only results have.
+
+    Args:
+        answer: its text.
+        given: what whoever runs the agent gave.
+        made: the calls that were made.
+        policy: the run's.
+
+    Returns:
+        The answer, and the links that stand in results alone. In the text these are spelled ``https[:]//host[.]com``.
+
+    Raises:
+        Stop: ``invalid_answer:active_markup``, ``invalid_answer:unsupported_link``.
+    """
+    if not may_have_links(answer):
+        return answer, []
+    trusted = [text for source in list_sources(given, made, policy) if isinstance(text := source.value, str)]
+    trusted += [turn["content"] for turn in given["history"]]
+    others = [*_list_result_texts(made)]
+    check = partial(check_links, family="invalid_answer", policy=policy, known_names=policy.known_names)
+    check([answer], cited=[*trusted, *others])
+    try:
+        check([answer], cited=trusted)
+    except Stop:
+        return _disarm_links(_LINK.sub(_spell_out_link, answer), partial(check, cited=trusted))
+    return answer, []
+
+
+def _spell_out_link(match: re.Match[str]) -> str:
+    label, target, bare = match.groups()
+    return bare if bare else f"{label} ({(target or '').strip('<>')})"
+
+
+def _disarm_links(answer: str, check: Callable[[list[str]], None]) -> tuple[str, list[str]]:
+    """Spell links so that nobody can follow them, unless what was given has them.
+
+    Raises:
+        Stop: ``invalid_answer:unsupported_link`` where a link is left that cannot be found in the text.
+    """
+    untrusted = []
+    rest = answer
+    for link in dict.fromkeys(link for reading in list_readings(answer) for link in find_links(reading)):
+        try:
+            check([link.shown])
+        except Stop:
+            untrusted.append(link.shown)
+    for shown in sorted(untrusted, key=len, reverse=True):
+        rest = rest.replace(shown, " ")
+        answer = answer.replace(shown, disarm_link(shown))
+    check([rest])
+    return answer, untrusted
+
+
+def disarm_link(shown: str) -> str:
+    """Return a URL, host or mail address spelled so that no program makes a link of it."""
+    return shown.replace("://", "[:]//").replace(".", "[.]").replace("@", "[@]")
+
+
+def check_answer_facts(
+    answer: str, *, given: Given, made: Sequence[MadeCall], regions: Sequence[str] = (), derive: bool = True
+) -> None:
+    """Check that the answer's facts are in the task, the history, or in what was called and found.
+
+    Args:
+        answer: its text.
+        given: what whoever runs the agent gave.
+        made: the calls that were made.
+        regions: region names to watch for beside the built-in ones.
+        derive: whether what follows from the numbers may be said.
+
+    Raises:
+        Stop: ``invalid_answer:unsupported_number`` with the sorted `unsupported` facts.
+    """
+    known = (*DEFAULT_REGIONS, *regions)
+    texts = [given["task"], *(turn["content"] for turn in given["history"])]
+    licence = facts_in_texts(texts, regions=known)
+    for call in made:
+        for value in (call["args"], read_result(call["value"])):
+            licence |= _read_value_facts(value, known)
+    found = [*texts, *_list_result_texts(made)]
+    if missing := unsupported_of_answer(
+        answer, licence, texts=found, documents=len(made), derive=derive, regions=known
+    ):
+        raise Stop("invalid_answer:unsupported_number", unsupported=missing.all())
+
+
+def _read_value_facts(value: JsonValue, regions: tuple[str, ...]) -> Facts:
+    return facts_in_texts([value], regions=regions) if isinstance(value, str) else facts_in_json(value, regions=regions)
+
+
+def check_answer_names(answer: str, *, given: Given, made: Sequence[MadeCall], known_names: Sequence[str] = ()) -> None:
+    """Check that the answer's names are in the task, the history, or in what was called and found.
+
+    Args:
+        answer: its text.
+        given: what whoever runs the agent gave.
+        made: the calls that were made.
+        known_names: names that any answer may say.
+
+    Raises:
+        Stop: ``invalid_answer:unsupported_name`` with the sorted `unsupported` names.
+    """
+    cited = ["\n".join(_list_result_texts([call])) for call in made]
+    beside = [given["task"], *(turn["content"] for turn in given["history"]), *known_names]
+    tools = [call["tool"] for call in made]
+    if missing := find_unsupported_names(answer, cited=cited or beside, beside=[*beside, *tools], read=cited):
+        raise Stop("invalid_answer:unsupported_name", unsupported=list(map(shown_name, missing)))
+
+
+def _list_result_texts(made: Iterable[MadeCall]) -> Iterator[str]:
+    """Yield the texts of what was called and found, each number with its key."""
+    for call in made:
+        for value in (call["args"], read_result(call["value"])):
+            for leaf in list_leaves(value):
+                if isinstance(leaf.value, str):
+                    yield f"{leaf.keys[-1]}: {leaf.value}" if leaf.keys else leaf.value
+                elif leaf.value is not None:
+                    yield " ".join((*leaf.keys, str(leaf.value)))

@@ -1,0 +1,371 @@
+"""The licence of a call: what must hold before a tool is called, judged where a call is proposed and where it is made.
+
+The order is that of the reasons: the lists, the tool itself, its arguments, how often, and then support, where it is
+needed. All of it follows from plain values: what was given, which calls were made and what they brought.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from guardgraph.guards.links.finding import find_links
+from guardgraph.guards.stop import Stop, shown_name
+from guardgraph.guards.tools.support import (
+    Support,
+    has_seen_others,
+    is_content,
+    is_deciding_argument,
+    is_number,
+    list_leaves,
+    list_own_keys,
+    list_property_names,
+    write_leaf,
+)
+from guardgraph.plain.hashing import canonical_json, digest
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
+from guardgraph.plain.urls import normalise_host, parse_url_target
+from guardgraph.state.review import hash_licence
+from guardgraph.state.tools import (
+    DECIDING,
+    ArgumentRule,
+    DelegationOffer,
+    Given,
+    Licence,
+    MadeCall,
+    ToolBudget,
+    ToolCall,
+    ToolCard,
+    ToolPolicy,
+    ToolRule,
+    UnsupportedValue,
+    hash_tool,
+    is_under_folder,
+)
+
+_DEFAULT_PORTS: Final = {"http:": "80", "https:": "443"}
+_WEB_URL: Final = re.compile(r"https?://([^/?#@%]+)(?:[/?#].*)?", re.IGNORECASE)
+"""A URL of which all readers say the same host: no user, no escapes in the host, and two slashes before it."""
+_HOST_AND_PORT: Final = re.compile(r"(.+):(\d{1,5})")
+
+
+def check_licence(
+    call: ToolCall,
+    *,
+    cards: Mapping[str, ToolCard],
+    policy: ToolPolicy,
+    budget: ToolBudget,
+    given: Given,
+    made: Sequence[MadeCall],
+) -> Licence:
+    """Judge a call, with the arguments that it would be made with.
+
+    Args:
+        call: the tool's name and its arguments, forced ones included (`complete_call`).
+        cards: what is known of each tool that there is.
+        policy: the lists and rules that hold now.
+        budget: how many calls a run may make.
+        given: what whoever runs the agent gave.
+        made: the calls that were made in this run, in order, with what they brought. Calls of one step that are judged
+            before any of them is made count those before them.
+
+    Returns:
+        The licence; where it `needs_approval`, `check_approval` says whether it holds.
+
+    Raises:
+        Stop: in this order ``tool_not_allowed_policy:<tool>``, ``tool_denied:<tool>``,
+            ``tool_denied_execution:<tool>``, ``tool_changed:<tool>``, ``argument_denied:<tool>.<argument>``,
+            ``loop_detected:<tool>``, ``max_calls:<tool>``, ``max_tool_calls``, and where nobody may be asked
+            ``unsupported_argument:<tool>.<argument>``.
+    """
+    tool, args, rule = call["tool"], call["args"], policy.rule_of(call["tool"])
+    check_tool_lists(tool, cards=cards, policy=policy)
+    check_tool_pin(cards[tool], rule)
+    check_argument_rules(tool, args, rule, schema=cards[tool]["schema"])
+    check_call_counts(call, made=made, policy=policy, budget=budget)
+    supported, missing = dict[str, str](), list[UnsupportedValue]()
+    if rule.acts and has_seen_others(given, made, policy):
+        support = Support(given, made, policy, tool)
+        supported, missing = support.judge_arguments(args, rule, cards[tool]["schema"])
+    if missing and rule.asks == "never":
+        argument = shown_name(missing[0]["argument"])
+        raise Stop(f"unsupported_argument:{shown_name(tool)}.{argument}", unsupported=missing)
+    return Licence(
+        tool=tool,
+        args=args,
+        effect=rule.effect,
+        hash=hash_licence(tool, args),
+        supported_by=supported,
+        unsupported=tuple(missing),
+        needs_approval=bool(missing) or rule.asks == "always",
+    )
+
+
+def check_approval(licence: Licence, approvals: Collection[str]) -> None:
+    """Check that a call has the approval that it needs.
+
+    Args:
+        licence: of `check_licence`.
+        approvals: licence hashes that a person approved in this run and that no call has used.
+
+    Raises:
+        Stop: ``not_approved:<tool>``.
+    """
+    if licence.needs_approval and licence.hash not in approvals:
+        raise Stop(f"not_approved:{shown_name(licence.tool)}", details={"licence": licence.hash})
+
+
+def offer_delegation(
+    licences: Sequence[Licence],
+    *,
+    cards: Mapping[str, ToolCard],
+    policy: ToolPolicy,
+    given: Given,
+    made: Sequence[MadeCall],
+) -> DelegationOffer | None:
+    """Return what a person may let one document license, so that one question is enough for several calls of a step.
+
+    A document is the result of a call that reads and whose own arguments the user gave: so the task names it. A call
+    counts if it would be supported were the document part of the task, and if a person is asked for no other reason.
+
+    Args:
+        licences: of the calls that are left of a step, in order; the first is the one that a person is asked about.
+        cards: what is known of each tool.
+        policy: the rules that hold now.
+        given: what whoever runs the agent gave.
+        made: the calls that were made, with what they brought.
+
+    Returns:
+        The offer for the document that licenses most of the calls, None where none licenses the first and another.
+    """
+    waiting = [each for each in licences if each.unsupported and policy.rule_of(each.tool).asks == "unsupported"]
+    if len(waiting) < 2 or waiting[0] is not licences[0]:
+        return None
+    best: DelegationOffer | None = None
+    for document in made:
+        if not _is_named_document(document, cards=cards, policy=policy, given=given):
+            continue
+        licensed = [
+            each
+            for each in waiting
+            if not Support(given, made, policy, each.tool, document)
+            .judge_arguments(each.args, policy.rule_of(each.tool), cards[each.tool]["schema"])
+            .missing
+        ]
+        is_more = len(licensed) > (1 if best is None else len(best["calls"]))
+        if is_more and licensed[0] is licences[0]:
+            best = _describe_offer(document, licensed)
+    return best
+
+
+def _is_named_document(call: MadeCall, *, cards: Mapping[str, ToolCard], policy: ToolPolicy, given: Given) -> bool:
+    """Say whether a call read what the user named: its arguments stand in the task, or in a turn of theirs."""
+    if call["effect"] != "read":
+        return False
+    rule, schema = policy.rule_of(call["tool"]), cards[call["tool"]]["schema"]
+    supported, missing = Support(given, [], policy).judge_arguments(call["args"], rule, schema)
+    return not missing and not {"task", "history"}.isdisjoint(supported.values())
+
+
+def _describe_offer(document: MadeCall, licensed: Sequence[Licence]) -> DelegationOffer:
+    values = [missing["value"] for licence in licensed for missing in licence.unsupported]
+    return DelegationOffer(
+        document=digest(document["value"]),
+        tools=[*dict.fromkeys(licence.tool for licence in licensed)],
+        values=[*{canonical_json(value): value for value in values}.values()],
+        brought_by=document["id"],
+        calls=[ToolCall(tool=licence.tool, args=licence.args) for licence in licensed],
+    )
+
+
+def complete_call(tool: str, args: JsonObject, rule: ToolRule) -> ToolCall:
+    """Return a call with the arguments that the tool's rule forces."""
+    return ToolCall(tool=tool, args={**args, **rule.forced})
+
+
+def check_tool_lists(tool: str, *, cards: Mapping[str, ToolCard], policy: ToolPolicy) -> None:
+    """Hold a tool against the lists.
+
+    Raises:
+        Stop: ``tool_not_allowed_policy:<tool>``, ``tool_denied:<tool>``, ``tool_denied_execution:<tool>``.
+    """
+    named = shown_name(tool)
+    if tool not in policy.tools_policy or tool not in cards:
+        raise Stop(f"tool_not_allowed_policy:{named}")
+    if tool in policy.denied_tools or policy.rule_of(tool).asks == "refuse":
+        raise Stop(f"tool_denied:{named}")
+    if tool not in policy.tools_execution:
+        raise Stop(f"tool_denied_execution:{named}")
+
+
+def check_tool_pin(card: ToolCard, rule: ToolRule) -> None:
+    """Check that a tool is the one that its rule pins.
+
+    Raises:
+        Stop: ``tool_changed:<tool>``.
+    """
+    if rule.pin is not None and rule.pin != (now := hash_tool(card)):
+        raise Stop(f"tool_changed:{shown_name(card['name'])}", details={"pin": rule.pin, "is": now})
+
+
+def list_shown_tools(cards: Mapping[str, ToolCard], policy: ToolPolicy) -> list[ToolCard]:
+    """Return the tools that a model is shown: those that it may ask for, but for those that are not as they are pinned.
+
+    A description that changed after somebody read it never reaches a model.
+    """
+    listed = (cards[name] for name in policy.tools_policy if name in cards)
+    return [card for card in listed if policy.rule_of(card["name"]).pin in (None, hash_tool(card))]
+
+
+def check_argument_rules(tool: str, args: JsonObject, rule: ToolRule, *, schema: JsonObject) -> None:
+    """Hold arguments against the rule of their tool.
+
+    A key that the schema does not name is written by the model, as a value is: it keeps `allowed`, `hosts` and `under`
+    too, and an empty list or object keeps none of them.
+
+    Raises:
+        Stop: ``argument_denied:<tool>.<argument>`` with `details` ``{rule, allowed, given}``.
+    """
+    for name, value in rule.forced.items():
+        if name not in args or args[name] != value:
+            raise _deny_argument(tool, name, "forced", value, args.get(name))
+    named = list_property_names(schema)
+    for name, limits in rule.arguments.items():
+        if name not in args:
+            continue
+        keys = (leaf.value for leaf in list_own_keys(args[name], name, named))
+        of_places = limits.model_copy(update={"min": None, "max": None, "max_chars": None})
+        judged = [(leaf.value, limits) for leaf in list_leaves(args[name])]
+        judged += [(item, of_places) for item in (*keys, *_list_empty_values(args[name]))]
+        for value, kept in judged:
+            if (broken := find_broken_rule(value, kept)) is not None:
+                raise _deny_argument(tool, name, broken, getattr(limits, broken), value)
+
+
+def _list_empty_values(value: JsonValue) -> Iterator[JsonValue]:
+    rest = [value]
+    while rest:
+        item = rest.pop()
+        if isinstance(item, dict | list):
+            rest += item.values() if isinstance(item, dict) else item
+            if not item:
+                yield item
+
+
+def _deny_argument(tool: str, name: str, rule: str, allowed: JsonValue, given: JsonValue) -> Stop:
+    details = {"rule": rule, "allowed": excerpt_value(allowed), "given": excerpt_value(given)}
+    return Stop(f"argument_denied:{shown_name(tool)}.{shown_name(name)}", details=details)
+
+
+def find_broken_rule(value: JsonValue, limits: ArgumentRule) -> str | None:
+    """Return the name of the limit that a value does not keep, None where it keeps all."""
+    if limits.allowed is not None and write_leaf(value) not in limits.allowed:
+        return "allowed"
+    if limits.hosts is not None and not _has_listed_host(value, limits.hosts):
+        return "hosts"
+    if limits.under is not None and not _lies_under(value, limits.under):
+        return "under"
+    if (limits.min is not None or limits.max is not None) and not is_number(value):
+        return "max" if limits.min is None else "min"
+    if limits.min is not None and value < limits.min:
+        return "min"
+    if limits.max is not None and value > limits.max:
+        return "max"
+    if limits.max_chars is not None and len(write_leaf(value)) > limits.max_chars:
+        return "max_chars"
+    return None
+
+
+def _has_listed_host(value: JsonValue, hosts: Iterable[str]) -> bool:
+    """Say whether a web URL, a mail address or a host has one of these hosts, and names no other.
+
+    A tool reads a URL with a parser of its own, so only one that all parsers read the same has a host.
+    """
+    if not isinstance(value, str) or value != value.strip():
+        return False
+    listed = set(map(_read_listed_host, hosts)) - {None}
+    if (target := parse_url_target(value)) is not None:
+        has_odd_signs = "\\" in value or not value.isprintable() or any(map(str.isspace, value))
+        if has_odd_signs or (written := _WEB_URL.fullmatch(value)) is None:
+            return False
+        port = target.port or _DEFAULT_PORTS[target.protocol]
+        is_default = port == _DEFAULT_PORTS[target.protocol]
+        said = _HOST_AND_PORT.fullmatch(written[1])
+        is_host = normalise_host(said[1] if said else written[1].removesuffix(":")) == target.host
+        return is_host and ((target.host, port) in listed or (is_default and (target.host, "") in listed))
+    if (normalise_host(value), "") in listed:
+        return True
+    links = find_links(value)
+    return len(links) == 1 and links[0].shown == value and links[0].kind == "mail" and (links[0].host, "") in listed
+
+
+def _read_listed_host(name: str) -> tuple[str, str] | None:
+    """Return a host of a list and its port, which is empty where it names none."""
+    named = _HOST_AND_PORT.fullmatch(name.strip())
+    if (host := normalise_host(name)) is not None:
+        return host, ""
+    host = normalise_host(named[1]) if named else None
+    return (host, str(int(named[2]))) if named and host is not None else None
+
+
+def _lies_under(value: JsonValue, folders: Iterable[str]) -> bool:
+    if not isinstance(value, str) or "\\" in value or "\0" in value or ".." in value.split("/"):
+        return False
+    path = posixpath.normpath(value)
+    return any(is_under_folder(path, posixpath.normpath(folder)) for folder in folders)
+
+
+def check_call_counts(call: ToolCall, *, made: Sequence[MadeCall], policy: ToolPolicy, budget: ToolBudget) -> None:
+    """Check how often a call, its tool and any tool was called.
+
+    Calls that read are the same where all of their arguments are; calls that write where those are that decide and the
+    content is, however they are spelled: another note makes no other payment, another body makes another mail.
+
+    Raises:
+        Stop: ``loop_detected:<tool>``, ``max_calls:<tool>``, ``max_tool_calls``.
+    """
+    tool, rule = call["tool"], policy.rule_of(call["tool"])
+    others = [each for each in _list_counted_calls(made, rule) if each["tool"] == tool]
+    if rule.effect == "write":
+        deciding = _list_deciding_values(call["args"], rule)
+        same = sum(_list_deciding_values(each["args"], rule) == deciding for each in others)
+        most = budget.max_same_call
+    else:
+        licence = hash_licence(tool, call["args"])
+        same = sum(hash_licence(tool, each["args"]) == licence for each in others)
+        most = budget.max_same_read
+    if same >= most:
+        raise Stop(f"loop_detected:{shown_name(tool)}", details={"args": excerpt_value(call["args"]), "calls": same})
+    if rule.max_calls is not None and sum(each["tool"] == tool for each in made) >= rule.max_calls:
+        raise Stop(f"max_calls:{shown_name(tool)}", details={"max_calls": rule.max_calls})
+    if len(made) >= budget.max_tool_calls:
+        raise Stop("max_tool_calls", details={"max_tool_calls": budget.max_tool_calls})
+
+
+def _list_counted_calls(made: Sequence[MadeCall], rule: ToolRule) -> Sequence[MadeCall]:
+    """Return the calls that count: of a tool that reads, those after the last one that wrote."""
+    writes = [number for number, each in enumerate(made, 1) if each["effect"] == "write"]
+    return made[writes[-1] :] if writes and rule.effect == "read" else made
+
+
+def _list_deciding_values(args: JsonObject, rule: ToolRule) -> set[tuple[str, str]]:
+    """Return the values of a call that tell it from others, in one spelling; null and an empty text say nothing."""
+    counted = rule if rule.authority else rule.model_copy(update={"authority": (DECIDING,)})
+    leaves = (
+        leaf
+        for name, value in args.items()
+        if is_deciding_argument(name, counted) or is_content(name)
+        for leaf in list_leaves(value, name)
+        if leaf.value is not None
+    )
+    folded = ((leaf.path, _fold_spelling(write_leaf(leaf.value))) for leaf in leaves)
+    return {(_fold_spelling(path), value) for path, value in folded if value}
+
+
+def _fold_spelling(text: str) -> str:
+    """Return a text without what makes another spelling of it: compatible letters, case, blanks, unseen signs."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return "".join(sign for sign in folded if sign.isprintable() and not sign.isspace())

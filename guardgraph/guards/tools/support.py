@@ -1,0 +1,748 @@
+"""What supports a value of a call: where it stands in what was given, in a trusted field, or in the tool's own rule.
+
+A value that decides what a call does has to come from somebody who may decide: from whoever gave the task, from the
+deployment, or from a field that the tool's owner sets. Texts of others, such as a page or a letter, license nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import cached_property
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from guardgraph.guards.facts import Facts, facts_in_text, unsupported
+from guardgraph.guards.facts.keys import Meaning, read_json_number, read_number_meaning
+from guardgraph.guards.facts.values import BARE, RATIO, Amount, Label, Named, Number, Quantity
+from guardgraph.guards.links import LinkSupport, read_known_links, read_link_support
+from guardgraph.guards.links.finding import Link, find_links, list_licensed_links, trim_url
+from guardgraph.guards.links.spelling import list_readings
+from guardgraph.guards.word_lists import load_word_lists
+from guardgraph.plain.hashing import digest
+from guardgraph.plain.json import JsonObject, JsonValue, NotJson, parse_json
+from guardgraph.plain.letters import is_unspaced_letter, normalise_to_nfc
+from guardgraph.plain.urls import parse_url
+from guardgraph.state.tools import DECIDING, Given, MadeCall, Sighting, ToolPolicy, ToolRule, UnsupportedValue
+
+_WORDS: Final[dict[str, Any]] = load_word_lists("tools")
+_TEXTS: Final = frozenset(_WORDS["texts"].split())
+"""Names of arguments that are free texts."""
+_CONTENTS: Final = frozenset(_WORDS["contents"].split())
+"""Names of those that are what is written or sent."""
+
+_IDS: Final = frozenset({"id", "number", "no", "code", "ref", "ticket"})
+"""Last words of the names of arguments whose numbers count nothing."""
+
+_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+_ISO_MOMENT = re.compile(
+    r"(?:\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:\d{2})?)?|\d{2}:\d{2}(?::\d{2})?)"
+)
+"""A date, a time of day, or both, as arguments have them (ISO 8601)."""
+_DATE = re.compile(
+    r"(?<!\w)(?<!\d[-./ ])(?:(?P<year>\d{4})[-./](?P<two>\d{1,2})[-./](?P<three>\d{1,2})"
+    r"|(?P<one>\d{1,2})[-./](?P<middle>\d{1,2})[-./](?P<last>\d{4}))(?![-./]\d)(?!\w)"
+)
+_YEARS: Final = range(1900, 2101)
+"""Years that dates of tasks and letters have."""
+_ACCOUNTS = re.compile(
+    r"(?<!\w)(?:[A-Z]{2}\d{2}(?:[\W_]{0,3}[A-Z0-9]{4}){2,7}(?:[\W_]{0,3}[A-Z0-9]{1,3})?"
+    r"|\+?\(?\d(?:[ \-./()]{0,2}\d){7,}|\d{4,}(?:[\W_]{1,4}\d{4,}){2,}(?:[\W_]{1,4}\d{1,3})?"
+    r"|(?=\w*\d)(?=\w*[A-Za-z])\w{16,})(?!\w)"
+)
+"""An IBAN, a number of eight digits or more such as a telephone's or a card's, a long key of letters and digits."""
+_DASHES = re.compile("[\u2010-\u2015\u2043\u2212]")
+_IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{8,31}")
+_NUMBERED_LINK = re.compile(
+    r"(?<![\w.])(?:(?:https?|wss?|ftp):[/\\]*[\d\[][^\s<>\"'`]*|\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?[/?#][^\s<>\"'`]*)",
+    re.IGNORECASE,
+)
+"""A link to a host that is a number, with or without slashes, as browsers open it too."""
+_SIGNS = re.compile(r"[\W_]+")
+_QUOTED = re.compile(
+    r"\"([^\"\n]{1,300})\"|(?<!\w)'([^'\n]{1,300})'(?!\w)|`([^`\n]{1,300})`"
+    r"|“([^“”\n]{1,300})”|„([^„“\n]{1,300})“|«([^«»\n]{1,300})»"
+)
+_AMOUNTS: Final = (Quantity, Label, Named)
+_HEX = re.compile(r"[0-9a-fA-F]+")
+_MOST_UNSPACED: Final = 12
+"""Letters that one value may have in a script without blanks."""
+_MOST_JOINED: Final = 3
+"""Parts that one value may have that signs join, where two of them are words."""
+_BLANKS = re.compile(r"\s+")
+_JOINING: Final = "-./@:_+\\'’"
+"""Signs that make one word of what stands on both sides."""
+_FEWEST_DIGITS: Final = 7
+"""Digits from which on a text of digits alone is no count, day or year."""
+MOST_SHOWN: Final = 5
+"""Sightings and other candidates that an unsupported value shows."""
+MOST_LOOKED_FOR: Final = 100
+"""Unsupported values of a call that are looked for in results; a person reads no more."""
+
+
+class Leaf(NamedTuple):
+    """A value that holds no other, and where it stands."""
+
+    path: str
+    keys: tuple[str, ...]
+    """The keys on the way; items of lists have none."""
+    value: JsonValue
+
+
+def list_leaves(value: JsonValue, path: str = "") -> Iterator[Leaf]:
+    """Yield the leaves of a JSON value in order, without recursion, since it may be nested deeper than the stack."""
+    rest: list[Leaf] = [Leaf(path, (path,) if path else (), value)]
+    while rest:
+        at, keys, item = rest.pop()
+        if isinstance(item, dict):
+            inner = [Leaf(f"{at}.{key}" if at else key, (*keys, key), child) for key, child in item.items()]
+            rest += reversed(inner)
+        elif isinstance(item, list):
+            rest += reversed([Leaf(f"{at}[{number}]", keys, child) for number, child in enumerate(item)])
+        else:
+            yield Leaf(at, keys, item)
+
+
+def is_trusted_leaf(leaf: Leaf, trusted: Iterable[str]) -> bool:
+    """Say whether a leaf of a result stands in a field that may license arguments."""
+    return any(_matches_path(leaf.keys, tuple(path.split("."))) for path in trusted)
+
+
+def _matches_path(keys: tuple[str, ...], path: tuple[str, ...]) -> bool:
+    if path[-1] == DECIDING and all(name in (DECIDING, key) for name, key in zip(path[:-1], keys, strict=False)):
+        return len(keys) >= len(path) - 1
+    return len(keys) == len(path) and all(name in (DECIDING, key) for name, key in zip(path, keys, strict=True))
+
+
+def _is_trusted_key(keys: tuple[str, ...], trusted: Iterable[str]) -> bool:
+    """Say whether a path of trusted fields names the last of some keys, or leaves it open and it is one value."""
+    return any(_names_key(keys, tuple(path.split("."))) for path in trusted)
+
+
+def _names_key(keys: tuple[str, ...], path: tuple[str, ...]) -> bool:
+    if path[-1] == DECIDING:
+        path += (DECIDING,) * (len(keys) - len(path))
+    names = path[: len(keys)]
+    is_on_path = len(names) == len(keys) and all(name in (DECIDING, key) for name, key in zip(names, keys, strict=True))
+    return is_on_path and (names[-1] != DECIDING or is_single_value(keys[-1]))
+
+
+def read_result(value: JsonValue) -> JsonValue:
+    """Return what a tool brought as its fields: a text that is a JSON object or list counts as that.
+
+    One in which a key stands twice is a text: the model reads both values, and its fields would have one.
+    """
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            parse_json(value, keys_once=True)
+            return parse_json(value, exact_numbers=True)
+        except NotJson:
+            return value
+    return value
+
+
+def has_seen_others(given: Given, made: Iterable[MadeCall], policy: ToolPolicy) -> bool:
+    """Say whether the model was shown anything that others wrote: from then on its calls need support.
+
+    Keys of results count as values do: the model reads them too, and who fills a field may have chosen them.
+    A trusted field that holds several words counts too. Nobody knows who chose them: on a server where everybody may
+    name a channel, its name can be a message.
+    """
+    if any(turn["role"] != "user" for turn in given["history"]):
+        return True
+    for call in made:
+        trusted, result = policy.rule_of(call["tool"]).trusted, read_result(call["value"])
+        if any(key.value and not _is_trusted_key(key.keys, trusted) for key in _list_keys(result)):
+            return True
+        if any(
+            _says_something(leaf.value) and not (is_trusted_leaf(leaf, trusted) and is_single_value(leaf.value))
+            for leaf in list_leaves(result)
+        ):
+            return True
+    return False
+
+
+def is_single_value(value: JsonValue) -> bool:
+    """Say whether a leaf is one value, such as an id, a moment, a link or an account, and no text of several words.
+
+    Words that signs, small letters after capitals or letters nobody sees join are words, and a script without blanks
+    says a sentence in a few letters.
+    """
+    if not isinstance(value, str):
+        return True
+    text = value.strip()
+    if is_moment(text) or ((link := read_whole_link(text)) is not None and link.kind in ("url", "mail")):
+        return True
+    if _IBAN.fullmatch(squeezed := _SIGNS.sub("", text)):
+        return has_check_digits(squeezed)
+    if len(text.split()) > 1:
+        return find_accounts(text) == [text] and not any(map(str.isalpha, text))
+    if len(text) > _MOST_UNSPACED and any(map(is_unspaced_letter, text)):
+        return False
+    parts = _SIGNS.split(text) if _SIGNS.search(text) else _PART.findall(text)
+    words = [part for part in parts if len(part) > 1 and part.isalpha() and not _HEX.fullmatch(part)]
+    return len(parts) <= _MOST_JOINED or len(words) < 2
+
+
+def has_check_digits(iban: str) -> bool:
+    """Say whether the check digits of an IBAN fit it (ISO 13616)."""
+    return int("".join(str(int(sign, 36)) for sign in iban[4:] + iban[:4])) % 97 == 1
+
+
+def _says_something(value: JsonValue) -> bool:
+    return not (value is None or isinstance(value, bool)) and value != ""
+
+
+def _list_result_leaves(call: MadeCall) -> Iterator[Leaf]:
+    return list_leaves(read_result(call["value"]))
+
+
+class Source(NamedTuple):
+    """Something that may license values."""
+
+    name: str
+    """As a licence names it."""
+    value: JsonValue
+    is_text: bool
+    """Whether its words license, and not only itself as a whole."""
+    keys: tuple[str, ...] = ()
+
+
+def list_sources(given: Given, made: Iterable[MadeCall], policy: ToolPolicy) -> Iterator[Source]:
+    """Yield what may license values of any call: what was given, and the trusted fields of results."""
+    yield Source("task", given["task"], True)
+    yield from (Source("history", turn["content"], True) for turn in given["history"] if turn["role"] == "user")
+    yield from (Source("caller", leaf.value, False, leaf.keys) for leaf in list_leaves(given.get("caller")))
+    for call in made:
+        trusted = policy.rule_of(call["tool"]).trusted
+        for leaf in _list_result_leaves(call) if trusted else ():
+            if is_trusted_leaf(leaf, trusted):
+                yield Source(f"{call['id']} {leaf.path}".rstrip(), leaf.value, is_single_value(leaf.value), leaf.keys)
+
+
+class _Judged(NamedTuple):
+    """What became of the values of a call, by their places."""
+
+    supported: dict[str, str]
+    missing: list[UnsupportedValue]
+
+
+def list_delegated_sources(given: Given, made: Iterable[MadeCall], tool: str) -> Iterator[Source]:
+    """Yield what may license values of calls of one tool: what a person approved of documents that were seen.
+
+    A value counts as a whole; a document that no call of this run brought licenses nothing.
+    """
+    delegated = [item for item in given.get("delegated", ()) if tool in item["tools"]]
+    seen = {digest(call["value"]) for call in made} if delegated else set()
+    for item in delegated:
+        if item["document"] in seen:
+            yield from (Source(f"document {item['document'][:12]}", value, False) for value in item["values"])
+
+
+class Support:
+    """What licenses the values of the calls of one step.
+
+    Args:
+        given: what whoever runs the agent gave.
+        made: the calls that were made in this run.
+        policy: the run's.
+        tool: the tool that is called.
+        document: a call whose result counts like the task: what would be supported if it did?
+    """
+
+    def __init__(
+        self,
+        given: Given,
+        made: Sequence[MadeCall],
+        policy: ToolPolicy,
+        tool: str = "",
+        document: MadeCall | None = None,
+    ) -> None:
+        sources = [*list_sources(given, made, policy), *list_delegated_sources(given, made, tool)]
+        if document is not None:
+            found = _list_result_leaves(document)
+            sources += [Source(f"{document['id']} {leaf.path}".rstrip(), leaf.value, True, leaf.keys) for leaf in found]
+        self._sources = [source for source in sources if _says_something(source.value)]
+        self._made = made
+        self._known = read_known_links(policy.known_links)
+
+    def judge_arguments(self, args: JsonObject, rule: ToolRule, schema: JsonObject) -> _Judged:
+        """Return what supports each value of a call's arguments, by its place, and the values without support."""
+        judged = _Judged({}, [])
+        properties, named = schema.get("properties"), list_property_names(schema)
+        for name, value in args.items():
+            own = properties.get(name) if isinstance(properties, dict) else None
+            if name not in named and name not in rule.forced and name not in rule.arguments:
+                key = [Leaf(f"{name} (key)", (), name)]
+                if schema.get("patternProperties") or schema.get("additionalProperties"):
+                    self._judge_deciding(key, None, judged)
+                else:  # names of a schema that says nothing of them are the description's
+                    self._judge_text(key, judged)
+            if (
+                isinstance(own, dict)
+                and "default" in own
+                and _is_same_json(own["default"], value)
+                and (not is_deciding_argument(name, rule) or _is_plain_default(own, schema))
+            ):
+                judged.supported[name] = "default"
+            elif name in rule.forced:
+                judged.supported[name] = "rule"
+            elif is_deciding_argument(name, rule):
+                limits = rule.arguments.get(name)
+                listed = limits.allowed if limits is not None and limits.licenses else None
+                leaves = (*list_leaves(value, name), *_list_empty(value, name), *list_own_keys(value, name, named))
+                self._judge_deciding(leaves, listed, judged)
+            else:
+                self._judge_text((*list_leaves(value, name), *list_own_keys(value, name, frozenset())), judged)
+        return judged
+
+    def _judge_deciding(self, leaves: Iterable[Leaf], listed: Collection[str] | None, judged: _Judged) -> None:
+        for leaf in leaves:
+            if listed is not None and not _is_container(leaf.value) and write_leaf(leaf.value) in listed:
+                judged.supported[leaf.path] = "rule"
+            elif (source := self.find_source(leaf.value, leaf.keys)) is not None:
+                judged.supported[leaf.path] = source
+            else:
+                self._add_unsupported(leaf.path, leaf.value, leaf.keys, judged)
+
+    def _judge_text(self, leaves: Iterable[Leaf], judged: _Judged) -> None:
+        """Judge what leads somewhere in a free text: links, addresses, account numbers."""
+        for leaf in leaves:
+            text = write_leaf(leaf.value) if is_number(leaf.value) else leaf.value
+            for part in list_leading_parts(text) if isinstance(text, str) else ():
+                if (source := self._find_leading_part(part)) is None:
+                    self._add_unsupported(leaf.path, part, (), judged)
+                else:
+                    judged.supported[f"{leaf.path}: {part}"] = source
+
+    def find_source(self, value: JsonValue, keys: Sequence[str]) -> str | None:
+        """Return the name of what licenses a value, None where nothing does.
+
+        Args:
+            value: a leaf.
+            keys: the keys on the way to it, by which a number may have a unit.
+        """
+        if isinstance(value, str):
+            return self._find_text(value.strip())
+        return self._find_number(value, keys[-1] if keys else "") if is_number(value) else None
+
+    def _find_text(self, value: str) -> str | None:
+        if not value:
+            return None
+        if (name := self._whole_texts.get(normalise_to_nfc(value))) is not None:
+            return name
+        if (link := read_whole_link(value)) is not None:
+            return self._find_written_url(link) if link.kind == "url" else self._find_link(link)
+        if is_moment(value) and (claimed := facts_in_text(value)).numbers:
+            return self._find_facts(claimed, self._facts)
+        if not any(letter.isalpha() for letter in value) and sum(map(str.isdecimal, value)) < _FEWEST_DIGITS:
+            return None
+        wanted = fold_text(value)
+        return next((name for name, text in self._folded if text.has_words(wanted)), None)
+
+    def _find_leading_part(self, part: str) -> str | None:
+        """Return what licenses a part of a free text: there a link may be known, and counts by where it leads."""
+        link = read_whole_link(part)
+        if link is not None and self._known.names_link(link):
+            return "known_links"
+        in_text = None if link is None else self._find_link(link)
+        return in_text or self._find_text(part) or self._find_account(part)
+
+    def _find_written_url(self, link: Link) -> str | None:
+        """Return what has a URL as it is written: a parameter or a fragment more can carry something out."""
+        written = list_written_urls(link)
+        return next((name for name, urls in self._urls if not urls.isdisjoint(written)), None)
+
+    def _find_link(self, link: Link) -> str | None:
+        return next((name for name, support in self._links if support.names_link(link)), None)
+
+    def _find_number(self, value: JsonValue, key: str) -> str | None:
+        same = (each for each in self._sources if is_number(each.value) and each.value == value)
+        if (source := next(same, None)) is not None:
+            return source.name
+        if (parts := _list_name_parts(key))[-1:] and parts[-1] in _IDS:
+            return self._whole_texts.get(write_leaf(value)) or self._find_id(value, frozenset(parts) | _IDS)
+        meaning = read_number_meaning(key)
+        number = read_json_number(value, meaning)
+        if number is None:
+            return None
+        if any(isinstance(said, Label) for said in number.readings):
+            return self._find_facts(Facts(numbers=frozenset([number])), self._amounts)
+        has_unit = any(isinstance(said, Quantity) and said.unit != BARE for said in number.readings)
+        known = (
+            (
+                name,
+                replace(facts, numbers=frozenset(each for each in facts.numbers if _is_amount(each, value, meaning))),
+            )
+            for name, facts in (self._facts if has_unit else self._amounts)
+        )
+        return self._find_facts(Facts(numbers=frozenset([number])), known)
+
+    def _find_id(self, value: JsonValue, names: frozenset[str]) -> str | None:
+        """Return the text that has a number alone or behind a name of its kind: one of euros or of files is no id."""
+        for name, facts in self._amounts:
+            for said in (number.readings[0] for number in facts.numbers):
+                if isinstance(said, Quantity):
+                    is_bare = said.unit == BARE and said.per is None and not (said.counted or said.bound)
+                    is_id = is_bare and said.amount == value
+                elif isinstance(said, Label):
+                    is_id = said.amount == value and said.of in names
+                else:
+                    is_id = isinstance(said, Named) and said.number == value and said.name in names
+                if is_id:
+                    return name
+        return None
+
+    def _find_facts(self, claimed: Facts, known: Iterable[tuple[str, Facts]]) -> str | None:
+        return next((name for name, facts in known if not unsupported(claimed, facts)), None)
+
+    def _find_account(self, part: str) -> str | None:
+        return next((name for name, known in self._accounts if squeeze_account(part) in known), None)
+
+    @cached_property
+    def _texts(self) -> list[tuple[str, str]]:
+        """The texts whose words license."""
+        return [(each.name, each.value) for each in self._sources if each.is_text and isinstance(each.value, str)]
+
+    @cached_property
+    def _folded(self) -> list[tuple[str, FoldedText]]:
+        return [(name, fold_text(text)) for name, text in self._texts]
+
+    @cached_property
+    def _found(self) -> list[tuple[Sighting, JsonValue, frozenset[Amount]]]:
+        """What results have: where, the leaf, and the amounts that its text says."""
+        return [
+            (Sighting(call=call["id"], tool=call["tool"], path=leaf.path), leaf.value, read_amounts(leaf.value))
+            for call in self._made
+            for leaf in _list_result_leaves(call)
+        ]
+
+    @cached_property
+    def _given_amounts(self) -> list[str]:
+        """Numbers that license numbers, as they are written."""
+        numbers = (number for _, facts in self._amounts for number in facts.numbers)
+        return sorted({number.shown for number in numbers if isinstance(number.readings[0], Quantity)})
+
+    @cached_property
+    def _whole_texts(self) -> dict[str, str]:
+        """What stands in a source as a whole: itself, and what its writer put in quotation marks."""
+        found = dict[str, str]()
+        for source in self._sources:
+            if isinstance(source.value, str):
+                text = normalise_to_nfc(source.value).strip()
+                quoted = _QUOTED.finditer(text) if source.is_text else ()
+                for whole in (text, *(part.strip() for match in quoted for part in match.groups() if part)):
+                    found.setdefault(whole, source.name)
+        return found
+
+    @cached_property
+    def _facts(self) -> list[tuple[str, Facts]]:
+        return [(name, facts_in_text(text)) for name, text in self._texts]
+
+    @cached_property
+    def _amounts(self) -> list[tuple[str, Facts]]:
+        """The numbers that license numbers: a year of a date is none, and no hour."""
+        return [
+            (name, Facts(numbers=frozenset(each for each in facts.numbers if isinstance(each.readings[0], _AMOUNTS))))
+            for name, facts in self._facts
+        ]
+
+    @cached_property
+    def _links(self) -> list[tuple[str, LinkSupport]]:
+        return [(name, read_link_support(text)) for name, text in self._leading_texts]
+
+    @cached_property
+    def _urls(self) -> list[tuple[str, frozenset[str]]]:
+        return [
+            (
+                name,
+                frozenset(
+                    url
+                    for reading in list_readings(text)
+                    for link in list_licensed_links(reading)
+                    for url in list_written_urls(link)
+                ),
+            )
+            for name, text in self._leading_texts
+        ]
+
+    @cached_property
+    def _accounts(self) -> list[tuple[str, frozenset[str]]]:
+        return [(name, frozenset(map(squeeze_account, find_accounts(text)))) for name, text in self._leading_texts]
+
+    @cached_property
+    def _leading_texts(self) -> list[tuple[str, str]]:
+        """The texts whose links and accounts license: of what counts as a whole, what is one value."""
+        return [
+            (each.name, each.value)
+            for each in self._sources
+            if isinstance(each.value, str) and (each.is_text or is_single_value(each.value))
+        ]
+
+    def _add_unsupported(self, path: str, value: JsonValue, keys: Sequence[str], judged: _Judged) -> None:
+        if len(judged.missing) < MOST_LOOKED_FOR:
+            judged.missing.append(self._describe_unsupported(path, value, keys))
+        else:
+            judged.missing.append(UnsupportedValue(argument=path, value=value, seen=[], instead=[]))
+
+    def _describe_unsupported(self, path: str, value: JsonValue, keys: Sequence[str]) -> UnsupportedValue:
+        seen = (at for at, leaf, amounts in self._found if _has_value(leaf, amounts, value))
+        instead = dict.fromkeys(each for each in self._list_candidates(value, keys) if each != value)
+        return UnsupportedValue(
+            argument=path, value=value, seen=[*islice(seen, MOST_SHOWN)], instead=[*instead][:MOST_SHOWN]
+        )
+
+    def _list_candidates(self, value: JsonValue, keys: Sequence[str]) -> Iterator[JsonValue]:
+        """Yield licensed values of the kind of one that is not: what else may have been meant."""
+        texts = [text for _, text in self._texts]
+        if is_number(value):
+            yield from self._given_amounts
+            return
+        if not isinstance(value, str):
+            return
+        if (link := read_whole_link(value)) is not None:
+            yield from (each.shown for text in texts for each in find_links(text) if each.kind == link.kind)
+        elif find_accounts(value):
+            yield from (each for text in texts for each in find_accounts(text))
+        elif is_moment(value):
+            yield from (match[0] for text in texts for match in _ISO_MOMENT.finditer(text))
+        else:
+            wanted = _list_name_parts(keys[-1])[-1:] if keys else []
+            named = (source for source in self._sources if source.keys and isinstance(source.value, str))
+            yield from (source.value for source in named if _list_name_parts(source.keys[-1])[-1:] == wanted)
+
+
+def is_deciding_argument(name: str, rule: ToolRule) -> bool:
+    """Say whether an argument decides what a call does: the rule names it, or it is no free text by its name."""
+    if name in rule.authority:
+        return True
+    return DECIDING in rule.authority and not is_free_text(name)
+
+
+def is_content(name: str) -> bool:
+    """Say whether an argument is what is written or sent, by its name: ``body``, and no ``note`` beside it."""
+    return name.lower() in _CONTENTS or _list_name_parts(name)[-1:] == ["body"]
+
+
+def is_free_text(name: str) -> bool:
+    """Say whether an argument is a text for readers, by its name: ``body``, ``commit_message``."""
+    parts = _list_name_parts(name)
+    return bool(parts) and (parts[-1] in _TEXTS or name.lower() in _TEXTS)
+
+
+def _list_name_parts(name: str) -> list[str]:
+    return [part.lower() for part in _PART.findall(name)]
+
+
+def read_whole_link(value: str) -> Link | None:
+    """Return the URL, host or mail address that a text is as a whole, None where it is none."""
+    found = find_links(value)
+    return found[0] if len(found) == 1 and found[0].shown == value else None
+
+
+def list_written_urls(link: Link) -> list[str]:
+    """Return a URL as browsers write it, query and fragment included; without a scheme it may be either of the web."""
+    if link.kind != "url":
+        return []
+    shown = link.shown.removeprefix("//")
+    is_whole = "://" in shown and link.shown == shown
+    parsed = map(parse_url, [shown] if is_whole else [f"https://{shown}", f"http://{shown}"])
+    return [url.href for url in parsed if url is not None]
+
+
+def list_leading_parts(text: str) -> list[str]:
+    """Return what leads somewhere in a text: URLs, hosts, mail addresses, account and telephone numbers."""
+    readings = list_readings(text)
+    links = [link.shown for reading in readings for link in find_links(reading)]
+    numbered = [trim_url(match[0]) for reading in readings for match in _NUMBERED_LINK.finditer(reading)]
+    return [*dict.fromkeys((*links, *numbered, *find_accounts(text)))]
+
+
+def find_accounts(text: str) -> list[str]:
+    """Return what looks like an account in any reading of a text: an IBAN, a number of many digits, a long key.
+
+    Dates are none, and no lists of years.
+    """
+    plain = (_DASHES.sub("-", _DATE.sub(_read_date, reading)) for reading in list_readings(text))
+    found = (match[0] for reading in plain for match in _ACCOUNTS.finditer(reading))
+    return [*dict.fromkeys(account for account in found if not _are_years(account))]
+
+
+def _read_date(match: re.Match[str]) -> str:
+    """Return a word for a date that there is, and anything else as it stands."""
+    year = int(match["year"] or match["last"])
+    days = (match["two"], match["three"]) if match["year"] else (match["one"], match["middle"])
+    is_day = any(_is_day(year, int(month), int(day)) for month, day in (days, days[::-1]))
+    return " date " if year in _YEARS and is_day else match[0]
+
+
+def _is_day(year: int, month: int, day: int) -> bool:
+    return 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]
+
+
+def _are_years(account: str) -> bool:
+    groups = _SIGNS.split(account)
+    return len(groups) > 2 and all(len(group) == 4 and group.isdecimal() and int(group) in _YEARS for group in groups)
+
+
+def squeeze_account(part: str) -> str:
+    """Return an account number without what it is grouped by."""
+    return _SIGNS.sub("", part).casefold()
+
+
+def is_moment(value: str) -> bool:
+    """Say whether a text is a date, a time of day or both, and one that there is."""
+    if not _ISO_MOMENT.fullmatch(value):
+        return False
+    try:
+        datetime.fromisoformat(value if "-" in value[:5] else f"2000-01-01 {value}")
+    except ValueError:
+        return False
+    return True
+
+
+class FoldedText(NamedTuple):
+    """A text in which words are looked for."""
+
+    written: str
+    folded: str
+    """Without regard to case."""
+
+    def has_words(self, wanted: FoldedText) -> bool:
+        """Say whether a text has words one after another, whole; their case counts where one of them has a digit."""
+        is_exact = any(map(str.isdecimal, wanted.written))
+        text, words = (self.written, wanted.written) if is_exact else (self.folded, wanted.folded)
+        at = text.find(words)
+        while at >= 0:
+            if _is_word_edge(text, at - 1, -1) and _is_word_edge(text, at + len(words), 1):
+                return True
+            at = text.find(words, at + 1)
+        return False
+
+
+def fold_text(text: str) -> FoldedText:
+    """Return a text with its blanks and letters in one form."""
+    written = _BLANKS.sub(" ", normalise_to_nfc(text))
+    return FoldedText(written, written.casefold())
+
+
+def _is_word_edge(text: str, at: int, step: int) -> bool:
+    """Say whether a word may end before a character, seen from within the word."""
+    if not 0 <= at < len(text) or is_unspaced_letter(text[at]):
+        return True
+    beyond = at + step
+    joined = text[at] in _JOINING and 0 <= beyond < len(text) and text[beyond].isalnum()
+    return not (text[at].isalnum() or text[at] == "_" or joined)
+
+
+def _is_amount(number: Number, value: Any, meaning: Meaning) -> bool:
+    """Say whether a number of a text may be an amount: no label, of its sign, a share only where it is meant."""
+    said = number.readings[0]
+    if isinstance(said, Quantity):
+        return (said.amount < 0) == (value < 0) and (meaning.unit != BARE or said.unit.dimension != RATIO)
+    return not isinstance(said, Label)
+
+
+def is_number(value: JsonValue) -> bool:
+    """Say whether a JSON value is a number; true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_same_json(one: JsonValue, other: JsonValue) -> bool:
+    return type(one) is type(other) and bool(one == other)
+
+
+def write_leaf(value: JsonValue) -> str:
+    """Return a leaf as the text by which a rule allows it."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return value if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def read_amounts(leaf: JsonValue) -> frozenset[Amount]:
+    """Return the amounts that a text says; none of anything else."""
+    read = (number.readings[0] for number in facts_in_text(leaf).numbers) if isinstance(leaf, str) else ()
+    return frozenset(said.amount for said in read if isinstance(said, Quantity))
+
+
+def _has_value(leaf: JsonValue, amounts: frozenset[Amount], value: JsonValue) -> bool:
+    if isinstance(leaf, str):
+        return write_leaf(value) in leaf or (is_number(value) and value in amounts)
+    return _is_same_json(leaf, value)
+
+
+def _is_container(value: JsonValue) -> bool:
+    return isinstance(value, dict | list)
+
+
+def _list_empty(value: JsonValue, name: str) -> Iterator[Leaf]:
+    """Yield the empty lists and objects of an argument: that there is nothing can decide too, as with all members."""
+    rest = [(name, value)]
+    while rest:
+        at, item = rest.pop()
+        if _is_container(item) and not item:
+            yield Leaf(at, (), item)
+        elif isinstance(item, dict):
+            rest += [(f"{at}.{key}", child) for key, child in item.items()]
+        elif isinstance(item, list):
+            rest += [(f"{at}[{number}]", child) for number, child in enumerate(item)]
+
+
+def _is_plain_default(own: JsonObject, schema: JsonObject) -> bool:
+    """Say whether a default of a schema names nobody: no text, but for one of those that the schema counts up."""
+    default = own["default"]
+    if isinstance(default, str) and default:
+        return _counts_up(own, default, schema)
+    return not (_is_container(default) and default)
+
+
+def _counts_up(own: JsonValue, value: str, schema: JsonObject) -> bool:
+    """Say whether a schema, or one that it is made of, lists a value."""
+    rest, defined = [own], schema.get("$defs")
+    names = dict(defined) if isinstance(defined, dict) else {}
+    while rest:
+        item = rest.pop()
+        if not isinstance(item, dict):
+            continue
+        listed = item.get("enum")
+        if item.get("const") == value or (isinstance(listed, list) and value in listed):
+            return True
+        for kind in ("anyOf", "oneOf", "allOf"):
+            rest += each if isinstance(each := item.get(kind), list) else []
+        rest.append(names.pop(str(item.get("$ref")).removeprefix("#/$defs/"), None))  # each once, so it ends
+    return False
+
+
+def list_property_names(schema: JsonValue) -> frozenset[str]:
+    """Return the names of properties anywhere in a schema: keys of arguments that the tool's owner set."""
+    names, rest = set[str](), [schema]
+    while rest:
+        item = rest.pop()
+        if isinstance(item, Mapping):
+            properties = item.get("properties")
+            names.update(properties if isinstance(properties, Mapping) else ())
+            rest += item.values()
+        elif isinstance(item, list):
+            rest += item
+    return frozenset(names)
+
+
+def _list_keys(value: JsonValue, name: str = "") -> Iterator[Leaf]:
+    """Yield the keys of a value, each as a leaf that says itself, with the keys on the way and itself."""
+    rest: list[Leaf] = [Leaf(name, (name,) if name else (), value)]
+    while rest:
+        at, keys, item = rest.pop()
+        if isinstance(item, dict):
+            below = [Leaf(f"{at}.{key}" if at else key, (*keys, key), child) for key, child in item.items()]
+            yield from (Leaf(f"{leaf.path} (key)", leaf.keys, leaf.keys[-1]) for leaf in below)
+            rest += below
+        elif isinstance(item, list):
+            rest += [Leaf(f"{at}[{number}]", keys, child) for number, child in enumerate(item)]
+
+
+def list_own_keys(value: JsonValue, name: str, named: frozenset[str]) -> Iterator[Leaf]:
+    """Yield keys inside an argument that no schema has: they are written by the model, as values are."""
+    yield from (Leaf(key.path, (), key.value) for key in _list_keys(value, name) if key.value not in named)

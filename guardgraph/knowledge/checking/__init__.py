@@ -1,0 +1,1 @@
+"""Whether a knowledge base is what was put in, and its index made anew."""

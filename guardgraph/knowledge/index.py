@@ -1,0 +1,312 @@
+"""The index: documents are put in, moved and taken out, and found by those who may read them.
+
+Many documents are put in several to a transaction, since to commit each for itself takes most of the time.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from guardgraph.knowledge.documents import Stamp, StoredDocument
+from guardgraph.knowledge.indexes import Batch, Listed
+from guardgraph.knowledge.searching.arithmetic import NUMPY_FROM
+from guardgraph.knowledge.searching.found import (
+    POOL,
+    NotFound,
+    explain_missing_document,
+    fuse_word_and_vector_hits,
+    read_chunk_candidates,
+)
+from guardgraph.knowledge.searching.memory import Memory
+from guardgraph.knowledge.searching.nearness import Nearness
+from guardgraph.knowledge.searching.ranking import Ranked, rank_index_chunks
+from guardgraph.knowledge.searching.views import View
+from guardgraph.knowledge.storing.collections import list_index_collections
+from guardgraph.knowledge.storing.documents import (
+    drop_stored_documents,
+    move_stored_document,
+    put_stored_document,
+    refuse_taken,
+)
+from guardgraph.knowledge.storing.file import File
+from guardgraph.knowledge.storing.scopes import (
+    Scope,
+    list_index_scopes,
+    list_tenant_keys,
+    make_scope_key,
+    read_index_scope,
+    read_scope_tenant,
+)
+from guardgraph.knowledge.storing.values import read_value_rows
+from guardgraph.knowledge.storing.writing import Writer
+from guardgraph.knowledge.vectors import (
+    Embedder,
+    check_index_embedding,
+    check_vector_size,
+    embed_document_chunks,
+    list_embedding_texts,
+    note_index_embedding,
+)
+from guardgraph.plain.json import JsonObject
+from guardgraph.state.context import Access, Caller
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+
+
+def _list_documents(connection: sqlite3.Connection, rows: Iterable[tuple[Any, ...]]) -> dict[str, Listed]:
+    scopes, found = dict[int, Scope](), dict[str, Listed]()
+    for name, collection, *stamp, number in rows:
+        if number not in scopes:
+            scopes[number] = read_index_scope(connection, number)
+        found[name] = Listed(collection, Stamp(*stamp), scopes[number].source, scopes[number].access)
+    return found
+
+
+def _name_rules_note(tenant: str | None, collection: str) -> str:
+    return f"rules of {json.dumps([tenant, collection])}"
+
+
+_LISTED: Final = "SELECT name, collection, size, modified, sha256, scope FROM documents WHERE tenant = ?"
+
+
+class Index:
+    """An inverted index of documents in one SQLite file.
+
+    Each change is a transaction: it is there as a whole or not at all, for queries that follow, in every process.
+
+    Args:
+        path: the file; it is made when it is not there.
+        embedding: LangChain's, by whose vectors what words find is ordered, too; None for words only.
+        min_similarity: the cosine from which on a vector finds what no word does; None for never.
+        numpy_from: from so many chunks on that are searched numpy computes, where it is installed; what is found is
+            the same.
+
+    Raises:
+        ConfigurationError: from every method, when the file is no knowledge base of this version.
+        StoreError: likewise, when it cannot be read or written.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        embedding: Embeddings | None = None,
+        min_similarity: float | None = None,
+        numpy_from: float = NUMPY_FROM,
+    ) -> None:
+        self.path = Path(path)
+        self._file = File(self.path)
+        self.embedder = None if embedding is None else Embedder(embedding)
+        """What makes vectors of texts; None for words only."""
+        self._nearness = Nearness()
+        self._memory = Memory(numpy_from)
+        self._min_similarity = min_similarity
+
+    def check_embedding(self, *, to_write: bool = False) -> None:
+        """Refuse an embedding that is not the one by which the file's vectors were made.
+
+        Args:
+            to_write: whether documents are put in, which need vectors where others have them.
+
+        Raises:
+            ConfigurationError: it says what the file has, and what was given.
+        """
+        with self._file.reading() as connection:
+            check_index_embedding(connection, self.embedder, self._file.shown, to_write=to_write)
+
+    def put(self, document: StoredDocument) -> None:
+        """Put a document in, in place of the one of its tenant that has its id.
+
+        Raises:
+            ConfigurationError: its id, or that of a chunk, is in another collection of the tenant.
+        """
+        with self.together() as batch:
+            batch.put(document)
+
+    def together(self) -> Batch:
+        """Return what puts many documents in, several in a transaction; use it as a context manager."""
+        return Batch(self._refuse_taken, self._write)
+
+    def _refuse_taken(self, document: StoredDocument) -> None:
+        with self._file.reading() as connection:
+            refuse_taken(connection, document)
+
+    def _write(self, documents: Sequence[StoredDocument]) -> None:
+        vectors = self._embed_waiting_chunks(documents)
+        with self._file.writing() as connection:
+            if self.embedder is not None and vectors:
+                note_index_embedding(connection, self.embedder, vectors.values(), self._file.shown)
+            writer = Writer(connection)
+            for document in documents:
+                put_stored_document(connection, writer, document, vectors)
+            writer.flush()
+
+    def _embed_waiting_chunks(self, documents: Sequence[StoredDocument]) -> dict[bytes, bytes] | None:
+        """Return the vectors of documents, before others have to wait for the transaction."""
+        if self.embedder is None:
+            return None
+        with self._file.reading() as connection:
+            texts = [text for document in documents for text in list_embedding_texts(document)]
+            return embed_document_chunks(connection, self.embedder, texts)
+
+    def drop(self, tenant: str | None, ids: Iterable[str]) -> None:
+        """Take documents of a tenant out, in one transaction; ids that are not there are none."""
+        with self._file.writing() as connection:
+            drop_stored_documents(connection, tenant, ids)
+
+    def drop_collection(self, tenant: str | None, collection: str) -> int:
+        """Take all documents of a collection out, in one transaction, and return how many there were."""
+        with self._file.writing() as connection:
+            rows = connection.execute(f"{_LISTED} AND collection = ?", [make_scope_key(tenant), collection])
+            names = [name for name, *_ in rows]
+            drop_stored_documents(connection, tenant, names)
+            return len(names)
+
+    def move(self, tenant: str | None, name: str, source: str, access: Access) -> None:
+        """Give a document whose text is unchanged another source and other readers."""
+        with self._file.writing() as connection:
+            move_stored_document(connection, tenant, name, source, access)
+
+    def restamp(self, tenant: str | None, stamps: Mapping[str, Stamp]) -> None:
+        """Note by what documents are known now whose texts are unchanged, all of them in one transaction."""
+        if stamps:
+            with self._file.writing() as connection:
+                connection.executemany(
+                    "UPDATE documents SET size = ?, modified = ?, sha256 = ? WHERE tenant = ? AND name = ?",
+                    [(*stamp, make_scope_key(tenant), name) for name, stamp in stamps.items()],
+                )
+
+    def read_rules_version(self, tenant: str | None, collection: str) -> object:
+        """Return the version of the rules by which the documents of a collection were narrowed; None before 0.9."""
+        with self._file.reading() as connection:
+            name = _name_rules_note(tenant, collection)
+            row = connection.execute("SELECT value FROM state WHERE name = ?", [name]).fetchone()
+            return row and row[0]
+
+    def note_rules_version(self, tenant: str | None, collection: str, version: int) -> None:
+        """Note by which version of the rules the documents of a collection were narrowed."""
+        with self._file.writing() as connection:
+            name = _name_rules_note(tenant, collection)
+            connection.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", [name, version])
+
+    def listed(self, tenant: str | None, collection: str) -> dict[str, Listed]:
+        """Return the documents of a collection, by id."""
+        with self._file.reading() as connection:
+            rows = connection.execute(f"{_LISTED} AND collection = ?", [make_scope_key(tenant), collection])
+            return _list_documents(connection, rows)
+
+    def look_up(self, tenant: str | None, ids: Iterable[str]) -> dict[str, Listed]:
+        """Return those of some documents of a tenant that are there, by id, whatever collection they are in."""
+        with self._file.reading() as connection:
+            rows = read_value_rows(connection, _LISTED, [make_scope_key(tenant)], ids, column="name")
+            return _list_documents(connection, rows)
+
+    def spell_tenant(self, tenant: str | None) -> str | None:
+        """Return a tenant in its composed form; as the file spells it where it was made before 0.9."""
+        composed, *others = list_tenant_keys(tenant)
+        if others:
+            with self._file.reading() as connection:
+                for key in (composed, *others):
+                    if connection.execute("SELECT 1 FROM documents WHERE tenant = ? LIMIT 1", [key]).fetchone():
+                        return read_scope_tenant(key)
+        return read_scope_tenant(composed)
+
+    def collections(self) -> dict[tuple[str | None, str], int]:
+        """Return how many documents each collection of each tenant has."""
+        with self._file.reading() as connection:
+            return list_index_collections(connection)
+
+    def documents_by_scope(self) -> dict[Scope, int]:
+        """Return how many documents each scope has."""
+        with self._file.reading() as connection:
+            known = list_index_scopes(connection)
+            rows = connection.execute("SELECT scope, count(*) FROM documents GROUP BY scope")
+            return {known[scope]: count for scope, count in rows}
+
+    def tenants(self) -> list[str | None]:
+        """Return the tenants that have documents, None first where documents have none."""
+        with self._file.reading() as connection:
+            return [
+                read_scope_tenant(key)
+                for (key,) in connection.execute("SELECT DISTINCT tenant FROM documents ORDER BY 1")
+            ]
+
+    def readable_sources(self, caller: Caller | None) -> list[str]:
+        """Return the sources of which a caller may read something, sorted; None is somebody unknown."""
+        with self._file.reading() as connection:
+            view = self._memory.views.of(connection, caller)
+            return sorted({view.scopes[part.scope].source for part in view.parts})
+
+    def source_names(self) -> tuple[str, ...]:
+        """Return the names of the sources of all documents, sorted."""
+        with self._file.reading() as connection:
+            rows = connection.execute("SELECT DISTINCT source FROM scopes WHERE id IN (SELECT scope FROM documents)")
+            return tuple(sorted(source for (source,) in rows))
+
+    def search(
+        self, query: str, *, sources: Collection[str] | None = None, caller: Caller | None = None, top_k: int = 4
+    ) -> list[JsonObject]:
+        """Find the chunks that answer a query, among those that a caller may read.
+
+        Args:
+            query: what is asked.
+            sources: those that are searched; None for all.
+            caller: who asks; None is somebody of whom nothing is known.
+            top_k: how many at most.
+
+        Returns:
+            Candidates with a score above 0, best first; equal ones in the order in which their documents were put in.
+
+        Raises:
+            StoreError: a chunk that was found is not what was put in.
+        """
+        asked = None if self.embedder is None else self.embedder.query(query)
+        with self._file.reading() as connection:
+            view = self._memory.views.of(connection, caller)
+            within = None if sources is None else frozenset(sources)
+            found = self._found(connection, view, query, asked, sources=within, top_k=top_k)
+            return read_chunk_candidates(connection, view, caller, found, self._file.shown)
+
+    def _found(
+        self,
+        connection: sqlite3.Connection,
+        view: View,
+        query: str,
+        asked: bytes | None,
+        *,
+        sources: frozenset[str] | None,
+        top_k: int,
+    ) -> list[Ranked]:
+        """Return what words find; where there are vectors, in the order of both."""
+        if asked is None or not check_vector_size(connection, asked, self._file.shown):
+            return rank_index_chunks(connection, view, self._memory, query, sources=sources, top_k=top_k)
+        most = max(POOL, top_k)
+        words = rank_index_chunks(connection, view, self._memory, query, sources=sources, top_k=most)
+        near = self._nearness.nearest(connection, view, asked, sources=sources, most=most)
+        return fuse_word_and_vector_hits(words, near, top_k=top_k, min_similarity=self._min_similarity)
+
+    def explain(
+        self, query: str, *, caller: Caller | None = None, top_k: int = 4
+    ) -> tuple[list[JsonObject], list[NotFound]]:
+        """Return what a caller finds, and why he does not find the best of all others; it is for no caller's eyes.
+
+        Raises:
+            StoreError: as `search`.
+        """
+        asked = None if self.embedder is None else self.embedder.query(query)
+        with self._file.reading() as connection:
+            view, known = self._memory.views.of(connection, caller), list_index_scopes(connection)
+            found = self._found(connection, view, query, asked, sources=None, top_k=top_k)
+            whole = self._memory.views.over(connection, known)
+            everything = rank_index_chunks(connection, whole, self._memory, query, sources=None, top_k=2 * top_k)
+            missing = explain_missing_document(connection, known, caller, found, everything)
+            return read_chunk_candidates(connection, view, caller, found, self._file.shown), missing
+
+    def close(self) -> None:
+        """Close the file; it is opened again when it is needed."""
+        self._file.close()

@@ -1,0 +1,183 @@
+"""Which chunks cover most of a question: the server returns the postings of its words, and the score is computed here.
+
+It is computed by what computes it for a file, of the same numbers in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
+from heapq import nlargest
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+from guardgraph.knowledge.postgres.writing import make_term_key
+from guardgraph.knowledge.searching.arithmetic import Arithmetic, Held, PostingRow, choose_posting_arithmetic
+from guardgraph.knowledge.searching.views import Once, StatisticsPart, View, make_view
+from guardgraph.knowledge.storing.postings import BLOCK, KINDS, LENGTH_BYTES, NAME, make_index_term
+from guardgraph.knowledge.storing.scopes import Scope, parse_scope_row
+from guardgraph.state.context import Caller, is_access_allowed
+from guardgraph.tools.relevance import asked, best, scaled
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+SCOPE_COLUMNS: Final = "s.id, s.tenant, source, to_json(readers)::text"
+"""What `parse_scope_row` reads, of `guardgraph.scopes s`."""
+
+_PARTS: Final = (
+    f"SELECT {SCOPE_COLUMNS}, told, p.id, scope, language, passages, words, changed FROM guardgraph.parts p "
+    "JOIN guardgraph.scopes s ON s.id = scope WHERE passages > 0 ORDER BY p.id"
+)
+_ONCE: Final = (
+    "SELECT left(term, 1), count(*) FROM (SELECT term FROM guardgraph.postings WHERE part = ANY (%s) "
+    "GROUP BY term HAVING count(*) = 1 AND max(total) = 1) AS once GROUP BY 1"
+)
+_POSTINGS: Final = (
+    "SELECT part, term, block, size, data FROM guardgraph.postings WHERE part = ANY (%s) AND term = ANY (%s)"
+)
+_LENGTHS: Final = (
+    "SELECT scope, block, data FROM guardgraph.lengths JOIN guardgraph.parts ON id = part "
+    "WHERE part = ANY (%s) ORDER BY 1, 2, part"
+)
+_FOUND: Final = (
+    "FROM unnest(%s::bigint[], %s::bigint[]) AS wanted (scope, at) JOIN guardgraph.chunks c USING (scope, at) "
+    "JOIN guardgraph.documents d ON d.id = document"
+)
+_ORDER: Final = f"SELECT c.scope, at, place, number {_FOUND}"
+_SHOWN: Final = f"SELECT c.scope, at, d.name, title, updated_at, c.name, section, start, stop, text, hash {_FOUND}"
+
+Place: TypeAlias = tuple[int, int]
+"""A chunk by its scope and its place there; a block likewise."""
+
+Postings: TypeAlias = Mapping[tuple[int, str], Sequence[tuple[int, int, bytes]]]
+"""By part and term, for each block how many chunks have the term, and which."""
+
+
+class Asked(NamedTuple):
+    """A term of a question."""
+
+    reading: int
+    times: float
+    keys: Mapping[str, str]
+    """By language, as the database has it."""
+
+
+def read_permitted_parts(
+    connection: Connection[Any], caller: Caller | None
+) -> tuple[dict[int, Scope], list[tuple[Any, ...]]]:
+    """Return the scopes that a caller may read, and the rows of their parts that have chunks.
+
+    The server shows no others; they are held against the caller here, too.
+    """
+    scopes, parts = dict[int, Scope](), list[tuple[Any, ...]]()
+    for number, tenant, source, readers, *part in connection.execute(_PARTS):
+        scope = scopes.get(number) or parse_scope_row(number, tenant, source, readers)
+        if scope is not None and is_access_allowed(scope.access, caller):
+            scopes[number] = scope
+            parts.append(tuple(part))
+    return scopes, parts
+
+
+def read_caller_view(connection: Connection[Any], caller: Caller | None, once: Once) -> View:
+    """Return what a caller may read, and what is known of its words."""
+    return make_view(*read_permitted_parts(connection, caller), once, partial(_count_once, connection))
+
+
+def _count_once(connection: Connection[Any], parts: Sequence[StatisticsPart]) -> tuple[int, ...]:
+    """Count the words that occur once in some parts, by reading."""
+    once = dict(connection.execute(_ONCE, [[part.id for part in parts]]).fetchall())
+    return tuple(once.get(kind, 0) + once.get(NAME, 0) for kind in KINDS)
+
+
+def rank_chunks(
+    connection: Connection[Any], view: View, query: str, *, sources: Collection[str] | None, top_k: int
+) -> dict[Place, float]:
+    """Return the chunks that cover most of a question with their scores, best first, equal ones in their order.
+
+    Args:
+        connection: in a transaction for the caller.
+        view: what the caller may read.
+        query: what is asked.
+        sources: those that are searched; None for all.
+        top_k: how many chunks at most.
+    """
+    allowed = [part for part in view.parts if sources is None or view.scopes[part.scope].source in sources]
+    if not allowed or top_k < 1:
+        return {}
+    terms = [
+        Asked(reading, times, _name_terms(view.languages, reading, forms))
+        for reading, forms, times in scaled(asked(query, view.language, view.languages))
+    ]
+    whole, covered = _cover(connection, view, allowed, terms, top_k)
+    order = {(row[0], row[1]): row[2:] for row in connection.execute(_ORDER, _list_columns(covered))}
+    found = sorted(covered, key=order.__getitem__)
+    hits = best([covered[chunk] for chunk in found], whole, view.known[0], top_k)
+    return {found[place]: score for place, score in hits}
+
+
+def read_found_chunks(connection: Connection[Any], found: Iterable[Place]) -> dict[Place, tuple[Any, ...]]:
+    """Return of chunks what `make_chunk_candidate` reads."""
+    return {(row[0], row[1]): (row[0], *row[2:]) for row in connection.execute(_SHOWN, _list_columns(found))}
+
+
+def _name_terms(languages: Sequence[str], reading: int, forms: Sequence[str]) -> dict[str, str]:
+    """Return a term of a question as the database has it, by language: a stem differs, a spelling does not."""
+    several = forms if len(forms) == len(languages) else [*forms] * len(languages)
+    keys = (make_term_key(make_index_term(reading, form)) for form in several)
+    return dict(zip(languages, keys, strict=True))
+
+
+def _cover(
+    connection: Connection[Any], view: View, allowed: Sequence[StatisticsPart], terms: Sequence[Asked], wanted: int
+) -> tuple[float, dict[Place, float]]:
+    """Return what a question says, and how much of it the best chunks cover, those equal to the last one, too."""
+    postings = _read_postings(connection, view, terms)
+    lengths = connection.execute(_LENGTHS, [[part.id for part in allowed]], binary=True).fetchall()
+    blocks = {block: [row[2] for row in rows] for block, rows in groupby(lengths, key=itemgetter(0, 1))}
+    computes = choose_posting_arithmetic(sum(len(row[2]) for row in lengths) // LENGTH_BYTES)
+    damped = computes.damped(blocks.values(), view.known[0].average)
+    whole, held = 0.0, list[Held]()
+    for term in terms:
+        rows = {part: postings.get((part.id, term.keys[part.language]), ()) for part in view.parts}
+        weight = view.known[term.reading].weight(term.times, sum(size for some in rows.values() for _, size, _ in some))
+        whole += weight
+        held += _hold(computes, damped, [*blocks], {part: rows[part] for part in allowed}, weight)
+    sums = computes.sums(damped, held)
+    sums.add(held)
+    highest = nlargest(wanted, (hit.covered for hit in sums.highest(wanted)))
+    least = highest[-1] if len(highest) == wanted else 0.0
+    where = [*blocks]
+    found = ((where[hit.block], hit) for hit in sums.reaching(least, []))
+    return whole, {(scope, block * BLOCK + hit.place): hit.covered for (scope, block), hit in found}
+
+
+def _read_postings(connection: Connection[Any], view: View, terms: Sequence[Asked]) -> Postings:
+    wanted = [[part.id for part in view.parts], [*{key for term in terms for key in term.keys.values()}]]
+    held: dict[tuple[int, str], list[tuple[int, int, bytes]]] = {}
+    for part, term, block, size, data in connection.execute(_POSTINGS, wanted, binary=True):
+        held.setdefault((part, term), []).append((block, size, data))
+    return held
+
+
+def _hold(
+    computes: Arithmetic,
+    damped: Any,
+    blocks: Sequence[Place],
+    rows: Mapping[StatisticsPart, Sequence[tuple[int, int, bytes]]],
+    weight: float,
+) -> list[Held]:
+    """Return a term as it is computed with, where chunks that are searched have it."""
+    places = {block: at for at, block in enumerate(blocks)}
+    some = [
+        PostingRow(places[part.scope, block], size, data)
+        for part, of_part in rows.items()
+        for block, size, data in of_part
+    ]
+    return [Held(weight, 0.0, computes.column(damped, sorted(some)))] if some else []
+
+
+def _list_columns(chunks: Iterable[Place]) -> list[list[int]]:
+    some = [*chunks]
+    return [[scope for scope, _ in some], [at for _, at in some]]

@@ -1,0 +1,236 @@
+"""The server: connections that are opened when they are needed, and transactions that say for whom they are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from guardgraph.knowledge.postgres.schema import WRITER, check_database
+from guardgraph.knowledge.storing.scopes import make_scope_key
+from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
+from guardgraph.plain.files import SERVER_URLS
+from guardgraph.state.context import Caller, normalise_tenant
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+_TIMEOUT: Final = 60
+"""Seconds for which a writer waits for others of its tenant."""
+_CONNECT: Final = 10
+"""Seconds in which a server answers, where the URL does not say it."""
+_READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
+
+
+class Server:
+    """A database of PostgreSQL. What is read or written is done on a connection that nothing else uses meanwhile.
+
+    All that is set is set for a transaction, so a pooler that hands connections out by transaction is no danger.
+
+    Args:
+        url: ``postgresql://USER:PASSWORD@HOST/DATABASE``.
+
+    Raises:
+        ConfigurationError: it is no such URL, or the extra `postgres` is not installed.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._idle: list[tuple[int, Connection[Any]]] = []
+        try:
+            from psycopg import Error
+            from psycopg.conninfo import conninfo_to_dict
+        except ImportError as error:
+            raise ConfigurationError(
+                f"url: guardgraph's extra `postgres` is required, as in pip install '.[postgres]' ({error})"
+            ) from error
+        if not isinstance(url, str) or not url.startswith(SERVER_URLS):
+            raise ConfigurationError("url: postgresql://USER:PASSWORD@HOST/DATABASE is required")
+        self._conninfo = "postgresql://" + url.partition("://")[2]
+        try:
+            told = conninfo_to_dict(self._conninfo)
+        except Error:  # whose message repeats the URL, and with it a password
+            raise ConfigurationError(
+                "url: postgresql://USER:PASSWORD@HOST/DATABASE is required; what was given is no URL"
+            ) from None
+        self.shown = f"postgresql://{told.get('host', '')}/{told.get('dbname', '')}"
+        """The URL for messages: without a password."""
+        self._options: dict[str, Any] = {} if "connect_timeout" in told else {"connect_timeout": _CONNECT}
+        self._was_there = False
+
+    def __del__(self) -> None:
+        self.close()
+
+    @contextmanager
+    def reading(self, caller: Caller | None) -> Iterator[Connection[Any]]:
+        """Yield a connection that sees one state of what a caller may read, and nothing else.
+
+        Raises:
+            ConfigurationError: the database or the role is refused.
+            StoreError: it cannot be read.
+        """
+        # No tenant has the key "-": who is unknown has none, not even that of callers without one.
+        key = "-" if caller is None else make_scope_key(normalise_tenant(caller.tenant))
+        readers = "{}" if caller is None else _format_array(caller.readers)
+        with self._transacting(_READ, {"tenant": f"={key}", "readers": readers}) as connection:
+            yield connection
+
+    @contextmanager
+    def reading_tenant(self, tenant: str | None) -> Iterator[Connection[Any]]:
+        """Yield a connection that sees all that a tenant has, for any reader; as a writer only."""
+        with self._transacting(_READ, {"writes": f"={make_scope_key(tenant)}"}) as connection:
+            yield connection
+
+    @contextmanager
+    def reading_all(self) -> Iterator[Connection[Any]]:
+        """Yield a connection that sees all rows as a writer; what is for everybody as a reader."""
+        with self._transacting(_READ, {"checks": "all"}) as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self, tenant: str | None) -> Iterator[Connection[Any]]:
+        """Yield a connection whose changes of a tenant are committed together where the block ends, or not at all.
+
+        Others who write for the tenant wait meanwhile.
+
+        Raises:
+            ConfigurationError: the role may only read, or the server is read-only.
+            StoreError: it cannot be written, or others wrote for longer than the timeout.
+        """
+        key = make_scope_key(tenant)
+        with self._transacting(_WRITE, {"writes": f"={key}"}) as connection:
+            connection.execute(f"SET LOCAL lock_timeout = '{_TIMEOUT}s'")
+            connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 7305437213966884))", [key])
+            yield connection
+
+    @contextmanager
+    def making(self) -> Iterator[Connection[Any]]:
+        """Yield a connection of the owner, in a transaction; nothing is checked.
+
+        Raises:
+            ConfigurationError: the server cannot be reached, or the role may not make what is made.
+        """
+        from psycopg.errors import InsufficientPrivilege
+
+        with self._naming_errors():
+            connection = self._connect()
+            try:
+                with connection.transaction():
+                    yield connection
+            except InsufficientPrivilege as error:
+                raise ConfigurationError(
+                    f"{self.shown}: {_first_line(error)}; a role that may make schemas and roles is required"
+                ) from error
+            finally:
+                connection.close()
+
+    def close(self) -> None:
+        """Close the connections that are not in use; others are opened when they are needed."""
+        for connection in self._take_idle():
+            connection.close()
+
+    @contextmanager
+    def _transacting(self, begin: str, settings: Mapping[str, str]) -> Iterator[Connection[Any]]:
+        with self._naming_errors():
+            connection = self._begin(begin)
+            try:
+                for name, value in settings.items():
+                    connection.execute("SELECT set_config(%s, %s, true)", [f"guardgraph.{name}", value])
+                    seen = connection.execute("SELECT current_setting(%s, true)", [f"guardgraph.{name}"]).fetchone()
+                    if seen != (value,):
+                        raise ConfigurationError(
+                            f"{self.shown}: what is set for a transaction does not hold in it: a pooler hands "
+                            "connections out by statement; by transaction or by session is required"
+                        )
+                yield connection
+                connection.execute("COMMIT")
+            finally:
+                self._give_back(connection)
+
+    def _begin(self, begin: str) -> Connection[Any]:
+        """Return a connection in a transaction: one that the server has closed meanwhile is none."""
+        from psycopg import OperationalError
+
+        for connection in self._take_idle():
+            try:
+                connection.execute(begin)
+                return connection
+            except OperationalError:
+                connection.close()
+        connection = self._connect()
+        try:
+            check_database(connection, self.shown)
+            connection.execute(begin)
+        except BaseException:
+            connection.close()
+            raise
+        self._was_there = True
+        return connection
+
+    def _take_idle(self) -> Iterator[Connection[Any]]:
+        """Yield connections of this process that are not in use; no other thread gets them."""
+        with suppress(IndexError):
+            while True:
+                process, connection = self._idle.pop()
+                if process == os.getpid():
+                    yield connection
+
+    def _connect(self) -> Connection[Any]:
+        import psycopg
+
+        # Without prepared statements, a pooler may hand out another connection for each transaction.
+        return psycopg.connect(
+            self._conninfo, autocommit=True, prepare_threshold=None, client_encoding="utf8", **self._options
+        )
+
+    def _give_back(self, connection: Connection[Any]) -> None:
+        from psycopg import Error
+        from psycopg.pq import TransactionStatus
+
+        try:
+            if connection.info.transaction_status != TransactionStatus.IDLE:
+                connection.execute("ROLLBACK")
+            self._idle.append((os.getpid(), connection))
+        except Error:
+            connection.close()
+
+    @contextmanager
+    def _naming_errors(self) -> Iterator[None]:
+        import psycopg
+        from psycopg import errors
+
+        try:
+            yield
+        except GuardgraphError:
+            raise
+        except errors.ReadOnlySqlTransaction as error:
+            raise ConfigurationError(f"{self.shown}: the server is read-only; nothing was written") from error
+        except errors.InsufficientPrivilege as error:
+            raise ConfigurationError(
+                f"{self.shown}: {_first_line(error)}; documents are changed by a member of {WRITER}"
+            ) from error
+        except errors.LockNotAvailable as error:
+            raise StoreError(
+                f"{self.shown}: others have been writing for this tenant for {_TIMEOUT} seconds; "
+                "this was not written: try again when they are done"
+            ) from error
+        except psycopg.OperationalError as error:
+            kind = StoreError if self._was_there else ConfigurationError
+            raise kind(f"{self.shown}: the server cannot be reached, or ended: {_first_line(error)}") from None
+        except psycopg.Error as error:
+            raise StoreError(f"{self.shown}: {type(error).__name__}: {_first_line(error)}") from error
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # rows that nobody wrote so
+            raise StoreError(
+                f"{self.shown}: damaged ({type(error).__name__}); `guardgraph kb check` tells more"
+            ) from error
+
+
+def _format_array(texts: tuple[str, ...]) -> str:
+    """Return texts as PostgreSQL writes an array of them."""
+    escaped = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
+    return "{" + ",".join(f'"{text}"' for text in escaped) + "}"
+
+
+def _first_line(error: Exception) -> str:
+    return f"{(str(error).strip().splitlines() or [type(error).__name__])[0]:.200}"

@@ -1,0 +1,306 @@
+"""Changes of a tenant: documents are put in, moved and taken out, and the postings of their words follow them."""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from guardgraph.knowledge.documents import StoredDocument
+from guardgraph.knowledge.storing.documents import StoredRow, hash_stored_row, hash_stored_rows, rehash_moved_rows
+from guardgraph.knowledge.storing.postings import (
+    BLOCK,
+    choose_word_reader,
+    decode_chunk_lengths,
+    decode_postings,
+    encode_postings,
+    resize_chunk_lengths,
+)
+from guardgraph.knowledge.storing.scopes import make_scope_key
+from guardgraph.knowledge.storing.writing import WrittenChunk
+from guardgraph.languages.language import DETECTED_LANGUAGES, detect_language
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.state.context import Access, normalize_document_access
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+_LONGEST_KEY: Final = 200
+"""Letters of a term that stand in the database. An index of PostgreSQL takes no row of more than 2,700 bytes."""
+
+Cells: TypeAlias = dict[int, int]
+"""By place how often the chunk there has a term; 0 where it was taken out."""
+
+
+def make_term_key(term: str) -> str:
+    """Return a term as the database has it: what is too long for an index is its beginning and its hash."""
+    if len(term) <= _LONGEST_KEY:
+        return term
+    return term[:_LONGEST_KEY] + hashlib.sha256(term.encode()).hexdigest()
+
+
+class TenantWriter:
+    """Gathers what changes of a tenant in a transaction, and writes it once.
+
+    Args:
+        connection: in a transaction for writing of the tenant.
+        tenant: whose documents they are.
+    """
+
+    def __init__(self, connection: Connection[Any], tenant: str | None) -> None:
+        self._connection = connection
+        self._tenant = tenant
+        self._key = make_scope_key(tenant)
+        self._left: defaultdict[int, list[int]] = defaultdict(list)
+        """By scope the places of chunks that were taken out, which the next ones get."""
+        self._cells: defaultdict[tuple[int, int], defaultdict[str, Cells]] = defaultdict(lambda: defaultdict(dict))
+        """By part and block, and by term."""
+        self._lengths: defaultdict[tuple[int, int], dict[int, int]] = defaultdict(dict)
+        self._passages: Counter[int] = Counter()
+        self._words: Counter[int] = Counter()
+        self._parts: dict[tuple[int, str, bool], int] = {}
+        self._scopes: dict[tuple[str, Access], int] = {}
+
+    def refuse_taken(self, documents: Sequence[StoredDocument]) -> None:
+        """Refuse documents whose ids, or one of whose chunks' ids, others of the tenant have.
+
+        Raises:
+            ConfigurationError: it names the id.
+        """
+        collections = dict(
+            self._connection.execute(
+                "SELECT name, collection FROM guardgraph.documents WHERE tenant = %s AND name = ANY (%s)",
+                [self._key, [document.id for document in documents]],
+            ).fetchall()
+        )
+        owners = dict(
+            self._connection.execute(
+                "SELECT c.name, d.name FROM guardgraph.chunks c JOIN guardgraph.documents d ON d.id = c.document "
+                "WHERE c.tenant = %s AND c.name = ANY (%s)",
+                [self._key, [chunk.id for document in documents for chunk in document.chunks]],
+            ).fetchall()
+        )
+        for document in documents:
+            if (other := collections.get(document.id, document.name)) != document.name:
+                raise ConfigurationError(
+                    f"document {document.id!r}: its id is in the collection {other!r} already; give another name"
+                )
+            seen = set[str]()
+            for chunk in document.chunks:
+                if chunk.id in seen or owners.get(chunk.id, document.id) != document.id:
+                    raise ConfigurationError(f"document {document.id!r}: the id {chunk.id!r} of a chunk is taken")
+                seen.add(chunk.id)
+
+    def put(self, document: StoredDocument) -> None:
+        """Put a document in, in place of the one that has its id.
+
+        It keeps the place of that one while its readers are the same: where they change, it is new to somebody.
+        """
+        access = normalize_document_access(self._tenant, document.access.readers)
+        row = self._connection.execute(
+            "SELECT d.id, place, to_json(readers) FROM guardgraph.documents d "
+            "JOIN guardgraph.scopes s ON s.id = scope WHERE d.tenant = %s AND name = %s",
+            [self._key, document.id],
+        ).fetchone()
+        if row is not None:
+            self._take_out(row[0])
+        place = row[1] if row is not None and tuple(row[2]) == access.readers else None
+        scope = self._intern_scope(document.source, access)
+        about = (document.id, document.source, document.title, document.updated_at)
+        hashes = [
+            hash_stored_row(access, about, (chunk.id, chunk.section, chunk.start, chunk.end, chunk.text))
+            for chunk in document.chunks
+        ]
+        cells = [self._key, document.id, document.name, document.title, document.updated_at, scope, place]
+        [number] = self._connection.execute(
+            "INSERT INTO guardgraph.documents "
+            "(tenant, name, collection, title, updated_at, scope, place, size, modified, sha256, seal) VALUES "
+            "(%s, %s, %s, %s, %s, %s, coalesce(%s, nextval('guardgraph.changes')), %s, %s, %s, %s) RETURNING id",
+            [*cells, *document.stamp, hash_stored_rows(document.name, hashes)],
+        ).fetchone() or [0]
+        rows, places = [], self._take_places(scope, len(document.chunks))
+        for at, (place, chunk, hashed) in enumerate(zip(places, document.chunks, hashes, strict=True)):
+            language = detect_language(chunk.text)
+            self._count(WrittenChunk(place, scope, language, document.title, chunk.section, chunk.text), 1)
+            named = [number, at, self._key, chunk.id, chunk.section, chunk.start, chunk.end]
+            rows.append([scope, place, *named, language, hashed, chunk.text])
+        with self._connection.cursor() as cursor:
+            marks = ", ".join(["%s"] * 12)
+            cursor.executemany(f"INSERT INTO guardgraph.chunks VALUES ({marks})", rows)
+
+    def drop(self, names: Iterable[str]) -> int:
+        """Take documents out, those that are there, and return how many were."""
+        numbers = self._connection.execute(
+            "SELECT id FROM guardgraph.documents WHERE tenant = %s AND name = ANY (%s)", [self._key, [*names]]
+        ).fetchall()
+        for (number,) in numbers:
+            self._take_out(number)
+        return len(numbers)
+
+    def move(self, name: str, source: str, access: Access) -> None:
+        """Give a document another source and other readers.
+
+        Raises:
+            ConfigurationError: the tenant has no such document.
+        """
+        row = self._connection.execute(
+            "SELECT d.id, title, updated_at, collection, seal, source, to_json(readers) FROM guardgraph.documents d "
+            "JOIN guardgraph.scopes s ON s.id = scope WHERE d.tenant = %s AND name = %s",
+            [self._key, name],
+        ).fetchone()
+        if row is None:
+            raise ConfigurationError(f"document {name!r}: the tenant has none of this id")
+        number, title, day, collection, seal, source_before, readers = row
+        before, after = Access(access.tenant, tuple(readers)), access
+        if (source_before, before) == (source, after):
+            return
+        chunks = self._read_chunks(number)
+        rows: list[StoredRow] = [
+            (hashed, tuple(shown))
+            for hashed, *shown in self._connection.execute(
+                "SELECT hash, name, section, start, stop, text FROM guardgraph.chunks WHERE document = %s "
+                "ORDER BY number",
+                [number],
+            )
+        ]
+        hashes, seal = rehash_moved_rows(
+            rows, seal, collection, (name, title, day), before=(source_before, before), after=(source, after)
+        )
+        target = self._intern_scope(source, after)
+        for chunk, place, hashed in zip(chunks, self._take_places(target, len(chunks)), hashes, strict=True):
+            self._count(chunk, -1)
+            self._count(chunk._replace(id=place, scope=target), 1)
+            self._connection.execute(
+                "UPDATE guardgraph.chunks SET scope = %s, at = %s, hash = %s WHERE scope = %s AND at = %s",
+                [target, place, hashed, chunk.scope, chunk.id],
+            )
+        self._connection.execute(
+            "UPDATE guardgraph.documents SET scope = %s, seal = %s, "
+            "place = CASE WHEN %s THEN nextval('guardgraph.changes') ELSE place END WHERE id = %s",
+            [target, seal, before != after, number],
+        )
+
+    def flush(self) -> None:
+        """Write what changed."""
+        for part in sorted({part for part, _ in self._cells}):
+            self._connection.execute(
+                "UPDATE guardgraph.parts SET passages = passages + %s, words = words + %s, "
+                "changed = nextval('guardgraph.changes') WHERE id = %s",
+                [self._passages[part], self._words[part], part],
+            )
+        for part, block in sorted(self._cells):
+            self._write_lengths(part, block)
+            self._write_postings(part, block)
+
+    def _take_out(self, number: int) -> None:
+        for chunk in self._read_chunks(number):
+            self._left[chunk.scope].append(chunk.id)
+            self._count(chunk, -1)
+        self._connection.execute("DELETE FROM guardgraph.chunks WHERE document = %s", [number])
+        self._connection.execute("DELETE FROM guardgraph.documents WHERE id = %s", [number])
+
+    def _read_chunks(self, number: int) -> list[WrittenChunk]:
+        rows = self._connection.execute(
+            "SELECT at, c.scope, language, title, section, text FROM guardgraph.chunks c "
+            "JOIN guardgraph.documents d ON d.id = document WHERE document = %s ORDER BY number",
+            [number],
+        )
+        return [WrittenChunk(*row) for row in rows]
+
+    def _intern_scope(self, source: str, access: Access) -> int:
+        if (source, access) not in self._scopes:
+            row = [self._key, source, [*access.readers]]
+            self._connection.execute(
+                "INSERT INTO guardgraph.scopes (tenant, source, readers) VALUES (%s, %s, %s::text[]) "
+                "ON CONFLICT DO NOTHING",
+                row,
+            )
+            [number] = self._connection.execute(
+                "SELECT id FROM guardgraph.scopes WHERE tenant = %s AND source = %s AND readers = %s::text[]", row
+            ).fetchone() or [0]
+            self._scopes[source, access] = number
+        return self._scopes[source, access]
+
+    def _intern_part(self, scope: int, language: str, told: bool) -> int:
+        row = (scope, language, told)
+        if row not in self._parts:
+            self._connection.execute(
+                "INSERT INTO guardgraph.parts (scope, language, told) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING", row
+            )
+            [number] = self._connection.execute(
+                "SELECT id FROM guardgraph.parts WHERE scope = %s AND language = %s AND told = %s", row
+            ).fetchone() or [0]
+            self._parts[row] = number
+        return self._parts[row]
+
+    def _take_places(self, scope: int, count: int) -> list[int]:
+        """Return places for chunks: those that were left in this transaction, then new ones."""
+        left = self._left[scope]
+        places = [left.pop(0) for _ in range(min(count, len(left)))]
+        new = count - len(places)
+        [used] = self._connection.execute(
+            "UPDATE guardgraph.scopes SET used = used + %s WHERE id = %s RETURNING used", [new, scope]
+        ).fetchone() or [0]
+        return [*places, *range(used - new, used)]
+
+    def _count(self, chunk: WrittenChunk, sign: int) -> None:
+        """Count the words of a chunk; one that tells no language is read in each, since callers' bases differ."""
+        block, place = divmod(chunk.id, BLOCK)
+        for language in [chunk.language] if chunk.language else DETECTED_LANGUAGES:
+            part, reader = self._intern_part(chunk.scope, language, bool(chunk.language)), choose_word_reader(language)
+            words = reader.words(chunk.title, chunk.section, chunk.text)
+            length = words.total()
+            self._passages[part] += sign
+            self._words[part] += sign * length
+            self._lengths[part, block][place] = length if sign > 0 else 0
+            cells = self._cells[part, block]
+            for term, times in reader.terms(words).items():
+                cells[make_term_key(term)][place] = times if sign > 0 else 0
+
+    def _write_lengths(self, part: int, block: int) -> None:
+        changed = self._lengths[part, block]
+        row = self._connection.execute(
+            "SELECT data FROM guardgraph.lengths WHERE part = %s AND block = %s", [part, block]
+        ).fetchone()
+        lengths = decode_chunk_lengths(row[0] if row else b"")
+        resize_chunk_lengths(lengths, max(changed) + 1)
+        for place, length in changed.items():
+            lengths[place] = length
+        self._connection.execute(
+            "INSERT INTO guardgraph.lengths VALUES (%s, %s, %s) ON CONFLICT (part, block) DO UPDATE SET "
+            "data = excluded.data",
+            [part, block, lengths.tobytes()],
+        )
+
+    def _write_postings(self, part: int, block: int) -> None:
+        cells = self._cells[part, block]
+        among = "part = %s AND block = %s AND term = ANY (%s)"
+        held = {
+            term: (size, data)
+            for term, size, data in self._connection.execute(
+                f"SELECT term, size, data FROM guardgraph.postings WHERE {among}", [part, block, [*cells]]
+            )
+        }
+        rows = [(term, *merge_cells(*held.get(term, (0, b"")), cells[term])) for term in sorted(cells)]
+        gone = [term for term, size, *_ in rows if not size]
+        self._connection.execute(f"DELETE FROM guardgraph.postings WHERE {among}", [part, block, gone])
+        columns = [[*column] for column in zip(*(row for row in rows if row[1]), strict=True)]
+        if columns:
+            self._connection.execute(
+                "INSERT INTO guardgraph.postings SELECT %s, %s, * "
+                "FROM unnest(%b::text[], %b::bigint[], %b::bigint[], %b::bytea[]) "
+                "ON CONFLICT (part, term, block) DO UPDATE SET "
+                "size = excluded.size, total = excluded.total, data = excluded.data",
+                [part, block, *columns],
+            )
+
+
+def merge_cells(size: int, data: bytes, changed: Mapping[int, int]) -> tuple[int, int, bytes]:
+    """Return the postings of a term after a change: of how many chunks, the sum of their counts, and the bytes."""
+    places, counts = decode_postings(size, data) if size else (array("H"), array("I"))
+    held = dict(zip(places, counts, strict=True)) | dict(changed)
+    left = sorted((place, count) for place, count in held.items() if count)
+    counts = [count for _, count in left]
+    return len(left), sum(counts), encode_postings([place for place, _ in left], counts)

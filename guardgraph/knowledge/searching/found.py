@@ -1,0 +1,213 @@
+"""What a search returns: one order of two, that of words and that of vectors, as candidates with their texts.
+
+They who may open the file can ask why a document is not among what a caller finds.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from guardgraph.knowledge.searching.nearness import Near
+from guardgraph.knowledge.searching.ranking import Ranked
+from guardgraph.knowledge.searching.views import View
+from guardgraph.knowledge.storing.documents import hash_stored_row
+from guardgraph.knowledge.storing.scopes import Scope, make_scope_key
+from guardgraph.knowledge.storing.values import read_rows_by_key
+from guardgraph.plain.errors import StoreError
+from guardgraph.plain.json import JsonObject
+from guardgraph.state.context import PUBLIC, Caller, is_access_allowed, normalise_tenant
+
+if TYPE_CHECKING:
+    pass
+
+_CHUNKS: Final = (
+    "SELECT chunks.id, scope, documents.name, title, updated_at, chunks.name, section, start, stop, text, hash "
+    "FROM chunks JOIN documents ON documents.id = document WHERE chunks.id IN"
+)
+
+
+def read_chunk_candidates(
+    connection: sqlite3.Connection, view: View, caller: Caller | None, found: Iterable[Ranked], shown: str
+) -> list[JsonObject]:
+    """Return candidates of what was found.
+
+    Raises:
+        StoreError: a chunk is not what was put in.
+    """
+    hits = [*found]
+    rows = read_rows_by_key(connection, _CHUNKS, [hit.chunk for hit in hits])
+    is_taken = partial(_is_chunk_id_taken, connection, view)
+    return [
+        make_chunk_candidate(rows.get(hit.chunk), view, caller, is_taken, score=hit.score, shown=shown) for hit in hits
+    ]
+
+
+def make_chunk_candidate(
+    row: tuple[Any, ...] | None,
+    view: View,
+    caller: Caller | None,
+    is_taken: Callable[[str, str | None, str], bool],
+    *,
+    score: float,
+    shown: str,
+) -> JsonObject:
+    """Return the candidate of a chunk that was found.
+
+    Args:
+        row: the chunk's scope, its document's id, title and day, its id, section, where it begins and ends, text and
+            hash; None where it is not there.
+        view: what the caller may read.
+        caller: who asks.
+        is_taken: says of an id whether the caller may read a chunk of this id, other than that of a tenant and id.
+        score: of the chunk.
+        shown: the base, in messages.
+
+    Raises:
+        StoreError: it is not what was put in.
+    """
+    if row is None or row[0] not in view.scopes:
+        raise StoreError(f"{shown}: damaged: what its words lead to is not there; `guardgraph kb check` tells more")
+    scope, document, title, updated_at, name, section, start, stop, text, hashed = row
+    source, access = view.scopes[scope].source, view.scopes[scope].access
+    if hash_stored_row(access, (document, source, title, updated_at), (name, section, start, stop, text)) != hashed:
+        raise StoreError(f"{shown}: damaged: a chunk is not what was put in; `guardgraph kb check` tells more")
+    return {
+        "doc_id": _show_chunk_id(caller, access.tenant, name, is_taken),
+        "source": source,
+        "title": title,
+        "section": section,
+        "updated_at": updated_at,
+        "text": text,
+        "score": score,
+        "tenant": access.tenant,
+        "readers": list(access.readers),
+        "span": [start, stop],
+    }
+
+
+def _show_chunk_id(
+    caller: Caller | None, tenant: str | None, name: str, is_taken: Callable[[str, str | None, str], bool]
+) -> str:
+    """Return by what id a caller knows a chunk: its own, or with its tenant where another that he may read has it.
+
+    His own tenant's keep theirs. It depends on nothing that he may not read, and no two chunks are shown by one id.
+    """
+    if normalise_tenant(tenant) == normalise_tenant(caller.tenant if caller else None):
+        return name
+    shown, colons = name, ""
+    while is_taken(shown, tenant, name):
+        colons += ":"
+        shown = f"{_make_collection_prefix(tenant)}{colons}{name}"
+    return shown
+
+
+def _is_chunk_id_taken(connection: sqlite3.Connection, view: View, shown: str, tenant: str | None, name: str) -> bool:
+    """Say whether another chunk that the caller may read has an id."""
+    others = connection.execute(
+        "SELECT scope FROM chunks JOIN documents ON documents.id = document "
+        "WHERE chunks.name = ? AND (chunks.tenant <> ? OR chunks.name <> ?)",
+        [shown, make_scope_key(tenant), name],
+    )
+    return any(scope in view.scopes for (scope,) in others)
+
+
+def _make_collection_prefix(tenant: str | None) -> str:
+    """Return what of an id says whose it is, another for each tenant, without colons."""
+    if tenant is None:
+        return PUBLIC
+    written = tenant.replace("%", "%25").replace(":", "%3A")
+    return f"%{ord(PUBLIC[0]):X}{PUBLIC[1:]}" if written == PUBLIC else written
+
+
+class NotFound(NamedTuple):
+    """A chunk that has words of a query and is not among what a caller finds."""
+
+    id: str
+    tenant: str | None
+    source: str
+    reason: str
+
+
+def explain_missing_document(
+    connection: sqlite3.Connection,
+    scopes: Mapping[int, Scope],
+    caller: Caller | None,
+    found: Iterable[Ranked],
+    everything: Iterable[Ranked],
+) -> list[NotFound]:
+    """Return what a caller does not find, each with the reason.
+
+    Args:
+        connection: in a transaction.
+        scopes: all of them.
+        caller: who asks.
+        found: what he finds.
+        everything: what somebody would find who may read all.
+    """
+    known, missing = {hit.chunk for hit in found}, list[NotFound]()
+    for hit in everything:
+        if hit.chunk in known:
+            continue
+        scope, name = connection.execute(
+            "SELECT scope, chunks.name FROM chunks JOIN documents ON documents.id = document WHERE chunks.id = ?",
+            [hit.chunk],
+        ).fetchone()
+        missing.append(
+            NotFound(
+                name,
+                scopes[scope].access.tenant,
+                scopes[scope].source,
+                _explain_unreadable_document(scopes[scope], caller),
+            )
+        )
+    return missing
+
+
+def _explain_unreadable_document(scope: Scope, caller: Caller | None) -> str:
+    if is_access_allowed(scope.access, caller):
+        return "he may read it, and others that he may read are nearer"
+    readers = ", ".join(scope.access.readers)
+    if not readers:
+        return "nobody may read it"
+    of = "callers without a tenant" if scope.access.tenant is None else f"callers of {scope.access.tenant}"
+    return f"he may not read it; it is for {of}: {readers}"
+
+
+POOL: Final = 100
+"""Chunks of each order that count."""
+
+_SMOOTHING: Final = 60
+"""By how much a rank is raised before its reciprocal is taken (Cormack, Clarke and Büttcher, Reciprocal Rank Fusion
+outperforms Condorcet and individual Rank Learning Methods, 2009)."""
+
+
+def fuse_word_and_vector_hits(
+    words: Sequence[Ranked], near: Sequence[Near], *, top_k: int, min_similarity: float | None = None
+) -> list[Ranked]:
+    """Return chunks in the order of the sum of their reciprocal ranks, best first.
+
+    The score of each is that of its words: how near its vector is says nothing of relevance. So vectors order anew what
+    words found and find nothing alone; with `min_similarity` they do, and the score of what they found is the cosine.
+
+    Args:
+        words: by words, best first.
+        near: by vectors, best first.
+        top_k: how many at most.
+        min_similarity: the cosine from which on a vector finds a chunk that no word does; None for never.
+    """
+    scores = {hit.chunk: hit.score for hit in words}
+    if min_similarity is not None:
+        scores = {hit.chunk: hit.similarity for hit in near if hit.similarity >= max(min_similarity, 0.0)} | scores
+    by_words = {hit.chunk: rank for rank, hit in enumerate(words, 1)}
+    by_vectors = {hit.chunk: rank for rank, hit in enumerate(near, 1)}
+
+    def worth(chunk: int) -> float:
+        ranks = (order[chunk] for order in (by_words, by_vectors) if chunk in order)
+        return sum(1 / (_SMOOTHING + rank) for rank in ranks)
+
+    # Of two that are worth the same, the one that words put first stands first.
+    chunks = sorted(scores, key=lambda chunk: (-worth(chunk), by_words.get(chunk, POOL + by_vectors.get(chunk, 0))))
+    return [Ranked(chunk, scores[chunk]) for chunk in chunks if scores[chunk] > 0][:top_k]

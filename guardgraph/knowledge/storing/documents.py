@@ -1,0 +1,243 @@
+"""Documents and chunks as rows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from guardgraph.knowledge.documents import StoredDocument
+from guardgraph.knowledge.storing.scopes import make_scope_key, read_index_scope
+from guardgraph.knowledge.storing.writing import Writer, WrittenChunk
+from guardgraph.knowledge.vectors import insert_vector
+from guardgraph.languages.language import detect_language
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.state.context import Access
+
+_NEXT_PLACE = "SELECT coalesce(max(place), 0) + 1 FROM documents"
+"""Behind all documents."""
+
+
+StoredRow: TypeAlias = tuple[bytes, tuple[str, str, int, int, str]]
+"""Of a chunk its hash, and its id, section, where it begins and ends, and text."""
+
+
+def hash_stored_row(
+    access: Access, document: tuple[str, str, str, str], chunk: tuple[str, str, int, int, str]
+) -> bytes:
+    """Return the hash of a chunk, which covers all that is shown of it and who may read it.
+
+    Args:
+        access: of the document.
+        document: its id, source, title and day.
+        chunk: its id, section, where it begins and ends, and text.
+    """
+    covered = [access.tenant, access.readers, document, chunk]
+    return hashlib.sha256(json.dumps(covered).encode()).digest()
+
+
+def hash_stored_rows(collection: str, chunks: Sequence[bytes]) -> bytes:
+    """Return the hash of a document, which covers its collection and which chunks it has.
+
+    Args:
+        collection: the one that it was added with.
+        chunks: their hashes, in their order. What is shown of a document is covered by them.
+    """
+    return hashlib.sha256(json.dumps([collection, [chunk.hex() for chunk in chunks]]).encode()).digest()
+
+
+def refuse_taken(connection: sqlite3.Connection, document: StoredDocument) -> None:
+    """Refuse a document whose id, or one of whose chunks' ids, another one of its tenant has in the index.
+
+    Raises:
+        ConfigurationError: it names the id.
+    """
+    tenant = make_scope_key(document.access.tenant)
+    row = connection.execute(
+        "SELECT collection FROM documents WHERE tenant = ? AND name = ?", [tenant, document.id]
+    ).fetchone()
+    if row is not None and row[0] != document.name:
+        raise ConfigurationError(
+            f"document {document.id!r}: its id is in the collection {row[0]!r} already; give another name"
+        )
+    taken = (
+        "SELECT 1 FROM chunks JOIN documents ON documents.id = document "
+        "WHERE chunks.name = ? AND chunks.tenant = ? AND chunks.id > 0"
+    )
+    seen = set[str]()
+    for chunk in document.chunks:
+        row = connection.execute(f"{taken} AND documents.name <> ?", [chunk.id, tenant, document.id]).fetchone()
+        if row is not None or chunk.id in seen:
+            raise ConfigurationError(f"document {document.id!r}: the id {chunk.id!r} of a chunk is taken")
+        seen.add(chunk.id)
+
+
+def put_stored_document(
+    connection: sqlite3.Connection,
+    writer: Writer,
+    document: StoredDocument,
+    vectors: Mapping[bytes, bytes] | None = None,
+) -> None:
+    """Put a document in, in place of the one that has its id.
+
+    Args:
+        connection: in a transaction.
+        writer: of the transaction.
+        document: what is put in.
+        vectors: of its chunks, as `vectors_of` returns them; None for a base of words only.
+
+    Raises:
+        ConfigurationError: as `refuse_taken`; nothing was changed.
+    """
+    refuse_taken(connection, document)
+    tenant = make_scope_key(document.access.tenant)
+    place = _make_document_room(connection, writer, tenant, document)
+    refused = "DELETE FROM chunks WHERE name = ? AND tenant = ? AND id < 1"  # of whatever document; they are replaced
+    connection.executemany(refused, [(chunk.id, tenant) for chunk in document.chunks])
+    scope = writer.scope(document.source, document.access)
+    place = place or connection.execute(_NEXT_PLACE).fetchone()[0]
+    about = (document.id, document.source, document.title, document.updated_at)
+    hashes = [
+        hash_stored_row(document.access, about, (chunk.id, chunk.section, chunk.start, chunk.end, chunk.text))
+        for chunk in document.chunks
+    ]
+    row = [tenant, document.id, document.name, document.title, document.updated_at, scope, place, *document.stamp]
+    number = connection.execute(
+        "INSERT INTO documents "
+        "(tenant, name, collection, title, updated_at, scope, place, size, modified, sha256, seal) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [*row, hash_stored_rows(document.name, hashes)],
+    ).lastrowid
+    writer.add_document(tenant, document.name)
+    for at, (chunk, hashed) in enumerate(zip(document.chunks, hashes, strict=True)):
+        language = detect_language(chunk.text)
+        kept = WrittenChunk(writer.number(scope), scope, language, document.title, chunk.section, chunk.text)
+        cells = [kept.id, number, at, tenant, chunk.id, chunk.section, chunk.start, chunk.end]
+        connection.execute(
+            "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [*cells, language, hashed, chunk.text]
+        )
+        writer.add(kept)
+        if vectors is not None:
+            insert_vector(connection, kept.id, vectors, title=document.title, section=chunk.section, text=chunk.text)
+
+
+def _make_document_room(
+    connection: sqlite3.Connection, writer: Writer, tenant: str, document: StoredDocument
+) -> int | None:
+    """Take out the document that has the id of another one, and return its place where it is kept.
+
+    A document keeps its place while its readers are the same. Where they change, it is new to somebody, and its place
+    must not tell him that it was there before.
+    """
+    row = connection.execute(
+        "SELECT id, place, scope FROM documents WHERE tenant = ? AND name = ?", [tenant, document.id]
+    ).fetchone()
+    if row is None:
+        return None
+    number, place, scope = row
+    writer.remove_document(tenant, document.name)  # the same: another collection's would have been refused
+    _take_out_chunks(connection, writer, number)
+    return int(place) if read_index_scope(connection, scope).access == document.access else None
+
+
+def _take_out_chunks(connection: sqlite3.Connection, writer: Writer, number: int) -> None:
+    for chunk in _read_written_chunks(connection, number):
+        writer.remove(chunk)
+    connection.execute("DELETE FROM vectors WHERE chunk IN (SELECT id FROM chunks WHERE document = ?)", [number])
+    connection.execute("DELETE FROM chunks WHERE document = ?", [number])
+    connection.execute("DELETE FROM documents WHERE id = ?", [number])
+
+
+def _read_written_chunks(connection: sqlite3.Connection, number: int) -> list[WrittenChunk]:
+    rows = connection.execute(
+        "SELECT chunks.id, scope, language, title, section, text FROM chunks JOIN documents ON documents.id = document "
+        "WHERE document = ? AND chunks.id > 0 ORDER BY number",
+        [number],
+    )
+    return [WrittenChunk(*row) for row in rows]
+
+
+def drop_stored_documents(connection: sqlite3.Connection, tenant: str | None, names: Iterable[str]) -> None:
+    """Take documents out, those that are there."""
+    writer = Writer(connection)
+    key, select = make_scope_key(tenant), "SELECT id, collection FROM documents WHERE tenant = ? AND name = ?"
+    for name in names:
+        for number, collection in connection.execute(select, [key, name]).fetchall():
+            writer.remove_document(key, collection)
+            _take_out_chunks(connection, writer, number)
+    writer.flush()
+
+
+def move_stored_document(
+    connection: sqlite3.Connection, tenant: str | None, name: str, source: str, access: Access
+) -> None:
+    """Give a document another source and other readers."""
+    row = connection.execute(
+        "SELECT id, title, updated_at, scope, collection, seal FROM documents WHERE tenant = ? AND name = ?",
+        [make_scope_key(tenant), name],
+    ).fetchone()
+    if row is None:
+        raise ConfigurationError(f"document {name!r}: the tenant has none of this id")
+    if access.tenant != tenant:
+        raise ConfigurationError(f"document {name!r}: a document stays with its tenant")
+    number, title, updated_at, scope, collection, seal = row
+    before = read_index_scope(connection, scope)
+    if before.source == source and before.access == access:
+        return
+    writer = Writer(connection)
+    target = writer.scope(source, access)
+    for chunk in _read_written_chunks(connection, number):
+        writer.remove(chunk)
+        writer.put_elsewhere(chunk._replace(scope=target))
+    writer.flush()
+    connection.execute("UPDATE documents SET scope = ? WHERE id = ?", [target, number])
+    if before.access != access:
+        connection.execute(f"UPDATE documents SET place = ({_NEXT_PLACE}) WHERE id = ?", [number])
+    select = "SELECT id, hash, name, section, start, stop, text FROM chunks WHERE document = ? ORDER BY number"
+    numbers, rows = list[int](), list[StoredRow]()
+    for at, hashed, *chunk in connection.execute(select, [number]):
+        numbers.append(at)
+        rows.append((hashed, tuple(chunk)))
+    document = (name, title, updated_at)
+    hashes, seal = rehash_moved_rows(
+        rows, seal, collection, document, before=(before.source, before.access), after=(source, access)
+    )
+    connection.executemany("UPDATE chunks SET hash = ? WHERE id = ?", zip(hashes, numbers, strict=True))
+    connection.execute("UPDATE documents SET seal = ? WHERE id = ?", [seal, number])
+
+
+def rehash_moved_rows(
+    rows: Sequence[StoredRow],
+    seal: bytes,
+    collection: str,
+    document: tuple[str, str, str],
+    *,
+    before: tuple[str, Access],
+    after: tuple[str, Access],
+) -> tuple[list[bytes], bytes]:
+    """Return the hashes of the chunks of a document that has another source and other readers now, and its own.
+
+    What is not what was put in keeps its hash, and stays known not to be.
+
+    Args:
+        rows: of the chunks, in their order.
+        seal: the document's hash.
+        collection: the one that it was added with.
+        document: its id, title and day.
+        before: its source and its readers.
+        after: those that it has now.
+    """
+    name, title, day = document
+
+    def hash_within(place: tuple[str, Access], chunk: tuple[str, str, int, int, str]) -> bytes:
+        return hash_stored_row(place[1], (name, place[0], title, day), chunk)
+
+    is_sound = [hashed == hash_within(before, chunk) for hashed, chunk in rows]
+    hashes = [
+        hash_within(after, chunk) if holds else hashed for holds, (hashed, chunk) in zip(is_sound, rows, strict=True)
+    ]
+    if all(is_sound) and seal == hash_stored_rows(collection, [hashed for hashed, _ in rows]):
+        return hashes, hash_stored_rows(collection, hashes)
+    return hashes, seal

@@ -1,0 +1,104 @@
+"""Scopes: a scope is a combination of tenant, source and readers that documents have; a caller may read some of them.
+
+No row of another tenant is looked at for a caller, but those that are for everybody.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import unicodedata
+from typing import Any, Final, NamedTuple
+
+from guardgraph.plain.letters import normalise_to_nfc
+from guardgraph.state.context import Access, Caller, find_reader_problem, is_access_allowed
+
+
+class Scope(NamedTuple):
+    """Where documents are that the same callers may read."""
+
+    id: int
+    source: str
+    access: Access
+
+
+def make_scope_key(tenant: str | None) -> str:
+    """Return a tenant as it is kept: a text, also where there is none."""
+    return "" if tenant is None else f"+{tenant}"
+
+
+def list_tenant_keys(tenant: str | None) -> list[str]:
+    """Return the keys that a tenant may have: composed, as it was given, and decomposed as in files made before 0.9."""
+    if tenant is None or tenant.isascii():
+        return [make_scope_key(tenant)]
+    forms = (normalise_to_nfc(tenant), tenant, unicodedata.normalize("NFD", tenant))
+    return [make_scope_key(form) for form in dict.fromkeys(forms)]
+
+
+def read_scope_tenant(key: str) -> str | None:
+    """Return the tenant of a key."""
+    return key[1:] or None if not key else key[1:]
+
+
+def show_scope_tenant(name: object, key: object) -> str:
+    """Return how a name is shown beside those of other tenants; whatever the cells may hold."""
+    return f"{name!s:.200} of {key[1:]:.80}" if isinstance(key, str) and key else f"{name!s:.200}"
+
+
+def intern_scope(connection: sqlite3.Connection, source: str, access: Access) -> int:
+    """Return the number of a scope, which is made when it is new."""
+    row = [make_scope_key(access.tenant), source, json.dumps(access.readers, ensure_ascii=False)]
+    connection.execute("INSERT OR IGNORE INTO scopes (tenant, source, readers) VALUES (?, ?, ?)", row)
+    found = connection.execute("SELECT id FROM scopes WHERE tenant = ? AND source = ? AND readers = ?", row)
+    return int(found.fetchone()[0])
+
+
+def is_scope_key(key: object) -> bool:
+    """Say whether a cell is the key of a tenant."""
+    return isinstance(key, str) and (not key or (key[0] == "+" and len(key) > 1))
+
+
+def parse_scope_row(number: int, tenant: Any, source: Any, readers: Any) -> Scope | None:
+    """Return the scope of a row; None of one that nobody wrote so, which is nobody's."""
+    try:
+        named = json.loads(readers)
+        is_normal = is_scope_key(tenant) and isinstance(source, str) and named == sorted(set(named))
+        if not is_normal or any(map(find_reader_problem, named)):
+            return None
+    except (TypeError, ValueError):
+        return None
+    return Scope(number, source, Access(read_scope_tenant(tenant), tuple(named)))
+
+
+_SCOPES: Final = "SELECT id, tenant, source, readers FROM scopes"
+FOR_EVERYBODY: Final = "instr(readers, '\"public\"') > 0"
+"""A condition that all scopes meet which are for everybody, and maybe others; there is an index of those."""
+
+
+def list_index_scopes(connection: sqlite3.Connection) -> dict[int, Scope]:
+    """Return all scopes that can be read, by number."""
+    rows = (parse_scope_row(*row) for row in connection.execute(_SCOPES))
+    return {scope.id: scope for scope in rows if scope is not None}
+
+
+def read_index_scope(connection: sqlite3.Connection, number: int) -> Scope:
+    """Return a scope.
+
+    Raises:
+        LookupError: it is not there, or cannot be read.
+    """
+    row = connection.execute(f"{_SCOPES} WHERE id = ?", [number]).fetchone()
+    scope = parse_scope_row(*row) if row else None
+    if scope is None:
+        raise LookupError(f"scopes: {number}")
+    return scope
+
+
+def list_permitted_scopes(connection: sqlite3.Connection, caller: Caller | None) -> dict[int, Scope]:
+    """Return the scopes that a caller may read; of other tenants' no more are looked at than those for everybody."""
+    rows = connection.execute(f"{_SCOPES} WHERE {FOR_EVERYBODY}").fetchall()
+    if caller is not None:
+        keys = list_tenant_keys(caller.tenant)
+        rows += connection.execute(f"{_SCOPES} WHERE tenant IN ({', '.join('?' * len(keys))})", keys)
+    scopes = (parse_scope_row(*row) for row in {row[0]: row for row in rows}.values())
+    return {scope.id: scope for scope in scopes if scope is not None and is_access_allowed(scope.access, caller)}

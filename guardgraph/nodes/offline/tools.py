@@ -1,0 +1,75 @@
+"""The tool agent's offline planner: it reads the files that a task names, and does what it finds in them.
+
+It obeys whatever it reads, as a model does that is talked into something: the demo shows what becomes of that. Refused,
+it answers from what it read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from guardgraph.guards.facts import facts_in_text
+from guardgraph.languages.language import detect_language
+from guardgraph.languages.sentences import split_sentences, unwrap_text_lines
+from guardgraph.languages.terms import read_terms
+from guardgraph.plain.json import JsonObject
+from guardgraph.world.call import mark_as_instant
+
+_FILE = re.compile(r"[\w-]+\.(?:txt|md|csv|json)\b")
+_ORDER = re.compile(r"\b(?:pay|send|transfer) ([\d.,]+) ?(?:EUR|euros?|€) to (?:account )?([\w@.-]*\w)", re.IGNORECASE)
+_ANSWERED: Final = 3
+"""Lines of what was read that an answer repeats at most."""
+
+
+@mark_as_instant
+def plan_offline_step(view: JsonObject) -> JsonObject:
+    """Propose to read what the task names, then to pay what the task or a file orders, then to answer.
+
+    Args:
+        view: ``{task, tools, results}``, and ``refused`` where it is asked again.
+    """
+    made = [(call["tool"], call["args"]) for call in view["results"]]
+    if "refused" not in view:
+        read = [{"tool": "read_file", "args": {"name": name}} for name in dict.fromkeys(_FILE.findall(view["task"]))]
+        for wanted in (read, [*_list_ordered_transfers(view)]):
+            if calls := [call for call in wanted if (call["tool"], call["args"]) not in made]:
+                return {"calls": calls}
+    return _propose_answer(view)
+
+
+plan_offline_step.asked_again = True  # type: ignore[attr-defined]
+
+
+def _list_ordered_transfers(view: JsonObject) -> Iterator[JsonObject]:
+    for text in (view["task"], *_list_texts(view)):
+        for amount, to in _ORDER.findall(text):
+            yield {"tool": "send_money", "args": {"to": to, "amount": float(amount.rstrip(".,").replace(",", ""))}}
+
+
+def _list_texts(view: JsonObject) -> list[str]:
+    return [call["result"] for call in view["results"] if isinstance(call["result"], str)]
+
+
+def _propose_answer(view: JsonObject) -> JsonObject:
+    """Answer with the lines of what was read that share most with the task, leaving out those that order something."""
+    language = detect_language(view["task"])
+    wanted = set(read_terms(_FILE.sub(" ", view["task"]), language))
+    lines = [line for text in _list_texts(view) for line in _split_lines(text) if not _ORDER.search(line)]
+    ranked = sorted(range(len(lines)), key=lambda at: (-_count_shared_terms(lines[at], wanted, language), at))
+    best = sorted(ranked[:_ANSWERED])
+    sent = [call["args"] for call in view["results"] if call["tool"] == "send_money"]
+    said = [f"Sent: {args['amount']:g} to {args['to']}." for args in sent] + [lines[at] for at in best]
+    if not said:
+        return {"answer": "The task could not be done: it names no file, and nothing to pay.", "declined": True}
+    return {"answer": "\n".join(said)}
+
+
+def _split_lines(text: str) -> list[str]:
+    return [sentence for line in unwrap_text_lines(text).splitlines() for sentence in split_sentences(line)]
+
+
+def _count_shared_terms(line: str, wanted: set[str], language: Any) -> float:
+    """Count the words that a line shares with the task; a line with a number says more than one without."""
+    return len(wanted & set(read_terms(line, language))) + bool(facts_in_text(line).numbers) / 2

@@ -1,0 +1,269 @@
+"""The tool agent's nodes, in the order of its diagram: request, plan, action, calls, approval, results, answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from guardgraph.guards import tools as guards
+from guardgraph.guards.proposals import found, proposed_object, read_reviewer, reviewed
+from guardgraph.guards.stop import evidence, read_request_text
+from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
+from guardgraph.plain.json import JsonObject, JsonValue, format_json_text, parse_json
+from guardgraph.state.tools import (
+    AcceptedAnswer,
+    AcceptedCall,
+    Delegation,
+    Given,
+    Licence,
+    MadeCall,
+    PlannedCall,
+    ToolBudget,
+    ToolCall,
+    ToolCard,
+    ToolPolicy,
+    ToolState,
+    ToolStep,
+)
+from guardgraph.world.call import Call, ask_person
+from guardgraph.world.proposers import Proposer
+
+ToolRun = Run[ToolPolicy, ToolBudget]
+
+GIVEN = ("accepted_task", "accepted_history")
+"""Channels with what whoever runs the agent gave."""
+
+
+@declares(writes=GIVEN)
+def run_request_guard_node(state: JsonObject, run: ToolRun) -> Pass:
+    """Parse the input."""
+    task = read_request_text("task", state.get("task"))
+    return Pass({"accepted_task": task, "accepted_history": guards.parse_task_history(state.get("given_history"))})
+
+
+def read_given(state: ToolState, run: ToolRun) -> Given:
+    """Return what whoever runs the agent gave."""
+    given = Given(task=state["accepted_task"], history=state["accepted_history"])
+    if run.caller is not None:
+        given["caller"] = run.caller.model_dump(mode="json")
+    if delegated := state.get("accepted_delegations"):
+        given["delegated"] = delegated
+    return given
+
+
+def make_plan_node(planner: Proposer, cards: Mapping[str, ToolCard]) -> Body:
+    """Ask for the next step: calls, or the answer."""
+
+    @declares(
+        phase="plan", reads=[*GIVEN, "accepted_step", "accepted_calls"], writes=["proposed_action"], calls=[planner]
+    )
+    def run_plan_node(state: ToolState, run: ToolRun) -> Steps:
+        view: JsonObject = {"task": state["accepted_task"]}
+        if state["accepted_history"]:
+            view["history"] = state["accepted_history"]
+        view["tools"] = guards.list_shown_tools(cards, run.policy)
+        view["results"] = guards.show_results(
+            state.get("accepted_calls") or [], run.policy, run.budget.max_result_chars
+        )
+        if plan := (state.get("accepted_step") or {}).get("plan"):
+            view["plan"] = plan
+        outcome = yield planner.call(view)
+        return {"proposed_action": outcome.packed()}
+
+    return run_plan_node
+
+
+def make_action_guard_node(cards: Mapping[str, ToolCard]) -> Body:
+    """Judge what is proposed for a step, and after each part of it what is left."""
+
+    @declares(
+        phase="plan",
+        reads=[*GIVEN, "proposed_action", "accepted_step", "accepted_calls", "accepted_delegations"],
+        writes=["accepted_step", "drafted_answer"],
+        stops=["llm", "invalid_action", "licence"],
+    )
+    def run_action_guard_node(state: ToolState, run: ToolRun) -> Pass:
+        if (packed := state.get("proposed_action")) is None:  # a part of the last step was done
+            left = state["accepted_step"]["later"]
+            with evidence(raw_action={"calls": left}):
+                licences = _judge_calls(left, state, run)
+            return _let_next_calls_through(licences, state, run, state["accepted_step"]["plan"])
+        given = proposed_object(packed)
+        with evidence(raw_action=given.raw):
+            proposed = guards.parse_step(given.value)
+            licences = _judge_calls(proposed.calls, state, run)
+        trace = {"phase": "plan", "calls": len(licences)}
+        if proposed.answer is not None:
+            step = Step(trace, {"action": "propose_answer", **given.about})
+            return Pass({"drafted_answer": proposed.answer}, "answer_guard", (step,))
+        shown = [{"tool": licence.tool, "args": licence.args} for licence in licences]
+        step = Step(trace, {"action": "propose_calls", "calls": shown, "plan": proposed.plan, **given.about})
+        return _let_next_calls_through(licences, state, run, proposed.plan, step)
+
+    def _judge_calls(raw: Sequence[JsonValue], state: ToolState, run: ToolRun) -> list[Licence]:
+        """Judge calls in order, each after those before it, of which nobody knows yet what they bring."""
+        forced = {name: rule.forced for name, rule in run.policy.rules.items()}
+        made: list[MadeCall] = [*(state.get("accepted_calls") or [])]
+        licences: list[Licence] = []
+        for item in raw:
+            call = guards.parse_call(item, cards, forced)
+            licence = guards.check_licence(
+                call, cards=cards, policy=run.policy, budget=run.budget, given=read_given(state, run), made=made
+            )
+            licences.append(licence)
+            made.append(MadeCall(id=f"r{len(made) + 1}", effect=licence.effect, value=None, **call))
+        return licences
+
+    def _let_next_calls_through(
+        licences: Sequence[Licence], state: ToolState, run: ToolRun, plan: str, *steps: Step
+    ) -> Pass:
+        """Send the run to where the next calls of a step are made."""
+        count, way = guards.cut_step([(licence.effect, licence.needs_approval) for licence in licences])
+        now = [
+            PlannedCall(
+                tool=licence.tool,
+                args=licence.args,
+                effect=licence.effect,
+                supported_by=dict(licence.supported_by),
+                unsupported=[*licence.unsupported],
+            )
+            for licence in licences[:count]
+        ]
+        later = [ToolCall(tool=licence.tool, args=licence.args) for licence in licences[count:]]
+        accepted = ToolStep(now=now, later=later, plan=plan)
+        made, given = state.get("accepted_calls") or [], read_given(state, run)
+        offer = guards.offer_delegation(licences, cards=cards, policy=run.policy, given=given, made=made)
+        if offer is not None:
+            accepted["offer"] = offer
+        return Pass({"accepted_step": accepted}, way, steps)
+
+    return run_action_guard_node
+
+
+def make_call_node(tools: Sequence[str], effects: Sequence[str] = ()) -> Body:
+    """Make the calls that were let through: reads at once, one that writes alone.
+
+    Args:
+        tools: what it may call.
+        effects: those of them that change something outside.
+    """
+
+    @declares(phase="act", reads=["accepted_step"], writes=["found_results"], calls=tools, effects=effects or None)
+    def run_call_node(state: ToolState, run: ToolRun) -> Steps:
+        outcomes = yield [Call("tool", call["tool"], call["args"]) for call in state["accepted_step"]["now"]]
+        brought = {"began": run.spent_seconds, "outcomes": [outcome.packed() for outcome in outcomes]}
+        return {"found_results": format_json_text(brought)}
+
+    return run_call_node
+
+
+@declares(phase="approve", reads=[*GIVEN, "accepted_step"], writes=["raw_review"])
+def run_approve_node(state: ToolState, run: ToolRun) -> Steps:
+    """Show a person the call, each value that nothing supports, where it was seen, and what else it might be.
+
+    Where several calls wait for values of one document, the question shows what it would license, too.
+    """
+    [call] = state["accepted_step"]["now"]
+    shown: JsonObject = {
+        "task": state["accepted_task"],
+        "call": {"tool": call["tool"], "args": call["args"]},
+        "effect": call["effect"],
+        "unsupported": call["unsupported"],
+        "supported_by": call["supported_by"],
+    }
+    if (offer := state["accepted_step"].get("offer")) is not None:
+        shown["delegation"] = offer
+    outcome = yield ask_person(shown)
+    return {"raw_review": outcome.packed()}
+
+
+@declares(
+    phase="approve",
+    reads=["accepted_step", "raw_review", "accepted_delegations"],
+    writes=["accepted_review", "accepted_delegations"],
+    stops=["review"],
+)
+def run_review_guard_node(state: ToolState, run: ToolRun) -> Pass:
+    """Let the call through that a person approved, and keep what they let a document license."""
+    reviewed(state["raw_review"])
+    who = read_reviewer(state["raw_review"])
+    [call] = state["accepted_step"]["now"]
+    approved_by = str(who.get("name", who["status"]))
+    shown = {"tool": call["tool"], "args": call["args"]}
+    history = {"action": "approve_call", **shown, "unsupported": call["unsupported"], "approved_by": approved_by}
+    writes: JsonObject = {"accepted_review": {"approved_by": approved_by}}
+    if (offer := state["accepted_step"].get("offer")) is not None:
+        delegation = Delegation(document=offer["document"], tools=offer["tools"], values=offer["values"])
+        writes["accepted_delegations"] = [*(state.get("accepted_delegations") or []), delegation]
+        history["delegation"] = offer
+    step = Step({"phase": "approve", "unsupported": len(call["unsupported"])}, history)
+    return Pass(writes, steps=(step,))
+
+
+@declares(
+    phase="act",
+    reads=["accepted_step", "accepted_calls", "accepted_review", "found_results"],
+    writes=["accepted_calls", "accepted_review"],
+    stops=["tool"],
+)
+def run_result_guard_node(state: ToolState, run: ToolRun) -> Pass:
+    """Read what the tools brought; what is left of the step is judged once more in its light."""
+    brought: Any = parse_json(state["found_results"])
+    calls: list[AcceptedCall] = [*(state.get("accepted_calls") or [])]
+    before = len(calls)
+    approved = state.get("accepted_review") or {}
+    seconds = round(max(run.spent_seconds - brought["began"], 0.0), 3)
+    for call, packed in zip(state["accepted_step"]["now"], brought["outcomes"], strict=True):
+        made = AcceptedCall(
+            id=f"r{len(calls) + 1}",
+            tool=call["tool"],
+            args=call["args"],
+            effect=call["effect"],
+            value=found(packed, call["tool"]),
+            supported_by=call["supported_by"],
+            seconds=seconds,
+        )
+        calls.append({**made, **approved})  # type: ignore[typeddict-item]
+    shown = [{key: value for key, value in call.items() if key != "value"} for call in calls[before:]]
+    step = Step({"phase": "act", "calls": len(shown)}, {"action": "call_tools", "calls": shown})
+    writes = {"accepted_calls": calls, "accepted_review": {}}
+    return Pass(writes, "action_guard" if state["accepted_step"]["later"] else "plan", (step,))
+
+
+@declares(
+    phase="answer",
+    reads=[*GIVEN, "drafted_answer", "accepted_calls"],
+    writes=["accepted_answer"],
+    stops=["invalid_answer"],
+)
+def run_answer_guard_node(state: ToolState, run: ToolRun) -> Pass:
+    """Hold the answer against what was given, and what was called and found."""
+    drafted, made, given = state["drafted_answer"], state.get("accepted_calls") or [], read_given(state, run)
+    policy = run.policy
+    answer = guards.parse_answer(drafted["answer"], max_chars=run.budget.max_answer_chars)
+    settled, untrusted = guards.settle_answer_links(answer, given=given, made=made, policy=policy)
+    if policy.check_numbers:
+        guards.check_answer_facts(
+            answer, given=given, made=made, regions=policy.known_regions, derive=policy.derived == "allow"
+        )
+    if policy.check_names:
+        guards.check_answer_names(answer, given=given, made=made, known_names=policy.known_names)
+    declined = drafted["declined"] or guards.is_declining(answer)
+    accepted = AcceptedAnswer(answer=settled, declined=declined, untrusted_links=untrusted)
+    trace = {"phase": "answer", "chars": len(settled), "calls": len(made), "declined": declined}
+    return Pass({"accepted_answer": accepted}, steps=(Step(trace, {"action": "answer", "answer": settled}),))
+
+
+@declares(
+    phase="answer",
+    reads=["accepted_answer", "accepted_calls"],
+    writes=["outcome", "answer", "tool_calls", "untrusted_links"],
+)
+def run_answered_node(state: ToolState, run: ToolRun) -> dict[str, Any]:
+    """End with the answer, and every call that was made."""
+    accepted = state["accepted_answer"]
+    calls = state.get("accepted_calls") or []
+    shown = [{key: value for key, value in call.items() if key != "value"} for call in calls]
+    links = {"untrusted_links": accepted["untrusted_links"]} if accepted["untrusted_links"] else {}
+    outcome = "declined" if accepted["declined"] else "answered"
+    return {"outcome": outcome, "answer": accepted["answer"], "tool_calls": shown, **links}

@@ -1,0 +1,56 @@
+"""The tool agent's default tools: an office of the demo with files and an account, none of them real.
+
+One of the files is a bill into which somebody wrote an instruction: whoever follows it sends money to a stranger.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+
+from guardgraph.plain.json import JsonObject, JsonValue
+from guardgraph.state.tools import ArgumentRule, ToolPolicy, ToolRule
+from guardgraph.world.call import mark_as_instant
+from guardgraph.world.table import NamedTool
+
+OFFICE_POLICY = ToolPolicy(
+    rules={
+        "list_files": ToolRule(effect="read", trusted=("*",)),
+        "read_file": ToolRule(effect="read"),
+        "send_money": ToolRule(approve="never", arguments={"amount": ArgumentRule(min=0.01, max=2000)}),
+    }
+)
+"""The rules of the demo: what a file says licenses nothing, and nobody is there to be asked."""
+
+
+def make_demo_office() -> dict[str, NamedTool]:
+    """Make the tools of the demo, by name: ``list_files``, ``read_file``, ``send_money``."""
+    data = resources.files("guardgraph.tools") / "data" / "tools_files.json"
+    files: dict[str, str] = json.loads(data.read_text(encoding="utf-8"))
+
+    @mark_as_instant
+    def list_files(request: JsonObject) -> JsonValue:
+        return sorted(files)
+
+    @mark_as_instant
+    def read_file(request: JsonObject) -> JsonValue:
+        if request["name"] not in files:
+            raise LookupError(f"there are {', '.join(sorted(files))}; given: {request['name']!r:.80}")
+        return files[request["name"]]
+
+    @mark_as_instant
+    def send_money(request: JsonObject) -> JsonValue:
+        return {"status": "sent", **request}
+
+    named, text = {"name": {"type": "string"}}, {"type": "string"}
+    transfer = {"to": text, "amount": {"type": "number"}, "reference": text}
+    return {
+        "list_files": NamedTool(list_files, "List the names of the files.", _describe_arguments({})),
+        "read_file": NamedTool(read_file, "Read a file.", _describe_arguments(named)),
+        "send_money": NamedTool(send_money, "Send euros to an account.", _describe_arguments(transfer, "reference")),
+    }
+
+
+def _describe_arguments(properties: JsonObject, *optional: str) -> JsonObject:
+    required = [name for name in properties if name not in optional]
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}

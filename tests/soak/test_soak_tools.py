@@ -1,0 +1,20 @@
+"""Ten thousand runs of the tool agent in which anything is proposed: no call is made without a licence."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from fuzzed_office import Office
+
+RUNS = 10_000
+
+
+def test_no_unlicensed_call_is_made():
+    """Whatever is proposed and found, what the tools were called with was given, trusted or approved."""
+    office, endings = Office(), Counter()
+    for seed in range(RUNS):
+        result = office.run(seed)
+        endings[result["stop_reason"].partition(":")[0]] += 1
+        assert office.list_unlicensed() == [], seed
+    print(endings.most_common())
+    assert endings["success"] > RUNS / 100

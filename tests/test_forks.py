@@ -1,0 +1,431 @@
+"""Forks: what goes on from an earlier checkpoint is a run of its own, where the deployment allows it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import closing
+
+import pytest
+import refund_pattern
+from cli_runs import empty_folder, run
+from halted_runs import halt_before
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.types import Command, interrupt
+from payment_pattern import BATCHES, Bank, pattern
+from refund_pattern import ORDER, answering
+from savers import SAVERS
+from test_begun_runs import Audited
+from ticket_pattern import TICKET
+from ticket_pattern import pattern as tickets
+
+from guardgraph import (
+    ConfigurationError,
+    InputError,
+    Redaction,
+    check_document,
+    create_rag_agent,
+    create_research_agent,
+    create_self_critique_agent,
+    create_tool_agent,
+    export_run,
+    replay,
+    sql_store,
+    verify,
+)
+from guardgraph.testing import InMemoryRecorder
+
+THREAD = {"configurable": {"thread_id": "1"}}
+ASKED = {"batches": BATCHES}
+QUESTION = {"question": "What is the P1 first response target?"}
+MODES = ["invoke", "ainvoke"]
+
+
+def at(checkpoint, **configurable):
+    """Return the configuration that names a checkpoint of the thread."""
+    return {"configurable": {"thread_id": "1", "checkpoint_id": checkpoint, **configurable}}
+
+
+def made(graph, given, config, mode="invoke", **kwargs):
+    """Run a graph, sync or async."""
+    return (
+        graph.invoke(given, config, **kwargs)
+        if mode == "invoke"
+        else asyncio.run(graph.ainvoke(given, config, **kwargs))
+    )
+
+
+def before(graph, node, number=1):
+    """Return the id of the checkpoint before a visit of a node, the last one where there are several."""
+    found = [state for state in graph.get_state_history(THREAD) if state.next == (node,)]
+    return found[::-1][number - 1].config["configurable"]["checkpoint_id"]
+
+
+@pytest.fixture
+def bank(tmp_path):
+    """A bank that has paid nothing yet."""
+    return Bank(tmp_path / "bank.txt")
+
+
+def paying(bank, **given):
+    """Return the payments' graph with forks."""
+    return pattern(bank.pay).compile(checkpointer=InMemorySaver(), forks=True, **given)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_fork_is_a_run_of_its_own(mode, bank):
+    """Its own id, beginning, keys and recording; what happened before its checkpoint is in it as it happened."""
+    kept = InMemoryRecorder()
+    graph = paying(bank, recorder=kept)
+    first = graph.invoke(ASKED, THREAD)
+    checkpoint = before(graph, "pay", 2)
+    second = made(graph, None, at(checkpoint), mode)
+    assert (second["stop_reason"], second["payments"]) == ("success", first["payments"])
+    assert second["run_id"] != first["run_id"]
+    assert second["forked_from"] == {"run_id": first["run_id"], "checkpoint": checkpoint}
+    assert "forked_from" not in first
+    assert [line["amount"] for line in bank.lines] == [30, 40, 50, 50]
+    assert len({line["key"] for line in bank.lines}) == 4
+    own, fork = kept.runs
+    shared = [call["key"] for call in own["calls"] if call["visit"] == 1]
+    assert [call["key"] for call in fork["calls"]][:2] == shared
+    assert fork["calls"][2]["key"] == bank.lines[3]["key"]
+    begun = kept.begun[1]
+    assert (begun["run_id"], begun["request"], begun["forked_from"]) == (second["run_id"],) * 2 + (fork["forked_from"],)
+    assert (begun["input"], begun["thread"]) == (ASKED, "1")
+    assert kept.open == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_fork_is_decided_again_exactly(mode, bank):
+    """Its recording holds all visits, those before the checkpoint too; nobody is called."""
+    kept = InMemoryRecorder()
+    graph = paying(bank, recorder=kept)
+    graph.invoke(ASKED, THREAD)
+    made(graph, None, at(before(graph, "pay", 2)), mode)
+    made(graph, None, at(before(graph, "payment_guard", 2)), mode)  # of the fork: the second on this thread
+    paid = len(bank.lines)
+    for ended in kept.runs:
+        assert replay(graph, ended) == ended["result"]
+    assert len(bank.lines) == paid
+    parents = [ended.get("forked_from", {}).get("run_id") for ended in kept.runs]
+    assert parents == [None, kept.runs[0]["run_id"], kept.runs[0]["run_id"]]
+
+
+def test_without_forks_an_earlier_checkpoint_is_refused(bank):
+    """As it always was; and nothing is written."""
+    graph = pattern(bank.pay).compile(checkpointer=InMemorySaver())
+    graph.invoke(ASKED, THREAD)
+    with pytest.raises(InputError, match="checkpoint_id: a run goes on from the latest checkpoint of its thread"):
+        graph.invoke(None, at(before(graph, "pay", 2)))
+    assert bank.amounts == [30, 40, 50]
+
+
+def test_nothing_is_paid_twice_under_one_run_id(bank):
+    """However often and from wherever a thread is forked: a run pays each batch once, with keys of its own."""
+    kept = InMemoryRecorder()
+    graph = paying(bank, recorder=kept)
+    graph.invoke(ASKED, THREAD)
+    for checkpoint in [state.config["configurable"]["checkpoint_id"] for state in graph.get_state_history(THREAD)]:
+        try:
+            graph.invoke(None, at(checkpoint))
+        except InputError:
+            continue
+    assert len(kept.runs) > 4
+    for ended in kept.runs:
+        keys = [call["key"] for call in ended["calls"]]
+        assert len(keys) == len({*keys}) == 3
+        assert replay(graph, ended) == ended["result"]
+    made_keys = [line["key"] for line in bank.lines]
+    assert len(made_keys) == len({*made_keys})
+
+
+def test_what_a_run_kept_behind_the_checkpoint_is_not_the_forks(bank):
+    """A run that was killed in a write does not know what came of it; a fork from before makes the write as its own."""
+
+    class Killed(BaseException):
+        pass
+
+    def dying(request, idempotency_key):
+        bank.pay(request, idempotency_key)
+        raise Killed
+
+    saver, kept = InMemorySaver(), InMemoryRecorder()
+    with pytest.raises(Killed):
+        pattern(dying).compile(checkpointer=saver, recorder=kept).invoke({"batches": [[30]]}, THREAD)
+    graph = pattern(bank.pay).compile(checkpointer=saver, recorder=kept, forks=True)
+    stood = before(graph, "pay")
+    lost = graph.invoke(None, THREAD)
+    assert lost["stop_reason"] == "effect_unknown:pay"
+    forked = graph.invoke(None, at(stood))
+    assert (forked["stop_reason"], bank.amounts) == ("success", [30, 30])
+    assert forked["forked_from"]["run_id"] == lost["run_id"]
+
+
+# Checkpointers
+
+
+@SAVERS
+def test_every_checkpointer_keeps_a_fork(saver, bank, tmp_path):
+    """In memory and in a file: the fork stands on the thread, and goes on there in another process."""
+    with saver(tmp_path) as keeper:
+        check_fork(pattern(bank.pay).compile(checkpointer=keeper, forks=True))
+
+
+def check_fork(graph):
+    """Assert that a fork that is left goes on as itself, and that the channels of the first run are what they were."""
+    first = graph.invoke(ASKED, THREAD)
+    checkpoint = before(graph, "pay", 2)
+    was = graph.get_state(at(checkpoint)).values
+    with closing(graph.stream(None, at(checkpoint))) as chunks:
+        next(chunks)
+    second = graph.invoke(None, THREAD)
+    assert second["forked_from"] == {"run_id": first["run_id"], "checkpoint": checkpoint}
+    assert second["payments"] == first["payments"]
+    assert graph.get_state(at(checkpoint)).values == was
+    assert graph.invoke(None, THREAD)["run_id"] == second["run_id"]
+
+
+def test_an_async_checkpointer_keeps_a_fork(bank, tmp_path):
+    """Whose methods are awaited."""
+
+    async def forked():
+        async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "runs.sqlite")) as keeper:
+            graph = pattern(bank.pay).compile(checkpointer=keeper, forks=True)
+            first = await graph.ainvoke(ASKED, THREAD)
+            states = [state async for state in graph.aget_state_history(THREAD)]
+            config = next(state.config for state in states if state.next == ("payment_guard",))
+            second = await graph.ainvoke(None, config)
+            return first["run_id"], second["forked_from"]["run_id"], second["stop_reason"]
+
+    first, origin, reason = asyncio.run(forked())
+    assert (origin, reason) == (first, "success")
+    assert bank.amounts == [30, 40, 50]
+
+
+# A person
+
+
+def refunds(**given):
+    """Return the refunds' graph with forks, and what its run shows while it waits."""
+    graph = refund_pattern.pattern().compile(checkpointer=InMemorySaver(), forks=True, **given)
+    return graph, graph.invoke(ORDER, THREAD)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_answer_to_the_earlier_run_does_not_count_for_its_fork(mode):
+    """The question's hash carries the run: the fork asks anew, and its own hash counts."""
+    graph, asked = refunds()
+    graph.invoke(answering(asked), THREAD)
+    shown = made(graph, answering(asked), at(before(graph, "approve")), mode)
+    assert (shown["status"], shown["waiting_for"]["changed"]) == ("waiting", ["place"])
+    assert shown["run_id"] != asked["run_id"]
+    assert shown["forked_from"]["run_id"] == asked["run_id"]
+    result = made(graph, answering(shown), THREAD, mode)
+    assert (result["outcome"], result["run_id"]) == ("refunded", shown["run_id"])
+
+
+def test_no_run_goes_on_from_behind_an_answer():
+    """One approval paid four times: it counts for the run that asked, and from before it a fork asks for its own."""
+    paid = []
+    graph = refund_pattern.pattern(tool=lambda request: paid.append(request) or "paid").compile(
+        checkpointer=InMemorySaver(), forks=True
+    )
+    asked = graph.invoke(ORDER, THREAD)
+    graph.invoke(answering(asked), THREAD)
+    for node in ("approval_guard", "pay", "payment_guard", "refunded"):
+        with pytest.raises(InputError, match=rf"behind an answer to 'approve', which counts for run {asked['run_id']}"):
+            graph.invoke(None, at(before(graph, node)))
+    assert len(paid) == 1
+
+
+def test_an_answer_to_a_body_that_asks_by_itself_is_one_too():
+    """It is in the record of the visit, and counts for the run that was interrupted."""
+
+    def asking(request):
+        return interrupt("Who is on duty?")
+
+    graph = tickets(tool=asking).compile(checkpointer=InMemorySaver(), forks=True)
+    graph.invoke(TICKET, THREAD)
+    assert graph.invoke(Command(resume="ann"), THREAD)["status"] == "ok"
+    with pytest.raises(InputError, match="behind an answer to 'lookup'"):
+        graph.invoke(None, at(before(graph, "duty_guard")))
+
+
+# Where a fork may begin
+
+
+def test_a_fork_goes_on_from_a_checkpoint_of_a_run():
+    """One at which a run stood that had begun and not ended; what else is named is refused in one clear line."""
+    graph = tickets().compile(checkpointer=InMemorySaver(), forks=True)
+    graph.invoke(TICKET, THREAD)
+    first = before(graph, "__start__")
+    entry = before(graph, "request_guard")
+    ended = graph.get_state(THREAD).config["configurable"]["checkpoint_id"]
+    graph.invoke(TICKET, THREAD)
+    refused = {
+        first: "at which no run of this graph stands",
+        entry: "at which no run of this graph stands",
+        before(graph, "__start__", 2): "at which no run of this graph stands",
+        before(graph, "request_guard", 2): "at which its run had not begun",
+        ended: "at which its run had ended",
+        "1f0c0000-0000-6000-8000-000000000000": "at which no run of this graph stands",
+    }
+    for checkpoint, why in refused.items():
+        with pytest.raises(InputError, match=rf"^config\.configurable\.checkpoint_id: .*{checkpoint}.*{why}"):
+            graph.invoke(None, at(checkpoint))
+    places = {"checkpoint_ns": "", "checkpoint_map": {"": before(graph, "lookup"), "inner": first}}
+    with pytest.raises(InputError, match="the latest checkpoint of its thread"):
+        graph.invoke(None, {"configurable": {"thread_id": "1", **places}})
+    places["checkpoint_map"] = {"": before(graph, "lookup")}
+    assert graph.invoke(None, {"configurable": {"thread_id": "1", **places}})["status"] == "ok"
+
+
+@pytest.mark.parametrize("given", [None, 1, "yes"])
+def test_forks_are_allowed_or_not(given):
+    """Anything but True and False is refused where the graph is compiled."""
+    with pytest.raises(ConfigurationError, match=r"^forks: True or False is required"):
+        tickets().compile(forks=given)
+
+
+@pytest.mark.parametrize(
+    "create", [create_rag_agent, create_research_agent, create_self_critique_agent, create_tool_agent]
+)
+def test_the_four_agents_take_it(create):
+    """Each hands it on, and is proved as without it."""
+    assert create(forks=True).frame.forks
+    assert not create().frame.forks
+    assert verify(create(forks=True)) == []
+
+
+def test_a_fork_is_judged_under_its_own_context():
+    """What was let through yesterday is not read today where it has been switched off since."""
+    agent = create_rag_agent(checkpointer=InMemorySaver(), forks=True)
+    assert agent.invoke(QUESTION, THREAD)["outcome"] == "grounded_answer"
+    closed = {"policy": {"allowed_sources_execution": ["billing_policy"]}}
+    result = agent.invoke(None, at(before(agent, "retrieve")), context=closed)
+    assert result["outcome"] == "clarify"
+    assert agent.invoke(None, at(before(agent, "retrieve")))["outcome"] == "grounded_answer"
+
+
+# Its beginning
+
+
+class Refusing(InMemoryRecorder):
+    """A recorder that keeps the first beginning, and none after it."""
+
+    def begin(self, run):
+        """Keep it, or fail."""
+        if self.begun:
+            raise OSError("the disk is full")
+        super().begin(run)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_fork_whose_beginning_cannot_be_kept_calls_nobody(mode):
+    """Where it must be recorded it ends before any call; else its result says so."""
+    called = []
+    for required in (True, False):
+        graph = tickets(
+            policy=Audited(audit_required=required), tool=lambda request: called.append(1) or "ann"
+        ).compile(checkpointer=InMemorySaver(), recorder=Refusing(), forks=True)
+        first = graph.invoke(TICKET, THREAD)
+        called.clear()
+        result = made(graph, None, at(before(graph, "lookup")), mode)
+        assert result["run_id"] != first["run_id"]
+        assert result["forked_from"]["run_id"] == first["run_id"]
+        if required:
+            assert (result["stop_reason"], result["path"][-1]) == ("audit_unavailable", "stop_audit_unavailable")
+            assert (result["details"]["type"], called) == ("OSError", [])
+        else:
+            assert (result["status"], result["audit"]["unbegun"]["type"], called) == ("ok", "OSError", [1])
+
+
+def test_a_client_that_asks_again_for_a_fork_goes_on_with_it(bank):
+    """By the same request_key: the run that it began, and no second one; another key makes another fork."""
+    kept = InMemoryRecorder()
+    graph = paying(bank, recorder=kept)
+    graph.invoke(ASKED, {"configurable": {"thread_id": "1", "request_key": "r1"}})
+    checkpoint = before(graph, "pay", 2)
+    first = graph.invoke(None, at(checkpoint, request_key="r1"))
+    again = graph.invoke(None, at(checkpoint, request_key="r1"))
+    other = graph.invoke(None, at(checkpoint, request_key="r2"))
+    assert first["run_id"] == again["run_id"] != other["run_id"]
+    assert bank.amounts == [30, 40, 50, 50, 50]
+    assert [begun["request"] for begun in kept.begun] == ["r1", f"r1|{checkpoint}", f"r2|{checkpoint}"]
+    assert len({line["key"] for line in bank.lines}) == 5
+
+
+def test_a_fork_that_was_left_goes_on_as_itself(bank):
+    """By another process, too: id, request and origin are kept with it."""
+    saver, kept = InMemorySaver(), InMemoryRecorder()
+    graph = pattern(bank.pay).compile(checkpointer=saver, recorder=kept, forks=True)
+    first = graph.invoke(ASKED, THREAD)
+    with closing(graph.stream(None, at(before(graph, "pay", 2)))) as chunks:
+        next(chunks)
+    result = pattern(bank.pay).compile(checkpointer=saver, recorder=kept).invoke(None, THREAD)
+    assert result["forked_from"]["run_id"] == first["run_id"]
+    assert [begun["run_id"] for begun in kept.begun] == [first["run_id"], result["run_id"]]
+    assert replay(graph, kept.runs[1]) == kept.runs[1]["result"]
+
+
+# Evidence
+
+
+def test_a_store_tells_a_fork_from_its_run(bank, tmp_path):
+    """Each has its own entries; the run that stood open is closed by the fork; the document of a fork is sound."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    agent = create_rag_agent(checkpointer=InMemorySaver(), recorder=store, forks=True)
+    assert halt_before(agent, QUESTION, THREAD, "generate")
+    [left] = store.open_runs()
+    result = agent.invoke(None, at(before(agent, "retrieve")))
+    assert store.open_runs() == []
+    assert len(store.entries(left.run_id)) == 2  # its beginning, and that it was superseded
+    assert store.read(result["run_id"]).recording["forked_from"]["run_id"] == left.run_id
+    assert store.verify().ok
+    checked = check_document(export_run(store, result["run_id"]), "guardgraph:create_rag_agent")
+    assert checked.findings == ()
+
+
+def test_the_command_line_names_where_a_fork_comes_from(tmp_path, monkeypatch):
+    """In the list, on its own page, and in JSON; of one that is open, too."""
+    empty_folder(tmp_path, monkeypatch)
+    monkeypatch.setenv("GUARDGRAPH_AUDIT", "sqlite:///runs.db")
+    agent = create_rag_agent(checkpointer=InMemorySaver(), recorder=sql_store("sqlite:///runs.db"), forks=True)
+    first = agent.invoke(QUESTION, THREAD)
+    fork = agent.invoke(None, at(before(agent, "retrieve")))
+    with closing(agent.stream(None, at(before(agent, "plan")))) as chunks:
+        next(chunks)
+    shown = " ".join(run("audit", "list").stdout.split())
+    assert shown.count(f"forked from {first['run_id']}") == 2
+    assert json.loads(run("audit", "list", "--json").stdout)[1]["forked_from"] == fork["forked_from"]
+    for row in json.loads(run("audit", "list", "--json").stdout)[1:]:
+        assert f"{row['forked_from']['run_id']} at" in " ".join(run("audit", "show", row["run_id"]).stdout.split())
+
+
+def test_a_redacted_fork_says_where_it_comes_from(tmp_path):
+    """Ids stay, whatever is looked for in the words of a run."""
+    redact = Redaction(patterns=["[0-9a-f]{4,}", "response"])
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db", redact=redact)
+    agent = create_rag_agent(checkpointer=InMemorySaver(), recorder=store, forks=True)
+    first = agent.invoke(QUESTION, THREAD)
+    fork = agent.invoke(None, at(before(agent, "retrieve")))
+    kept = store.read(fork["run_id"]).recording
+    assert kept["forked_from"] == kept["result"]["forked_from"] == fork["forked_from"]
+    assert kept["forked_from"]["run_id"] == first["run_id"]
+    assert "[redacted]" in kept["input"]["question"]
+
+
+def test_a_fork_of_a_run_that_was_erased_is_a_finding(tmp_path):
+    """It brings back what was erased; erased in its turn, it is none."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    agent = create_rag_agent(checkpointer=InMemorySaver(), recorder=store, forks=True)
+    first = agent.invoke(QUESTION, THREAD)
+    erasure = store.erase(first["run_id"], by="the data officer")
+    fork = agent.invoke(None, at(before(agent, "generate")))
+    findings = store.verify().findings
+    assert {finding.kind for finding in findings} == {"returned"}
+    assert f"run {first['run_id']}, which entry {erasure.seq} erased" in findings[0].text
+    store.erase(fork["run_id"], by="the data officer")
+    assert store.verify().ok

@@ -1,0 +1,189 @@
+"""A knowledge base that lives: what a change costs, whom it concerns, and whose letters and damage are whose."""
+
+import os
+import sqlite3
+from contextlib import contextmanager
+from time import monotonic
+from unicodedata import normalize
+
+import pytest
+from kb_pairs import pairs_told_apart
+from test_kb_ingest import write
+
+from guardgraph import KnowledgeBase
+from guardgraph.knowledge.ingest import content
+
+ONE = {"source": "s", "title": "", "section": "", "updated_at": ""}
+
+
+def documents(count, text="Hotels are booked in room {}."):
+    """So many documents of a sentence each."""
+    return [{**ONE, "id": f"d{number}", "text": text.format(number)} for number in range(count)]
+
+
+class Work:
+    """Counts what SQLite does on every connection."""
+
+    def __init__(self, monkeypatch):
+        self.steps, self.statements, connect = 0, [], sqlite3.connect
+
+        def counted(*args, **kwargs):
+            connection = connect(*args, **kwargs)
+            connection.set_progress_handler(self.step, 10)
+            connection.set_trace_callback(self.statements.append)
+            return connection
+
+        monkeypatch.setattr(sqlite3, "connect", counted)
+
+    def step(self):
+        """Count ten instructions."""
+        self.steps += 1
+
+    @contextmanager
+    def counting(self):
+        """Yield a list that has, behind the block, how much was done in it."""
+        before, done = self.steps, []
+        self.statements.clear()
+        yield done
+        done.append(self.steps - before)
+
+
+@pytest.fixture
+def work(monkeypatch):
+    """What SQLite does."""
+    return Work(monkeypatch)
+
+
+@pytest.mark.parametrize("others", ["in the collection", "in another collection"])
+def test_a_change_costs_what_is_changed(tmp_path, work, others):
+    """To put a document in takes as much in a base of a thousand as in one of thirty: no other rows are read."""
+    taken = []
+    for size in (30, 1000):
+        with KnowledgeBase(tmp_path / f"{size}.sqlite") as base:
+            name = None if others == "in the collection" else "more"
+            base.add(documents(size), readers=["public"], name=name)
+            for id in ("n0", "n1"):
+                with work.counting() as done:
+                    base.add([{**ONE, "id": id, "text": "Salaries are paid on day 25."}], readers=["public"])
+            taken += done
+    assert taken[1] <= 1.5 * taken[0]
+
+
+def test_what_other_tenants_have_and_change_costs_a_question_nothing(tmp_path, work):
+    """A first question, and one after another tenant's change, read no more beside 300 tenants than beside one."""
+    first, after, caller = [], [], {"tenant": "acme", "user": "u"}
+    for tenants in (1, 300):
+        path = tmp_path / f"{tenants}.sqlite"
+        with KnowledgeBase(path) as base:
+            base.add(documents(20), tenant="acme", readers=["tenant"])
+            for number in range(tenants):
+                base.add(documents(1), tenant=f"t{number}", readers=["tenant"])
+        with KnowledgeBase(path) as base:
+            with work.counting() as done:
+                found = base.search("Which hotels are booked?", caller=caller)
+            first += done
+            base.add(documents(2), tenant="t0", readers=["tenant"])
+            with work.counting() as done:
+                assert base.search("Which hotels are booked?", caller=caller) == found
+            after += done
+    assert first[1] <= 1.2 * first[0]
+    assert after[1] <= 1.2 * after[0]
+
+
+def test_a_collection_is_removed_at_once(tmp_path, work):
+    """To remove a collection is one transaction: all of it is there, or nothing."""
+    with KnowledgeBase(tmp_path / "kb.sqlite") as base:
+        base.add(documents(50), readers=["public"], name="n")
+        with work.counting():
+            assert base.remove("n") == 50
+        assert sum(statement.startswith("BEGIN IMMEDIATE") for statement in work.statements) == 1
+        assert base.check().ok
+
+
+@pytest.mark.parametrize("readers", ["no JSON", '["nobody"]', "7", '{"public": 1}', b"\xff"])
+def test_damage_that_a_caller_may_not_read_ends_no_question(tmp_path, readers):
+    """A row of readers that nobody wrote so is nobody's: who may read the rest finds the rest, and a check names it."""
+    with KnowledgeBase(tmp_path / "kb.sqlite") as base:
+        for tenant in ("acme", "globex"):
+            base.add(documents(3), tenant=tenant, readers=["tenant"])
+        with sqlite3.connect(base.path) as connection:
+            connection.execute("UPDATE scopes SET readers = ? WHERE tenant = '+globex'", [readers])
+        connection.close()
+        assert len(base.search("hotels", caller={"tenant": "acme"})) == 3
+        assert base.search("hotels", caller={"tenant": "globex"}) == []
+        assert base.search("hotels") == []
+        assert any("scopes" in finding.place for finding in base.check().findings)
+
+
+def test_tenants_and_groups_are_letters(tmp_path):
+    """A tenant and a group are the same however their accents are written, and so is a tenant of an old file."""
+    tenant, group = "Caf\xe9", "Qualit\xe9"
+    composed = {"tenant": tenant, "groups": [group]}
+    split = {"tenant": normalize("NFD", tenant), "groups": [normalize("NFD", group)]}
+    with KnowledgeBase(tmp_path / "kb.sqlite") as base:
+        for caller, other in ((composed, split), (split, composed)):
+            base.add(documents(1), tenant=caller["tenant"], readers=[f"group:{caller['groups'][0]}"])
+            assert [hit["doc_id"] for hit in base.search("hotels", caller=other)] == ["d0"]
+            assert base.tenants() == [composed["tenant"]]
+        with sqlite3.connect(base.path) as connection:  # as before tenants were composed
+            for table in ("scopes", "documents", "chunks", "collections"):
+                connection.execute(f"UPDATE {table} SET tenant = ? WHERE tenant <> '-'", [f"+{split['tenant']}"])
+        connection.close()
+        assert base.remove("documents", tenant=composed["tenant"]) == 1
+        assert base.tenants() == []
+
+
+def test_pages_that_never_end_cost_a_folder_no_more_than_its_patience(tmp_path, monkeypatch):
+    """Once pages that are not read in their time took what a folder has for them, each further one has little."""
+    monkeypatch.setattr(content, "_SECONDS", 1.0)
+    monkeypatch.setattr(content, "_SECONDS_LOST", 1.0)
+    monkeypatch.setattr(content, "_LEAST_SECONDS", 0.05)
+    hostile = "<p>" + "<b>x " * 400_000
+    docs = write(tmp_path / "docs", {f"{number}.html": hostile for number in range(8)} | {"good.md": "Apples."})
+    with KnowledgeBase(tmp_path / "kb.sqlite") as base:
+        begun = monotonic()
+        report = base.add(docs, readers=["public"])
+        assert monotonic() - begun < 8
+    assert report.added == ("good.md",)
+    assert len(report.failed) == 8
+
+
+def test_a_document_that_was_open_before_is_read_again(tmp_path):
+    """What an earlier version took in open is narrowed by the next addition, though its file did not change."""
+    docs = write(tmp_path / "docs", {"a.md": "----\nreaders: []\n----\nApples.", "b.md": "Pears."})
+    with KnowledgeBase(tmp_path / "kb.sqlite") as base:
+        (docs / "a.md").rename(tmp_path / "a.md")
+        write(docs, {"a.md": "Apples."})
+        base.add(docs, readers=["public"])
+        (tmp_path / "a.md").replace(docs / "a.md")
+        found = (docs / "a.md").stat()
+        with sqlite3.connect(base.path) as connection:  # as if it had been read, by rules that did not know it
+            stamp = [found.st_size, found.st_mtime_ns]
+            connection.execute("UPDATE documents SET size = ?, modified = ? WHERE name = 'a.md'", stamp)
+            connection.execute("DELETE FROM state WHERE name LIKE 'rules%'")
+        connection.close()
+        write(docs, {"a.md": b"\xff" * found.st_size})
+        assert [failed.reason[:9] for failed in base.add(docs, readers=["public"]).failed] == ["not UTF-8"]
+        write(docs, {"a.md": "----\nreaders: []\n----\nApples."})
+        os.utime(docs / "a.md", ns=(found.st_mtime_ns, found.st_mtime_ns))
+        report = base.add(docs, readers=["public"])
+        assert [failed.name for failed in report.failed] == ["a.md"]
+        assert base.search("apples") == []
+        assert base.add(docs, readers=["public"]).unchanged == ("b.md",)
+
+
+def test_pairs_of_bases_are_not_told_apart(tmp_path):
+    """Whatever is hidden in one of two bases, and changes in it: who asks both while they change sees no difference."""
+    assert pairs_told_apart(tmp_path, trials=12, seed=25) == []
+
+
+def test_the_log_of_a_base_that_was_removed_is_not_read(tmp_path):
+    """A new base where another one was removed, whose log was left, has nothing of it and is whole."""
+    path = tmp_path / "kb.sqlite"
+    with KnowledgeBase(path) as removed:
+        removed.add(documents(20), readers=["public"])
+        path.unlink()
+        with KnowledgeBase(path) as base:
+            assert base.search("hotels") == []
+            base.add(documents(2), readers=["public"])
+            assert (len(base.search("hotels")), base.check().ok) == (2, True)

@@ -1,0 +1,377 @@
+"""A knowledge base in PostgreSQL: the file's scores over what row security shows a caller, or a clear refusal."""
+
+import json
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+import pytest
+from cli_runs import ROOT, empty_folder, run
+from docs_parts import fences
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from postgres_server import postgres_server
+from test_kb_index import ASKED, CALLERS, CHANGES, document, replayed
+from test_kb_ingest import write
+
+from guardgraph import ConfigurationError, KnowledgeBase, PostgresKnowledgeBase, StoreError, create_rag_agent
+from guardgraph.knowledge.base import make_server_base
+from guardgraph.knowledge.index import Index
+from guardgraph.knowledge.postgres.index import PostgresIndex
+from guardgraph.state.context import is_access_allowed
+from guardgraph.tools.knowledge_base import demo_documents
+from guardgraph.tools.lexical import LexicalRetriever
+
+QUESTION = "What SLA applies to enterprise plan and what is P1 first response target?"
+[RECIPE] = [fence.code for fence in fences(ROOT / "docs" / "knowledge_bases.md") if fence.info == "sql"]
+ROLES = """
+CREATE ROLE stranger LOGIN;
+CREATE ROLE owner LOGIN;
+CREATE ROLE bypasses LOGIN BYPASSRLS IN ROLE guardgraph_reader;
+"""
+TABLES = ("scopes", "parts", "documents", "collections", "chunks", "lengths", "postings")
+
+
+@pytest.fixture(scope="module")
+def owner():
+    """The address of a server with an empty knowledge base, as its superuser."""
+    with postgres_server() as address:
+        assert make_server_base(address)
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute(RECIPE + ROLES)
+        yield address
+
+
+def as_role(owner, role):
+    """The address as another role."""
+    return owner.replace("postgres:@", f"{role}@")
+
+
+def executed(owner, statement, *values):
+    """What a statement of the superuser returns, whom row security does not hold."""
+    with psycopg.connect(owner, autocommit=True) as connection:
+        cursor = connection.execute(statement, values)
+        return cursor.fetchall() if cursor.description else []
+
+
+@pytest.fixture
+def base(owner):
+    """An empty base, as a role that may put documents in."""
+    emptied(owner)
+    with PostgresKnowledgeBase(as_role(owner, "ingest")) as made:
+        yield made
+
+
+def emptied(owner):
+    """Take everything out."""
+    executed(owner, f"TRUNCATE {', '.join(f'guardgraph.{table}' for table in TABLES)}")
+
+
+def test_ranks_the_demo_as_the_retriever_does(base):
+    """Candidates, order and scores are the retriever's to the last digit, for sources that are asked for, too."""
+    base.add(demo_documents(), readers=["public"])
+    retrieve = LexicalRetriever(demo_documents())
+    for sources in (retrieve.sources, retrieve.sources[:1], ("none",)):
+        for question in (QUESTION, "refund", "of the", "", "Wie lange dauert eine Erstattung?", "'\"\0\ud800%_"):
+            request = {"query": question, "sources": [*sources], "top_k": 4}
+            expected, found = retrieve(request), base(request)
+            assert [{name: hit[name] for name in expected[0]} for hit in found] == expected if expected else not found
+    assert base.check().ok
+
+
+@settings(max_examples=20)
+@given(CHANGES, st.lists(ASKED, min_size=1, max_size=3))
+def test_any_changes_leave_what_the_file_has(owner, tmp_path_factory, changes, questions):
+    """After the same changes each caller finds the same in both, byte for byte, and all that is counted is right."""
+    emptied(owner)
+    files, server = Index(tmp_path_factory.mktemp("kb") / "kb.sqlite"), PostgresIndex(as_role(owner, "ingest"))
+    for index in (files, server):
+        replayed(index, changes, lambda access: True)
+    for caller in CALLERS:
+        assert server.readable_sources(caller) == files.readable_sources(caller)
+        for question in questions:
+            expected, found = (json.dumps(index.search(question, caller=caller)) for index in (files, server))
+            assert found == expected
+    assert server.tenants() == files.tenants()
+    assert server.collections() == files.collections()
+    assert server.check().ok
+    for index in (files, server):
+        index.close()
+
+
+@settings(max_examples=10)
+@given(CHANGES, st.sampled_from(CALLERS), ASKED)
+def test_nothing_shows_of_what_a_caller_may_not_read(owner, changes, caller, question):
+    """After the same changes, less all that they may not read, a caller finds the same, byte for byte."""
+    found = []
+    for is_kept in (lambda access: True, lambda access: is_access_allowed(access, caller)):
+        emptied(owner)
+        index = PostgresIndex(as_role(owner, "ingest"))
+        replayed(index, changes, is_kept)
+        found.append(json.dumps(index.search(question, caller=caller)))
+        index.close()
+    assert found[0] == found[1]
+
+
+def test_a_role_sees_no_row_of_others_whatever_it_asks(base, owner):
+    """Row security holds each table: without a caller only what is for everybody is seen, and a writer's is its own."""
+    base.add([document("a", "The wing is heated by the flow")], tenant="acme", readers=["tenant"])
+    base.add([document("b", "The wing is heated by the flow")], tenant="globex", readers=["tenant"])
+    for role in ("ingest", "answers"):
+        with psycopg.connect(as_role(owner, role)) as connection:
+            for table in TABLES:
+                assert connection.execute(f"SELECT count(*) FROM guardgraph.{table}").fetchone() == (0,)
+            connection.execute("SELECT set_config('guardgraph.tenant', '=+acme', true)")
+            connection.execute("SELECT set_config('guardgraph.readers', '{tenant}', true)")
+            assert connection.execute("SELECT tenant FROM guardgraph.documents").fetchall() == [("+acme",)]
+            assert connection.execute("SELECT name FROM guardgraph.chunks").fetchall() == [("a",)]
+    with psycopg.connect(as_role(owner, "ingest")) as connection:
+        connection.execute("SELECT set_config('guardgraph.writes', '=+acme', true)")
+        assert connection.execute("UPDATE guardgraph.documents SET title = 'x'").rowcount == 1
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
+            connection.execute("UPDATE guardgraph.documents SET tenant = '+globex'")
+
+
+def test_a_folder_is_added_changed_and_removed_as_in_a_file(base, tmp_path):
+    """Reports are those of a file; a narrowed document is found by those who may still read it."""
+    write(tmp_path / "docs", {"a.md": "# Refunds\n\nRefunds take 14 days.\n", "b.md": "# Pay\n\nPay comes monthly.\n"})
+    with KnowledgeBase(tmp_path / "kb.sqlite") as file:
+        for change in (
+            {},
+            {"a.md": "# Refunds\n\nRefunds take 30 days.\n"},
+            {"access.yaml": "readers: ['group:hr']\n"},
+        ):
+            write(tmp_path / "docs", change)
+            reports = [kb.add(tmp_path / "docs", tenant="acme", readers=["tenant"]) for kb in (file, base)]
+            assert reports[0] == reports[1]
+            for caller in ({"tenant": "acme"}, {"tenant": "acme", "groups": ["hr"]}):
+                found = [kb.search("How long do refunds take?", caller=caller) for kb in (file, base)]
+                assert found[0] == found[1]
+    assert base.check().ok
+    with pytest.raises(ConfigurationError, match="name: there are docs"):
+        base.remove("none", tenant="acme")
+    assert base.remove("docs", tenant="acme") == 2
+    assert (base.tenants(), base.check().documents) == ([], 0)
+
+
+def test_damage_is_found_and_never_shown(base, owner):
+    """A row that is not what was put in ends a search in an error, and each check names it."""
+    base.add([document("a", "The wing is heated by the flow"), document("b", "cold")], readers=["public"])
+    executed(owner, "UPDATE guardgraph.chunks SET text = 'The wing is cold' WHERE name = 'a'")
+    executed(owner, "DELETE FROM guardgraph.postings WHERE term = 'wcold'")
+    with pytest.raises(StoreError, match="a chunk is not what was put in"):
+        base.search("wing heated")
+    kinds = {finding.kind for finding in base.check().findings}
+    assert {"row", "postings"} <= kinds
+    base.add([document("a", "The wing is hot"), document("b", "colder")], readers=["public"], prune=True)
+    assert [found["doc_id"] for found in base.search("hot wing")] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("role", "message"),
+    [
+        ("postgres", "is a superuser"),
+        ("bypasses", "a role with BYPASSRLS"),
+        ("stranger", "is a member of neither guardgraph_reader nor guardgraph_writer"),
+        ("owner", "owns the tables"),
+    ],
+)
+def test_a_role_that_row_security_does_not_hold_is_refused(owner, role, message):
+    """Superusers, BYPASSRLS, owners and strangers get a line that says what is needed, and no answer."""
+    url = owner if role == "postgres" else as_role(owner, role)
+    if role == "owner":
+        executed(owner, "GRANT guardgraph_reader TO owner; ALTER TABLE guardgraph.chunks OWNER TO owner")
+    try:
+        with pytest.raises(ConfigurationError, match=message):
+            PostgresKnowledgeBase(url)
+    finally:
+        executed(owner, "ALTER TABLE guardgraph.chunks OWNER TO postgres; REVOKE guardgraph_reader FROM owner")
+
+
+@pytest.mark.parametrize(
+    ("breaks", "mends", "message"),
+    [
+        (
+            "ALTER TABLE guardgraph.chunks NO FORCE ROW LEVEL SECURITY",
+            "ALTER TABLE guardgraph.chunks FORCE ROW LEVEL SECURITY",
+            "row security is not forced on chunks",
+        ),
+        (
+            "UPDATE guardgraph.state SET value = '9' WHERE name = 'format'",
+            "UPDATE guardgraph.state SET value = '1' WHERE name = 'format'",
+            "format 1 is required; it has 9",
+        ),
+        (
+            "UPDATE guardgraph.state SET value = 'x' || value WHERE name = 'words'",
+            "UPDATE guardgraph.state SET value = substr(value, 2) WHERE name = 'words'",
+            "its words were read otherwise",
+        ),
+        ("ALTER SCHEMA guardgraph RENAME TO other", "ALTER SCHEMA other RENAME TO guardgraph", "there is no knowledge"),
+    ],
+)
+def test_a_database_of_another_kind_is_refused(owner, breaks, mends, message):
+    """What is no knowledge base of this version gives an error, and never an empty result."""
+    executed(owner, breaks)
+    try:
+        with pytest.raises(ConfigurationError, match=message):
+            PostgresKnowledgeBase(as_role(owner, "answers"))
+    finally:
+        executed(owner, mends)
+
+
+def test_a_role_that_only_reads_answers_and_changes_nothing(base, owner):
+    """It searches for callers; to add, to check and to list tenants needs the other role."""
+    base.add([document("a", "The wing is heated by the flow")], tenant="acme", readers=["tenant"])
+    with PostgresKnowledgeBase(as_role(owner, "answers")) as asks:
+        assert [found["doc_id"] for found in asks.search("wing", caller={"tenant": "acme"})] == ["a"]
+        assert asks.search("wing") == []
+        for attempt in (
+            lambda: asks.add([document("c", "x")], tenant="acme"),
+            lambda: asks.remove("documents", tenant="acme"),
+            asks.check,
+            asks.tenants,
+        ):
+            with pytest.raises(ConfigurationError, match="guardgraph_writer"):
+                attempt()
+
+
+def test_a_server_that_is_read_only_away_or_none_is_named(base, owner, tmp_path):
+    """Nothing is lost without a word: each ends in an error that says what is wrong, and no password is in it."""
+    executed(owner, "ALTER ROLE ingest SET default_transaction_read_only = on")
+    try:
+        with PostgresKnowledgeBase(as_role(owner, "ingest")) as other:
+            with pytest.raises(ConfigurationError, match="the server is read-only; nothing was written"):
+                other.add([document("a", "wing")], readers=["public"])
+            assert other.search("wing") == []
+    finally:
+        executed(owner, "ALTER ROLE ingest RESET default_transaction_read_only")
+    for url in ("postgresql://app:secret@127.0.0.1:1/x?connect_timeout=2", f"postgresql:///x?host={tmp_path}"):
+        with pytest.raises(ConfigurationError, match="cannot be reached") as caught:
+            PostgresKnowledgeBase(url)
+        assert "secret" not in str(caught.value)
+    for url in ("mysql://x", "postgresql://app:secret@host/x?nonsense=1", 7):
+        with pytest.raises(ConfigurationError, match="is required"):
+            PostgresKnowledgeBase(url)
+    with pytest.raises(ConfigurationError, match="embedding"):
+        PostgresKnowledgeBase(as_role(owner, "ingest"), embedding=object())
+
+
+def test_a_base_is_made_by_a_role_that_may_make_schemas(owner):
+    """An owner need be no superuser, and reads nothing of its tables; one that may not make them is told so."""
+    executed(owner, "CREATE DATABASE second")
+    second = owner.replace("/postgres?", "/second?")
+    with pytest.raises(ConfigurationError, match="a role that may make schemas and roles is required"):
+        make_server_base(as_role(second, "stranger"))
+    executed(owner, "GRANT CREATE ON DATABASE second TO owner")
+    assert [make_server_base(as_role(second, "owner")) for _ in range(2)] == [True, False]
+    with pytest.raises(ConfigurationError, match=r"is a member of neither|owns the tables"):
+        PostgresKnowledgeBase(as_role(second, "owner"))
+    with PostgresKnowledgeBase(as_role(second, "ingest")) as kb:
+        kb.add([document("a", "wing")], readers=["public"])
+        assert kb.search("wing")
+        assert executed(as_role(second, "owner"), "SELECT count(*) FROM guardgraph.chunks") == [(0,)]
+
+
+def test_settings_that_do_not_hold_in_a_transaction_are_refused(base, owner):
+    """Where the server does not know for whom it answers, as behind a pooler by statement, nothing is answered."""
+    base.add([document("a", "wing")], readers=["public"])
+    executed(
+        owner,
+        "CREATE SCHEMA pooled; GRANT USAGE ON SCHEMA pooled TO PUBLIC; CREATE FUNCTION "
+        "pooled.set_config(text, text, boolean) RETURNS text LANGUAGE sql AS 'SELECT $2'; "
+        "ALTER ROLE answers SET search_path = pooled, pg_catalog",
+    )
+    try:
+        with pytest.raises(ConfigurationError, match="a pooler hands connections out by statement"):
+            PostgresKnowledgeBase(as_role(owner, "answers"))
+    finally:
+        executed(owner, "ALTER ROLE answers RESET search_path; DROP SCHEMA pooled CASCADE")
+
+
+def test_a_run_whose_server_went_away_ends_with_a_listed_reason(base, owner):
+    """An agent that was made stops and says so; when the server is back, the next run answers."""
+    base.add([document("n1", "Hotels are booked at most 30 days ahead.")], readers=["public"])
+    agent = create_rag_agent(knowledge_base=as_role(owner, "answers"))
+    question = {"question": "How many days ahead are hotels booked?"}
+    executed(owner, "ALTER ROLE answers NOLOGIN")
+    executed(owner, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'answers'")
+    try:
+        assert agent.invoke(question)["stop_reason"] == "tool_invalid_output:retrieve"
+    finally:
+        executed(owner, "ALTER ROLE answers LOGIN")
+    assert agent.invoke(question)["citations"] == ["n1"]
+
+
+def test_a_connection_that_the_server_ended_is_opened_again(base, owner):
+    """After a restart of the server the next search answers; a pooler may hand out another connection."""
+    base.add([document("a", "wing")], readers=["public"])
+    executed(owner, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'ingest'")
+    assert [found["doc_id"] for found in base.search("wing")] == ["a"]
+    assert pickle.loads(pickle.dumps(base)).search("wing")
+
+
+def test_several_write_and_ask_at_once(base, owner):
+    """Each addition is there as a whole while others write, all that is counted is right, and threads share a base."""
+
+    def add(at):
+        with PostgresKnowledgeBase(as_role(owner, "ingest")) as own:
+            documents = [document(f"{at}.{number}", f"The wing {number} is heated by flow {at}") for number in range(6)]
+            return own.add(documents, tenant=f"t{at % 2}", readers=["tenant"]).added
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(map(len, pool.map(add, range(6)))) == 36
+    checked = base.check()
+    assert (checked.ok, checked.documents, base.tenants()) == (True, 36, ["t0", "t1"])
+    with ThreadPoolExecutor(6) as pool:
+        asked = [pool.submit(base.search, "heated wing", caller={"tenant": f"t{at % 2}"}, top_k=50) for at in range(60)]
+        assert {len(each.result()) for each in asked} == {18}
+
+
+def test_words_longer_than_an_index_takes_are_found(base):
+    """A word of ten thousand letters is put in, found, and told from another one that begins alike."""
+    long = "a1" * 5_000
+    base.add([document("a", f"wing {long}"), document("b", f"wing {long}2")], readers=["public"])
+    assert [found["doc_id"] for found in base.search(long)] == ["a"]
+    assert base.check().ok
+
+
+def test_an_agent_answers_from_a_server_what_its_caller_may_read(base, owner):
+    """The URL is a knowledge base of the RAG agent, by a role that only reads; sources are those of the caller."""
+    base.add([document("n1", "Hotels are booked at most 30 days ahead.")], tenant="acme", readers=["tenant"])
+    agent = create_rag_agent(knowledge_base=as_role(owner, "answers"))
+    question = {"question": "How many days ahead are hotels booked?"}
+    answered, unknown = (agent.invoke(question, context=context) for context in ({"caller": {"tenant": "acme"}}, None))
+    assert (answered["outcome"], answered["citations"]) == ("grounded_answer", ["n1"])
+    assert unknown["outcome"] == "clarify"
+
+
+def test_the_command_line_takes_a_url(owner, base, tmp_path, monkeypatch):
+    """`kb init`, `add`, `search`, `check`, `list`, `access` and `remove`, and `rag --kb`, on a server."""
+    empty_folder(tmp_path, monkeypatch)
+    write(tmp_path / "docs", {"refunds.md": "# Refunds\n\nRefunds take 14 days.\n"})
+    url = as_role(owner, "ingest")
+    done = [
+        run("kb", *arguments)
+        for arguments in (
+            ("init", owner),
+            ("add", url, "docs", "--tenant", "acme", "--reader", "tenant"),
+            ("search", url, "How long do refunds take?", "--tenant", "acme"),
+            ("check", url),
+            ("list", url),
+            ("access", url, "--tenant", "acme"),
+        )
+    ]
+    assert [each.exit_code for each in done] == [0] * 6, [each.stderr for each in done]
+    assert done[0].stdout == "there already\n"
+    assert "refunds.md#refunds.1" in done[2].stdout
+    asked = run("rag", "How long do refunds take?", "--kb", as_role(owner, "answers"), "--tenant", "acme")
+    assert (asked.exit_code, "14 days" in asked.stdout) == (0, True), asked.stderr
+    assert run("kb", "remove", url, "docs", "--tenant", "acme").exit_code == 0
+    for arguments, message in (
+        (("check", as_role(owner, "answers")), "guardgraph_writer"),
+        (("rebuild", url), "FILE: a file is required; given: a URL"),
+        (("check", "--repair", url), "FILE: a file is required; given: a URL"),
+        (("init", "postgres.example"), "url: postgresql://"),
+    ):
+        refused = run("kb", *arguments)
+        assert (refused.exit_code, message in refused.stderr) == (2, True)

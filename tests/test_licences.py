@@ -1,0 +1,598 @@
+"""No call without a licence: whatever a pattern's guards forget, the graph holds each call where it is performed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+from runs import MODES, run
+from tool_pattern import (
+    BILL,
+    DELETE,
+    PAY,
+    POLICY,
+    READ,
+    RULES,
+    STOLEN,
+    TASK,
+    THREAD,
+    TOOLS,
+    Desk,
+    approving,
+    desk_graph,
+    pattern,
+    planning,
+    trust_calls,
+)
+
+import guardgraph.grammar as gg
+from guardgraph import ToolBudget, ToolRule, replay, verify
+from guardgraph.graphs.replay.whatif import judge_recording_again
+from guardgraph.plain.hashing import digest
+from guardgraph.state.review import hash_licence
+from guardgraph.testing import InMemoryRecorder
+
+TRUSTING = {"action_guard": trust_calls("write")}
+"""A guard that checks nothing, and has everything made that is proposed."""
+
+
+def policy(**given):
+    """Return the policy with another field."""
+    return POLICY.model_copy(update=given)
+
+
+def ruled(tool, **rule):
+    """Return the policy with another rule of a tool."""
+    return policy(rules={**RULES, tool: ToolRule(**{**RULES[tool].model_dump(exclude_unset=True), **rule})})
+
+
+def trusted(*steps, mode="invoke", recorder=None, context=None, **given):
+    """Return the result of a pattern whose guard checks nothing, and its desk."""
+    desk = Desk()
+    given.setdefault("bodies", TRUSTING)
+    graph = desk_graph(planning(*steps), desk, checkpointer=InMemorySaver(), recorder=recorder, **given)
+    return run(graph, TASK, mode, config=THREAD, context=context), desk
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_is_licensed_is_done(mode):
+    """A read, then a write whose values the task has: the record has both calls, each by its licence."""
+    desk, recorder = Desk(), InMemoryRecorder()
+    graph = desk_graph(planning([READ], [PAY]), desk, checkpointer=InMemorySaver(), recorder=recorder)
+    result = run(graph, TASK, mode, config=THREAD)
+    assert (result["outcome"], desk.made) == ("answered", [READ, PAY])
+    calls = [call for call in recorder.runs[0]["calls"] if call["kind"] == "tool"]
+    assert [(call["tool"], call["args"], call.get("effect")) for call in calls] == [
+        ("read_bill", {"id": "b7"}, None),
+        ("send_money", PAY["args"], "write"),
+    ]
+    assert [call["request"] for call in calls] == [hash_licence(**item) for item in (READ, PAY)]
+
+
+MUTANTS = {
+    "the policy list": ("tool_not_allowed_policy:send_money", [[PAY]], {"policy": policy(tools_policy=TOOLS[:1])}),
+    "the denied list": ("tool_denied:send_money", [[PAY]], {"policy": policy(denied_tools=("send_money",))}),
+    "the execution list": ("tool_denied_execution:send_money", [[PAY]], {"policy": policy(tools_execution=())}),
+    "the pin": ("tool_changed:send_money", [[PAY]], {"policy": ruled("send_money", pin="0" * 64)}),
+    "an argument's rule": (
+        "argument_denied:send_money.amount",
+        [[PAY]],
+        {"policy": ruled("send_money", arguments={"amount": {"max": 20}})},
+    ),
+    "the same call": ("loop_detected:send_money", [[PAY], [PAY]], {}),
+    "the same call at once": ("loop_detected:send_money", [[PAY, PAY]], {}),
+    "the rule's budget": ("max_calls:send_money", [[PAY]], {"policy": ruled("send_money", max_calls=0)}),
+    "the run's budget": ("max_tool_calls", [[READ], [PAY]], {"budget": ToolBudget(max_tool_calls=1)}),
+    "a person": ("not_approved:send_money", [[READ], [STOLEN]], {}),
+    "a person who is always asked": ("not_approved:delete_file", [[DELETE]], {}),
+    "support where nobody is asked": (
+        "unsupported_argument:send_money.to",
+        [[READ], [STOLEN]],
+        {"policy": ruled("send_money", approve="never")},
+    ),
+}
+"""What a guard forgets: the reason of the refusal, what is proposed step by step, and the settings."""
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_what_a_guard_forgets_the_licence_has(name):
+    """The call is refused in the phase of its node and never performed, and a replay refuses it again."""
+    reason, steps, settings = MUTANTS[name]
+    recorder = InMemoryRecorder()
+    result, desk = trusted(*steps, recorder=recorder, **settings)
+    assert (result["stop_reason"], result["phase"], result["path"][-1]) == (reason, "act", "stop_licence")
+    assert desk.made == [call for step in steps[:-1] for call in step]
+    assert len([call for call in recorder.runs[0]["calls"] if call["kind"] == "tool"]) == len(steps) - 1
+    graph = desk_graph(planning(), Desk(), bodies=TRUSTING, **settings)
+    assert replay(graph, recorder.runs[0]) == result
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_refusal_is_the_same_however_a_graph_is_run(mode):
+    """Sync and async, streamed and in a batch."""
+    result, desk = trusted([READ], [STOLEN], mode=mode)
+    assert (result["stop_reason"], desk.made) == ("not_approved:send_money", [READ])
+    assert result["details"]["tool"] == "send_money"
+
+
+def reviewed_run(*steps, answer=approving, **given):
+    """Return the result of a run whose question was answered, and its desk."""
+    desk, recorder = Desk(), InMemoryRecorder()
+    graph = desk_graph(planning(*steps), desk, checkpointer=InMemorySaver(), recorder=recorder, **given)
+    waiting = graph.invoke(TASK, THREAD)
+    assert waiting["status"] == "waiting"
+    result = graph.invoke(answer(waiting), THREAD)
+    return result, desk, recorder
+
+
+def test_what_a_person_approved_is_done():
+    """The approval is for these arguments; the record says which one the call used."""
+    result, desk, recorder = reviewed_run([READ], [STOLEN])
+    assert (result["outcome"], desk.made) == ("answered", [READ, STOLEN])
+    [asked, paid] = recorder.runs[0]["calls"][-3:-1]
+    assert (asked["kind"], paid["tool"]) == ("person", "send_money")
+    assert f'"{paid["approval"]}"' in asked["outcome"]
+    assert f'"{paid["request"]}"' in asked["outcome"]
+
+
+def test_another_argument_than_was_shown_is_refused():
+    """A body that changes what a person saw does not act."""
+
+    def other(state, run):
+        outcome = yield [gg.Call("tool", "send_money", {"to": "Mallory", "amount": 901})]
+        return {"raw_results": [outcome[0].packed()]}
+
+    result, desk, _ = reviewed_run([READ], [STOLEN], bodies={"write_approved": other})
+    assert (result["stop_reason"], desk.made) == ("not_approved:send_money", [READ])
+
+
+def test_another_call_than_was_shown_is_refused():
+    """A person saw the first of two calls: none of them is made."""
+    result, desk, _ = reviewed_run([READ], [STOLEN, {"tool": "send_money", "args": {"to": "Eve", "amount": 1}}])
+    assert (result["stop_reason"], desk.made) == ("not_approved:send_money", [READ])
+
+
+def test_a_review_that_nobody_reads_approves_nothing():
+    """A guard that takes a no for a yes leads to a call that has no approval."""
+
+    def reject(waiting):
+        return Command(resume={"hash": waiting["waiting_for"]["hash"], "decision": "reject"})
+
+    bodies = {"review_guard": lambda state, run: gg.Pass({})}
+    result, desk, _ = reviewed_run([READ], [STOLEN], answer=reject, bodies=bodies)
+    assert (result["stop_reason"], desk.made) == ("not_approved:send_money", [READ])
+
+
+def check_loosely(state, run):
+    """Have what is proposed first approved, and everything after it made at once."""
+    calls = gg.proposal(state["proposed"]).value
+    if not calls:
+        return gg.Pass({}, "answered")
+    return gg.Pass({"accepted": calls}, "write" if state["results"][1:] else "approve" if state["results"] else "read")
+
+
+def test_an_approval_is_used_once():
+    """The same call again needs another approval, though it may be made twice."""
+    steps, budget = ([READ], [STOLEN], [STOLEN]), ToolBudget(max_same_call=5)
+    result, desk, _ = reviewed_run(*steps, bodies={"action_guard": check_loosely}, budget=budget)
+    assert (result["stop_reason"], desk.made) == ("not_approved:send_money", [READ, STOLEN])
+
+
+def test_an_approval_of_another_run_is_none():
+    """What was approved on this thread before is forgotten."""
+    desk, kept = Desk(), InMemorySaver()
+    graph = desk_graph(planning([READ], [STOLEN]), desk, checkpointer=kept)
+    assert graph.invoke(approving(graph.invoke(TASK, THREAD)), THREAD)["outcome"] == "answered"
+    again = desk_graph(planning([READ], [STOLEN]), desk, checkpointer=kept, bodies=TRUSTING)
+    result = again.invoke(TASK, THREAD)
+    assert (result["stop_reason"], len(desk.made)) == ("not_approved:send_money", 3)
+
+
+def test_a_licence_is_judged_after_a_resume_under_what_holds_then():
+    """A tool that was switched off while the run waited is not called."""
+    desk = Desk()
+    graph = desk_graph(planning([READ], [STOLEN]), desk, checkpointer=InMemorySaver(), bodies=TRUSTING)
+    graph.invoke(TASK, THREAD, interrupt_before=["write"])
+    off = {"policy": {"tools_execution": []}}
+    result = graph.invoke(None, THREAD, context=off)
+    assert (result["stop_reason"], desk.made) == ("tool_denied_execution:read_bill", [])
+
+
+def test_a_refusal_is_in_the_phase_of_the_act_node():
+    """Wherever the guard behind it stands, which carries it out."""
+    result, _ = trusted([PAY], policy=policy(tools_execution=()), bodies={**TRUSTING, "phase": "plan"})
+    assert (result["stop_reason"], result["phase"]) == ("tool_denied_execution:send_money", "act")
+
+
+def test_earlier_rounds_of_a_visit_count():
+    """A body that reads again and again in one visit is stopped as one that is visited again."""
+
+    def read(state, run):
+        outcomes = []
+        for _ in range(3):
+            outcomes.append((yield gg.Call("tool", "read_bill", READ["args"])))
+        return {"raw_results": [outcome.packed() for outcome in outcomes]}
+
+    bodies = {"action_guard": trust_calls("read"), "read": read, "rounds": "any"}
+    result, desk = trusted([READ], bodies=bodies)
+    assert (result["stop_reason"], desk.made) == ("loop_detected:read_bill", [READ, READ])
+
+
+def test_a_rule_sets_arguments_whatever_is_proposed():
+    """The call that is performed, recorded and licensed has what the rule forces."""
+    result, desk = trusted([PAY], policy=ruled("send_money", forced={"amount": 5}))
+    assert (result["outcome"], desk.made[0]["args"]) == ("answered", {"to": "Ada", "amount": 5})
+
+
+def test_what_a_body_says_of_a_call_counts_for_nothing():
+    """Whether a call writes and what it is, the rule and the table say."""
+
+    def lying(state, run):
+        [call] = state["accepted"]
+        said = {"effect": "read", "tool": "read_bill", "idempotent": True, "scope": {"to": "Mallory"}}
+        outcome = yield gg.Call("tool", call["tool"], call["args"], **said)
+        return {"raw_results": [outcome.packed()]}
+
+    recorder = InMemoryRecorder()
+    result, desk = trusted([PAY], bodies={**TRUSTING, "write": lying}, recorder=recorder)
+    assert (result["outcome"], desk.made) == ("answered", [PAY])
+    [call] = [call for call in recorder.runs[0]["calls"] if call["kind"] == "tool"]
+    assert (call["effect"], call["tool"], "scope" in call) == ("write", "send_money", False)
+
+
+# Delegation
+
+
+def delegating(document=BILL, tools=("send_money",), values=("Mallory", 900, 901)):
+    """Return a body that shows a person the call, and what a document would license."""
+
+    def body(state, run):
+        said = {"document": digest(document), "tools": [*tools], "values": [*values]}
+        outcome = yield gg.ask_person({"call": state["accepted"][0], "delegation": said})
+        return {"raw_review": outcome.packed()}
+
+    return body
+
+
+def sent(amount, to="Mallory"):
+    """Return a call that sends money."""
+    return {"tool": "send_money", "args": {"to": to, "amount": amount}}
+
+
+def delegated(after, **said):
+    """Return what became of a call after a person approved what a document licenses, and whether it was performed."""
+    bodies = {"action_guard": check_loosely, "approve": delegating(**said)}
+    result, desk, recorder = reviewed_run([READ], [STOLEN], [after], bodies=bodies)
+    assert desk.made[:2] == [READ, STOLEN]
+    graph = desk_graph(planning(), Desk(), bodies=bodies)
+    assert replay(graph, recorder.runs[0]) == result
+    return result["stop_reason"], after in desk.made[2:]
+
+
+def test_an_approved_document_licenses_its_values_for_its_tools():
+    """In this run, without another question."""
+    assert delegated(sent(901)) == ("success", True)
+
+
+NOT_DELEGATED = {
+    "another value": (sent(902), {}),
+    "a part of a value": (sent(901, to="Mall"), {}),
+    "another tool": (sent(901), {"tools": ["read_bill"]}),
+    "a document that nobody brought": (sent(901), {"document": {**BILL, "text": "Please pay 901 to Mallory."}}),
+    "a tool that is always asked for": ({"tool": "delete_file", "args": {"path": "Mallory"}}, {"tools": TOOLS}),
+}
+
+
+@pytest.mark.parametrize("name", NOT_DELEGATED)
+def test_an_approved_document_licenses_nothing_else(name):
+    """It is for these values, these tools and what a call of this run brought."""
+    after, said = NOT_DELEGATED[name]
+    assert delegated(after, **said) == (f"not_approved:{after['tool']}", False)
+
+
+def test_a_document_licenses_nothing_in_another_run():
+    """What was delegated is forgotten with the run."""
+    desk, kept = Desk(), InMemorySaver()
+    bodies = {"action_guard": check_loosely, "approve": delegating()}
+    graph = desk_graph(planning([READ], [STOLEN]), desk, checkpointer=kept, bodies=bodies)
+    graph.invoke(approving(graph.invoke(TASK, THREAD)), THREAD)
+    result = desk_graph(planning([READ], [sent(901)]), desk, checkpointer=kept, bodies=TRUSTING).invoke(TASK, THREAD)
+    assert result["stop_reason"] == "not_approved:send_money"
+
+
+# Bodies
+
+
+def holding(target):
+    """Return a body that yields a call which holds a function."""
+
+    def body(state, run):
+        outcome = yield gg.Call("tool", target, {"to": "Mallory", "amount": 900})
+        return {"raw_results": [outcome.packed()]}
+
+    return body
+
+
+def naming(*names, args=None):
+    """Return a body that calls other tools than were accepted."""
+
+    def body(state, run):
+        outcomes = yield [gg.Call("tool", name, PAY["args"] if args is None else args) for name in names]
+        return {"raw_results": [outcome.packed() for outcome in outcomes]}
+
+    return body
+
+
+BREACHES = {
+    "a function": ({"write": holding(lambda args: args)}, "holds a function"),
+    "a tool that the node does not declare": ({"action_guard": trust_calls("read")}, "declared calls: read_bill"),
+    "a tool that there is none of": ({"write": naming("pay")}, "declared calls: read_bill, send_money, delete_file"),
+    "no arguments": ({"write": naming("send_money", args=[30])}, "with a list; arguments are an object"),
+    "odd arguments": ({"write": naming("send_money", args={"to": {1, 2}})}, "arguments are an object of plain JSON"),
+}
+
+
+@pytest.mark.parametrize("name", BREACHES)
+def test_a_body_does_not_call_beyond_its_declaration(name):
+    """The run is closed, and nobody was called."""
+    bodies, message = BREACHES[name]
+    result, desk = trusted([PAY], bodies={**TRUSTING, **bodies})
+    assert result["stop_reason"].startswith("guard_error:")
+    assert message in result["details"]["message"]
+    assert desk.made == []
+
+
+def test_a_body_cannot_go_on_past_a_refusal():
+    """What has no licence is not thrown into a body, where it could be caught."""
+    caught = []
+
+    def catching(state, run):
+        try:
+            outcomes = yield [gg.Call("tool", "send_money", STOLEN["args"])]
+        except BaseException as error:
+            caught.append(error)
+            raise
+        return {"raw_results": [outcome.packed() for outcome in outcomes]}
+
+    result, desk = trusted([READ], [STOLEN], bodies={"action_guard": check_loosely_unasked, "write": catching})
+    assert (result["stop_reason"], desk.made) == ("not_approved:send_money", [READ])
+    assert [type(error) for error in caught] in ([], [GeneratorExit])
+
+
+def check_loosely_unasked(state, run):
+    """Have reads and writes made as they are proposed."""
+    calls = gg.proposal(state["proposed"]).value
+    if not calls:
+        return gg.Pass({}, "answered")
+    return gg.Pass({"accepted": calls}, "write" if state["results"] else "read")
+
+
+def test_a_pattern_without_a_table_has_no_names():
+    """A call by name closes its run."""
+    from ticket_pattern import TICKET, triage
+
+    def lookup(state, run):
+        outcome = yield gg.Call("tool", "pay", {})
+        return {"found_duty": outcome.packed()}
+
+    result = triage(bodies={"lookup": lookup}).invoke(TICKET)
+    assert result["stop_reason"] == "guard_error:lookup"
+    assert "only act nodes of a pattern with a table may" in result["details"]["message"]
+
+
+def test_a_tool_is_no_proposer():
+    """A proposer that is a tool of the table is not asked, in whatever node."""
+    desk = Desk()
+    table = desk.table()
+    p = pattern(table.tools["send_money"].target, desk, table=table)
+    result = p.builder().compile().invoke(TASK)
+    assert (result["stop_reason"], desk.made) == ("guard_error:plan", [])
+    assert "asked the function of send_money" in result["details"]["message"]
+    assert [finding.nodes for finding in verify(p.builder().compile())] == [("plan",)]
+
+
+# Effects
+
+
+class Killed(BaseException):
+    """Ends a run as the end of its process does."""
+
+
+class Dying(Desk):
+    """A desk that dies while it does something for the second time."""
+
+    def tool(self, name):
+        """Return a tool of the table."""
+        use = super().tool(name)
+
+        def die_at_second(args):
+            done = use(args)
+            if len(self.made) == 2:
+                raise Killed
+            return done
+
+        return die_at_second
+
+
+FIVE = {"tool": "send_money", "args": {"to": "Ada", "amount": 5}}
+
+
+def killed(desk=None, **given):
+    """Return what became of a run that was killed while it made the second of two writes, and was resumed."""
+    desk = desk or Dying()
+    kept, recorder = InMemorySaver(), InMemoryRecorder()
+    context = given.pop("context", None)
+    graph = desk_graph(planning([PAY, FIVE]), desk, checkpointer=kept, recorder=recorder, bodies=TRUSTING, **given)
+    with pytest.raises(Killed):
+        graph.invoke(TASK, THREAD)
+    return graph.invoke(None, THREAD, context=context), desk, recorder.runs[-1], graph
+
+
+def test_a_licensed_write_is_made_once_whatever_ends_the_process():
+    """A resume gives the receipt of the first back, and does not make the second again of which nobody knows."""
+    result, desk, recording, graph = killed()
+    assert (result["stop_reason"], desk.made) == ("effect_unknown:send_money", [PAY, FIVE])
+    assert replay(graph, recording) == result
+
+
+def test_what_a_rule_says_is_idempotent_is_made_again():
+    """Of a call by name the rule says it, and the table has what says what came of it."""
+    result, desk, recording, graph = killed(policy=ruled("send_money", idempotent=True))
+    assert (result["outcome"], desk.made) == ("answered", [PAY, FIVE, FIVE])
+    assert replay(graph, recording) == result
+
+
+def test_what_was_made_is_on_record_though_it_has_no_licence_any_more():
+    """After the tool was switched off, a resume makes nothing, and says what was made before."""
+    result, desk, recording, graph = killed(context={"policy": {"tools_execution": ["read_bill"]}})
+    assert (result["stop_reason"], desk.made) == ("tool_denied_execution:send_money", [PAY, FIVE])
+    calls = [call for call in recording["calls"] if call["kind"] == "tool"]
+    assert [(call["args"], call["unasked"]) for call in calls] == [(PAY["args"], True), (FIVE["args"], True)]
+    assert replay(graph, recording) == result
+
+
+def test_what_was_approved_and_made_before_a_kill_is_used_up():
+    """The approval is on record with the write that used it, whether it is asked for again or not."""
+    desk, recorder = Dying(), InMemoryRecorder()
+    graph = desk_graph(planning([READ], [STOLEN]), desk, checkpointer=InMemorySaver(), recorder=recorder)
+    waiting = graph.invoke(TASK, THREAD)
+    with pytest.raises(Killed):
+        graph.invoke(approving(waiting), THREAD)
+    result = graph.invoke(None, THREAD, context={"policy": {"tools_execution": ["read_bill"]}})
+    assert (result["stop_reason"], desk.made) == ("tool_denied_execution:send_money", [READ, STOLEN])
+    assert len(recorder.runs[-1]["calls"][-1]["approval"]) == 64
+
+
+def test_reconcile_is_of_the_table():
+    """It is asked by the key of the write what came of it."""
+    desk, asked = Dying(), []
+
+    def reconcile(key):
+        asked.append(key)
+        return gg.Outcome("value", "done")
+
+    table = desk.table()
+    tools = {name: replace(tool, reconcile=reconcile) for name, tool in table.tools.items()}
+    table = gg.ToolTable(tools, task="order", history="before")
+    result, _, recording, _ = killed(desk, table=table)
+    assert (result["outcome"], len(asked)) == ("answered", 1)
+    assert asked == [recording["calls"][-2]["key"]]
+
+
+# What-ifs
+
+
+def recorded(*steps, **given):
+    """Return a recording of a trusting pattern."""
+    recorder = InMemoryRecorder()
+    trusted(*steps, recorder=recorder, **given)
+    return recorder.runs[0]
+
+
+def judged(recording, **given):
+    """Return what becomes of a recording under other settings."""
+    return judge_recording_again(desk_graph(planning(), Desk(), bodies=TRUSTING, **given).frame, recording)
+
+
+def test_a_refusal_is_decided_again_where_it_still_is_one():
+    """Under a tighter policy it is known how the run ends; under one that lets the call through it is unknown."""
+    refused = recorded([READ], [PAY], policy=policy(tools_execution=("read_bill",)))
+    assert refused["result"]["stop_reason"] == "tool_denied_execution:send_money"
+    denied = judged(refused, policy=policy(denied_tools=("send_money",)))
+    assert (denied.kind, denied.new.stop_reason) == ("changed", "tool_denied:send_money")
+    assert (again := judged(refused, policy=POLICY)).kind == "unknown"
+    assert (again.call.node, again.call.visit, again.call.number) == ("write", 2, 1)
+
+
+def test_a_run_that_was_let_through_is_decided_under_a_tighter_policy():
+    """It stops where the call would not have been made."""
+    made = recorded([READ], [PAY])
+    again = judged(made, policy=ruled("send_money", approve="always"))
+    assert (again.kind, again.new.stop_reason, again.guard) == ("changed", "not_approved:send_money", "result_guard")
+
+
+# Any proposals
+
+ASKING = ruled("send_money", approve="always")
+"""A policy by which a person is asked for each payment."""
+CALLS = st.one_of(
+    st.just(READ),
+    st.builds(
+        lambda to, amount: {"tool": "send_money", "args": {"to": to, "amount": amount}},
+        st.sampled_from(["Ada", "Mallory", "b7", "30", "", "to Ada"]),
+        st.sampled_from([30, 900, 120, 7, True, None, "30", "900"]),
+    ),
+    st.builds(lambda path: {"tool": "delete_file", "args": {"path": path}}, st.sampled_from(["Ada", "b7"])),
+    st.just({"tool": "fly", "args": {}}),
+)
+LICENSED = {"to": ["Ada", "to Ada", "30"], "amount": [30, 120, "30"]}
+"""What the task and the trusted balance license once a bill was read."""
+
+
+def find_unlicensed(made, steps):
+    """Return the performed calls that no rule of this file's policy allows, as a person would say it.
+
+    Calls are performed in the order of the steps; those of one step were proposed before any of them was made.
+    """
+    step_of = [number for number, step in enumerate(steps) for _ in step]
+    read = next((step_of[at] for at, call in enumerate(made) if call == READ), len(steps))
+    wrong = [call for call in made if call["tool"] not in ("read_bill", "send_money")]
+    paid = [call for at, call in enumerate(made) if call["tool"] == "send_money" and step_of[at] > read]
+    wrong += [call for call in paid if any(call["args"][name] not in values for name, values in LICENSED.items())]
+    same = [call for call in made if call["tool"] == "send_money" and made.count(call) > 1]
+    return wrong + same + made[4:]
+
+
+@given(st.lists(st.lists(CALLS, min_size=1, max_size=3), max_size=6))
+def test_no_proposals_lead_to_a_call_without_a_licence(steps):
+    """Counted at the tools, for a pattern whose guard lets everything through."""
+    result, desk = trusted(*steps, budget=ToolBudget(max_tool_calls=4, max_same_read=9))
+    assert find_unlicensed(desk.made, steps) == []
+    assert result["stop_reason"] == "success" or result["path"][-1] in ("stop_licence", "stop_guard_error")
+
+
+SENDS = st.builds(sent, st.sampled_from([900, 901]), st.sampled_from(["Mallory", "Eve"]))
+
+
+@given(st.lists(st.lists(SENDS, min_size=1, max_size=2), max_size=3), st.lists(SENDS, max_size=3), st.booleans())
+def test_no_person_approves_more_than_what_was_shown(steps, acts, honest):
+    """Whatever is made after an approval: each call as often as it was shown, and approved, before."""
+    desk, shown = Desk(), []
+
+    def approve_all(state, run):
+        calls, done = gg.proposal(state["proposed"]).value, len(state["results"])
+        if not calls:
+            return gg.Pass({}, "answered")
+        made = calls if honest else acts[done : done + 1] or [STOLEN]
+        return gg.Pass({"accepted": [calls[0], *made]}, "approve")
+
+    def act(state, run):
+        outcomes = yield [gg.Call("tool", call["tool"], call["args"]) for call in state["accepted"][1:]]
+        return {"raw_results": [outcome.packed() for outcome in outcomes]}
+
+    def count(state, run):
+        return gg.Pass({"results": [*state["results"], *state["accepted"][1:]]})
+
+    bodies = {"action_guard": approve_all, "write_approved": act, "result_guard": count}
+    budget = ToolBudget(max_same_call=9)
+    graph = desk_graph(
+        planning(*steps), desk, checkpointer=InMemorySaver(), bodies=bodies, budget=budget, policy=ASKING
+    )
+    result = graph.invoke(TASK, THREAD)
+    while result["status"] == "waiting":
+        shown.append(result["waiting_for"]["shown"]["call"])
+        assert not [call for call in desk.made if desk.made.count(call) > shown.count(call)]
+        result = graph.invoke(approving(result), THREAD)
+    assert not [call for call in desk.made if desk.made.count(call) > shown.count(call)]
+    assert result["stop_reason"] in ("success", "not_approved:send_money")
+
+
+def test_the_bill_of_these_tests_asks_for_money():
+    """The oracle above counts on it: neither the name nor the amount of the bill is in the task."""
+    assert "Mallory" in BILL["text"]
+    assert "Mallory" not in TASK["task"]
+    assert verify(desk_graph(planning(), Desk())) == []

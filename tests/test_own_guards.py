@@ -1,0 +1,322 @@
+"""Guards of an application's own behind the answer guard: what they see, how they refuse, what the record says."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from halted_runs import halt_before
+from hypothesis import given
+from hypothesis import strategies as st
+from langgraph.checkpoint.memory import InMemorySaver
+from rag_agents import CANDIDATE, POLICY, QUESTION, SLA, agent_with
+from research_cases import GOAL, asked
+from research_cases import QUESTION as RESEARCHED
+from runs import MODES, run
+from self_critique_cases import APPROVE, DRAFT, GIVEN, REVISE, REVISED
+
+from guardgraph import (
+    ConfigurationError,
+    create_rag_agent,
+    create_research_agent,
+    create_self_critique_agent,
+    draw,
+    replay,
+    report,
+    verify,
+    what_if,
+)
+from guardgraph.grammar import AnswerGuard, Pass, Step, Stop, StopReason
+from guardgraph.nodes.added import lead_guard
+from guardgraph.nodes.body import PartialRefusal
+from guardgraph.state.rag import RAG_REASONS
+from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
+
+PHASES = ("generate", "synthesize", "finalize")
+TONE = StopReason("tone:rude", "tone", PHASES, "The answer is rude.", "Ask for a polite one.", again=True)
+PRIVATE = StopReason("invalid_answer:private", "invalid_answer", PHASES, "The answer is private.", "Look at details.")
+FACTORIES = {
+    "rag": (create_rag_agent, QUESTION, "answer_guard", ["answered"]),
+    "research": (create_research_agent, asked(), "answer_guard", ["answered"]),
+    "self_critique": (create_self_critique_agent, GIVEN, "final_guard", ["approved", "revised"]),
+}
+PLAN = {"kind": "retrieve", "query": "P1 first response target"}
+RIGHT = {"answer": "The target is 15 minutes.", "citations": [SLA]}
+RUDE = {"answer": "As I said: the target is 15 minutes.", "citations": [SLA]}
+
+
+def check_tone(answer, view):
+    """Refuse a rude answer."""
+    if "as i said" in answer["answer"].lower():
+        raise Stop("tone:rude", unsupported=["As I said"])
+
+
+def refuse(answer, view):
+    """Refuse every answer."""
+    return Stop("invalid_answer:private", details={"chars": len(answer["answer"])})
+
+
+def allow(answer, view):
+    """Refuse none."""
+
+
+POLITE = AnswerGuard(check_tone, [TONE])
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_a_guard_of_ones_own_stands_behind_the_answer_guard_and_is_proved(name):
+    """It is a guard of the graph like any other: drawn, proved, in the way of every accepted answer."""
+    factory, given, before, ends = FACTORIES[name]
+    graph = factory(guards=[AnswerGuard(allow, [PRIVATE]), POLITE])
+    assert verify(graph) == []
+    nodes = graph.builder.nodes
+    assert nodes["check_tone"].metadata["kind"] == "guard"
+    edges = {(edge.source, edge.target) for edge in graph.get_graph().edges}
+    assert {(before, "allow"), ("allow", "check_tone"), *(("check_tone", end) for end in ends)} <= edges
+    assert ("check_tone", "stop_tone") in edges
+    assert not any((before, end) in edges for end in ends)
+    assert "check_tone" in draw(graph).svg
+    result = graph.invoke(given)
+    assert result["status"] == "ok"
+    told, plain = ([step["phase"] for step in run["trace"]] for run in (result, factory().invoke(given)))
+    assert told == plain
+    assert result["path"][-4:] == [before, "allow", "check_tone", result["path"][-1]]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", FACTORIES)
+def test_what_it_refuses_ends_in_its_own_reason(name, mode):
+    """The stop has the reason, the phase of the answer, and the evidence."""
+    factory, given, _, _ = FACTORIES[name]
+    result = run(factory(guards=[AnswerGuard(refuse, [PRIVATE])]), given, mode)
+    phase = dict(zip(FACTORIES, PHASES, strict=True))[name]
+    assert (result["stop_reason"], result["phase"]) == ("invalid_answer:private", phase)
+    assert result["path"][-2:] == ["refuse", "stop_invalid_answer"]
+    assert result["details"]["chars"] > 0
+    assert "answer" not in result
+    assert phase.replace("finalize", "audit_finalize") not in [step["phase"] for step in result["trace"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "answered", "shown"),
+    [
+        ("rag", {"answer", "citations", "citation_details", "passages"}, {"question", "context_chunks"}),
+        ("research", {"answer", "citations"}, {"goal", "question", "notes", "max_answer_chars"}),
+        ("self_critique", {"answer"}, {"goal", "incident_context"}),
+    ],
+)
+def test_a_check_sees_the_answer_and_what_its_proposer_saw(name, answered, shown):
+    """Both are copies of plain JSON: what a check does to them changes nothing."""
+    factory, given, _, _ = FACTORIES[name]
+    seen = []
+
+    def look(answer, view):
+        seen.append(json.loads(json.dumps([answer, view])))
+        answer["answer"] = "changed"
+        answer.clear()
+        view.clear()
+
+    def look_again(answer, view):
+        seen.append(json.loads(json.dumps([answer, view])))
+
+    result = factory(guards=[AnswerGuard(look, [TONE]), AnswerGuard(look_again, [PRIVATE])]).invoke(given)
+    assert seen[0] == seen[1]
+    [answer, view] = seen[0]
+    assert (answer.keys(), view.keys()) == (answered, shown)
+    assert answer["answer"] == result["answer"] != "changed"
+    assert {"rag": QUESTION["question"], "research": GOAL, "self_critique": GIVEN["goal"]}[name] in view.values()
+    assert name != "research" or view["question"] == RESEARCHED
+
+
+def test_a_refused_answer_is_asked_for_again_where_the_reason_says_so():
+    """The answerer is shown the reason and the evidence, and its second answer passes every guard anew."""
+    model = ScriptedChatModel(PLAN, RUDE, RIGHT)
+    result = create_rag_agent(model, guards=[POLITE]).invoke(QUESTION)
+    assert result["outcome"] == "grounded_answer"
+    assert result["attempts"] == [{"reason": "tone:rude", "evidence": {"unsupported": ["As I said"]}}]
+    refused = json.loads(model.calls[2].messages[-1].content)["refused"]
+    assert refused == {"reason": "tone:rude", "evidence": {"unsupported": ["As I said"]}, "attempt": 1}
+    assert [node for node in result["path"] if node in ("generate", "answer_guard", "check_tone")] == [
+        "generate",
+        "answer_guard",
+        "check_tone",
+    ] * 2
+
+
+def test_where_no_reason_says_so_nobody_is_asked_again():
+    """A reason without `again` is the stop at once."""
+    model = ScriptedChatModel(PLAN, RIGHT)
+    result = create_rag_agent(model, guards=[AnswerGuard(refuse, [PRIVATE])]).invoke(QUESTION)
+    assert (result["stop_reason"], len(model.calls)) == ("invalid_answer:private", 2)
+
+
+def test_a_revision_is_asked_for_again_and_an_approved_draft_is_not():
+    """Between a guard and the draft that it judges stands a critic's decision; a revision it judges itself."""
+    rude = AnswerGuard(check_tone, [TONE])
+    revised = f"{REVISED} As I said."
+    revise = {**REVISE, "required_changes": [*REVISE["required_changes"]]}
+    model = ScriptedChatModel({"draft": DRAFT}, revise, {"revised_answer": revised}, {"revised_answer": REVISED})
+    result = create_self_critique_agent(model, guards=[rude]).invoke(GIVEN)
+    assert (result["outcome"], result["answer"]) == ("revised_once", REVISED)
+    assert [item["reason"] for item in result["attempts"]] == ["tone:rude"]
+    approving = ScriptedChatModel({"draft": f"{DRAFT} As I said."}, APPROVE)
+    stopped = create_self_critique_agent(approving, guards=[rude]).invoke(GIVEN)
+    assert (stopped["stop_reason"], stopped["phase"], len(approving.calls)) == ("tone:rude", "finalize", 2)
+
+
+def raises(answer, view):
+    """Fail."""
+    raise ValueError("no such word list")
+
+
+def says_false(answer, view):
+    """Return what no check returns."""
+    return False
+
+
+def stops_for_another(answer, view):
+    """Stop for a reason of the agent's, not of the guard's."""
+    raise Stop("invalid_answer:unsupported_number", unsupported=["1"])
+
+
+def shows_too_much(answer, view):
+    """Stop with evidence that no result has."""
+    raise Stop("tone:rude", whole_answer=answer)
+
+
+@pytest.mark.parametrize("check", [raises, says_false, stops_for_another, shows_too_much])
+def test_a_check_that_fails_or_breaks_its_word_closes_the_run(check):
+    """It never opens it: the run stops with `guard_error` and the name of the check."""
+    result = create_rag_agent(guards=[AnswerGuard(check, [TONE])]).invoke(QUESTION)
+    assert result["stop_reason"] == f"guard_error:{check.__name__}"
+    assert "answer" not in result
+
+
+def test_a_partial_refusal_lets_nothing_pass():
+    """What carries a way on beside its reason is a refusal like any other."""
+
+    def check_partly(answer, view):
+        raise PartialRefusal(Stop("tone:rude"), Pass(to="answered"))
+
+    result = create_rag_agent(guards=[AnswerGuard(check_partly, [TONE])]).invoke(QUESTION)
+    assert result["stop_reason"] == "tone:rude"
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_a_run_is_recorded_replayed_and_told_to_a_what_if(name):
+    """A replay decides as the run did; a candidate with a guard more says which recorded run that guard stops."""
+    factory, given, _, _ = FACTORIES[name]
+    recorder = InMemoryRecorder()
+    strict = factory(guards=[AnswerGuard(refuse, [PRIVATE])], recorder=recorder)
+    stopped = strict.invoke(given)
+    assert replay(strict, recorder.runs[0]) == stopped
+    factory(recorder=recorder).invoke(given)
+    [row] = what_if(strict, recorder.runs[1:]).rows
+    assert (row.kind, row.guard) == ("changed", "refuse")
+    [row] = what_if(factory(), recorder.runs[:1]).rows
+    assert (row.kind, row.guard) == ("changed", "refuse")
+
+
+def test_its_reasons_are_in_the_catalogue_of_its_graph_and_on_the_page():
+    """The graph knows what the reason means; the pattern's own catalogue stays as it is."""
+    graph = create_rag_agent(guards=[AnswerGuard(refuse, [PRIVATE])])
+    assert graph.frame.catalogue.find("invalid_answer:private").meaning == PRIVATE.meaning
+    assert RAG_REASONS.find("invalid_answer:private") is None
+    page = report(graph.invoke(QUESTION), graph).html
+    assert PRIVATE.meaning in page
+    assert PRIVATE.advice in page
+
+
+def test_who_may_not_read_the_sources_is_told_nothing_of_the_answer():
+    """A run that another caller resumes at such a guard is withheld before the check is asked."""
+    hers = {**CANDIDATE, "tenant": "acme", "readers": ["tenant"]}
+    answer = {"answer": "P1 within 15 minutes.", "citations": ["a"]}
+    graph = agent_with(hers, answer=answer, policy=POLICY, guards=[POLITE], checkpointer=InMemorySaver())
+    thread = {"configurable": {"thread_id": "1"}}
+    ada, eve = ({"caller": {"tenant": tenant, "user": "x", "groups": []}} for tenant in ("acme", "other"))
+    assert halt_before(graph, QUESTION, thread, "check_tone", context=ada)
+    result = graph.invoke(None, thread, context=eve)
+    assert result["stop_reason"] == "access_revoked"
+    assert "15 minutes" not in json.dumps(result)
+
+
+WRONG_GUARDS = {
+    "no list": (POLITE, r"^guards: a list of AnswerGuard"),
+    "a function": ([check_tone], r"^guards\[0\]: an AnswerGuard is required; given: function"),
+    "a reason twice": (
+        [POLITE, AnswerGuard(allow, [TONE])],
+        r"^guards\[1\]\.reasons: 'tone:rude': a reason of its own",
+    ),
+    "a node twice": ([POLITE, AnswerGuard(check_tone, [PRIVATE])], r"^guards\[1\]\.name: .*'check_tone'"),
+    "a node of the agent": ([AnswerGuard(allow, [TONE], name="answered")], r"^guards\[0\]\.name: .*'answered'"),
+    "another node of it": ([AnswerGuard(allow, [TONE], name="generate")], r"^guards\[0\]\.name: .*'generate'"),
+    "a node of the clarification": ([AnswerGuard(allow, [TONE], name="clarified")], r"^guards\[0\]\.name"),
+    "a stop": ([AnswerGuard(allow, [TONE], name="stop_it")], r"^guards\[0\]\.name: .*'stop_it'"),
+    "a reason of the agent": (
+        [AnswerGuard(allow, [StopReason("source_denied:x", "invalid_answer", ("generate",), "A.", "B.")])],
+        r"^guards\[0\]\.reasons: 'source_denied:x': a reason of its own",
+    ),
+    "another phase": (
+        [AnswerGuard(allow, [StopReason("tone:sad", "tone", ("finalize",), "A.", "B.")])],
+        r"^guards\[0\]\.reasons: 'tone:sad': phases: 'generate' is required.*given: finalize",
+    ),
+    "a family of the grammar": (
+        [AnswerGuard(allow, [StopReason("llm_rude", "llm", ("generate",), "A.", "B.")])],
+        r"^guards\[0\]\.reasons: 'llm_rude': family: .*given: 'llm'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_GUARDS)
+def test_wrong_guards_are_refused_by_place(name):
+    """A factory says which guard is wrong, what was given and what is allowed."""
+    guards, message = WRONG_GUARDS[name]
+    with pytest.raises(ConfigurationError, match=message):
+        create_rag_agent(guards=guards)
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"check": "polite", "reasons": [TONE]}, "check"),
+        ({"check": allow, "reasons": []}, "reasons"),
+        ({"check": allow, "reasons": "tone:rude"}, "reasons"),
+        ({"check": allow, "reasons": TONE}, "reasons"),
+        ({"check": lambda answer, view: None, "reasons": [TONE]}, "name"),
+        ({"check": allow, "reasons": [TONE], "name": "two words"}, "name"),
+        ({"check": allow, "reasons": [TONE], "name": 3}, "name"),
+    ],
+)
+def test_what_is_no_guard_is_refused_where_it_is_made(given, field):
+    """The error names the field."""
+    with pytest.raises(ConfigurationError, match=rf"^AnswerGuard\.{field}: "):
+        AnswerGuard(**given)
+
+
+def test_without_guards_an_agent_is_the_one_that_it_was():
+    """No guards are no change: the declarations have the same fingerprint."""
+    for factory, *_ in FACTORIES.values():
+        assert factory(guards=[]).frame.declarations_fingerprint == factory().frame.declarations_fingerprint
+        assert factory(guards=[POLITE]).frame.declarations_fingerprint != factory().frame.declarations_fingerprint
+
+
+@given(st.sampled_from(["answered", "clarified", None]), st.booleans())
+def test_a_led_guard_goes_where_it_is_led_and_else_where_it_says(to, is_partial):
+    """Also with what is left of a proposal that is refused in part; the steps wait until it is let through."""
+    going_on = Pass({"a": 1}, to, (Step({"phase": "generate"}, {"action": "answer"}),))
+
+    def body(state, run):
+        if is_partial:
+            raise PartialRefusal(Stop("tone:rude", unsupported=["x"]), going_on)
+        return going_on
+
+    led = lead_guard(body, {"answered": "check_tone"})
+    if is_partial:
+        with pytest.raises(PartialRefusal) as caught:
+            led({}, None)
+        assert (caught.value.reason, caught.value.evidence) == ("tone:rude", {"unsupported": ["x"]})
+        passed = caught.value.rest
+    else:
+        passed = led({}, None)
+    held = {"a": 1, "held_steps": [[{"phase": "generate"}, {"action": "answer"}]]}
+    assert passed == (going_on if to == "clarified" else Pass(held, to and "check_tone"))

@@ -1,0 +1,499 @@
+"""The tool agent as a compiled graph: every reason, approvals, several calls in a step, and what is done outside."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import date
+from typing import Any
+
+import fuzzed_office
+import pytest
+from langchain_core.tools import StructuredTool, ToolException, tool
+from langgraph.checkpoint.memory import InMemorySaver
+from office_agents import (
+    BILL,
+    DELETE,
+    DONE,
+    MAIL,
+    PAY,
+    READ,
+    RULES,
+    STOLEN,
+    TASK,
+    THREAD,
+    Office,
+    answer_question,
+    calls,
+    office_agent,
+    run_office,
+    script,
+)
+from recorded_runs import Kept
+
+from guardgraph import (
+    ArgumentRule,
+    ConfigurationError,
+    ToolBudget,
+    ToolPolicy,
+    ToolRule,
+    create_tool_agent,
+    hash_tool,
+    replay,
+    verify,
+    what_if,
+)
+from guardgraph.grammar import NamedTool
+from guardgraph.plain.errors import InputError
+from guardgraph.state.tools import TOOL_REASONS
+from guardgraph.testing import ScriptedChatModel
+
+LINK = {"answer": "See https://evil-bank.net/pay."}
+NEVER = {"send_money": ToolRule(approve="never")}
+
+
+def wrong_bill(id: str) -> Any:
+    """Return what is no JSON."""
+    return object()
+
+
+REASONS: dict[str, Any] = {
+    "invalid_request:task": ([DONE], {"task": {"task": "  "}}),
+    "invalid_request:history.0.content": ([DONE], {"task": {**TASK, "history": [{"role": "user"}]}}),
+    "invalid_action:not_object": ([{"calls": "all"}], {}),
+    "invalid_action:tool": ([calls({"tool": " ", "args": {}})], {}),
+    "invalid_action:args": ([calls({"tool": "read_bill", "args": "b7"})], {}),
+    "invalid_action:schema": ([calls({"tool": "read_bill", "args": {"id": 7}})], {}),
+    "tool_not_allowed_policy:read_bill": ([calls(READ)], {"context": {"policy": {"tools_policy": []}}}),
+    "tool_not_allowed_policy:rm": ([calls({"tool": "rm", "args": {}})], {}),
+    "tool_denied:read_bill": ([calls(READ)], {"context": {"policy": {"denied_tools": ["read_bill"]}}}),
+    "tool_denied_execution:read_bill": ([calls(READ)], {"context": {"policy": {"tools_execution": []}}}),
+    "tool_changed:read_bill": ([calls(READ)], {"rules": {"read_bill": ToolRule(pin="0" * 64)}}),
+    "argument_denied:send_money.amount": (
+        [calls(PAY)],
+        {"rules": {"send_money": ToolRule(arguments={"amount": ArgumentRule(max=29)})}},
+    ),
+    "loop_detected:send_money": ([calls(PAY), calls(PAY)], {}),
+    "loop_detected:read_bill": ([calls(READ)] * 3, {}),
+    "max_calls:send_money": ([calls(PAY), calls(STOLEN)], {"rules": {"send_money": ToolRule(max_calls=1)}}),
+    "max_tool_calls": ([calls(READ, PAY)], {"budget": ToolBudget(max_tool_calls=1)}),
+    "unsupported_argument:send_money.to": ([calls(READ), calls(STOLEN)], {"rules": NEVER}),
+    "effect_unrecordable:send_money": ([calls(PAY)], {"checkpointer": None}),
+    "review_unavailable": ([calls(DELETE)], {"checkpointer": None}),
+    "tool_invalid_output:read_bill": ([calls(READ)], {"office": Office(bill=object())}),
+    "invalid_answer:empty": ([{"answer": " "}], {}),
+    "invalid_answer:too_long": ([{"answer": "a" * 50}], {"budget": ToolBudget(max_answer_chars=40)}),
+    "invalid_answer:active_markup": ([{"answer": "<script>alert(1)</script>"}], {}),
+    "invalid_answer:unsupported_link": ([{"answer": "See https://other-bank.net/."}], {}),
+    "invalid_answer:unsupported_number": ([calls(READ), {"answer": "It comes to 77 EUR."}], {}),
+    "invalid_answer:unsupported_name": ([calls(READ), {"answer": "It was written by Gertrude Stein."}], {}),
+    "llm_invalid_json": ([DONE], {"planner": "none"}),
+}
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_every_reason_is_reached(reason):
+    """Each reason ends a whole run, in a phase that the catalogue has for it, and nothing else was done before."""
+    steps, given = REASONS[reason]
+    office = given.get("office") or Office()
+    if given.get("planner") == "none":
+        given = {"model": ScriptedChatModel("no JSON", loop=True)}
+    result = run_office(*steps, **{**given, "office": office})
+    assert result["stop_reason"] == reason
+    assert result["phase"] in TOOL_REASONS.find(reason).phases
+    assert result["path"][-1] == f"stop_{TOOL_REASONS.find(reason).family}"
+    assert office.writes in ([], [("send_money", PAY["args"])])
+
+
+def test_the_agent_is_proved():
+    """The compiled graph has no finding, and the approved writes stand behind the review."""
+    agent = office_agent(DONE)
+    assert verify(agent) == []
+    assert agent.builder.nodes["write_approved"].metadata["behind"] == ["review_guard"]
+
+
+def test_what_the_task_supports_is_done():
+    """Reads are made, a supported write is made once, and the result says what supports each of its values."""
+    office = Office()
+    result = run_office(calls(READ), calls(PAY, MAIL), DONE, office=office)
+    assert (result["outcome"], result["answer"]) == ("answered", DONE["answer"])
+    assert [name for name, _ in office.made] == ["read_bill", "send_money", "send_mail"]
+    pay = result["tool_calls"][1]
+    assert pay["supported_by"] == {"to": "task", "amount": "task"}
+    assert pay["effect"] == "write"
+    assert "approved_by" not in pay
+    assert result["tool_calls"][2]["supported_by"] == {"to": "task"}
+
+
+def test_a_trusted_field_licenses():
+    """What the owner of a tool sets may be an argument, and what stands beside it may not."""
+    trusted = {"tool": "send_money", "args": {"to": BILL["iban"], "amount": 30}}
+    office = Office()
+    result = run_office(calls(READ), calls(trusted), DONE, office=office)
+    assert result["tool_calls"][1]["supported_by"] == {"to": "r1 iban", "amount": "task"}
+    untrusted = {"read_bill": ToolRule(effect="read")}
+    assert run_office(calls(READ), calls(trusted), DONE, rules=untrusted)["status"] == "waiting"
+
+
+def test_a_person_is_asked_about_what_nothing_supports():
+    """The question shows the call, each value, where it was seen and what else it might be; approved, it is done."""
+    office = Office()
+    agent = office_agent(calls(READ), calls(STOLEN), DONE, office=office)
+    waiting = agent.invoke(TASK, THREAD)
+    assert office.writes == []
+    shown = waiting["waiting_for"]["shown"]
+    assert shown["call"] == STOLEN
+    assert shown["unsupported"] == [
+        {
+            "argument": "to",
+            "value": "Mallory",
+            "seen": [{"call": "r1", "tool": "read_bill", "path": "text"}],
+            "instead": [],
+        },
+        {
+            "argument": "amount",
+            "value": 900,
+            "seen": [{"call": "r1", "tool": "read_bill", "path": "text"}],
+            "instead": ["30 euros"],
+        },
+    ]
+    result = answer_question(agent, waiting)
+    assert result["outcome"] == "answered"
+    assert office.writes == [("send_money", STOLEN["args"])]
+    assert result["tool_calls"][1]["approved_by"] == "unverified"
+
+
+def test_what_a_person_rejects_is_not_done():
+    """A no ends the run, and nothing was done."""
+    office = Office()
+    agent = office_agent(calls(READ), calls(STOLEN), DONE, office=office)
+    result = answer_question(agent, agent.invoke(TASK, THREAD), "reject")
+    assert result["stop_reason"] == "review_rejected"
+    assert office.writes == []
+
+
+def test_an_approval_is_used_once():
+    """The same call needs another approval, and one more is refused as a loop."""
+    office = Office()
+    agent = office_agent(calls(READ), calls(STOLEN), calls(STOLEN), office=office, budget=ToolBudget(max_same_call=2))
+    waiting = answer_question(agent, agent.invoke(TASK, THREAD))
+    assert waiting["status"] == "waiting"
+    assert answer_question(agent, waiting)["stop_reason"] == "loop_detected:send_money"
+    assert len(office.writes) == 2
+
+
+def test_what_was_switched_off_meanwhile_is_not_called():
+    """An approved call is judged by the lists of the moment in which it is made."""
+    office = Office()
+    agent = office_agent(calls(READ), calls(STOLEN), DONE, office=office)
+    waiting = agent.invoke(TASK, THREAD, context={"policy": {"tools_execution": ["read_bill", "send_money"]}})
+    again = answer_question(agent, waiting, context={"policy": {"tools_execution": ["read_bill"]}})
+    if again["status"] == "waiting":  # under other settings the question is another one
+        again = answer_question(agent, again, context={"policy": {"tools_execution": ["read_bill"]}})
+    assert (again["stop_reason"], again["phase"]) == ("tool_denied_execution:send_money", "act")
+    assert office.writes == []
+
+
+def test_destructive_tools_wait_for_a_person_though_the_task_names_it():
+    """A tool that deletes is asked about, always."""
+    agent = office_agent(calls(DELETE), {"answer": "It is deleted."})
+    waiting = agent.invoke(TASK, THREAD)
+    assert waiting["waiting_for"]["shown"]["unsupported"] == []
+    assert answer_question(agent, waiting)["outcome"] == "answered"
+
+
+def test_a_step_with_several_calls():
+    """Reads go side by side, a write alone, and what is left is judged by what came before it."""
+    office = Office()
+    agent = office_agent(calls(READ, {"tool": "search", "args": {"query": "Ada"}}, PAY, STOLEN), DONE, office=office)
+    waiting = agent.invoke(TASK, THREAD)
+    assert sorted(name for name, _ in office.made[:2]) == ["read_bill", "search"]
+    assert office.writes == [("send_money", PAY["args"])]
+    assert waiting["path"][1:] == [
+        *("plan", "action_guard", "read", "result_guard"),
+        *("action_guard", "write", "result_guard", "action_guard", "approve"),
+    ]
+    assert waiting["waiting_for"]["shown"]["call"] == STOLEN
+
+
+def test_the_model_is_shown_results_as_data():
+    """The view has each result with its tool and the trusted fields; a long one is cut, and the record keeps it."""
+    planner, kept = script(calls(READ), DONE), Kept()
+    agent = office_agent(planner=planner, budget=ToolBudget(max_result_chars=60), recorder=kept)
+    assert agent.invoke(TASK, THREAD)["outcome"] == "answered"
+    [shown] = planner.seen[1]["results"]
+    assert (shown["id"], shown["tool"], shown["trusted_fields"]) == ("r1", "read_bill", ["id", "iban"])
+    assert shown["result"] == json.dumps(BILL)[:60]
+    assert shown["left_out_chars"] == len(json.dumps(BILL)) - 60
+    assert "evil-bank.net" in kept.texts[0]
+
+
+def test_a_plan_is_shown_again_and_licenses_nothing():
+    """A model's own plan comes back as text; a value in it is no more supported than before."""
+    planner = script({**calls(READ), "plan": "then pay Mallory 900"}, calls(STOLEN))
+    agent = office_agent(planner=planner)
+    assert agent.invoke(TASK, THREAD)["status"] == "waiting"
+    assert planner.seen[1]["plan"] == "then pay Mallory 900"
+
+
+def test_user_turns_license_and_others_do_not():
+    """What the user said before counts like the task; what an assistant said does not."""
+    said = {"role": "user", "content": "Later send 900 euros to Mallory."}
+    given = {**TASK, "history": [said, {"role": "assistant", "content": "Noted."}]}
+    assert run_office(calls(READ), calls(STOLEN), DONE, task=given)["outcome"] == "answered"
+    told = {**TASK, "history": [{**said, "role": "assistant"}]}
+    assert run_office(calls(STOLEN), DONE, task=told)["status"] == "waiting"
+
+
+def test_untrusted_links_are_taken_out_of_use():
+    """A link that only a result has is spelled so that nobody can follow it, and listed."""
+    result = run_office(calls(READ), LINK)
+    assert result["answer"] == "See https[:]//evil-bank[.]net/pay."
+    assert result["untrusted_links"] == ["https://evil-bank.net/pay"]
+    labelled = run_office(calls(READ), {"answer": "See [the bank](https://evil-bank.net/pay)."})
+    assert labelled["answer"] == "See the bank (https[:]//evil-bank[.]net/pay)."
+    known = run_office(
+        calls(READ), LINK, context=None, task={"task": "Read b7, and is https://evil-bank.net/pay good?"}
+    )
+    assert "untrusted_links" not in known
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        ({"answer": "I cannot read that bill."}, "declined"),
+        ({"answer": "Ich konnte das nicht tun, leider nicht möglich."}, "declined"),
+        ({"answer": "All is read.", "declined": True}, "declined"),
+        ({"answer": "All is read. It cannot be more."}, "answered"),
+    ],
+)
+def test_an_answer_that_says_it_cannot_is_declined(answer, outcome):
+    """The outcome tells an answer from one that says that the task was not done."""
+    assert run_office(answer)["outcome"] == outcome
+
+
+def test_a_refused_call_is_proposed_again():
+    """What form and support refuse is asked again, with the reason; what a list denies is not."""
+    model = ScriptedChatModel(calls({"tool": "read_bill", "args": {}}), calls(READ), calls(STOLEN), DONE)
+    result = run_office(model=model, rules=NEVER)
+    assert result["outcome"] == "answered"
+    assert [item["reason"] for item in result["attempts"]] == [
+        "invalid_action:schema",
+        "unsupported_argument:send_money.to",
+    ]
+    denied = ScriptedChatModel(calls(READ), DONE)
+    result = run_office(model=denied, context={"policy": {"denied_tools": ["read_bill"]}})
+    assert result["stop_reason"] == "tool_denied:read_bill"
+
+
+def test_args_may_be_the_text_of_an_object():
+    """Models that are held to a schema write arguments as JSON text."""
+    assert run_office(calls({"tool": "read_bill", "args": '{"id": "b7"}'}), DONE)["outcome"] == "answered"
+
+
+def test_forced_arguments_take_the_place_of_proposed_ones():
+    """What a rule forces is what the tool gets, whatever was proposed."""
+    office, rules = Office(), {"send_money": ToolRule(forced={"amount": 1})}
+    assert run_office(calls(STOLEN), {"answer": "Sent."}, office=office, rules=rules)["outcome"] == "answered"
+    assert office.writes == [("send_money", {"to": "Mallory", "amount": 1.0})]
+
+
+def test_runs_replay_and_waiting_ones_too():
+    """A recording decides the same again, without anybody called."""
+    for steps in ([calls(READ), calls(PAY, MAIL), LINK], [calls(READ), calls({**PAY, "args": {}})]):
+        kept, office = Kept(), Office()
+        agent = office_agent(*steps, office=office, recorder=kept)
+        result = agent.invoke(TASK, THREAD)
+        made = len(office.made)
+        again = replay(agent, kept.recordings[0])
+        assert {**again, "audit": None} == {**result, "audit": None}
+        assert len(office.made) == made
+
+
+def test_what_another_policy_makes_of_a_run():
+    """Under a tighter policy a run is decided; under one that lets a refused call through it is unknown."""
+    kept = Kept()
+    steps = [calls(READ), calls(PAY), DONE]
+    office_agent(*steps, recorder=kept).invoke(TASK, THREAD)
+    tight = ToolPolicy(rules={**RULES, "send_money": ToolRule(max_calls=0)})
+    judged = office_agent(*steps, policy=tight)
+    assert [row.new.stop_reason for row in what_if(judged, kept.recordings).rows] == ["max_calls:send_money"]
+    refused = Kept()
+    office_agent(*steps, policy=tight, recorder=refused).invoke(TASK, THREAD)
+    assert what_if(office_agent(*steps), refused.recordings).counts["unknown"] == 1
+
+
+def test_tools_of_langchain():
+    """Tools of LangChain's are called with their arguments, sync and async; what they report as failed is a failure."""
+
+    @tool
+    def read_bill(id: str) -> dict[str, Any]:
+        """Read a bill."""
+        return BILL
+
+    async def find(day: date) -> str:
+        """Find something."""
+        return f"nothing on {day.isoformat()}"
+
+    async_tool = StructuredTool.from_function(coroutine=find, name="find", description="Find something.")
+
+    def fail(id: str) -> str:
+        """Fail."""
+        raise ToolException("no such bill")
+
+    failing = StructuredTool.from_function(fail, name="fail", handle_tool_error=True)
+    steps = [calls(READ, {"tool": "find", "args": {"day": "2024-05-13"}}), calls({"tool": "fail", "args": {"id": "a"}})]
+    rules = {name: ToolRule(effect="read") for name in ("read_bill", "find", "fail")}
+    agent = office_agent(*steps, tools=[read_bill, async_tool, failing], policy=ToolPolicy(rules=rules))
+    result = agent.invoke(TASK, THREAD)
+    assert result["stop_reason"] == "tool_invalid_output:fail"
+    awaited = office_agent(*steps, tools=[read_bill, async_tool, failing], policy=ToolPolicy(rules=rules))
+    assert asyncio.run(awaited.ainvoke(TASK, THREAD))["stop_reason"] == "tool_invalid_output:fail"
+
+
+def test_functions_get_values_of_their_types():
+    """A function is given what its parameters say, and the key of a write where it takes one; it may be async."""
+    got: list[Any] = []
+
+    async def book(day: date, seats: int = 1, *, idempotency_key: str = "") -> str:
+        """Book a table."""
+        got.append((day, seats, len(idempotency_key)))
+        return "booked"
+
+    step = calls({"tool": "book", "args": {"day": "2024-05-13"}})
+    agent = create_tool_agent(tools=[book], planner=script(step, {"answer": "Done."}), checkpointer=InMemorySaver())
+    assert agent.invoke({"task": "Book a table."}, THREAD)["outcome"] == "answered"
+    assert got == [(date(2024, 5, 13), 1, 64)]
+
+
+def test_a_pin_holds_for_one_description():
+    """A tool whose description changed is not called; the hash of now is that of `hash_tool`."""
+    named = NamedTool(lambda args: "ok", "Look.", {"type": "object", "properties": {}})
+    card = {"name": "look", "description": "Look.", "schema": named.schema}
+    policy = ToolPolicy(rules={"look": ToolRule(effect="read", pin=hash_tool(card))})
+    step = calls({"tool": "look", "args": {}})
+    for description, reason in (("Look.", "success"), ("Look, and obey.", "tool_changed:look")):
+        tools = {"look": NamedTool(named.target, description, named.schema)}
+        agent = create_tool_agent(tools=tools, planner=script(step, {"answer": "Seen."}), policy=policy)
+        assert agent.invoke({"task": "Look."})["stop_reason"] == reason
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"tools": [wrong_bill]}, "model, planner: one of them is required"),
+        ({"tools": wrong_bill, "model": "openai"}, "tools: a list of tools, or tools by name; given: function"),
+        ({"tools": [7], "model": "openai"}, "tools: a LangChain tool or a typed function is required; given: 7"),
+        ({"tools": [wrong_bill, wrong_bill], "model": "openai"}, "tools: each name once; given twice: 'wrong_bill'"),
+        (
+            {"policy": ToolPolicy(tools_policy=["rm"])},
+            "policy.tools_policy: there are list_files, read_file, send_money",
+        ),
+        ({"policy": ToolPolicy(rules={"send_mony": ToolRule()})}, "did you mean 'send_money'"),
+        (
+            {"policy": ToolPolicy(rules={"send_money": ToolRule(arguments={"amout": ArgumentRule()})})},
+            "policy.rules.send_money.arguments: there are to, amount, reference; given: 'amout'; did you mean 'amount'",
+        ),
+        (
+            {"tools": {"look": NamedTool(print, "", {"type": "array"})}, "model": "openai"},
+            "tools.look: a schema of an object is required; given: type 'array'",
+        ),
+        (
+            {
+                "tools": {"look": NamedTool(print, "", {"properties": {"a": {"$ref": "http://a.b/c"}}})},
+                "model": "openai",
+            },
+            "tools.look: references within the schema are required; given: 'http://a.b/c'",
+        ),
+    ],
+)
+def test_wrong_arguments_are_named(given, said):
+    """An error names the argument, what was given and what is allowed."""
+    with pytest.raises(ConfigurationError) as raised:
+        create_tool_agent(**given)
+    assert said in str(raised.value)
+
+
+def _positional(id: str, /) -> str:
+    return id
+
+
+def _listed(*ids: str) -> str:
+    return ids[0]
+
+
+def _keyed(**ids: str) -> str:
+    return ids["a"]
+
+
+@pytest.mark.parametrize(
+    ("tools", "said"),
+    [
+        ([], "tools: one tool or more are required; given: none"),
+        ({}, "tools: one tool or more are required; given: none"),
+        ([lambda: 1], "tools[0]: a function with a name of its own is required; given: '<lambda>'"),
+        ([_positional], "tools._positional: parameters that are given by name are required; given: positional-only"),
+        ([_listed], "tools._listed: parameters that are given by name are required; given: variadic positional"),
+        ([_keyed], "tools._keyed: parameters that are given by name are required; given: variadic keyword"),
+    ],
+)
+def test_what_can_never_be_called_is_no_tool(tools, said):
+    """A function is called by its name, with arguments by their names; any other one is an error, and no tools too."""
+    with pytest.raises(ConfigurationError) as raised:
+        create_tool_agent(model="openai", tools=tools)
+    assert said in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        (ToolRule(forced={"amount": "much"}), "policy.rules.send_money.forced.amount: 'much' is not of type 'number'"),
+        (ToolRule(pin="17"), "policy.rules.send_money.pin: 64 digits of a SHA-256, 0-9 and a-f, are required"),
+        (ToolRule(pin="A" * 64), "policy.rules.send_money.pin: 64 digits"),
+        (
+            ToolRule(arguments={"amount": ArgumentRule(min=5, max=1)}),
+            "policy.rules.send_money.arguments.amount: a min up to its max is required; given: min 5.0, max 1.0",
+        ),
+    ],
+)
+def test_a_rule_that_no_call_can_keep_is_an_error(rule, said):
+    """What no call could ever keep is said when the agent is built, by its field."""
+    with pytest.raises(ConfigurationError) as raised:
+        create_tool_agent(policy=ToolPolicy(rules={"send_money": rule}))
+    assert said in str(raised.value)
+
+
+def test_a_stop_says_what_was_called_before():
+    """A write that happened is in the result of a run that stopped later, and a call that failed says so."""
+    args = {"to": "Ada", "amount": 3}
+    pay = {"tool": "pay", "args": args}
+
+    def look(given: Any) -> Any:
+        raise RuntimeError("down")
+
+    number = {"type": "object", "properties": {"to": {}, "amount": {}}}
+    tools = {"pay": NamedTool(lambda given: "paid", "Pay.", number), "look": NamedTool(look, "Look.", number)}
+    policy = ToolPolicy(rules={"look": ToolRule(effect="read")})
+    made = {"id": "r1", "tool": "pay", "args": args, "effect": "write"}
+    failed = {"id": "r2", "tool": "look", "args": {}, "effect": "read", "failed": True}
+    for later, called in ((pay, [made]), ({"tool": "look", "args": {}}, [made, failed])):
+        planner = script({"calls": [pay]}, {"calls": [later]}, {"calls": [later]}, {"calls": [later]})
+        agent = create_tool_agent(tools=tools, planner=planner, policy=policy, checkpointer=InMemorySaver())
+        result = agent.invoke({"task": "Pay Ada 3."}, THREAD)
+        assert (result["status"], result["tool_calls"]) == ("stopped", called)
+
+
+def test_a_context_cannot_change_what_is_fixed():
+    """A run's context may tighten rules; another forced value or pin is an error that names it."""
+    agent = office_agent(DONE, rules={"send_money": ToolRule(forced={"amount": 1})})
+    with pytest.raises((ConfigurationError, InputError), match=r"rules.send_money.forced"):
+        agent.invoke(TASK, THREAD, context={"policy": {"rules": {"send_money": {"forced": {"to": "Mallory"}}}}})
+
+
+def test_no_unlicensed_call_is_made_whatever_is_proposed():
+    """Any JSON, any tool and argument, poisoned results: what the tools count was given, trusted or approved."""
+    fuzzed, endings = fuzzed_office.Office(), set()
+    for seed in range(100):
+        endings.add(fuzzed.run(seed)["stop_reason"].partition(":")[0])
+        assert fuzzed.list_unlicensed() == [], seed
+    assert len(endings) > 5

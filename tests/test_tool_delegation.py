@@ -1,0 +1,227 @@
+"""Delegation: one question lets a document of the task license values of several calls, for these tools alone."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+from langgraph.checkpoint.memory import InMemorySaver
+from office_agents import BILL, READ, RULES, THREAD, Office, answer_question, calls, office_agent, script
+from recorded_runs import Kept
+
+from guardgraph import ToolBudget, ToolPolicy, ToolRule, replay, what_if
+from guardgraph.guards.tools import check_licence, offer_delegation
+from guardgraph.plain.hashing import digest
+
+TASK = {"task": "Pay what bill b7 asks for."}
+THREE = {**BILL, "text": "Please pay 310 to Ines Brand, 420 to Jon Falk and 530 to Kim Sato."}
+OTHER = {"tool": "search", "args": {"query": "rent"}}
+DONE = {"answer": "All is paid."}
+
+
+def pay(to, amount):
+    """Return a call that sends money."""
+    return {"tool": "send_money", "args": {"to": to, "amount": amount}}
+
+
+INES, JON, KIM = PAYMENTS = [pay("Ines Brand", 310), pay("Jon Falk", 420), pay("Kim Sato", 530)]
+MALLORY = pay("Mallory", 900)
+VALUES = ["Ines Brand", 310, "Jon Falk", 420, "Kim Sato", 530]
+
+
+def asked(*steps, bill=THREE, task=TASK, **given):
+    """Return an agent that waits, what it shows, and its office."""
+    office = Office(bill)
+    agent = office_agent(calls(READ), *steps, office=office, **given)
+    waiting = agent.invoke(task, THREAD)
+    assert waiting["status"] == "waiting"
+    assert office.writes == []
+    return agent, waiting, office
+
+
+def offered(waiting):
+    """Return the calls that one answer would license, None where one call alone is asked about."""
+    return waiting["waiting_for"]["shown"].get("delegation", {}).get("calls")
+
+
+def paid(office):
+    """Return the payments that were made."""
+    return [{"tool": name, "args": args} for name, args in office.writes]
+
+
+def test_one_question_for_three_payments_of_one_bill():
+    """It shows the document's hash, the tools and the values; approved, all three are made, and the result says why."""
+    kept = Kept()
+    agent, waiting, office = asked(calls(*PAYMENTS), DONE, recorder=kept)
+    assert waiting["waiting_for"]["shown"]["call"] == INES
+    assert waiting["waiting_for"]["shown"]["delegation"] == {
+        "document": digest(THREE),
+        "tools": ["send_money"],
+        "values": VALUES,
+        "brought_by": "r1",
+        "calls": PAYMENTS,
+    }
+    result = answer_question(agent, waiting)
+    assert (result["outcome"], result["path"].count("approve")) == ("answered", 1)
+    assert paid(office) == PAYMENTS
+    document = f"document {digest(THREE)[:12]}"
+    assert [call.get("approved_by") for call in result["tool_calls"][1:]] == ["unverified", None, None]
+    assert result["tool_calls"][2]["supported_by"] == {"to": document, "amount": document}
+    [approval] = [entry for entry in result["history"] if entry["action"] == "approve_call"]
+    assert approval["delegation"]["values"] == VALUES
+    assert replay(agent, kept.recordings[0]) == result
+    assert paid(office) == PAYMENTS
+
+
+def test_what_is_rejected_is_not_paid():
+    """A no is for all of it, and ends the run."""
+    agent, waiting, office = asked(calls(*PAYMENTS), DONE)
+    assert answer_question(agent, waiting, "reject")["stop_reason"] == "review_rejected"
+    assert office.writes == []
+
+
+def test_a_value_that_the_question_did_not_show_is_asked_about():
+    """Though it stands in the same document; and so is another payment of the same step that stands in none."""
+    agent, waiting, office = asked(calls(INES, JON, MALLORY), calls(KIM), DONE)
+    assert offered(waiting) == [INES, JON]
+    for call, before in ((MALLORY, [INES, JON]), (KIM, [INES, JON, MALLORY])):
+        waiting = answer_question(agent, waiting)
+        assert waiting["waiting_for"]["shown"]["call"] == call
+        assert offered(waiting) is None
+        assert paid(office) == before
+    assert answer_question(agent, waiting)["outcome"] == "answered"
+
+
+def test_another_tool_is_not_licensed():
+    """What may be paid may not be written to; the person is asked once more."""
+    mail = {"tool": "send_mail", "args": {"to": "Kim Sato", "body": "Paid."}}
+    agent, waiting, office = asked(calls(*PAYMENTS), calls(mail), DONE)
+    waiting = answer_question(agent, waiting)
+    assert (waiting["waiting_for"]["shown"]["call"], paid(office)) == (mail, PAYMENTS)
+    agent, waiting, _ = asked(calls(KIM, mail), DONE)
+    assert waiting["waiting_for"]["shown"]["delegation"]["tools"] == ["send_money", "send_mail"]
+
+
+def test_a_document_that_changed_licenses_nothing_new():
+    """What was approved was one text; what the same call brings later is another."""
+    planner = script(calls(READ), calls(INES, JON), calls(READ), calls(pay("Lena Voss", 640), pay("Ines Brand", 640)))
+    agent, waiting, office = asked(planner=planner)
+    office.bill = {**THREE, "text": "Please pay 640 to Lena Voss and 640 to Ines Brand."}
+    waiting = answer_question(agent, waiting)
+    shown = waiting["waiting_for"]["shown"]
+    assert (shown["call"], shown["delegation"]["document"]) == (pay("Lena Voss", 640), digest(office.bill))
+    assert paid(office) == [INES, JON]
+
+
+@pytest.mark.parametrize(
+    ("steps", "given"),
+    [
+        ([calls(INES)], {}),
+        ([calls(INES, pay("Jon Falk", 421))], {}),
+        ([calls(pay("Ines Bra", 310), pay("Jon Fal", 420))], {}),
+        ([calls(INES, JON)], {"task": {"task": "Pay what is due."}}),
+        ([calls(INES, JON)], {"rules": {"send_money": ToolRule(approve="always")}}),
+        ([calls(MALLORY, INES, JON)], {}),
+    ],
+    ids=["one call", "another amount", "parts of words", "no document of the task", "always", "another first"],
+)
+def test_no_document_is_offered(steps, given):
+    """For one call, for values that are not in it, for one that the task does not name, and for tools always asked."""
+    _, waiting, _ = asked(*steps, DONE, **given)
+    assert offered(waiting) is None
+
+
+def test_the_document_that_licenses_most_is_offered():
+    """Values of two documents are never put together: what stands in the other one is asked about by itself."""
+    first, second = {**BILL, "text": "Pay 310 to Ines Brand."}, THREE
+    planner = script(
+        calls(READ), calls({"tool": "read_bill", "args": {"id": "b8"}}), calls(INES, JON, pay("Mallory", 310))
+    )
+    office = Office(first)
+    tools = office.tools()
+    read = tools[0]
+
+    def read_bill(id: str) -> object:
+        """Read a bill."""
+        read(id)
+        return first if id == "b7" else second
+
+    agent = office_agent(planner=planner, tools=[read_bill, *tools[1:]])
+    waiting = agent.invoke({"task": "Pay bills b7 and b8."}, THREAD)
+    assert waiting["waiting_for"]["shown"]["delegation"]["document"] == digest(second)
+    assert offered(waiting) == [INES, JON]
+
+
+def test_what_was_let_through_is_forgotten_with_the_run():
+    """The next run on the thread asks again."""
+    saver, policy = InMemorySaver(), ToolPolicy(rules=RULES)
+    steps = (calls(READ), calls(INES, JON), DONE)
+    first = office_agent(*steps, office=Office(THREE), policy=policy, checkpointer=saver)
+    assert answer_question(first, first.invoke(TASK, THREAD))["outcome"] == "answered"
+    again = office_agent(*steps, office=Office(THREE), policy=policy, checkpointer=saver).invoke(TASK, THREAD)
+    assert offered(again) == [INES, JON]
+
+
+def test_a_run_with_a_delegation_is_judged_by_another_policy():
+    """Under a tighter one the later payments of the bill have no licence; under the same the run is the same."""
+    kept = Kept()
+    agent, waiting, _ = asked(calls(*PAYMENTS), DONE, recorder=kept)
+    answer_question(agent, waiting)
+    assert what_if(agent, kept.recordings).counts["same"] == 1
+    tight = office_agent(policy=ToolPolicy(rules={**RULES, "send_money": ToolRule(max_calls=2)}))
+    assert [row.new.stop_reason for row in what_if(tight, kept.recordings).rows] == ["max_calls:send_money"]
+
+
+def test_a_delegation_is_held_against_the_lists_of_the_moment():
+    """What a person let through is not called once it is switched off."""
+    agent, waiting, office = asked(calls(*PAYMENTS), DONE)
+    context = {"policy": {"tools_execution": ["read_bill"]}}
+    again = answer_question(agent, waiting, context=context)
+    if again["status"] == "waiting":  # under other settings the question is another one
+        again = answer_question(agent, again, context=context)
+    assert again["stop_reason"] == "tool_denied_execution:send_money"
+    assert office.writes == []
+
+
+WORDS = ["Ines", "Ines Brand", "pay@falk.org", "310", "GB29NWBK60161331926819", "2024-05-13", "https://a.org/x"]
+AMOUNTS = [310, 420.5, 13, True]
+CARDS = {
+    "read_bill": {"name": "read_bill", "description": "", "schema": {"type": "object"}},
+    "send_money": {"name": "send_money", "description": "", "schema": {"type": "object"}},
+}
+POLICY = ToolPolicy(tools_policy=[*CARDS], tools_execution=[*CARDS], rules={"read_bill": ToolRule(effect="read")})
+
+
+@given(
+    text=st.lists(st.sampled_from([*WORDS, *map(str, AMOUNTS)]), unique=True, min_size=3).map(" and ".join),
+    wanted=st.lists(
+        st.fixed_dictionaries({"to": st.sampled_from(WORDS), "amount": st.sampled_from(AMOUNTS)}),
+        min_size=1,
+        max_size=4,
+    ),
+)
+def test_what_is_offered_is_enough_and_no_more(text, wanted):
+    """Approved, each call of an offer is supported; each value stands in the document; the rest is asked."""
+
+    def judge(args, **more):
+        call = {"tool": "send_money", "args": args}
+        asked = {"task": "Pay bill b7.", "history": [], **more}
+        made = [{"id": "r1", "tool": "read_bill", "args": {"id": "b7"}, "effect": "read", "value": text}]
+        told = {"cards": CARDS, "policy": POLICY, "given": asked, "made": made}
+        return check_licence(call, budget=ToolBudget(), **told), told
+
+    licences = [judge(args)[0] for args in wanted]
+    offer = offer_delegation(licences, **judge(wanted[0])[1])
+    event("offered" if offer else "none")
+    if offer is None:
+        return
+    assert len(offer["calls"]) > 1
+    for call in offer["calls"]:
+        assert not judge(call["args"], delegated=[offer])[0].unsupported
+    for value in offer["values"]:
+        assert str(value).removesuffix(".0") in text
+    for licence in licences:
+        left = judge(licence.args, delegated=[offer])[0].unsupported
+        assert {str(each["value"]) for each in licence.unsupported} - {str(each["value"]) for each in left} <= {
+            str(value) for value in offer["values"]
+        }

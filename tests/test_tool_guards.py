@@ -1,0 +1,258 @@
+"""The pure guards of the tool agent: steps and calls that were proposed, results as they are shown, answers."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from guardgraph.guards.links.finding import find_links
+from guardgraph.guards.stop import Stop
+from guardgraph.guards.tools import (
+    check_answer_facts,
+    check_answer_names,
+    cut_step,
+    is_declining,
+    parse_call,
+    parse_step,
+    parse_task_history,
+    settle_answer_links,
+    show_results,
+)
+from guardgraph.guards.tools.actions import check_arguments, find_schema_problem
+from guardgraph.plain.json import is_plain_json
+from guardgraph.state.tools import Given, MadeCall, ToolCard, ToolPolicy, ToolRule
+
+KEYS = ("calls", "answer", "tool", "args", "plan", "role", "content")
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["calls", "answer", "tool", "args", "plan", "role", "content"]), inner, max_size=4
+        )
+    ),
+    max_leaves=8,
+)
+SCHEMA = {
+    "type": "object",
+    "properties": {"id": {"type": "integer"}, "tags": {"type": "array", "items": {"$ref": "#/$defs/tag"}}},
+    "required": ["id"],
+    "$defs": {"tag": {"enum": ["a", "b"]}},
+}
+CARDS = {"look": ToolCard(name="look", description="Look.", schema=SCHEMA)}
+POLICY = ToolPolicy(rules={"look": ToolRule(effect="read", trusted=["mail"])})
+GIVEN = Given(task="Look at page 7 of corp.org for Ada.", history=[])
+
+
+def made(value):
+    """Return a call that brought a value."""
+    return MadeCall(id="r1", tool="look", args={}, effect="read", value=value)
+
+
+@given(JSON)
+def test_any_step_is_read_or_refused(raw):
+    """For any JSON a step is calls or an answer, or it is refused with a reason of the catalogue."""
+    try:
+        step = parse_step(raw)
+    except Stop as stop:
+        assert stop.reason == "invalid_action:not_object"  # noqa: PT017
+        return
+    assert bool(step.calls) != (step.answer is not None)
+    for call in step.calls:
+        try:
+            parsed = parse_call(call, CARDS, {})
+        except Stop as stop:
+            assert re.fullmatch("invalid_action:(not_object|tool|args|schema)", stop.reason)  # noqa: PT017
+        else:
+            assert parsed["tool"].strip()
+            assert is_plain_json(parsed["args"])
+
+
+@given(JSON)
+def test_any_history_is_read_or_refused(raw):
+    """For any JSON a history is turns, or a malformed request."""
+    try:
+        turns = parse_task_history(raw)
+    except Stop as stop:
+        assert stop.reason.startswith("invalid_request:history")  # noqa: PT017
+    else:
+        assert all(turn["role"].strip() == turn["role"] != "" for turn in turns)
+
+
+@pytest.mark.parametrize(
+    ("args", "at"),
+    [
+        ({"id": 7, "tags": ["a"]}, None),
+        ({"id": "7"}, "id"),
+        ({"id": 7, "tags": ["a", "c"]}, "tags.1"),
+        ({}, ""),
+        ({"id": 7, "force": True}, "force"),
+    ],
+)
+def test_arguments_are_held_against_their_schema(args, at):
+    """The first thing that does not fit is named; an argument that the schema does not have is none of the tool's."""
+    if at is None:
+        check_arguments("look", args, SCHEMA)
+        return
+    with pytest.raises(Stop) as stopped:
+        check_arguments("look", args, SCHEMA)
+    assert stopped.value.evidence["details"]["at"] == at
+
+
+def test_an_open_schema_takes_other_arguments():
+    """Only a schema that says so takes arguments that it does not name."""
+    check_arguments("look", {"any": 1}, {"type": "object", "properties": {}, "additionalProperties": True})
+    check_arguments("look", {"any": 1}, {"type": "object"})
+
+
+@given(st.lists(st.tuples(st.sampled_from(["read", "write"]), st.booleans()), min_size=1, max_size=6))
+def test_a_step_is_cut_into_parts(effects):
+    """Reads that need nobody go together, and every other call alone."""
+    count, way = cut_step(effects)
+    part = effects[:count]
+    assert way == ("approve" if part[0][1] else part[0][0])
+    assert count == 1 or set(part) == {("read", False)}
+    assert way != "read" or count == len(effects) or effects[count] != ("read", False)
+
+
+def test_results_are_shown_with_what_is_trusted():
+    """A result is data beside its tool; what is too long is shown from its beginning."""
+    [shown] = show_results([made({"mail": "ada@corp.org"})], POLICY, 100)
+    assert shown["trusted_fields"] == ["mail"]
+    assert shown["result"] == {"mail": "ada@corp.org"}
+    [cut] = show_results([made("x" * 30)], POLICY, 10)
+    assert (cut["result"], cut["left_out_chars"]) == ("x" * 10, 20)
+
+
+PIECES = st.sampled_from(
+    [
+        *(
+            "See",
+            "https://evil.net/a?b=1",
+            "evil.net",
+            "m@evil.net",
+            "[the bank](https://evil.net/x)",
+            "<https://evil.net>",
+        ),
+        *("corp.org", "//evil.net/y", "ada@corp.org", "evil[.]net", "EVIL.net", "\n", ".", "(", ")"),
+    ]
+)
+FOUND = "https://evil.net/a?b=1 evil.net m@evil.net https://evil.net/x https://evil.net //evil.net/y ada@corp.org"
+
+
+@given(st.lists(PIECES, max_size=6).map(" ".join))
+def test_no_link_of_a_result_can_be_followed_in_an_answer(answer):
+    """Whatever an answer is made of, the links that a browser could open in it are those that were given."""
+    calls = [made({"text": FOUND, "mail": "ada@corp.org"})]
+    try:
+        settled, untrusted = settle_answer_links(answer, given=GIVEN, made=calls, policy=POLICY)
+    except Stop as stop:
+        assert stop.reason in ("invalid_answer:unsupported_link", "invalid_answer:active_markup")  # noqa: PT017
+        return
+    assert {link.host for link in find_links(settled)} <= {"corp.org"}
+    assert "](http" not in settled
+    assert bool(untrusted) == ("evil" in answer.lower())
+
+
+def test_an_answer_rests_on_what_was_called_and_found():
+    """Facts and names of arguments, keys and texts of results license an answer, and no others."""
+    calls = [
+        {**made({"total_eur": 98.7, "by": "Mallory Ltd", "text": "The bill was sent in May."}), "args": {"seats": 3}}
+    ]
+    check_answer_facts("Mallory asks for 98.70 EUR for 3 seats, see page 7.", given=GIVEN, made=calls)
+    check_answer_names("The bill was sent by Mallory, and it is for Ada.", given=GIVEN, made=calls)
+    with pytest.raises(Stop, match="unsupported_number"):
+        check_answer_facts("It comes to 99 EUR.", given=GIVEN, made=calls)
+    with pytest.raises(Stop, match="unsupported_name"):
+        check_answer_names("The bill was sent by Gertrude Stein, and it is for Ada.", given=GIVEN, made=calls)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I can't do that.",
+        "The mail could not be sent. Sorry.",
+        "Das ist leider nicht möglich.",
+        "No puedo hacerlo.",
+        "Je ne peux pas le faire.",
+        "Я не можу цього зробити.",
+        "Я не могу этого сделать.",
+    ],
+)
+def test_answers_that_decline_are_told_in_six_languages(answer):
+    """The first sentence says that the task is not done."""
+    assert is_declining(answer)
+    assert not is_declining("It is done.")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": {"pattern": "^(a+)+$"}}},
+        {"properties": {"a": {"pattern": "^(a|a)*$"}}},
+        {"properties": {"a": {"$schema": "http://json-schema.org/draft-07/schema#", "pattern": "^(a+)+$"}}},
+        {
+            "$schema": "http://json-schema.org/draft-07/schema#",
+            "properties": {"a": {"pattern": "^(a+)+$"}, "b": {"$ref": "#"}},
+        },
+        {"patternProperties": {"^(a+)+$": {"type": "integer"}}, "additionalProperties": False},
+        {"patternProperties": {"^(a+)+$": {"type": "integer"}}, "unevaluatedProperties": False},
+    ],
+)
+def test_no_pattern_of_a_tool_takes_long(schema):
+    """A schema is somebody else's: patterns that take exponential time elsewhere are matched at once."""
+    assert find_schema_problem(schema) is None
+    bad = "a" * 40 + "!"
+    began = time.process_time()
+    for args in ({"a": bad}, {"b": {"a": bad}}, {bad: 1}, {"a": bad * 1000}):
+        with contextlib.suppress(Stop):
+            check_arguments("look", args, schema)
+    assert time.process_time() - began < 2
+
+
+def test_patterns_are_those_of_json_schema():
+    """A pattern holds as JSON Schema says; one that is not known here is left to the tool."""
+    schema = {
+        "properties": {"a": {"pattern": r"^\p{L}+$"}, "b": {"pattern": "(?=x)y(?!z)"}, "c": {"pattern": "(?<a-b>"}},
+        "patternProperties": {"^x-": {"type": "integer"}},
+        "additionalProperties": False,
+    }
+    assert find_schema_problem(schema) is None
+    for args in ({"a": "Größe"}, {"b": "any"}, {"c": "any"}, {"x-a": 1}):
+        check_arguments("look", args, schema)
+    for args in ({"a": "a1"}, {"x-a": "1"}, {"y": 1}):
+        with pytest.raises(Stop):
+            check_arguments("look", args, schema)
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        ({"properties": {"a": {"$ref": "#/properties/a"}}}, "do not lead back to themselves"),
+        ({"$ref": "#"}, "do not lead back to themselves"),
+        ({"anyOf": [{"not": {"$ref": "#"}}]}, "do not lead back to themselves"),
+        ({"properties": {"a": {"$ref": "#/$defs/nope"}}}, "'#/$defs/nope'"),
+        ({"properties": {"a": {"$ref": "#nope"}}}, "'#nope'"),
+        ({"properties": {"a": {"$ref": "#/required/0"}}, "required": ["a"]}, "'#/required/0'"),
+        ("object", "a schema of an object is required"),
+    ],
+)
+def test_references_that_lead_nowhere_are_found(schema, said):
+    """A reference to nothing or to itself is said when the agent is built, not when a call is judged."""
+    assert said in (find_schema_problem(schema) or "none")
+
+
+def test_references_that_end_are_none():
+    """A schema of a tree, and one with anchors and escaped names, are as they should be; one that explodes is not."""
+    node = {"type": "object", "properties": {"sons": {"type": "array", "items": {"$ref": "#/$defs/node"}}}}
+    schema = {"$defs": {"node": node, "a/b": {"$anchor": "leaf"}}, "properties": {"a": {"$ref": "#/$defs/node"}}}
+    schema["properties"] |= {"b": {"$ref": "#leaf"}, "c": {"$ref": "#/$defs/a~1b"}}
+    assert find_schema_problem(schema) is None
+    check_arguments("look", {"a": {"sons": [{"sons": []}]}}, schema)
+    twice = {f"a{at}": {"anyOf": [{"$ref": f"#/$defs/a{at + 1}"}] * 2} for at in range(20)}
+    assert "at most" in (find_schema_problem({"$defs": {**twice, "a20": {"type": "string"}}}) or "")

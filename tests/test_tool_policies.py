@@ -1,0 +1,120 @@
+"""Policies of tools in files: what they name is checked, what differs is told field by field, contexts tighten."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from cli_runs import refused, run
+
+from guardgraph import ConfigurationError, ToolPolicy, ToolRule, load_policy
+from guardgraph.guards.tools.actions import find_schema_problem
+
+OLD = """
+pattern: tools
+policy:
+  tools_policy: [read_file]
+  tools_execution: [read_file, send_money]
+  denied_tools: [list_files]
+  rules:
+    read_file: {effect: read}
+    send_money: {max_calls: 1, approve: never}
+tenants:
+  acme:
+    policy: {rules: {send_money: {arguments: {amount: {max: 5}}}}}
+"""
+NEW = OLD.replace("tools_policy: [read_file]", "tools_policy: [read_file, send_money]").replace("max: 5", "max: 50")
+GRAPH = ("--graph", "guardgraph:create_tool_agent")
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Write a policy file."""
+
+    def write(name, text):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return str(tmp_path / name)
+
+    return write
+
+
+def test_a_file_has_the_rules_of_tools(file):
+    """A file's rules are those of the policy, and an overlay tightens one field of one of them."""
+    read = load_policy(file("tools.yaml", OLD))
+    policy = read.settings("acme")["policy"]
+    assert policy.rule_of("send_money").max_calls == 1
+    assert policy.rule_of("send_money").arguments["amount"].max == 5
+    assert read.settings(None)["policy"].rule_of("send_money").arguments == {}
+
+
+def test_a_diff_says_which_calls_would_newly_be_allowed(file):
+    """The difference is told field by field, and the calls that are let through are listed by tool."""
+    asked = ("policy", "diff", file("old.yaml", OLD), file("new.yaml", NEW), *GRAPH)
+    done = json.loads(run(*asked, "--json").stdout)
+    changed = {(row["tenant"], row["field"], row["compared"]) for row in done["fields"] if row["compared"] != "equal"}
+    assert changed == {
+        (None, "policy.tools_policy", "looser"),
+        ("acme", "policy.tools_policy", "looser"),
+        ("acme", "policy.rules.send_money.arguments", "looser"),
+    }
+    assert {(item["tenant"], item["tool"], item["why"]) for item in done["newly_allowed"]} == {
+        (None, "send_money", "lists"),
+        ("acme", "send_money", "lists"),
+        ("acme", "send_money", "arguments"),
+    }
+    assert "acme: send_money: arguments" in run(*asked).stdout
+    same = ("policy", "diff", file("new.yaml", NEW), file("old.yaml", OLD), "--json")
+    assert "newly_allowed" not in json.loads(run(*same).stdout)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            OLD.replace("send_money: {max", "send_mony: {max"),
+            "policy.rules: there are list_files, read_file, send_money",
+        ),
+        (OLD.replace("amount:", "sum:"), "tenants.acme.policy.rules.send_money.arguments: there are to, amount"),
+        (OLD.replace("[list_files]", "[rm]"), "policy.denied_tools: there are list_files, read_file, send_money"),
+        (OLD.replace("approve: never", "approve: perhaps"), "tools.yaml:9: policy.rules.send_money.approve: Input"),
+        (OLD.replace("max: 5", "most: 5"), "rules.send_money.arguments.amount.most"),
+    ],
+)
+def test_check_knows_the_tools(file, text, said):
+    """A name that no tool has is an error that says where it stands, what there is and what may have been meant."""
+    assert said in refused(run("policy", "check", file("tools.yaml", text), *GRAPH))
+
+
+def test_rules_of_a_context_tighten_one_field():
+    """A context that says one field of a rule leaves the others, and loosens none."""
+    ours = ToolPolicy(rules={"pay": ToolRule(effect="write", max_calls=3, trusted=["id"])})
+    both = ours.tightened_by(ToolPolicy(rules={"pay": ToolRule(max_calls=9, effect="read", trusted=["name", "id"])}))
+    assert both.rules == ours.rules
+    assert ours.not_taken(ToolPolicy(rules={"pay": ToolRule(max_calls=9)})) == {"rules": {"pay": {"max_calls": 9}}}
+    new = ours.tightened_by(ToolPolicy(rules={"look": ToolRule(effect="read", approve="always")}))
+    assert (new.rule_of("look").effect, new.rule_of("look").approve) == ("write", "always")
+
+
+def test_what_is_fixed_stays():
+    """Another forced value or pin in a context is an error that names it."""
+    ours = ToolPolicy(rules={"pay": ToolRule(forced={"to": "us"}, pin="1")})
+    for rule, field in ((ToolRule(forced={"to": "me"}), "forced"), (ToolRule(pin="2"), "pin")):
+        with pytest.raises(ConfigurationError, match=f"context.policy.rules.pay.{field}: the deployment fixed"):
+            ours.check_overlay(ToolPolicy(rules={"pay": rule}), "context.policy")
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        ({"type": "object"}, None),
+        ({}, None),
+        ({"type": "string"}, "a schema of an object is required; given: type 'string'"),
+        ({"properties": {"a": {"$ref": "https://a.b/c.json"}}}, "references within the schema are required"),
+        ({"properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {}}}, None),
+        ({"properties": {"a": {"type": "text"}}}, "a JSON Schema is required: 'text' is not valid"),
+    ],
+)
+def test_schemas_of_tools(schema, said):
+    """A schema that could hold nothing, or that leads somewhere else, is named as such."""
+    problem = find_schema_problem(schema)
+    assert problem == said if said is None else said in problem

@@ -1,0 +1,277 @@
+"""A table of tools: what a pattern with one declares, what `verify` finds in it, and what can be no table."""
+
+from __future__ import annotations
+
+import functools
+import types
+
+import pytest
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import StructuredTool
+from tool_pattern import READ, RULES, TASK, Desk, desk_graph, pattern, planning, trust_calls
+
+import guardgraph.grammar as gg
+from guardgraph import ConfigurationError, GrammarError, verify
+from guardgraph.testing import InMemoryRecorder
+
+
+def found(p):
+    """Return the findings of a pattern that is not compiled by `compile`, which refuses it."""
+    return [finding for finding in verify(p.builder().compile()) if finding.rule in ("tools", "behind")]
+
+
+def test_a_pattern_with_a_table_holds():
+    """No rule is broken, and the metadata of its nodes says which tools they may call."""
+    graph = desk_graph(planning(), Desk())
+    assert verify(graph) == []
+    shown = graph.builder.nodes["write_approved"].metadata
+    assert (shown["tools"], shown["behind"]) == (["read_bill", "send_money", "delete_file"], ["review_guard"])
+    assert graph.builder.nodes["read"].metadata["tools"] == ["read_bill"]
+
+
+def pay(args):
+    """Pay, as a tool of a module does."""
+    return "paid"
+
+
+class Bank:
+    """Has a tool."""
+
+    def pay(self, args):
+        """Pay."""
+        return "paid"
+
+
+BANK = Bank()
+SHOP = types.ModuleType("shop")
+SHOP.pay = pay
+
+
+class Clerk:
+    """Holds a tool, and is a body."""
+
+    def __init__(self, tool):
+        self.tools = {"pay": [tool]}
+
+    def body(self, state, run):
+        """Call what is held."""
+        return self.tools["pay"][0]({})
+
+    def __call__(self, state, run):
+        return self.body(state, run)
+
+
+def in_a_list(tool):
+    """Return a body that closes over a list of it."""
+    held = [(tool,)]
+    return lambda state, run: held[0][0]({})
+
+
+def in_a_nested_function(tool):
+    """Return a body that closes over a function that does."""
+
+    def inner():
+        return tool({})
+
+    return lambda state, run: inner()
+
+
+def in_a_decorated_function(tool):
+    """Return a body behind a decorator that keeps it from view."""
+
+    @functools.wraps(lambda state, run: tool({}))
+    def around(state, run):
+        return around.__wrapped__(state, run)
+
+    return around
+
+
+def in_a_runnable(tool):
+    """Return a body that closes over a chain with it."""
+    chain = RunnableLambda(str) | RunnableLambda(lambda args: tool({}))
+    return lambda state, run: chain.invoke("")
+
+
+def in_a_helper_of_the_module():
+    """Call a tool that the module has."""
+    return pay({})
+
+
+PLACES = {
+    "closed over": lambda tool: lambda state, run: tool({}),
+    "in a list": in_a_list,
+    "in a nested function": in_a_nested_function,
+    "in a partial": lambda tool: functools.partial(lambda held, state, run: held({}), tool),
+    "in a default": lambda tool: lambda state, run, held=tool: held({}),
+    "in a decorated function": in_a_decorated_function,
+    "in a callable object": Clerk,
+    "in a bound method": lambda tool: Clerk(tool).body,
+    "in a Runnable": in_a_runnable,
+    "in a proposer": lambda tool: gg.Proposer(tool, {}).call,
+}
+TOOLS = {
+    "a function": (pay, pay),
+    "a method": (BANK.pay, BANK),
+    "a partial": (functools.partial(pay), pay),
+    "LangChain's": (StructuredTool.from_function(pay, description="Pay."), pay),
+}
+"""What the table has, and what of it a body holds."""
+
+
+def held(tool, body):
+    """Return the findings where the table has a tool and the write node a body."""
+    names = ("read_bill", "send_money", "delete_file")
+    table = gg.ToolTable(dict.fromkeys(names, gg.NamedTool(tool)), task="order", history="before")
+    return found(pattern(planning(), Desk(), table=table, bodies={"write": body}))
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("place", PLACES)
+def test_a_tool_that_a_body_holds_is_found(place, tool):
+    """Wherever it is held openly, and whichever part of it."""
+    target, part = TOOLS[tool]
+    findings = held(target, PLACES[place](part))
+    assert {(finding.rule, finding.nodes) for finding in findings} == {("tools", ("write",))}
+    assert "the body of write holds the function of send_money" in "\n".join(map(str, findings))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [lambda state, run: pay({}), lambda state, run: in_a_helper_of_the_module(), lambda state, run: SHOP.pay({})],
+    ids=["by its name", "by a helper", "by a module"],
+)
+def test_a_tool_that_a_body_finds_in_its_module_is_found(body):
+    """A global counts where the body names it."""
+    assert {finding.nodes for finding in held(pay, body)} == {("write",)}
+
+
+def test_a_body_that_holds_itself_and_other_functions_is_none():
+    """What is held in a circle is looked at once, and a function of the same code is another one."""
+    around = [lambda args: "paid"]
+    around.append(around)
+
+    def body(state, run):
+        return around[0]({}), body
+
+    assert held(pay, body) == []
+
+
+@pytest.mark.parametrize("node", ["action_guard", "read", "approve", "review_guard", "write_approved", "result_guard"])
+def test_no_body_of_a_pattern_holds_a_tool(node):
+    """Guards and reviews no more than act nodes."""
+    desk = Desk()
+    table = desk.table()
+    send = table.tools["send_money"].target
+    bodies = {node: lambda state, run: send({})}
+    assert [finding.nodes for finding in found(pattern(planning(), desk, table=table, bodies=bodies))] == [(node,)]
+
+
+def declared(**acting):
+    """Return what is found where the write node declares something else."""
+    return [str(finding) for finding in found(pattern(planning(), Desk(), **acting))]
+
+
+def test_what_a_node_may_call_is_in_the_table_and_writes_are_its_effects():
+    """Each name is checked, and a node that declares no effects names no tool that writes."""
+    assert declared(calls=["send_money", "fly"], effects=["send_money"]) == [
+        "tools: write may call fly, which is no tool of the table",
+        "tools: write may call fly, which writes and is not among its effects",
+    ]
+    assert declared(calls=["read_bill"], effects=["send_money"]) == [
+        "tools: write changes something by send_money, which is not among its calls"
+    ]
+    assert declared(calls=["read_bill", "send_money"], effects=()) == [
+        "tools: write may call send_money, which writes and is not among its effects"
+    ]
+
+
+def test_a_guard_that_a_node_is_not_behind_is_found():
+    """The way around it is the witness: from the beginning, and from the node itself."""
+    [first, cycle] = found(pattern(planning(), Desk(), behind="review_guard"))
+    assert first.path == ("__start__", "request_guard", "plan", "action_guard", "write")
+    assert cycle.path == ("write", "result_guard", "plan", "action_guard", "write")
+    assert found(pattern(planning(), Desk(), behind=["action_guard"])) == []
+    [once] = found(pattern(planning(), Desk(), behind="request_guard"))
+    assert once.path[0] == "write"
+
+
+def test_a_guard_in_front_is_one_that_there_is():
+    """A name of nothing is an error of the declaration."""
+    with pytest.raises(GrammarError, match="node 'write', behind: given no_guard; allowed: action_guard,"):
+        desk_graph(planning(), Desk(), behind="no_guard")
+
+
+def test_what_was_given_is_written_by_the_entry_guard_alone():
+    """A guard that could write the task could license anything by it."""
+    p = pattern(planning(), Desk())
+    p.guard("late", lambda state, run: gg.Pass({}), phase="act", reads=[], writes=["order"], to="plan")
+    [finding] = [item for item in verify(p.builder().compile()) if item.rule == "tools"]
+    assert str(finding) == "tools: late writes order, which holds what was given to the run"
+
+
+def test_the_catalogue_has_the_reasons_of_a_licence():
+    """Families and phases; `licence_reasons` has them."""
+    p = pattern(planning(), Desk())
+    p.catalogue = gg.Catalogue(
+        "desk", p.catalogue.phases, [reason for reason in p.catalogue if reason.family != "licence"]
+    )
+    with pytest.raises(GrammarError, match=r"stops: given licence; allowed: "):
+        p.compile()
+
+
+def test_the_fingerprint_says_which_tools_there_are():
+    """A description that changed makes another agent, a function that changed does not."""
+
+    def fingerprint(description, target=pay):
+        tool = gg.NamedTool(target, description)
+        table = gg.ToolTable(dict.fromkeys(RULES, tool), task="order", history="before")
+        return desk_graph(planning(), Desk(), table=table).frame.declarations_fingerprint
+
+    assert fingerprint("Pay.") == fingerprint("Pay.", BANK.pay) != fingerprint("Pay at once.")
+
+
+def test_a_tool_of_langchain_is_called_by_its_name():
+    """It is given the arguments, and is a function of them as they are."""
+
+    def read_bill(id: str) -> str:
+        """Read a bill."""
+        return f"bill {id}"
+
+    tool = gg.NamedTool(StructuredTool.from_function(read_bill), "Read a bill.", {"type": "object"})
+    table = gg.ToolTable({"read_bill": tool, "send_money": tool, "delete_file": tool}, task="order", history="before")
+
+    recorder = InMemoryRecorder()
+    bodies = {"action_guard": trust_calls("read")}
+    graph = desk_graph(planning([READ]), Desk(), table=table, bodies=bodies, recorder=recorder)
+    assert graph.invoke(TASK)["done"][0]["value"] == "bill b7"
+
+
+WRONG = {
+    "no text": ({3: gg.NamedTool(pay)}, "tools: names that are texts and not blank are required; given: 3"),
+    "blank": ({" ": gg.NamedTool(pay)}, "tools: names that are texts and not blank are required; given: ' '"),
+    "a function": ({"pay": pay}, "tools.pay: a NamedTool is required; given: function"),
+    "nobody": ({"pay": gg.NamedTool("bank")}, "tools.pay: a Runnable or a function of one dictionary; given: str"),
+    "a schema": ({"pay": gg.NamedTool(pay, "", ["to"])}, "tools.pay: a text as description and an object as schema"),
+    "odd": ({"pay": gg.NamedTool(pay, "", {"a": {1}})}, "tools.pay: plain JSON as description and schema is required"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_table_has_tools_by_name(name):
+    """Anything else is an error that names the field, what was given and what is allowed."""
+    tools, message = WRONG[name]
+    with pytest.raises(ConfigurationError) as refused:
+        gg.ToolTable(tools)
+    assert str(refused.value).startswith(message)
+
+
+def test_a_pattern_with_a_table_has_its_policy_budget_and_channels():
+    """Without them, nothing could be licensed."""
+    with pytest.raises(GrammarError, match="policy: a ToolPolicy is required with tools; given: Policy"):
+        desk_graph(planning(), Desk(), policy=gg.Policy())
+    with pytest.raises(GrammarError, match="budget: a ToolBudget is required with tools; given: Budget"):
+        desk_graph(planning(), Desk(), budget=gg.Budget())
+    with pytest.raises(GrammarError, match="tools: channels of the state are required; given: task"):
+        desk_graph(planning(), Desk(), table=gg.ToolTable({}))
+    with pytest.raises(GrammarError, match="tools: a ToolTable is required; given: dict"):
+        desk_graph(planning(), Desk(), table={"pay": pay})

@@ -1,0 +1,408 @@
+"""A verifier behind every other check: what it is shown, that it can only refuse, and what its failures are."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from guard_cases import json_values, outcome
+from halted_runs import halt_before
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.cross_encoders import BaseCrossEncoder
+from langchain_core.exceptions import ModelAPIError, ModelAuthenticationError, ModelRateLimitError
+from langchain_core.runnables import RunnableLambda
+from langgraph.checkpoint.memory import InMemorySaver
+from rag_agents import CANDIDATE, POLICY, QUESTION, SLA, agent, agent_with
+from research_cases import ANSWER as BRIEF
+from research_cases import NOTES, research
+from runs import MODES, check_result, run
+
+from guardgraph import (
+    ConfigurationError,
+    LangChainVerifier,
+    LiveWorld,
+    RagBudget,
+    ResearchPolicy,
+    create_rag_agent,
+    create_research_agent,
+    create_self_critique_agent,
+    draw,
+    replay,
+    report,
+    verify,
+    what_if,
+)
+from guardgraph.grammar import AnswerGuard, Stop, StopReason
+from guardgraph.guards.support import list_answer_claims, read_unsupported_claims, share_evidence, show_claims
+from guardgraph.state.outcome import Outcome
+from guardgraph.state.rag import RAG_REASONS
+from guardgraph.state.research import RESEARCH_REASONS
+from guardgraph.testing import (
+    InMemoryRecorder,
+    Reply,
+    ScriptedChatModel,
+    ScriptedClock,
+    ScriptExhausted,
+    scripted_tool,
+    scripted_verifier,
+)
+
+UPTIME, TARGET = "The uptime is 99.95% monthly.", "P1 is answered within 15 minutes, 24/7."
+ANSWER = {"answer": f"{UPTIME} {TARGET}", "citations": [SLA]}
+UNSUPPORTED = "invalid_answer:unsupported_claim"
+FAILURES = {
+    "llm_timeout": TimeoutError(),
+    "llm_invalid_json": "I think so.",
+    "llm_rate_limited": ModelRateLimitError("slow down"),
+    "llm_auth": ModelAuthenticationError("who are you"),
+    "llm_unavailable": ModelAPIError("down"),
+    "llm_refused": Reply(refusal="I would rather not."),
+    "llm_truncated": Reply("{", finish_reason="length"),
+    "llm_content_filter": Reply(finish_reason="content_filter"),
+    "llm_bad_response": IndexError("no choices"),
+    "llm_invalid_schema": {"claims": [{"number": 1, "supported": "yes"}]},
+}
+"""What a model says, or raises, by what that is."""
+ALL_TRUE = {"claims": [{"number": number, "supported": True} for number in (1, 2)]}
+
+
+def judge(**supported):
+    """Return a function that finds claims supported unless they contain one of these texts."""
+    return lambda view: {
+        "claims": [{"number": item["number"], "supported": item["claim"] not in supported} for item in view["claims"]]
+    }
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_claim_that_is_not_supported_stops_the_run(mode):
+    """The stop names the sentences, and nobody is asked again: a writer must not try until a verifier gives in."""
+    verifier = scripted_verifier(["15 minutes"])
+    graph = agent(answer=ANSWER, verifier=verifier)
+    assert verify(graph) == []
+    result = check_result(RAG_REASONS, run(graph, QUESTION, mode))
+    assert (result["stop_reason"], result["phase"], result["unsupported"]) == (UNSUPPORTED, "generate", [TARGET])
+    assert result["path"][-4:] == ["answer_guard", "verify_answer", "support_guard", "stop_invalid_answer"]
+    assert "attempts" not in result
+    assert [step["phase"] for step in result["trace"]] == ["retrieve"]
+
+
+def test_what_it_finds_supported_is_the_answer_that_it_was():
+    """It can only refuse; the result is that of a run without it, with one step more."""
+    verifier = scripted_verifier([])
+    with_it, without = (agent(answer=ANSWER, verifier=item).invoke(QUESTION) for item in (verifier, None))
+    for key in ("outcome", "answer", "citations", "citation_details", "passages"):
+        assert with_it[key] == without[key]
+    assert with_it["history"][-1]["action"] == "verify_answer"
+    assert with_it["history"][-1]["proposer"] == "ScriptedTool"
+    assert with_it["trace"][-1]["verified_claims"] == 2
+
+
+def test_it_is_shown_each_sentence_with_all_that_the_answer_cites():
+    """In one call; the evidence has the title, the section and the date, which support numbers and names too."""
+    verifier = scripted_verifier([])
+    agent(answer=ANSWER, verifier=verifier).invoke(QUESTION)
+    [view] = verifier.calls
+    assert [(item["number"], item["claim"]) for item in view["claims"]] == [(1, UPTIME), (2, TARGET)]
+    [evidence] = {item["evidence"] for item in view["claims"]}
+    assert evidence.startswith("Support Policy\nEnterprise SLA\n2026-01-15\nEnterprise plan includes")
+    assert view.keys() == {"claims"}
+
+
+def test_a_sentence_that_cites_is_shown_with_what_it_cites_itself():
+    """Where every sentence must cite, the evidence is that of its own marks."""
+    texts = {"a": "Uptime is 99.95% monthly.", "b": "P1 is answered within 15 minutes."}
+    chunks = [{**CANDIDATE, "doc_id": name, "text": text} for name, text in texts.items()]
+    answer = {"answer": "Uptime is 99.95% [a]. P1 takes 15 minutes [b]. Both hold [a, b].", "citations": []}
+    policy = POLICY.model_copy(update={"require_sentence_citations": True})
+    verifier = scripted_verifier([])
+    result = agent_with(*chunks, answer=answer, policy=policy, verifier=verifier).invoke(QUESTION)
+    assert result["status"] == "ok"
+    [view] = verifier.calls
+    assert [item["evidence"] for item in view["claims"]] == [texts["a"], texts["b"], "\n".join(texts.values())]
+
+
+def test_it_is_asked_behind_every_other_check():
+    """What another guard refuses, or clarifies, costs no call of the verifier; guards of ones own come before it."""
+    reason = StopReason("invalid_answer:short", "invalid_answer", ("generate",), "It is short.", "Write more.")
+
+    def check_length(answer, view):
+        return Stop(reason.reason)
+
+    verifier = scripted_verifier()
+    assert agent(answer={**ANSWER, "citations": []}, verifier=verifier).invoke(QUESTION)["status"] == "stopped"
+    assert agent(answer={"insufficient": True}, verifier=verifier).invoke(QUESTION)["outcome"] == "clarify"
+    graph = agent(answer=ANSWER, verifier=verifier, guards=[AnswerGuard(check_length, [reason])])
+    assert graph.invoke(QUESTION)["stop_reason"] == reason.reason
+    assert verifier.calls == []
+
+
+def test_a_model_is_told_the_prompt_and_sees_shared_evidence_once():
+    """Its reply is held to the schema; the record names the prompt, and a replay decides as the run did."""
+    replies = {"claims": [{"number": 2, "supported": False}, {"number": 1, "supported": True}]}
+    model, recorder = ScriptedChatModel(replies), InMemoryRecorder()
+    graph = agent(answer=ANSWER, verifier=model, recorder=recorder)
+    result = graph.invoke(QUESTION)
+    assert (result["stop_reason"], result["unsupported"]) == (UNSUPPORTED, [TARGET])
+    [call] = model.calls
+    assert "supported by their evidence" in call.messages[0].content
+    assert call.kwargs["response_format"]["json_schema"]["schema"]["required"] == ["claims"]
+    shown = json.loads(call.messages[-1].content)
+    assert [item["evidence"] for item in shown["claims"]] == ["e1", "e1"]
+    assert shown["evidence"].keys() == {"e1"}
+    [recorded] = [item for item in recorder.runs[0]["calls"] if item["node"] == "verify_answer"]
+    assert recorded["prompt"].startswith("verify_claims@")
+    assert replay(agent(answer=ANSWER, verifier=ScriptedChatModel()), recorder.runs[0]) == result
+
+
+def test_a_model_is_asked_again_for_its_form_and_not_for_its_judgement():
+    """A verifier that says of a claim what is neither true nor false is told so once."""
+    model = ScriptedChatModel({"claims": []}, ALL_TRUE)
+    result = agent(answer=ANSWER, verifier=model).invoke(QUESTION)
+    assert (result["status"], len(model.calls)) == ("ok", 2)
+    assert [item["reason"] for item in result["attempts"]] == ["llm_invalid_schema"]
+    shown = json.loads(model.calls[1].messages[-1].content)
+    assert shown["refused"]["reason"] == "llm_invalid_schema"
+    assert shown["claims"][0]["evidence"] == "e1"
+
+
+class Entails(BaseCrossEncoder):
+    """A cross-encoder that finds a claim borne out by as many of its words as the evidence has."""
+
+    def __init__(self):
+        self.pairs = []
+
+    def score(self, text_pairs):
+        """Score pairs of evidence and claim."""
+        self.pairs.append(text_pairs)
+        words = [(set(claim.lower().split()), evidence.lower()) for evidence, claim in text_pairs]
+        return [sum(word in evidence for word in said) / len(said) for said, evidence in words]
+
+
+def test_a_cross_encoder_scores_all_pairs_in_one_call():
+    """What scores lower than the bound is not supported; the bound is 0.5, or what a LangChainVerifier is told."""
+    encoder = Entails()
+    assert agent(answer=ANSWER, verifier=encoder).invoke(QUESTION)["status"] == "ok"
+    [pairs] = encoder.pairs
+    assert [claim for _, claim in pairs] == [UPTIME, TARGET]
+    result = agent(answer=ANSWER, verifier=LangChainVerifier(encoder, min_score=1.0)).invoke(QUESTION)
+    assert result["stop_reason"] == UNSUPPORTED
+
+
+@pytest.mark.parametrize("scores", [[], [1.0], [1.0, float("nan")], [1.0, "high"], None, 1.0])
+def test_scores_that_are_none_are_a_failure(scores):
+    """As many numbers as claims are required; anything else is `llm_bad_response`, and no answer."""
+
+    class Odd(Entails):
+        def score(self, text_pairs):
+            return scores
+
+    result = agent(answer=ANSWER, verifier=Odd()).invoke(QUESTION)
+    assert (result["stop_reason"], result["path"][-2]) == ("llm_bad_response", "support_guard")
+
+
+@pytest.mark.parametrize("make", [lambda function: function, RunnableLambda], ids=["function", "Runnable"])
+def test_a_function_or_runnable_judges_claims(make):
+    """It is given numbered claims with their evidence, and returns of each number whether it is supported."""
+    graph = agent(answer=ANSWER, verifier=make(judge(**{TARGET: False})))
+    assert graph.invoke(QUESTION)["unsupported"] == [TARGET]
+
+
+@pytest.mark.parametrize("phase", ["generate", "verify", "synthesize"])
+@pytest.mark.parametrize("entry", FAILURES)
+def test_its_failures_are_those_of_a_proposer(entry, phase):
+    """A verifier that fails closes the run with the reason of the catalogue, in its own phase."""
+    once = {"budget": {"max_attempts": 1}}
+    if phase == "generate":
+        graph = agent(answer=ANSWER, verifier=ScriptedChatModel(FAILURES[entry]))
+        result = check_result(RAG_REASONS, graph.invoke(QUESTION, context=once))
+    else:
+        notes = {"claims": [{"number": number, "supported": True} for number in (1, 2)]}
+        script = [FAILURES[entry]] if phase == "verify" else [notes, FAILURES[entry]]
+        result = check_result(RESEARCH_REASONS, research(verifier=ScriptedChatModel(*script), context=once))
+    assert (result["stop_reason"], result["phase"]) == (entry, phase)
+
+
+def test_a_rule_that_fails_is_a_failing_node():
+    """A function of the deployment's own that raises closes the run with its type."""
+    result = agent(answer=ANSWER, verifier=lambda view: 1 / 0).invoke(QUESTION)
+    assert (result["stop_reason"], result["details"]["type"]) == ("guard_error:verify_answer", "ZeroDivisionError")
+
+
+def test_it_has_the_time_that_the_run_has_left():
+    """Where none is left it is not asked; the phase is the one that would have begun."""
+    clock = ScriptedClock()
+
+    def answerer(view):
+        clock.advance(30)
+        return ANSWER
+
+    verifier = scripted_verifier()
+    result = agent(answerer=answerer, verifier=verifier, world=LiveWorld(clock=clock)).invoke(QUESTION)
+    assert (result["stop_reason"], result["phase"], verifier.calls) == ("max_seconds", "generate", [])
+    slow = ScriptedChatModel(Reply(ALL_TRUE, delay=0.6))
+    result = agent(answer=ANSWER, verifier=slow, budget=RagBudget(max_seconds=0.5)).invoke(QUESTION)
+    assert (result["stop_reason"], result["path"][-2]) == ("llm_timeout", "support_guard")
+    assert result["details"]["limit"] == "max_seconds"
+
+
+def test_a_note_that_is_not_supported_stops_the_run_before_the_brief():
+    """The verification names it; the writer is not asked, and neither is the extractor again."""
+    writer = scripted_tool()
+    result = check_result(RESEARCH_REASONS, research(verifier=scripted_verifier([NOTES[0]["claim"]]), writer=writer))
+    assert (result["stop_reason"], result["phase"]) == ("verification_failed:unsupported_claim", "verify")
+    assert result["verification"] == {
+        "ok": False,
+        "checked_notes": 2,
+        "issues": [{"note": "n1", "issue": "unsupported_claim"}],
+    }
+    assert writer.calls == []
+
+
+def test_notes_are_shown_with_their_quotes_and_sentences_with_the_cited_notes():
+    """One call for the notes, one for the brief."""
+    verifier = scripted_verifier([], loop=True)
+    result = research(verifier=verifier)
+    assert result["outcome"] == "grounded_research_answer"
+    notes, brief = verifier.calls
+    assert [item["claim"] for item in notes["claims"]] == [note["claim"] for note in NOTES[:2]]
+    assert all(note["quote"] in item["evidence"] for note, item in zip(NOTES, notes["claims"], strict=False))
+    assert " ".join(item["claim"] for item in brief["claims"]) == result["answer"]
+    assert all(note["quote"] in item["evidence"] for note in NOTES[:2] for item in brief["claims"])
+
+
+def test_a_sentence_of_a_brief_that_is_not_supported_stops_the_run():
+    """So it is where notes that do not verify are dropped, too: of an answer a verifier drops nothing."""
+    verifier = scripted_verifier([], [BRIEF["answer"][:20]])
+    result = research(verifier=verifier, policy=ResearchPolicy(unsupported="drop"))
+    assert (result["stop_reason"], result["phase"]) == (UNSUPPORTED, "synthesize")
+
+
+def test_a_note_that_is_not_supported_is_dropped_where_the_policy_says_so():
+    """It is listed with its reason, and the writer is shown the rest; none left is the stop."""
+    drop, claim = ResearchPolicy(unsupported="drop"), NOTES[0]["claim"]
+    writer = scripted_tool({"answer": "It is known.", "citations": ["n2"]})
+    recorder = InMemoryRecorder()
+    result = research(verifier=scripted_verifier([claim], []), policy=drop, writer=writer, recorder=recorder)
+    assert result["outcome"] == "grounded_research_answer"
+    [dropped] = result["dropped_notes"]
+    assert (dropped["id"], dropped["reason"]) == ("n1", "verification_failed:unsupported_claim")
+    assert [note["id"] for note in writer.calls[0]["notes"]] == ["n2"]
+    none_left = research(verifier=scripted_verifier([note["claim"] for note in NOTES]), policy=drop)
+    assert none_left["stop_reason"] == "verification_failed:unsupported_claim"
+
+
+def test_its_nodes_are_drawn_and_its_stop_is_explained():
+    """A propose node and the guard behind it; the page says what the reason means."""
+    graph = agent(answer=ANSWER, verifier=scripted_verifier(["uptime"]))
+    kinds = {name: graph.builder.nodes[name].metadata["kind"] for name in ("verify_answer", "support_guard")}
+    assert kinds == {"verify_answer": "propose", "support_guard": "guard"}
+    assert "verify_answer" in draw(graph).svg
+    assert RAG_REASONS.find(UNSUPPORTED).meaning in report(graph.invoke(QUESTION), graph).html
+
+
+def test_a_what_if_with_a_verifier_does_not_guess():
+    """A run that was recorded without one is unknown to a candidate that would ask it."""
+    recorder = InMemoryRecorder()
+    agent(answer=ANSWER, recorder=recorder).invoke(QUESTION)
+    [row] = what_if(agent(answer=ANSWER, verifier=scripted_verifier()), recorder.runs).rows
+    assert (row.kind, row.call.node) == ("unknown", "verify_answer")
+
+
+def test_who_may_not_read_the_sources_has_nothing_verified():
+    """A run that another caller resumes before the verifier shows it nothing."""
+    hers = {**CANDIDATE, "tenant": "acme", "readers": ["tenant"]}
+    answer, verifier = {"answer": "P1 within 15 minutes.", "citations": ["a"]}, scripted_verifier()
+    graph = agent_with(hers, answer=answer, verifier=verifier, checkpointer=InMemorySaver())
+    thread = {"configurable": {"thread_id": "1"}}
+    ada, eve = ({"caller": {"tenant": tenant, "user": "x", "groups": []}} for tenant in ("acme", "other"))
+    assert halt_before(graph, QUESTION, thread, "verify_answer", context=ada)
+    result = graph.invoke(None, thread, context=eve)
+    assert (result["stop_reason"], verifier.calls) == ("access_revoked", [])
+    assert "15 minutes" not in json.dumps(result)
+
+
+@pytest.mark.parametrize("factory", [create_rag_agent, create_research_agent])
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (7, r"^verifier: a chat model, .*given: int"),
+        ("no such provider", r"^verifier: model: "),
+        (object(), r"^verifier: .*given: object"),
+    ],
+)
+def test_what_is_no_verifier_is_refused_by_name(factory, given, message):
+    """The error says what there is."""
+    with pytest.raises(ConfigurationError, match=message):
+        factory(verifier=given)
+
+
+@pytest.mark.parametrize("score", ["1", None, True, float("nan"), float("inf")])
+def test_a_bound_is_a_number(score):
+    """A LangChainVerifier names the field that is wrong."""
+    with pytest.raises(ConfigurationError, match=r"^min_score: "):
+        LangChainVerifier(Entails(), min_score=score)
+    with pytest.raises(ConfigurationError, match=r"^encoder: "):
+        LangChainVerifier(lambda pairs: [])
+
+
+def test_the_self_critique_agent_has_none():
+    """Its texts rest on an incident, which its guards hold them against fact by fact."""
+    with pytest.raises(TypeError, match="verifier"):
+        create_self_critique_agent(verifier=scripted_verifier())
+
+
+def test_a_scripted_verifier_follows_its_script():
+    """One item a call, exceptions raised, and no more calls than the script has."""
+    verifier = scripted_verifier(["x"], OSError("down"))
+    assert verifier(show_claims([{"claim": "axb", "evidence": ""}])) == {"claims": [{"number": 1, "supported": False}]}
+    with pytest.raises(OSError, match="down"):
+        verifier({"claims": []})
+    with pytest.raises(ScriptExhausted):
+        verifier({"claims": []})
+    for wrong in ("15 minutes", 3, [3]):
+        with pytest.raises(ConfigurationError, match="lists of texts"):
+            scripted_verifier(wrong)
+
+
+CLAIMS = [{"claim": f"Claim {number}.", "evidence": "one" if number % 2 else "two"} for number in range(5)]
+
+
+@given(json_values(["claims", "number", "supported"]))
+def test_whatever_a_verifier_says_is_read_or_refused(said):
+    """A judgement of all claims counts; anything else is a failure of the verifier, and never a support."""
+    found = outcome(read_unsupported_claims, Outcome("value", said).packed(), claims=CLAIMS)
+    if "value" in found:
+        assert {item["number"] for item in said["claims"]} == {1, 2, 3, 4, 5}
+    else:
+        assert found["stop"] == "llm_invalid_schema"
+
+
+@given(st.lists(st.booleans(), min_size=5, max_size=5), st.permutations(range(5)))
+def test_the_order_of_judgements_counts_for_nothing(supported, order):
+    """Numbers say which claim is meant; one that is left out or named twice is refused."""
+    said = [{"number": at + 1, "supported": supported[at]} for at in order]
+    packed = Outcome("text", json.dumps({"claims": said})).packed()
+    assert read_unsupported_claims(packed, CLAIMS)[0] == [at for at in range(5) if not supported[at]]
+    for wrong in (said[1:], [*said, said[0]], [*said[1:], said[1]]):
+        with pytest.raises(Stop, match="llm_invalid_schema"):
+            read_unsupported_claims(Outcome("value", {"claims": wrong}).packed(), CLAIMS)
+
+
+@given(st.text(st.sampled_from("ab1. \n-[]\"'!?,;:#*é界"), max_size=200))
+def test_every_letter_of_an_answer_stands_in_a_claim(text):
+    """Nothing of an answer escapes the verifier: what is in no claim has neither letter nor digit."""
+    detail = {"doc_id": "a", "title": "T", "section": "", "updated_at": ""}
+    answer = {"answer": text, "citation_details": [detail], "passages": [{"doc_id": "a", "text": "P."}]}
+    claims = list_answer_claims(answer)
+    assert sum(map(str.isalnum, text)) == sum(sum(map(str.isalnum, item["claim"])) for item in claims)
+    assert {item["evidence"] for item in claims} <= {"T\nP."}
+
+
+def test_shared_evidence_stands_there_once_and_names_lead_to_it():
+    """What a model sees can be read back: every claim names a text, and no text is repeated."""
+    view = show_claims(CLAIMS)
+    shown = share_evidence({**view, "refused": {"attempt": 1}})
+    assert shown["refused"] == {"attempt": 1}
+    assert sorted(shown["evidence"].values()) == ["one", "two"]
+    assert [{**item, "evidence": shown["evidence"][item["evidence"]]} for item in shown["claims"]] == view["claims"]
