@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Final
 
 from guardgraph.guards.rag.access import MALFORMED, parse_candidate_access
 from guardgraph.guards.rag.evidence import cut_candidate_text
@@ -10,6 +11,9 @@ from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.context import Access
 from guardgraph.state.rag import Candidate, ContextChunk, Retrieval
+
+_CODE_CHARS: Final = 16
+"""Characters of the code of a language."""
 
 
 def parse_candidates(raw: JsonValue, *, allowed_sources: Collection[str], top_k: int) -> list[Candidate]:
@@ -77,6 +81,8 @@ def _parse_candidate(item: JsonValue, allowed_sources: Collection[str]) -> Candi
         candidate["tenant"], candidate["readers"] = access.tenant, list(access.readers)
     if item.get("span") is not None:
         candidate["span"] = _parse_candidate_span(item["span"])
+    if item.get("unmeasured") is not None:
+        candidate["unmeasured"] = _parse_candidate_languages(item["unmeasured"])
     return candidate
 
 
@@ -92,6 +98,12 @@ def _parse_candidate_span(given: JsonValue) -> list[int]:
         case [int(start), int(end)] if 0 <= start < end and not {type(start), type(end)} & {bool}:
             return [start, end]
     raise _build_retriever_stop("span: [start, end), whole numbers of characters of the document's text", given)
+
+
+def _parse_candidate_languages(given: JsonValue) -> list[str]:
+    if isinstance(given, list) and all(isinstance(code, str) and 0 < len(code) <= _CODE_CHARS for code in given):
+        return [str(code) for code in given]
+    raise _build_retriever_stop("unmeasured: a list of language codes", given)
 
 
 def _parse_candidate_text(item: JsonObject, key: str) -> str:
