@@ -11,7 +11,7 @@ from guardgraph.plain.json import JsonObject, JsonValue
 if TYPE_CHECKING:
     from typing_extensions import ReadOnly
 
-    from guardgraph.state.recording import Opening
+    from guardgraph.state.opening import Opening
 else:
 
     class ReadOnly:

@@ -12,13 +12,12 @@ from typing import Any, NamedTuple, Self
 
 from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.errors import GraphInterrupt
-from langgraph.graph import END
 from langgraph.types import Overwrite
 
 from guardgraph.graphs.declaring.declaration import Declaration
 from guardgraph.graphs.running.door import GuardedGraph, ResultT
 from guardgraph.graphs.running.drive import drive_calling_node
-from guardgraph.graphs.running.end import Conclusion
+from guardgraph.graphs.running.end import Conclusion, conclude_run
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.langgraph import SCRATCHPAD, SEND, read_interrupt_value
 from guardgraph.graphs.running.node import GrammarNode, perform_driven_node, run_guard_or_terminal
@@ -29,7 +28,8 @@ from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, make_storable_json, parse_json
 from guardgraph.plain.version import read_package_version
-from guardgraph.state.recording import Opening, RecordedVisit, Recording, list_later_checks, validate_recording
+from guardgraph.state.opening import Opening
+from guardgraph.state.recording import RecordedVisit, Recording, list_later_checks, validate_recording
 from guardgraph.state.run import LogEntry
 from guardgraph.world.replaying import ReplayingWorld, Spell, read_visit_spells
 
@@ -148,12 +148,11 @@ def interpret_recording(frame: Frame, recording: Recording, *, assume: bool = Fa
             is_question_known = alike or _is_question_recorded(recorded, sitting)
             sitting = _open_recorded_session(frame, world, opening, sitting, left_out)
             pad.turn_to_answers(recorded, is_question_known=is_question_known)
-            update = _run_node_again(node, channels.read_channels(name), sitting, pad)
-            channels.write_channels(update)
-            name = _find_next_node(node, update)
-            if name == END:
-                assert sitting.session.over is not None  # a run is over in its terminal, which leads there
-                return _tell_as_recorded(sitting.session.over, recording["result"])
+            came = _run_node_again(node, channels.read_channels(name), sitting, pad)
+            if isinstance(came, Conclusion):
+                return _tell_as_recorded(came, recording["result"])
+            channels.write_channels(came)
+            name = node.declaration.to[0] if node.declaration.is_calling_node else str(came["route"])
 
 
 def _tell_as_recorded(over: Conclusion, then: JsonObject) -> Conclusion:
@@ -224,9 +223,14 @@ def _open_recorded_session(
         return _Sitting(session, error, opening)  # a context that could not be read closed the run at this node
 
 
-def _run_node_again(node: GrammarNode, state: JsonObject, sitting: _Sitting, pad: _Scratchpad) -> JsonObject:
+def _run_node_again(
+    node: GrammarNode, state: JsonObject, sitting: _Sitting, pad: _Scratchpad
+) -> Conclusion | JsonObject:
+    """Run a node, and return what it writes; of a terminal, the run that is over."""
     session, run, _ = sitting
     visit = Visit(node, [] if node.declaration.entry else state.get("log") or [], session)
+    if node.declaration.kind == "terminal":
+        return conclude_run(node, state, run, visit)
     if not node.declaration.is_calling_node:
         return take_steps(run_guard_or_terminal(node, state, run, visit))
     try:
@@ -289,12 +293,6 @@ class _Scratchpad:
 
     def get_null_resume(self, consume: bool) -> None:
         return None
-
-
-def _find_next_node(node: GrammarNode, update: JsonObject) -> str:
-    if node.declaration.is_calling_node:
-        return node.declaration.to[0]
-    return str(update.get("route") or END)
 
 
 class _Channels:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
@@ -34,16 +34,12 @@ from guardgraph.plain.json import (
 )
 from guardgraph.plain.log import log_failure
 from guardgraph.state.context import Caller, Context, build_server_caller
+from guardgraph.state.opening import Asking, Opening
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import Asking, ForkedFrom, Opening, RecordedCall, Recording
+from guardgraph.state.recording import ForkedFrom, RecordedCall, Recording
 from guardgraph.state.run import LogEntry
 from guardgraph.world.call import World
 from guardgraph.world.failures import record_raised_exception, restore_raised_exception
-
-if TYPE_CHECKING:
-    from guardgraph.graphs.running.end import Conclusion
-    from guardgraph.graphs.running.frame import Frame
-
 
 CALLER_REFUSED = "context.caller: on a server it is whoever is signed in, and no client may say it; given: a caller"
 """What a client of a server is told that gives a caller."""
@@ -71,13 +67,13 @@ class Session:
         "carried",
         "forked_from",
         "has_free_rounds",
+        "is_over",
         "is_replay",
         "last",
         "left_out",
         "opening",
         "outer_durability",
         "outer_visit",
-        "over",
         "place",
         "question",
         "read",
@@ -114,8 +110,8 @@ class Session:
         """What the first node of the session has to write into the log."""
         self.waiting: JsonObject | None = None
         """What the run waits for, once it does."""
-        self.over: Conclusion | None = None
-        """The run, once it is over."""
+        self.is_over = False
+        """Whether the run is over."""
         self.is_replay = False
         """Whether the run is one that is decided again, and so is nothing to be recorded."""
         self.scratchpad: Any = None
@@ -258,7 +254,7 @@ class Session:
 
     def count_unwritten_seconds(self) -> float:
         """Return the seconds of an attempt that ends before it could write anything; 0 for a run that is over."""
-        return 0.0 if self.over is not None or self.run_id is None else self.world.clock() - self.last
+        return 0.0 if self.is_over or self.run_id is None else self.world.clock() - self.last
 
 
 def choose_request(config: RunnableConfig | None, visit: str = "") -> str | None:
