@@ -92,6 +92,8 @@ class ContextChunk(TypedDict):
     """Who may read it, as in `guardgraph.state.context`; absent where nobody said, and everybody may."""
     duplicates: NotRequired[list[str]]
     """Ids of older candidates that say the same."""
+    unmeasured: NotRequired[list[str]]
+    """Languages that most of the knowledge base is in, and for which no `min_chunk_score` was measured."""
 
 
 Candidate = ContextChunk
