@@ -16,6 +16,7 @@ from guardgraph.state.settings import (
     Allowlist,
     Budget,
     Check,
+    DeniedHosts,
     Derived,
     Hosts,
     Later,
@@ -239,6 +240,8 @@ class ResearchPolicy(TextPolicy):
     """Hosts that may be asked for, exact."""
     allowed_domains_execution: Hosts = ("official-status.example.com", "vendor.example.com")
     """Hosts that the runtime will read now, exact."""
+    denied_domains: Annotated[DeniedHosts, Later((0, 10))] = ()
+    """Hosts that are never read, exact, whatever the lists say."""
     check_numbers: Check = True
     """Facts of a claim must stand in its quote, facts of the answer in the notes that it cites."""
     check_quotes: Check = True

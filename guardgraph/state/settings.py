@@ -57,6 +57,9 @@ Allowlist: TypeAlias = Annotated[Names, Tightens.intersection]
 Hosts: TypeAlias = Annotated[Names, Tightens.hosts]
 """Hosts that are allowed, exact, without scheme, port or path; as an `Allowlist` otherwise."""
 
+DeniedHosts: TypeAlias = Annotated[Names, Tightens.denied_hosts]
+"""Hosts that are denied, exact, without scheme, port or path; what either list names holds."""
+
 Links: TypeAlias = Annotated[Names, Tightens.links]
 """Hosts, URLs and mail addresses that are allowed; as an `Allowlist` otherwise."""
 
@@ -64,7 +67,7 @@ Markup: TypeAlias = Annotated[Names, Tightens.among("html", "images", "scripts")
 """Active markup that is allowed; only what both lists name holds."""
 
 Vocabulary: TypeAlias = Annotated[Names, Tightens.union]
-"""What a check watches for; a longer list catches more, so both lists hold."""
+"""What a check watches for, or what is denied; a longer list catches more, so both lists hold."""
 
 Check: TypeAlias = Annotated[bool, Tightens.either]
 """Whether a check runs; on if either says so."""

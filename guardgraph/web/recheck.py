@@ -115,7 +115,12 @@ def _recheck_note(note: Cited, text_of: Text) -> Rechecked:
 
 
 def make_live_page_reader(
-    reader: Outside, *, policy: Collection[str], execution: Collection[str], limits: Mapping[str, float]
+    reader: Outside,
+    *,
+    policy: Collection[str],
+    execution: Collection[str],
+    denied: Collection[str] = (),
+    limits: Mapping[str, float],
 ) -> Text:
     """Return the texts of pages as they are now; each is read once.
 
@@ -123,13 +128,15 @@ def make_live_page_reader(
         reader: reads them, as in a run.
         policy: hosts that may be asked for.
         execution: hosts that may be read now.
+        denied: hosts that may never be read, whatever the lists say.
         limits: the caps of a page, by their names in the budget.
     """
-    scope = {"hosts": list_allowed_hosts(policy=policy, execution=execution), "limits": dict(limits)}
+    lists = {"policy": policy, "execution": execution, "denied": denied}
+    scope = {"hosts": list_allowed_hosts(**lists), "limits": dict(limits)}
 
     @cache
     def read_live_page(url: str) -> str:
-        _check_url_lists(url, policy, execution)
+        _check_url_lists(url, lists)
         outcome = perform_call(Call("tool", reader, {"url": url}, scope=scope), limits["max_page_seconds"] + GRACE)
         try:
             if outcome.form == "failure":
@@ -140,7 +147,7 @@ def make_live_page_reader(
             raise ReadFailure(stop.reason, stop.evidence.get("details")) from None
         if page is None:
             raise ReadFailure("empty_page")
-        _check_url_lists(page.get("final_url", url), policy, execution)
+        _check_url_lists(page.get("final_url", url), lists)
         return page["body"]
 
     return lambda note: read_live_page(note.url)
@@ -150,8 +157,8 @@ GRACE = 5.0
 """Seconds beyond the time of a page after which a reader is left behind: one that keeps the time says more."""
 
 
-def _check_url_lists(url: str, policy: Collection[str], execution: Collection[str]) -> None:
-    if (reason := explain_url_denial(url, policy=policy, execution=execution)) is not None:
+def _check_url_lists(url: str, lists: Mapping[str, Collection[str]]) -> None:
+    if (reason := explain_url_denial(url, **lists)) is not None:
         raise ReadFailure(reason)
 
 
