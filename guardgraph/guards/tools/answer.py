@@ -7,7 +7,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
 
-from guardgraph.guards.facts import DEFAULT_REGIONS, Facts, facts_in_json, facts_in_text, facts_in_texts, unsupported_of_answer
+from guardgraph.guards.facts import (
+    DEFAULT_REGIONS,
+    Facts,
+    facts_in_json,
+    facts_in_text,
+    facts_in_texts,
+    unsupported_of_answer,
+)
 from guardgraph.guards.links import check_links, may_have_links
 from guardgraph.guards.links.finding import find_links
 from guardgraph.guards.links.spelling import list_readings
