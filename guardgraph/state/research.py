@@ -82,6 +82,7 @@ READ_FAILURES: Mapping[str, str] = MappingProxyType(
         "decompression": "The page is packed in a way that cannot be unpacked.",
         "content_type": "The page is of no type that can be read.",
         "charset": "The page's letters cannot be told.",
+        "killed": "The process that read the page was ended from outside, twice.",
         "tls": "The server could not prove that it is the host.",
         "connection": "The server could not be reached, or broke off.",
     }
