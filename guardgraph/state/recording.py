@@ -389,7 +389,12 @@ class OpenRecorder(Recorder, Protocol):
         """
 
     def notes(self, request: str) -> list[RunNote]:
-        """Return what was noted of a request, of all its runs, in the order in which it was noted."""
+        """Return what was noted of a request, of all its runs, in the order in which it was noted.
+
+        A recorder whose `note` returns a receipt with ``seq``, the number of an entry, may take ``after`` here, such a
+        number: then it returns what was noted behind that entry. Without it each write of a run reads all notes of its
+        request.
+        """
 
 
 class _Plain(GenerateJsonSchema):

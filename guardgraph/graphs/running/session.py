@@ -19,6 +19,7 @@ from guardgraph.graphs.declaring.channels import name_input_channel
 from guardgraph.graphs.running.admission import REQUEST_KEY
 from guardgraph.graphs.running.frame import Frame, Part
 from guardgraph.graphs.running.langgraph import CHECKPOINTER, READ, RUNTIME
+from guardgraph.graphs.running.notes import KnownNotes
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
@@ -71,6 +72,7 @@ class Session:
         "is_replay",
         "last",
         "left_out",
+        "notes",
         "opening",
         "outer_durability",
         "outer_visit",
@@ -92,7 +94,9 @@ class Session:
     def __init__(self, world: World, *, by_code: bool = True) -> None:
         self.world = world
         self.by_code = by_code
-        self._taken = False
+        self._taken = self.is_over = self.is_replay = False
+        """Whether the call was begun; whether the run is over; whether it is one that is decided again, of which nobody
+        is told."""
         self.last = world.clock()
         """The reading from which the next node's time counts."""
         self.run_id: str | None = None
@@ -102,6 +106,8 @@ class Session:
         """The thread on which a checkpointer keeps the run, and the place in it of a graph inside a graph."""
         self.carried = 0.0
         """Seconds of attempts that wrote nothing."""
+        self.notes = KnownNotes()
+        """What a recorder noted of the request, as far as it was read."""
         self.left_out = frozenset[str]()
         """Checks that are not made; see `Run.left_out`."""
         self.forked_from: ForkedFrom | None = None
@@ -110,10 +116,6 @@ class Session:
         """What the first node of the session has to write into the log."""
         self.waiting: JsonObject | None = None
         """What the run waits for, once it does."""
-        self.is_over = False
-        """Whether the run is over."""
-        self.is_replay = False
-        """Whether the run is one that is decided again, and so is nothing to be recorded."""
         self.scratchpad: Any = None
         """Where LangGraph keeps what a body was answered that interrupted the run by itself."""
         self.resume_map: Mapping[str, Any] | None = None
