@@ -26,7 +26,7 @@ NOT_CHECKED: Final = frozenset({"de", "ar", "hi", "th", "zh", "ja", "ko"})
 """Languages that write every noun with a capital, or have no capitals."""
 
 
-_MARKS: Final = ".,;:!?()\"“”"
+_MARKS: Final = '.,;:!?()"“”'
 """Marks beside a word that are no part of it."""
 
 _OTHER_LETTERS: Final = frozenset({"el", "ru", "uk"})
