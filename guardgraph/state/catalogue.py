@@ -173,12 +173,11 @@ def common_reasons(
         for name, meaning, advice in _MODEL_FAILURES:
             again = name == "llm_invalid_json"
             rows.append(StopReason(name, "llm", own.get(name, asking_phases), meaning, advice, again=again))
-    if text_phases := tuple(texts):
-        schema_phases = tuple(name for name in every if name in {*text_phases, *judging})
-        rows += [
-            StopReason(name, "llm", schema_phases if name == _SCHEMA else text_phases, meaning, advice, again=True)
-            for name, meaning, advice in _TEXT_FAILURES
-        ]
+    text_phases = tuple(texts)
+    schema_phases = tuple(name for name in every if name in {*text_phases, *judging})
+    for name, meaning, advice in _TEXT_FAILURES:
+        if where := schema_phases if name == _SCHEMA else text_phases:
+            rows.append(StopReason(name, "llm", where, meaning, advice, again=True))
     for tool, phase in (tools or {}).items():
         rows.append(
             StopReason(

@@ -20,6 +20,7 @@ from guardgraph.guards.links.finding import find_links
 from guardgraph.guards.links.spelling import list_readings
 from guardgraph.guards.names import find_unsupported_names
 from guardgraph.guards.stop import Stop, shown_name
+from guardgraph.guards.support import Claim
 from guardgraph.guards.tools.support import list_leaves, list_sources, read_result
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.languages.sentences import split_sentences
@@ -198,6 +199,28 @@ def check_answer_names(answer: str, *, given: Given, made: Sequence[MadeCall], k
     tools = [call["tool"] for call in made]
     if missing := find_unsupported_names(answer, cited=cited or beside, beside=[*beside, *tools], read=cited):
         raise Stop("invalid_answer:unsupported_name", unsupported=list(map(shown_name, missing)))
+
+
+def list_answer_claims(answer: str, *, given: Given, results: Sequence[JsonObject]) -> list[Claim]:
+    """Return the sentences of an answer for a verifier: each rests on the task, and on all that the model was shown.
+
+    A first sentence that says that the task is not done rests on nothing.
+
+    Args:
+        answer: its text.
+        given: what whoever runs the agent gave.
+        results: the calls that were made, as `show_results` shows them.
+    """
+    said = [sentence for sentence in split_sentences(answer) if any(map(str.isalnum, sentence))]
+    turns = [turn["content"] for turn in given["history"]]
+    evidence = "\n\n".join([given["task"], *turns, *map(_write_shown_call, results)])
+    return [Claim(claim=sentence, evidence=evidence) for sentence in (said[1:] if is_declining(answer) else said)]
+
+
+def _write_shown_call(shown: JsonObject) -> str:
+    result, args = shown["result"], json.dumps(shown["args"], ensure_ascii=False)
+    text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+    return f"{shown['tool']} {args}:\n{text}"
 
 
 def _list_result_texts(made: Iterable[MadeCall]) -> Iterator[str]:
