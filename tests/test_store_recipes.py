@@ -12,6 +12,7 @@ from guarded_stores import SureEmbedding
 from langchain_core.documents import Document
 from langchain_finds import SIZE
 from postgres_server import postgres_server
+from sqlalchemy import create_engine
 
 from guardgraph import Caller, LangChainRetriever, create_rag_agent
 
@@ -53,9 +54,11 @@ def assert_guarded(found):
 
 @pytest.fixture(scope="module")
 def server():
-    """The address of a server, as SQLAlchemy writes it."""
+    """A server, as SQLAlchemy reaches it."""
     with postgres_server() as address:
-        yield address.replace("postgresql://", "postgresql+psycopg://")
+        engine = create_engine(address.replace("postgresql://", "postgresql+psycopg://"))
+        yield engine
+        engine.dispose()
 
 
 def test_pgvector(server):
@@ -72,9 +75,8 @@ def test_pgvector(server):
 
     other = PGVector(SureEmbedding(), connection=server, collection_name="second", use_jsonb=True)
     other.add_documents([Document("P1", metadata={})], ids=["kb/ours"])
-    assert "ours" not in {
-        hit.metadata.get("id") for hit in store.similarity_search("P1 answered within 15 minutes", k=400)
-    }
+    left = store.similarity_search("P1 answered within 15 minutes", k=400)
+    assert "ours" not in {hit.metadata.get("id") for hit in left}
 
 
 def test_faiss():
