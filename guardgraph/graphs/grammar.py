@@ -200,7 +200,7 @@ def has_own_audit(keys: dict[str, Any]) -> bool:
 
 def order_result_keys(names: Iterable[str]) -> list[str]:
     """Order a result for its reader: what came of the run before how it went."""
-    last = ("asked_question", "trace", "history", "path", "timeline", "attempts", "forked_from", "audit")
+    last = ("asked_question", "trace", "history", "path", "timeline", "attempts", "forked_from", "usage", "audit")
     return sorted(names, key=lambda name: name in last)
 
 

@@ -159,15 +159,19 @@ def _tell_as_recorded(over: Conclusion, then: JsonObject) -> Conclusion:
     """Return a run with no more told of it than the recorded one tells.
 
     Of one that failed as the recorded one did it is the place: lines move when a file is edited, and no place was told
-    before 0.8. What a run was asked was not told before 0.9.
+    before 0.8. What a run was asked was not told before 0.9, nor before 0.10 what it used up, and of the stop for too
+    many calls of tools only the limit.
     """
     if "asked_question" not in then:
         over = replace(over, log=[_leave_out_asked(line) for line in over.log])
+    if "usage" not in then:
+        over = replace(over, tells_usage=False)
     was, told = then.get("details"), over.came.get("details")
     if then.get("stop_reason") != over.came["stop_reason"] or not isinstance(was, dict) or not isinstance(told, dict):
         return over
     is_moved = was != told and {**was, "at": None} == {**told, "at": None}
-    return replace(over, came={**over.came, "details": was}) if is_moved else over
+    is_less = was == {"max_tool_calls": told.get("limit")} and then["stop_reason"] == "max_tool_calls"
+    return replace(over, came={**over.came, "details": was}) if is_moved or is_less else over
 
 
 def _leave_out_asked(line: LogEntry) -> LogEntry:

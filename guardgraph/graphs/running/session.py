@@ -39,6 +39,7 @@ from guardgraph.state.opening import Asking, Opening
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import ForkedFrom, RecordedCall, Recording
 from guardgraph.state.run import LogEntry
+from guardgraph.state.spending import Spending
 from guardgraph.world.call import World
 from guardgraph.world.failures import record_raised_exception, restore_raised_exception
 
@@ -403,6 +404,11 @@ class Visit:
         now = self._clock()
         self._readings.append(now)
         return self._before + self.session.carried + (now - self._readings[0])
+
+    def read_spending(self) -> Spending:
+        """Return what the calls of the run had used up when the node began."""
+        said = next((line["spent"] for line in reversed(self.log) if "spent" in line), None)
+        return Spending() if said is None else Spending.from_plain(said)
 
     def build_body_run(self, run: Run[Any, Any]) -> Run[Any, Any]:
         """Return the run as the body of this node sees it."""
