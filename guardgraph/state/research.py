@@ -13,6 +13,7 @@ from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.run import Ok, RemovedText, Stopped
 from guardgraph.state.settings import (
+    LIVE,
     Allowlist,
     Budget,
     Check,
@@ -239,9 +240,9 @@ class ResearchPolicy(TextPolicy):
 
     allowed_domains_policy: Hosts = ("official-status.example.com", "vendor.example.com", "regulator.example.org")
     """Hosts that may be asked for, exact."""
-    allowed_domains_execution: Hosts = ("official-status.example.com", "vendor.example.com")
+    allowed_domains_execution: Annotated[Hosts, LIVE] = ("official-status.example.com", "vendor.example.com")
     """Hosts that the runtime will read now, exact."""
-    denied_domains: Annotated[DeniedHosts, Later((0, 10))] = ()
+    denied_domains: Annotated[DeniedHosts, Later((0, 10)), LIVE] = ()
     """Hosts that are never read, exact, whatever the lists say."""
     check_numbers: Check = True
     """Facts of a claim must stand in its quote, facts of the answer in the notes that it cites."""

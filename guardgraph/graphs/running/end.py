@@ -37,14 +37,7 @@ from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, SUCCESS
 from guardgraph.state.context import Caller
 from guardgraph.state.opening import Opening
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import (
-    FORMAT,
-    Fingerprints,
-    RecordedVisit,
-    Recording,
-    VisitRecord,
-    count_recorded_calls,
-)
+from guardgraph.state.recording import FORMAT, Fingerprints, RecordedVisit, Recording, VisitRecord, count_recorded_calls
 from guardgraph.state.run import AUDITED, Audit, LogEntry, TimelineEntry
 from guardgraph.world.reviews import REJECTED
 
@@ -52,6 +45,7 @@ _UNSHOWN = (
     "clock",
     "active",
     "opening",
+    "live",
     "withheld",
     "refused",
     "askable",
@@ -247,6 +241,8 @@ def _build_recorded_visit(entry: LogEntry, record: VisitRecord | None) -> Record
     visit = RecordedVisit(node=entry["node"], kind=entry["kind"], clock=clock)
     if "opening" in entry:
         visit["opening"] = entry["opening"]
+    if "live" in entry:
+        visit["live"] = entry["live"]
     if record is not None and "answers" in record:
         visit["answers"] = record["answers"]
         if "shown_hash" in record:
