@@ -38,6 +38,7 @@ from guardgraph.state.settings import MaxFloat as MaxFloat
 from guardgraph.state.settings import MaxInt as MaxInt
 from guardgraph.state.settings import MinFloat as MinFloat
 from guardgraph.state.settings import Policy as Policy
+from guardgraph.state.settings import Scopes as Scopes
 from guardgraph.state.settings import Settings as Settings
 from guardgraph.state.settings import Vocabulary as Vocabulary
 from guardgraph.state.tightening import Tightens as Tightens

@@ -52,7 +52,7 @@ SETTINGS = {
 
 KINDS = {
     name: getattr(grammar, name)
-    for name in ("MaxInt", "MaxFloat", "MinFloat", "Allowlist", "Hosts", "Links", "Vocabulary", "Check")
+    for name in ("MaxInt", "MaxFloat", "MinFloat", "Allowlist", "Hosts", "Scopes", "Links", "Vocabulary", "Check")
 }
 
 

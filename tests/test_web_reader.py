@@ -130,6 +130,19 @@ def test_a_redirect_is_judged_before_it_is_followed(location, denied):
     assert {*server.resolved} <= {*HOSTS}
 
 
+@pytest.mark.parametrize(("entry", "denied"), [("domain:b.test", None), ("suffix:test", None), ("b.test", "policy")])
+def test_a_redirect_is_judged_by_wider_entries(entry, denied):
+    """A host under a domain or a suffix on the list is read; a host on the list opens none under it."""
+    pages = {"a.test/": redirect("http://sub.b.test/x"), "sub.b.test/x": answer("here")}
+    with WebServer(pages, names=[*HOSTS, "sub.b.test"]) as server:
+        if denied is None:
+            assert read(server, "http://a.test/", hosts=["a.test", entry])["body"] == "here"
+        else:
+            failure = failure_of(server, "http://a.test/", hosts=["a.test", entry])
+            assert failure.details["hops"][-1] == {"url": "http://sub.b.test/x", "denied": f"source_denied_{denied}"}
+            assert "sub.b.test" not in server.resolved
+
+
 def test_redirects_are_followed_as_the_server_spelled_them():
     """A relative path, a slash at the end, another allowed host, and from http to https."""
     pages = {

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from functools import lru_cache
 
 from guardgraph.plain.json import JsonValue, excerpt_value
-from guardgraph.plain.urls import normalise_host, parse_url_target
+from guardgraph.plain.scopes import make_scope_set, meet_scopes
+from guardgraph.plain.urls import parse_url_target
 
 SHOWN_URL_CHARS = 200
 """Characters of a dropped URL that a result repeats."""
@@ -78,13 +78,14 @@ def is_url_allowed(url: object, *, policy: Collection[str], execution: Collectio
 def explain_url_denial(url: str, *, policy: Collection[str], execution: Collection[str]) -> str | None:
     """Say why a URL may not be read.
 
-    A host is on a list when it is exactly one of its names; ``example.com.`` and ``www.example.com`` are
-    other hosts than ``example.com``.
+    A host is on a list when one of its entries means it: a host means itself alone (``example.com.`` and
+    ``www.example.com`` are other hosts than ``example.com``), ``domain:`` and ``suffix:`` mean more; see
+    `guardgraph.plain.scopes`.
 
     Args:
         url: in any spelling.
-        policy: hosts that may be asked for.
-        execution: hosts that may be read now.
+        policy: entries of hosts that may be asked for.
+        execution: entries of hosts that may be read now.
 
     Returns:
         ``source_denied_scheme``, ``_userinfo``, ``_port``, ``_policy`` or ``_execution``, the first that
@@ -97,27 +98,19 @@ def explain_url_denial(url: str, *, policy: Collection[str], execution: Collecti
         return "source_denied_userinfo"
     if known.port:
         return "source_denied_port"
-    if known.host not in _normalise_allowed_hosts(tuple(policy)):
+    if not make_scope_set(tuple(policy)).has_host(known.host):
         return "source_denied_policy"
-    if known.host not in _normalise_allowed_hosts(tuple(execution)):
+    if not make_scope_set(tuple(execution)).has_host(known.host):
         return "source_denied_execution"
     return None
 
 
 def list_allowed_hosts(*, policy: Collection[str], execution: Collection[str]) -> list[str]:
-    """Return the hosts that stand on both lists, as URLs carry them, sorted.
+    """Return the entries of the hosts that both lists allow, in their normal form, sorted.
 
     Args:
-        policy: hosts that may be asked for.
-        execution: hosts that may be read now.
+        policy: entries of hosts that may be asked for.
+        execution: entries of hosts that may be read now.
     """
-    return sorted(
-        host
-        for host in _normalise_allowed_hosts(tuple(policy)) & _normalise_allowed_hosts(tuple(execution))
-        if host is not None
-    )
-
-
-@lru_cache(maxsize=64)
-def _normalise_allowed_hosts(names: tuple[str, ...]) -> frozenset[str | None]:
-    return frozenset(map(normalise_host, names))
+    met = meet_scopes(tuple(policy), tuple(execution))
+    return sorted({scope.entry for scope in make_scope_set(met).scopes})

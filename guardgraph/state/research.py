@@ -17,10 +17,10 @@ from guardgraph.state.settings import (
     Budget,
     Check,
     Derived,
-    Hosts,
     Later,
     MaxFloat,
     MaxInt,
+    Scopes,
     TextPolicy,
     Unsupported,
     Vocabulary,
@@ -235,10 +235,10 @@ ResearchResult: TypeAlias = ResearchOk | ResearchPartial | ResearchStopped
 class ResearchPolicy(TextPolicy):
     """Which hosts the model may name, which the runtime will read now, and which checks run."""
 
-    allowed_domains_policy: Hosts = ("official-status.example.com", "vendor.example.com", "regulator.example.org")
-    """Hosts that may be asked for, exact."""
-    allowed_domains_execution: Hosts = ("official-status.example.com", "vendor.example.com")
-    """Hosts that the runtime will read now, exact."""
+    allowed_domains_policy: Scopes = ("official-status.example.com", "vendor.example.com", "regulator.example.org")
+    """Hosts that may be asked for: a host alone, ``domain:NAME`` with all under it, or ``suffix:NAME``."""
+    allowed_domains_execution: Scopes = ("official-status.example.com", "vendor.example.com")
+    """Hosts that the runtime will read now, in the same spellings."""
     check_numbers: Check = True
     """Facts of a claim must stand in its quote, facts of the answer in the notes that it cites."""
     check_quotes: Check = True

@@ -57,6 +57,9 @@ Allowlist: TypeAlias = Annotated[Names, Tightens.intersection]
 Hosts: TypeAlias = Annotated[Names, Tightens.hosts]
 """Hosts that are allowed, exact, without scheme, port or path; as an `Allowlist` otherwise."""
 
+Scopes: TypeAlias = Annotated[Names, Tightens.scopes]
+"""Hosts that are allowed: a host alone, ``domain:NAME`` or ``suffix:NAME``; of two that overlap the narrower holds."""
+
 Links: TypeAlias = Annotated[Names, Tightens.links]
 """Hosts, URLs and mail addresses that are allowed; as an `Allowlist` otherwise."""
 

@@ -14,6 +14,7 @@ from pydantic_core import CoreSchema, core_schema
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonValue, find_json_problem
+from guardgraph.plain.scopes import find_scope_problem, meet_scopes
 from guardgraph.plain.urls import find_host_problem, find_link_problem, normalise_host, normalise_link
 
 Problem: TypeAlias = Callable[[str], str | None]
@@ -59,6 +60,9 @@ class Tightens:
     """What both lists name holds: what is allowed. An empty list allows nothing."""
     hosts: ClassVar[Tightens]
     """The hosts that both lists name hold, in whatever spelling; what is no host alone is a ConfigurationError."""
+    scopes: ClassVar[Tightens]
+    """The hosts that entries of both lists mean hold: a host, ``domain:NAME`` or ``suffix:NAME``. Of two entries that
+    overlap the narrower one holds."""
     links: ClassVar[Tightens]
     """The hosts, URLs and mail addresses that both lists name hold, in whatever spelling."""
     union: ClassVar[Tightens]
@@ -247,6 +251,7 @@ Tightens.intersection = Tightens("intersection", _intersect_settings, _validate_
 Tightens.hosts = Tightens(
     "hosts", _intersect_by(normalise_host), _validate_setting_names, is_set=True, problem=find_host_problem
 )
+Tightens.scopes = Tightens("scopes", meet_scopes, _validate_setting_names, is_set=True, problem=find_scope_problem)
 Tightens.links = Tightens(
     "links", _intersect_by(normalise_link), _validate_setting_names, is_set=True, problem=find_link_problem
 )
