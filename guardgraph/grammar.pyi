@@ -32,6 +32,7 @@ from guardgraph.state.run import Waiting as Waiting
 from guardgraph.state.settings import Allowlist as Allowlist
 from guardgraph.state.settings import Budget as Budget
 from guardgraph.state.settings import Check as Check
+from guardgraph.state.settings import DeniedScopes as DeniedScopes
 from guardgraph.state.settings import Hosts as Hosts
 from guardgraph.state.settings import Links as Links
 from guardgraph.state.settings import MaxFloat as MaxFloat

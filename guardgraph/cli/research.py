@@ -245,6 +245,7 @@ def recheck(
             load_reader_option(reader, cache),
             policy=lists.allowed_domains_policy,
             execution=lists.allowed_domains_execution,
+            denied=lists.denied_domains,
             limits={name: getattr(budget, name) for name in PAGE_LIMITS},
         )
     checked = core.recheck_cited_notes(notes, texts)

@@ -278,7 +278,6 @@ def _fill_rag_policy(policy: RagPolicy, chosen: _ChosenRetriever) -> RagPolicy:
             f"sources: the names of what the retriever has are required, or a policy with {' and '.join(left_out)}"
         )
     if chosen.there_are is not None:
-        policy.check_listed(
-            "policy", {name: partial(explain_unknown_name, names=chosen.there_are) for name in RagPolicy.filled}
-        )
+        unknown = partial(explain_unknown_name, names=chosen.there_are)
+        policy.check_listed("policy", dict.fromkeys((*RagPolicy.filled, "denied_sources"), unknown))
     return policy.model_copy(update=dict.fromkeys(left_out, chosen.listed))

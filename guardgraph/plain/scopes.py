@@ -128,12 +128,22 @@ class ScopeSet:
     def __init__(self, entries: Iterable[str]) -> None:
         self.scopes = tuple(dict.fromkeys(scope for entry in entries if (scope := parse_scope(entry)) is not None))
         self._hosts = frozenset(scope.name for scope in self.scopes if scope.reach == "host")
+        self._bare_hosts = frozenset(name.rstrip(".") for name in self._hosts)
         self._domains = frozenset(scope.name for scope in self.scopes if scope.reach == "domain")
         self._suffixes = frozenset(scope.name for scope in self.scopes if scope.reach == "suffix")
 
     def has_host(self, host: str) -> bool:
         """Say whether an entry means a host, as URLs carry it; ``example.com.`` is another than ``example.com``."""
         return host in self._hosts or (not host.endswith(".") and self._has_wider_than(host))
+
+    def denies_host(self, host: str) -> bool:
+        """Say whether an entry denies a host; unlike where hosts are allowed, points at its end change nothing."""
+        bare = host.rstrip(".")
+        return bare in self._bare_hosts or self._has_wider_than(bare)
+
+    def denies_scope(self, scope: Scope) -> bool:
+        """Say whether entries deny all that a scope means."""
+        return self.denies_host(scope.name) if scope.reach == "host" else self.covers(scope)
 
     def covers(self, scope: Scope) -> bool:
         """Say whether one entry means all that a scope does."""
@@ -187,6 +197,13 @@ def meet_scopes(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ..
         elif scope is not None and scope.reach != "host":
             met |= {inner.entry: None for inner in other.list_within(scope)}
     return tuple(met)
+
+
+def unite_scopes(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
+    """Return entries for the hosts that either list means: ours, and those of theirs that mean more."""
+    known = make_scope_set(ours)
+    more = (entry for entry in theirs if (scope := parse_scope(entry)) is None or not known.covers(scope))
+    return tuple(dict.fromkeys((*ours, *more)))
 
 
 def _list_endings(host: str) -> Iterator[str]:

@@ -16,6 +16,7 @@ from guardgraph.state.settings import (
     Allowlist,
     Budget,
     Check,
+    DeniedScopes,
     Derived,
     Later,
     MaxFloat,
@@ -239,6 +240,8 @@ class ResearchPolicy(TextPolicy):
     """Hosts that may be asked for: a host alone, ``domain:NAME`` with all under it, or ``suffix:NAME``."""
     allowed_domains_execution: Scopes = ("official-status.example.com", "vendor.example.com")
     """Hosts that the runtime will read now, in the same spellings."""
+    denied_domains: Annotated[DeniedScopes, Later((0, 10))] = ()
+    """Hosts that are never read, in the same spellings, whatever the lists say."""
     check_numbers: Check = True
     """Facts of a claim must stand in its quote, facts of the answer in the notes that it cites."""
     check_quotes: Check = True

@@ -60,6 +60,9 @@ Hosts: TypeAlias = Annotated[Names, Tightens.hosts]
 Scopes: TypeAlias = Annotated[Names, Tightens.scopes]
 """Hosts that are allowed: a host alone, ``domain:NAME`` or ``suffix:NAME``; of two that overlap the narrower holds."""
 
+DeniedScopes: TypeAlias = Annotated[Names, Tightens.denied_scopes]
+"""Hosts that are denied, in the spellings of `Scopes`; what an entry of either list means is denied."""
+
 Links: TypeAlias = Annotated[Names, Tightens.links]
 """Hosts, URLs and mail addresses that are allowed; as an `Allowlist` otherwise."""
 
@@ -67,7 +70,7 @@ Markup: TypeAlias = Annotated[Names, Tightens.among("html", "images", "scripts")
 """Active markup that is allowed; only what both lists name holds."""
 
 Vocabulary: TypeAlias = Annotated[Names, Tightens.union]
-"""What a check watches for; a longer list catches more, so both lists hold."""
+"""What a check watches for, or what is denied; a longer list catches more, so both lists hold."""
 
 Check: TypeAlias = Annotated[bool, Tightens.either]
 """Whether a check runs; on if either says so."""

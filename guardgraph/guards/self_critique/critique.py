@@ -75,16 +75,19 @@ def check_critique_links(critique: Critique, *, context: JsonObject, policy: Sel
     check_links(said, "invalid_critique", cited=list_context_texts(context.values()), policy=policy)
 
 
-def check_decision_execution(decision: str, execution: Collection[str]) -> None:
+def check_decision_execution(decision: str, execution: Collection[str], *, denied: Collection[str] = ()) -> None:
     """Refuse a decision that the runtime does not carry out now.
 
     Args:
         decision: a validated critique's.
         execution: the execution list.
+        denied: decisions that are never carried out, whatever the lists say.
 
     Raises:
-        Stop: ``critique_decision_denied_execution:<decision>``.
+        Stop: ``critique_decision_denied_listed:<decision>``, ``critique_decision_denied_execution:<decision>``.
     """
+    if decision in denied:
+        raise Stop(f"critique_decision_denied_listed:{shown_name(decision)}")
     if decision not in execution:
         raise Stop(f"critique_decision_denied_execution:{shown_name(decision)}")
 
