@@ -29,6 +29,7 @@ from guardgraph.state.run import Ok as Ok
 from guardgraph.state.run import Result as Result
 from guardgraph.state.run import Stopped as Stopped
 from guardgraph.state.run import Waiting as Waiting
+from guardgraph.state.settings import LIVE as LIVE
 from guardgraph.state.settings import Allowlist as Allowlist
 from guardgraph.state.settings import Budget as Budget
 from guardgraph.state.settings import Check as Check

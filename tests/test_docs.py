@@ -238,8 +238,8 @@ def _kind(model, field):
         return "by name"
     if info.annotation == float | None:
         return "Tightens.smallest"
-    for kind in ("Tightens.among", "Tightens.ordered"):
-        if f"{kind}(" in str(info.metadata):
+    for kind in ("Tightens.among", "Tightens.denied_among", "Tightens.both", "Tightens.ordered"):
+        if f"{kind}," in str(info.metadata) or f"{kind}(" in str(info.metadata):
             return kind
     [kind] = [
         name

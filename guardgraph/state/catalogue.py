@@ -11,6 +11,9 @@ SUCCESS = "success"
 AUDIT_UNAVAILABLE = "audit_unavailable"
 """The stop reason, and the family, of a run that had to be recorded and was not."""
 
+SWITCHED_OFF, POLICY_UNREADABLE = "switched_off", "policy_unreadable"
+"""The stop reasons of a run that its operator stopped, and of one of which nobody knows whether he did."""
+
 EFFECT = "effect"
 """The family of what stops a run on account of a write."""
 
@@ -165,6 +168,8 @@ def common_reasons(
         StopReason("invalid_request:<field>", "invalid_request", every[:1], "A field of the input is missing or malformed; nothing was run.", "Look at details: the field, what was given, what is allowed."),
         StopReason("max_seconds", "budget", every if spending is None else tuple(spending), "The run's time is spent; phase is the step that would have begun.", "Raise max_seconds or use faster models and tools."),
         StopReason("max_visits", "budget", every, "The run has visited as many nodes as it may; phase is the step that would have begun.", "See why the run goes in circles, or raise max_visits.", later=True),
+        StopReason(SWITCHED_OFF, "budget", every, "The agent is switched off: enabled is false in its policy, its context or its live policy.", "Look at details: who switched it off, and why. Switch it on again.", later=True),
+        StopReason(POLICY_UNREADABLE, "budget", every, "The live policy cannot be read, so nobody knows what may be done now.", "Look at details; mend what they name, or give it stale_for.", later=True),
         StopReason("guard_error:<guard>", "guard_error", every, "A node failed or broke the grammar; the run was closed.", "Look at details: at names the file, the line and the function that failed, and the logger guardgraph has the traceback."),
         StopReason(AUDIT_UNAVAILABLE, AUDIT_UNAVAILABLE, every, "The run had to be recorded and was not; details say how it would have ended, of one that began.", "Look at details: give the graph a recorder that keeps beginnings, or mend it."),
     ]  # fmt: skip

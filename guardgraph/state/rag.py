@@ -12,6 +12,7 @@ from guardgraph.state.context import Context
 from guardgraph.state.recording import Asking
 from guardgraph.state.run import Ok, RemovedText, Stopped, Turn
 from guardgraph.state.settings import (
+    LIVE,
     Allowlist,
     Budget,
     Check,
@@ -239,9 +240,9 @@ class RagPolicy(TextPolicy):
 
     allowed_sources_policy: Allowlist = ()
     """Sources that the model may ask for."""
-    allowed_sources_execution: Allowlist = ()
+    allowed_sources_execution: Annotated[Allowlist, LIVE] = ()
     """Sources that the runtime will read now."""
-    denied_sources: Annotated[Vocabulary, Later((0, 10))] = ()
+    denied_sources: Annotated[Vocabulary, Later((0, 10)), LIVE] = ()
     """Sources that are never read, whatever the lists say."""
     check_numbers: Check = True
     """Numbers of an answer must stand in a cited chunk or in the question."""

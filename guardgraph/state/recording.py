@@ -64,6 +64,42 @@ Sha256: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 @with_config(CLOSED)
+class Unreadable(TypedDict):
+    """Why a live policy could not be read."""
+
+    type: str
+    """Of what was raised."""
+    message: str
+    """Of what was raised, its beginning."""
+
+
+@with_config(CLOSED)
+class Switch(TypedDict):
+    """Who changed a live policy last."""
+
+    by: str
+    """Who it was, in their own words."""
+    why: str
+    """Why, in theirs."""
+    at: NotRequired[str]
+    """When, as ISO 8601."""
+
+
+@with_config(CLOSED)
+class LiveReading(TypedDict):
+    """What a node read of the live policy: it tightens the policy as long as the node is at work."""
+
+    version: NotRequired[Sha256]
+    """SHA-256 of what it says, as canonical JSON; absent where it has never been read."""
+    policy: NotRequired[JsonObject]
+    """The fields that it sets; absent where the reading before in the run has the same version."""
+    switched: NotRequired[Switch]
+    """Who changed it last, where it says so; absent as `policy` is."""
+    unreadable: NotRequired[Unreadable]
+    """Why it could not be read this time; with `version`, what was read before still counts."""
+
+
+@with_config(CLOSED)
 class JudgedBy(TypedDict):
     """SHA-256 of what a shadow judges by, as in `Fingerprints`."""
 
@@ -248,6 +284,8 @@ class RecordedVisit(TypedDict):
     """Readings of the clock, in seconds: the one that time counts from, the node's first, others, its last."""
     opening: NotRequired[Opening]
     """What holds from here on: of the first node, and of the first after every resume."""
+    live: NotRequired[Annotated[list[LiveReading], Field(min_length=1)]]
+    """Of an agent with a live policy: what the node read of it, before it began and before calls with a licence."""
     answers: NotRequired[list[str]]
     """What a body was answered that interrupted the run by itself, instead of calling a person: a JSON text each."""
     shown_hash: NotRequired[Sha256]

@@ -13,6 +13,7 @@ from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.run import Ok, RemovedText, Stopped
 from guardgraph.state.settings import (
+    LIVE,
     Allowlist,
     Budget,
     Check,
@@ -238,9 +239,9 @@ class ResearchPolicy(TextPolicy):
 
     allowed_domains_policy: Scopes = ("official-status.example.com", "vendor.example.com", "regulator.example.org")
     """Hosts that may be asked for: a host alone, ``domain:NAME`` with all under it, or ``suffix:NAME``."""
-    allowed_domains_execution: Scopes = ("official-status.example.com", "vendor.example.com")
+    allowed_domains_execution: Annotated[Scopes, LIVE] = ("official-status.example.com", "vendor.example.com")
     """Hosts that the runtime will read now, in the same spellings."""
-    denied_domains: Annotated[DeniedScopes, Later((0, 10))] = ()
+    denied_domains: Annotated[DeniedScopes, Later((0, 10)), LIVE] = ()
     """Hosts that are never read, in the same spellings, whatever the lists say."""
     check_numbers: Check = True
     """Facts of a claim must stand in its quote, facts of the answer in the notes that it cites."""

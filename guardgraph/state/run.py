@@ -11,7 +11,7 @@ from guardgraph.plain.json import JsonObject, JsonValue
 if TYPE_CHECKING:
     from typing_extensions import ReadOnly
 
-    from guardgraph.state.recording import Opening
+    from guardgraph.state.recording import LiveReading, Opening
 else:
 
     class ReadOnly:
@@ -49,6 +49,8 @@ class LogEntry(TypedDict):
     active: float
     """Seconds for which the run had been active when the node ended."""
     opening: NotRequired[Opening]
+    live: NotRequired[list[LiveReading]]
+    """Of an agent with a live policy: what the node read of it."""
     verdict: NotRequired[Literal["pass", "again", "stop"]]
     to: NotRequired[str]
     reason: NotRequired[str]

@@ -10,7 +10,18 @@ from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.run import Audit, Ok, Stopped
-from guardgraph.state.settings import Budget, Check, Later, MaxFloat, MaxInt, MinFloat, Names, TextPolicy, Vocabulary
+from guardgraph.state.settings import (
+    LIVE,
+    Budget,
+    Check,
+    Later,
+    MaxFloat,
+    MaxInt,
+    MinFloat,
+    Names,
+    TextPolicy,
+    Vocabulary,
+)
 from guardgraph.state.tightening import Tightens
 
 Decision = Literal["approve", "revise", "escalate"]
@@ -149,9 +160,9 @@ class SelfCritiquePolicy(TextPolicy):
 
     allowed_decisions_policy: Decisions = get_args(Decision)
     """Decisions that a critic may ask for."""
-    allowed_decisions_execution: Decisions = get_args(Decision)
+    allowed_decisions_execution: Annotated[Decisions, LIVE] = get_args(Decision)
     """Decisions that the runtime will carry out now."""
-    denied_decisions: Annotated[DeniedDecisions, Later((0, 10))] = ()
+    denied_decisions: Annotated[DeniedDecisions, Later((0, 10)), LIVE] = ()
     """Decisions that are never carried out, whatever the lists say."""
     allowed_risk_types_policy: RiskTypes = RISK_TYPES
     """Risks that a critic may name."""

@@ -45,6 +45,7 @@ _UNSHOWN = (
     "clock",
     "active",
     "opening",
+    "live",
     "withheld",
     "refused",
     "askable",
@@ -231,6 +232,8 @@ def _build_recorded_visit(entry: LogEntry, record: VisitRecord | None) -> Record
     visit = RecordedVisit(node=entry["node"], kind=entry["kind"], clock=clock)
     if "opening" in entry:
         visit["opening"] = entry["opening"]
+    if "live" in entry:
+        visit["live"] = entry["live"]
     if record is not None and "answers" in record:
         visit["answers"] = record["answers"]
         if "shown_hash" in record:
