@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, NotRequired, Protocol, TypeAlias
@@ -20,9 +20,46 @@ from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.version import is_version_before, parse_version, read_package_version
 from guardgraph.state.opening import CLOSED, Moment, Opening
 from guardgraph.state.run import Kind
+from guardgraph.state.spending import NOTHING, CallUsage, Spending, count_usage
 
 Sha256: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 """A hash, 64 hex digits."""
+
+
+@with_config(CLOSED)
+class Unreadable(TypedDict):
+    """Why a live policy could not be read."""
+
+    type: str
+    """Of what was raised."""
+    message: str
+    """Of what was raised, its beginning."""
+
+
+@with_config(CLOSED)
+class Switch(TypedDict):
+    """Who changed a live policy last."""
+
+    by: str
+    """Who it was, in their own words."""
+    why: str
+    """Why, in theirs."""
+    at: NotRequired[str]
+    """When, as ISO 8601."""
+
+
+@with_config(CLOSED)
+class LiveReading(TypedDict):
+    """What a node read of the live policy: it tightens the policy as long as the node is at work."""
+
+    version: NotRequired[Sha256]
+    """SHA-256 of what it says, as canonical JSON; absent where it has never been read."""
+    policy: NotRequired[JsonObject]
+    """The fields that it sets; absent where the reading before in the run has the same version."""
+    switched: NotRequired[Switch]
+    """Who changed it last, where it says so; absent as `policy` is."""
+    unreadable: NotRequired[Unreadable]
+    """Why it could not be read this time; with `version`, what was read before still counts."""
 
 
 @with_config(CLOSED)
@@ -172,8 +209,12 @@ class RecordedCall(TypedDict):
     """Of a call by name that a person had to approve: the approval that it used up."""
     key: NotRequired[Sha256]
     """Of a write: the key by which its tool knows it again; `docs/effects.md` says of what."""
+    unmade: NotRequired[Literal[True]]
+    """Of a call that was not made, since the budget of the caller's tenant had no room for it."""
     unasked: NotRequired[Literal[True]]
     """Of a write that was made before the run was resumed, and that its node did not ask for again."""
+    usage: NotRequired[CallUsage]
+    """Of a model's call: what was reserved for it, and what it used up. Absent before 0.10."""
     outcome: str
     """JSON text of ``[form, content, about]``: form is ``text`` (of a model), ``value`` (what was returned) or
     ``failure`` (reason and details; a timeout is one too); about has the proposer, its prompt and its usage. Of a
@@ -182,6 +223,12 @@ class RecordedCall(TypedDict):
     "reviewer": …, "licence": …, "delegation": …}``; runs before 0.8 have none of these."""
     seconds: float
     """How long it took."""
+
+
+def count_recorded_calls(calls: Iterable[RecordedCall]) -> Spending:
+    """Return what recorded calls count for; those of a model that was recorded before 0.10 do not."""
+    counted = (call for call in calls if not call.get("unmade"))
+    return sum((count_usage(call.get("usage"), is_tool=call["kind"] == "tool") for call in counted), NOTHING)
 
 
 class VisitRecord(TypedDict):
@@ -210,6 +257,8 @@ class RecordedVisit(TypedDict):
     """Readings of the clock, in seconds: the one that time counts from, the node's first, others, its last."""
     opening: NotRequired[Opening]
     """What holds from here on: of the first node, and of the first after every resume."""
+    live: NotRequired[Annotated[list[LiveReading], Field(min_length=1)]]
+    """Of an agent with a live policy: what the node read of it, before it began and before calls with a licence."""
     answers: NotRequired[list[str]]
     """What a body was answered that interrupted the run by itself, instead of calling a person: a JSON text each."""
     shown_hash: NotRequired[Sha256]

@@ -19,6 +19,7 @@ from guardgraph.evidence.verification import Erasure, Verification, find_lost_th
 from guardgraph.plain.errors import ConfigurationError, InputError, StoreError
 from guardgraph.plain.json import find_json_problem
 from guardgraph.state.recording import BegunRun, Recording, RunNote
+from guardgraph.state.tenants import Balance, Charge, Overdrawn, Reserved
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -402,6 +403,44 @@ class SqlStore:
             raise ConfigurationError(f"days: a number from 0 to {MOST_DAYS} is required; given: {days!r:.80}")
         before = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="microseconds")
         return erasing.erase_stored_runs(self.database, erasing.select_old_runs_to_erase(before), by=by, how="retain")
+
+    def reserve(self, charges: Sequence[Charge], *, seconds: float) -> Reserved | Overdrawn:
+        """Reserve what calls may use up of the accounts of tenants, all charges or none; see `Ledger`.
+
+        Raises:
+            StoreError: nobody knows whether there is room; what was reserved all the same lapses.
+            ConfigurationError: the database is no store of this version.
+        """
+        from guardgraph.evidence.sql.ledger import NoRoom, reserve_charges
+
+        try:
+            return self.database.run_transaction(
+                lambda connection: reserve_charges(connection, charges, seconds), "append"
+            )
+        except NoRoom as refused:
+            return refused.overdrawn
+
+    def settle(self, reserved: Reserved, amounts: Sequence[int]) -> None:
+        """Count what calls used up instead of what was reserved for them; see `Ledger`.
+
+        Raises:
+            StoreError: it is not kept; the reservation lapses.
+            ConfigurationError: the database is no store of this version.
+        """
+        from guardgraph.evidence.sql.ledger import settle_charges
+
+        self.database.run_transaction(lambda connection: settle_charges(connection, reserved, amounts), "append")
+
+    def balances(self) -> list[Balance]:
+        """Return what stands in the accounts of tenants, by tenant, period and unit.
+
+        Raises:
+            StoreError: the store cannot be read.
+            ConfigurationError: the database is no store of this version.
+        """
+        from guardgraph.evidence.sql.ledger import list_balances
+
+        return self.database.run_transaction(list_balances, "append")
 
     def close(self) -> None:
         """Close the connections that nobody is using. The store can be used on: it opens others."""

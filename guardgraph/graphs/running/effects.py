@@ -24,6 +24,7 @@ from langgraph.errors import GraphInterrupt
 
 from guardgraph.graphs.running.frame import Part, describe_run_error
 from guardgraph.graphs.running.langgraph import CHECKPOINT_MAP, CHECKPOINTER
+from guardgraph.graphs.running.live import Looking
 from guardgraph.graphs.running.session import Session
 from guardgraph.graphs.running.telling import Telling, has_method, has_parameter, list_write_notes, note_open_run
 from guardgraph.plain.hashing import digest
@@ -73,8 +74,9 @@ class Errand:
 
 T = TypeVar("T")
 
-Need: TypeAlias = tuple[Sequence[Asked], float] | Errand | Telling
-"""What a node at work needs done: calls with the seconds that they have, an errand, what a recorder is told."""
+Need: TypeAlias = tuple[Sequence[Asked], float] | Errand | Telling | Looking
+"""What a node at work needs done: calls with the seconds that they have, an errand, what a recorder is told, a look at
+the live policy."""
 Needs: TypeAlias = Generator[Need, Any, T]
 """A node at work: it yields what it needs done, and is sent back what came of it."""
 

@@ -37,7 +37,7 @@ from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, SUCCESS
 from guardgraph.state.context import Caller
 from guardgraph.state.opening import Opening
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import FORMAT, Fingerprints, RecordedVisit, Recording, VisitRecord
+from guardgraph.state.recording import FORMAT, Fingerprints, RecordedVisit, Recording, VisitRecord, count_recorded_calls
 from guardgraph.state.run import AUDITED, Audit, LogEntry, TimelineEntry
 from guardgraph.world.reviews import REJECTED
 
@@ -45,6 +45,7 @@ _UNSHOWN = (
     "clock",
     "active",
     "opening",
+    "live",
     "withheld",
     "refused",
     "askable",
@@ -52,6 +53,7 @@ _UNSHOWN = (
     "unbegun",
     "asked",
     "forked_from",
+    "spent",
 )
 """Of a line in the log: what is for the record alone."""
 
@@ -68,6 +70,8 @@ class Conclusion:
     """Every line, the terminal's last."""
     came: JsonObject
     """What came of it: the result but for how it went."""
+    tells_usage: bool = True
+    """Whether the result says what the calls used up: of a run that is decided again, where the recorded one did."""
 
     @cached_property
     def visit_records(self) -> dict[int, VisitRecord]:
@@ -92,7 +96,12 @@ class Conclusion:
         shown = build_timeline(self.log, self.visit_records)
         if asked := [line["asked"] for line in self.log if "asked" in line]:
             shown = {"asked_question": asked[-1], **shown}
-        return {**shown, "attempts": attempts} if (attempts := list_attempts(self.log)) else shown
+        if attempts := list_attempts(self.log):
+            shown["attempts"] = attempts
+        if self.tells_usage:
+            calls = [call for record in self.visit_records.values() for call in record["calls"]]
+            shown["usage"] = count_recorded_calls(calls).build_usage()
+        return shown
 
 
 def read_run_origin(log: list[LogEntry]) -> JsonObject:
@@ -113,14 +122,16 @@ def build_timeline(log: list[LogEntry], records: dict[int, VisitRecord]) -> Json
     history: list[JsonObject] = []
     timeline: list[TimelineEntry] = []
     elapsed = 0.0  # a step lasts from the end of the one before
+    near: JsonObject = {}  # of the calls since then
     for at, entry in enumerate(log):
         elapsed += entry["elapsed_ms"]
+        near |= entry.get("near_limit", {})
         steps = entry.get("steps", ())
         for traced, told in steps:
             head, tail = {"step": len(trace) + 1}, {"elapsed_ms": round(elapsed, 3)}
-            trace.append({**head, **traced, **tail, "ok": True})
+            trace.append({**head, **traced, **({"near_limit": near} if near else {}), **tail, "ok": True})
             history.append({**head, **told, **tail})
-            elapsed = 0.0
+            elapsed, near = 0.0, {}
         line = {key: value for key, value in entry.items() if key not in _UNSHOWN}
         # The entry's own words first in order, and last in say: no proposer can rewrite the record.
         shown: Any = {**line, **_summarize_visit_calls(records[at], entry), **line} if at in records else line
@@ -230,6 +241,8 @@ def _build_recorded_visit(entry: LogEntry, record: VisitRecord | None) -> Record
     visit = RecordedVisit(node=entry["node"], kind=entry["kind"], clock=clock)
     if "opening" in entry:
         visit["opening"] = entry["opening"]
+    if "live" in entry:
+        visit["live"] = entry["live"]
     if record is not None and "answers" in record:
         visit["answers"] = record["answers"]
         if "shown_hash" in record:
