@@ -40,6 +40,7 @@ from guardgraph.state.recording import (
     FORMAT,
     Fingerprints,
     Opening,
+    RecordedCall,
     RecordedVisit,
     Recording,
     VisitRecord,
@@ -213,6 +214,8 @@ def build_recording(over: Conclusion) -> Recording:
     """Return the recording of a run that is over; whoever keeps it may do with it what they like."""
     frame, records = over.part.frame, over.visit_records
     calls = [call for at in sorted(records) for call in records[at]["calls"]]
+    if not over.tells_usage:
+        calls = [_leave_out_usage(call) for call in calls]
     policy, budget = frame.settings_fingerprints
     given, nameless = record_run_input(over.state.get("given") or {})
     made = Recording(
@@ -240,6 +243,12 @@ def build_recording(over: Conclusion) -> Recording:
         made["forked_from"] = origin["forked_from"]
     recorded: Recording = copy_json(made)
     return recorded
+
+
+def _leave_out_usage(call: RecordedCall) -> RecordedCall:
+    left = call.copy()
+    left.pop("usage", None)
+    return left
 
 
 def _build_recorded_visit(entry: LogEntry, record: VisitRecord | None) -> RecordedVisit:
