@@ -29,9 +29,11 @@ from guardgraph.state.run import Ok as Ok
 from guardgraph.state.run import Result as Result
 from guardgraph.state.run import Stopped as Stopped
 from guardgraph.state.run import Waiting as Waiting
+from guardgraph.state.settings import LIVE as LIVE
 from guardgraph.state.settings import Allowlist as Allowlist
 from guardgraph.state.settings import Budget as Budget
 from guardgraph.state.settings import Check as Check
+from guardgraph.state.settings import DeniedHosts as DeniedHosts
 from guardgraph.state.settings import Hosts as Hosts
 from guardgraph.state.settings import Links as Links
 from guardgraph.state.settings import MaxFloat as MaxFloat

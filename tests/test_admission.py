@@ -13,7 +13,8 @@ from langgraph.types import Command, interrupt
 from runs import MODES, check_result, masked, run
 from ticket_pattern import REASONS, TICKET, In, triage
 
-from guardgraph import ConfigurationError, InputError
+from guardgraph import ConfigurationError, InputError, sql_store
+from guardgraph.evidence.chain import read_chain_entry
 from guardgraph.testing import scripted_tool
 
 NEW = {"ticket": "new"}
@@ -204,8 +205,13 @@ def test_another_input_does_not_push_aside_a_run_that_waits(mode):
     assert run(graph, other, mode, config=on_thread())["status"] == "waiting"  # on the thread of a run that has ended
 
 
-def test_another_input_pushes_aside_a_run_that_was_only_left():
-    """One that waits for nobody and changes nothing, such as one that a client cancelled: a thread is never stuck."""
-    graph = labelled()
+def test_another_input_pushes_aside_a_run_that_was_only_left(tmp_path):
+    """One that waits for nobody and changes nothing, such as one that a client cancelled; it is closed by name."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db", timeout=60)
+    graph = labelled(recorder=store)
     assert halt_before(graph, TICKET, on_thread(), "lookup")
-    assert graph.invoke(NEW, on_thread())["status"] == "ok"
+    [left] = store.open_runs()
+    result = graph.invoke(NEW, on_thread())
+    assert (result["status"], store.open_runs()) == ("ok", [])
+    close = read_chain_entry(store.entries(left.run_id)[-1])
+    assert (close["kind"], close["how"], close["by"]) == ("close", "superseded", result["run_id"])

@@ -41,6 +41,7 @@ from guardgraph.graphs.running.door import ContextT, GuardedGraph, InputT, Resul
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.handing import wrap_nodes_for_handlers
 from guardgraph.graphs.running.langgraph import keep_checkpoint_allowlist
+from guardgraph.graphs.running.live import LivePolicy
 from guardgraph.graphs.running.node import EndingRouter, GrammarNode, Router, Seal, drop_router_readers
 from guardgraph.nodes.body import (
     Body,
@@ -412,6 +413,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         reviewers: Reviewers | None = None,
         shadow: Mapping[str, GuardedGraph] | None = None,
         forks: bool = False,
+        live: LivePolicy | None = None,
     ) -> GuardedGraph[InputT, ContextT, ResultT]:
         """Prove the pattern and return it as a compiled LangGraph graph.
 
@@ -427,12 +429,13 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
                 outcomes; the recording says what they make of it, the result does not.
             forks: whether a client may go on from an earlier checkpoint of a thread, as a run of its own; see
                 `docs/effects.md`. Without it that is an `InputError`.
+            live: an overlay that tightens the policy while runs go on; `live_policy` makes one.
 
         Raises:
             ConfigurationError: the name is no text, the checkpointer none of LangGraph's, the world or the recorder
                 lacks a method, has a coroutine function where a function is called or the other way round, or is a
                 class; the reviewers cannot be called, or the policy needs some; a shadow is no agent of this pattern;
-                `forks` is neither True nor False.
+                `forks` is neither True nor False, or `live` is no live policy.
             GrammarError: the pattern breaks a rule of the grammar; the message lists the findings.
         """
         if name is None:
@@ -442,7 +445,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         if not isinstance(checkpointer, BaseCheckpointSaver | bool | None):
             raise ConfigurationError(f"checkpointer: a LangGraph checkpointer; given: {type(checkpointer).__name__}")
         builder = self.builder(
-            name=name, world=world, recorder=recorder, reviewers=reviewers, shadow=shadow, forks=forks
+            name=name, world=world, recorder=recorder, reviewers=reviewers, shadow=shadow, forks=forks, live=live
         )
         graph: GuardedGraph[InputT, ContextT, ResultT] = builder.compile(checkpointer=checkpointer, name=name)
         if findings := verify(graph):
@@ -458,10 +461,13 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         reviewers: Reviewers | None = None,
         shadow: Mapping[str, GuardedGraph] | None = None,
         forks: bool = False,
+        live: LivePolicy | None = None,
     ) -> PatternGraph:
         """Return the pattern as a LangGraph builder, not yet proved; see `compile`."""
         if not isinstance(forks, bool):
             raise ConfigurationError(f"forks: True or False is required; given: {forks!r:.80}")
+        if not isinstance(live, LivePolicy | None):
+            raise ConfigurationError(f"live: what live_policy returns is required; given: {type(live).__name__}")
         declarations = self._complete_pattern()
         calling = [item for item in declarations.values() if item.is_calling_node]
         raw = {channel for item in calling if KINDS[item.kind].writes_raw for channel in item.writes}
@@ -480,6 +486,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             reviewers=validate_reviewers(reviewers, self.policy),
             shadows=validate_shadows(shadow, self.catalogue.pattern),
             forks=forks,
+            live=live,
             evidence=frozenset(self._output) - {*RECORDED, "outcome", "audit"},
             lasting=tuple(name for name in self._state if name not in raw),
             records=records,

@@ -9,6 +9,7 @@ from typing import Any
 from guardgraph.graphs.added import declare_answer_guard
 from guardgraph.graphs.grammar import Pattern
 from guardgraph.graphs.running.door import GuardedGraph
+from guardgraph.graphs.running.live import LivePolicy
 from guardgraph.nodes import self_critique as nodes
 from guardgraph.nodes.added import AnswerGuard, extend_catalogue
 from guardgraph.nodes.offline import self_critique as offline
@@ -49,6 +50,7 @@ def create_self_critique_agent(
     recorder: Recorder | None = None,
     shadow: Mapping[str, GuardedGraph] | None = None,
     forks: bool = False,
+    live: LivePolicy | None = None,
 ) -> GuardedGraph[SelfCritiqueInput, SelfCritiqueContext, SelfCritiqueResult]:
     """Return the Self-critique agent as a compiled LangGraph graph.
 
@@ -77,6 +79,7 @@ def create_self_critique_agent(
         recorder: who is given the recording of every run that ends.
         shadow: agents of this pattern by name, who judge every recorded run once more; see `Pattern.compile`.
         forks: whether a client may go on from an earlier checkpoint, as a run of its own; see `Pattern.compile`.
+        live: an overlay that tightens the policy while runs go on; see `live_policy`.
 
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
@@ -101,7 +104,9 @@ def create_self_critique_agent(
         budget=limits,
         ledger=ledger,
         guards=guards,
-    ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow, forks=forks)
+    ).compile(
+        name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow, forks=forks, live=live
+    )
 
 
 def self_critique_pattern(

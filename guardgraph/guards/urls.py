@@ -70,12 +70,16 @@ def dedupe_found_urls(
     return spelled, [excerpt_value(url, SHOWN_URL_CHARS) for url, known in targets if known is None]
 
 
-def is_url_allowed(url: object, *, policy: Collection[str], execution: Collection[str]) -> bool:
-    """Say whether both lists allow what a search found; what is no URL, no list allows."""
-    return isinstance(url, str) and explain_url_denial(url, policy=policy, execution=execution) is None
+def is_url_allowed(
+    url: object, *, policy: Collection[str], execution: Collection[str], denied: Collection[str] = ()
+) -> bool:
+    """Say whether the lists allow what a search found; what is no URL, no list allows."""
+    return isinstance(url, str) and explain_url_denial(url, policy=policy, execution=execution, denied=denied) is None
 
 
-def explain_url_denial(url: str, *, policy: Collection[str], execution: Collection[str]) -> str | None:
+def explain_url_denial(
+    url: str, *, policy: Collection[str], execution: Collection[str], denied: Collection[str] = ()
+) -> str | None:
     """Say why a URL may not be read.
 
     A host is on a list when it is exactly one of its names; ``example.com.`` and ``www.example.com`` are
@@ -85,9 +89,10 @@ def explain_url_denial(url: str, *, policy: Collection[str], execution: Collecti
         url: in any spelling.
         policy: hosts that may be asked for.
         execution: hosts that may be read now.
+        denied: hosts that may never be read, whatever the lists say.
 
     Returns:
-        ``source_denied_scheme``, ``_userinfo``, ``_port``, ``_policy`` or ``_execution``, the first that
+        ``source_denied_scheme``, ``_userinfo``, ``_port``, ``_listed``, ``_policy`` or ``_execution``, the first that
         holds; None when the URL may be read.
     """
     known = parse_url_target(url)
@@ -97,27 +102,29 @@ def explain_url_denial(url: str, *, policy: Collection[str], execution: Collecti
         return "source_denied_userinfo"
     if known.port:
         return "source_denied_port"
-    if known.host not in _normalise_allowed_hosts(tuple(policy)):
+    if known.host in _normalise_listed_hosts(tuple(denied)):
+        return "source_denied_listed"
+    if known.host not in _normalise_listed_hosts(tuple(policy)):
         return "source_denied_policy"
-    if known.host not in _normalise_allowed_hosts(tuple(execution)):
+    if known.host not in _normalise_listed_hosts(tuple(execution)):
         return "source_denied_execution"
     return None
 
 
-def list_allowed_hosts(*, policy: Collection[str], execution: Collection[str]) -> list[str]:
-    """Return the hosts that stand on both lists, as URLs carry them, sorted.
+def list_allowed_hosts(
+    *, policy: Collection[str], execution: Collection[str], denied: Collection[str] = ()
+) -> list[str]:
+    """Return the hosts that stand on both lists and are not denied, as URLs carry them, sorted.
 
     Args:
         policy: hosts that may be asked for.
         execution: hosts that may be read now.
+        denied: hosts that may never be read, whatever the lists say.
     """
-    return sorted(
-        host
-        for host in _normalise_allowed_hosts(tuple(policy)) & _normalise_allowed_hosts(tuple(execution))
-        if host is not None
-    )
+    allowed, read, refused = (_normalise_listed_hosts(tuple(names)) for names in (policy, execution, denied))
+    return sorted(host for host in (allowed & read) - refused if host is not None)
 
 
 @lru_cache(maxsize=64)
-def _normalise_allowed_hosts(names: tuple[str, ...]) -> frozenset[str | None]:
+def _normalise_listed_hosts(names: tuple[str, ...]) -> frozenset[str | None]:
     return frozenset(map(normalise_host, names))

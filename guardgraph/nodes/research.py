@@ -79,12 +79,13 @@ def list_fact_regions(run: ResearchRun) -> tuple[str, ...]:
 
 
 def narrow_domain_lists(task: ResearchTask, run: ResearchRun) -> dict[str, list[str]]:
-    """Return both domain lists as they are at this moment, narrowed by the request's hints."""
+    """Return the domain lists as they are at this moment; those that allow are narrowed by the request's hints."""
     hints, policy = task["policy_hints"], run.policy
     narrowed = guards.narrow_research_domains
     return {
         "policy": narrowed(hints, "allowed_domains_policy", policy.allowed_domains_policy),
         "execution": narrowed(hints, "allowed_domains_execution", policy.allowed_domains_execution),
+        "denied": [*policy.denied_domains],
     }
 
 

@@ -52,9 +52,10 @@ def list_fact_regions(run: SelfCritiqueRun) -> tuple[str, ...]:
 
 def check_critique_decision(accepted: Critique, run: SelfCritiqueRun) -> None:
     """Ask the lists again at the point of use: they may have changed since the critique was judged."""
-    policy, execution = run.policy.allowed_decisions_policy, run.policy.allowed_decisions_execution
+    policy = run.policy
+    both = [name for name in policy.allowed_decisions_execution if name in policy.allowed_decisions_policy]
     with evidence(critique=accepted):
-        guards.check_decision_execution(accepted["decision"], [name for name in execution if name in policy])
+        guards.check_decision_execution(accepted["decision"], both, denied=policy.denied_decisions)
 
 
 def read_proposed_text(packed: str, name: str) -> tuple[JsonValue, JsonObject]:
@@ -166,7 +167,9 @@ def run_critique_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> P
             max_required_changes=run.budget.max_required_changes,
         )
         guards.check_critique_links(accepted, context=state["task"]["incident_context"], policy=run.policy_of("links"))
-        guards.check_decision_execution(accepted["decision"], run.policy.allowed_decisions_execution)
+        guards.check_decision_execution(
+            accepted["decision"], run.policy.allowed_decisions_execution, denied=run.policy.denied_decisions
+        )
     trace = {
         "phase": "critique",
         "decision": accepted["decision"],

@@ -13,9 +13,11 @@ from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.run import Ok, RemovedText, Stopped
 from guardgraph.state.settings import (
+    LIVE,
     Allowlist,
     Budget,
     Check,
+    DeniedHosts,
     Derived,
     Hosts,
     Later,
@@ -81,6 +83,7 @@ READ_FAILURES: Mapping[str, str] = MappingProxyType(
         "decompression": "The page is packed in a way that cannot be unpacked.",
         "content_type": "The page is of no type that can be read.",
         "charset": "The page's letters cannot be told.",
+        "killed": "The process that read the page was ended from outside, twice.",
         "tls": "The server could not prove that it is the host.",
         "connection": "The server could not be reached, or broke off.",
     }
@@ -237,8 +240,10 @@ class ResearchPolicy(TextPolicy):
 
     allowed_domains_policy: Hosts = ("official-status.example.com", "vendor.example.com", "regulator.example.org")
     """Hosts that may be asked for, exact."""
-    allowed_domains_execution: Hosts = ("official-status.example.com", "vendor.example.com")
+    allowed_domains_execution: Annotated[Hosts, LIVE] = ("official-status.example.com", "vendor.example.com")
     """Hosts that the runtime will read now, exact."""
+    denied_domains: Annotated[DeniedHosts, Later((0, 10)), LIVE] = ()
+    """Hosts that are never read, exact, whatever the lists say."""
     check_numbers: Check = True
     """Facts of a claim must stand in its quote, facts of the answer in the notes that it cites."""
     check_quotes: Check = True

@@ -12,7 +12,8 @@ from guardgraph.state.spending import Usage
 if TYPE_CHECKING:
     from typing_extensions import ReadOnly
 
-    from guardgraph.state.recording import Opening
+    from guardgraph.state.opening import Opening
+    from guardgraph.state.recording import LiveReading
 else:
 
     class ReadOnly:
@@ -50,6 +51,8 @@ class LogEntry(TypedDict):
     active: float
     """Seconds for which the run had been active when the node ended."""
     opening: NotRequired[Opening]
+    live: NotRequired[list[LiveReading]]
+    """Of an agent with a live policy: what the node read of it."""
     verdict: NotRequired[Literal["pass", "again", "stop"]]
     to: NotRequired[str]
     reason: NotRequired[str]

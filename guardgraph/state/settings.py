@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 from pydantic.fields import FieldInfo
@@ -64,6 +64,9 @@ Allowlist: TypeAlias = Annotated[Names, Tightens.intersection]
 Hosts: TypeAlias = Annotated[Names, Tightens.hosts]
 """Hosts that are allowed, exact, without scheme, port or path; as an `Allowlist` otherwise."""
 
+DeniedHosts: TypeAlias = Annotated[Names, Tightens.denied_hosts]
+"""Hosts that are denied, exact, without scheme, port or path; what either list names holds."""
+
 Links: TypeAlias = Annotated[Names, Tightens.links]
 """Hosts, URLs and mail addresses that are allowed; as an `Allowlist` otherwise."""
 
@@ -71,7 +74,7 @@ Markup: TypeAlias = Annotated[Names, Tightens.among("html", "images", "scripts")
 """Active markup that is allowed; only what both lists name holds."""
 
 Vocabulary: TypeAlias = Annotated[Names, Tightens.union]
-"""What a check watches for; a longer list catches more, so both lists hold."""
+"""What a check watches for, or what is denied; a longer list catches more, so both lists hold."""
 
 Check: TypeAlias = Annotated[bool, Tightens.either]
 """Whether a check runs; on if either says so."""
@@ -89,6 +92,18 @@ class Later:
     def mean_absent(self, field: FieldInfo) -> Any:
         """Return what it means that a recording lacks a field that is marked so."""
         return field.default if self.before is PydanticUndefined else self.before
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """Marks a field that an operator may tighten while runs go on, by a live policy.
+
+    No question that a person is shown depends on it, so a live policy leaves every approval what it was.
+    """
+
+
+LIVE: Final = Live()
+"""The mark of such a field."""
 
 
 Derived: TypeAlias = Annotated[
@@ -286,6 +301,11 @@ class Settings(BaseModel):
             if isinstance(rule, TightensByName)
         }
 
+    @classmethod
+    def list_live_fields(cls) -> list[str]:
+        """Return the fields that a live policy may tighten."""
+        return [name for name, field in cls.model_fields.items() if LIVE in field.metadata]
+
     def is_open(self, name: str) -> bool:
         """Say whether a factory will fill a field, since it is left out."""
         return name in self.filled and name not in self.model_fields_set
@@ -474,6 +494,8 @@ class Policy(Settings):
 
     audit_required: Check = False
     """A run must be recorded; one that is not ends in ``stop_audit_unavailable``, without its answer."""
+    enabled: Annotated[bool, Tightens.both, Later((0, 10)), LIVE] = True
+    """Whether runs go on; where it is false each of them stops at its next guard."""
 
 
 class TextPolicy(Policy):

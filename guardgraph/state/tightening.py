@@ -62,7 +62,9 @@ class Tightens:
     links: ClassVar[Tightens]
     """The hosts, URLs and mail addresses that both lists name hold, in whatever spelling."""
     union: ClassVar[Tightens]
-    """What either list names holds: what is watched for."""
+    """What either list names holds: what is watched for, and what is denied."""
+    denied_hosts: ClassVar[Tightens]
+    """The hosts that either list names hold, in whatever spelling; what is no host alone is a ConfigurationError."""
     either: ClassVar[Tightens]
     """True if either is: whether a check runs."""
     both: ClassVar[Tightens]
@@ -124,6 +126,22 @@ class Tightens:
         return cls(
             f"among{names!r}",
             _intersect_settings,
+            _validate_setting_names,
+            is_set=True,
+            problem=lambda name: explain_unknown_name(name, names),
+            values=names,
+        )
+
+    @classmethod
+    def denied_among(cls, *names: str) -> Tightens:
+        """Return the kind of a list of what is denied, out of a closed list: what either list names holds.
+
+        Args:
+            names: all that there is; any other name is a ConfigurationError.
+        """
+        return cls(
+            f"denied_among{names!r}",
+            _unite_settings,
             _validate_setting_names,
             is_set=True,
             problem=lambda name: explain_unknown_name(name, names),
@@ -241,6 +259,14 @@ def _unite_settings(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any
     return tuple(dict.fromkeys([*ours, *theirs]))
 
 
+def _unite_by(identify: Callable[[str], str | None]) -> Callable[[Any, Any], Any]:
+    def unite_identified(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
+        named = {identify(name) for name in ours}
+        return (*ours, *(name for name in theirs if identify(name) not in named))
+
+    return unite_identified
+
+
 Tightens.smallest = Tightens("smallest", _tighten_limit(min), _validate_limit_number)
 Tightens.largest = Tightens("largest", _tighten_limit(max), _validate_limit_number)
 Tightens.intersection = Tightens("intersection", _intersect_settings, _validate_setting_names, is_set=True)
@@ -251,6 +277,9 @@ Tightens.links = Tightens(
     "links", _intersect_by(normalise_link), _validate_setting_names, is_set=True, problem=find_link_problem
 )
 Tightens.union = Tightens("union", _unite_settings, _validate_setting_names, is_set=True)
+Tightens.denied_hosts = Tightens(
+    "denied_hosts", _unite_by(normalise_host), _validate_setting_names, is_set=True, problem=find_host_problem
+)
 Tightens.either = Tightens("either", lambda ours, theirs: ours or theirs, _validate_setting_flag)
 Tightens.both = Tightens("both", lambda ours, theirs: ours and theirs, _validate_setting_flag)
 Tightens.fixed = Tightens("fixed", lambda ours, theirs: ours, _validate_plain_setting, is_fixed=True)

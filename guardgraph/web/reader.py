@@ -47,8 +47,9 @@ _REASONS: Final[dict[FailureReason, str]] = {
     "broken": "content_type",
     "encrypted": "content_type",
     "crashed": "content_type",
+    "killed": "killed",
 }
-"""What a reader says where the text of a page cannot be read: that it is not of a type that can be."""
+"""What a reader says where the text of a page cannot be read; of what no parser can read, that its type cannot be."""
 _CHARSET = re.compile(r";\s*charset\s*=\s*(?:\"([^\"]*)\"|([^\s;]*))", re.IGNORECASE)
 _SHOWN_CHARS: Final = 100
 
@@ -67,7 +68,7 @@ def page_of(body: bytes, content_type: str, *, url: str, seconds: float) -> Json
         ``2026-03-14``. The page itself declares the second; where it is blank, the first is a guess, or blank.
 
     Raises:
-        ReadFailure: ``content_type``, ``charset``, ``too_large`` or ``timeout``.
+        ReadFailure: ``content_type``, ``charset``, ``too_large``, ``timeout`` or ``killed``.
         ConfigurationError: a library of the extra `web` is missing.
     """
     kind = content_type.partition(";")[0].strip().lower()

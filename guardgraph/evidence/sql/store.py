@@ -181,8 +181,12 @@ class SqlStore:
             prepare_new_note(note if self._redact is None else redact_run_note(note, self._redact))
         )
 
-    def notes(self, request: str) -> list[RunNote]:
+    def notes(self, request: str, after: int = 0) -> list[RunNote]:
         """Return what was noted of a request, of all its runs, in its order; what was erased is not there.
+
+        Args:
+            request: the id of what was asked.
+            after: the number of an entry, as `note` returns it: only what was noted behind it.
 
         Raises:
             StoreError: the store cannot be read, or a note is not as it was noted.
@@ -191,7 +195,7 @@ class SqlStore:
         from guardgraph.evidence.sql.reading import read_request_notes
 
         _check_storable_names(request=request)
-        return self._read_or([], lambda connection: read_request_notes(connection, request))
+        return self._read_or([], lambda connection: read_request_notes(connection, request, after))
 
     def open_runs(self, run_id: str | None = None) -> list[OpenRun]:
         """Return the runs that began, and have neither ended nor been closed, in the order in which they began.

@@ -23,7 +23,7 @@ from guardgraph.graphs.running.frame import (
     validate_body_writes,
 )
 from guardgraph.graphs.running.langgraph import watch_interrupts
-from guardgraph.graphs.running.licensing import LicensedCall, license_calls
+from guardgraph.graphs.running.licensing import LicensedCall, SwitchedMeanwhile, check_call_meanwhile, license_calls
 from guardgraph.graphs.running.review import ask_for_decision, describe_waiting_run, wait_for_answer
 from guardgraph.graphs.running.session import Visit
 from guardgraph.guards.proposals import build_tool_stop
@@ -161,12 +161,17 @@ def _step_through_body(
                 group = [tell_call_refusal(call, refused) for call in group]
             rounds += bool(group)
             _check_call_rounds(part, rounds, visit)
+            if part.declaration.tools:
+                run = yield from _look_again(run, visit)
             licensed = license_calls(part, group, state, run, calls)
             asked = _place_node_calls(part, licensed, (number, len(calls) + 1), run, visit)
             _check_node_spending(part, asked, calls, run, visit)
             performed: list[Performed] = []
             try:
                 yield from _perform_node_calls(part, asked, run, visit, performed)
+            except SwitchedMeanwhile as refused:
+                _record_performed_calls(asked, performed, calls)
+                raise refused.stop from None
             except GraphInterrupt as interrupt:
                 if asked[0].call.kind == "person":
                     visit.session.waiting = describe_waiting_run(part, interrupt, visit, by_call=True)
@@ -189,7 +194,8 @@ def _place_node_calls(
     """Return calls at their place: which visit of the node it is, and which call of the visit the first one is."""
     settings, name, (number, first), most = "", part.declaration.name, at, run.budget.max_reply_bytes
     if KINDS[part.declaration.kind].calls == "person":
-        settings = digest([run.policy.binding_fingerprint, run.budget.binding_fingerprint])
+        bound = visit.session.run or run  # without the live policy: a switch changes no question
+        settings = digest([bound.policy.binding_fingerprint, bound.budget.binding_fingerprint])
     run_id, in_turn = visit.session.run_id or "", _is_interrupt_answered(visit)
     for item in group:
         _check_call_effect(part, item.call)
@@ -291,6 +297,9 @@ def _perform_node_calls(
     """Have calls made, and add what they bring: side by side, or one after another where one of them is a write."""
     if _is_write_among(asked):
         for item in asked:
+            if performed:
+                run = yield from _look_again(run, visit)
+                check_call_meanwhile(part, item, run)
             performed.append((yield from _perform_in_turn(part, item, run, visit)))
         return
     left = run.budget.max_seconds - visit.read_active_seconds()
@@ -298,6 +307,13 @@ def _perform_node_calls(
         performed.append((yield from ask_for_decision(asked[0], left, part, run, visit)))
     elif asked:
         performed += validate_performed(asked, (yield asked, left))
+
+
+def _look_again(run: Run[Any, Any], visit: Visit) -> Needs[Run[Any, Any]]:
+    """Return the run as it is after another look at the live policy, where there is one."""
+    if (looking := visit.look_at_live_policy()) is None:
+        return run
+    return visit.take_look(run, (yield looking))
 
 
 def _perform_in_turn(part: Part, item: Asked, run: Run[Any, Any], visit: Visit) -> Needs[Performed]:
@@ -329,12 +345,16 @@ def _validate_yielded_calls(part: Part, yielded: Any, made: int) -> Sequence[Cal
     return group
 
 
+def _record_performed_calls(asked: list[Asked], performed: list[Performed], calls: list[RecordedCall]) -> None:
+    for item, done in zip(asked, performed, strict=False):
+        _record_node_call(item, done, calls)
+
+
 def _record_raised_calls(
     asked: list[Asked], performed: list[Performed], error: Exception, calls: list[RecordedCall]
 ) -> None:
     """Keep calls of which one raised: those that were made at once all did, and of others the rest was not made."""
-    for item, done in zip(asked, performed, strict=False):
-        _record_node_call(item, done, calls)
+    _record_performed_calls(asked, performed, calls)
     raised = asked[len(performed) :][: 1 if _is_write_among(asked) else None]
     for item in raised:
         _record_node_call(item, Performed(record_raised_exception(error), 0.0), calls)

@@ -35,7 +35,9 @@ from guardgraph.plain.json import JsonObject, NotJson, copy_json, make_storable_
 from guardgraph.plain.version import read_package_version
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, SUCCESS
 from guardgraph.state.context import Caller
+from guardgraph.state.opening import Opening
 from guardgraph.state.outcome import Outcome
+<<<<<<< HEAD
 from guardgraph.state.recording import (
     FORMAT,
     Fingerprints,
@@ -46,6 +48,9 @@ from guardgraph.state.recording import (
     VisitRecord,
     count_recorded_calls,
 )
+=======
+from guardgraph.state.recording import FORMAT, Fingerprints, RecordedVisit, Recording, VisitRecord, count_recorded_calls
+>>>>>>> work
 from guardgraph.state.run import AUDITED, Audit, LogEntry, TimelineEntry
 from guardgraph.world.reviews import REJECTED
 
@@ -53,6 +58,7 @@ _UNSHOWN = (
     "clock",
     "active",
     "opening",
+    "live",
     "withheld",
     "refused",
     "askable",
@@ -256,6 +262,8 @@ def _build_recorded_visit(entry: LogEntry, record: VisitRecord | None) -> Record
     visit = RecordedVisit(node=entry["node"], kind=entry["kind"], clock=clock)
     if "opening" in entry:
         visit["opening"] = entry["opening"]
+    if "live" in entry:
+        visit["live"] = entry["live"]
     if record is not None and "answers" in record:
         visit["answers"] = record["answers"]
         if "shown_hash" in record:
@@ -292,9 +300,31 @@ def run_terminal(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, 
 
     An ok terminal that fails leads to a stop, and so does every terminal whose run had to be recorded and was not.
     """
+    over = conclude_run(part, state, run, visit)
+    if not isinstance(over, Conclusion):
+        return over
+    try:
+        return (yield from _tell_conclusion(over, run))
+    except Exception as error:  # see conclude_run
+        if part.declaration.family is not None:
+            raise
+        return _route_failed_ending(part, visit, error)
+
+
+def conclude_run(
+    part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit
+) -> Conclusion | JsonObject:
+    """Return the run that is over in a terminal, of which nobody was told yet; or the way to the stop that it failed.
+
+    Args:
+        part: the terminal.
+        state: what it reads.
+        run: policy, budget and caller of this session.
+        visit: the terminal's.
+    """
     item = part.declaration
     if item.family is not None:
-        return (yield from _conclude_run(part, state, run, visit, _build_stopped_result(part, state)))
+        return _conclude(part, state, run, visit, _build_stopped_result(part, state))
     try:
         if isinstance(run, Exception):
             raise run
@@ -303,14 +333,18 @@ def run_terminal(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, 
                 validate_body_writes(item, run_node_body(part, state, visit.build_body_run(run))), around=1
             )
         )
-        return (yield from _conclude_run(part, state, run, visit, _build_ok_result(part, state, result)))
+        return _conclude(part, state, run, visit, _build_ok_result(part, state, result))
     except Exception as error:  # noqa: BLE001 - a failing ending must not look like a good one
-        visit.log_failure(error)
-        stop = build_guard_error_stop(part, error)
-        withholds = isinstance(error, Stop) and part.frame.catalogue.withholds(error.reason)
-        line = visit.write_log_line({"reason": stop.reason, **({"withheld": True} if withholds else {})})
-        said = build_stop_verdict(stop.reason, item.phase, stop.evidence)
-        return {"route": FAILED_ENDING, "verdict": said, "log": [line]}
+        return _route_failed_ending(part, visit, error)
+
+
+def _route_failed_ending(part: Part, visit: Visit, error: Exception) -> JsonObject:
+    visit.log_failure(error)
+    stop = build_guard_error_stop(part, error)
+    withholds = isinstance(error, Stop) and part.frame.catalogue.withholds(error.reason)
+    line = visit.write_log_line({"reason": stop.reason, **({"withheld": True} if withholds else {})})
+    said = build_stop_verdict(stop.reason, part.declaration.phase, stop.evidence)
+    return {"route": FAILED_ENDING, "verdict": said, "log": [line]}
 
 
 def _validate_own_audit(result: JsonObject) -> JsonObject:
@@ -344,24 +378,28 @@ def _build_result_head(part: Part, state: JsonObject) -> JsonObject:
     return {"run_id": state["run"], "pattern": part.frame.catalogue.pattern}
 
 
-def _conclude_run(
+def _conclude(
     part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit, came: JsonObject
-) -> Steps[JsonObject]:
+) -> Conclusion:
     line: Any = visit.write_log_line({"phase": came["phase"]} if "phase" in came else {})
     if _is_stop_withheld(part, [*visit.log, line], visit):
         line["withheld"] = True
         if "opening" in line or not isinstance(run, Exception):  # else it says that the context could not be read
             came = {key: came[key] for key in (*_build_result_head(part, state), "status", "stop_reason", "phase")}
-    visit.session.over = over = Conclusion(part, state, [*visit.log, line], came)
-    if visit.session.is_replay:
-        return came
+    visit.session.is_over = True
+    return Conclusion(part, state, [*visit.log, line], came)
+
+
+def _tell_conclusion(over: Conclusion, run: Run[Any, Any] | Exception) -> Steps[JsonObject]:
+    """Hand out what a run that is over leaves, and return the result with what came of that."""
+    part = over.part
     if part.declaration.family == AUDIT_UNAVAILABLE:  # it is not tried once more
         return over.result
     audit, required = (yield from _hand_out_recording(over)), is_recording_required(part.frame, run)
     if required and part.frame.recorder is None:
         audit = build_unavailable_audit(describe_run_error(NoRecorder()))
     if required and audit is not None and audit["status"] == "unavailable":
-        return _route_unrecorded_run(part, over.result, audit, {**line, "reason": AUDIT_UNAVAILABLE})
+        return _route_unrecorded_run(part, over.result, audit, {**over.log[-1], "reason": AUDIT_UNAVAILABLE})
     said: JsonObject = {**({"unbegun": over.log[0]["unbegun"]} if "unbegun" in over.log[0] else {}), **(audit or {})}
     return {**over.result, "audit": {**over.result.get("audit", {}), **said}} if said else over.result
 

@@ -26,6 +26,9 @@ NOT_CHECKED: Final = frozenset({"de", "ar", "hi", "th", "zh", "ja", "ko"})
 """Languages that write every noun with a capital, or have no capitals."""
 
 
+_MARKS: Final = '.,;:!?()"“”'
+"""Marks beside a word that are no part of it."""
+
 _OTHER_LETTERS: Final = frozenset({"el", "ru", "uk"})
 """Languages with capitals that are not written in Latin letters."""
 
@@ -46,8 +49,8 @@ def find_unsupported_names(
         The words, as written, each once, sorted; none where the answer's language is not checked.
     """
     found, texts = split_name_words(answer), (*cited, *beside)
-    # Most names stand in a source as they are, between blanks; reading its words takes much longer.
-    written = frozenset[str]().union(*(text.split() for text in texts))
+    # Most names stand in a source as they are, between blanks and marks; reading its words takes much longer.
+    written = {said for text in texts for word in text.split() for said in (word, word.strip(_MARKS))}
     left = {at for at, word in enumerate(found) if word.text not in written and _can_be_name(word)}
     languages = _tell_answer_languages(split_name_words(within) if within else found, cited) if left else None
     if languages is None:

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from guardgraph.guards.proposals import build_tool_stop
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.urls import explain_url_denial
+from guardgraph.guards.urls import explain_url_denial, is_url_allowed
 from guardgraph.plain.conversion import parse_expected_failure
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.outcome import Outcome
@@ -116,18 +116,21 @@ def show_source_page(url: str, page: SourcePage, *, max_chars: int) -> JsonObjec
     return {"url": url, "title": page["title"][:max_chars], "published_at": dated, "text": page["body"][:max_chars]}
 
 
-def is_usable_page(raw: JsonValue, *, policy: Collection[str], execution: Collection[str]) -> bool:
+def is_usable_page(
+    raw: JsonValue, *, policy: Collection[str], execution: Collection[str], denied: Collection[str] = ()
+) -> bool:
     """Say whether a reader returned a page that the run may use, before it is judged.
 
     Args:
         raw: what it returned.
         policy: hosts that may be asked for.
         execution: hosts that may be read now.
+        denied: hosts that may never be read, whatever the lists say.
     """
     if not isinstance(raw, dict) or not _read_page_text(raw.get("body")).strip():
         return False
     final = _read_page_text(raw.get("final_url"))
-    return not final or explain_url_denial(final, policy=policy, execution=execution) is None
+    return not final or is_url_allowed(final, policy=policy, execution=execution, denied=denied)
 
 
 def describe_failed_page(url: str, outcome: Outcome) -> JsonObject:
