@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from guardgraph.guards.stop import Stop
-from guardgraph.plain.json import JsonObject
+from guardgraph.plain.json import JsonObject, excerpt_value
 from guardgraph.state.catalogue import TENANT_BUDGET, TENANT_BUDGET_UNAVAILABLE
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.settings import Budget
@@ -47,3 +47,26 @@ def check_tenant_spending(outcomes: Iterable[Outcome]) -> None:
             reason: str = outcome.content["reason"]
             if reason.partition(":")[0] in (TENANT_BUDGET, TENANT_BUDGET_UNAVAILABLE):
                 raise Stop(reason, details=outcome.content["details"])
+
+
+def check_severity_budget(outcome: Outcome, limit: int) -> None:
+    """Check that a critique of high severity is one of those that a tenant may have in a day.
+
+    Args:
+        outcome: of the count: how many there were before it.
+        limit: how many there may be.
+
+    Raises:
+        Stop: ``severity_budget`` with `details` ``{limit, spent}``; ``max_seconds`` or ``tenant_budget_unavailable``
+            where nobody could count.
+    """
+    if outcome.form == "failure":
+        details = outcome.content["details"]
+        raise Stop(
+            "max_seconds" if outcome.content["reason"] == "max_seconds" else TENANT_BUDGET_UNAVAILABLE, details=details
+        )
+    before = outcome.content.get("before") if isinstance(outcome.content, dict) else None
+    if not isinstance(before, int):
+        raise Stop(TENANT_BUDGET_UNAVAILABLE, details={"given": excerpt_value(outcome.content), "allowed": "{before}"})
+    if before >= limit:
+        raise Stop("severity_budget", details=describe_spent_limit(limit, before))

@@ -170,6 +170,7 @@ def common_reasons(
     spending: Iterable[str] | None = None,
     tools: Mapping[str, str] | None = None,
     effects: Mapping[str, str] | None = None,
+    calling: Iterable[str] = (),
 ) -> tuple[StopReason, ...]:
     """Return the reasons that every pattern has.
 
@@ -183,13 +184,14 @@ def common_reasons(
         spending: the phases whose first step spends time; every phase when None.
         tools: the tools that act nodes call, by name, each with its phase.
         effects: the tools by which act nodes change something outside, by name, each with its phase.
+        calling: further phases in which tools are called.
     """
     every = tuple(phases)
     rows = [
         StopReason("invalid_request:<field>", "invalid_request", every[:1], "A field of the input is missing or malformed; nothing was run.", "Look at details: the field, what was given, what is allowed."),
         StopReason("max_seconds", "budget", every if spending is None else tuple(spending), "The run's time is spent; phase is the step that would have begun.", "Raise max_seconds or use faster models and tools."),
         StopReason("max_visits", "budget", every, "The run has visited as many nodes as it may; phase is the step that would have begun.", "See why the run goes in circles, or raise max_visits.", later=True),
-        *_list_limit_reasons(every if spending is None else tuple(spending), tuple(asking), {**(tools or {}), **(effects or {})}),
+        *_list_limit_reasons(every if spending is None else tuple(spending), tuple(asking), (*(tools or {}).values(), *(effects or {}).values(), *calling)),
         StopReason(SWITCHED_OFF, "budget", every, "The agent is switched off: enabled is false in its policy, its context or its live policy.", "Look at details: who switched it off, and why. Switch it on again.", later=True),
         StopReason(POLICY_UNREADABLE, "budget", every, "The live policy cannot be read, so nobody knows what may be done now.", "Look at details; mend what they name, or give it stale_for.", later=True),
         StopReason("guard_error:<guard>", "guard_error", every, "A node failed or broke the grammar; the run was closed.", "Look at details: at names the file, the line and the function that failed, and the logger guardgraph has the traceback."),
@@ -226,11 +228,11 @@ def common_reasons(
 
 
 def _list_limit_reasons(
-    spending: tuple[str, ...], asking: tuple[str, ...], tools: Mapping[str, str]
+    spending: tuple[str, ...], asking: tuple[str, ...], calling: tuple[str, ...]
 ) -> Iterator[StopReason]:
     """Yield the reasons for which a call is not begun, in the phases in which such calls are made."""
-    calling = tuple(phase for phase in spending if phase in tools.values())
+    called = tuple(phase for phase in spending if phase in calling)
     either = tuple(phase for phase in spending if phase in (*asking, *calling))
-    for rows, phases in ((_MODEL_LIMITS, asking), (_TOOL_LIMITS, calling), (_TENANT_LIMITS, either)):
+    for rows, phases in ((_MODEL_LIMITS, asking), (_TOOL_LIMITS, called), (_TENANT_LIMITS, either)):
         for name, meaning, advice in rows:
             yield StopReason(name, "budget", phases or spending, meaning, advice, later=True)

@@ -82,6 +82,8 @@ class Reserved:
 
     id: str
     charges: tuple[Charge, ...]
+    before: tuple[int, ...] = ()
+    """What was spent and reserved in the account of each charge before."""
 
 
 @dataclass(frozen=True, slots=True)

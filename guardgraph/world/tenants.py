@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 
@@ -20,6 +20,8 @@ from guardgraph.state.catalogue import TENANT_BUDGET, TENANT_BUDGET_UNAVAILABLE
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.spending import NOTHING, Spending
 from guardgraph.state.tenants import (
+    Account,
+    Charge,
     Ledger,
     Overdrawn,
     Reserved,
@@ -28,6 +30,7 @@ from guardgraph.state.tenants import (
     describe_overdrawn,
     find_unpriced_budget,
     list_tenant_charges,
+    name_period,
     name_tenant_account,
 )
 from guardgraph.world.call import Asked, Performed, World
@@ -62,8 +65,7 @@ class TenantWorld:
         tenants: Mapping[str, Sequence[TenantBudget]] | None = None,
         world: World | None = None,
     ) -> None:
-        if not callable(getattr(ledger, "reserve", None)) or not callable(getattr(ledger, "settle", None)):
-            raise ConfigurationError(f"ledger: one with reserve and settle is required; given: {ledger!r:.80}")
+        validate_ledger(ledger)
         self._ledger = ledger
         self._budgets = _validate_tenant_budgets("budgets", budgets)
         self._tenants = {
@@ -149,6 +151,40 @@ class TenantWorld:
             self._ledger.settle(held, amounts)
         except Exception as error:
             LOGGER.warning("calls of a tenant are not settled: %s", format_error_message(error), exc_info=error)
+
+
+def make_tenant_counter(ledger: Ledger, unit: str) -> Callable[[JsonObject], JsonObject]:
+    """Return a tool that counts one more of something in the day of a tenant, where there is room for it.
+
+    Args:
+        ledger: who keeps the accounts.
+        unit: what is counted, as accounts name it.
+
+    Returns:
+        A function of ``{tenant, limit}``. It returns ``{before}``, how many there were, whether it has counted or not:
+        so what it brought says under every limit what follows from it.
+    """
+
+    def count_for_tenant(shown: JsonObject) -> JsonObject:
+        day = name_period("day", datetime.now(UTC))
+        charge = Charge(Account(name_tenant_account(shown["tenant"]), day, unit), 1, shown["limit"])
+        held = ledger.reserve([charge], seconds=GRACE_SECONDS)
+        if isinstance(held, Overdrawn):
+            return {"before": held.balance.spent + held.balance.reserved}
+        ledger.settle(held, [1])
+        return {"before": held.before[0]}
+
+    return count_for_tenant
+
+
+def validate_ledger(given: object) -> None:
+    """Refuse what keeps no accounts.
+
+    Raises:
+        ConfigurationError: it lacks a method.
+    """
+    if not callable(getattr(given, "reserve", None)) or not callable(getattr(given, "settle", None)):
+        raise ConfigurationError(f"ledger: one with reserve and settle is required; given: {given!r:.80}")
 
 
 def _count_performed(asked: Sequence[Asked], performed: Sequence[Performed]) -> Spending:

@@ -7,15 +7,18 @@ whoever finds no room.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import time
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from uuid import uuid4
 from weakref import WeakSet
 
 from sqlalchemy import BigInteger, Column, Connection, Engine, Float, Index, MetaData, String, Table, Text, text
 
+from guardgraph.evidence.sql.database import Database
 from guardgraph.state.tenants import Account, Balance, Charge, Overdrawn, Reserved
+
+T = TypeVar("T")
 
 _METADATA: Final = MetaData()
 
@@ -53,7 +56,7 @@ _OPEN: Final = text(
 )
 _CHARGE: Final = text(
     f"UPDATE guardgraph_accounts SET reserved = reserved + :amount WHERE {_ACCOUNT} "
-    "AND spent + reserved + :amount <= :limit AND spent + reserved < :limit"
+    "AND spent + reserved + :amount <= :limit AND spent + reserved < :limit RETURNING spent + reserved - :amount"
 )
 _KEEP: Final = text(
     "INSERT INTO guardgraph_reserved (id, tenant, period, unit, amount, lapses) "
@@ -84,11 +87,36 @@ class NoRoom(Exception):
         super().__init__(overdrawn.charge.account.unit)
 
 
-def prepare_accounts(connection: Connection) -> None:
-    """Make the tables of the accounts where there are none yet."""
-    if connection.engine not in _ready:
-        _METADATA.create_all(connection, checkfirst=True)
-        _ready.add(connection.engine)
+class _NoTables(Exception):
+    """Nobody knows yet whether the database has the tables."""
+
+
+def run_on_accounts(database: Database, work: Callable[[Connection], T]) -> T:
+    """Do some work on the accounts in a transaction; their tables are made before, where there are none yet.
+
+    They are made in a transaction of their own: work that finds no room is rolled back.
+
+    Raises:
+        NoRoom: as `reserve_charges`.
+        StoreError: it was not done, or not in time.
+        ConfigurationError: the database is no store of this version.
+    """
+
+    def run_with_tables(connection: Connection) -> T:
+        if connection.engine not in _ready:
+            raise _NoTables
+        return work(connection)
+
+    try:
+        return database.run_transaction(run_with_tables, "append")
+    except _NoTables:
+        _ready.add(database.run_transaction(_make_tables, "append"))
+        return database.run_transaction(run_with_tables, "append")
+
+
+def _make_tables(connection: Connection) -> Engine:
+    _METADATA.create_all(connection, checkfirst=True)
+    return connection.engine
 
 
 def reserve_charges(connection: Connection, charges: Sequence[Charge], seconds: float) -> Reserved:
@@ -97,18 +125,18 @@ def reserve_charges(connection: Connection, charges: Sequence[Charge], seconds: 
     Raises:
         NoRoom: an account has no room.
     """
-    prepare_accounts(connection)
-    made, now = str(uuid4()), time()
+    made, now, before = str(uuid4()), time(), dict[Account, int]()
     for charge in sorted(charges, key=lambda each: each.account):  # in one order, so that nobody waits in a circle
         key = _name_account(charge.account)
         change = {**key, "amount": charge.amount, "limit": charge.limit}
         connection.execute(_OPEN, key)
-        if not connection.execute(_CHARGE, change).rowcount:
+        if (stood := connection.scalar(_CHARGE, change)) is None:
             _take_back_lapsed(connection, key, now)
-            if not connection.execute(_CHARGE, change).rowcount:
+            if (stood := connection.scalar(_CHARGE, change)) is None:
                 raise NoRoom(Overdrawn(charge, read_balance(connection, charge.account)))
+        before[charge.account] = stood
         connection.execute(_KEEP, {**key, "id": made, "amount": charge.amount, "lapses": now + seconds})
-    return Reserved(made, tuple(charges))
+    return Reserved(made, tuple(charges), tuple(before[charge.account] for charge in charges))
 
 
 def _take_back_lapsed(connection: Connection, key: dict[str, str], now: float) -> None:
@@ -118,7 +146,6 @@ def _take_back_lapsed(connection: Connection, key: dict[str, str], now: float) -
 
 def settle_charges(connection: Connection, reserved: Reserved, amounts: Sequence[int]) -> None:
     """Count what was used up instead of what was reserved; a reservation that lapsed holds nothing any more."""
-    prepare_accounts(connection)
     both = sorted(zip(reserved.charges, amounts, strict=True), key=lambda each: each[0].account)
     for charge, amount in both:
         key = _name_account(charge.account)
@@ -134,7 +161,6 @@ def read_balance(connection: Connection, account: Account) -> Balance:
 
 def list_balances(connection: Connection) -> list[Balance]:
     """Return what stands in all accounts."""
-    prepare_accounts(connection)
     return [Balance(Account(*row[:3]), *row[3:]) for row in connection.execute(_LIST)]
 
 

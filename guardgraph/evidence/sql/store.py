@@ -411,12 +411,10 @@ class SqlStore:
             StoreError: nobody knows whether there is room; what was reserved all the same lapses.
             ConfigurationError: the database is no store of this version.
         """
-        from guardgraph.evidence.sql.ledger import NoRoom, reserve_charges
+        from guardgraph.evidence.sql.ledger import NoRoom, reserve_charges, run_on_accounts
 
         try:
-            return self.database.run_transaction(
-                lambda connection: reserve_charges(connection, charges, seconds), "append"
-            )
+            return run_on_accounts(self.database, lambda connection: reserve_charges(connection, charges, seconds))
         except NoRoom as refused:
             return refused.overdrawn
 
@@ -427,9 +425,9 @@ class SqlStore:
             StoreError: it is not kept; the reservation lapses.
             ConfigurationError: the database is no store of this version.
         """
-        from guardgraph.evidence.sql.ledger import settle_charges
+        from guardgraph.evidence.sql.ledger import run_on_accounts, settle_charges
 
-        self.database.run_transaction(lambda connection: settle_charges(connection, reserved, amounts), "append")
+        run_on_accounts(self.database, lambda connection: settle_charges(connection, reserved, amounts))
 
     def balances(self) -> list[Balance]:
         """Return what stands in the accounts of tenants, by tenant, period and unit.
@@ -438,9 +436,9 @@ class SqlStore:
             StoreError: the store cannot be read.
             ConfigurationError: the database is no store of this version.
         """
-        from guardgraph.evidence.sql.ledger import list_balances
+        from guardgraph.evidence.sql.ledger import list_balances, run_on_accounts
 
-        return self.database.run_transaction(list_balances, "append")
+        return run_on_accounts(self.database, list_balances)
 
     def close(self) -> None:
         """Close the connections that nobody is using. The store can be used on: it opens others."""

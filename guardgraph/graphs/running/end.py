@@ -38,7 +38,20 @@ from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, SUCCESS
 from guardgraph.state.context import Caller
 from guardgraph.state.opening import Opening
 from guardgraph.state.outcome import Outcome
+<<<<<<< HEAD
+from guardgraph.state.recording import (
+    FORMAT,
+    Fingerprints,
+    Opening,
+    RecordedCall,
+    RecordedVisit,
+    Recording,
+    VisitRecord,
+    count_recorded_calls,
+)
+=======
 from guardgraph.state.recording import FORMAT, Fingerprints, RecordedVisit, Recording, VisitRecord, count_recorded_calls
+>>>>>>> work
 from guardgraph.state.run import AUDITED, Audit, LogEntry, TimelineEntry
 from guardgraph.world.reviews import REJECTED
 
@@ -208,6 +221,8 @@ def build_recording(over: Conclusion) -> Recording:
     """Return the recording of a run that is over; whoever keeps it may do with it what they like."""
     frame, records = over.part.frame, over.visit_records
     calls = [call for at in sorted(records) for call in records[at]["calls"]]
+    if not over.tells_usage:
+        calls = [_leave_out_usage(call) for call in calls]
     policy, budget = frame.settings_fingerprints
     given, nameless = record_run_input(over.state.get("given") or {})
     made = Recording(
@@ -236,6 +251,12 @@ def build_recording(over: Conclusion) -> Recording:
         made["forked_from"] = origin["forked_from"]
     recorded: Recording = copy_json(made)
     return recorded
+
+
+def _leave_out_usage(call: RecordedCall) -> RecordedCall:
+    left = call.copy()
+    left.pop("usage", None)
+    return left
 
 
 def _build_recorded_visit(entry: LogEntry, record: VisitRecord | None) -> RecordedVisit:
