@@ -11,7 +11,7 @@ from guardgraph.graphs.added import Verifier, choose_verifier, declare_answer_gu
 from guardgraph.graphs.grammar import Pattern
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.tools.actions import check_arguments, find_reference_problem
+from guardgraph.guards.tools.schemas import check_arguments, find_reference_problem
 from guardgraph.nodes import tools as nodes
 from guardgraph.nodes.added import AnswerGuard, extend_catalogue
 from guardgraph.nodes.offline.tools import plan_offline_step
