@@ -353,7 +353,7 @@ def _choose_sentence_beside(question: str, language: str, lines: list[_ChunkLine
     """Return the sentence beside the best one that says what that one leaves open; nothing where none does.
 
     A question that wants a name, a time or a number is often answered by the next sentence, which does not repeat its
-    words; else what goes on from the best sentence ("They lack ...") belongs to it.
+    words; to any other, what goes on from the best sentence ("They lack ...") belongs.
     """
     kind = find_wanted_kind(question)
     for best in chosen[:1]:
@@ -364,7 +364,9 @@ def _choose_sentence_beside(question: str, language: str, lines: list[_ChunkLine
             and place not in chosen
             and (lines[place].rank, lines[place].at) == (lines[best].rank, lines[best].at + place - best)
         ]
-        if kind and all(lines[place].fit < _FITS for place in chosen):
+        if any(lines[place].fit == _FITS for place in chosen):
+            return []
+        if kind:
             return [place for place in near if score_sentence_fit(lines[place].text, kind, question) == _FITS][:1]
         return [place for place in near if place > best and leans_on_text_before(lines[place].text, language)]
     return []
