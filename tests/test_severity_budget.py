@@ -1,4 +1,4 @@
-"""How many critiques of high severity a tenant may have in a day: counted in the store, recorded, decided by a guard."""
+"""How many critiques of high severity a tenant may have in a day: counted in a store, recorded, held by a guard."""
 
 from __future__ import annotations
 

@@ -37,20 +37,15 @@ from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, SUCCESS
 from guardgraph.state.context import Caller
 from guardgraph.state.opening import Opening
 from guardgraph.state.outcome import Outcome
-<<<<<<< HEAD
 from guardgraph.state.recording import (
     FORMAT,
     Fingerprints,
-    Opening,
     RecordedCall,
     RecordedVisit,
     Recording,
     VisitRecord,
     count_recorded_calls,
 )
-=======
-from guardgraph.state.recording import FORMAT, Fingerprints, RecordedVisit, Recording, VisitRecord, count_recorded_calls
->>>>>>> work
 from guardgraph.state.run import AUDITED, Audit, LogEntry, TimelineEntry
 from guardgraph.world.reviews import REJECTED
 
