@@ -97,6 +97,7 @@ from guardgraph.web.limits import WebLimits as WebLimits
 from guardgraph.web.reader import web_reader as web_reader
 from guardgraph.web.search import listed_search as listed_search
 from guardgraph.web.search import searx_search as searx_search
+from guardgraph.web.search import web_search as web_search
 from guardgraph.world.call import World as World
 from guardgraph.world.deadline import deadline as deadline
 from guardgraph.world.deadline import output_tokens as output_tokens

@@ -10,8 +10,8 @@ from runs import StopCase
 from guardgraph import TenantBudget, TenantWorld
 from guardgraph.state.tenants import Balance, Overdrawn, Reserved
 
-SHOWN, WRITTEN = 30, 20
-"""Tokens of every reply."""
+SHOWN, WRITTEN = 30_000, 20_000
+"""Tokens of every reply: more than is reserved for it."""
 
 PRICES = {"scripted": {"input": 1e6, "output": 1e6}}
 """A token costs 1."""

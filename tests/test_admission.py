@@ -52,6 +52,25 @@ def is_new(result, before=None):
     assert before is None or result["run_id"] != before["run_id"]
 
 
+FORGED = {
+    "__pregel_runtime": {},
+    "__pregel_checkpointer": "x",
+    "__pregel_stream": [],
+    "__pregel_node_finished": 1,
+    "checkpoint_id": ["x"],
+    "checkpoint_map": "x",
+}
+"""What a client writes where LangGraph keeps objects of its own, or names of checkpoints."""
+
+
+@pytest.mark.parametrize("name", FORGED)
+@pytest.mark.parametrize("mode", MODES)
+def test_what_langgraph_keeps_for_itself_is_refused_in_one_line(name, mode):
+    """A value that nobody could work with raises nothing else out of a call, whatever is called."""
+    with pytest.raises(ConfigurationError, match=rf"^config\.configurable\.{name}: .*; given: "):
+        run(labelled(), NEW, mode, config=on_thread(configurable={name: FORGED[name]}))
+
+
 @pytest.mark.parametrize("name", WAYS_BACK)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("moment", [{}, {"interrupt_before": ["lookup"]}], ids=["ended", "interrupted"])

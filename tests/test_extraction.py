@@ -181,8 +181,8 @@ class TestDates:
 class TestPdf:
     def test_pages_are_parts(self):
         """The text has what the pages show; parts say on which page."""
-        found = read(pdf_of("First page", "", "Third page", title="A file"), "pdf")
-        assert found.title == "A file"
+        found = read(pdf_of("First page", "", "Third page", title="First page"), "pdf")
+        assert found.title == "First page"
         assert found.text == "First page\n\nThird page"
         assert found.parts == (Heading(2, "Page 1"), "First page", Heading(2, "Page 3"), "Third page")
         assert found.declared_date == ""
@@ -201,7 +201,7 @@ class TestPdf:
 
     @pytest.mark.parametrize("content", [b"", b"no PDF", b"%PDF-1.7\n%%EOF", pdf_of("cut")[:300]])
     def test_what_is_no_file_is_broken(self, content):
-        """Whatever pypdf raises."""
+        """Whatever is wrong with it."""
         assert failure(content, "pdf") == "broken"
 
 

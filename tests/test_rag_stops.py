@@ -336,7 +336,7 @@ def test_a_stopped_result(case):
     """A stopped run has its record and its evidence, and no key of another ending."""
     result = STOPS[case].run()
     record = {"run_id", "pattern", "status", "stop_reason", "phase", "trace", "history", "path", "timeline"}
-    record.add("asked_question")
+    record |= {"asked_question", "usage"}
     assert set(result) == record | set(STOPS[case].evidence)
 
 

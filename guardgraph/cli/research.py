@@ -28,7 +28,10 @@ Shown = Callable[[str, str], None]
 Allow = Annotated[
     list[str] | None,
     typer.Option(
-        "--allow", metavar="HOST", help="May be read, instead of --policy; more than once.", show_default=False
+        "--allow",
+        metavar="HOST",
+        help="May be read, or domain:NAME, or suffix:NAME, instead of --policy; more than once.",
+        show_default=False,
     ),
 ]
 Evidence = Annotated[

@@ -46,6 +46,8 @@ class Extracted(NamedTuple):
     """Such as ``2026-03-14``: when the page says that it was published, else changed."""
     guessed_date: str
     """What it may be where nothing is declared; evidence of nothing."""
+    extraction: str = ""
+    """`unsure` where the text may be another one than a reader sees."""
 
 
 class ExtractionFailed(GuardgraphError):
@@ -96,8 +98,8 @@ def read_answer(answer: bytes) -> Extracted | ExtractionFailed | ConfigurationEr
                     f"{library}, with which content is read, cannot be loaded: {why:.200}; "
                     "pip install 'guardgraph[kb]' or 'guardgraph[web]'"
                 )
-            case ["read", str(title), str(text), list(parts), str(declared), str(guessed)]:
-                return Extracted(title, text, tuple(map(_part, parts)), declared, guessed)
+            case ["read", str(title), str(text), list(parts), str(declared), str(guessed), ("" | "unsure") as sure]:
+                return Extracted(title, text, tuple(map(_part, parts)), declared, guessed, sure)
     except (ValueError, RecursionError):
         pass
     raise ExtractionFailed("crashed", {"answer": "not understood"})

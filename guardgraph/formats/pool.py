@@ -20,7 +20,15 @@ from guardgraph.formats.extraction import OUT_OF_MEMORY, Extracted, ExtractionFa
 from guardgraph.formats.frames import FrameTooLong, receive, send
 from guardgraph.plain.errors import ConfigurationError
 
-_LIBRARIES: Final = ("guardgraph", "trafilatura", "lxml", "selectolax", "charset_normalizer", "pypdf")
+_LIBRARIES: Final = (
+    "guardgraph",
+    "trafilatura",
+    "lxml",
+    "selectolax",
+    "charset_normalizer",
+    "pypdfium2",
+    "pypdfium2_raw",
+)
 _BOOT: Final = (
     "import sys; sys.path += [path for path in sys.argv[2:] if path not in sys.path]; "
     "from guardgraph.formats.worker import main; main(int(sys.argv[1]))"
@@ -136,7 +144,7 @@ _ASKED: Final = 1_000
 """A child that was asked so often is replaced: what a parser does not give back is not kept for ever."""
 _LIBRARIES_FOR: Final[dict[Kind, tuple[str, ...]]] = {
     "html": ("trafilatura", "selectolax"),
-    "pdf": ("pypdf",),
+    "pdf": ("pypdfium2",),
     "text": ("charset_normalizer",),
 }
 _BYTES_PER_CHAR: Final = 12

@@ -297,6 +297,8 @@ class Recording(TypedDict):
     """The version of this form."""
     guardgraph: str
     """The version of guardgraph that made it."""
+    public_suffixes: NotRequired[str]
+    """The version of the list of public suffixes by which its hosts were judged; absent where an older one made it."""
     pattern: str
     """The pattern's name, as its catalogue has it."""
     graph: str

@@ -64,8 +64,11 @@ Allowlist: TypeAlias = Annotated[Names, Tightens.intersection]
 Hosts: TypeAlias = Annotated[Names, Tightens.hosts]
 """Hosts that are allowed, exact, without scheme, port or path; as an `Allowlist` otherwise."""
 
-DeniedHosts: TypeAlias = Annotated[Names, Tightens.denied_hosts]
-"""Hosts that are denied, exact, without scheme, port or path; what either list names holds."""
+Scopes: TypeAlias = Annotated[Names, Tightens.scopes]
+"""Hosts that are allowed: a host alone, ``domain:NAME`` or ``suffix:NAME``; of two that overlap the narrower holds."""
+
+DeniedScopes: TypeAlias = Annotated[Names, Tightens.denied_scopes]
+"""Hosts that are denied, in the spellings of `Scopes`; what an entry of either list means is denied."""
 
 Links: TypeAlias = Annotated[Names, Tightens.links]
 """Hosts, URLs and mail addresses that are allowed; as an `Allowlist` otherwise."""

@@ -14,7 +14,7 @@ from uuid import uuid4
 from guardgraph.guards.quotes import find_quote_place, normalise_quote_text
 from guardgraph.guards.research.pages import describe_failed_page, parse_source_page
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.urls import explain_url_denial, list_allowed_hosts
+from guardgraph.guards.urls import explain_url_denial, make_host_scope
 from guardgraph.plain.errors import InputError, ReadFailure
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.world.call import Call, Outside
@@ -140,7 +140,7 @@ def make_live_page_reader(
         limits: the caps of a page, by their names in the budget.
     """
     lists = {"policy": policy, "execution": execution, "denied": denied}
-    scope = {"hosts": list_allowed_hosts(**lists), "limits": dict(limits)}
+    scope = {**make_host_scope(**lists), "limits": dict(limits)}
 
     @cache
     def read_live_page(url: str) -> str:

@@ -32,6 +32,7 @@ from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, NotJson, copy_json, make_storable_json
+from guardgraph.plain.scopes import read_public_suffixes_version
 from guardgraph.plain.version import read_package_version
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, SUCCESS
 from guardgraph.state.context import Caller
@@ -222,6 +223,7 @@ def build_recording(over: Conclusion) -> Recording:
     made = Recording(
         format=FORMAT,
         guardgraph=read_package_version(),
+        public_suffixes=read_public_suffixes_version(),
         pattern=frame.catalogue.pattern,
         graph=frame.name,
         run_id=over.state["run"],

@@ -26,7 +26,7 @@ from guardgraph.guards.facts.references import (
     find_region_facts,
     find_severity_facts,
 )
-from guardgraph.guards.facts.spelling import drop_invisible_characters
+from guardgraph.guards.facts.spelling import drop_invisible_characters, read_column_rates
 from guardgraph.guards.facts.values import (
     Given,
     Number,
@@ -144,7 +144,8 @@ def facts_in_texts(
 ) -> Facts:
     """Read the facts of the texts of one source, such as its title and its body.
 
-    No fact runs from one text into the next, but a day may have its year from another one of them.
+    No fact runs from one text into the next, but a day may have its year from another one of them. An amount in a table
+    is also the rate that the heading of its column says.
 
     Args:
         texts: the texts.
@@ -152,7 +153,9 @@ def facts_in_texts(
         regions: the names that count as regions (policy); case matters.
     """
     listed = _sort_region_names(regions)
-    facts = [_read_text_facts(text, listed) for text in texts]
+    read = [*texts]
+    read += [rates for text in read if (rates := read_column_rates(text))]
+    facts = [_read_text_facts(text, listed) for text in read]
     return _unite_source_facts([*facts, *(Facts(undated=_read_text_facts(text, listed).undated) for text in dated_by)])
 
 

@@ -74,6 +74,11 @@ _SIGNS: Final = frozenset("-−－﹣")
 _BEFORE_SIGN: Final = frozenset("([{=:,;~≈<>/|*\"'`")
 _SUMMED: Final = frozenset({"time", "calendar"})
 _EACH: Final = frozenset({"a", "an", "each", "every"})
+_RATED: Final = {
+    **{"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month"},
+    **dict.fromkeys(("yearly", "annual", "annually"), "year"),
+}
+"""Words behind an amount with a unit that may say of what it is a rate."""
 _FOR_EACH: Final = frozenset({"each", "every"})
 _DETERMINERS: Final = frozenset({"of", "the", "its", "their", "his", "her", "our", "your", "these", "those", "one"})
 _MOST_DETERMINERS: Final = 3
@@ -114,12 +119,16 @@ class Hit(NamedTuple):
     bound: Bound = ""
     loose: bool = False
     """Whether it counts only with a unit: "one of them"."""
+    perhaps_per: Unit | None = None
+    """What it may be a rate of: "99.95 % monthly uptime", "$5 monthly"."""
 
     def list_readings(self) -> tuple[Quantity, ...]:
         """Return what the amount can mean."""
         amounts = (self.amount,) if self.also is None else (self.amount, self.also)
+        rates = (self.per,) if self.perhaps_per is None else (self.per, self.perhaps_per)
         return tuple(
-            Quantity(amount * scale, unit, self.counted if unit == BARE else "", self.per, self.bound, at > 0)
+            Quantity(amount * scale, unit, self.counted if unit == BARE else "", per, self.bound, at > 0)
+            for per in rates
             for at, amount in enumerate(amounts)
             for scale, unit in self.measures
         )
@@ -250,7 +259,8 @@ def _read_amount_rate(tokens: list[Token], hit: Hit) -> Hit:
     for at in (end, end + 1) if counted else (end,):
         if found := _read_rate_unit(tokens, at):
             return hit._replace(counted=counted, per=found[0], end=hit.end if counted else found[1])
-    return hit._replace(counted=counted)
+    rated = _RATED.get(tokens[end].lower) if hit.measures[0][1] != BARE else None
+    return hit._replace(counted=counted, perhaps_per=find_units(rated)[0] if rated else None)
 
 
 def _classify_counted_noun(token: Token) -> Counted:
