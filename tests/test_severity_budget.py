@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""How many critiques of high severity a tenant may have in a day: counted in a store, recorded, held by a guard."""
-=======
 """How many critiques of high severity a tenant may have a day: counted in the store, recorded, decided by a guard."""
->>>>>>> work
 
 from __future__ import annotations
 
