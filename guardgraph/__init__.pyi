@@ -95,9 +95,11 @@ from guardgraph.web.limits import WebLimits as WebLimits
 from guardgraph.web.reader import web_reader as web_reader
 from guardgraph.web.search import listed_search as listed_search
 from guardgraph.web.search import searx_search as searx_search
+from guardgraph.world.breakers import Breakers as Breakers
 from guardgraph.world.call import World as World
 from guardgraph.world.deadline import deadline as deadline
 from guardgraph.world.deadline import reply_bytes as reply_bytes
 from guardgraph.world.live import LiveWorld as LiveWorld
+from guardgraph.world.resilient import ResilientWorld as ResilientWorld
 
 __version__: str

@@ -281,6 +281,10 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
             self._model = hold_model_to_schema(model, self.prompt.schema)
         return self._model
 
+    def on_model(self, model: ChatModel | NamedModel) -> ModelProposer:
+        """Return what asks another model for the same, in the same words."""
+        return ModelProposer(model, self.prompt, show=self._show)
+
     def __repr__(self) -> str:
         return f"<ModelProposer {self.prompt.name} {self.prompt.hash} on {self.name}>"
 

@@ -327,6 +327,8 @@ def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCa
         record["askable"] = True
     if asked.call.kind != "person" and performed.reply_bytes is not None:
         record["reply_bytes"] = performed.reply_bytes
+    if performed.attempts:
+        record["attempts"] = [*performed.attempts]
     if asked.licence is not None:
         record["tool"], record["args"] = asked.call.tool, copy_json(asked.call.request)
     if asked.approval is not None:
