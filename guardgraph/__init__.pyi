@@ -43,6 +43,7 @@ from guardgraph.plain.errors import ReadFailure as ReadFailure
 from guardgraph.plain.errors import StoreError as StoreError
 from guardgraph.policies.file import PolicyFile as PolicyFile
 from guardgraph.policies.file import load_policy as load_policy
+from guardgraph.policies.switch import switch_live_policy as switch_live_policy
 from guardgraph.reporting import Page as Page
 from guardgraph.reporting import report as report
 from guardgraph.reporting.values import table as table
