@@ -132,6 +132,26 @@ Count: TypeAlias = Annotated[int, Field(ge=1)]
 
 
 @with_config(CLOSED)
+class RecordedAttempt(TypedDict):
+    """One attempt to make a call."""
+
+    waited: float
+    """Seconds before it, since the attempt before or since the call began."""
+    seconds: float
+    """How long it took."""
+    model: NotRequired[str]
+    """Of a model's call: who was asked."""
+    reason: NotRequired[str]
+    """Of one that failed: the reason of its outcome."""
+    details: NotRequired[JsonObject]
+    """Of one that failed: ``status`` and ``cause``, where they are known."""
+    usage: NotRequired[JsonObject]
+    """Of a model's call: the tokens that it used up, where they are known."""
+    no_time: NotRequired[Literal[True]]
+    """Whether another attempt was worth it, and the run had no time left to wait for it."""
+
+
+@with_config(CLOSED)
 class RecordedCall(TypedDict):
     """One call, and what came back."""
 
@@ -178,6 +198,9 @@ class RecordedCall(TypedDict):
     """Of a write that was made before the run was resumed, and that its node did not ask for again."""
     usage: NotRequired[CallUsage]
     """Of a model's call: what was reserved for it, and what it used up. Absent before 0.10."""
+    attempts: NotRequired[Annotated[list[RecordedAttempt], Field(min_length=1)]]
+    """Of a call that was made more than once, or would have been, had there been time: every attempt, the last one with
+    this outcome."""
     outcome: str
     """JSON text of ``[form, content, about]``: form is ``text`` (of a model), ``value`` (what was returned) or
     ``failure`` (reason and details; a timeout is one too); about has the proposer, its prompt and its usage. Of a

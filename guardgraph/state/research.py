@@ -304,6 +304,7 @@ RESEARCH_REASONS = Catalogue(
             judging=("verify",),
             spending=("plan", "search", "read_extract", "verify", "synthesize"),
             tools={"search_sources": "search", "read_source": "read_extract", "extract_notes": "read_extract"},
+            readers=("read_source",),
         ),
         StopReason("invalid_plan:steps", "invalid_plan", ("plan",), "The plan has no list of steps, or an empty one.", "Look at raw_plan; use a model that follows the prompt.", again=True),
         StopReason("invalid_plan:too_many_steps", "invalid_plan", ("plan",), "The plan has more than max_steps steps.", "Look at raw_plan, or raise max_steps.", again=True),

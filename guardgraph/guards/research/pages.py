@@ -144,7 +144,8 @@ def describe_failed_page(url: str, outcome: Outcome) -> JsonObject:
         outcome: of the call, a failure.
 
     Returns:
-        ``{url, reason, details?, hops?}``: a reason of `READ_FAILURES`, or ``read_failed`` of a reader that broke.
+        ``{url, reason, details?, hops?}``: a reason of `READ_FAILURES`, ``circuit_open`` where its host failed too
+        often in a row, or ``read_failed`` of a reader that broke.
 
     Raises:
         Stop: ``tool_invalid_output:read_source`` for what is no plain JSON or too large, ``max_seconds`` when the
@@ -152,6 +153,8 @@ def describe_failed_page(url: str, outcome: Outcome) -> JsonObject:
     """
     if outcome.content["reason"] in ("max_seconds", "tool_invalid_output", "tool_unavailable"):
         raise build_tool_stop(outcome, "read_source")
+    if outcome.content["reason"] == "tool_circuit_open":
+        return {"url": url, "reason": "circuit_open", "details": outcome.content["details"]}
     said = parse_expected_failure(outcome.content)
     if said is None or said[0] not in READ_FAILURES:
         return {"url": url, "reason": "read_failed", "details": outcome.content["details"]}
