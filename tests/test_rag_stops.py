@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import pytest
 from hanging import PROMPTLY, hang, released, standing
@@ -105,11 +106,11 @@ def condensed_by_hand():
     return graph.invoke(None, config)
 
 
-def switched_off():
+def switched_off(**lists):
     """Switch a source off between retrieval and generation."""
     graph, config = agent(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "1"}}
     graph.invoke(QUESTION, config, interrupt_before=["generate"])
-    return graph.invoke(None, config, context={"policy": {"allowed_sources_execution": ["billing_policy"]}})
+    return graph.invoke(None, config, context={"policy": lists or {"allowed_sources_execution": ["billing_policy"]}})
 
 
 def resumed_by_another(before):
@@ -232,6 +233,15 @@ STOPS = {
         "source_denied:support_policy",
     ),
     "source_denied:<name> @ generate": StopCase("generate", switched_off, {}, "source_denied:support_policy"),
+    "source_denied_listed:<name> @ retrieve": StopCase(
+        "retrieve",
+        ask(agent(NAMED), context={"policy": {"denied_sources": ["support_policy"]}}),
+        {"intent": NAMED},
+        "source_denied_listed:support_policy",
+    ),
+    "source_denied_listed:<name> @ generate": StopCase(
+        "generate", partial(switched_off, denied_sources=["support_policy"]), {}, "source_denied_listed:support_policy"
+    ),
     "access_revoked @ retrieve": StopCase("retrieve", resumed_by_another("context_guard"), {"details": ...}),
     "access_revoked @ generate": StopCase("generate", resumed_by_another("generate"), {"details": ...}),
     "tool_unavailable:retrieve": StopCase(

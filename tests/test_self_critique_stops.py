@@ -138,6 +138,12 @@ STOPS = {
         {"raw_critique": REVISE},
         reason="critique_decision_denied_execution:revise",
     ),
+    "critique_decision_denied_listed:<decision>": StopCase(
+        "critique",
+        lambda: result_of(DRAFT, REVISE, policy={"denied_decisions": ["revise"]}),
+        {"raw_critique": REVISE},
+        reason="critique_decision_denied_listed:revise",
+    ),
     "policy_escalation": StopCase(
         "critique",
         lambda: result_of(DRAFT, ESCALATE),
@@ -221,6 +227,18 @@ FURTHER = [
                 partial(resumed, before, DRAFT, REVISE, context=OFF),
                 {"critique": ...},
                 reason="critique_decision_denied_execution:revise",
+            ),
+        )
+        for phase, before in (("revise", "revise"), ("finalize", "final_guard"))
+    ),
+    *(
+        (
+            "critique_decision_denied_listed:<decision>",
+            StopCase(
+                phase,
+                partial(resumed, before, DRAFT, REVISE, context={"policy": {"denied_decisions": ["revise"]}}),
+                {"critique": ...},
+                reason="critique_decision_denied_listed:revise",
             ),
         )
         for phase, before in (("revise", "revise"), ("finalize", "final_guard"))

@@ -28,7 +28,10 @@ Shown = Callable[[str, str], None]
 Allow = Annotated[
     list[str] | None,
     typer.Option(
-        "--allow", metavar="HOST", help="May be read, instead of --policy; more than once.", show_default=False
+        "--allow",
+        metavar="HOST",
+        help="May be read, or domain:NAME, or suffix:NAME, instead of --policy; more than once.",
+        show_default=False,
     ),
 ]
 Evidence = Annotated[
@@ -243,6 +246,7 @@ def recheck(
             load_reader_option(reader, cache),
             policy=lists.allowed_domains_policy,
             execution=lists.allowed_domains_execution,
+            denied=lists.denied_domains,
             limits={name: getattr(budget, name) for name in PAGE_LIMITS},
         )
     checked = core.recheck_cited_notes(notes, texts)

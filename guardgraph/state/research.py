@@ -13,14 +13,16 @@ from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.run import Ok, RemovedText, Stopped
 from guardgraph.state.settings import (
+    LIVE,
     Allowlist,
     Budget,
     Check,
+    DeniedScopes,
     Derived,
-    Hosts,
     Later,
     MaxFloat,
     MaxInt,
+    Scopes,
     TextPolicy,
     Unsupported,
     UnsureText,
@@ -241,10 +243,12 @@ ResearchResult: TypeAlias = ResearchOk | ResearchPartial | ResearchStopped
 class ResearchPolicy(TextPolicy):
     """Which hosts the model may name, which the runtime will read now, and which checks run."""
 
-    allowed_domains_policy: Hosts = ("official-status.example.com", "vendor.example.com", "regulator.example.org")
-    """Hosts that may be asked for, exact."""
-    allowed_domains_execution: Hosts = ("official-status.example.com", "vendor.example.com")
-    """Hosts that the runtime will read now, exact."""
+    allowed_domains_policy: Scopes = ("official-status.example.com", "vendor.example.com", "regulator.example.org")
+    """Hosts that may be asked for: a host alone, ``domain:NAME`` with all under it, or ``suffix:NAME``."""
+    allowed_domains_execution: Annotated[Scopes, LIVE] = ("official-status.example.com", "vendor.example.com")
+    """Hosts that the runtime will read now, in the same spellings."""
+    denied_domains: Annotated[DeniedScopes, Later((0, 10)), LIVE] = ()
+    """Hosts that are never read, in the same spellings, whatever the lists say."""
     check_numbers: Check = True
     """Facts of a claim must stand in its quote, facts of the answer in the notes that it cites."""
     check_quotes: Check = True

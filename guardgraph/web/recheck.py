@@ -14,7 +14,7 @@ from uuid import uuid4
 from guardgraph.guards.quotes import find_quote_place, normalise_quote_text
 from guardgraph.guards.research.pages import describe_failed_page, parse_source_page
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.urls import explain_url_denial, list_allowed_hosts
+from guardgraph.guards.urls import explain_url_denial, make_host_scope
 from guardgraph.plain.errors import InputError, ReadFailure
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.world.call import Call, Outside
@@ -123,7 +123,12 @@ def _hash_page_text(text: str) -> str:
 
 
 def make_live_page_reader(
-    reader: Outside, *, policy: Collection[str], execution: Collection[str], limits: Mapping[str, float]
+    reader: Outside,
+    *,
+    policy: Collection[str],
+    execution: Collection[str],
+    denied: Collection[str] = (),
+    limits: Mapping[str, float],
 ) -> Text:
     """Return the texts of pages as they are now; each is read once.
 
@@ -131,13 +136,15 @@ def make_live_page_reader(
         reader: reads them, as in a run.
         policy: hosts that may be asked for.
         execution: hosts that may be read now.
+        denied: hosts that may never be read, whatever the lists say.
         limits: the caps of a page, by their names in the budget.
     """
-    scope = {"hosts": list_allowed_hosts(policy=policy, execution=execution), "limits": dict(limits)}
+    lists = {"policy": policy, "execution": execution, "denied": denied}
+    scope = {**make_host_scope(**lists), "limits": dict(limits)}
 
     @cache
     def read_live_page(url: str) -> str:
-        _check_url_lists(url, policy, execution)
+        _check_url_lists(url, lists)
         outcome = perform_call(Call("tool", reader, {"url": url}, scope=scope), limits["max_page_seconds"] + GRACE)
         try:
             if outcome.form == "failure":
@@ -148,7 +155,7 @@ def make_live_page_reader(
             raise ReadFailure(stop.reason, stop.evidence.get("details")) from None
         if page is None:
             raise ReadFailure("empty_page")
-        _check_url_lists(page.get("final_url", url), policy, execution)
+        _check_url_lists(page.get("final_url", url), lists)
         return page["body"]
 
     return lambda note: read_live_page(note.url)
@@ -158,8 +165,8 @@ GRACE = 5.0
 """Seconds beyond the time of a page after which a reader is left behind: one that keeps the time says more."""
 
 
-def _check_url_lists(url: str, policy: Collection[str], execution: Collection[str]) -> None:
-    if (reason := explain_url_denial(url, policy=policy, execution=execution)) is not None:
+def _check_url_lists(url: str, lists: Mapping[str, Collection[str]]) -> None:
+    if (reason := explain_url_denial(url, **lists)) is not None:
         raise ReadFailure(reason)
 
 

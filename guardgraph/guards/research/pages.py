@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from guardgraph.guards.proposals import build_tool_stop
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.urls import explain_url_denial
+from guardgraph.guards.urls import explain_url_denial, is_url_allowed
 from guardgraph.plain.conversion import parse_expected_failure
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.outcome import Outcome
@@ -19,7 +19,9 @@ _BY_LISTS = "source_denied_"
 """How the reasons of `explain_url_denial` begin; a reader may deny a hop for reasons of its own, after the lists."""
 
 
-def explain_page_difference(content: JsonValue, *, hosts: Collection[str], limits: Mapping[str, float]) -> str | None:
+def explain_page_difference(
+    content: JsonValue, *, hosts: Collection[str], denied: Collection[str] = (), limits: Mapping[str, float]
+) -> str | None:
     """Say why a reader would have brought something else, None where it would have brought the same.
 
     A page or a failure says of every URL on its way whether it was denied, in `hops`, and which `limits` held. What
@@ -27,7 +29,8 @@ def explain_page_difference(content: JsonValue, *, hosts: Collection[str], limit
 
     Args:
         content: of the recorded outcome.
-        hosts: those on both lists now.
+        hosts: entries of those that both lists allow now.
+        denied: entries of those among them that are denied now.
         limits: the caps of now.
     """
     failure = parse_expected_failure(content)
@@ -38,16 +41,16 @@ def explain_page_difference(content: JsonValue, *, hosts: Collection[str], limit
         return "it was cut off or refused under other hosts or limits, and does not say how far it had come"
     if failure is not None and failure[0] == "robots_denied":
         return "its site's robots.txt denied it under other hosts or limits, and does not say where that led"
-    return _explain_hop_difference(said.get("hops"), hosts) or _explain_limit_difference(
+    return _explain_hop_difference(said.get("hops"), hosts, denied) or _explain_limit_difference(
         said, limits, failed=failure is not None
     )
 
 
-def _explain_hop_difference(hops: JsonValue, hosts: Collection[str]) -> str | None:
+def _explain_hop_difference(hops: JsonValue, hosts: Collection[str], denied: Collection[str]) -> str | None:
     for hop in hops if isinstance(hops, list) else []:
         if not isinstance(hop, dict) or not isinstance(url := hop.get("url"), str):
             return f"a hop of it cannot be read: {excerpt_value(hop, 80)}"
-        was, now = hop.get("denied"), explain_url_denial(url, policy=hosts, execution=hosts)
+        was, now = hop.get("denied"), explain_url_denial(url, policy=hosts, execution=hosts, denied=denied)
         by_lists = was if isinstance(was, str) and was.startswith(_BY_LISTS) else None
         if by_lists != now:
             return f"its hop {excerpt_value(url, 80)} was {by_lists or 'allowed'}, and is {now or 'allowed'}"
@@ -132,7 +135,12 @@ def show_source_page(url: str, page: SourcePage, *, max_chars: int) -> JsonObjec
 
 
 def is_usable_page(
-    raw: JsonValue, *, policy: Collection[str], execution: Collection[str], unsure_text: UnsureText = "allow"
+    raw: JsonValue,
+    *,
+    policy: Collection[str],
+    execution: Collection[str],
+    denied: Collection[str] = (),
+    unsure_text: UnsureText = "allow",
 ) -> bool:
     """Say whether a reader returned a page that the run may use, before it is judged.
 
@@ -140,6 +148,7 @@ def is_usable_page(
         raw: what it returned.
         policy: hosts that may be asked for.
         execution: hosts that may be read now.
+        denied: hosts that may never be read, whatever the lists say.
         unsure_text: whether a page may be used whose reader is unsure of its text.
     """
     if not isinstance(raw, dict) or not _read_page_text(raw.get("body")).strip():
@@ -147,7 +156,7 @@ def is_usable_page(
     if unsure_text == "refuse" and raw.get("extraction") == "unsure":
         return False
     final = _read_page_text(raw.get("final_url"))
-    return not final or explain_url_denial(final, policy=policy, execution=execution) is None
+    return not final or is_url_allowed(final, policy=policy, execution=execution, denied=denied)
 
 
 def describe_failed_page(url: str, outcome: Outcome) -> JsonObject:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Final
 
@@ -56,15 +57,17 @@ def select_usable_sources(
     *,
     policy: Collection[str],
     execution: Collection[str],
+    denied: Collection[str] = (),
     led_to: Mapping[str, str] = NOWHERE,
 ) -> tuple[list[str], Sources]:
-    """Hold URLs against both lists; it is done wherever they are used, since a resume may bring tighter lists.
+    """Hold URLs against the lists; it is done wherever they are used, since a resume may bring tighter lists.
 
     Args:
         urls: identities.
         sources: what became of the run's URLs so far.
         policy: hosts that may be asked for.
         execution: hosts that may be read now.
+        denied: hosts that may never be read, whatever the lists say.
         led_to: where their pages were in the end, which is judged too.
 
     Returns:
@@ -73,12 +76,13 @@ def select_usable_sources(
     Raises:
         Stop: ``no_reliable_sources`` when none may be used.
     """
+    explain_denial = partial(explain_url_denial, policy=policy, execution=execution, denied=denied)
 
     def explain_source_denial(url: str) -> JsonObject | None:
         final = led_to.get(url, url)
-        if (reason := explain_url_denial(url, policy=policy, execution=execution)) is not None:
+        if (reason := explain_denial(url)) is not None:
             return {"url": url, "reason": reason}
-        if final != url and (reason := explain_url_denial(final, policy=policy, execution=execution)) is not None:
+        if final != url and (reason := explain_denial(final)) is not None:
             return {"url": url, "reason": reason, "final_url": final}
         return None
 
