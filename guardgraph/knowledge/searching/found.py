@@ -71,7 +71,7 @@ def make_chunk_candidate(
     source, access = view.scopes[scope].source, view.scopes[scope].access
     if hash_stored_row(access, (document, source, title, updated_at), (name, section, start, stop, text)) != hashed:
         raise StoreError(f"{shown}: damaged: a chunk is not what was put in; `guardgraph kb check` tells more")
-    return {
+    candidate: JsonObject = {
         "doc_id": _show_chunk_id(caller, access.tenant, name, is_taken),
         "source": source,
         "title": title,
@@ -83,6 +83,7 @@ def make_chunk_candidate(
         "readers": list(access.readers),
         "span": [start, stop],
     }
+    return {**candidate, "unmeasured": list(view.unmeasured)} if view.unmeasured else candidate
 
 
 def _show_chunk_id(
