@@ -142,6 +142,7 @@ LATER_CHECKS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
         "attempts": (0, 9),
         "askers": (0, 9),
         "list_sources": (0, 9),
+        "changes_by_stems": (0, 10),
     }
 )
 """Checks that no setting switches off and that came when there were recordings, with the version that brought them.
