@@ -202,9 +202,10 @@ _BY_STEMS: tuple[ChangeKind, ...] = ("mention", "soften")
 
 _HEDGES = frozenset(
     split_claim_words(
-        """aim aimed aims anticipate anticipated appears believe believed could estimate estimated expect expected
-        expects hope hoped hopefully hopes intend intended intends likely may maybe might perhaps plan planned plans possible
-        possibly probably should target targeted targets tentatively try trying"""
+        """aim aimed aims anticipate anticipated appears believe believed could estimate estimated
+        expect expected expects hope hoped hopefully hopes intend intended intends likely may maybe
+        might perhaps plan planned plans possible possibly probably should target targeted targets
+        tentatively try trying"""
     )
 )
 """English words that make what a sentence says less than certain."""
