@@ -303,7 +303,7 @@ from kb_faults import documents_of
 url, first, step, end, chunks = sys.argv[1], *map(int, sys.argv[2:])
 with PostgresKnowledgeBase(url) as base:
     for number in range(first, end, step):
-        base.add(documents_of(number, chunks), tenant=f"t{number}", readers=["tenant"], name="docs")
+        base.add(documents_of(number, chunks), tenant=f"t{number}", readers=["tenant"])
         print(number, flush=True)
 """
 

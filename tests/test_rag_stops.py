@@ -16,6 +16,7 @@ from langchain_core.exceptions import (
 )
 from langgraph.checkpoint.memory import InMemorySaver
 from limit_cases import limit_cases, told
+from operated_runs import OFF, fragile, second_run, switching
 from rag_agents import ANSWER, CANDIDATE, INTENT, NAMED, POLICY, QUESTION, SLA, agent, agent_with
 from recorded_runs import Failing
 from runs import ASKED_ONCE, StopCase, check_result, check_stop, content, reasons_without_a_run, run, write_state
@@ -112,6 +113,17 @@ def switched_off(**lists):
     graph, config = agent(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "1"}}
     graph.invoke(QUESTION, config, interrupt_before=["generate"])
     return graph.invoke(None, config, context={"policy": lists or {"allowed_sources_execution": ["billing_policy"]}})
+
+
+def broken(request):
+    """Lose the connection."""
+    raise ConnectionError("lost")
+
+
+def shut_out(given, **parts):
+    """Return a run that comes to an open circuit."""
+    parts = {"model": ScriptedChatModel(ModelAPIError(), loop=True), "policy": POLICY, **parts}
+    return second_run(create_rag_agent(world=fragile(), **parts), given, context=ASKED_ONCE)
 
 
 def resumed_by_another(before):
@@ -245,6 +257,33 @@ STOPS = {
     ),
     "access_revoked @ retrieve": StopCase("retrieve", resumed_by_another("context_guard"), {"details": ...}),
     "access_revoked @ generate": StopCase("generate", resumed_by_another("generate"), {"details": ...}),
+    **{
+        f"{reason} @ {phase}": StopCase(phase, ask(agent(live=switching(reading, error)), given), evidence)
+        for phase, reading, given in (
+            ("plan", 1, QUESTION),
+            ("condense", 3, FOLLOWING),
+            ("retrieve", 4, QUESTION),
+            ("generate", 8, QUESTION),
+        )
+        for reason, error, evidence in (
+            ("switched_off", None, OFF),
+            ("policy_unreadable", OSError("disk"), {"details": {"type": "OSError"}}),
+        )
+    },
+    **{
+        f"llm_circuit_open @ {phase}": StopCase(phase, partial(shut_out, given, **parts), {"details": {"failures": 1}})
+        for phase, given, parts in (
+            ("plan", QUESTION, {}),
+            ("condense", FOLLOWING, {}),
+            ("generate", QUESTION, {"planner": lambda view: INTENT}),
+        )
+    },
+    "tool_circuit_open:retrieve": StopCase(
+        "retrieve", partial(shut_out, QUESTION, model=None, retriever=broken), {"details": {"failures": 1}}
+    ),
+    "tool_circuit_open:rerank": StopCase(
+        "retrieve", partial(shut_out, QUESTION, model=None, reranker=broken), {"details": {"failures": 1}}
+    ),
     "tool_unavailable:retrieve": StopCase(
         "retrieve", ask(create_rag_agent(retriever=lambda request: [], policy=POLICY, world=FULL)), {"details": NO_ROOM}
     ),

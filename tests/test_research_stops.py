@@ -9,6 +9,7 @@ from guard_cases import stop_of
 from langchain_core.exceptions import ModelAPIError, ModelAuthenticationError, ModelRateLimitError
 from langgraph.checkpoint.memory import InMemorySaver
 from limit_cases import limit_cases, told
+from operated_runs import OFF, fragile, second_run, switching
 from recorded_runs import Failing
 from research_cases import (
     ANSWER,
@@ -98,6 +99,16 @@ def unavailable(**part):
     return lambda: research(world=LiveWorld(max_abandoned=0), **part)
 
 
+def lose(request):
+    """Lose the connection."""
+    raise ConnectionError("lost")
+
+
+def shut_out(**parts):
+    """Return a run that comes to an open circuit."""
+    return lambda: second_run(create_research_agent(world=fragile(), **parts), asked(), context=ASKED_ONCE)
+
+
 DETAILS = {"details": ...}
 UNVERIFIED = {"verification": {"ok": False, "checked_notes": 1}}
 BAD_STEPS = {
@@ -155,6 +166,13 @@ STOPS = {
         lambda: research(planner=plans(args={"query": " "})),
         raw_plan([{**STEPS[0], "args": {"query": " "}}, *STEPS[1:]]),
     ),
+    "switched_off": StopCase("plan", lambda: research(live=switching(1)), OFF),
+    "policy_unreadable": StopCase("plan", lambda: research(live=switching(1, OSError("disk"))), DETAILS),
+    "llm_circuit_open": StopCase(
+        "plan", shut_out(model=ScriptedChatModel(ModelAPIError("down"), loop=True)), {"details": {"failures": 1}}
+    ),
+    "tool_circuit_open:search_sources": StopCase("search", shut_out(search=lose), {"details": {"failures": 1}}),
+    "tool_circuit_open:extract_notes": StopCase("read_extract", shut_out(extractor=lose), {"details": {"failures": 1}}),
     "tool_unavailable:search_sources": StopCase("search", unavailable(search=hits()), DETAILS),
     "tool_unavailable:read_source": StopCase("read_extract", unavailable(reader=scripted_tool({})), DETAILS),
     "tool_unavailable:extract_notes": StopCase("read_extract", unavailable(extractor=notes({})), DETAILS),

@@ -14,6 +14,8 @@ from langchain_core.exceptions import (
     ModelTimeoutError,
 )
 from limit_cases import Room, limit_cases, told
+from operated_runs import OFF as SWITCHED
+from operated_runs import fragile, second_run, switching
 from recorded_runs import Failing
 from runs import StopCase, check_stop, reasons_without_a_run
 from self_critique_cases import (
@@ -34,7 +36,7 @@ from self_critique_cases import (
 from guardgraph import SelfCritiqueBudget, create_self_critique_agent
 from guardgraph.guards.self_critique.revision import check_final_draft
 from guardgraph.state.self_critique import SELF_CRITIQUE_REASONS
-from guardgraph.testing import Reply, ScriptedChatModel
+from guardgraph.testing import Reply, ScriptedChatModel, scripted_tool
 
 DETAILS = {"details": ...}
 DEFECT = {"details": {"type": "AssertionError"}}
@@ -117,6 +119,8 @@ STOPS = {
     ),
     "max_seconds": StopCase("draft", lambda: result_of(context={"budget": {"max_seconds": 0}}), DETAILS),
     "max_visits": StopCase("draft", lambda: result_of(context={"budget": {"max_visits": 1}}), DETAILS),
+    "switched_off": StopCase("draft", lambda: result_of(live=switching(1)), SWITCHED),
+    "policy_unreadable": StopCase("draft", lambda: result_of(live=switching(1, OSError("disk"))), DETAILS),
     "audit_unavailable": StopCase("finalize", partial(result_of, DRAFT, REVISE, **UNKEPT), UNRECORDED),
     "guard_error:<guard>": StopCase("draft", lambda: result_of(drafter=failing), DEFECT, reason="guard_error:draft"),
     "invalid_critique:required_changes_not_enforceable": StopCase(
@@ -199,7 +203,27 @@ LLM_STOPS = [
 ]
 STOPS |= dict(LLM_STOPS)
 
+
+def shut_out(*slots):
+    """Return a run that comes to an open circuit: a model has every slot but these."""
+    own = {"drafter": scripted_tool({"draft": DRAFT}, loop=True), "critic": scripted_tool(REVISE, loop=True)}
+    model = ScriptedChatModel(ModelAPIError(), loop=True)
+    graph = create_self_critique_agent(model, world=fragile(), **{slot: own[slot] for slot in slots})
+    return second_run(graph, GIVEN)
+
+
+CIRCUITS = [
+    ("llm_circuit_open", StopCase(phase, partial(shut_out, *slots), {"details": {"failures": 1}}))
+    for phase, slots in (("draft", ()), ("critique", ("drafter",)), ("revise", ("drafter", "critic")))
+]
+STOPS |= dict(CIRCUITS)
+
 LATE = {"budget": {"max_seconds": 0}}
+
+
+def operated(reading, error):
+    """Return a run that its operator ends at a reading of the live policy."""
+    return result_of(DRAFT, REVISE, live=switching(reading, error))
 
 
 def visits(most):
@@ -229,6 +253,15 @@ STOPS["severity_budget"] = StopCase("critique", partial(severe, 0), {"details": 
 FURTHER = [
     *LLM_STOPS,
     *LIMITS,
+    *CIRCUITS,
+    *(
+        (reason, StopCase(phase, partial(operated, reading, error), evidence))
+        for phase, reading in (("critique", 5), ("revise", 7), ("finalize", 8))
+        for reason, error, evidence in (
+            ("switched_off", None, SWITCHED),
+            ("policy_unreadable", OSError("disk"), DETAILS),
+        )
+    ),
     *(
         ("audit_unavailable", StopCase(phase, partial(result_of, *given, **UNKEPT, **slots), UNRECORDED))
         for phase, given, slots in (

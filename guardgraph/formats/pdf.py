@@ -11,7 +11,8 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from guardgraph.formats.article import Heading, Part
-from guardgraph.formats.extraction import Extracted, ExtractionFailed
+from guardgraph.formats.extraction import PAGE, Extracted, ExtractionFailed
+from guardgraph.formats.glyph_names import has_lying_map
 from guardgraph.formats.ink import INK, Picture, inked_mask
 from guardgraph.formats.text import within
 from guardgraph.formats.visibility import one_line, plain_text
@@ -33,19 +34,19 @@ def read_pdf(content: bytes, max_chars: int) -> Extracted:
     Raises:
         ExtractionFailed: `broken`, `encrypted`, or `too_large`.
     """
-    import pypdfium2
+    import pypdfium2  # type: ignore[import-untyped]
 
     try:
         with closing(pypdfium2.PdfDocument(content)) as file:
             if len(file) == 0:
                 raise ExtractionFailed("broken", {"error": "no page"})
-            return _read(file, max_chars)
+            return _read(file, content, max_chars)
     except pypdfium2.PdfiumError as error:
         is_locked = error.err_code in _LOCKED
         raise ExtractionFailed("encrypted" if is_locked else "broken", {"error": str(error)[:200]}) from error
 
 
-def _read(file: Any, max_chars: int) -> Extracted:
+def _read(file: Any, content: bytes, max_chars: int) -> Extracted:
     parts, texts, left, is_unsure = list[Part](), list[str](), max_chars, False
     for number in range(len(file)):
         try:
@@ -58,13 +59,14 @@ def _read(file: Any, max_chars: int) -> Extracted:
             within(text, left)
             left -= len(text) + 2
             texts.append(text)
-            parts.extend((Heading(_LEVEL, f"Page {number + 1}"), text))
+            parts.extend((Heading(_LEVEL, f"{PAGE}{number + 1}"), text))
             is_unsure = is_unsure or is_guess
     title = one_line(file.get_metadata_value("Title"))
     if not texts or title not in one_line(texts[0]):
         title = ""  # what programs write there is no evidence
     text = within("\n\n".join(texts), max_chars)
     created = _day_of(file.get_metadata_value("CreationDate"))
+    is_unsure = is_unsure or (text != "" and has_lying_map(content))
     return Extracted(title, text, tuple(parts), "", created, "unsure" if is_unsure else "")
 
 
@@ -104,7 +106,7 @@ _FLAGS: Final = 0x01
 
 def _read_page(page: Any, max_chars: int) -> tuple[list[str], bool]:
     """Return the lines that a page shows, and whether they stand behind a picture of themselves alone."""
-    import pypdfium2.raw as pdfium
+    import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
     _ignore_replacements(page)
     width, height = page.get_size()
@@ -230,8 +232,8 @@ def _points(textpage: Any, at: int, size: float) -> float:
     matrix = pdfium.FS_MATRIX()
     if not pdfium.FPDFText_GetMatrix(textpage, at, matrix):
         return size
-    font = pdfium.FPDFText_GetFontSize(textpage, at)
-    return font * min((matrix.a**2 + matrix.b**2) ** 0.5, (matrix.c**2 + matrix.d**2) ** 0.5)
+    font = float(pdfium.FPDFText_GetFontSize(textpage, at))
+    return float(font * min((matrix.a**2 + matrix.b**2) ** 0.5, (matrix.c**2 + matrix.d**2) ** 0.5))
 
 
 def _seen(letters: list[_Letter], picture: _Pictured) -> list[bool]:

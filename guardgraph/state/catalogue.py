@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 SUCCESS = "success"
@@ -115,6 +115,7 @@ _MODEL_FAILURES = (
     ("llm_refused", "The model refused to answer.", "Read the refusal in details; change the request."),
     ("llm_truncated", "The model's answer was cut off at its length limit.", "Raise the model's output limit."),
     ("llm_content_filter", "The provider's content filter stopped the answer.", "Change the request."),
+    ("llm_circuit_open", "The model was not asked: it failed too often in a row a short while ago.", "Look at details: which circuit, and when it is tried again; mend the model, or give the world fallbacks."),
     ("llm_bad_response", "The provider sent something that is no model answer, or more than max_reply_bytes.", "Look at details; check the base URL and the model's name."),
 )  # fmt: skip
 
@@ -169,6 +170,7 @@ def common_reasons(
     reviewing: Iterable[str] = (),
     spending: Iterable[str] | None = None,
     tools: Mapping[str, str] | None = None,
+    readers: Container[str] = (),
     effects: Mapping[str, str] | None = None,
     calling: Iterable[str] = (),
 ) -> tuple[StopReason, ...]:
@@ -183,6 +185,7 @@ def common_reasons(
         reviewing: the phases in which a person is asked.
         spending: the phases whose first step spends time; every phase when None.
         tools: the tools that act nodes call, by name, each with its phase.
+        readers: those of `tools` that read pages: the circuits of pages are those of hosts, and end no run.
         effects: the tools by which act nodes change something outside, by name, each with its phase.
         calling: further phases in which tools are called.
     """
@@ -201,7 +204,10 @@ def common_reasons(
         own = {} if objects is None else {"llm_invalid_json": tuple(objects)}
         for name, meaning, advice in _MODEL_FAILURES:
             again = name == "llm_invalid_json"
-            rows.append(StopReason(name, "llm", own.get(name, asking_phases), meaning, advice, again=again))
+            later = name == "llm_circuit_open"
+            rows.append(
+                StopReason(name, "llm", own.get(name, asking_phases), meaning, advice, later=later, again=again)
+            )
     text_phases = tuple(texts)
     schema_phases = tuple(name for name in every if name in {*text_phases, *judging})
     for name, meaning, advice in _TEXT_FAILURES:
@@ -217,6 +223,17 @@ def common_reasons(
                 "Look at details; see why calls hang, or raise the bound that details name.",
             )
         )
+        if tool not in readers:
+            rows.append(
+                StopReason(
+                    f"tool_circuit_open:{tool}",
+                    "tool",
+                    (phase,),
+                    "The tool was not called: it failed too often in a row a short while ago.",
+                    "Look at details: which circuit, and when it is tried again; mend the tool.",
+                    later=True,
+                )
+            )
     for tool, phase in (effects or {}).items():
         rows += [StopReason(f"{name}:{tool}", EFFECT, (phase,), meaning, advice) for name, meaning, advice in _EFFECTS]
     if reviewing_phases := tuple(reviewing):

@@ -18,48 +18,11 @@ from typing_extensions import TypedDict
 from guardgraph.plain.errors import InputError
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.version import is_version_before, parse_version, read_package_version
-from guardgraph.state.opening import CLOSED, Moment, Opening
+from guardgraph.state.forms import CLOSED, Moment, Sha256
+from guardgraph.state.live import LiveReading
+from guardgraph.state.opening import Opening
 from guardgraph.state.run import Kind
 from guardgraph.state.spending import NOTHING, CallUsage, Spending, count_usage
-
-Sha256: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-"""A hash, 64 hex digits."""
-
-
-@with_config(CLOSED)
-class Unreadable(TypedDict):
-    """Why a live policy could not be read."""
-
-    type: str
-    """Of what was raised."""
-    message: str
-    """Of what was raised, its beginning."""
-
-
-@with_config(CLOSED)
-class Switch(TypedDict):
-    """Who changed a live policy last."""
-
-    by: str
-    """Who it was, in their own words."""
-    why: str
-    """Why, in theirs."""
-    at: NotRequired[str]
-    """When, as ISO 8601."""
-
-
-@with_config(CLOSED)
-class LiveReading(TypedDict):
-    """What a node read of the live policy: it tightens the policy as long as the node is at work."""
-
-    version: NotRequired[Sha256]
-    """SHA-256 of what it says, as canonical JSON; absent where it has never been read."""
-    policy: NotRequired[JsonObject]
-    """The fields that it sets; absent where the reading before in the run has the same version."""
-    switched: NotRequired[Switch]
-    """Who changed it last, where it says so; absent as `policy` is."""
-    unreadable: NotRequired[Unreadable]
-    """Why it could not be read this time; with `version`, what was read before still counts."""
 
 
 @with_config(CLOSED)
@@ -143,6 +106,7 @@ LATER_CHECKS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
         "askers": (0, 9),
         "list_sources": (0, 9),
         "changes_by_stems": (0, 10),
+        "wide_hints": (0, 10),
     }
 )
 """Checks that no setting switches off and that came when there were recordings, with the version that brought them.
@@ -167,6 +131,26 @@ CallKind: TypeAlias = Literal["proposer", "tool", "person"]
 
 Count: TypeAlias = Annotated[int, Field(ge=1)]
 """A number that counts from 1 on."""
+
+
+@with_config(CLOSED)
+class RecordedAttempt(TypedDict):
+    """One attempt to make a call."""
+
+    waited: float
+    """Seconds before it, since the attempt before or since the call began."""
+    seconds: float
+    """How long it took."""
+    model: NotRequired[str]
+    """Of a model's call: who was asked."""
+    reason: NotRequired[str]
+    """Of one that failed: the reason of its outcome."""
+    details: NotRequired[JsonObject]
+    """Of one that failed: ``status`` and ``cause``, where they are known."""
+    usage: NotRequired[JsonObject]
+    """Of a model's call: the tokens that it used up, where they are known."""
+    no_time: NotRequired[Literal[True]]
+    """Whether another attempt was worth it, and the run had no time left to wait for it."""
 
 
 @with_config(CLOSED)
@@ -216,6 +200,9 @@ class RecordedCall(TypedDict):
     """Of a write that was made before the run was resumed, and that its node did not ask for again."""
     usage: NotRequired[CallUsage]
     """Of a model's call: what was reserved for it, and what it used up. Absent before 0.10."""
+    attempts: NotRequired[Annotated[list[RecordedAttempt], Field(min_length=1)]]
+    """Of a call that was made more than once, or would have been, had there been time: every attempt, the last one with
+    this outcome."""
     outcome: str
     """JSON text of ``[form, content, about]``: form is ``text`` (of a model), ``value`` (what was returned) or
     ``failure`` (reason and details; a timeout is one too); about has the proposer, its prompt and its usage. Of a

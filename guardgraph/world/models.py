@@ -291,6 +291,10 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
         messages = [str(message.content) for message in self._build_prompt_messages(view)]
         return [*messages, json.dumps(self.prompt.schema)]
 
+    def on_model(self, model: ChatModel | NamedModel) -> ModelProposer:
+        """Return what asks another model for the same, in the same words."""
+        return ModelProposer(model, self.prompt, show=self._show)
+
     def __repr__(self) -> str:
         return f"<ModelProposer {self.prompt.name} {self.prompt.hash} on {self.name}>"
 

@@ -245,6 +245,8 @@ class ReplayingWorld:
         if seconds < had:
             return self._cut_off_late_calls(asked, found, seconds)
         for item, performed in zip(asked, found, strict=True):
+            if any(attempt.get("no_time") for attempt in performed.attempts):
+                raise _make_call_not_recorded(item, "it was not tried again for want of time, and now it has more")
             if is_cut_off_outcome(performed.outcome):
                 raise _make_call_not_recorded(
                     item, f"it was cut off after {max(had, 0.0):.3f} s, and has {seconds:.3f} s"
@@ -270,6 +272,9 @@ class ReplayingWorld:
             return found
         if not any(is_late) or (seconds > 0 and not _is_call_end_known(found, in_turn=in_turn)):
             raise _make_call_not_recorded(asked[0], f"whether it is over in {seconds:.3f} s is not known")
+        for item, performed, late in zip(asked, found, is_late, strict=True):
+            if late and performed.attempts and seconds > 0:  # with less time it might not have been tried again
+                raise _make_call_not_recorded(item, f"what its attempts bring in {seconds:.3f} s is not known")
         self._saved += max(0.0, max(ended) - max(seconds, 0.0))
         late_or_not = zip(asked, found, is_late, began, strict=True)
         return [
@@ -359,7 +364,8 @@ def _read_recorded_call(at: int, call: RecordedCall, unsaid: bool | None) -> Per
     if outcome.form == "failure" and not _is_recorded_failure(outcome.content):
         raise _make_recorded_call_error(at, "a failure has a reason and details")
     key, askable, at_once = call.get("key"), call.get("askable", unsaid), call.get("at_once", 1)
-    return Performed(outcome, call["seconds"], call["outcome"], call.get("reply_bytes"), key, askable, at_once)
+    known = Performed(outcome, call["seconds"], call["outcome"], call.get("reply_bytes"), key, askable, at_once)
+    return known._replace(attempts=tuple(call.get("attempts", ())))
 
 
 def _is_recorded_failure(content: JsonValue) -> bool:

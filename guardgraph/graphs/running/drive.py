@@ -391,6 +391,15 @@ def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCa
         record["usage"] = usage
     if is_refused_by_tenant(performed.outcome):
         record["unmade"] = True
+    if performed.attempts:
+        record["attempts"] = [*performed.attempts]
+    _record_licence_and_write(record, asked, performed)
+    calls.append(record)
+    return performed.outcome if performed.packed else performed.outcome.settled()
+
+
+def _record_licence_and_write(record: RecordedCall, asked: Asked, performed: Performed) -> None:
+    """Say of a call by name what it was licensed for, and of a write by which key its tool knows it."""
     if asked.licence is not None:
         record["tool"], record["args"] = asked.call.tool, copy_json(asked.call.request)
     if asked.approval is not None:
@@ -399,8 +408,6 @@ def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCa
         record["effect"], record["tool"] = "write", asked.call.tool
         if performed.key is not None:
             record["key"] = performed.key
-    calls.append(record)
-    return performed.outcome if performed.packed else performed.outcome.settled()
 
 
 def _link_writes_to_calls(update: JsonObject, calls: list[RecordedCall]) -> dict[str, str | int]:

@@ -389,7 +389,9 @@ def _build_failed_reply(reason: str, tool: str, key: str, known: JsonObject) -> 
 
 def _hand_over_key(asked: Asked, key: str) -> Asked:
     """Return a write whose tool is given its key, if it takes one."""
-    return replace(asked, call=replace(asked.call, target=_take_key(asked.call.target, key)))
+    target = _take_key(asked.call.target, key)
+    is_taken = target is not asked.call.target
+    return replace(asked, call=replace(asked.call, target=target), key=key if is_taken else None)
 
 
 def _take_key(target: Outside | str | None, key: str) -> Any:

@@ -110,6 +110,7 @@ class Server:
                 "pg_advisory_xact_lock(hashtextextended(%s, 7305437213966884))",
                 [key],
             )
+            self._check_words(connection)  # another version may have rebuilt all while this one waited
             yield connection
 
     @contextmanager
@@ -169,22 +170,27 @@ class Server:
                 sets = ", ".join(["set_config(%s, %s, true)"] * len(settings))
                 connection.execute(f"SELECT {sets}", [text for item in settings.items() for text in item])
                 holds = ", ".join(["current_setting(%s, true)"] * len(settings))
-                read = f"SELECT (SELECT value FROM guardgraph.state WHERE name = 'words'), {holds}"
-                words, *seen = connection.execute(read, [*settings]).fetchone() or ("",)
-                if seen != [*settings.values()]:
+                seen = connection.execute(f"SELECT {holds}", [*settings]).fetchone() or ()
+                if [*seen] != [*settings.values()]:
                     raise ConfigurationError(
                         f"{self.shown}: what is set for a transaction does not hold in it: a pooler hands "
                         "connections out by statement; by transaction or by session is required"
                     )
-                if words != name_words_version() and not any_words:
-                    raise ConfigurationError(
-                        f"{self.shown}: its words were read otherwise than this guardgraph reads them ({words!r}, not "
-                        f"{name_words_version()!r}); `guardgraph kb rebuild URL` reads them again, as a writer"
-                    )
+                if not any_words:
+                    self._check_words(connection)
                 yield connection
                 connection.execute("COMMIT")
             finally:
                 self._give_back(connection)
+
+    def _check_words(self, connection: Connection[Any]) -> None:
+        read = "SELECT value FROM guardgraph.state WHERE name = 'words'"
+        words, own = connection.execute(read).fetchone(), name_words_version()
+        if words != (own,):
+            raise ConfigurationError(
+                f"{self.shown}: its words were read otherwise than this guardgraph reads them ({words and words[0]!r}, "
+                f"not {own!r}); `guardgraph kb rebuild URL` reads them again, as a writer"
+            )
 
     def _begin(self, begin: str) -> Connection[Any]:
         """Return a connection in a transaction: one that the server has closed meanwhile is none."""
