@@ -105,6 +105,7 @@ LATER_CHECKS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
         "attempts": (0, 9),
         "askers": (0, 9),
         "list_sources": (0, 9),
+        "changes_by_stems": (0, 10),
         "wide_hints": (0, 10),
     }
 )
