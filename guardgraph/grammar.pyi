@@ -33,13 +33,14 @@ from guardgraph.state.settings import LIVE as LIVE
 from guardgraph.state.settings import Allowlist as Allowlist
 from guardgraph.state.settings import Budget as Budget
 from guardgraph.state.settings import Check as Check
-from guardgraph.state.settings import DeniedHosts as DeniedHosts
+from guardgraph.state.settings import DeniedScopes as DeniedScopes
 from guardgraph.state.settings import Hosts as Hosts
 from guardgraph.state.settings import Links as Links
 from guardgraph.state.settings import MaxFloat as MaxFloat
 from guardgraph.state.settings import MaxInt as MaxInt
 from guardgraph.state.settings import MinFloat as MinFloat
 from guardgraph.state.settings import Policy as Policy
+from guardgraph.state.settings import Scopes as Scopes
 from guardgraph.state.settings import Settings as Settings
 from guardgraph.state.settings import Vocabulary as Vocabulary
 from guardgraph.state.tightening import Tightens as Tightens

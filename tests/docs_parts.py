@@ -129,7 +129,7 @@ SHADOWS = ("Shadow", "JudgedBy", "ShadowEnding", "ShadowCall", "ShadowError")
 
 def _inner(whole: dict[str, Any]) -> dict[str, Any]:
     visits = ("RecordedVisit", "Opening", "Asking", "LiveReading", "Switch", "Unreadable")
-    names = ("ForkedFrom", *visits, "RecordedCall", "RecordedAttempt", "Fingerprints", *SHADOWS)
+    names = ("ForkedFrom", *visits, "RecordedCall", "RecordedAttempt", "CallUsage", "Fingerprints", *SHADOWS)
     assert set(names) == set(whole["$defs"])
     return {name: whole["$defs"][name] for name in names}
 

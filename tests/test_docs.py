@@ -52,7 +52,10 @@ SETTINGS = {
 
 KINDS = {
     name: getattr(grammar, name)
-    for name in ("MaxInt", "MaxFloat", "MinFloat", "Allowlist", "Hosts", "DeniedHosts", "Links", "Vocabulary", "Check")
+    for name in (
+        *("MaxInt", "MaxFloat", "MinFloat", "Allowlist", "Hosts", "Scopes", "DeniedScopes", "Links", "Vocabulary"),
+        "Check",
+    )
 }
 
 

@@ -14,17 +14,18 @@ from guardgraph.plain.json import JsonObject, JsonValue
 Kind = Literal["html", "pdf", "text"]
 """What content is said to be; nothing is guessed."""
 
-FailureReason = Literal["too_large", "timeout", "charset", "binary", "broken", "encrypted", "crashed"]
+FailureReason = Literal["too_large", "timeout", "charset", "binary", "broken", "encrypted", "crashed", "killed"]
 
 EXTRACTION_FAILURES: Final[Mapping[FailureReason, str]] = MappingProxyType(
     {
         "too_large": "It takes more memory than the child has, or has more text than is asked for.",
         "timeout": "The time was over before it was read.",
-        "charset": "Its character encoding is unknown, or is not the one that is declared.",
+        "charset": "Its character encoding is unknown, or is one that browsers refuse.",
         "binary": "It is said to be text, and has characters that no text has.",
         "broken": "It is not of the kind that it is said to be, or is damaged.",
         "encrypted": "It is a PDF file that opens with a password only.",
         "crashed": "The child died of it.",
+        "killed": "The child was ended from outside, twice.",
     }
 )
 """Why content could not be read: the closed list of reasons, each with what it means."""
@@ -45,6 +46,8 @@ class Extracted(NamedTuple):
     """Such as ``2026-03-14``: when the page says that it was published, else changed."""
     guessed_date: str
     """What it may be where nothing is declared; evidence of nothing."""
+    extraction: str = ""
+    """`unsure` where the text may be another one than a reader sees."""
 
 
 class ExtractionFailed(GuardgraphError):
@@ -95,8 +98,8 @@ def read_answer(answer: bytes) -> Extracted | ExtractionFailed | ConfigurationEr
                     f"{library}, with which content is read, cannot be loaded: {why:.200}; "
                     "pip install 'guardgraph[kb]' or 'guardgraph[web]'"
                 )
-            case ["read", str(title), str(text), list(parts), str(declared), str(guessed)]:
-                return Extracted(title, text, tuple(map(_part, parts)), declared, guessed)
+            case ["read", str(title), str(text), list(parts), str(declared), str(guessed), ("" | "unsure") as sure]:
+                return Extracted(title, text, tuple(map(_part, parts)), declared, guessed, sure)
     except (ValueError, RecursionError):
         pass
     raise ExtractionFailed("crashed", {"answer": "not understood"})

@@ -69,8 +69,8 @@ def create_research_agent(
         writer: replaces the writer; given ``{goal, question, notes, max_answer_chars}``, it returns
             ``{answer, citations}``.
         search: replaces the search; given ``{query, max_results}``, it returns hits, each with a ``url``. One that says
-            ``takes_hosts = True`` is given the ``hosts`` on both lists too. A tool, a retriever or a vector store of
-            LangChain's is asked by a `LangChainSearch`.
+            ``takes_hosts = True`` is given the ``hosts`` that both lists allow too. A tool, a retriever or a vector
+            store of LangChain's is asked by a `LangChainSearch`.
         reader: replaces the reader; given ``{url, hosts, limits}``, it returns ``{title, published_at, body}``, and
             what else a page may have, or raises; a `ReadFailure` is one of the listed reasons why a page cannot be
             read. A tool of LangChain's, which is given the URL alone, may return the text alone, or documents.

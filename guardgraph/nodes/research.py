@@ -19,7 +19,7 @@ from guardgraph.guards.support import (
     read_unsupported_claims,
 )
 from guardgraph.guards.turned import check_turned_sentences
-from guardgraph.guards.urls import list_allowed_hosts
+from guardgraph.guards.urls import list_allowed_hosts, make_host_scope
 from guardgraph.nodes.added import GuardedAnswer, ask_verifier
 from guardgraph.nodes.body import Body, PartialRefusal, Pass, Run, Step, Steps, declares
 from guardgraph.plain.json import JsonObject, JsonValue, format_json_text
@@ -63,7 +63,7 @@ def list_usable_urls(
 def make_reader_scope(task: ResearchTask, run: ResearchRun) -> JsonObject:
     """Return where a reader may go at this moment: the hosts on both lists, and the caps of a page."""
     return {
-        "hosts": list_allowed_hosts(**narrow_domain_lists(task, run)),
+        **make_host_scope(**narrow_domain_lists(task, run)),
         "limits": {name: getattr(run.budget, name) for name in PAGE_LIMITS},
     }
 

@@ -17,12 +17,12 @@ from guardgraph.state.settings import (
     Allowlist,
     Budget,
     Check,
-    DeniedHosts,
+    DeniedScopes,
     Derived,
-    Hosts,
     Later,
     MaxFloat,
     MaxInt,
+    Scopes,
     TextPolicy,
     Unsupported,
     Vocabulary,
@@ -83,6 +83,7 @@ READ_FAILURES: Mapping[str, str] = MappingProxyType(
         "decompression": "The page is packed in a way that cannot be unpacked.",
         "content_type": "The page is of no type that can be read.",
         "charset": "The page's letters cannot be told.",
+        "killed": "The process that read the page was ended from outside, twice.",
         "tls": "The server could not prove that it is the host.",
         "connection": "The server could not be reached, or broke off.",
     }
@@ -237,12 +238,12 @@ ResearchResult: TypeAlias = ResearchOk | ResearchPartial | ResearchStopped
 class ResearchPolicy(TextPolicy):
     """Which hosts the model may name, which the runtime will read now, and which checks run."""
 
-    allowed_domains_policy: Hosts = ("official-status.example.com", "vendor.example.com", "regulator.example.org")
-    """Hosts that may be asked for, exact."""
-    allowed_domains_execution: Annotated[Hosts, LIVE] = ("official-status.example.com", "vendor.example.com")
-    """Hosts that the runtime will read now, exact."""
-    denied_domains: Annotated[DeniedHosts, Later((0, 10)), LIVE] = ()
-    """Hosts that are never read, exact, whatever the lists say."""
+    allowed_domains_policy: Scopes = ("official-status.example.com", "vendor.example.com", "regulator.example.org")
+    """Hosts that may be asked for: a host alone, ``domain:NAME`` with all under it, or ``suffix:NAME``."""
+    allowed_domains_execution: Annotated[Scopes, LIVE] = ("official-status.example.com", "vendor.example.com")
+    """Hosts that the runtime will read now, in the same spellings."""
+    denied_domains: Annotated[DeniedScopes, Later((0, 10)), LIVE] = ()
+    """Hosts that are never read, in the same spellings, whatever the lists say."""
     check_numbers: Check = True
     """Facts of a claim must stand in its quote, facts of the answer in the notes that it cites."""
     check_quotes: Check = True

@@ -19,6 +19,7 @@ from guardgraph.plain.errors import ConfigurationError, format_given_value, form
 from guardgraph.plain.hashing import canonical_json, digest
 from guardgraph.plain.json import INPUT_BYTES, INT_LIMIT, REPLY_BYTES, JsonObject, JsonValue, find_json_problem
 from guardgraph.plain.version import is_version_before
+from guardgraph.state.spending import Price
 from guardgraph.state.tightening import Compared, Problem, Tightens
 
 MOST_NAMES = 100_000
@@ -48,6 +49,12 @@ MaxFloat: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False), Tighten
 MinFloat: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False), Tightens.largest]
 """A floor; the larger one holds."""
 
+OptionalMaxInt: TypeAlias = Annotated[int | None, Field(ge=0, lt=INT_LIMIT), Tightens.smallest]
+"""A ceiling that there need not be, a whole number of 64 bits; the smaller one holds, and None gives way."""
+
+OptionalMaxFloat: TypeAlias = Annotated[float | None, Field(ge=0, allow_inf_nan=False), Tightens.smallest]
+"""A ceiling that there need not be; the smaller one holds, and None gives way."""
+
 Names: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_validate_setting_strings)]
 """A list of strings, which has still to say how it tightens."""
 
@@ -57,8 +64,11 @@ Allowlist: TypeAlias = Annotated[Names, Tightens.intersection]
 Hosts: TypeAlias = Annotated[Names, Tightens.hosts]
 """Hosts that are allowed, exact, without scheme, port or path; as an `Allowlist` otherwise."""
 
-DeniedHosts: TypeAlias = Annotated[Names, Tightens.denied_hosts]
-"""Hosts that are denied, exact, without scheme, port or path; what either list names holds."""
+Scopes: TypeAlias = Annotated[Names, Tightens.scopes]
+"""Hosts that are allowed: a host alone, ``domain:NAME`` or ``suffix:NAME``; of two that overlap the narrower holds."""
+
+DeniedScopes: TypeAlias = Annotated[Names, Tightens.denied_scopes]
+"""Hosts that are denied, in the spellings of `Scopes`; what an entry of either list means is denied."""
 
 Links: TypeAlias = Annotated[Names, Tightens.links]
 """Hosts, URLs and mail addresses that are allowed; as an `Allowlist` otherwise."""
@@ -513,6 +523,20 @@ class Budget(Settings):
     """Bytes that one reply of a proposer or one result of a tool may have as JSON text (UTF-8)."""
     max_input_bytes: MaxInt = INPUT_BYTES
     """Bytes that each field of the input may have as JSON text (UTF-8)."""
+    max_llm_calls: Annotated[OptionalMaxInt, Later((0, 10))] = None
+    """Calls of models in a run; None for no limit."""
+    max_tool_calls: Annotated[OptionalMaxInt, Later((0, 10))] = None
+    """Calls of tools in a run; None for no limit."""
+    max_tokens: Annotated[OptionalMaxInt, Later((0, 10))] = None
+    """Tokens that models may use up in a run, shown and written; None for no limit."""
+    max_cost: Annotated[OptionalMaxFloat, Later((0, 10))] = None
+    """What these may cost, in the currency of `prices`; a model without a price is not asked. None for no limit."""
+    max_output_tokens: Annotated[int | None, Field(ge=1, lt=INT_LIMIT), Tightens.smallest, Later((0, 10))] = None
+    """Tokens that a model may write in one reply. It is sent to the model, and reserved for each of its calls; without
+    it a call may use up more than is left. None for what the model allows."""
+    prices: Annotated[dict[str, Price], Tightens.fixed, Later((0, 10))] = {}
+    """What a million tokens of models cost, ``{input, output}``, by the models' names; `library_prices` makes such a
+    table."""
 
 
 PolicyT = TypeVar("PolicyT", bound=Settings)

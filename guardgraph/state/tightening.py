@@ -14,6 +14,7 @@ from pydantic_core import CoreSchema, core_schema
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonValue, find_json_problem
+from guardgraph.plain.scopes import find_scope_problem, meet_scopes, unite_scopes
 from guardgraph.plain.urls import find_host_problem, find_link_problem, normalise_host, normalise_link
 
 Problem: TypeAlias = Callable[[str], str | None]
@@ -59,12 +60,15 @@ class Tightens:
     """What both lists name holds: what is allowed. An empty list allows nothing."""
     hosts: ClassVar[Tightens]
     """The hosts that both lists name hold, in whatever spelling; what is no host alone is a ConfigurationError."""
+    scopes: ClassVar[Tightens]
+    """The hosts that entries of both lists mean hold: a host, ``domain:NAME`` or ``suffix:NAME``. Of two entries that
+    overlap the narrower one holds."""
     links: ClassVar[Tightens]
     """The hosts, URLs and mail addresses that both lists name hold, in whatever spelling."""
     union: ClassVar[Tightens]
     """What either list names holds: what is watched for, and what is denied."""
-    denied_hosts: ClassVar[Tightens]
-    """The hosts that either list names hold, in whatever spelling; what is no host alone is a ConfigurationError."""
+    denied_scopes: ClassVar[Tightens]
+    """The hosts that an entry of either list means hold: a host, ``domain:NAME`` or ``suffix:NAME``."""
     either: ClassVar[Tightens]
     """True if either is: whether a check runs."""
     both: ClassVar[Tightens]
@@ -259,26 +263,19 @@ def _unite_settings(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any
     return tuple(dict.fromkeys([*ours, *theirs]))
 
 
-def _unite_by(identify: Callable[[str], str | None]) -> Callable[[Any, Any], Any]:
-    def unite_identified(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
-        named = {identify(name) for name in ours}
-        return (*ours, *(name for name in theirs if identify(name) not in named))
-
-    return unite_identified
-
-
 Tightens.smallest = Tightens("smallest", _tighten_limit(min), _validate_limit_number)
 Tightens.largest = Tightens("largest", _tighten_limit(max), _validate_limit_number)
 Tightens.intersection = Tightens("intersection", _intersect_settings, _validate_setting_names, is_set=True)
 Tightens.hosts = Tightens(
     "hosts", _intersect_by(normalise_host), _validate_setting_names, is_set=True, problem=find_host_problem
 )
+Tightens.scopes = Tightens("scopes", meet_scopes, _validate_setting_names, is_set=True, problem=find_scope_problem)
 Tightens.links = Tightens(
     "links", _intersect_by(normalise_link), _validate_setting_names, is_set=True, problem=find_link_problem
 )
 Tightens.union = Tightens("union", _unite_settings, _validate_setting_names, is_set=True)
-Tightens.denied_hosts = Tightens(
-    "denied_hosts", _unite_by(normalise_host), _validate_setting_names, is_set=True, problem=find_host_problem
+Tightens.denied_scopes = Tightens(
+    "denied_scopes", unite_scopes, _validate_setting_names, is_set=True, problem=find_scope_problem
 )
 Tightens.either = Tightens("either", lambda ours, theirs: ours or theirs, _validate_setting_flag)
 Tightens.both = Tightens("both", lambda ours, theirs: ours and theirs, _validate_setting_flag)

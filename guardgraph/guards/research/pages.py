@@ -17,7 +17,9 @@ _BY_LISTS = "source_denied_"
 """How the reasons of `explain_url_denial` begin; a reader may deny a hop for reasons of its own, after the lists."""
 
 
-def explain_page_difference(content: JsonValue, *, hosts: Collection[str], limits: Mapping[str, float]) -> str | None:
+def explain_page_difference(
+    content: JsonValue, *, hosts: Collection[str], denied: Collection[str] = (), limits: Mapping[str, float]
+) -> str | None:
     """Say why a reader would have brought something else, None where it would have brought the same.
 
     A page or a failure says of every URL on its way whether it was denied, in `hops`, and which `limits` held. What
@@ -25,7 +27,8 @@ def explain_page_difference(content: JsonValue, *, hosts: Collection[str], limit
 
     Args:
         content: of the recorded outcome.
-        hosts: those on both lists now.
+        hosts: entries of those that both lists allow now.
+        denied: entries of those among them that are denied now.
         limits: the caps of now.
     """
     failure = parse_expected_failure(content)
@@ -36,16 +39,16 @@ def explain_page_difference(content: JsonValue, *, hosts: Collection[str], limit
         return "it was cut off or refused under other hosts or limits, and does not say how far it had come"
     if failure is not None and failure[0] == "robots_denied":
         return "its site's robots.txt denied it under other hosts or limits, and does not say where that led"
-    return _explain_hop_difference(said.get("hops"), hosts) or _explain_limit_difference(
+    return _explain_hop_difference(said.get("hops"), hosts, denied) or _explain_limit_difference(
         said, limits, failed=failure is not None
     )
 
 
-def _explain_hop_difference(hops: JsonValue, hosts: Collection[str]) -> str | None:
+def _explain_hop_difference(hops: JsonValue, hosts: Collection[str], denied: Collection[str]) -> str | None:
     for hop in hops if isinstance(hops, list) else []:
         if not isinstance(hop, dict) or not isinstance(url := hop.get("url"), str):
             return f"a hop of it cannot be read: {excerpt_value(hop, 80)}"
-        was, now = hop.get("denied"), explain_url_denial(url, policy=hosts, execution=hosts)
+        was, now = hop.get("denied"), explain_url_denial(url, policy=hosts, execution=hosts, denied=denied)
         by_lists = was if isinstance(was, str) and was.startswith(_BY_LISTS) else None
         if by_lists != now:
             return f"its hop {excerpt_value(url, 80)} was {by_lists or 'allowed'}, and is {now or 'allowed'}"
