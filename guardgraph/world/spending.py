@@ -8,7 +8,7 @@ reserved has to suffice. A model's own count holds wherever it says one.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from langchain_core.runnables import Runnable, RunnableLambda
@@ -16,6 +16,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from guardgraph.plain.json import JsonObject, JsonValue, make_storable_json
 from guardgraph.state.catalogue import TENANT_BUDGET, TENANT_BUDGET_UNAVAILABLE
 from guardgraph.state.outcome import Outcome
+from guardgraph.state.recording import RecordedAttempt
 from guardgraph.state.spending import NOTHING, CallUsage, Price, Spending, compute_token_cost, count_usage
 from guardgraph.world.call import Asked, Call, is_instant_target, is_said_of_target
 from guardgraph.world.models import ModelProposer
@@ -122,7 +123,7 @@ def _find_price(about: JsonObject, prices: Mapping[str, Price]) -> Price | None:
     return next((prices[name] for name in names if isinstance(name, str) and name in prices), None)
 
 
-def settle_call(asked: Asked, outcome: Outcome) -> CallUsage | None:
+def settle_call(asked: Asked, outcome: Outcome, attempts: Sequence[RecordedAttempt] = ()) -> CallUsage | None:
     """Return what a model's call used up, None of a call that counts no tokens.
 
     What its model says holds. Of one that says nothing its reservation does, as of one that was cut off or failed;
@@ -131,6 +132,8 @@ def settle_call(asked: Asked, outcome: Outcome) -> CallUsage | None:
     Args:
         asked: the call, with what was reserved for it.
         outcome: what it brought, as a recording has it.
+        attempts: where it was made several times, each of them, the last one with this outcome. An earlier one counts
+            for what its model said, and for its reservation where it was given up, since its model may have gone on.
     """
     said = read_told_usage(outcome)
     if not asked.reserved.llm_calls and said is None:
@@ -141,6 +144,8 @@ def settle_call(asked: Asked, outcome: Outcome) -> CallUsage | None:
         usage["bound"] = bound
     if is_refused_by_tenant(outcome):
         return usage
+    if _is_refused_by_circuit(outcome):
+        return _add_attempts(usage, asked, attempts[:-1])
     if said is None:
         shown = reserved - (bound or 0)
         written = bound if bound is not None else _estimate_reply(asked, outcome, shown)
@@ -152,6 +157,28 @@ def settle_call(asked: Asked, outcome: Outcome) -> CallUsage | None:
     about = {**asked.call.about, **outcome.about}
     if (cost := compute_token_cost(_find_price(about, asked.prices), shown, written)) is not None:
         usage["cost"] = cost
+    return _add_attempts(usage, asked, attempts[:-1])
+
+
+def _is_refused_by_circuit(outcome: Outcome) -> bool:
+    return outcome.form == "failure" and outcome.content["reason"] == "llm_circuit_open"
+
+
+def _add_attempts(usage: CallUsage, asked: Asked, attempts: Sequence[RecordedAttempt]) -> CallUsage:
+    """Return what a call used up, with what attempts before its last one did."""
+    for attempt in attempts:
+        told = Outcome("failure", {"reason": "", "details": {"usage": attempt.get("usage")}})
+        said = read_told_usage(told)
+        if said is None and attempt.get("details", {}).get("cause") != "timeout":
+            continue
+        bound = asked.max_output_tokens or 0
+        shown, written, total = said or (asked.reserved.tokens - bound, bound, asked.reserved.tokens)
+        usage["tokens"] += total
+        if said is None:
+            usage["estimated"] = True
+        price = _find_price({"proposer": attempt.get("model")}, asked.prices)
+        if (cost := compute_token_cost(price, shown, written)) is not None:
+            usage["cost"] = usage.get("cost", 0.0) + cost
     return usage
 
 
