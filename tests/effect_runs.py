@@ -17,6 +17,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from multiprocessing import forkserver
 from pathlib import Path
+from threading import Lock
 from typing import Any
 from unittest.mock import patch
 
@@ -31,6 +32,8 @@ from psycopg.rows import dict_row
 
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["pytest", "effect_runs", "random_effects", "store_writers"])
+_REAPING = Lock()
+"""Whoever starts a process also asks how the others ended; of two threads that ask at once, one is told 255."""
 
 
 @dataclass(frozen=True)
@@ -185,14 +188,16 @@ def run_in_process(work: Any, *given: Any) -> Any:
         forkserver.ensure_running()
     here, there = PROCESSES.Pipe(duplex=False)
     process = PROCESSES.Process(target=work, args=(there, *given), daemon=True)
-    process.start()
+    with _REAPING:
+        process.start()
     there.close()
     with closing(here):
         try:
             result = here.recv()
         except EOFError:
             result = None
-        process.join()
+        with _REAPING:
+            process.join()
     assert process.exitcode in ((0,) if result is not None else (-signal.SIGKILL,)), process.exitcode
     return result
 

@@ -15,16 +15,8 @@ from typing import Any, TypeAlias
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import RESULT_DEPTH, is_nested_too_deep
-from guardgraph.state.recording import (
-    Asking,
-    BegunRun,
-    Fingerprints,
-    Opening,
-    RecordedCall,
-    RecordedVisit,
-    Recording,
-    RunNote,
-)
+from guardgraph.state.opening import Asking, Opening
+from guardgraph.state.recording import BegunRun, Fingerprints, RecordedCall, RecordedVisit, Recording, RunNote
 from guardgraph.state.run import RECORDED, Ok, TimelineEntry
 
 Place: TypeAlias = tuple[str | int, ...]

@@ -201,7 +201,7 @@ def has_own_audit(keys: dict[str, Any]) -> bool:
 
 def order_result_keys(names: Iterable[str]) -> list[str]:
     """Order a result for its reader: what came of the run before how it went."""
-    last = ("asked_question", "trace", "history", "path", "timeline", "attempts", "forked_from", "audit")
+    last = ("asked_question", "trace", "history", "path", "timeline", "attempts", "forked_from", "usage", "audit")
     return sorted(names, key=lambda name: name in last)
 
 
@@ -332,10 +332,11 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         rounds: Rounds | None = None,
         calls: Names = None,
         behind: Ways | None = None,
+        later: bool = False,
     ) -> None:
         """Declare a node that works with tools; what they return is raw until the guard has read it.
 
-        To the guard behind a node that has `effects` the family `effect` is added.
+        To the guard behind a node that has `effects` the family `effect` is added. Of `later` see `propose`.
 
         Args:
             name: the node's.
@@ -348,10 +349,11 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             rounds: how often a visit may yield calls, once where nothing is said; see `declares`.
             calls: the tools of the pattern's table that its body may call by name, and no others.
             behind: guards that stand on every way to it, from the beginning of a run and from the node itself.
+            later: whether it was added when there were recordings of the pattern without it.
         """
         guards = (behind,) if isinstance(behind, str) else behind
         said: dict[str, Any] = {"reads": reads, "writes": writes, "effects": effects, "behind": guards}
-        self._add_node("act", name, body, to=to, phase=phase, rounds=rounds, calls=calls, **said)
+        self._add_node("act", name, body, to=to, phase=phase, rounds=rounds, calls=calls, later=later, **said)
 
     def review(
         self, name: str, body: Body, *, to: str, phase: str | None = None, reads: Names = None, writes: Names = None

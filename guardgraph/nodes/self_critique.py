@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from guardgraph.guards import self_critique as guards
 from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.proposals import proposed_object, proposed_text
 from guardgraph.guards.self_critique.revision import measure_length_increase
+from guardgraph.guards.spending import check_severity_budget
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.languages.sentences import split_sentences
 from guardgraph.languages.wording import hash_normalised_text, normalise_spaces
@@ -27,6 +28,7 @@ from guardgraph.state.self_critique import (
     SelfCritiquePolicy,
     SelfCritiqueState,
 )
+from guardgraph.world.call import Call
 from guardgraph.world.proposers import OFFLINE, Proposer
 
 SelfCritiqueRun = Run[SelfCritiquePolicy, SelfCritiqueBudget]
@@ -177,7 +179,37 @@ def run_critique_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> P
     }
     step = Step(trace, {"action": "critique_once", "critique": accepted, **given.about})
     ways = {"approve": "final_guard", "revise": "revise", "escalate": "escalation_guard"}
-    return Pass({"accepted_critique": accepted}, ways[accepted["decision"]], (step,))
+    is_counted = accepted["severity"] == "high" and run.budget.severity_budget is not None
+    way = COUNTING_NODE if is_counted else ways[accepted["decision"]]
+    return Pass({"accepted_critique": accepted}, way, (step,))
+
+
+COUNTING_NODE = "count_severity"
+"""Where critiques of high severity are counted, if the budget bounds them; a person decides on every one of them."""
+
+
+def make_count_severity_node(count: Callable[[JsonObject], JsonObject]) -> Body:
+    """Count a critique of high severity for the caller's tenant.
+
+    What it brings says how many there were, whatever the limit: so the limit is no part of what is asked.
+    """
+
+    @declares(phase="critique", reads=["accepted_critique"], writes=["found_severity"])
+    def run_count_severity_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
+        tenant = None if run.caller is None else run.caller.tenant
+        scope = {"limit": run.budget.severity_budget}
+        outcome = yield Call("tool", count, {"tenant": tenant}, scope=scope, holds=lambda content: None)
+        return {"found_severity": outcome.packed()}
+
+    return run_count_severity_node
+
+
+@declares(phase="critique", reads=["found_severity"], stops=["budget"])
+def run_severity_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
+    """Hold the number of critiques of high severity against the tenant's budget."""
+    if run.budget.severity_budget is not None:  # a resume may have another one, but no looser than the deployment's
+        check_severity_budget(Outcome.unpacked(state["found_severity"]), run.budget.severity_budget)
+    return Pass()
 
 
 @declares(phase="critique", reads=["accepted_critique"], stops=["denied_execution", "escalation"])

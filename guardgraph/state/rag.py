@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
-from guardgraph.state.recording import Asking
+from guardgraph.state.opening import Asking
 from guardgraph.state.run import Ok, RemovedText, Stopped, Turn
 from guardgraph.state.settings import (
     LIVE,
@@ -94,6 +94,8 @@ class ContextChunk(TypedDict):
     """Who may read it, as in `guardgraph.state.context`; absent where nobody said, and everybody may."""
     duplicates: NotRequired[list[str]]
     """Ids of older candidates that say the same."""
+    unmeasured: NotRequired[list[str]]
+    """Languages that most of the knowledge base is in, and for which no `min_chunk_score` was measured."""
 
 
 Candidate = ContextChunk

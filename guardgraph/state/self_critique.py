@@ -19,6 +19,7 @@ from guardgraph.state.settings import (
     MaxInt,
     MinFloat,
     Names,
+    OptionalMaxInt,
     TextPolicy,
     Vocabulary,
 )
@@ -118,6 +119,7 @@ class SelfCritiqueState(TypedDict):
     accepted_draft: str
     proposed_critique: str
     accepted_critique: Critique
+    found_severity: str
     proposed_revision: str
     rejected_revision: Rejected
     accepted_revision: Patch
@@ -191,6 +193,9 @@ class SelfCritiqueBudget(Budget):
     """Growth of a revision over its draft, in per cent."""
     min_patch_similarity: MinFloat = 0.4
     """What a revision must have in common with its draft, from 0 to 1."""
+    severity_budget: Annotated[OptionalMaxInt, Later((0, 10))] = None
+    """Critiques of high severity that the caller's tenant may have in a day (UTC), over all its runs; the agent needs a
+    `ledger` to count them. None for no limit."""
 
 
 SelfCritiqueContext = Context[SelfCritiquePolicy, SelfCritiqueBudget]
@@ -207,7 +212,9 @@ SELF_CRITIQUE_REASONS = Catalogue(
             asking=("draft", "critique", "revise"),
             texts=("draft", "revise"),
             spending=("draft", "critique", "revise"),
+            calling=("critique",),
         ),
+        StopReason("severity_budget", "budget", ("critique",), "The caller's tenant has had as many critiques of high severity today as it may; nobody was asked to decide on this one.", "Look at details; see why so many drafts are of high severity, or raise severity_budget.", later=True),
         StopReason("invalid_draft:empty", "invalid_draft", ("draft",), "The draft is blank or no string.", "Use another drafter.", again=True),
         StopReason("invalid_draft:too_long", "invalid_draft", ("draft",), "The draft is longer than max_draft_chars, also once shortened.", "Raise max_draft_chars, or ask for less."),
         StopReason("invalid_draft:active_markup", "invalid_draft", ("draft",), "The draft would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup.", later=True),

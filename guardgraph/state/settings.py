@@ -19,6 +19,7 @@ from guardgraph.plain.errors import ConfigurationError, format_given_value, form
 from guardgraph.plain.hashing import canonical_json, digest
 from guardgraph.plain.json import INPUT_BYTES, INT_LIMIT, REPLY_BYTES, JsonObject, JsonValue, find_json_problem
 from guardgraph.plain.version import is_version_before
+from guardgraph.state.spending import Price
 from guardgraph.state.tightening import Compared, Problem, Tightens
 
 MOST_NAMES = 100_000
@@ -47,6 +48,12 @@ MaxFloat: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False), Tighten
 
 MinFloat: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False), Tightens.largest]
 """A floor; the larger one holds."""
+
+OptionalMaxInt: TypeAlias = Annotated[int | None, Field(ge=0, lt=INT_LIMIT), Tightens.smallest]
+"""A ceiling that there need not be, a whole number of 64 bits; the smaller one holds, and None gives way."""
+
+OptionalMaxFloat: TypeAlias = Annotated[float | None, Field(ge=0, allow_inf_nan=False), Tightens.smallest]
+"""A ceiling that there need not be; the smaller one holds, and None gives way."""
 
 Names: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_validate_setting_strings)]
 """A list of strings, which has still to say how it tightens."""
@@ -107,6 +114,9 @@ Derived: TypeAlias = Annotated[
 ]
 """Whether an answer may say what follows from numbers of its sources; "refuse" holds if either says so."""
 
+
+UnsureText: TypeAlias = Annotated[Literal["allow", "refuse"], Tightens.ordered("allow", "refuse")]
+"""Whether a page may be evidence whose reader is unsure of its text; "refuse" holds if either says so."""
 
 Unsupported: TypeAlias = Annotated[Literal["stop", "drop"], Tightens.ordered("drop", "stop")]
 """What becomes of what checks refuse when no attempt is left; "stop" holds if either says so."""
@@ -516,6 +526,20 @@ class Budget(Settings):
     """Bytes that one reply of a proposer or one result of a tool may have as JSON text (UTF-8)."""
     max_input_bytes: MaxInt = INPUT_BYTES
     """Bytes that each field of the input may have as JSON text (UTF-8)."""
+    max_llm_calls: Annotated[OptionalMaxInt, Later((0, 10))] = None
+    """Calls of models in a run; None for no limit."""
+    max_tool_calls: Annotated[OptionalMaxInt, Later((0, 10))] = None
+    """Calls of tools in a run; None for no limit."""
+    max_tokens: Annotated[OptionalMaxInt, Later((0, 10))] = None
+    """Tokens that models may use up in a run, shown and written; None for no limit."""
+    max_cost: Annotated[OptionalMaxFloat, Later((0, 10))] = None
+    """What these may cost, in the currency of `prices`; a model without a price is not asked. None for no limit."""
+    max_output_tokens: Annotated[int | None, Field(ge=1, lt=INT_LIMIT), Tightens.smallest, Later((0, 10))] = None
+    """Tokens that a model may write in one reply. It is sent to the model, and reserved for each of its calls; without
+    it a call may use up more than is left. None for what the model allows."""
+    prices: Annotated[dict[str, Price], Tightens.fixed, Later((0, 10))] = {}
+    """What a million tokens of models cost, ``{input, output}``, by the models' names; `library_prices` makes such a
+    table."""
 
 
 PolicyT = TypeVar("PolicyT", bound=Settings)

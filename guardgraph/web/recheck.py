@@ -50,11 +50,14 @@ class Rechecked:
     verdict: Verdict
     why: str = ""
     """Of a page that is gone or denied."""
+    page_changed: bool = False
+    """Whether the rest of the page says something else than it did, where the quote still stands in it."""
 
     def list_rechecked_note(self) -> JsonObject:
         """Return it as plain JSON."""
         why = {"why": self.why} if self.why else {}
-        return {"id": self.id, "url": self.url, "verdict": self.verdict, **why}
+        changed = {"page_changed": True} if self.page_changed else {}
+        return {"id": self.id, "url": self.url, "verdict": self.verdict, **why, **changed}
 
 
 def list_cited_notes(result: JsonObject) -> list[Cited]:
@@ -111,7 +114,12 @@ def _recheck_note(note: Cited, text_of: Text) -> Rechecked:
         return Rechecked(note.id, note.url, "changed")
     start, end = note.span or (0, 0)
     stands = normalise_quote_text(text[start:end]) == normalise_quote_text(note.quote)
-    return Rechecked(note.id, note.url, "same" if stands else "moved")
+    has_changed = note.text_sha256 not in (None, _hash_page_text(text))
+    return Rechecked(note.id, note.url, "same" if stands else "moved", page_changed=has_changed)
+
+
+def _hash_page_text(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def make_live_page_reader(
@@ -193,8 +201,7 @@ def keep_page_body(folder: str | os.PathLike[str], text: str) -> str:
     Raises:
         OSError: it cannot be written.
     """
-    data = text.encode("utf-8", "replace")
-    name = hashlib.sha256(data).hexdigest()
+    data, name = text.encode("utf-8", "replace"), _hash_page_text(text)
     file = _locate_kept_page(folder, name)
     if not file.exists():
         made = file.with_suffix(f".{uuid4().hex}")

@@ -31,7 +31,7 @@ Unreplayable: TypeAlias = Literal["erased", "redacted", "changed", "newer", "dam
 """Why a run cannot be judged: it was erased, or redacted; it is not what was recorded; a newer version of guardgraph
 recorded it; or its recording is none."""
 
-_HOW_IT_WENT = {"run_id", "asked_question", "trace", "history", "path", "timeline", "attempts", "forked_from"}
+_HOW_IT_WENT = {"run_id", "asked_question", "trace", "history", "path", "timeline", "attempts", "forked_from", "usage"}
 """Keys of a result that say how the run went, not what came of it."""
 
 _HEAD = {*RECORDED, "outcome", "audit"}
@@ -129,7 +129,7 @@ def judge_recording_again(
     """Judge a recorded run by another graph of its pattern: exactly, or not at all.
 
     A run is `same` if its result is the recorded one but for how it went: `run_id`, trace, history, path,
-    timeline, attempts. So an answer, a reason or a piece of evidence that differs makes it `changed`.
+    timeline, attempts, usage. So an answer, a reason or a piece of evidence that differs makes it `changed`.
 
     Args:
         frame: of the candidate.

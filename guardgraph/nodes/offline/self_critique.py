@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from guardgraph.guards.facts import DEFAULT_REGIONS
-from guardgraph.guards.self_critique.changes import (
+from guardgraph.guards.self_critique.critique import (
     PHRASE_CHARS,
     Change,
     find_unapplied_changes,
