@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from exported_runs import document, forged, text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded_runs import Kept
@@ -15,6 +16,7 @@ from guardgraph import (
     ConfigurationError,
     LangChainSearch,
     ResearchPolicy,
+    check_document,
     create_research_agent,
     load_policy,
     replay,
@@ -327,6 +329,25 @@ def test_a_recording_names_the_list_of_suffixes():
     assert recording["public_suffixes"] == read_public_suffixes_version()
     older = {key: item for key, item in recording.items() if key != "public_suffixes"}
     assert replay(agent, older) == replay(agent, recording) == recording["result"]
+
+
+def test_a_document_is_checked_under_another_list_of_suffixes():
+    """The list alone is no difference; what comes out otherwise is named as the version's."""
+    made = document("research")
+    for version in (None, "1.0.0"):
+
+        def change(recording, version=version):
+            recording.pop("public_suffixes")
+            recording |= {} if version is None else {"public_suffixes": version}
+
+        def forge(recording, change=change):
+            change(recording)
+            recording["result"]["answer"] = "Something else."
+
+        agent = create_research_agent()
+        assert check_document(text(forged(made, change)), agent).findings == ()
+        kinds = {item.kind for item in check_document(text(forged(made, forge)), agent).findings}
+        assert kinds == {"verdict" if version is None else "version"}
 
 
 @pytest.mark.parametrize("entry", ["domain:example.com", "suffix:com"])
