@@ -20,6 +20,7 @@ from guardgraph import (
     create_rag_agent,
     create_research_agent,
     create_self_critique_agent,
+    create_tool_agent,
     draw,
     replay,
     report,
@@ -32,13 +33,14 @@ from guardgraph.nodes.body import PartialRefusal
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
 
-PHASES = ("generate", "synthesize", "finalize")
+PHASES = ("generate", "synthesize", "finalize", "answer")
 TONE = StopReason("tone:rude", "tone", PHASES, "The answer is rude.", "Ask for a polite one.", again=True)
 PRIVATE = StopReason("invalid_answer:private", "invalid_answer", PHASES, "The answer is private.", "Look at details.")
 FACTORIES = {
     "rag": (create_rag_agent, QUESTION, "answer_guard", ["answered"]),
     "research": (create_research_agent, asked(), "answer_guard", ["answered"]),
     "self_critique": (create_self_critique_agent, GIVEN, "final_guard", ["approved", "revised"]),
+    "tools": (create_tool_agent, {"task": "What is the service fee in contract.txt?"}, "answer_guard", ["answered"]),
 }
 PLAN = {"kind": "retrieve", "query": "P1 first response target"}
 RIGHT = {"answer": "The target is 15 minutes.", "citations": [SLA]}

@@ -13,6 +13,7 @@ from langchain_core.cross_encoders import BaseCrossEncoder
 from langchain_core.exceptions import ModelAPIError, ModelAuthenticationError, ModelRateLimitError
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
+from office_agents import DONE, READ, THREAD, calls, office_agent
 from rag_agents import CANDIDATE, POLICY, QUESTION, SLA, agent, agent_with
 from research_cases import ANSWER as BRIEF
 from research_cases import NOTES, research
@@ -344,6 +345,35 @@ def test_a_bound_is_a_number(score):
         LangChainVerifier(Entails(), min_score=score)
     with pytest.raises(ConfigurationError, match=r"^encoder: "):
         LangChainVerifier(lambda pairs: [])
+
+
+OFFICE_TASK = {"task": "Read bill b7 and send 30 euros to Ada Byron."}
+
+
+def test_sentences_of_the_tool_agent_rest_on_the_task_and_on_what_was_found():
+    """Each is shown with the task and every call with its result; that nothing was done is no claim."""
+    verifier = scripted_verifier([], ["98.70"], loop=True)
+    steps = [calls(READ), {"answer": "I could not pay it. The bill comes to 98.70 EUR.", "declined": True}]
+    agent = office_agent(*steps, verifier=verifier)
+    assert (verify(agent), agent.invoke(OFFICE_TASK, THREAD)["outcome"]) == ([], "declined")
+    [claim] = verifier.calls[0]["claims"]
+    assert claim["claim"] == "The bill comes to 98.70 EUR."
+    assert claim["evidence"].startswith(
+        'Read bill b7 and send 30 euros to Ada Byron.\n\nread_bill {"id": "b7"}:\n{"id"'
+    )
+    result = office_agent(*steps, verifier=verifier).invoke(OFFICE_TASK, THREAD)
+    assert (result["stop_reason"], result["unsupported"]) == (UNSUPPORTED, ["The bill comes to 98.70 EUR."])
+    assert result["path"][-4:] == ["answer_guard", "verify_answer", "support_guard", "stop_invalid_answer"]
+    assert [call["tool"] for call in result["tool_calls"]] == ["read_bill"]
+
+
+@pytest.mark.parametrize(("reason", "failure"), FAILURES.items())
+def test_a_verifier_of_the_tool_agent_that_fails_ends_the_run(reason, failure):
+    """No answer goes out unverified: the stop is the model's, in the phase of the answer."""
+    model = ScriptedChatModel(failure, loop=True)
+    agent = office_agent(calls(READ), DONE, verifier=model)
+    result = agent.invoke(OFFICE_TASK, THREAD, context={"budget": {"max_attempts": 1}})
+    assert (result["stop_reason"], result["phase"]) == (reason, "answer")
 
 
 def test_the_self_critique_agent_has_none():

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from guardgraph.graphs.added import Verifier, choose_verifier, declare_answer_guard
 from guardgraph.graphs.grammar import Pattern
 from guardgraph.graphs.running.door import GuardedGraph
+from guardgraph.graphs.running.live import LivePolicy
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.tools.actions import check_arguments, find_reference_problem
+from guardgraph.guards.tools.schemas import check_arguments, find_reference_problem
 from guardgraph.nodes import tools as nodes
+from guardgraph.nodes.added import AnswerGuard, extend_catalogue
 from guardgraph.nodes.offline.tools import plan_offline_step
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
@@ -49,6 +52,9 @@ def create_tool_agent(
     planner: Outside | None = None,
     policy: ToolPolicy | None = None,
     budget: ToolBudget | None = None,
+    instructions: str | None = None,
+    guards: Sequence[AnswerGuard] = (),
+    verifier: Verifier | None = None,
     checkpointer: Any = None,
     name: str | None = None,
     world: World | None = None,
@@ -56,6 +62,7 @@ def create_tool_agent(
     reviewers: Reviewers | None = None,
     shadow: Mapping[str, GuardedGraph] | None = None,
     forks: bool = False,
+    live: LivePolicy | None = None,
 ) -> GuardedGraph[ToolInput, ToolContext, ToolResult]:
     """Return the tool agent as a compiled LangGraph graph.
 
@@ -73,6 +80,11 @@ def create_tool_agent(
         policy: the lists, and the rule of each tool: one without a rule writes, and nothing that it returns is trusted.
             A list that it leaves out holds all tools.
         budget: the limits of one run.
+        instructions: tone, language and house rules, told to the model behind the prompt and within its rules; a call
+            has the licence that it has without. The offline rules and a planner of your own are not told them.
+        guards: of your own, in their order, behind the answer guard; each sees the answer, and what the planner saw.
+        verifier: who judges, behind every other check, whether the task and the results bear out each sentence of the
+            answer, and may only refuse; as for `create_rag_agent`. None by default.
         checkpointer: LangGraph's; needed by tools that write, unless the recorder keeps begun runs, and where a person
             may be asked.
         name: the graph's name; ``"tools"`` when None, and on LangGraph's server the id in langgraph.json.
@@ -81,6 +93,7 @@ def create_tool_agent(
         reviewers: who says whose answer it is that a person gives; see `Pattern.compile`.
         shadow: agents of this pattern by name, who judge every recorded run once more; see `Pattern.compile`.
         forks: whether a client may go on from an earlier checkpoint, as a run of its own; see `Pattern.compile`.
+        live: an overlay that tightens the policy while runs go on; see `live_policy`.
 
     Raises:
         ConfigurationError: an argument is wrong, or the policy names a tool or an argument that there is not; the
@@ -94,10 +107,21 @@ def create_tool_agent(
     )
     rules = choose_settings(OFFICE_POLICY if tools is None else ToolPolicy(), policy, "policy")
     chosen = choose_proposer(
-        "planner", planner, model=model, prompt="tools_plan", offline=plan_offline_step, budget=limits
+        "planner",
+        planner,
+        model=model,
+        prompt="tools_plan",
+        offline=plan_offline_step,
+        budget=limits,
+        instructions=instructions,
     )
     return tool_pattern(
-        planner=chosen, table=table, policy=fill_tool_policy(rules, table.cards), budget=limits
+        planner=chosen,
+        table=table,
+        policy=fill_tool_policy(rules, table.cards),
+        budget=limits,
+        guards=guards,
+        verifier=choose_verifier(verifier),
     ).compile(
         name=name,
         checkpointer=checkpointer,
@@ -106,16 +130,23 @@ def create_tool_agent(
         reviewers=reviewers,
         shadow=shadow,
         forks=forks,
+        live=live,
     )
 
 
 def tool_pattern(
-    *, planner: Proposer, table: ToolTable, policy: ToolPolicy, budget: ToolBudget
+    *,
+    planner: Proposer,
+    table: ToolTable,
+    policy: ToolPolicy,
+    budget: ToolBudget,
+    guards: Sequence[AnswerGuard] = (),
+    verifier: Proposer | None = None,
 ) -> Pattern[ToolInput, ToolContext, ToolResult]:
     """Return the tool agent's diagram."""
-    p = Pattern(
-        TOOL_REASONS, state=ToolState, input=ToolInput, output=ToolResult, policy=policy, budget=budget, tools=table
-    )
+    answer = nodes.make_guarded_answer(table.cards)
+    reasons = extend_catalogue(TOOL_REASONS, guards, answer.phase)
+    p = Pattern(reasons, state=ToolState, input=ToolInput, output=ToolResult, policy=policy, budget=budget, tools=table)
     every = [*table.tools]
     reading = [tool for tool in every if policy.rule_of(tool).effect == "read"]
     p.entry("request_guard", nodes.run_request_guard_node, to="plan")
@@ -128,7 +159,16 @@ def tool_pattern(
     p.guard("review_guard", nodes.run_review_guard_node, to="write_approved")
     p.act("write_approved", nodes.make_call_node(every, every), behind="review_guard", to="result_guard")
     p.guard("result_guard", nodes.run_result_guard_node, to=["plan", "action_guard"])
-    p.guard("answer_guard", nodes.run_answer_guard_node, to="answered", again="plan")
+    declare_answer_guard(
+        p,
+        "answer_guard",
+        nodes.run_answer_guard_node,
+        answer,
+        to=["answered"],
+        again=["plan"],
+        guards=guards,
+        verifier=verifier,
+    )
     p.terminal("answered", nodes.run_answered_node)
     return p
 

@@ -125,9 +125,7 @@ def list_usable_sources(state: RagState, run: RagRun) -> list[str]:
     """Return the sources that an intent may read at this moment; the lists may have changed since it was judged."""
     intent, lists = state["accepted_intent"], read_source_lists(state, run)
     with evidence(intent=intent):
-        return guards.check_intent_execution(
-            intent, policy=lists.policy, execution=lists.execution, max_query_chars=run.budget.max_query_chars
-        )
+        return guards.check_intent_execution(intent, **lists._asdict(), max_query_chars=run.budget.max_query_chars)
 
 
 def check_context_chunks(chunks: list[Candidate], run: RagRun) -> None:

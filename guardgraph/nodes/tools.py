@@ -8,6 +8,8 @@ from typing import Any
 from guardgraph.guards import tools as guards
 from guardgraph.guards.proposals import found, proposed_object, read_reviewer, reviewed
 from guardgraph.guards.stop import evidence, read_request_text
+from guardgraph.guards.support import Claim
+from guardgraph.nodes.added import GuardedAnswer
 from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
 from guardgraph.plain.json import JsonObject, JsonValue, format_json_text, parse_json
 from guardgraph.state.tools import (
@@ -58,19 +60,23 @@ def make_plan_node(planner: Proposer, cards: Mapping[str, ToolCard]) -> Body:
         phase="plan", reads=[*GIVEN, "accepted_step", "accepted_calls"], writes=["proposed_action"], calls=[planner]
     )
     def run_plan_node(state: ToolState, run: ToolRun) -> Steps:
-        view: JsonObject = {"task": state["accepted_task"]}
-        if state["accepted_history"]:
-            view["history"] = state["accepted_history"]
-        view["tools"] = guards.list_shown_tools(cards, run.policy)
-        view["results"] = guards.show_results(
-            state.get("accepted_calls") or [], run.policy, run.budget.max_result_chars
-        )
-        if plan := (state.get("accepted_step") or {}).get("plan"):
-            view["plan"] = plan
-        outcome = yield planner.call(view)
+        outcome = yield planner.call(make_planner_view(state, run, cards))
         return {"proposed_action": outcome.packed()}
 
     return run_plan_node
+
+
+def make_planner_view(state: ToolState, run: ToolRun, cards: Mapping[str, ToolCard]) -> JsonObject:
+    """Return what a planner is shown."""
+    view: JsonObject = {"task": state["accepted_task"]}
+    if state["accepted_history"]:
+        view["history"] = state["accepted_history"]
+    view["tools"] = guards.list_shown_tools(cards, run.policy)
+    made = state.get("accepted_calls") or []
+    view["results"] = guards.show_results(made, run.policy, run.budget.max_result_chars)
+    if plan := (state.get("accepted_step") or {}).get("plan"):
+        view["plan"] = plan
+    return view
 
 
 def make_action_guard_node(cards: Mapping[str, ToolCard]) -> Body:
@@ -252,6 +258,31 @@ def run_answer_guard_node(state: ToolState, run: ToolRun) -> Pass:
     accepted = AcceptedAnswer(answer=settled, declined=declined, untrusted_links=untrusted)
     trace = {"phase": "answer", "chars": len(settled), "calls": len(made), "declined": declined}
     return Pass({"accepted_answer": accepted}, steps=(Step(trace, {"action": "answer", "answer": settled}),))
+
+
+def make_guarded_answer(cards: Mapping[str, ToolCard]) -> GuardedAnswer:
+    """Return what an application adds guards and a verifier to.
+
+    Args:
+        cards: what is known of the tools, which the planner is shown.
+    """
+
+    def show_answer(state: ToolState, run: ToolRun) -> tuple[JsonObject, JsonObject]:
+        return {**state["accepted_answer"]}, make_planner_view(state, run, cards)
+
+    def list_claims(state: ToolState, run: ToolRun) -> list[Claim]:
+        made, given = state.get("accepted_calls") or [], read_given(state, run)
+        shown = guards.show_results(made, run.policy, run.budget.max_result_chars)
+        return guards.list_answer_claims(state["accepted_answer"]["answer"], given=given, results=shown)
+
+    return GuardedAnswer(
+        phase="answer",
+        proposer="plan",
+        reads=(*GIVEN, "accepted_step", "accepted_calls", "accepted_answer"),
+        show=show_answer,
+        ends=("answered",),
+        list_claims=list_claims,
+    )
 
 
 @declares(

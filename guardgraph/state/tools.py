@@ -17,6 +17,7 @@ from guardgraph.state.context import Context
 from guardgraph.state.review import ReviewPolicy
 from guardgraph.state.run import Ok, Stopped, Turn, Waiting
 from guardgraph.state.settings import (
+    LIVE,
     Allowlist,
     Budget,
     Check,
@@ -177,9 +178,9 @@ class ToolPolicy(TextPolicy, ReviewPolicy):
 
     tools_policy: Allowlist = ()
     """Tools that may be asked for."""
-    tools_execution: Allowlist = ()
+    tools_execution: Annotated[Allowlist, LIVE] = ()
     """Tools that are called now."""
-    denied_tools: Vocabulary = ()
+    denied_tools: Annotated[Vocabulary, LIVE] = ()
     """Tools that are never called, whatever the lists say."""
     rules: Annotated[dict[str, ToolRule], TightensByName(ToolRule())] = {}  # noqa: RUF012
     """The rule of each tool, by its name; a tool without one writes, and nothing of it is trusted."""
@@ -364,6 +365,8 @@ class ToolState(TypedDict):
     accepted_calls: list[AcceptedCall]
     drafted_answer: ToolAnswer
     accepted_answer: AcceptedAnswer
+    held_steps: list[list[JsonObject]]
+    proposed_support: str
 
 
 class ToolOk(Ok):
@@ -464,9 +467,10 @@ TOOL_REASONS = Catalogue(
     [
         *common_reasons(
             phases=PHASES,
-            asking=("plan",),
+            asking=("plan", "answer"),
+            judging=("answer",),
             reviewing=("approve",),
-            spending=("plan", "approve", "act"),
+            spending=PHASES,
             tools={"<tool>": "act"},
             effects={"<tool>": "act"},
         ),
@@ -482,6 +486,7 @@ TOOL_REASONS = Catalogue(
         StopReason("invalid_answer:unsupported_link", "invalid_answer", ("answer",), "The answer has a URL, a host or a mail address that neither the task, the history nor any result has.", "Look at unsupported; links that any text may have belong on known_links.", again=True, untold=True),
         StopReason("invalid_answer:unsupported_number", "invalid_answer", ("answer",), "The answer states a fact that neither the task, the history nor any result has.", "Look at unsupported.", again=True),
         StopReason("invalid_answer:unsupported_name", "invalid_answer", ("answer",), "The answer has a name that neither the task, the history nor any result has.", "Look at unsupported; names that any answer may say belong on known_names.", again=True),
+        StopReason("invalid_answer:unsupported_claim", "invalid_answer", ("answer",), "The verifier found a sentence of the answer that neither the task nor the results bear out.", "Look at unsupported.", later=True),
     ],
 )  # fmt: skip
 """Why a run of the tool agent can stop."""

@@ -87,6 +87,16 @@ class Facts:
     def __or__(self, other: Facts) -> Facts:
         return _unite_facts((self, other), self.undated | other.undated)
 
+    def includes(self, other: Facts) -> bool:
+        """Say whether every fact of another stands here just so; where not, it may still be licensed."""
+        return (
+            other.numbers <= self.numbers
+            and other.severities <= self.severities
+            and other.incident_ids <= self.incident_ids
+            and other.regions <= self.regions
+            and not other.numerals
+        )
+
     @property
     def parts(self) -> tuple[Facts, ...]:
         """Facts that are these together, each of one text as a rule."""

@@ -18,6 +18,7 @@ from guardgraph.guards.rag.follow_ups import (
 from guardgraph.guards.rag.intent import (
     DEFAULT_TOP_K,
     check_allowed_sources,
+    check_denied_sources,
     check_intent_execution,
     parse_intent,
     parse_source_names,
@@ -48,6 +49,7 @@ __all__ = [
     "check_cited_names",
     "check_cited_numbers",
     "check_cited_sentences",
+    "check_denied_sources",
     "check_intent_execution",
     "check_sentences_together",
     "check_standalone_question",

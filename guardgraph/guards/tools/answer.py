@@ -7,12 +7,20 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
 
-from guardgraph.guards.facts import DEFAULT_REGIONS, Facts, facts_in_json, facts_in_texts, unsupported_of_answer
+from guardgraph.guards.facts import (
+    DEFAULT_REGIONS,
+    Facts,
+    facts_in_json,
+    facts_in_text,
+    facts_in_texts,
+    unsupported_of_answer,
+)
 from guardgraph.guards.links import check_links, may_have_links
 from guardgraph.guards.links.finding import find_links
 from guardgraph.guards.links.spelling import list_readings
 from guardgraph.guards.names import find_unsupported_names
 from guardgraph.guards.stop import Stop, shown_name
+from guardgraph.guards.support import Claim
 from guardgraph.guards.tools.support import list_leaves, list_sources, read_result
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.languages.sentences import split_sentences
@@ -149,15 +157,25 @@ def check_answer_facts(
     """
     known = (*DEFAULT_REGIONS, *regions)
     texts = [given["task"], *(turn["content"] for turn in given["history"])]
-    licence = facts_in_texts(texts, regions=known)
-    for call in made:
-        for value in (call["args"], read_result(call["value"])):
-            licence |= _read_value_facts(value, known)
+    claimed, licence = facts_in_text(answer, regions=known), facts_in_texts(texts, regions=known)
+    # Reading facts takes long, and most answers say what one result has: once all are found, no other is read.
+    for value in _list_nearest_values(made, [number.shown for number in claimed.numbers]):
+        if licence.includes(claimed):
+            return
+        licence |= _read_value_facts(value, known)
     found = [*texts, *_list_result_texts(made)]
     if missing := unsupported_of_answer(
         answer, licence, texts=found, documents=len(made), derive=derive, regions=known
     ):
         raise Stop("invalid_answer:unsupported_number", unsupported=missing.all())
+
+
+def _list_nearest_values(made: Iterable[MadeCall], wanted: Sequence[str]) -> list[JsonValue]:
+    """Return what was called and found; what has most of the wanted texts comes first."""
+    values = [value for call in made for value in (call["args"], read_result(call["value"]))]
+    written = [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in values]
+    near = [sum(map(text.count, wanted)) for text in written]
+    return [values[at] for at in sorted(range(len(values)), key=lambda at: -near[at])]
 
 
 def _read_value_facts(value: JsonValue, regions: tuple[str, ...]) -> Facts:
@@ -181,6 +199,28 @@ def check_answer_names(answer: str, *, given: Given, made: Sequence[MadeCall], k
     tools = [call["tool"] for call in made]
     if missing := find_unsupported_names(answer, cited=cited or beside, beside=[*beside, *tools], read=cited):
         raise Stop("invalid_answer:unsupported_name", unsupported=list(map(shown_name, missing)))
+
+
+def list_answer_claims(answer: str, *, given: Given, results: Sequence[JsonObject]) -> list[Claim]:
+    """Return the sentences of an answer for a verifier: each rests on the task, and on all that the model was shown.
+
+    A first sentence that says that the task is not done rests on nothing.
+
+    Args:
+        answer: its text.
+        given: what whoever runs the agent gave.
+        results: the calls that were made, as `show_results` shows them.
+    """
+    said = [sentence for sentence in split_sentences(answer) if any(map(str.isalnum, sentence))]
+    turns = [turn["content"] for turn in given["history"]]
+    evidence = "\n\n".join([given["task"], *turns, *map(_write_shown_call, results)])
+    return [Claim(claim=sentence, evidence=evidence) for sentence in (said[1:] if is_declining(answer) else said)]
+
+
+def _write_shown_call(shown: JsonObject) -> str:
+    result, args = shown["result"], json.dumps(shown["args"], ensure_ascii=False)
+    text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+    return f"{shown['tool']} {args}:\n{text}"
 
 
 def _list_result_texts(made: Iterable[MadeCall]) -> Iterator[str]:
