@@ -28,6 +28,8 @@ from guardgraph.graphs.rag import create_rag_agent as create_rag_agent
 from guardgraph.graphs.replay.interpreter import replay as replay
 from guardgraph.graphs.research import create_research_agent as create_research_agent
 from guardgraph.graphs.running.door import GuardedGraph as GuardedGraph
+from guardgraph.graphs.running.live import LivePolicy as LivePolicy
+from guardgraph.graphs.running.live import live_policy as live_policy
 from guardgraph.graphs.self_critique import create_self_critique_agent as create_self_critique_agent
 from guardgraph.graphs.tools import create_tool_agent as create_tool_agent
 from guardgraph.knowledge.base import KnowledgeBase as KnowledgeBase
@@ -41,6 +43,8 @@ from guardgraph.plain.errors import ReadFailure as ReadFailure
 from guardgraph.plain.errors import StoreError as StoreError
 from guardgraph.policies.file import PolicyFile as PolicyFile
 from guardgraph.policies.file import load_policy as load_policy
+from guardgraph.policies.prices import library_prices as library_prices
+from guardgraph.policies.switch import switch_live_policy as switch_live_policy
 from guardgraph.reporting import Page as Page
 from guardgraph.reporting import report as report
 from guardgraph.reporting.values import table as table
@@ -73,6 +77,7 @@ from guardgraph.state.self_critique import SelfCritiqueOk as SelfCritiqueOk
 from guardgraph.state.self_critique import SelfCritiquePolicy as SelfCritiquePolicy
 from guardgraph.state.self_critique import SelfCritiqueResult as SelfCritiqueResult
 from guardgraph.state.self_critique import SelfCritiqueStopped as SelfCritiqueStopped
+from guardgraph.state.tenants import TenantBudget as TenantBudget
 from guardgraph.state.tools import ArgumentRule as ArgumentRule
 from guardgraph.state.tools import ToolBudget as ToolBudget
 from guardgraph.state.tools import ToolContext as ToolContext
@@ -93,9 +98,14 @@ from guardgraph.web.limits import WebLimits as WebLimits
 from guardgraph.web.reader import web_reader as web_reader
 from guardgraph.web.search import listed_search as listed_search
 from guardgraph.web.search import searx_search as searx_search
+from guardgraph.web.search import web_search as web_search
+from guardgraph.world.breakers import Breakers as Breakers
 from guardgraph.world.call import World as World
 from guardgraph.world.deadline import deadline as deadline
+from guardgraph.world.deadline import output_tokens as output_tokens
 from guardgraph.world.deadline import reply_bytes as reply_bytes
 from guardgraph.world.live import LiveWorld as LiveWorld
+from guardgraph.world.resilient import ResilientWorld as ResilientWorld
+from guardgraph.world.tenants import TenantWorld as TenantWorld
 
 __version__: str

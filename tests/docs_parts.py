@@ -128,7 +128,8 @@ SHADOWS = ("Shadow", "JudgedBy", "ShadowEnding", "ShadowCall", "ShadowError")
 
 
 def _inner(whole: dict[str, Any]) -> dict[str, Any]:
-    names = ("ForkedFrom", "RecordedVisit", "Opening", "Asking", "RecordedCall", "Fingerprints", *SHADOWS)
+    visits = ("RecordedVisit", "Opening", "Asking", "LiveReading", "Switch", "Unreadable")
+    names = ("ForkedFrom", *visits, "RecordedCall", "RecordedAttempt", "CallUsage", "Fingerprints", *SHADOWS)
     assert set(names) == set(whole["$defs"])
     return {name: whole["$defs"][name] for name in names}
 
@@ -138,7 +139,7 @@ def _heading(item: dict[str, Any]) -> str:
 
 
 def _fields(item: dict[str, Any]) -> str:
-    required = item["required"]
+    required = item.get("required", ())
     rows = [
         f"| `{name}` | {_form(field)}{'' if name in required else ', or absent'} | {_plain(field['description'])} |"
         for name, field in item["properties"].items()

@@ -4,7 +4,9 @@ import random
 import sqlite3
 from contextlib import ExitStack
 
-from guardgraph import KnowledgeBase, create_rag_agent
+import psycopg
+
+from guardgraph import KnowledgeBase, PostgresKnowledgeBase, create_rag_agent
 
 CALLERS = [{"tenant": "acme", "user": "u", "groups": ["support"]}, {"tenant": "acme"}, None]
 OPEN = [["public"], ["tenant"], ["group:support"], ["user:u", "group:hr"], []]
@@ -14,23 +16,59 @@ WORDS = [
     *("Rückzahlung", "Buchung", "отель", "возврат", "退款"),
 ]
 SOURCES = ["billing", "travel", "hr"]
+TABLES = ("scopes", "parts", "documents", "collections", "chunks", "lengths", "postings")
 
 
 def pairs_told_apart(here, trials, seed):
     """Return what differs between the answers of so many pairs, one of which has, and changes, what is hidden."""
+
+    def open_pair(folder):
+        return [KnowledgeBase(folder / f"{name}.sqlite") for name in ("plain", "more")], _spoil_file
+
+    return _told_apart(here, trials, seed, open_pair)
+
+
+def server_pairs_told_apart(here, owners, urls, trials, seed):
+    """Return the same of two databases, by their addresses as the superuser and as a role that may put documents in."""
+
+    def open_pair(folder):
+        for owner in owners:
+            _execute(owner, "; ".join(f"DELETE FROM guardgraph.{table}" for table in TABLES))
+        return [PostgresKnowledgeBase(url) for url in urls], lambda base: _execute(
+            owners[1], "UPDATE guardgraph.scopes SET readers = '{7}' WHERE tenant = '+globex'"
+        )
+
+    return _told_apart(here, trials, seed, open_pair)
+
+
+def _told_apart(here, trials, seed, open_pair):
     chance, apart = random.Random(seed), []
     for trial in range(trials):
         folder = here / str(trial)
         folder.mkdir()
+        pair, spoil = open_pair(folder)
         with ExitStack() as stack:
-            pair = [stack.enter_context(KnowledgeBase(folder / f"{name}.sqlite")) for name in ("plain", "more")]
-            apart += _Trial(folder, pair, chance).differences()
+            for base in pair:
+                stack.enter_context(base)
+            apart += _Trial(folder, pair, chance, spoil).differences()
     return apart
 
 
+def _spoil_file(base):
+    """Damage rows that no caller may read."""
+    with sqlite3.connect(base.path) as connection:
+        connection.execute("UPDATE OR IGNORE scopes SET readers = '7' WHERE tenant = '+globex'")
+    connection.close()
+
+
+def _execute(owner, statement):
+    with psycopg.connect(owner, autocommit=True) as connection:
+        connection.execute(statement)
+
+
 class _Trial:
-    def __init__(self, folder, pair, chance):
-        self.folder, self.pair, self.chance = folder, pair, chance
+    def __init__(self, folder, pair, chance, spoil):
+        self.folder, self.pair, self.chance, self.spoil_base = folder, pair, chance, spoil
         self.open, self.shut = {}, {}
         """Ids of documents that both have, and that one has."""
         self.names = iter(range(10_000))
@@ -119,9 +157,7 @@ class _Trial:
 
     def spoil(self):
         """Rows that no caller may read are damaged."""
-        with sqlite3.connect(self.pair[1].path) as connection:
-            connection.execute("UPDATE OR IGNORE scopes SET readers = '7' WHERE tenant = '+globex'")
-        connection.close()
+        self.spoil_base(self.pair[1])
 
 
 def write(folder, files):

@@ -27,7 +27,8 @@ from langgraph.pregel import Pregel
 from langgraph.types import StateUpdate
 
 RECORD = {"run_id", "pattern", "status", "stop_reason", "phase", "trace", "history", "path", "timeline", "attempts"} | {
-    "asked_question"
+    "asked_question",
+    "usage",
 }
 """Keys of a result that say how the run went; what is left is what came of it, or the evidence."""
 

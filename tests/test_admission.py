@@ -13,7 +13,8 @@ from langgraph.types import Command, interrupt
 from runs import MODES, check_result, masked, run
 from ticket_pattern import REASONS, TICKET, In, triage
 
-from guardgraph import ConfigurationError, InputError
+from guardgraph import ConfigurationError, InputError, sql_store
+from guardgraph.evidence.chain import read_chain_entry
 from guardgraph.testing import scripted_tool
 
 NEW = {"ticket": "new"}
@@ -49,6 +50,25 @@ def is_new(result, before=None):
     """Assert that a result is that of a run of its own."""
     assert masked(check_result(REASONS, result)) == alone()
     assert before is None or result["run_id"] != before["run_id"]
+
+
+FORGED = {
+    "__pregel_runtime": {},
+    "__pregel_checkpointer": "x",
+    "__pregel_stream": [],
+    "__pregel_node_finished": 1,
+    "checkpoint_id": ["x"],
+    "checkpoint_map": "x",
+}
+"""What a client writes where LangGraph keeps objects of its own, or names of checkpoints."""
+
+
+@pytest.mark.parametrize("name", FORGED)
+@pytest.mark.parametrize("mode", MODES)
+def test_what_langgraph_keeps_for_itself_is_refused_in_one_line(name, mode):
+    """A value that nobody could work with raises nothing else out of a call, whatever is called."""
+    with pytest.raises(ConfigurationError, match=rf"^config\.configurable\.{name}: .*; given: "):
+        run(labelled(), NEW, mode, config=on_thread(configurable={name: FORGED[name]}))
 
 
 @pytest.mark.parametrize("name", WAYS_BACK)
@@ -204,8 +224,13 @@ def test_another_input_does_not_push_aside_a_run_that_waits(mode):
     assert run(graph, other, mode, config=on_thread())["status"] == "waiting"  # on the thread of a run that has ended
 
 
-def test_another_input_pushes_aside_a_run_that_was_only_left():
-    """One that waits for nobody and changes nothing, such as one that a client cancelled: a thread is never stuck."""
-    graph = labelled()
+def test_another_input_pushes_aside_a_run_that_was_only_left(tmp_path):
+    """One that waits for nobody and changes nothing, such as one that a client cancelled; it is closed by name."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db", timeout=60)
+    graph = labelled(recorder=store)
     assert halt_before(graph, TICKET, on_thread(), "lookup")
-    assert graph.invoke(NEW, on_thread())["status"] == "ok"
+    [left] = store.open_runs()
+    result = graph.invoke(NEW, on_thread())
+    assert (result["status"], store.open_runs()) == ("ok", [])
+    close = read_chain_entry(store.entries(left.run_id)[-1])
+    assert (close["kind"], close["how"], close["by"]) == ("close", "superseded", result["run_id"])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rag_agents import INTENT, POLICY, agent_with
 
 from guardgraph import RagPolicy, ResearchPolicy
-from guardgraph.guards.facts import facts_in_text, unsupported_of_answer
+from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported_of_answer
 
 
 def missing(answer: str, source: str, *, documents: int = 0, derive: bool = True) -> list[str]:
@@ -212,3 +212,38 @@ def test_the_setting_leaves_older_fingerprints_as_they_were(policy):
     """A policy that says what 0.6 said has the hash and the recording that it had."""
     assert "derived" not in policy(derived="refuse").recorded()
     assert policy(derived="allow").fingerprint == policy().fingerprint != policy(derived="refuse").fingerprint
+
+
+PRICES = """| Plan | Price per seat and month | Seats | Rate (requests/minute) |
+|---|---|---|---|
+| Small | $12 | 10 | 60 |
+| Large | $24 | 100 | 600 |"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "source", "refused"),
+    [
+        ("It costs **$24 per seat per month**.", PRICES, []),
+        ("It costs $24/seat/month.", PRICES, []),
+        ("Large is $24 per month.", PRICES, []),
+        ("Large may send 600 requests per minute.", PRICES, []),
+        ("It costs $24 per hour.", PRICES, ["$24 per hour"]),
+        ("It costs $48 per seat.", PRICES, ["$48 per seat"]),
+        ("The uptime is 99.95% per month.", "It has a 99.95% monthly uptime.", []),
+        ("The uptime is 99.95%.", "It has a 99.95% monthly uptime.", []),
+        ("The fee is $5 a month.", "The fee is $5 monthly.", []),
+        ("The fee is $5 a month.", "The fee is $5 yearly.", ["$5 a month"]),
+        ("It sends 12 per month.", "It sends 12 monthly reports.", ["12 per month"]),
+    ],
+)
+def test_a_rate_stands_in_the_heading_of_a_column_or_in_an_adjective(answer, source, refused):
+    """As answers say it of price lists and service levels; another rate is another thing."""
+    assert unsupported_of_answer(answer, facts_in_texts([source]), texts=[source]).all() == refused
+
+
+@pytest.mark.parametrize(
+    ("heading", "row"), [("Price per seat", ""), ("per", "$1"), ("a/b", "|"), ("/ per /", "1 | 2 | 3")]
+)
+def test_an_odd_table_is_read_without_an_error(heading, row):
+    """Rows may be shorter or longer than the heading, or say nothing."""
+    assert facts_in_texts([f"| Plan | {heading} |\n| a | {row}"]).severities == frozenset()

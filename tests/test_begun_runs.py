@@ -22,7 +22,7 @@ from guardgraph import ConfigurationError, InputError, LiveWorld, replay, verify
 from guardgraph.grammar import Policy
 from guardgraph.graphs.running.node import aperform_driven_node, perform_driven_node
 from guardgraph.graphs.running.session import Session
-from guardgraph.graphs.running.telling import list_open_notes, note_open_run, take_steps
+from guardgraph.graphs.running.telling import list_write_notes, note_open_run, take_steps
 from guardgraph.testing import InMemoryRecorder, ScriptedClock
 
 THREAD = {"configurable": {"thread_id": "1"}}
@@ -357,7 +357,7 @@ def noting(kept):
 def driven(part, session):
     """Note something between two calls, as a body at work does, and return what came of it."""
     told = yield from note_open_run(part, session, "intent", {"key": "pay 1"})
-    listed = yield from list_open_notes(part, session)
+    listed = yield from list_write_notes(part, session, {"node": "pay", "visit": 1})
     return {"told": told, "listed": listed}
 
 

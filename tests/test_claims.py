@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guardgraph.guards.self_critique.changes import parse_required_change
 from guardgraph.guards.self_critique.claims import GUARANTEES, find_context_claims, forbidden_claims, restricted_claims
+from guardgraph.guards.self_critique.critique import parse_required_change
 from guardgraph.languages.wording import has_phrase
 
 SENTENCES = Path(__file__).parent / "data" / "claims"

@@ -11,13 +11,15 @@ from guard_cases import json_values, outcome, reference_cases, stop_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.guards.self_critique.changes import (
+from guardgraph.guards.self_critique.critique import (
+    DECISIONS,
     Change,
+    check_decision_execution,
     find_unapplied_changes,
     list_enforceable_changes,
+    parse_critique,
     parse_required_change,
 )
-from guardgraph.guards.self_critique.critique import DECISIONS, check_decision_execution, parse_critique
 from guardgraph.languages.wording import has_phrase, list_word_keys, split_words
 
 RISKS = ("overconfidence", "missing_uncertainty", "contradiction", "scope_leak", "policy_violation", "legal_risk")

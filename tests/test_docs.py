@@ -52,7 +52,10 @@ SETTINGS = {
 
 KINDS = {
     name: getattr(grammar, name)
-    for name in ("MaxInt", "MaxFloat", "MinFloat", "Allowlist", "Hosts", "Links", "Vocabulary", "Check")
+    for name in (
+        *("MaxInt", "MaxFloat", "MinFloat", "Allowlist", "Hosts", "Scopes", "DeniedScopes", "Links", "Vocabulary"),
+        "Check",
+    )
 }
 
 
@@ -233,10 +236,10 @@ def _kind(model, field):
     info = model.model_fields[field]
     if "Tightens.by_name(" in str(info.metadata):
         return "by name"
-    if info.annotation == float | None:
+    if info.annotation in (int | None, float | None):
         return "Tightens.smallest"
-    for kind in ("Tightens.among", "Tightens.ordered"):
-        if f"{kind}(" in str(info.metadata):
+    for kind in ("Tightens.fixed", "Tightens.among", "Tightens.denied_among", "Tightens.both", "Tightens.ordered"):
+        if f"{kind}," in str(info.metadata) or f"{kind}(" in str(info.metadata):
             return kind
     [kind] = [
         name

@@ -7,6 +7,7 @@ import math
 from base64 import b64decode, b64encode
 from copy import deepcopy
 from datetime import datetime
+from time import process_time
 
 import pytest
 from exported_runs import KINDS, RAG, document, forged, keys, text
@@ -471,6 +472,15 @@ def test_a_document_that_is_too_large_is_refused(monkeypatch):
     monkeypatch.setattr(strict_json, "MOST_BYTES", 10)
     with pytest.raises(InputError, match="document: at most 10 bytes are allowed; given: more"):
         check_document(b"x" * 11, RAG)
+
+
+def test_a_key_that_stands_twice_among_many_is_found_at_once():
+    """What a reader does grows with the file, however many keys stand before the one that comes again."""
+    many = ", ".join(f'"{number}": 1' for number in [*range(200_000), 199_999])
+    began = process_time()
+    with pytest.raises(InputError, match="the key '199999' stands twice in one object"):
+        check_document(f"{{{many}}}", RAG)
+    assert process_time() - began < 10
 
 
 def test_an_agent_that_is_none_or_another_is_refused():

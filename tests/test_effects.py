@@ -26,7 +26,8 @@ from runs import run
 from test_forks import check_fork
 
 import guardgraph.grammar as gg
-from guardgraph import ConfigurationError, InputError, LiveWorld, replay, verify
+from guardgraph import ConfigurationError, InputError, LiveWorld, replay, sql_store, verify
+from guardgraph.evidence.sql.store import SqlStore
 from guardgraph.plain.errors import GrammarError
 from guardgraph.testing import InMemoryRecorder
 
@@ -71,9 +72,9 @@ WAYS = {
     "awaited": {"mode": "ainvoke", "durability": "exit"},
     "inside": {"inside": True},
     "inside async": {"inside": True, "durability": "async"},
-    "inside exit": {"inside": True, "durability": "exit", "recorder": True},
-    "recorder": {"saver": None, "recorder": True},
-    "both": {"recorder": True, "durability": "async"},
+    "inside exit": {"inside": True, "durability": "exit", "recorder": "file"},
+    "recorder": {"saver": None, "recorder": "file"},
+    "both": {"recorder": "file", "durability": "async"},
 }
 
 
@@ -473,9 +474,16 @@ def test_a_node_does_not_go_on_past_a_write_that_nobody_knows_of(bank):
     assert replay(graph, json.loads(json.dumps(recorder.runs[0]))) == result
 
 
-def test_two_who_resume_at_once_pay_once(bank, tmp_path):
+RECORDERS = {
+    "file": lambda folder: FileRecorder(folder / "runs.txt"),
+    "store": lambda folder: sql_store(f"sqlite:///{folder}/runs.db", timeout=60),
+}
+
+
+@pytest.mark.parametrize("kept", RECORDERS)
+def test_two_who_resume_at_once_pay_once(kept, bank, tmp_path):
     """Both keep their intent before they look, so one of them sees the other's: with a recorder, on any thread."""
-    recorder = FileRecorder(tmp_path / "runs.txt")
+    recorder = RECORDERS[kept](tmp_path)
     results = []
 
     def slow(request, idempotency_key):
@@ -487,6 +495,38 @@ def test_two_who_resume_at_once_pay_once(bank, tmp_path):
 
     first = payments(slow, recorder=recorder).invoke({"batches": [[30]]}, on_thread(request_key="r1"))
     assert (first["stop_reason"], results[1]["stop_reason"], bank.amounts) == ("success", "effect_unknown:pay", [30])
+
+
+def test_whoever_comes_in_between_is_seen(bank, tmp_path):
+    """A store is asked for what was noted since: what another process pays meanwhile is not paid once more."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db", timeout=60)
+    others = iter([lambda: payments(bank.pay, recorder=store).invoke({"batches": [[1, 2, 3, 4]]}, asked)])
+    asked = on_thread(request_key="r1")
+
+    def slow(request, idempotency_key):
+        if request["amount"] == 2 and (other := next(others, None)):
+            assert other()["details"]["kept"]["number"] == 2  # its first was given back, and it goes on behind this one
+        return bank.pay(request, idempotency_key)
+
+    result = payments(slow, recorder=store).invoke({"batches": [[1, 2, 3, 4]]}, asked)
+    assert (result["stop_reason"], bank.amounts) == ("success", [1, 3, 4, 2])
+    assert len({line["key"] for line in bank.lines}) == 4
+
+
+def test_what_writes_cost_grows_as_their_number(bank, tmp_path):
+    """Each asks a store for what was noted since the one before, and not for all."""
+    read = []
+
+    class Counting(SqlStore):
+        def notes(self, request, after=0):
+            noted = super().notes(request, after)
+            read.append(len(noted))
+            return noted
+
+    store = Counting(f"sqlite:///{tmp_path}/runs.db", timeout=60)
+    result = payments(bank.pay, recorder=store).invoke({"batches": [[*range(1, 21)], [*range(21, 31)]]})
+    assert (result["stop_reason"], len(bank.amounts)) == ("success", 30)
+    assert (len(read), max(read)) == (30, 2)  # the receipt of the write before, and its own intent
 
 
 BREACHES = {

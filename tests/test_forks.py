@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import refund_pattern
@@ -429,3 +430,30 @@ def test_a_fork_of_a_run_that_was_erased_is_a_finding(tmp_path):
     assert f"run {first['run_id']}, which entry {erasure.seq} erased" in findings[0].text
     store.erase(fork["run_id"], by="the data officer")
     assert store.verify().ok
+
+
+def test_a_fork_of_before_its_run_was_erased_is_a_finding_too(tmp_path):
+    """It has the same words; only where the run was erased for its age does the fork, which is younger, stay."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db", timeout=60)
+    agent = create_rag_agent(checkpointer=InMemorySaver(), recorder=store, forks=True)
+    first = agent.invoke(QUESTION, THREAD)
+    fork = agent.invoke(None, at(before(agent, "generate")))
+    assert store.verify().ok
+    erasure = store.erase(first["run_id"], by="the data officer")
+    findings = store.verify().findings
+    assert {(finding.kind, finding.seq) for finding in findings} == {("returned", 3), ("returned", 4)}
+    assert all(f"run {first['run_id']}, which entry {erasure.seq} erased" in finding.text for finding in findings)
+    store.erase(fork["run_id"], by="the data officer")
+    assert store.verify().ok
+
+
+def test_a_fork_stays_for_as_long_as_any_run(tmp_path):
+    """What is erased for its age is older than the fork, whose own time counts."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db", timeout=60)
+    agent = create_rag_agent(checkpointer=InMemorySaver(), recorder=store, forks=True)
+    agent.invoke(QUESTION, THREAD)
+    after = datetime.now(UTC)
+    fork = agent.invoke(None, at(before(agent, "generate")))
+    store.retain((datetime.now(UTC) - after) / timedelta(days=1), by="the nightly job")
+    assert store.verify().ok
+    assert store.read(fork["run_id"]).recording["forked_from"]

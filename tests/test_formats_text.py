@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import codecs
 from io import BytesIO
 
 import pytest
-from pdf_files import pdf_of, pdf_with
+from pdf_files import pdf_of
 from pypdf import PdfWriter
-from pypdf.errors import DependencyError, LimitReachedError
 from pypdf.generic import NameObject, TextStringObject
 
 from guardgraph.formats.article import Heading
+from guardgraph.formats.charsets import encoding_in_page, encoding_named, encoding_of_page, labels_in
 from guardgraph.formats.extraction import ExtractionFailed
 from guardgraph.formats.pdf import read_pdf
-from guardgraph.formats.text import encoding_named, encoding_of_page, label_in, read_plain, text_of, within
+from guardgraph.formats.text import read_plain, text_of, within
 from guardgraph.formats.visibility import one_line, plain_text
 
 TEXT = "Das Übermaß kostet 5 € und gehört zum Café, naïveté inbegriffen."
@@ -35,11 +36,48 @@ def test_labels_are_those_of_the_web(label, encoding):
     assert encoding_named(label) == encoding
 
 
-def test_a_page_says_its_encoding_near_its_top():
-    """One that could be read so far is not in UTF-16, whatever it says."""
-    assert label_in(b"<meta charset='latin1'>") == "latin1"
-    assert label_in(b" " * 2000 + b"<meta charset=latin1>") == ""
+@pytest.mark.parametrize(
+    ("page", "labels"),
+    [
+        (b"<meta charset='latin1'>", ["latin1"]),
+        (b"<META\nHTTP-EQUIV=Content-Type content='text/html; charset=Shift_JIS'>", ["Shift_JIS"]),
+        (b"<meta name=description content='charset=latin1'>", []),
+        (b"<meta name=description content='" + b"x" * 1000 + b"' charset=big5>", ["big5"]),
+        (b" " * 1010 + b"<meta charset=gbk>", ["gbk"]),
+        (b"<title>a</title><!-- <meta charset=latin1> --><!--><meta charset=gbk>", ["gbk"]),
+        (b"<!-- <meta charset=latin1>", []),
+        (b"<?xml version='1.0' encoding='koi8-r'?><html>", ["koi8-r"]),
+        (b"<body><meta charset=gbk>", []),
+        (b"<meta charset=klingon><meta charset=gbk>", ["klingon", "gbk"]),
+        (b"<a " * 20_000, []),
+    ],
+)
+def test_a_page_says_its_encoding_in_its_head(page, labels):
+    """Also across byte 1,024, where browsers read it once more."""
+    assert list(labels_in(page)) == labels
+
+
+def test_a_page_in_bytes_of_ascii_is_not_in_utf_16():
+    """Whatever it says; a label that nobody knows is passed over."""
     assert [encoding_of_page(label) for label in ("utf-16", "latin1", "")] == ["utf-8", "cp1252", None]
+    assert encoding_in_page(b"<meta charset=klingon><meta charset=gbk>") == "gb18030"
+
+
+def test_every_label_has_an_encoding_of_python():
+    """But those of encodings that browsers refuse."""
+    from guardgraph.formats.charsets import _LABELS, REPLACED
+
+    for name, labels in _LABELS.items():
+        assert all(encoding_named(label) == name for label in labels.split())
+        assert name == REPLACED or codecs.lookup(name)
+    assert sum(len(labels.split()) for labels in _LABELS.values()) == 228
+
+
+def test_a_byte_that_no_letter_has_is_a_hole():
+    """The rest is read, as a browser does; a label that nobody knows is passed over."""
+    assert text_of(b"a\xffb", "utf-8", is_html=False) == "a\ufffdb"
+    assert text_of(TEXT.encode(), "klingon", is_html=False) == TEXT
+    assert text_of(b"<meta charset=windows-1252>\xe9", "klingon", is_html=True)[-1] == "\xe9"
 
 
 @pytest.mark.parametrize(
@@ -71,15 +109,14 @@ def test_a_page_is_read_as_it_says():
 @pytest.mark.parametrize(
     ("content", "declared", "why"),
     [
-        (b"x", "klingon", "charset"),
-        (b"\xff", "utf-8", "charset"),
-        (b"<meta charset=klingon>", None, "charset"),
+        (b"x", "iso-2022-kr", "charset"),
+        (b"<meta charset=hz-gb-2312>", None, "charset"),
         (b"a\0b", "utf-8", "binary"),
         (bytes(range(128, 256)) * 9, None, "charset"),
     ],
 )
 def test_bytes_that_are_no_text_are_refused(content, declared, why, monkeypatch):
-    """An encoding that nobody knows or that does not fit, and what no text has."""
+    """An encoding that browsers refuse or that nobody can tell, and what no text has."""
     import charset_normalizer
 
     monkeypatch.setattr(charset_normalizer.models.CharsetMatches, "best", lambda self: None)
@@ -88,7 +125,7 @@ def test_bytes_that_are_no_text_are_refused(content, declared, why, monkeypatch)
 
 def test_plain_text_is_what_is_seen():
     """Without letters that are drawn as nothing, and no longer than it may be."""
-    assert read_plain(" a\u200bb \n", 9) == ("", "ab", ("ab",), "", "")
+    assert read_plain(" a\u200bb \n", 9) == ("", "ab", ("ab",), "", "", "")
     assert read_plain("\u200b", 9).parts == ()
     assert (plain_text("e\u0301"), one_line(" a\n\u200bb ")) == ("é", "a b")
     assert within("abc", 3) == "abc"
@@ -97,8 +134,8 @@ def test_plain_text_is_what_is_seen():
 
 def test_pages_of_a_file_are_parts():
     """The title is the file's; an empty page is none, and the days of programs are guesses."""
-    found = read_pdf(pdf_of("First page", "", "Third page", title="A\u200b file"), 99)
-    assert (found.title, found.text, found.declared_date) == ("A file", "First page\n\nThird page", "")
+    found = read_pdf(pdf_of("First page", "", "Third page", title="First\u200b page"), 99)
+    assert (found.title, found.text, found.declared_date) == ("First page", "First page\n\nThird page", "")
     assert found.parts == (Heading(2, "Page 1"), "First page", Heading(2, "Page 3"), "Third page")
 
 
@@ -114,26 +151,16 @@ def test_a_file_may_say_when_it_was_made(created, day):
     assert read_pdf(file.getvalue(), 99).guessed_date == day
 
 
-def test_text_that_a_file_does_not_draw_is_not_read():
-    """But for that of a scanned page, where nothing else is shown."""
-    mixed = b"BT /F1 12 Tf 20 700 Td q 3 Tr (canary) Tj 7 Tr (canary) ' Q (shown) Tj ET"
-    scanned = b"BT /F1 12 Tf 20 700 Td 3 Tr (scanned) Tj ET"
-    assert read_pdf(pdf_with(mixed, scanned), 99).text == "shown\n\nscanned"
+def test_a_page_without_text_is_none():
+    """It has no part."""
     writer = PdfWriter()
     writer.add_blank_page(9, 9)
     writer.write(file := BytesIO())
     assert read_pdf(file.getvalue(), 99).parts == ()
 
 
-def test_files_that_cannot_be_read_say_why(monkeypatch):
-    """Broken, locked, too long, or of a cipher or a size that pypdf refuses."""
+def test_files_that_cannot_be_read_say_why():
+    """Broken, locked, or too long."""
     assert reason(read_pdf, b"no file", 99) == "broken"
     assert reason(read_pdf, pdf_of("secret", password="x"), 99) == "encrypted"
     assert reason(read_pdf, pdf_of("many words"), 5) == "too_large"
-    for error, why in ((DependencyError("a cipher"), "encrypted"), (LimitReachedError("much"), "too_large")):
-
-        def fail(*_, error=error):
-            raise error
-
-        monkeypatch.setattr("pypdf.PdfReader", fail)
-        assert reason(read_pdf, b"", 99) == why

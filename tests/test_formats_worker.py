@@ -117,7 +117,7 @@ def test_a_child_finds_what_it_reads_with():
     """This library and all that it needs, wherever they are installed."""
     paths = [Path(path) for path in _paths()]
     assert Path(guardgraph.__file__).resolve().parents[1] in paths
-    for library in ("trafilatura", "lxml", "selectolax", "charset_normalizer", "pypdf"):
+    for library in ("trafilatura", "lxml", "selectolax", "charset_normalizer", "pypdfium2"):
         assert any((path / library).is_dir() for path in paths)
 
 
@@ -136,7 +136,7 @@ def test_a_child_loads_no_more_than_it_reads_with():
     command = [sys.executable, "-I", "-B", "-X", "utf8", "-c", code, "0", *_paths()]
     said = subprocess.run(command, capture_output=True, text=True, check=True, cwd="/", env={})
     loaded = set(said.stdout.split())
-    assert {"guardgraph", "trafilatura", "selectolax", "pypdf"} <= loaded
+    assert {"guardgraph", "trafilatura", "selectolax", "pypdfium2"} <= loaded
     assert not loaded & {"pydantic", "pydantic_core", "langgraph", "langchain_core", "langchain_openai", "openai"}
 
 

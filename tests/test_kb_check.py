@@ -16,7 +16,9 @@ from cli_runs import empty_folder, refused, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guardgraph import KnowledgeBase, LexicalRetriever
+from guardgraph import KnowledgeBase, LexicalRetriever, RagBudget, create_rag_agent
+from guardgraph.guards import rag
+from guardgraph.guards.stop import Stop
 from guardgraph.knowledge.storing.file import File
 from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.state.context import normalize_document_access
@@ -333,6 +335,20 @@ def test_a_document_whose_hash_is_wrong_is_refused_until_it_is_added_again(copie
     assert by_id(answers(copied)) == by_id(made[1])
 
 
+def test_a_chunk_that_is_no_text_any_more_keeps_nobody_from_the_others(copied):
+    """A rebuild leaves it in the file under a number below 0, and no question meets it there."""
+    board = {"tenant": "acme", "groups": ["board"]}
+    with KnowledgeBase(copied) as base:
+        before = {found["doc_id"] for found in base.search("wing", caller=board)}
+    one = "(SELECT min(id) FROM chunks WHERE name LIKE 'board/c.md%' AND tenant = '+acme')"
+    changed(copied, f"UPDATE chunks SET name = CAST(x'626fff' AS TEXT) WHERE id = {one}")
+    assert run("kb", "rebuild", copied).exit_code == 3
+    with KnowledgeBase(copied) as base:
+        left = {found["doc_id"] for found in base.search("wing", caller=board)}
+    assert left
+    assert left == {name for name in before if not name.startswith("board/c.md")}
+
+
 def test_what_is_refused_is_removed_with_its_collection(copied):
     """A collection that is removed takes texts that are in no index with it, and nothing is left to find."""
     changed(copied, "UPDATE chunks SET text = 'Secret wing' WHERE tenant = '+acme'")
@@ -567,13 +583,38 @@ def test_a_language_without_a_measured_threshold_is_named(texts, expected, tmp_p
         assert ("most chunks are in th" in shown) == bool(expected)
 
 
+def test_a_run_names_such_a_language_until_a_threshold_is_set(tmp_path):
+    """In its trace, whether it answers or clarifies, of a folder and of an index; and no run of another base."""
+    fields = {"source": "help", "title": "", "section": "", "updated_at": ""}
+    for number, (texts, expected) in enumerate([([THAI, ENGLISH], None), ([THAI, THAI, ENGLISH], ["th"])]):
+        documents = [{"id": str(at), "text": text, **fields} for at, text in enumerate(texts)]
+        with KnowledgeBase(tmp_path / f"{number}.sqlite") as base:
+            base.add(documents, readers=["public"])
+            for found in ({"knowledge_base": base}, {"retriever": LexicalRetriever(documents)}):
+                for question in (THAI, "Is the journey long?"):
+                    ended = create_rag_agent(**found).invoke({"question": question})
+                    assert ended["trace"][0].get("unmeasured") == expected
+                least = RagBudget(min_chunk_score=0.3)
+                ended = create_rag_agent(**found, budget=least).invoke({"question": THAI})
+                assert "unmeasured" not in ended["trace"][0]
+
+
+@pytest.mark.parametrize("given", ["th", [1], [""], ["x" * 17], {"th": 1}])
+def test_what_is_no_list_of_languages_is_a_fault_of_the_retriever(given):
+    """It would stand in the trace."""
+    found = {"doc_id": "a", "source": "help", "text": "a", "score": 0.5, "unmeasured": given}
+    with pytest.raises(Stop, match="tool_invalid_output:retrieve"):
+        rag.parse_candidates([found], allowed_sources=["help"], top_k=4)
+
+
 def test_a_command_over_a_folder_names_such_a_language(tmp_path):
-    """On stderr, beside an answer or a request for clarification."""
+    """Beside an answer or a request for clarification."""
     folder = tmp_path / "kb"
     for name, text in (("a", THAI), ("b", ENGLISH)):
         folder.mkdir(exist_ok=True)
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
     asked = ("rag", "When is the hotel booked?", "--kb", str(folder))
-    assert "is in th" not in run(*asked).stderr
+    assert "min_chunk_score" not in run(*asked).stdout
     (folder / "b.md").unlink()
-    assert "is in th, for which no min_chunk_score was measured" in run(*asked).stderr
+    asked = ("rag", THAI, "--kb", str(folder))
+    assert "is in th, for which no min_chunk_score was measured" in " ".join(run(*asked).stdout.split())

@@ -60,14 +60,14 @@ def test_a_missing_library_fails_the_files_that_need_it(here, monkeypatch):
     write(here / "docs", {"a.md": "Apples", "b.html": "<p>Bananas are yellow fruits.", "c.pdf": pdf_of("Cherries")})
     assert run("kb", "add", "kb.sqlite", "docs", "--reader", "public").exit_code == 0
     write(here / "docs", {"a.md": "Red apples", "b.html": "<p>Bananas are green fruits.", "d.pdf": pdf_of("Dates")})
-    for library in ("trafilatura", "pypdf"):
+    for library in ("trafilatura", "pypdfium2"):
         monkeypatch.setitem(sys.modules, library, None)
     report = shown("kb", "add", "kb.sqlite", "docs", "--reader", "public", code=3)
     assert (report["changed"], report["unchanged"], report["removed"]) == (["a.md"], ["c.pdf"], [])
     install = "which is not installed; pip install 'guardgraph[kb]' or 'guardgraph[web]'"
     assert report["failed"] == [
         {"name": "b.html", "reason": f"html content is read with trafilatura, {install}"},
-        {"name": "d.pdf", "reason": f"pdf content is read with pypdf, {install}"},
+        {"name": "d.pdf", "reason": f"pdf content is read with pypdfium2, {install}"},
     ]
     assert [found["doc_id"] for found in shown("kb", "search", "kb.sqlite", "bananas")["found"]] == ["b.html#b.1"]
 

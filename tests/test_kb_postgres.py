@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from postgres_server import postgres_server
 from test_kb_index import ASKED, CALLERS, CHANGES, document, replayed
 from test_kb_ingest import write
+from test_kb_vectors import TEXTS, Heat, Sides, documents
 
 from guardgraph import ConfigurationError, KnowledgeBase, PostgresKnowledgeBase, StoreError, create_rag_agent
-from guardgraph.knowledge.base import make_server_base
+from guardgraph.knowledge.base import make_server_base, part_server_tenant, rebuild_server_base
 from guardgraph.knowledge.index import Index
 from guardgraph.knowledge.postgres.index import PostgresIndex
-from guardgraph.state.context import is_access_allowed
+from guardgraph.state.context import Caller, is_access_allowed
 from guardgraph.tools.knowledge_base import demo_documents
 from guardgraph.tools.lexical import LexicalRetriever
 
@@ -64,7 +65,9 @@ def base(owner):
 
 def emptied(owner):
     """Take everything out."""
-    executed(owner, f"TRUNCATE {', '.join(f'guardgraph.{table}' for table in TABLES)}")
+    for table in TABLES:
+        executed(owner, f"DELETE FROM guardgraph.{table}")
+    executed(owner, "DELETE FROM guardgraph.state WHERE name = 'embedding'")
 
 
 def test_ranks_the_demo_as_the_retriever_does(base):
@@ -97,6 +100,187 @@ def test_any_changes_leave_what_the_file_has(owner, tmp_path_factory, changes, q
     assert server.check().ok
     for index in (files, server):
         index.close()
+
+
+@settings(max_examples=15)
+@given(
+    held=st.lists(
+        st.tuples(
+            st.sampled_from(["acme", "globex", None]),
+            st.sampled_from([["public"], ["tenant"], ["group:hr"], []]),
+            st.lists(st.sampled_from([*TEXTS, "Kelvin heat", "wing"]), max_size=5),
+        ),
+        max_size=4,
+    ),
+    question=st.sampled_from(["heat", "wing in the flow", "shock", "plate Kelvin"]),
+    least=st.sampled_from([None, 0.3]),
+)
+def test_vectors_order_on_a_server_as_in_a_file(owner, tmp_path_factory, held, question, least):
+    """Fused order and scores are the file's, and those of a base that has nothing but what the caller may read."""
+    emptied(owner)
+    options = {"embedding": Sides(), "min_similarity": least}
+    file = KnowledgeBase(tmp_path_factory.mktemp("kb") / "kb.sqlite", **options)
+    server = PostgresKnowledgeBase(as_role(owner, "ingest"), **options)
+    with file, server:
+        for at, (tenant, readers, texts) in enumerate(held):
+            for base in (file, server):
+                base.add(documents(texts), tenant=tenant, readers=readers, name=f"c{at}")
+        for caller in (None, {"tenant": "acme"}, {"tenant": "globex", "groups": ["hr"]}):
+            expected = file.search(question, caller=caller, top_k=10)
+            assert server.search(question, caller=caller, top_k=10) == expected
+            with KnowledgeBase(tmp_path_factory.mktemp("kb") / "kb.sqlite", **options) as own:
+                for at, (tenant, readers, texts) in enumerate(held):
+                    asks = (caller or {}).get("tenant")
+                    mine = (
+                        caller
+                        and tenant == asks
+                        and {*readers} & {"tenant", *map("group:{}".format, caller.get("groups", ()))}
+                    )
+                    if "public" in readers or mine:
+                        own.add(documents(texts), tenant=tenant, readers=readers, name=f"c{at}")
+                assert own.search(question, caller=caller, top_k=10) == expected
+        assert server.check().findings == ()
+
+
+def test_a_database_has_one_embedding(base, owner):
+    """Another embedding, another size, and documents without vectors beside others are refused, and change nothing."""
+    url, name = as_role(owner, "ingest"), f"{Sides.__module__}.Sides:sides"
+    with PostgresKnowledgeBase(url, embedding=Sides()) as made:
+        made.add(documents(TEXTS), tenant="acme", readers=["tenant"])
+        held = executed(owner, "SELECT count(*), count(vector) FROM guardgraph.chunks")
+        with pytest.raises(ConfigurationError, match=rf"embedding: .* has vectors of {name}; given: .*Sides:other"):
+            PostgresKnowledgeBase(url, embedding=Sides(model="other"))
+        for attempt in (
+            lambda kb: kb.search("heat"),
+            lambda kb: kb.add(documents(["new"]), tenant="globex", readers=["public"]),
+        ):
+            with pytest.raises(ConfigurationError, match="has vectors of 5 numbers; given: 7"):
+                attempt(PostgresKnowledgeBase(url, embedding=Sides(more=2)))
+        with pytest.raises(ConfigurationError, match="documents are put in with this embedding only"):
+            PostgresKnowledgeBase(url).add(documents(["new"]), readers=["public"])
+        assert executed(owner, "SELECT count(*), count(vector) FROM guardgraph.chunks") == held == [(6, 6)]
+        assert len(made.search("heat", caller={"tenant": "acme"}, top_k=10)) == 4
+        assert pickle.loads(pickle.dumps(made)).search("heat", caller={"tenant": "acme"})
+    emptied(owner)
+    base.add(documents(TEXTS), readers=["public"])
+    with pytest.raises(ConfigurationError, match="has documents without vectors"):
+        PostgresKnowledgeBase(url, embedding=Sides())
+    for embedding, least in ((object(), None), (Sides(), 2)):
+        with pytest.raises(ConfigurationError, match=r"embedding: an Embeddings|min_similarity: a number in 0\.\.1"):
+            PostgresKnowledgeBase(url, embedding=embedding, min_similarity=least)
+
+
+def test_vectors_on_a_server_find_what_words_do_not_until_they_are_revoked(owner):
+    """With min_similarity a vector finds alone, a text is embedded once, and who may read no more finds nothing."""
+    emptied(owner)
+    embedding = Heat()
+    with PostgresKnowledgeBase(as_role(owner, "ingest"), embedding=embedding, min_similarity=0.9) as kb:
+        kb.add(documents(TEXTS), readers=["public"])
+        assert [hit["doc_id"] for hit in kb.search("Kelvin", top_k=10)] == ["d5"]
+        asked = len(embedding.asked)
+        kb.add(documents(TEXTS), readers=["user:ada"])
+        kb.add([{**each, "id": f"other {each['id']}"} for each in documents(TEXTS)], readers=["user:ada"], name="copy")
+        assert len(embedding.asked) == asked
+        assert kb.search("Kelvin") == []
+        assert len(kb.search("Kelvin", caller={"user": "ada"}, top_k=10)) == 2
+
+
+def test_a_large_tenant_moves_into_partitions_of_its_own(base, owner):
+    """By command only, as the owner; what callers find is the same before and after, and later additions go there."""
+    for tenant in ("large", "small"):
+        base.add(
+            [document("a", "The wing is heated by the flow"), document("b", "cold")], tenant=tenant, readers=["tenant"]
+        )
+    before = [base.search("heated wing", caller={"tenant": tenant}) for tenant in ("large", "small", "none")]
+    assert [part_server_tenant(owner, "large") for _ in range(2)] == [True, False]
+    assert [base.search("heated wing", caller={"tenant": tenant}) for tenant in ("large", "small", "none")] == before
+    base.add([document("c", "The wing is heated again")], tenant="large", readers=["tenant"])
+    own = executed(
+        owner, "SELECT tableoid::regclass::text FROM guardgraph.chunks WHERE tenant = '+large' AND name = 'c'"
+    )
+    assert executed(owner, f"SELECT array_agg(name ORDER BY name) FROM {own[0][0]}") == [(["a", "b", "c"],)]
+    shared = "SELECT count(*) FROM guardgraph.chunks_others UNION ALL SELECT count(*) FROM guardgraph.postings_others "
+    assert executed(owner, f"{shared} WHERE tenant = '+large'") == [(2,), (0,)]
+    assert base.check().ok
+    for role in ("ingest", "answers"):
+        with psycopg.connect(as_role(owner, role)) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute(f"SELECT 1 FROM {own[0][0]}")
+    with pytest.raises(ConfigurationError, match="a role that may make schemas and roles is required"):
+        part_server_tenant(as_role(owner, "ingest"), "small")
+    executed(owner, "CREATE DATABASE empty")
+    with pytest.raises(ConfigurationError, match="there is no knowledge base"):
+        part_server_tenant(owner.replace("/postgres?", "/empty?"), "small")
+    with pytest.raises(ConfigurationError, match="tenant: "):
+        part_server_tenant(owner, " ")
+
+
+def test_a_rebuild_makes_the_index_anew_of_what_is_right(base, owner):
+    """What was counted wrong is right, what is not what was put in is named and shown to nobody until it is added."""
+    held = [document("a", "The wing is heated by the flow"), document("b", "cold wing"), document("c", "0")]
+    for tenant in ("acme", "globex"):
+        base.add(held, tenant=tenant, readers=["tenant"])
+    before = base.search("heated wing", caller={"tenant": "acme"})
+    executed(
+        owner, "UPDATE guardgraph.parts SET words = words + 1; DELETE FROM guardgraph.postings WHERE term = 'wcold'"
+    )
+    executed(owner, "UPDATE guardgraph.chunks SET language = 'de' WHERE name = 'b'; DELETE FROM guardgraph.lengths")
+    assert not base.check().ok
+    assert (base.rebuild().ok, base.check().findings) == (True, ())
+    assert base.search("heated wing", caller={"tenant": "acme"}) == before
+    executed(owner, "UPDATE guardgraph.chunks SET text = 'The wing is stolen' WHERE name = 'b' AND tenant = '+acme'")
+    for _ in range(2):
+        rebuilt = base.rebuild()
+        assert (rebuilt.ok, [str(item) for item in rebuilt.refused]) == (False, ["b of acme"])
+        assert [hit["doc_id"] for hit in base.search("cold wing", caller={"tenant": "acme"})] == ["a"]
+        assert {finding.kind for finding in base.check().findings} == {"row"}
+    assert base.add(held, tenant="acme", readers=["tenant"]).changed == ("b",)
+    assert (base.search("heated wing", caller={"tenant": "acme"}), base.check().findings) == (before, ())
+
+
+def test_a_rebuild_takes_words_that_another_version_read(base, owner):
+    """Until then they are refused, in a process that is connected already, too."""
+    base.add([document("a", "The wing is heated by the flow")], readers=["public"])
+    executed(owner, "UPDATE guardgraph.state SET value = 'x' || value WHERE name = 'words'")
+    with pytest.raises(ConfigurationError, match="`guardgraph kb rebuild URL` reads them again"):
+        base.search("wing")
+    with pytest.raises(ConfigurationError, match="guardgraph_writer"):
+        rebuild_server_base(as_role(owner, "answers"))
+    assert rebuild_server_base(as_role(owner, "ingest")).ok
+    assert base.search("wing")
+
+
+def test_a_rebuild_makes_vectors_where_it_has_the_embedding(owner):
+    """Without it, vectors that are damaged are taken out, and the documents named; with it, they are made."""
+    emptied(owner)
+    url = as_role(owner, "ingest")
+    with PostgresKnowledgeBase(url, embedding=Sides()) as kb:
+        kb.add(documents(TEXTS), readers=["public"])
+        before = kb.search("heat", top_k=10)
+        for change, problem in (
+            ("vector = decode(repeat('00', 20), 'hex')", "d0: it is not what was put in"),
+            ("key = '', vector_hash = sha256(vector)", "d0: it is of another text"),
+            ("vector = NULL", "d0: there is none"),
+        ):
+            executed(owner, f"UPDATE guardgraph.chunks SET {change} WHERE name = 'd0'")
+            assert [str(item) for item in kb.check().findings] == [f"vectors: {problem}"]
+            with PostgresKnowledgeBase(url) as words:
+                assert [str(item) for item in words.rebuild().without_vectors] == ["d0"]
+            assert kb.rebuild().ok
+            assert (kb.check().findings, kb.search("heat", top_k=10)) == ((), before)
+
+
+def test_a_writer_is_told_why_a_caller_does_not_find_more(base, owner):
+    """Of the caller's own tenant and what is for everybody; a role that only reads is told nothing of others."""
+    base.add([document("a", "The wing is heated")], tenant="acme", readers=["tenant"])
+    base.add([document("b", "The heated wing of the board")], tenant="acme", readers=["group:board"])
+    base.add([document("c", "The heated wing of globex")], tenant="globex", readers=["tenant"])
+    found, missing = base.index.explain("heated wing", caller=Caller(tenant="acme"))
+    assert [hit["doc_id"] for hit in found] == ["a"]
+    assert [(item.id, item.reason) for item in missing] == [
+        ("b", "he may not read it; it is for callers of acme: group:board")
+    ]
+    with PostgresKnowledgeBase(as_role(owner, "answers")) as asks:
+        assert asks.index.explain("heated wing", caller=Caller(tenant="acme")) == (found, [])
 
 
 @settings(max_examples=10)
@@ -198,8 +382,8 @@ def test_a_role_that_row_security_does_not_hold_is_refused(owner, role, message)
         ),
         (
             "UPDATE guardgraph.state SET value = '9' WHERE name = 'format'",
-            "UPDATE guardgraph.state SET value = '1' WHERE name = 'format'",
-            "format 1 is required; it has 9",
+            "UPDATE guardgraph.state SET value = '2' WHERE name = 'format'",
+            "format 2 is required; it has 9",
         ),
         (
             "UPDATE guardgraph.state SET value = 'x' || value WHERE name = 'words'",
@@ -252,8 +436,6 @@ def test_a_server_that_is_read_only_away_or_none_is_named(base, owner, tmp_path)
     for url in ("mysql://x", "postgresql://app:secret@host/x?nonsense=1", 7):
         with pytest.raises(ConfigurationError, match="is required"):
             PostgresKnowledgeBase(url)
-    with pytest.raises(ConfigurationError, match="embedding"):
-        PostgresKnowledgeBase(as_role(owner, "ingest"), embedding=object())
 
 
 def test_a_base_is_made_by_a_role_that_may_make_schemas(owner):
@@ -366,10 +548,13 @@ def test_the_command_line_takes_a_url(owner, base, tmp_path, monkeypatch):
     assert "refunds.md#refunds.1" in done[2].stdout
     asked = run("rag", "How long do refunds take?", "--kb", as_role(owner, "answers"), "--tenant", "acme")
     assert (asked.exit_code, "14 days" in asked.stdout) == (0, True), asked.stderr
+    rebuilt, parted = run("kb", "rebuild", url), run("kb", "init", owner, "--tenant", "big")
+    assert (rebuilt.exit_code, "the index is made anew" in rebuilt.stdout) == (0, True), rebuilt.stderr
+    assert parted.stdout == "there already\nbig: moved into partitions of its own\n"
     assert run("kb", "remove", url, "docs", "--tenant", "acme").exit_code == 0
     for arguments, message in (
         (("check", as_role(owner, "answers")), "guardgraph_writer"),
-        (("rebuild", url), "FILE: a file is required; given: a URL"),
+        (("rebuild", as_role(owner, "answers")), "guardgraph_writer"),
         (("check", "--repair", url), "FILE: a file is required; given: a URL"),
         (("init", "postgres.example"), "url: postgresql://"),
     ):

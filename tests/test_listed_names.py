@@ -28,7 +28,10 @@ from guardgraph.testing import scripted_tool
 
 DECISIONS = "there are approve, revise, escalate; given: 'aprove'; did you mean 'approve'?"
 RISKS = "there are overconfidence, missing_uncertainty, contradiction, scope_leak, policy_violation, legal_risk; "
-HOST = "a host alone is required, without scheme, user, port, path or wildcard; given: 'https://vendor.example.com'"
+HOST = (
+    "a host, domain:NAME or suffix:NAME is required, without scheme, user, port, path or wildcard; "
+    "given: 'https://vendor.example.com'; did you mean 'vendor.example.com'?"
+)
 SOURCES = "there are billing_policy, operations_notes, security_policy, support_policy; given: "
 
 

@@ -303,3 +303,21 @@ def test_offline_answers_over_the_docs_pass():
     asked = [f"How does {heading} work?" for heading in sorted(headings)][:60]
     results = [graph.invoke({"question": question}) for question in asked]
     assert [result.get("unsupported") for result in results] == [None] * len(asked)
+
+
+@pytest.mark.parametrize(
+    ("answer", "names"),
+    [
+        ("Choose your identity provider (IdP). The IdP signs it.", []),
+        ("We support OpenID Connect (OIDC) today.", []),
+        ("It runs GHA today.", []),
+        ("In short, the TL;DR: choose it.", []),
+        ("Choose your identity provider (Okta) today.", ["Okta"]),
+        ("Choose your identity provider (IDX) today.", ["IDX"]),
+        ("Choose it. The IdP signs it.", ["IdP"]),
+        ("It runs GHX today.", ["GHX"]),
+    ],
+)
+def test_a_short_form_is_supported_by_what_it_stands_for(answer, names):
+    """Where the answer defines it behind its own words, or a source's capitals make it up; no other is."""
+    assert found(answer, "Choose your identity provider for OpenID Connect, and run it by GitHub Actions.") == names

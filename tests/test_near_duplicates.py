@@ -12,7 +12,7 @@ from rapidfuzz import fuzz
 from runs import check_result
 
 from guardgraph.guards.rag import drop_near_duplicates
-from guardgraph.guards.rag.duplicates import LEAST_ALIKE, LONGEST_COMPARED
+from guardgraph.guards.rag.retrieval import LEAST_ALIKE, LONGEST_COMPARED
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import scripted_tool
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.guards.self_critique.changes import find_unapplied_changes, list_enforceable_changes
+from guardgraph.guards.self_critique.critique import find_unapplied_changes, list_enforceable_changes
 from guardgraph.languages.wording import has_phrase, split_words
 from guardgraph.nodes.offline.self_critique import apply_required_changes
 

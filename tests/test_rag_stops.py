@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import pytest
 from hanging import PROMPTLY, hang, released, standing
@@ -14,6 +15,8 @@ from langchain_core.exceptions import (
     ModelTimeoutError,
 )
 from langgraph.checkpoint.memory import InMemorySaver
+from limit_cases import limit_cases, told
+from operated_runs import OFF, fragile, second_run, switching
 from rag_agents import ANSWER, CANDIDATE, INTENT, NAMED, POLICY, QUESTION, SLA, agent, agent_with
 from recorded_runs import Failing
 from runs import ASKED_ONCE, StopCase, check_result, check_stop, content, reasons_without_a_run, run, write_state
@@ -105,11 +108,22 @@ def condensed_by_hand():
     return graph.invoke(None, config)
 
 
-def switched_off():
+def switched_off(**lists):
     """Switch a source off between retrieval and generation."""
     graph, config = agent(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "1"}}
     graph.invoke(QUESTION, config, interrupt_before=["generate"])
-    return graph.invoke(None, config, context={"policy": {"allowed_sources_execution": ["billing_policy"]}})
+    return graph.invoke(None, config, context={"policy": lists or {"allowed_sources_execution": ["billing_policy"]}})
+
+
+def broken(request):
+    """Lose the connection."""
+    raise ConnectionError("lost")
+
+
+def shut_out(given, **parts):
+    """Return a run that comes to an open circuit."""
+    parts = {"model": ScriptedChatModel(ModelAPIError(), loop=True), "policy": POLICY, **parts}
+    return second_run(create_rag_agent(world=fragile(), **parts), given, context=ASKED_ONCE)
 
 
 def resumed_by_another(before):
@@ -232,8 +246,44 @@ STOPS = {
         "source_denied:support_policy",
     ),
     "source_denied:<name> @ generate": StopCase("generate", switched_off, {}, "source_denied:support_policy"),
+    "source_denied_listed:<name> @ retrieve": StopCase(
+        "retrieve",
+        ask(agent(NAMED), context={"policy": {"denied_sources": ["support_policy"]}}),
+        {"intent": NAMED},
+        "source_denied_listed:support_policy",
+    ),
+    "source_denied_listed:<name> @ generate": StopCase(
+        "generate", partial(switched_off, denied_sources=["support_policy"]), {}, "source_denied_listed:support_policy"
+    ),
     "access_revoked @ retrieve": StopCase("retrieve", resumed_by_another("context_guard"), {"details": ...}),
     "access_revoked @ generate": StopCase("generate", resumed_by_another("generate"), {"details": ...}),
+    **{
+        f"{reason} @ {phase}": StopCase(phase, ask(agent(live=switching(reading, error)), given), evidence)
+        for phase, reading, given in (
+            ("plan", 1, QUESTION),
+            ("condense", 3, FOLLOWING),
+            ("retrieve", 4, QUESTION),
+            ("generate", 8, QUESTION),
+        )
+        for reason, error, evidence in (
+            ("switched_off", None, OFF),
+            ("policy_unreadable", OSError("disk"), {"details": {"type": "OSError"}}),
+        )
+    },
+    **{
+        f"llm_circuit_open @ {phase}": StopCase(phase, partial(shut_out, given, **parts), {"details": {"failures": 1}})
+        for phase, given, parts in (
+            ("plan", QUESTION, {}),
+            ("condense", FOLLOWING, {}),
+            ("generate", QUESTION, {"planner": lambda view: INTENT}),
+        )
+    },
+    "tool_circuit_open:retrieve": StopCase(
+        "retrieve", partial(shut_out, QUESTION, model=None, retriever=broken), {"details": {"failures": 1}}
+    ),
+    "tool_circuit_open:rerank": StopCase(
+        "retrieve", partial(shut_out, QUESTION, model=None, reranker=broken), {"details": {"failures": 1}}
+    ),
     "tool_unavailable:retrieve": StopCase(
         "retrieve", ask(create_rag_agent(retriever=lambda request: [], policy=POLICY, world=FULL)), {"details": NO_ROOM}
     ),
@@ -289,6 +339,17 @@ STOPS = {
 """A run for every entry of the catalogue, for every phase where it has more than one."""
 
 
+def limited(phase, world=None, **budget):
+    """Make a run whose models say what they used up."""
+    model = ScriptedChatModel(told(INTENT), told(ANSWER))
+    graph = create_rag_agent(model, budget=RagBudget(**budget), world=world)
+    return run(graph, FOLLOWING if phase == "condense" else QUESTION)
+
+
+ASKING = {"condense": (0, 0), "plan": (0, 0), "generate": (1, 2)}
+STOPS |= {f"{entry} @ {case.phase}": case for entry, case in limit_cases(limited, ASKING, {"retrieve": (0, 1)})}
+
+
 def entry_of(case):
     """Return the catalogue's entry of a case in the table."""
     return case.partition(" @ ")[0]
@@ -314,7 +375,7 @@ def test_a_stopped_result(case):
     """A stopped run has its record and its evidence, and no key of another ending."""
     result = STOPS[case].run()
     record = {"run_id", "pattern", "status", "stop_reason", "phase", "trace", "history", "path", "timeline"}
-    record.add("asked_question")
+    record |= {"asked_question", "usage"}
     assert set(result) == record | set(STOPS[case].evidence)
 
 

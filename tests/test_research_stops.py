@@ -8,6 +8,8 @@ import pytest
 from guard_cases import stop_of
 from langchain_core.exceptions import ModelAPIError, ModelAuthenticationError, ModelRateLimitError
 from langgraph.checkpoint.memory import InMemorySaver
+from limit_cases import limit_cases, told
+from operated_runs import OFF, fragile, second_run, switching
 from recorded_runs import Failing
 from research_cases import (
     ANSWER,
@@ -28,10 +30,11 @@ from research_cases import (
 )
 from runs import ASKED_ONCE, StopCase, check_stop, reasons_without_a_run, write_state
 
-from guardgraph import LiveWorld, create_research_agent
+from guardgraph import LiveWorld, ResearchBudget, create_research_agent
 from guardgraph.guards.research.notes import parse_notes, verify_notes
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool, scripted_verifier
+from guardgraph.tools.demo import load_research_demo
 from guardgraph.tools.recordings import make_recorded_reader
 
 
@@ -96,6 +99,16 @@ def unavailable(**part):
     return lambda: research(world=LiveWorld(max_abandoned=0), **part)
 
 
+def lose(request):
+    """Lose the connection."""
+    raise ConnectionError("lost")
+
+
+def shut_out(**parts):
+    """Return a run that comes to an open circuit."""
+    return lambda: second_run(create_research_agent(world=fragile(), **parts), asked(), context=ASKED_ONCE)
+
+
 DETAILS = {"details": ...}
 UNVERIFIED = {"verification": {"ok": False, "checked_notes": 1}}
 BAD_STEPS = {
@@ -153,6 +166,13 @@ STOPS = {
         lambda: research(planner=plans(args={"query": " "})),
         raw_plan([{**STEPS[0], "args": {"query": " "}}, *STEPS[1:]]),
     ),
+    "switched_off": StopCase("plan", lambda: research(live=switching(1)), OFF),
+    "policy_unreadable": StopCase("plan", lambda: research(live=switching(1, OSError("disk"))), DETAILS),
+    "llm_circuit_open": StopCase(
+        "plan", shut_out(model=ScriptedChatModel(ModelAPIError("down"), loop=True)), {"details": {"failures": 1}}
+    ),
+    "tool_circuit_open:search_sources": StopCase("search", shut_out(search=lose), {"details": {"failures": 1}}),
+    "tool_circuit_open:extract_notes": StopCase("read_extract", shut_out(extractor=lose), {"details": {"failures": 1}}),
     "tool_unavailable:search_sources": StopCase("search", unavailable(search=hits()), DETAILS),
     "tool_unavailable:read_source": StopCase("read_extract", unavailable(reader=scripted_tool({})), DETAILS),
     "tool_unavailable:extract_notes": StopCase("read_extract", unavailable(extractor=notes({})), DETAILS),
@@ -228,6 +248,15 @@ STOPS = {
         "synthesize", written(answer="The US payment gateway is not in P1 degraded mode."), {"details": ...}
     ),
 }
+
+
+def limited(phase, world=None, **budget):
+    """Make a run whose models say what they used up."""
+    model = ScriptedChatModel(told({"steps": STEPS}))
+    return create_research_agent(model, budget=ResearchBudget(**budget), world=world).invoke(load_research_demo())
+
+
+STOPS |= dict(limit_cases(limited, {"plan": (0, 0)}, {"search": (0, 1)}))
 
 
 def test_every_reason_has_a_run():

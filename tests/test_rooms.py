@@ -1,9 +1,15 @@
-"""`make unit ROOM=guards` runs the tests of one room of the package, and no list says which these are."""
+"""`make unit ROOM=guards` runs the tests of one room of the package, and no list says which these are.
+
+Within a room, too, imports run one way.
+"""
 
 from __future__ import annotations
 
+import ast
+from graphlib import TopologicalSorter
+
 import pytest
-from rooms import ROOT, layers, rooms_of
+from rooms import PACKAGE, ROOT, layers, rooms_of
 
 FILES = sorted((ROOT / "tests").glob("test_*.py"))
 
@@ -42,3 +48,22 @@ def test_a_room_that_there_is_not_is_refused_with_the_names_of_those_that_are(py
 
     with pytest.raises(pytest.UsageError, match=r"no such room: 'guard'; the rooms are cli, drawing, .*, world$"):
         pytest_configure(Asked)
+
+
+def test_no_module_imports_itself_by_others():
+    """Not for its types either: what two modules need of each other stands in a third."""
+    files = {".".join(file.relative_to(ROOT).with_suffix("").parts): file for file in PACKAGE.rglob("*.py")}
+    imported = {name: {*_imported_modules(ast.parse(file.read_bytes()).body)} for name, file in files.items()}
+    assert [*TopologicalSorter({name: others & files.keys() for name, others in imported.items()}).static_order()]
+
+
+def _imported_modules(statements):
+    """Yield what statements import when their module is, or when a type checker reads it."""
+    for statement in statements:
+        if isinstance(statement, ast.ImportFrom):
+            yield statement.module
+            yield from (f"{statement.module}.{name.name}" for name in statement.names)
+        elif isinstance(statement, ast.Import):
+            yield from (name.name for name in statement.names)
+        elif isinstance(statement, ast.If | ast.Try):
+            yield from _imported_modules([*statement.body, *statement.orelse])

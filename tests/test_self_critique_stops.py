@@ -13,14 +13,19 @@ from langchain_core.exceptions import (
     ModelRateLimitError,
     ModelTimeoutError,
 )
+from limit_cases import Room, limit_cases, told
+from operated_runs import OFF as SWITCHED
+from operated_runs import fragile, second_run, switching
 from recorded_runs import Failing
 from runs import StopCase, check_stop, reasons_without_a_run
 from self_critique_cases import (
     APPROVE,
     DRAFT,
     ESCALATE,
+    GIVEN,
     REVISE,
     REVISED,
+    checked,
     failing,
     model_run,
     result_of,
@@ -28,9 +33,10 @@ from self_critique_cases import (
     revise,
 )
 
+from guardgraph import SelfCritiqueBudget, create_self_critique_agent
 from guardgraph.guards.self_critique.revision import check_final_draft
 from guardgraph.state.self_critique import SELF_CRITIQUE_REASONS
-from guardgraph.testing import Reply
+from guardgraph.testing import Reply, ScriptedChatModel, scripted_tool
 
 DETAILS = {"details": ...}
 DEFECT = {"details": {"type": "AssertionError"}}
@@ -113,6 +119,8 @@ STOPS = {
     ),
     "max_seconds": StopCase("draft", lambda: result_of(context={"budget": {"max_seconds": 0}}), DETAILS),
     "max_visits": StopCase("draft", lambda: result_of(context={"budget": {"max_visits": 1}}), DETAILS),
+    "switched_off": StopCase("draft", lambda: result_of(live=switching(1)), SWITCHED),
+    "policy_unreadable": StopCase("draft", lambda: result_of(live=switching(1, OSError("disk"))), DETAILS),
     "audit_unavailable": StopCase("finalize", partial(result_of, DRAFT, REVISE, **UNKEPT), UNRECORDED),
     "guard_error:<guard>": StopCase("draft", lambda: result_of(drafter=failing), DEFECT, reason="guard_error:draft"),
     "invalid_critique:required_changes_not_enforceable": StopCase(
@@ -137,6 +145,12 @@ STOPS = {
         lambda: result_of(DRAFT, REVISE, policy={"allowed_decisions_execution": ["approve", "escalate"]}),
         {"raw_critique": REVISE},
         reason="critique_decision_denied_execution:revise",
+    ),
+    "critique_decision_denied_listed:<decision>": StopCase(
+        "critique",
+        lambda: result_of(DRAFT, REVISE, policy={"denied_decisions": ["revise"]}),
+        {"raw_critique": REVISE},
+        reason="critique_decision_denied_listed:revise",
     ),
     "policy_escalation": StopCase(
         "critique",
@@ -189,7 +203,27 @@ LLM_STOPS = [
 ]
 STOPS |= dict(LLM_STOPS)
 
+
+def shut_out(*slots):
+    """Return a run that comes to an open circuit: a model has every slot but these."""
+    own = {"drafter": scripted_tool({"draft": DRAFT}, loop=True), "critic": scripted_tool(REVISE, loop=True)}
+    model = ScriptedChatModel(ModelAPIError(), loop=True)
+    graph = create_self_critique_agent(model, world=fragile(), **{slot: own[slot] for slot in slots})
+    return second_run(graph, GIVEN)
+
+
+CIRCUITS = [
+    ("llm_circuit_open", StopCase(phase, partial(shut_out, *slots), {"details": {"failures": 1}}))
+    for phase, slots in (("draft", ()), ("critique", ("drafter",)), ("revise", ("drafter", "critic")))
+]
+STOPS |= dict(CIRCUITS)
+
 LATE = {"budget": {"max_seconds": 0}}
+
+
+def operated(reading, error):
+    """Return a run that its operator ends at a reading of the live policy."""
+    return result_of(DRAFT, REVISE, live=switching(reading, error))
 
 
 def visits(most):
@@ -197,8 +231,37 @@ def visits(most):
     return {"budget": {"max_visits": most}}
 
 
+def limited(phase, world=None, **budget):
+    """Make a run whose models say what they used up; where tools are called, of a critique of high severity."""
+    if "max_tool_calls" in budget:
+        return severe(**budget)
+    model = ScriptedChatModel(told({"draft": DRAFT}), told(REVISE), told({"revised_answer": REVISED}))
+    graph = create_self_critique_agent(model, budget=SelfCritiqueBudget(**budget), world=world)
+    return checked(graph.invoke(GIVEN))
+
+
+def severe(severity_budget=1, **budget):
+    """Make a run whose critic finds a high severity, where none has room."""
+    limits = {"severity_budget": severity_budget, **budget}
+    return result_of(DRAFT, {**ESCALATE, "severity": "high"}, budget=limits, ledger=Room(1))
+
+
+LIMITS = limit_cases(limited, {"draft": (0, 0), "critique": (1, 1), "revise": (2, 2)}, {"critique": (0, 2)})
+STOPS |= dict(LIMITS)
+STOPS["severity_budget"] = StopCase("critique", partial(severe, 0), {"details": ...})
+
 FURTHER = [
     *LLM_STOPS,
+    *LIMITS,
+    *CIRCUITS,
+    *(
+        (reason, StopCase(phase, partial(operated, reading, error), evidence))
+        for phase, reading in (("critique", 5), ("revise", 7))
+        for reason, error, evidence in (
+            ("switched_off", None, SWITCHED),
+            ("policy_unreadable", OSError("disk"), DETAILS),
+        )
+    ),
     *(
         ("audit_unavailable", StopCase(phase, partial(result_of, *given, **UNKEPT, **slots), UNRECORDED))
         for phase, given, slots in (
@@ -227,6 +290,18 @@ FURTHER = [
     ),
     *(
         (
+            "critique_decision_denied_listed:<decision>",
+            StopCase(
+                phase,
+                partial(resumed, before, DRAFT, REVISE, context={"policy": {"denied_decisions": ["revise"]}}),
+                {"critique": ...},
+                reason="critique_decision_denied_listed:revise",
+            ),
+        )
+        for phase, before in (("revise", "revise"), ("finalize", "final_guard"))
+    ),
+    *(
+        (
             "guard_error:<guard>",
             StopCase(phase, partial(result_of, DRAFT, REVISE, **{slot: failing}), DEFECT, reason=f"guard_error:{node}"),
         )
@@ -243,10 +318,11 @@ def test_every_entry_of_the_catalogue_has_a_run():
 
 
 def test_every_phase_of_an_entry_has_a_run():
-    """Save one: no whole run can make the final guard fail."""
+    """Save three: no whole run can make the final guard fail, and it asks no live policy, since it stands alone."""
     stated = {(item.reason, phase) for item in SELF_CRITIQUE_REASONS if not item.defensive for phase in item.phases}
     shown = {(entry, case.phase) for entry, case in [*STOPS.items(), *FURTHER]}
-    assert stated - shown == {("guard_error:<guard>", "finalize")}
+    alone = ("guard_error:<guard>", "switched_off", "policy_unreadable")
+    assert stated - shown == {(reason, "finalize") for reason in alone}
 
 
 @pytest.mark.parametrize("entry", STOPS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from hidden_ways import SEEN, hidden_ways
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -82,7 +83,7 @@ def test_a_folder_of_pages_hides_the_same(attribute):
 
 
 SHOWING = [
-    "class=hidden",
+    "class=nothing-hidden",
     "aria-hidden=false",
     "style=display:block",
     "style='display:inline-block'",
@@ -169,6 +170,53 @@ def test_what_a_browser_does_not_show_is_not_read(body):
 def test_what_a_browser_shows_is_read(body):
     """Not too much is taken away."""
     assert "canary" in text_of(body)
+
+
+WAYS = hidden_ways()
+
+
+@pytest.mark.parametrize("kind", sorted(WAYS.keys() - {"open"}))
+def test_a_text_that_is_hidden_is_not_read(kind):
+    """In no way that an attribute, a style, or a rule of the page names; what stays open stands in docs/web.md."""
+    assert [way for way in WAYS[kind] if "canary" in text_of(way.replace("{x}", HIDDEN))] == []
+
+
+def test_few_ways_stay_open():
+    """Nine of ten are found without a browser, of two hundred."""
+    every = [way for ways in WAYS.values() for way in ways]
+    found = [way for way in every if "canary" not in text_of(way.replace("{x}", HIDDEN))]
+    assert len(every) > 200
+    assert len(found) >= 0.9 * len(every)
+
+
+@pytest.mark.parametrize("body", SEEN)
+def test_a_text_that_is_seen_is_read(body):
+    """Though it looks like what is hidden."""
+    assert "canary" in text_of(body.replace("{x}", HIDDEN))
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("15<a style='vertical-align:super'>3</a>", "15³"),
+        ("15<a style='vertical-align:.4em'>3</a>", "15³"),
+        ("<style>.n{vertical-align:super}</style>15<a class=n>3</a>", "15³"),
+        ("15<b style='position:relative;top:-.4em'>3</b>", "15³"),
+        ("x<i style='vertical-align:sub'>2</i>", "x₂"),
+        ("15<b style='display:inline-block'>3</b>", "15 3"),
+        ("15<b style='float:right'>3</b>", "15 3"),
+        ("<b style='float:left'>T</b>he end", "The end"),
+        ("15<b style='position:absolute'>3</b>", "15 3"),
+        ("<b style='display:flex'><i>1</i><i>5</i></b>", "1 5"),
+        ("15<b style='text-decoration:line-through'>3</b>7", "15 7"),
+        ("15<b style='color:white'>3</b>7", "15 7"),
+        ("15<b style='display:none'>3</b>7", "157"),
+        ("1<b style='display:inline'>5</b>", "15"),
+    ],
+)
+def test_what_stands_apart_is_no_part_of_a_number(written, read):
+    """A footnote, a box in a line, and what takes room though nobody sees it."""
+    assert text_of(f"<p>{written}</p>").split("\n\n")[1] == read
 
 
 def test_a_page_may_hide_all_of_itself():

@@ -28,12 +28,12 @@ TIGHT = {
 SMALL = WebLimits(max_wire_bytes=200_000, max_page_bytes=300_000)
 
 
-def read(server, url, *, hosts=HOSTS, limits=SMALL, **arguments):
+def read(server, url, *, hosts=HOSTS, denied=(), limits=SMALL, **arguments):
     """Read a page of the server as a run would; time is short only where that is what is tested."""
     given = {"resolve": server.resolve, "allowed_addresses": LOOPBACK, "limits": limits, "robots": False}
     if server.names:
         given["ssl_context"] = server.trusting
-    return web_reader(**(given | arguments))({"url": url, "hosts": hosts, "limits": {}})
+    return web_reader(**(given | arguments))({"url": url, "hosts": hosts, "denied": denied, "limits": {}})
 
 
 def failure_of(server, url, **arguments):
@@ -128,6 +128,27 @@ def test_a_redirect_is_judged_before_it_is_followed(location, denied):
             assert failure.reason == "redirect_denied"
             assert failure.details["hops"][-1]["denied"] == denied
     assert {*server.resolved} <= {*HOSTS}
+
+
+@pytest.mark.parametrize(("entry", "denied"), [("domain:b.test", None), ("suffix:test", None), ("b.test", "policy")])
+def test_a_redirect_is_judged_by_wider_entries(entry, denied):
+    """A host under a domain or a suffix on the list is read; a host on the list opens none under it."""
+    pages = {"a.test/": redirect("http://sub.b.test/x"), "sub.b.test/x": answer("here")}
+    with WebServer(pages, names=[*HOSTS, "sub.b.test"]) as server:
+        if denied is None:
+            assert read(server, "http://a.test/", hosts=["a.test", entry])["body"] == "here"
+        else:
+            failure = failure_of(server, "http://a.test/", hosts=["a.test", entry])
+            assert failure.details["hops"][-1] == {"url": "http://sub.b.test/x", "denied": f"source_denied_{denied}"}
+            assert "sub.b.test" not in server.resolved
+
+
+def test_a_redirect_into_what_is_denied_is_not_followed():
+    """A denied host under a domain on the list is not even looked up."""
+    with WebServer({"a.test/": redirect("http://sub.b.test/x")}) as server:
+        failure = failure_of(server, "http://a.test/", hosts=["suffix:test"], denied=["sub.b.test"])
+    assert failure.details["hops"][-1] == {"url": "http://sub.b.test/x", "denied": "source_denied_listed"}
+    assert {*server.resolved} <= {"a.test"}
 
 
 def test_redirects_are_followed_as_the_server_spelled_them():

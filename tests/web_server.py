@@ -81,6 +81,14 @@ def send(connection: socket.socket, asked: Asked, page: Page) -> None:
         connection.sendall(page)
 
 
+def _receive(connection: socket.socket, left: int) -> bytes:
+    """Return what is still to come of the body of a question."""
+    body = b""
+    while len(body) < left and (piece := connection.recv(65536)):
+        body += piece
+    return body
+
+
 class WebServer:
     """Serves pages by ``host/path`` or by ``/path`` on every host; whatever else is asked for is not found.
 
@@ -103,6 +111,7 @@ class WebServer:
         self.log: list[str] = []
         self.resolved: list[str] = []
         self.headers: list[dict[str, str]] = []
+        self.bodies: list[bytes] = []
         self._sockets = [socket.create_server(("127.0.0.1", 0), backlog=1024)]
         if self.names:
             self._sockets.append(socket.create_server(("127.0.0.1", 0), backlog=1024))
@@ -184,8 +193,10 @@ class WebServer:
                 return
             head += piece
         first, *lines = head.decode("latin-1").split("\r\n\r\n")[0].split("\r\n")
+        begun = head.partition(b"\r\n\r\n")[2]
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
         path, host = first.split(" ")[1], headers.get("host", "")
+        self.bodies.append(begun + _receive(connection, int(headers.get("content-length", 0)) - len(begun)))
         asked = Asked(f"{scheme}://{host}{path}", host, path, headers)
         self.log.append(asked.url)
         self.headers.append(headers)

@@ -27,11 +27,6 @@ def open_kb_option(kb: str) -> dict[str, Any]:
         retriever = guardgraph.LexicalRetriever(documents)
     if left_out := documents.describe_left_out():
         print_on_stderr(f"left out of {kb}: {left_out}")
-    if retriever.unmeasured:
-        languages = ", ".join(retriever.unmeasured)
-        print_on_stderr(
-            f"most of {kb} is in {languages}, for which no min_chunk_score was measured: set one of your own"
-        )
     return {"retriever": retriever}
 
 

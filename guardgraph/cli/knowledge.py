@@ -136,19 +136,26 @@ def init(
     url: Annotated[
         str, typer.Argument(metavar="URL", help="postgresql://USER:PASSWORD@HOST/DATABASE.", show_default=False)
     ],
+    tenant: Annotated[
+        str | None, typer.Option("--tenant", metavar="TENANT", help="Gets partitions of its own.", show_default=False)
+    ] = None,
 ) -> None:
     """Make an empty knowledge base in a database of PostgreSQL, and its two roles.
 
     USER may make schemas and roles, and owns the tables. Documents are added and asked for by others, which are members
-    of guardgraph_writer or guardgraph_reader. Where the base is there, nothing is changed.
+    of guardgraph_writer or guardgraph_reader. Where the base is there, nothing is changed but that, with --tenant, what
+    a large tenant has moves into partitions of its own; others wait meanwhile.
     """
-    from guardgraph.knowledge.base import make_server_base
+    from guardgraph.knowledge.base import make_server_base, part_server_tenant
 
     inputs.load_dotenv_file()
     made = make_server_base(url)
     Screen().print_text(
         "made; grant guardgraph_reader or guardgraph_writer to roles" if made else "there already", indent=0
     )
+    if tenant is not None:
+        is_new = part_server_tenant(url, tenant)
+        Screen().print_text(f"{tenant}: {'moved into' if is_new else 'has'} partitions of its own", indent=0)
 
 
 @app.command()
@@ -315,9 +322,12 @@ def rebuild(file: File, *, as_json: Json = False) -> None:
     That takes a base that another version read, too. Texts that are not what was put in stay out of the index and are
     named. Exit code 3 if documents have to be added again.
     """
+    from guardgraph.knowledge.base import rebuild_server_base
     from guardgraph.knowledge.checking.checked import rebuild_file
 
     inputs.load_dotenv_file()
+    if is_server_url(file):
+        _show_checked("the database", rebuild_server_base(file), as_json)
     _show_checked(file, rebuild_file(_require_own_file(file)), as_json)
 
 
@@ -386,7 +396,7 @@ def _open_base(given: str, *, makes: bool = False) -> AnyKnowledgeBase:
 def _require_own_file(given: str) -> Path:
     """Return the path of a base that is there, in a file."""
     if is_server_url(given):  # it may hold a password, which no message repeats
-        raise ConfigurationError("FILE: a file is required; given: a URL. Add the folders to a new database instead")
+        raise ConfigurationError("FILE: a file is required; given: a URL. `guardgraph kb rebuild URL` takes one")
     return Path(inputs.require_file_option("FILE", given))
 
 

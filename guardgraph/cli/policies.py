@@ -160,6 +160,37 @@ def pin(
             print(f"      {field}: {_format_yaml_value(value)}", flush=True)
 
 
+@app.command()
+def switch(
+    to: Annotated[str, typer.Argument(metavar="off|on", help="What the agents become.", show_default=False)],
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE", help="The live policy of the agents; it is made if there is none.", show_default=False
+        ),
+    ],
+    *,
+    by: Annotated[str, typer.Option("--by", metavar="WHO", help="Who switches.", show_default=False)],
+    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="Why; stopped runs say it.", show_default=False)],
+    as_json: Json = False,
+) -> None:
+    """Switch the agents of a live policy off or on.
+
+    Switched off, every run stops at its next guard, and runs that wait for a person go on waiting.
+    """
+    from guardgraph.policies.switch import switch_live_policy
+
+    if to not in ("off", "on"):
+        raise ConfigurationError(f"switch: off or on is required; given: {to!r:.80}")
+    said = switch_live_policy(file, on=to == "on", by=by, why=why)
+    if as_json:
+        _print_json_document(said)
+    else:
+        Screen().print_text(
+            (f"{file}: {to}", "bold"), f", by {said['switched']['by']}: {said['switched']['why']}", indent=0
+        )
+
+
 def _build_pinned_policy(frame: Frame) -> JsonObject:
     """Return the policy of a graph as a file has it, with a pin of every tool; what is at its default is left out."""
     from guardgraph.state.tools import ArgumentRule, ToolRule, hash_tool

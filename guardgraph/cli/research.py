@@ -28,7 +28,10 @@ Shown = Callable[[str, str], None]
 Allow = Annotated[
     list[str] | None,
     typer.Option(
-        "--allow", metavar="HOST", help="May be read, instead of --policy; more than once.", show_default=False
+        "--allow",
+        metavar="HOST",
+        help="May be read, or domain:NAME, or suffix:NAME, instead of --policy; more than once.",
+        show_default=False,
     ),
 ]
 Evidence = Annotated[
@@ -221,8 +224,9 @@ def recheck(
     """Fetch the pages that a research run cites once more, and say of each note whether its page still says so.
 
     It is same, moved (elsewhere in the page), changed, gone (with the reason why the page cannot be read), or denied by
-    the lists of now: pages are read under those of --allow or --policy, never under those of the run. With --evidence,
-    the notes are held against the texts that the run kept, and nothing is read from the web.
+    the lists of now. Where the quote still stands there and the rest of the page changed, it says so. Pages are read
+    under the lists of --allow or --policy, never under those of the run. With --evidence, the notes are held against
+    the texts that the run kept, and nothing is read from the web.
 
     Exit code 3 if a page no longer says so, or was not read.
     """
@@ -242,6 +246,7 @@ def recheck(
             load_reader_option(reader, cache),
             policy=lists.allowed_domains_policy,
             execution=lists.allowed_domains_execution,
+            denied=lists.denied_domains,
             limits={name: getattr(budget, name) for name in PAGE_LIMITS},
         )
     checked = core.recheck_cited_notes(notes, texts)
@@ -250,7 +255,7 @@ def recheck(
     else:
         screen = Screen()
         for note in checked:
-            why = f" ({note.why})" if note.why else ""
+            why = f" ({note.why})" if note.why else " (the rest of the page changed)" if note.page_changed else ""
             screen.print_columns(
                 (f"{note.verdict:<8} {note.id}", STYLES[note.verdict]), f"{note.url}{why}", at=16, indent=0
             )

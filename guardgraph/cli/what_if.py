@@ -60,6 +60,9 @@ def what_if(
     assume: Annotated[
         bool, typer.Option("--assume", help="Show too how unknown runs might end; it counts nowhere.")
     ] = False,
+    ignore_live: Annotated[
+        bool, typer.Option("--ignore-live", help="As if nobody had switched anything off by a live policy.")
+    ] = False,
     fail_on: Annotated[
         list[str] | None,
         typer.Option("--fail-on", metavar="LIMIT", help="Such as stopped>ok:0; more than once.", show_default=False),
@@ -90,7 +93,10 @@ def what_if(
         raise ConfigurationError(f"--pattern: {ours}, which the candidate judges, is required; given: {pattern!r:.80}")
     limits = [parse_fail_on(text, graph.frame.catalogue) for text in fail_on or ()]
     judged = guardgraph.what_if(
-        graph, _read_store_option(store, pattern=pattern, tenant=tenant, since=since), assume=assume
+        graph,
+        _read_store_option(store, pattern=pattern, tenant=tenant, since=since),
+        assume=assume,
+        ignore_live=ignore_live,
     )
     exceeded = [limit for limit in limits if limit.is_exceeded(judged)]
     if out is not None:

@@ -17,7 +17,8 @@ from typing_extensions import TypedDict
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.hashing import canonical_json
-from guardgraph.state.recording import CLOSED, Moment, NoteKind
+from guardgraph.state.forms import CLOSED, Moment
+from guardgraph.state.recording import NoteKind
 
 FORMAT: Literal[1] = 1
 """The version of the form of an entry."""

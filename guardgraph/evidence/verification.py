@@ -49,7 +49,7 @@ FindingKind: TypeAlias = Literal[
     "thread",
 ]
 """What is wrong: with an entry (the first five), with a content, with what runs are found by, that a run that was
-erased is here again, or that the thread of an open run does not have it."""
+erased is here again, itself or in a fork, or that the thread of an open run does not have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,8 +320,13 @@ class _ChainReader:
         self._erased: dict[int, int] = {}
         """Runs of which something was erased, as `_number_run` has them, and the number of the erasure."""
         self._returned: list[tuple[int, int, str]] = []
-        """Place and number of what came behind the erasure of its run, or of the run that it is a fork of, and why it
-        should not be here."""
+        """Place and number of what came behind the erasure of its run, or goes on from a run that was erased, and why
+        it should not be here."""
+        self._forks: list[tuple[int, int, str]] = []
+        """Place and number of what forks left that came before any erasure of the run from which they go on, and its
+        id."""
+        self._chosen: set[int] = set()
+        """The runs that were erased by name or for their caller, and not for their age, as `_number_run` has them."""
         self._records = array("Q")
         """The runs of the records, as `_number_run` has them."""
         self._record_seqs = array("q")
@@ -410,6 +415,10 @@ class _ChainReader:
         for seq in missing:
             if not self._add_chain_finding("missing", seq, "its content is missing, and nobody erased it"):
                 break
+        for at, seq, origin in self._forks:  # one that is younger than a run that was too old has its own time
+            if (run := _number_run(origin)) in self._chosen:
+                why = f"it goes on from run {origin}, which entry {self._erased[run]} erased"
+                self._returned.append((at, seq, why))
         for at, seq, why in self._returned:
             if self._states[at] == _PRESENT:  # erased once more, nothing of it is left
                 self._add_chain_finding("returned", seq, why)
@@ -457,9 +466,14 @@ class _ChainReader:
             self._add_chain_finding("lookup", seq, "what it is found by is not what its content says")
         match told:
             case {"forked_from": {"run_id": str(origin)}} if said["kind"] != "note":
-                if (erasure := self._erased.get(_number_run(origin))) is not None:
-                    why = f"it goes on from run {origin}, which entry {erasure} erased"
-                    self._returned.append((len(self._states) - 1, seq, why))
+                self._take_fork(len(self._states) - 1, seq, origin)
+
+    def _take_fork(self, at: int, seq: int, origin: str) -> None:
+        """Look at what a fork left: it has the words of the run from which it goes on."""
+        if (erasure := self._erased.get(_number_run(origin))) is None:
+            self._forks.append((at, seq, origin))
+        else:
+            self._returned.append((at, seq, f"it goes on from run {origin}, which entry {erasure} erased"))
 
     def _verify_erasure(self, kept: Kept, said: ErasureEntry) -> None:
         count = 0
@@ -468,12 +482,12 @@ class _ChainReader:
                 self._add_chain_finding("changed", kept.seq, "it names entries that cannot have been erased")
                 return
             count += last - first + 1
-            self._verify_erased_range(kept.seq, first, last)
+            self._verify_erased_range(kept.seq, first, last, said["how"])
         self._erasures.append(Erasure(kept.seq, said["at"], said["by"], said["how"], count))
         if kept.content is not None:
             self._add_chain_finding("unexplained", kept.seq, "there is a content, but it is the entry of an erasure")
 
-    def _verify_erased_range(self, erasure: int, first: int, last: int) -> None:
+    def _verify_erased_range(self, erasure: int, first: int, last: int, how: How) -> None:
         """Look at what an erasure says of a stretch of numbers."""
         begin, end = bisect_left(self._numbers, first), bisect_right(self._numbers, last)
         if end - begin != last - first + 1:
@@ -484,6 +498,8 @@ class _ChainReader:
             seq, state = self._numbers[at], self._states[at]
             if self._runs_of[at]:
                 self._erased[self._runs_of[at]] = erasure
+                if how == "erase":
+                    self._chosen.add(self._runs_of[at])
             if state == _MISSING:
                 self._states[at] = _ERASED
             elif state == _PRESENT:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from functools import lru_cache, partial
 from itertools import chain, islice
@@ -37,6 +37,7 @@ def what_if(
     *,
     executor: Executor | None = None,
     assume: bool = False,
+    ignore_live: bool = False,
     policy: Settings | None = None,
     budget: Budget | None = None,
 ) -> WhatIf:
@@ -44,7 +45,8 @@ def what_if(
 
     Nothing is called and nothing is guessed. A run is `same` or `changed` where a live run of the candidate would have
     had that result, given that whoever was called says the same to the same request; else it is `unknown`, and its row
-    names the first call that differs. Each run's own context tightens the candidate as it tightened the agent then.
+    names the first call that differs. Each run's own context tightens the candidate as it tightened the agent then, and
+    so does what it read of a live policy.
 
     Args:
         candidate: an agent of the runs' pattern with another policy, budget, guard or version; or ``module:factory``,
@@ -55,6 +57,7 @@ def what_if(
             is broken or shut down leaves undone is judged here, and so is what a Dask cluster gives up after workers
             were killed over it.
         assume: whether to say too how an unknown run would end if proposers had proposed what they did then.
+        ignore_live: whether what runs read of a live policy counts for nothing, as if nobody had switched anything off.
         policy: of a candidate that is a name.
         budget: of a candidate that is a name.
 
@@ -68,15 +71,16 @@ def what_if(
     graph = load_candidate_agent(candidate, policy=policy, budget=budget)
     if not isinstance(runs, Iterable):
         raise InputError(f"runs: stored runs, as of store.runs(), or recordings; given: {type(runs).__name__}")
+    how = {"assume": assume, "ignore_live": ignore_live}
     if executor is None:
-        return WhatIf(graph, list(_judge_runs(graph.frame, runs, assume)))
+        return WhatIf(graph, list(_judge_runs(graph.frame, runs, how)))
     if not isinstance(candidate, str):
         raise ConfigurationError(
             f"candidate: module:factory is required beside an executor; given: a {type(candidate).__name__}"
         )
     if not callable(getattr(executor, "submit", None)):
         raise ConfigurationError(f"executor: one of concurrent.futures is required; given: {executor!r:.80}")
-    work = partial(_judge_pickled_part, pickle.dumps((candidate, policy, budget)), assume)
+    work = partial(_judge_pickled_part, pickle.dumps((candidate, policy, budget)), how)
     return WhatIf(graph, list(chain.from_iterable(_judge_parts_in_order(executor, work, _split_runs(runs)))))
 
 
@@ -103,30 +107,30 @@ def load_candidate_agent(candidate: Any, **settings: Settings | None) -> Guarded
     return graph
 
 
-def _judge_runs(frame: Frame, runs: Iterable[Any], assume: bool) -> Iterator[Row]:
+def _judge_runs(frame: Frame, runs: Iterable[Any], how: Mapping[str, bool]) -> Iterator[Row]:
     for at, run in enumerate(runs):
-        yield _judge_run(frame, run, at, assume)
+        yield _judge_run(frame, run, at, how)
 
 
-def _judge_run(frame: Frame, run: Any, at: int, assume: bool) -> Row:
+def _judge_run(frame: Frame, run: Any, at: int, how: Mapping[str, bool]) -> Row:
     if isinstance(run, dict):
-        return _judge_recording(frame, run, str(run.get("run_id", "")), None, assume)
+        return _judge_recording(frame, run, str(run.get("run_id", "")), None, how)
     if not isinstance(run, StoredRun):
         raise InputError(f"runs.{at}: a stored run or a recording is required; given: {type(run).__name__}")
     if run.recording is None:
         why = "erased" if run.changed is None else f"changed: {run.changed}"
         return build_what_if_row(Again("unreplayable", why=why), run_id=run.run_id, seq=run.position.seq)
-    return _judge_recording(frame, run.recording, run.run_id, run.position.seq, assume)
+    return _judge_recording(frame, run.recording, run.run_id, run.position.seq, how)
 
 
-def _judge_recording(frame: Frame, given: Any, run_id: str, seq: int | None, assume: bool) -> Row:
+def _judge_recording(frame: Frame, given: Any, run_id: str, seq: int | None, how: Mapping[str, bool]) -> Row:
     try:
         recording = validate_recording(given)
     except InputError as error:
         return build_what_if_row(
             Again("unreplayable", why=_explain_unreadable_recording(given, error)), run_id=run_id, seq=seq
         )
-    again = judge_recording_again(frame, recording, assume=assume, anew=True)
+    again = judge_recording_again(frame, recording, anew=True, **how)
     is_other = (
         again.kind != "other_pattern" and recording["fingerprints"]["declarations"] != frame.declarations_fingerprint
     )
@@ -168,8 +172,8 @@ def _load_candidate_frame(pickled: bytes) -> Frame:
     return load_candidate_agent(candidate, policy=policy, budget=budget).frame
 
 
-def _judge_pickled_part(pickled: bytes, assume: bool, part: Iterable[Any]) -> list[Row]:
-    return list(_judge_runs(_load_candidate_frame(pickled), part, assume))
+def _judge_pickled_part(pickled: bytes, how: Mapping[str, bool], part: Iterable[Any]) -> list[Row]:
+    return list(_judge_runs(_load_candidate_frame(pickled), part, how))
 
 
 def _split_runs(runs: Any) -> Iterator[Iterable[Any]]:

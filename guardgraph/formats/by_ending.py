@@ -7,10 +7,10 @@ from types import MappingProxyType
 from typing import Final
 
 from guardgraph.formats.article import Parsed
+from guardgraph.formats.charsets import REPLACED, encoding_in_page
 from guardgraph.formats.html import parse_html
 from guardgraph.formats.markdown import parse_markdown, parse_plain
 from guardgraph.formats.rst import parse_rst
-from guardgraph.formats.text import encoding_of_page, label_in
 
 FORMATS: Final[Mapping[str, Callable[[str], Parsed]]] = MappingProxyType(
     {
@@ -33,8 +33,8 @@ def decoded(content: bytes, suffix: str) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        encoding = encoding_of_page(label_in(content)) if FORMATS[suffix] is parse_html else None
-        if encoding is None:
+        encoding = encoding_in_page(content) if FORMATS[suffix] is parse_html else None
+        if encoding is None or encoding == REPLACED:
             raise
         text = content.decode(encoding)
     return text.replace("\r\n", "\n").replace("\r", "\n")

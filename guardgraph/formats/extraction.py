@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, cast, get_args
 
@@ -14,20 +15,24 @@ from guardgraph.plain.json import JsonObject, JsonValue
 Kind = Literal["html", "pdf", "text"]
 """What content is said to be; nothing is guessed."""
 
-FailureReason = Literal["too_large", "timeout", "charset", "binary", "broken", "encrypted", "crashed"]
+FailureReason = Literal["too_large", "timeout", "charset", "binary", "broken", "encrypted", "crashed", "killed"]
 
 EXTRACTION_FAILURES: Final[Mapping[FailureReason, str]] = MappingProxyType(
     {
         "too_large": "It takes more memory than the child has, or has more text than is asked for.",
         "timeout": "The time was over before it was read.",
-        "charset": "Its character encoding is unknown, or is not the one that is declared.",
+        "charset": "Its character encoding is unknown, or is one that browsers refuse.",
         "binary": "It is said to be text, and has characters that no text has.",
         "broken": "It is not of the kind that it is said to be, or is damaged.",
         "encrypted": "It is a PDF file that opens with a password only.",
         "crashed": "The child died of it.",
+        "killed": "The child was ended from outside, twice.",
     }
 )
 """Why content could not be read: the closed list of reasons, each with what it means."""
+
+PAGE: Final = "Page "
+"""What stands before the number in the heading of a PDF file's page."""
 
 OUT_OF_MEMORY: Final = 71
 """How a child ends that has no memory left: whatever it still could do might fail."""
@@ -45,6 +50,18 @@ class Extracted(NamedTuple):
     """Such as ``2026-03-14``: when the page says that it was published, else changed."""
     guessed_date: str
     """What it may be where nothing is declared; evidence of nothing."""
+    extraction: str = ""
+    """`unsure` where the text may be another one than a reader sees."""
+
+    @property
+    def pages(self) -> list[tuple[int, int]]:
+        """The numbers of a PDF file's pages, and where each begins in the text."""
+        pages, at = list[tuple[int, int]](), 0
+        for heading, text in pairwise(self.parts):
+            if isinstance(heading, Heading) and isinstance(text, str):
+                pages.append((int(heading.text[len(PAGE) :]), at))
+                at += len(text) + 2
+        return pages
 
 
 class ExtractionFailed(GuardgraphError):
@@ -95,8 +112,8 @@ def read_answer(answer: bytes) -> Extracted | ExtractionFailed | ConfigurationEr
                     f"{library}, with which content is read, cannot be loaded: {why:.200}; "
                     "pip install 'guardgraph[kb]' or 'guardgraph[web]'"
                 )
-            case ["read", str(title), str(text), list(parts), str(declared), str(guessed)]:
-                return Extracted(title, text, tuple(map(_part, parts)), declared, guessed)
+            case ["read", str(title), str(text), list(parts), str(declared), str(guessed), ("" | "unsure") as sure]:
+                return Extracted(title, text, tuple(map(_part, parts)), declared, guessed, sure)
     except (ValueError, RecursionError):
         pass
     raise ExtractionFailed("crashed", {"answer": "not understood"})

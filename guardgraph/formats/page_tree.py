@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from guardgraph.formats.visibility import Shown, one_line, shown_by
+from guardgraph.formats.css import Cascade, Rule, media_applies, rules_in
+from guardgraph.formats.visibility import CLASS_NAMES, LEAST_PIXELS, Around, Shown, does_count, one_line, shown_by
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -52,23 +54,31 @@ class Tag(NamedTuple):
     is_end: bool = False
 
 
+class _Host(NamedTuple):
+    """An element that shows a tree of its own, in whose slots stands what is in it."""
+
+    node: LexborNode
+    around: _Host | None
+
+
 class _Place(NamedTuple):
     """What those around an element make of it."""
 
-    drawn: bool = True
-    readable: bool = True
-    raised: str = ""
-    """`sup` or `sub`."""
+    around: Around = Around()
     in_heading: bool = False
+    host: _Host | None = None
 
 
 def visible_pieces(root: LexborNode) -> Iterator[Tag | str]:
     """Yield the elements and texts that a reader sees, in the order of the page; every element ends.
 
-    What is left out and takes room all the same is a blank. Letters that are not drawn or too small are left out where
-    they stand: an element in between may show its own. Raised and lowered digits are characters of their own (`10⁹`).
+    What is left out and takes room all the same is a blank, and so are the ends of a box within a line. Letters that
+    are not drawn or cannot be read are left out where they stand: an element in between may show its own. Raised and
+    lowered digits are characters of their own (`10⁹`). An element with a shadow tree shows that, and of what is in it
+    what has a slot there.
     """
-    waiting: list[tuple[LexborNode, _Place] | Tag | str] = [(root, _Place())]
+    styles = _Styles(root)
+    waiting: list[tuple[LexborNode, _Place] | Tag | str] = [(root, _Place(Around(ground=styles.ground)))]
     while waiting:
         piece = waiting.pop()
         if isinstance(piece, str | Tag):
@@ -77,51 +87,170 @@ def visible_pieces(root: LexborNode) -> Iterator[Tag | str]:
         node, place = piece
         tag = node.tag or ""
         if tag == _TEXT:
-            yield _visible_text(node.text_content or "", place)
+            yield _visible_text(node.text_content or "", place.around)
         elif tag[:1].isalpha():
             given = {name: value or "" for name, value in node.attributes.items()}
-            shown = shown_by(tag, given)
+            shown = shown_by(tag, given, styles.cascade.style_of(node), place.around)
             if _is_left_out(tag, given, shown, place):
                 if tag in _DRAWN or shown.takes_room:
                     yield " "
                 continue
-            if tag in _APART:
+            if tag in _APART or shown.is_apart or (shown.floats and not _is_drop_cap(node)):
                 yield " "
                 waiting.append(" ")
-            inside, tag = _place_in(tag, shown, place), _READ_AS.get(tag, tag)
+            inside, tag = _place_in(tag, given, shown, place, styles), _READ_AS.get(tag, tag)
             yield Tag(tag, given)
             waiting.append(Tag(tag, {}, is_end=True))
-            child = node.last_child
-            while child is not None:
-                waiting.append((child, inside))
-                child = child.prev
+            waiting.extend(_children(node, inside, styles))
+
+
+class _Styles:
+    """What the style sheets of a page say."""
+
+    def __init__(self, root: LexborNode) -> None:
+        self.cascade = Cascade(does_count)
+        self.others_say = any(
+            "stylesheet" in (link.attributes.get("rel") or "").lower() for link in elements_of(root, "link")
+        )
+        """Whether another file may, which is not read."""
+        self.read(root)
+
+    @property
+    def ground(self) -> tuple[float, float, float, float] | None:
+        """The colour of the page."""
+        return None if self.others_say else (255, 255, 255, 1)
+
+    def read(self, root: LexborNode) -> None:
+        """Read the sheets of a page or of a shadow tree."""
+        known = set[str]()
+        for node in root.css("[class], [id]"):
+            given = node.attributes
+            known.update("." + name for name in (given.get("class") or "").split())
+            known.add("#" + (given.get("id") or ""))
+        names = frozenset(known)
+        self.cascade.add(root, _rules_of_class_names(), 0, names)
+        for sheet in elements_of(root, "style"):
+            given = sheet.attributes
+            if (
+                media_applies(given.get("media") or "")
+                and (given.get("type") or "text/css").strip().lower() == "text/css"
+            ):
+                text = text_in(sheet)
+                self.others_say = self.others_say or "@import" in text.lower()
+                self.cascade.add(root, list(rules_in(text)), 1, names)
+
+
+@lru_cache(maxsize=1)
+def _rules_of_class_names() -> list[Rule]:
+    return list(rules_in(CLASS_NAMES))
+
+
+_HOSTS: Final = frozenset(
+    {
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "div",
+        "footer",
+        "header",
+        "main",
+        "nav",
+        "p",
+        "section",
+        "span",
+        *HEADINGS,
+    }
+)
+"""Elements that may have a shadow tree (DOM standard, 4.8); those with a hyphen in their name may, too."""
+
+
+def _children(node: LexborNode, inside: _Place, styles: _Styles) -> Iterator[tuple[LexborNode, _Place]]:
+    """Yield what stands in an element as it is shown, from the last to the first."""
+    shown_in = node
+    if (shadow := _shadow_of(node)) is not None:
+        styles.read(shadow)
+        inside, shown_in = inside._replace(host=_Host(node, inside.host)), shadow
+    elif node.tag == "slot" and inside.host is not None:
+        name = node.attributes.get("name") or ""
+        taken = [child for child in _nodes_in(inside.host.node) if _slot_of(child) == name]
+        if taken:
+            place = inside._replace(host=inside.host.around)
+            yield from ((child, place) for child in taken)
+            return
+    yield from ((child, inside) for child in _nodes_in(shown_in))
+
+
+def _nodes_in(node: LexborNode) -> Iterator[LexborNode]:
+    child = node.last_child
+    while child is not None:
+        yield child
+        child = child.prev
+
+
+def _slot_of(node: LexborNode) -> str | None:
+    """Return the name of the slot that a node stands in; None for what stands in none, as blanks and templates."""
+    if node.tag == _TEXT:
+        return "" if (node.text_content or "").strip() else None
+    return (node.attributes.get("slot") or "") if node.tag and node.tag[:1].isalpha() else None
+
+
+def _shadow_of(node: LexborNode) -> LexborNode | None:
+    tag = node.tag or ""
+    if tag not in _HOSTS and "-" not in tag:
+        return None
+    child = node.first_child
+    while child is not None:
+        if child.tag == "template" and (child.attributes.get("shadowrootmode") or "").lower() in ("open", "closed"):
+            return child.template_fragments()[0]
+        child = child.next
+    return None
+
+
+def _is_drop_cap(node: LexborNode) -> bool:
+    text = text_in(node).strip()
+    return len(text) == 1 and text.isalpha()
 
 
 def _is_left_out(tag: str, given: Mapping[str, str], shown: Shown, around: _Place) -> bool:
-    if shown.hides or ("role" in given and given["role"].strip().lower() == "navigation"):
+    if shown.hides and not (tag in ("html", "body") and "style" not in given and not _SAYS_HIDDEN & given.keys()):
+        return True
+    if "role" in given and given["role"].strip().lower() == "navigation":
         return True
     # The title of what folds out is a button in a heading.
     return tag in _UNSEEN and not (tag == "button" and around.in_heading)
 
 
-def _place_in(tag: str, shown: Shown, around: _Place) -> _Place:
+_SAYS_HIDDEN: Final = {"hidden", "popover", "aria-hidden"}
+"""Of a page that hides all of itself by a style sheet, a script shows it."""
+
+
+def _place_in(tag: str, given: Mapping[str, str], shown: Shown, place: _Place, styles: _Styles) -> _Place:
     """Return what an element makes of what is in it."""
-    if shown.is_drawn is None and shown.is_readable is None and tag not in _RAISED and tag not in HEADINGS:
-        return around
-    return _Place(
-        around.drawn if shown.is_drawn is None else shown.is_drawn,
-        around.readable if shown.is_readable is None else shown.is_readable,
-        tag if tag in _RAISED else around.raised,
-        around.in_heading or tag in HEADINGS,
-    )
+    around = shown.inside
+    if tag in _RAISED:
+        around = around._replace(raised=tag)
+    if tag in ("html", "body") and around.opacity < 1 and "style" not in given:
+        around = around._replace(opacity=1.0)
+    if (
+        styles.others_say
+        and around.ground is not None
+        and around.ground == place.around.ground
+        and ("class" in given or "id" in given)
+    ):
+        around = around._replace(ground=None)
+    in_heading = place.in_heading or tag in HEADINGS
+    if around is place.around and in_heading == place.in_heading:
+        return place
+    return _Place(around, in_heading, place.host)
 
 
-def _visible_text(text: str, place: _Place) -> str:
-    if not place.drawn:
+def _visible_text(text: str, around: Around) -> str:
+    if not around.is_drawn:
         return " "  # the room that the letters would take
-    if not place.readable:
-        return ""
-    return (text.translate(_RAISED[place.raised]) if place.raised else text).replace("\u00a0", " ")
+    if not around.is_readable:
+        return " " if around.pixels >= LEAST_PIXELS else ""
+    return (text.translate(_RAISED[around.raised]) if around.raised else text).replace("\u00a0", " ")
 
 
 def elements_of(root: LexborNode, name: str) -> list[LexborNode]:

@@ -1,21 +1,26 @@
-"""PDF files: the text of each page."""
+"""PDF files: the text of each page, as far as the pixels of the page show it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from io import BytesIO
-from typing import Any, Final
+import ctypes
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from datetime import date
+from itertools import pairwise
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from guardgraph.formats.article import Heading, Part
-from guardgraph.formats.extraction import Extracted, ExtractionFailed
+from guardgraph.formats.extraction import PAGE, Extracted, ExtractionFailed
+from guardgraph.formats.glyph_names import has_lying_map
 from guardgraph.formats.text import within
 from guardgraph.formats.visibility import one_line, plain_text
 
 _LEVEL: Final = 2
 """Of a page, below the title."""
-_SHOWING: Final = (b"Tj", b"TJ", b"'", b'"')
-_UNDRAWN: Final = (3, 7)
-"""Text rendering modes: neither fill nor stroke (ISO 32000-2, table 104)."""
+_LOCKED: Final = (4, 5)
+"""FPDF_ERR_PASSWORD and FPDF_ERR_SECURITY."""
+_DAY = re.compile(r"D:(\d{4})(\d{2})(\d{2})")
 
 
 def read_pdf(content: bytes, max_chars: int) -> Extracted:
@@ -28,73 +33,357 @@ def read_pdf(content: bytes, max_chars: int) -> Extracted:
     Raises:
         ExtractionFailed: `broken`, `encrypted`, or `too_large`.
     """
-    from pypdf import PdfReader
-    from pypdf.errors import DependencyError, LimitReachedError, PyPdfError
+    import pypdfium2  # type: ignore[import-untyped]
 
     try:
-        reader = PdfReader(BytesIO(content))
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise ExtractionFailed("encrypted", {})
-        return _read(reader, max_chars)
-    except DependencyError as error:  # of a cipher that needs another library
-        raise ExtractionFailed("encrypted", {"error": str(error)[:200]}) from error
-    except LimitReachedError as error:
-        raise ExtractionFailed("too_large", {"limit": "pdf", "error": str(error)[:200]}) from error
-    except PyPdfError as error:
-        raise ExtractionFailed("broken", {"error": type(error).__name__}) from error
+        with closing(pypdfium2.PdfDocument(content)) as file:
+            if len(file) == 0:
+                raise ExtractionFailed("broken", {"error": "no page"})
+            return _read(file, content, max_chars)
+    except pypdfium2.PdfiumError as error:
+        is_locked = error.err_code in _LOCKED
+        raise ExtractionFailed("encrypted" if is_locked else "broken", {"error": str(error)[:200]}) from error
 
 
-def _read(reader: Any, max_chars: int) -> Extracted:
-    parts, texts, left = list[Part](), list[str](), max_chars
-    for number, page in enumerate(reader.pages, start=1):
-        _leave_out_undrawn(page)
-        if text := plain_text(page.extract_text()).strip():
+def _read(file: Any, content: bytes, max_chars: int) -> Extracted:
+    parts, texts, left, is_unsure = list[Part](), list[str](), max_chars, False
+    for number in range(len(file)):
+        try:
+            page = file[number]
+        except RuntimeError:  # of one that is damaged
+            continue
+        with closing(page):
+            lines, is_guess = _read_page(page, left)
+        if text := plain_text("\n".join(lines)).strip():
             within(text, left)
             left -= len(text) + 2
             texts.append(text)
-            parts.extend((Heading(_LEVEL, f"Page {number}"), text))
-    title, created = _about(reader.metadata)
-    return Extracted(title, within("\n\n".join(texts), max_chars), tuple(parts), "", created)
+            parts.extend((Heading(_LEVEL, f"{PAGE}{number + 1}"), text))
+            is_unsure = is_unsure or is_guess
+    title = one_line(file.get_metadata_value("Title"))
+    if not texts or title not in one_line(texts[0]):
+        title = ""  # what programs write there is no evidence
+    text = within("\n\n".join(texts), max_chars)
+    created = _day_of(file.get_metadata_value("CreationDate"))
+    is_unsure = is_unsure or (text != "" and has_lying_map(content))
+    return Extracted(title, text, tuple(parts), "", created, "unsure" if is_unsure else "")
 
 
-def _leave_out_undrawn(page: Any) -> None:
-    """Leave out text that a page does not draw beside text that it does.
-
-    Where all of it is not drawn, it is the text of a scanned picture, and stays.
-    """
-    from pypdf.generic import NameObject
-
-    content = page.get_contents()
-    if content is None:
-        return
-    drawn = list(_drawn(content.operations))
-    shows = any(operator in _SHOWING for _, operator in drawn)
-    if shows and len(drawn) < len(content.operations):
-        content.operations = drawn
-        page[NameObject("/Contents")] = content
-
-
-def _drawn(operations: list[tuple[Any, bytes]]) -> Iterator[tuple[Any, bytes]]:
-    """Yield the operations of a content stream but for those that show text in a mode that draws nothing."""
-    mode, saved = 0, list[Any]()
-    for operands, operator in operations:
-        if operator == b"q":
-            saved.append(mode)
-        elif operator == b"Q" and saved:
-            mode = saved.pop()
-        elif operator == b"Tr" and operands:
-            mode = operands[0]
-        elif operator in _SHOWING and mode in _UNDRAWN:
-            continue
-        yield operands, operator
-
-
-def _about(metadata: Any) -> tuple[str, str]:
-    """Return the title that a file says it has, and the day on which it says that it was made."""
-    if metadata is None:
-        return "", ""
+def _day_of(said: str) -> str:
+    """Return the day that a file says, "" of what is none."""
+    found = _DAY.match(said)
     try:
-        created = metadata.creation_date
-    except ValueError:  # of a date that is none
-        created = None
-    return one_line(str(metadata.title or "")), created.date().isoformat() if created else ""
+        return date(*map(int, found.groups())).isoformat() if found else ""
+    except ValueError:
+        return ""
+
+
+_Box: TypeAlias = tuple[int, int, int, int]
+
+
+class _Letter(NamedTuple):
+    """A character of a page."""
+
+    text: str
+    box: _Box | None
+    """Its pixels: left, top, and those behind the last on the right and below; None of blanks and line ends."""
+    owner: int
+    """The address of the object that draws it; 0 where none does."""
+    is_small: bool = False
+    """Whether nobody could read it."""
+
+
+_LEAST_POINTS: Final = 2.5
+"""Letters that are smaller cannot be read."""
+_MOST_PIXELS: Final = 4_000_000
+"""Of a picture; larger pages are drawn smaller."""
+_SCALE: Final = 2.0
+"""Pixels a point, of other pages."""
+_FLAGS: Final = 0x01
+"""FPDF_ANNOT: what is drawn over a page covers its text."""
+
+
+def _read_page(page: Any, max_chars: int) -> tuple[list[str], bool]:
+    """Return the lines that a page shows, and whether they stand behind a picture of themselves alone."""
+    import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
+
+    _ignore_replacements(page)
+    width, height = page.get_size()
+    if not width * height > 0:
+        return [], False
+    scale = min(_SCALE, (_MOST_PIXELS / (width * height)) ** 0.5)
+    picture = _Pictured(page, max(1, int(width * scale)), max(1, int(height * scale)))
+    with closing(page.get_textpage()) as textpage:
+        count = pdfium.FPDFText_CountChars(textpage)
+        if count > 2 * max_chars + 10_000:
+            raise ExtractionFailed("too_large", {"limit": "max_chars", "characters": count, "allowed": max_chars})
+        letters = list(_letters_of(textpage.raw, count, picture))
+        if not any(letter.box for letter in letters):
+            return [], False
+        seen = _seen(letters, picture)
+        is_guess = False
+        if not any(seen) and _is_scan(page, textpage, letters):
+            # The words of a picture of a page stand behind it, and are not drawn.
+            seen = [letter.box is not None for letter in letters]
+            is_guess = True
+        return list(_lines(letters, seen)), is_guess
+
+
+def _ignore_replacements(page: Any) -> None:
+    """Take the marks away by which a file says that its letters are others (`/ActualText`)."""
+    import pypdfium2.raw as pdfium
+
+    for item in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_TEXT], max_depth=_MOST_FORMS):
+        for number in range(pdfium.FPDFPageObj_CountMarks(item)):
+            mark = pdfium.FPDFPageObj_GetMark(item, number)
+            if mark:
+                pdfium.FPDFPageObjMark_RemoveParam(item, mark, b"ActualText")
+
+
+_MOST_FORMS: Final = 15
+"""Forms in each other, as far as pypdfium2 reads them."""
+
+
+class _Picture(NamedTuple):
+    """A picture in shades of grey, row by row."""
+
+    pixels: bytes
+    stride: int
+    """Bytes of a row."""
+
+
+class _Pictured:
+    """A page and its pictures."""
+
+    def __init__(self, page: Any, width: int, height: int) -> None:
+        import pypdfium2.raw as pdfium
+
+        self.width, self.height = width, height
+        self._page = page
+        self._pdfium = pdfium
+        origin, right, up = (self._device(x, y) for x, y in ((0, 0), (_FAR, 0), (0, _FAR)))
+        self._origin = origin
+        self._right = ((right[0] - origin[0]) / _FAR, (right[1] - origin[1]) / _FAR)
+        self._up = ((up[0] - origin[0]) / _FAR, (up[1] - origin[1]) / _FAR)
+
+    def _device(self, x: float, y: float) -> tuple[int, int]:
+        across, down = ctypes.c_int(), ctypes.c_int()
+        self._pdfium.FPDF_PageToDevice(self._page, 0, 0, self.width, self.height, 0, x, y, across, down)
+        return across.value, down.value
+
+    def box_of(self, left: float, bottom: float, right: float, top: float) -> _Box:
+        """Return the pixels of a place, one more on each side; without those beyond the page."""
+        corners = ((left, bottom), (right, top), (left, top), (right, bottom))
+        xs, ys = zip(*(self._pixel(x, y) for x, y in corners), strict=True)
+        first, last = max(0, int(min(xs)) - 1), min(self.width, int(max(xs)) + 2)
+        upper, lower = max(0, int(min(ys)) - 1), min(self.height, int(max(ys)) + 2)
+        return first, upper, last, lower
+
+    def _pixel(self, x: float, y: float) -> tuple[float, float]:
+        across = self._origin[0] + x * self._right[0] + y * self._up[0]
+        down = self._origin[1] + x * self._right[1] + y * self._up[1]
+        return min(max(across, -_FAR), _FAR), min(max(down, -_FAR), _FAR)
+
+    def draw(self) -> _Picture:
+        """Return the picture of the page as it is now, in shades of grey."""
+        pdfium = self._pdfium
+        import pypdfium2
+
+        with closing(pypdfium2.PdfBitmap.new_native(self.width, self.height, pdfium.FPDFBitmap_Gray)) as bitmap:
+            bitmap.fill_rect((255, 255, 255, 255), 0, 0, self.width, self.height)
+            pdfium.FPDF_RenderPageBitmap(bitmap, self._page, 0, 0, self.width, self.height, 0, _FLAGS)
+            return _Picture(bytes(bitmap.buffer), bitmap.stride)
+
+    def draw_without(self, owners: Iterable[int]) -> _Picture:
+        """Return its picture without some of its objects."""
+        pdfium = self._pdfium
+        handles = [ctypes.cast(owner, pdfium.FPDF_PAGEOBJECT) for owner in owners]
+        for handle in handles:
+            pdfium.FPDFPageObj_SetIsActive(handle, 0)
+        try:
+            return self.draw()
+        finally:
+            for handle in handles:
+                pdfium.FPDFPageObj_SetIsActive(handle, 1)
+
+
+_FAR: Final = 100_000.0
+"""Points, and pixels, beyond any page."""
+
+
+_BLANKS: Final = (0x09, 0x0A, 0x0D, 0x20, 0xA0)
+_HYPHENS: Final = (0x02, 0x2D, 0xAD)
+"""The first is what pdfium makes of a hyphen at the end of a line."""
+
+
+def _letters_of(textpage: Any, count: int, picture: _Pictured) -> Iterator[_Letter]:
+    import pypdfium2.raw as pdfium
+
+    points = dict[int, float]()
+    """Of the letters of an object."""
+    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+    for at in range(count):
+        code = pdfium.FPDFText_GetUnicode(textpage, at)
+        if code in _BLANKS:
+            yield _Letter(chr(code), None, 0)
+            continue
+        if code in _HYPHENS and pdfium.FPDFText_IsHyphen(textpage, at) == 1:
+            code = ord("-")
+        is_unknown = code == 0 or code > 0x10FFFF or pdfium.FPDFText_HasUnicodeMapError(textpage, at) == 1
+        text = "\ufffd" if is_unknown else chr(code)
+        if not pdfium.FPDFText_GetCharBox(textpage, at, left, right, bottom, top):
+            yield _Letter(text, (0, 0, 0, 0), 0)  # nobody knows where it is
+            continue
+        owner = ctypes.cast(pdfium.FPDFText_GetTextObject(textpage, at), ctypes.c_void_p).value or 0
+        if owner not in points:
+            size = max(abs(right.value - left.value), abs(top.value - bottom.value))
+            points[owner] = _points(textpage, at, size)
+        box = picture.box_of(left.value, bottom.value, right.value, top.value)
+        yield _Letter(text, box, owner, points[owner] < _LEAST_POINTS)
+
+
+def _points(textpage: Any, at: int, size: float) -> float:
+    """Return how large a letter is: that of its font where its matrix is known, else its own extent."""
+    import pypdfium2.raw as pdfium
+
+    matrix = pdfium.FS_MATRIX()
+    if not pdfium.FPDFText_GetMatrix(textpage, at, matrix):
+        return size
+    font = float(pdfium.FPDFText_GetFontSize(textpage, at))
+    return float(font * min((matrix.a**2 + matrix.b**2) ** 0.5, (matrix.c**2 + matrix.d**2) ** 0.5))
+
+
+def _seen(letters: list[_Letter], picture: _Pictured) -> list[bool]:
+    """Return of each letter whether it has ink of its own: the page looks otherwise there without its object."""
+    full, seen = picture.draw(), [False] * len(letters)
+    owned = dict[int, list[int]]()
+    for at, letter in enumerate(letters):
+        if letter.owner and letter.box is not None and not letter.is_small:
+            owned.setdefault(letter.owner, []).append(at)
+    for layer in _layers(letters, owned):
+        other = picture.draw_without(layer)
+        for owner in layer:
+            for at in owned[owner]:
+                box = letters[at].box
+                seen[at] = box is not None and _differs(full, other, box)
+    return seen
+
+
+_LEAST_SHADES: Final = 8
+"""Of 255: shades that differ by no more cannot be told apart."""
+
+
+def _differs(picture: _Picture, other: _Picture, box: _Box) -> bool:
+    """Say whether two pictures of a page can be told apart in a place."""
+    left, top, right, bottom = box
+    for row in range(top * picture.stride, bottom * picture.stride, picture.stride):
+        one, two = picture.pixels[row + left : row + right], other.pixels[row + left : row + right]
+        if one != two and any(abs(a - b) > _LEAST_SHADES for a, b in zip(one, two, strict=True)):
+            return True
+    return False
+
+
+_MOST_LAYERS: Final = 6
+"""What lies over more other texts than so many is read by nobody."""
+_CELL: Final = 64
+"""Pixels. Objects are compared with those that touch the same squares."""
+
+
+def _layers(letters: list[_Letter], owned: dict[int, list[int]]) -> list[list[int]]:
+    """Return the objects in layers, so that no two of one layer touch each other.
+
+    What says the same at the same place is one text, drawn twice to be bold: all of it is taken away at once.
+    """
+    layers: list[list[int]] = [[] for _ in range(_MOST_LAYERS)]
+    grids: list[dict[tuple[int, int], list[_Box]]] = [{} for _ in range(_MOST_LAYERS)]
+    same = dict[tuple[str, tuple[int, int]], list[tuple[_Box, int]]]()
+    for owner, places in owned.items():
+        boxes = [box for at in places if (box := letters[at].box) is not None]
+        around = (
+            min(box[0] for box in boxes), min(box[1] for box in boxes),
+            max(box[2] for box in boxes), max(box[3] for box in boxes),
+        )  # fmt: skip
+        words = "".join(letters[at].text for at in places)
+        twins = same.setdefault((words, (around[0] // _CELL, around[1] // _CELL)), [])
+        twin = next((at for box, at in twins if all(abs(a - b) <= 4 for a, b in zip(box, around, strict=True))), None)
+        cells = [(x, y) for x in range(around[0] // _CELL, around[2] // _CELL + 1)
+                 for y in range(around[1] // _CELL, around[3] // _CELL + 1)]  # fmt: skip
+        if twin is None:
+            twin = next((at for at, grid in enumerate(grids) if not _touches(around, cells, grid)), None)
+        if twin is None:
+            continue
+        twins.append((around, twin))
+        layers[twin].append(owner)
+        for cell in cells:
+            grids[twin].setdefault(cell, []).append(around)
+    return [layer for layer in layers if layer]
+
+
+def _touches(box: _Box, cells: list[tuple[int, int]], grid: dict[tuple[int, int], list[_Box]]) -> bool:
+    return any(
+        box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
+        for cell in cells
+        for other in grid.get(cell, ())
+    )
+
+
+_SCAN_SHARE: Final = 0.5
+"""Of a page, that the picture of a scanned one covers at least."""
+_UNDRAWN: Final = (3, 7)
+"""Text rendering modes: neither fill nor stroke (ISO 32000-2, table 104)."""
+
+
+def _is_scan(page: Any, textpage: Any, letters: list[_Letter]) -> bool:
+    """Say whether a page is a picture with its words behind it: one that covers most of it, and no text is drawn."""
+    import pypdfium2.raw as pdfium
+
+    width, height = page.get_size()
+    for owner in {letter.owner for letter in letters if letter.owner}:
+        if pdfium.FPDFTextObj_GetTextRenderMode(ctypes.cast(owner, pdfium.FPDF_PAGEOBJECT)) not in _UNDRAWN:
+            return False
+    for item in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE], max_depth=1):
+        left, bottom, right, top = item.get_bounds()
+        across = max(0.0, min(right, width) - max(left, 0.0))
+        if across * max(0.0, min(top, height) - max(bottom, 0.0)) >= _SCAN_SHARE * width * height:
+            return True
+    return False
+
+
+def _lines(letters: list[_Letter], seen: list[bool]) -> Iterator[str]:
+    """Yield the lines as they are seen. One in which a number loses a letter, or runs backwards, is left out."""
+    line: list[tuple[_Letter, bool]] = []
+    for letter, is_seen in zip(letters, seen, strict=True):
+        if letter.text in "\r\n":
+            yield from _line(line)
+            line = []
+        else:
+            line.append((letter, is_seen))
+    yield from _line(line)
+
+
+def _line(line: list[tuple[_Letter, bool]]) -> Iterator[str]:
+    shown, word = list[str](), list[tuple[_Letter, bool]]()
+    for letter, is_seen in [*line, (_Letter(" ", None, 0), False)]:
+        if letter.box is not None:
+            word.append((letter, is_seen))
+            continue
+        kept = "".join(letter.text for letter, is_seen in word if is_seen)
+        is_number = kept != "" and any(letter.text.isdigit() for letter, _ in word)
+        if is_number and (len(kept) < len(word) or _runs_back([letter for letter, _ in word])):
+            return
+        shown.append(kept)
+        word = []
+    text = " ".join(filter(None, shown))
+    if text:
+        yield text
+
+
+def _runs_back(word: list[_Letter]) -> bool:
+    """Say whether the digits of a number stand in another order than they are written."""
+    boxes = [letter.box for letter in word if letter.box is not None and letter.text.isdigit()]
+    steps = [
+        (after[0] + after[2] - box[0] - box[2], after[1] + after[3] - box[1] - box[3]) for box, after in pairwise(boxes)
+    ]
+    is_across = all(across > 0 for across, _ in steps)
+    is_down, is_up = (all(down * sign > abs(across) for across, down in steps) for sign in (1, -1))
+    return not (is_across or is_down or is_up)

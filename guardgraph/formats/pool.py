@@ -20,7 +20,16 @@ from guardgraph.formats.extraction import OUT_OF_MEMORY, Extracted, ExtractionFa
 from guardgraph.formats.frames import FrameTooLong, receive, send
 from guardgraph.plain.errors import ConfigurationError
 
-_LIBRARIES: Final = ("guardgraph", "trafilatura", "lxml", "selectolax", "charset_normalizer", "pypdf")
+_LIBRARIES: Final = (
+    "guardgraph",
+    "trafilatura",
+    "lxml",
+    "selectolax",
+    "charset_normalizer",
+    "pypdfium2",
+    "pypdfium2_raw",
+    "pypdf",
+)
 _BOOT: Final = (
     "import sys; sys.path += [path for path in sys.argv[2:] if path not in sys.path]; "
     "from guardgraph.formats.worker import main; main(int(sys.argv[1]))"
@@ -77,7 +86,7 @@ class Child:
             deadline: until when, as `time.monotonic` has it.
 
         Raises:
-            ExtractionFailed: `timeout`, `too_large`, or `crashed`.
+            ExtractionFailed: `timeout`, `too_large`, `crashed`, or `killed`.
         """
         self.asked += 1
         try:
@@ -100,13 +109,25 @@ class Child:
                 pipe.close()
 
     def _death(self) -> ExtractionFailed:
-        self._process.kill()  # whoever closed the pipe and goes on is of no use
-        code = self._process.wait()
+        try:
+            code = self._process.wait(_LAST_SECONDS)
+        except subprocess.TimeoutExpired:  # whoever closed the pipe and goes on is of no use
+            self._process.kill()
+            code = self._process.wait()
+            return ExtractionFailed("crashed", {"signal": -code})
         if code == OUT_OF_MEMORY:
             return ExtractionFailed("too_large", {"limit": "memory"})
         if code == -signal.SIGXCPU:
             return ExtractionFailed("timeout", {"limit": "seconds"})
+        if code in _KILLED:
+            return ExtractionFailed("killed", {"signal": -code})
         return ExtractionFailed("crashed", {"signal": -code} if code < 0 else {"exit_code": code})
+
+
+_KILLED: Final = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP)
+"""How a child ends that another process ended, or a kernel without memory: that says nothing of what it read."""
+_LAST_SECONDS: Final = 5.0
+"""In which a child that closed its pipe has to be gone."""
 
 
 def _paths() -> list[str]:
@@ -124,7 +145,7 @@ _ASKED: Final = 1_000
 """A child that was asked so often is replaced: what a parser does not give back is not kept for ever."""
 _LIBRARIES_FOR: Final[dict[Kind, tuple[str, ...]]] = {
     "html": ("trafilatura", "selectolax"),
-    "pdf": ("pypdf",),
+    "pdf": ("pypdfium2", "pypdf"),
     "text": ("charset_normalizer",),
 }
 _BYTES_PER_CHAR: Final = 12
@@ -157,11 +178,22 @@ class Pool:
             "max_chars": max_chars,
         }  # fmt: skip
         most = max_chars * _BYTES_PER_CHAR + _BYTES_AROUND
-        with self._child(deadline) as child:
-            answer = read_answer(child.ask(json.dumps(question).encode(), content, most=most, deadline=deadline))
+        head = json.dumps(question).encode()
+        try:
+            answer = self._ask(head, content, most, deadline)
+        except ExtractionFailed as failure:
+            if failure.reason != "killed":
+                raise
+            answer = self._ask(head, content, most, deadline)
         if not isinstance(answer, Extracted):
             raise answer
         return answer
+
+    def _ask(
+        self, head: bytes, content: bytes, most: int, deadline: float
+    ) -> Extracted | ExtractionFailed | ConfigurationError:
+        with self._child(deadline) as child:
+            return read_answer(child.ask(head, content, most=most, deadline=deadline))
 
     def close(self) -> None:
         """End the children that wait. One that is at work ends with its work."""

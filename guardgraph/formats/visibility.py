@@ -1,134 +1,521 @@
-"""What of a page its reader sees: which elements their own attributes hide, and which characters are drawn as nothing.
+"""What of a page its reader sees: which elements attributes and styles hide, which characters are drawn as nothing.
 
-Style sheets are not evaluated, and neither are scripts or colours.
+Scripts, pictures, fonts, and style sheets that stand in other files are not evaluated.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple
+from types import MappingProxyType
+from typing import Final, NamedTuple, TypeAlias
 
+from guardgraph.formats.css import Declaration, Style, Words, declarations_in
 from guardgraph.plain.letters import normalise_to_nfc
+
+Colour: TypeAlias = tuple[float, float, float, float]
+"""Red, green and blue from 0 to 255, and alpha from 0 to 1."""
+
+
+class Around(NamedTuple):
+    """What the elements around a text make of its letters."""
+
+    is_drawn: bool = True
+    pixels: float = 16.0
+    """How large they are."""
+    opacity: float = 1.0
+    colour: Colour | None = (0, 0, 0, 1)
+    """None: nobody knows."""
+    ground: Colour | None = (255, 255, 255, 1)
+    """The colour behind them; likewise."""
+    is_filled: bool = False
+    """Whether a background shows through them."""
+    raised: str = ""
+    """`sup` or `sub`."""
+    parts_elements: bool = False
+    """Whether the elements of a row or a grid stand in it."""
+    variables: Mapping[str, Words] = MappingProxyType({})
+    """Custom properties."""
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether somebody could read them, where they are drawn."""
+        return self.pixels >= LEAST_PIXELS and (self.is_filled or self.colour is None or self._has_contrast())
+
+    def _has_contrast(self) -> bool:
+        assert self.colour is not None
+        if self.colour[3] < _LEAST_OPACITY:
+            return False
+        if self.ground is None:
+            return True
+        return any(abs(ink - ground) > _SAME_COLOUR for ink, ground in zip(self.colour[:3], self.ground, strict=False))
 
 
 class Shown(NamedTuple):
-    """What an element's own attributes say of it."""
+    """What an element's attributes and styles say of it."""
 
+    inside: Around
     hides: bool = False
     """Neither it nor anything in it is shown."""
-    is_drawn: bool | None = None
-    """Whether its letters are drawn; None: as those around it."""
-    is_readable: bool | None = None
-    """Whether its letters have a size that can be read; None: as those around it."""
     takes_room: bool = False
     """Whether what it hides takes its room all the same: words on both sides of it are two words."""
+    is_apart: bool = False
+    """Whether it stands beside the words around it, not among them."""
+    floats: bool = False
+    """Whether it may be the first letter of a paragraph, drawn larger."""
 
 
-_AS_AROUND: Final = Shown()
-_TOKEN = re.compile(
-    r"""(?P<comment>/\*.*?(?:\*/|\Z))
-    |(?P<string>"(?:\\.|[^"\\\n])*+"?|'(?:\\.|[^'\\\n])*+'?)
-    |(?P<url>(?:u|\\0{0,4}[57]5\s?)(?:r|\\0{0,4}[57]2\s?)(?:l|\\0{0,4}[46]c\s?)\(\s*+(?!["'])(?:\\.|[^)\\])*+\)?)
-    |(?P<word>(?:\\[0-9a-f]{1,6}\s?|\\[^\n]|[-+.%\w]|[^\x00-\x7f])++)
-    |(?P<blank>\s++)
-    |(?P<other>.)""",
-    re.VERBOSE | re.DOTALL | re.IGNORECASE,
-)
-_LINE_END = re.compile(r"\r\n?|\f")
-_ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|([^\n]))", re.IGNORECASE)
 _NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(%|[a-z]*)")
-_LEAST_PIXELS: Final = 4.0
+LEAST_PIXELS: Final = 4.0
 """Letters that are smaller cannot be read."""
 _LEAST_OPACITY: Final = 0.1
 """What is fainter cannot be seen on any ground."""
+_SAME_COLOUR: Final = 16
+"""Of 255: colours that differ by no more cannot be told apart."""
+_OFF, _FAR_OFF = -300.0, 3000.0
+"""Pixels from its place at which a text is beyond the edge of a screen."""
 _PIXELS: Final = {
     "": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "q": 2.4 / 2.54,
-    "em": 16.0, "rem": 16.0, "ex": 8.0, "ch": 8.0, "%": 0.16, "vw": 10.0, "vh": 8.0,
+    "rem": 16.0, "vw": 12.8, "vh": 8.0, "vmin": 8.0, "vmax": 12.8, "svw": 12.8, "dvw": 12.8, "lvw": 12.8, "svh": 8.0,
+    "dvh": 8.0, "lvh": 8.0, "%": 12.8,
 }  # fmt: skip
 """Of each unit (CSS Values and Units 4, section 6); those that depend on the page are those of an ordinary one."""
-_RELATIVE: Final = ("em", "ex", "ch", "%")
-"""To the letters around: times nothing, they are nothing."""
+_RELATIVE: Final = {"em": 1.0, "ex": 0.5, "ch": 0.5, "lh": 1.2, "%": 0.01}
+"""To the letters around."""
+_NO_LEVEL: Final = frozenset({"inline", "contents", "none", "inherit", "initial", "unset", "revert", "revert-layer"})
+_DISPLAYS: Final = _NO_LEVEL | {
+    "block", "inline-block", "flex", "inline-flex", "grid", "inline-grid", "table", "inline-table", "list-item",
+    "flow-root", "flow", "table-row", "table-cell", "table-row-group", "table-header-group", "table-footer-group",
+    "table-caption", "table-column", "table-column-group", "ruby", "ruby-base", "ruby-text", "run-in", "math",
+    "-webkit-box", "-webkit-inline-box", "-webkit-flex", "-webkit-inline-flex", "-ms-flexbox", "-ms-inline-flexbox",
+}  # fmt: skip
+_BOXES: Final = ("block", "flex", "grid", "table", "list-item", "flow-root", "box")
+_ROWS: Final = ("flex", "grid", "box")
+_VISIBILITIES: Final = frozenset({"visible", "hidden", "collapse", "inherit", "initial", "unset", "revert"})
+_COLOURS: Final = {
+    "white": "#fff", "black": "#000", "transparent": "#0000", "red": "#f00", "green": "#008000", "blue": "#00f",
+    "yellow": "#ff0", "gray": "#808080", "grey": "#808080", "silver": "#c0c0c0", "ivory": "#fffff0", "snow": "#fffafa",
+    "whitesmoke": "#f5f5f5", "ghostwhite": "#f8f8ff", "floralwhite": "#fffaf0", "azure": "#f0ffff", "navy": "#000080",
+}  # fmt: skip
+_HEX = re.compile(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})")
+_EDGES: Final = (
+    "left",
+    "right",
+    "top",
+    "bottom",
+    "inset",
+    "inset-inline-start",
+    "inset-inline-end",
+    "inset-block-start",
+)
+_SIZES: Final = ("width", "height", "max-width", "max-height", "inline-size", "block-size", "max-inline-size",
+                 "max-block-size", "line-height")  # fmt: skip
+_OVERFLOWS: Final = ("overflow", "overflow-x", "overflow-y", "contain")
+_MARGINS: Final = ("margin", "margin-left", "margin-top", "margin-right", "margin-inline-start", "text-indent")
+_TURNS: Final = ("transform", "-webkit-transform", "translate", "scale", "rotate")
+_PROPERTIES: Final = frozenset(
+    {
+        "display", "visibility", "opacity", "content-visibility", "font-size", "font", "clip", "clip-path",
+        "-webkit-clip-path", "position", "color", "-webkit-text-fill-color", "background", "background-color",
+        "background-image", "background-clip", "-webkit-background-clip", "vertical-align", "text-decoration",
+        "text-decoration-line", "-webkit-text-security", "filter", "letter-spacing", "float", "unicode-bidi",
+        "white-space", "zoom", *_EDGES, *_SIZES, *_OVERFLOWS, *_MARGINS, *_TURNS,
+    }
+)  # fmt: skip
 
 
-def shown_by(tag: str, attributes: Mapping[str, str]) -> Shown:
-    """Say what an element's own attributes say of whether it is shown.
+def does_count(declaration: Declaration) -> bool:
+    """Say whether a declaration may decide what is seen, as far as a browser understands it."""
+    name, words, _ = declaration
+    known = {"display": _DISPLAYS, "visibility": _VISIBILITIES}.get(name)
+    return name in _PROPERTIES and (known is None or "var" in words or known.issuperset(words))
 
-    `hidden`, `popover`, `aria-hidden`, `<dialog>` that is not open, and of `style`: `display`, `visibility`, `opacity`,
-    `content-visibility`, `font-size` and `font`. Where declarations contradict each other, the one that hides counts,
-    though a browser may see it otherwise: what a reader might not see is no evidence.
+
+_Values: TypeAlias = dict[str, tuple[Words, ...]]
+
+
+def shown_by(
+    tag: str,
+    attributes: Mapping[str, str],
+    style: Style = MappingProxyType({}),
+    around: Around = Around(),  # noqa: B008
+) -> Shown:
+    """Say what an element's attributes and the style sheets of its page say of whether it is shown.
+
+    `hidden`, `popover`, `aria-hidden`, `<dialog>` that is not open, and properties of its style. Where declarations of
+    its own contradict each other, the one that hides counts, though a browser may see it otherwise: what a reader might
+    not see is no evidence. So does a variable for `display`, `visibility` or `opacity` that nobody sets.
 
     Args:
         tag: in lower case.
         attributes: their names in lower case.
+        style: what style sheets say of it.
+        around: what those around it make of its letters.
     """
     if {"hidden", "popover"} & attributes.keys() or attributes.get("aria-hidden", "").strip().lower() == "true":
-        return Shown(hides=True)
+        return Shown(around, hides=True)
     if (tag == "dialog" and "open" not in attributes) or (tag == "input" and attributes.get("type", "") == "hidden"):
-        return Shown(hides=True)
-    return _read_style(attributes["style"]) if "style" in attributes else _AS_AROUND
+        return Shown(around, hides=True)
+    if tag == "bdo" and attributes.get("dir", "").strip().lower() == "rtl":
+        return Shown(around, hides=True, takes_room=True)
+    hints = _read_hints(tag, attributes)
+    if not style and not hints and "style" not in attributes:
+        return Shown(
+            around._replace(parts_elements=False) if around.parts_elements else around, is_apart=around.parts_elements
+        )
+    return _Reader(_merged(style, hints, attributes.get("style", "")), around).shown()
 
 
-def _read_style(style: str) -> Shown:
-    hides, takes_room, drawn, readable = False, False, list[bool](), list[bool]()
-    for name, words in _declarations(_LINE_END.sub("\n", style)):
-        if _hides(name, words):
-            hides, takes_room = True, takes_room or name == "opacity"
-        if name == "visibility":
-            drawn.append(not {"hidden", "collapse"} & set(words))
-        elif name in ("font-size", "font"):
-            readable.extend(_sizes(words))
-    return Shown(hides, all(drawn) if drawn else None, all(readable) if readable else None, takes_room)
+def _read_hints(tag: str, attributes: Mapping[str, str]) -> _Values:
+    """Return what older attributes say of colours (HTML standard, 15.3)."""
+    named = {
+        "bgcolor": "background-color",
+        "text": "color" if tag == "body" else "",
+        "color": "color" if tag == "font" else "",
+    }
+    return {named[name]: ((value.strip().lower(),),) for name, value in attributes.items() if named.get(name)}
 
 
-def _hides(name: str, words: list[str]) -> bool:
-    if name in ("display", "content-visibility"):
-        return "none" in words or "hidden" in words
-    if name == "opacity":
-        found = next(filter(None, map(_NUMBER.fullmatch, words)), None)
-        return found is not None and float(found[1]) * (0.01 if found[2] == "%" else 1) < _LEAST_OPACITY
+def _merged(style: Style, hints: _Values, own: str) -> _Values:
+    values: _Values = {**hints, **{name: said.values for name, said in style.items()}}
+    if not own:
+        return values
+    mine = dict[str, list[Words]]()
+    for name, words, _ in declarations_in(own):
+        mine.setdefault(name, []).append(words)
+    for name, said in mine.items():
+        outweighed = style[name].values if name in style and style[name].is_important else ()
+        values[name] = (*outweighed, *said)
+    return values
+
+
+class _Reader:
+    """Reads the values of one element's properties."""
+
+    def __init__(self, values: _Values, around: Around) -> None:
+        self._around = around
+        self._variables = around.variables
+        if own := {name: said[-1] for name, said in values.items() if name.startswith("--")}:
+            self._variables = {**around.variables, **own}
+        self._values = values
+
+    def shown(self) -> Shown:
+        inside = self._inside()
+        boxed = self._boxed()
+        is_faint = inside.opacity < _LEAST_OPACITY
+        is_struck = any("line-through" in words for words in self._all("text-decoration", "text-decoration-line"))
+        is_turned = any(word.endswith("-override") for words in self._all("unicode-bidi") for word in words)
+        is_masked = any(words and words[0] != "none" for words in self._all("-webkit-text-security"))
+        hides = is_faint or is_struck or is_turned or is_masked or self._is_removed() or self._is_out_of_sight()
+        floats = any({"left", "right", "inline-start", "inline-end"} & set(words) for words in self._all("float"))
+        is_placed = any({"absolute", "fixed"} & set(words) for words in self._all("position"))
+        is_apart = boxed != "" or is_placed or self._around.parts_elements
+        return Shown(inside, hides, is_faint or is_struck or is_turned or is_masked, is_apart, floats)
+
+    def _all(self, *names: str) -> Iterator[Words]:
+        for name in names:
+            for words in self._values.get(name, ()):
+                yield self._resolved(words) or ()
+
+    def _resolved(self, words: Words, depth: int = 0) -> Words | None:
+        """Return a value without variables; None where one is not set."""
+        if "var" not in words:
+            return words
+        at = words.index("var")
+        name, rest = words[at + 1 : at + 2], words[at + 2 :]
+        if depth > _MOST_VARIABLES or not name:
+            return None
+        if name[0] in self._variables:
+            # What follows may be what stands in for it; only the arguments of a function go on behind it.
+            words = (*words[:at], *self._variables[name[0]], *(rest if at else ()))
+        elif rest:
+            words = (*words[:at], *rest)
+        else:
+            return None
+        return self._resolved(words, depth + 1)
+
+    def _is_removed(self) -> bool:
+        for name in ("display", "visibility", "opacity"):
+            if any(self._resolved(words) is None for words in self._values.get(name, ())):
+                return True
+        if any("none" in words for words in self._understood("display", _DISPLAYS)):
+            return True
+        return any("hidden" in words for words in self._all("content-visibility"))
+
+    def _understood(self, name: str, known: frozenset[str]) -> list[Words]:
+        return [words for words in self._all(name) if words and known.issuperset(words)]
+
+    def _boxed(self) -> str:
+        said = self._understood("display", _DISPLAYS)
+        return next((word for word in said[-1] if word.endswith(_BOXES) or "table" in word), "") if said else ""
+
+    def _inside(self) -> Around:
+        around = self._around
+        drawn = [not {"hidden", "collapse"} & set(words) for words in self._understood("visibility", _VISIBILITIES)
+                 if not {"inherit", "unset"} & set(words)]  # fmt: skip
+        return Around(
+            all(drawn) if drawn else around.is_drawn,
+            self._pixels(),
+            around.opacity * self._opacity(),
+            self._colour(),
+            self._ground(),
+            self._is_filled(),
+            self._raised(),
+            self._boxed().endswith(_ROWS),
+            self._variables,
+        )
+
+    def _opacity(self) -> float:
+        """Return the product of its opacity and of the one of its filter, each the least that is said."""
+        said = [words for words in self._all("opacity") if "calc" not in words]
+        filters = [words[words.index("opacity") + 1 :] for words in self._all("filter") if "opacity" in words]
+        return max(min(map(_parse_share, said), default=1.0) * min(map(_parse_share, filters), default=1.0), 0.0)
+
+    def _pixels(self) -> float:
+        around, sizes = self._around.pixels, list[float]()
+        for words in self._all("font-size", "font"):
+            found = next((number for number in map(_parse_number, words) if number and _is_size(*number)), None)
+            if found is not None:
+                number, unit = found
+                sizes.append(number * (_RELATIVE[unit] * around if unit in _RELATIVE else _PIXELS.get(unit, 0.0)))
+        for words in self._all("zoom"):
+            found = _first_number(words)
+            if found is not None and 0 < found[0] < 1:
+                sizes.append(around * _parse_share(words))
+        return min(sizes, default=around)
+
+    def _colour(self) -> Colour | None:
+        said = [_parse_colour(words) for words in self._all("-webkit-text-fill-color", "color") if _says(words)]
+        faint = next((colour for colour in said if colour is not None and colour[3] < _LEAST_OPACITY), None)
+        return faint or (said[-1] if said else self._around.colour)
+
+    def _ground(self) -> Colour | None:
+        said = [words for words in self._all("background", "background-color", "background-image") if _says(words)]
+        if not said:
+            return self._around.ground
+        if any("url" in words or any("gradient" in word or word == "image-set" for word in words) for words in said):
+            return None
+        colour = _parse_colour(said[-1])
+        if colour is None:
+            return self._around.ground if set(said[-1]) <= {"none", "0", "no-repeat"} else None
+        if colour[3] < _LEAST_OPACITY:
+            return self._around.ground
+        return colour if colour[3] > 1 - _LEAST_OPACITY else None
+
+    def _is_filled(self) -> bool:
+        if any("text" in words for words in self._all("background-clip", "-webkit-background-clip", "background")):
+            return True
+        return self._around.is_filled
+
+    def _raised(self) -> str:
+        for words in self._all("vertical-align"):
+            if words[:1] in (("super",), ("sub",)):
+                return {"super": "sup", "sub": "sub"}[words[0]]
+            found = _first_number(words)
+            if found is not None and found[0] != 0:
+                return "sup" if found[0] > 0 else "sub"
+            if words:
+                return ""
+        if any("relative" in words for words in self._all("position")):
+            for name, up in (("top", -1), ("bottom", 1)):
+                for words in self._all(name):
+                    found = _first_number(words)
+                    if found is not None and found[0] != 0:
+                        return "sup" if found[0] * up > 0 else "sub"
+        return self._around.raised
+
+    def _is_out_of_sight(self) -> bool:
+        return self._is_cut() or self._is_empty() or self._is_off() or self._is_turned_away() or self._is_squeezed()
+
+    def _is_cut(self) -> bool:
+        for words in self._all("clip"):
+            if words[:1] == ("rect",) and len(words) == 5:
+                top, right, bottom, left = (
+                    number[0] if (number := _parse_number(word)) else None for word in words[1:]
+                )
+                if (top is not None and bottom is not None and bottom - top <= 1) or (
+                    right is not None and left is not None and right - left <= 1
+                ):
+                    return True
+        return any(_cuts_all(words) for words in self._all("clip-path", "-webkit-clip-path"))
+
+    def _is_empty(self) -> bool:
+        if not any(word not in _OVERFLOWING for words in self._all(*_OVERFLOWS) for word in words):
+            return False
+        sizes = (_first_number(words) for words in self._all(*_SIZES))
+        return any(size is not None and self._to_pixels(*size) <= 1 for size in sizes)
+
+    def _is_off(self) -> bool:
+        placed = [word for words in self._all("position") for word in words]
+        offsets = list(self._all(*_EDGES))
+        if placed and "static" not in placed and any(map(self._is_beyond, offsets)):
+            return True
+        if any(self._is_beyond(words, least=_OFF if not offsets else -1000.0) for words in self._all(*_MARGINS)):
+            return True
+        does_not_break = any({"nowrap", "pre"} & set(words) for words in self._all("white-space"))
+        return does_not_break and any(words == ("100%",) for words in self._all("text-indent"))
+
+    def _is_beyond(self, words: Words, least: float = _OFF) -> bool:
+        numbers = [number for number in map(_parse_number, words) if number is not None]
+        if "calc" in words:
+            is_less = any(word.startswith("-") for word in words)
+            return any(abs(self._to_pixels(*number)) >= _FAR_OFF / 4 for number in numbers) and is_less
+        return any(
+            pixels >= _FAR_OFF if pixels > 0 else pixels <= (least if number[1] != "%" else -100 * _PIXELS["%"])
+            for number in numbers
+            if (pixels := self._to_pixels(*number))
+        )
+
+    def _is_turned_away(self) -> bool:
+        is_placed = any(True for _ in self._all("left", "right", "inset"))
+        for name in _TURNS:
+            for words in self._all(name):
+                alone = name if name in ("translate", "scale", "rotate") else ""
+                for function, arguments in _functions(words, alone):
+                    if self._turns_away(function, arguments, is_placed):
+                        return True
+        return False
+
+    def _turns_away(self, function: str, arguments: list[tuple[float, str]], is_placed: bool) -> bool:
+        if not arguments:
+            return False
+        if function.startswith("scale"):
+            return any(abs(number) * (0.01 if unit == "%" else 1) < _LEAST_SCALE for number, unit in arguments)
+        if function.startswith("translate"):
+            least = _OFF if not is_placed else -1000.0
+            return any(
+                number <= -100 and not is_placed if unit == "%" else self._to_pixels(number, unit) <= least
+                or self._to_pixels(number, unit) >= _FAR_OFF
+                for number, unit in arguments
+            )  # fmt: skip
+        if function in ("rotatex", "rotatey"):
+            degrees = arguments[0][0] * {"turn": 360, "rad": 57.29578, "grad": 0.9}.get(arguments[0][1], 1)
+            return abs(degrees % 180 - 90) < 3
+        if function == "matrix" and len(arguments) >= 4:
+            (a, _), (b, _), (c, _), (d, _) = arguments[:4]
+            return abs(a * d - b * c) < _LEAST_SCALE**2
+        return False
+
+    def _is_squeezed(self) -> bool:
+        spaces = (_first_number(words) for words in self._all("letter-spacing"))
+        return any(space is not None and self._to_pixels(*space) <= -self._around.pixels / 2 for space in spaces)
+
+    def _to_pixels(self, number: float, unit: str) -> float:
+        if unit in _RELATIVE and unit != "%":
+            return number * _RELATIVE[unit] * self._around.pixels
+        return number * _PIXELS.get(unit, 0.0)
+
+
+_MOST_VARIABLES: Final = 20
+_LEAST_SCALE: Final = 0.1
+_OVERFLOWING: Final = frozenset(
+    {"visible", "none", "layout", "style", "size", "inline-size", "initial", "unset", "inherit"}
+)
+
+
+def _says(words: Words) -> bool:
+    return bool(words) and not {"inherit", "unset", "currentcolor", "initial", "revert"} & set(words)
+
+
+def _parse_number(word: str) -> tuple[float, str] | None:
+    match = _NUMBER.fullmatch(word)
+    return (float(match[1]), match[2]) if match else None
+
+
+def _first_number(words: Words) -> tuple[float, str] | None:
+    return next(filter(None, map(_parse_number, words)), None)
+
+
+def _parse_share(words: Words) -> float:
+    """Return a number or a share of a hundred; 1 where a value has none."""
+    found = _first_number(words)
+    return found[0] * (0.01 if found[1] == "%" else 1) if found is not None else 1.0
+
+
+def _is_size(number: float, unit: str) -> bool:
+    """Tell a size from a weight, as in ``font: 700 12px serif``."""
+    return number == 0 or (unit != "" and (unit in _PIXELS or unit in _RELATIVE))
+
+
+def _functions(words: Words, name: str) -> Iterator[tuple[str, list[tuple[float, str]]]]:
+    """Yield the functions of a value with their numbers."""
+    numbers = list[tuple[float, str]]()
+    for word in words:
+        number = _parse_number(word)
+        if number is not None:
+            numbers.append(number)
+        elif name == "rotate" and word in ("x", "y", "z"):
+            name += word
+        else:
+            yield name, numbers
+            name, numbers = word, []
+    yield name, numbers
+
+
+def _cuts_all(words: Words) -> bool:
+    numbers = [number for number in map(_parse_number, words[1:]) if number is not None]
+    if not numbers:
+        return False
+    if words[0] == "inset":
+        sides = [number if unit == "%" else 100.0 * (number >= -_OFF) for number, unit in numbers[:4]]
+        top, right, bottom, left = (sides * 4)[:4] if len(sides) == 1 else (*sides, *sides[-2:])[:4]
+        return top + bottom >= 99 or left + right >= 99
+    if words[0] in ("circle", "ellipse"):
+        return numbers[0][0] <= 1 or (words[0] == "ellipse" and len(numbers) > 1 and numbers[1][0] <= 1)
+    if words[0] == "polygon":
+        return len({n for n, _ in numbers[::2]}) == 1 or len({n for n, _ in numbers[1::2]}) == 1
     return False
 
 
-def _sizes(words: list[str]) -> Iterator[bool]:
-    """Yield whether letters of a size can be read; nothing where the size is that of the letters around."""
-    found = next((match for match in map(_NUMBER.fullmatch, words) if match and _is_size(match)), None)
-    if found is None:
-        return
-    pixels = float(found[1]) * _PIXELS.get(found[2], 0.0)
-    if pixels < _LEAST_PIXELS:
-        yield False
-    elif found[2] not in _RELATIVE:
-        yield True
+def _parse_colour(words: Words) -> Colour | None:
+    """Return the colour that a value names (CSS Color 4); None where it names none that is known."""
+    for at, word in enumerate([_COLOURS.get(word, word) for word in words]):
+        if _HEX.fullmatch(word):
+            digits = word[1:] if len(word) > 5 else "".join(digit * 2 for digit in word[1:])
+            red, green, blue, alpha = (int(digits[place : place + 2] or "ff", 16) for place in range(0, 8, 2))
+            return red, green, blue, alpha / 255
+        if word in ("rgb", "rgba", "hsl", "hsla"):
+            return _parse_channels(word, words[at + 1 : at + 5])
+    return None
 
 
-def _is_size(match: re.Match[str]) -> bool:
-    """Tell a size from a weight, as in ``font: 700 12px serif``."""
-    return float(match[1]) == 0 or (match[2] != "" and match[2] in _PIXELS)
+def _parse_channels(function: str, words: Words) -> Colour | None:
+    from colorsys import hls_to_rgb
+
+    numbers = [number for number in map(_parse_number, words) if number is not None]
+    if len(numbers) < 3:
+        return None
+    alpha = 1.0 if len(numbers) < 4 else numbers[3][0] * (0.01 if numbers[3][1] == "%" else 1)
+    if function.startswith("rgb"):
+        red, green, blue = (number * (2.55 if unit == "%" else 1) for number, unit in numbers[:3])
+    else:
+        hue, saturation, light = (number for number, _ in numbers[:3])
+        red, green, blue = (part * 255 for part in hls_to_rgb(hue % 360 / 360, light / 100, saturation / 100))
+    return red, green, blue, alpha
 
 
-def _declarations(style: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield each property and the words of its value, in lower case and without escapes (CSS Syntax 3)."""
-    words: list[str] = []
-    name = ""
-    for token in _TOKEN.finditer(style):
-        if token["other"] == ":" and not name:
-            name, words = (words[-1] if words else "-"), []
-        elif token["other"] and token["other"] in ";{}":
-            yield name, words
-            name, words = "", []
-        elif token["word"]:
-            words.append(_plain(token["word"]))
-    yield name, words
-
-
-def _plain(word: str) -> str:
-    return _ESCAPE.sub(lambda escape: escape[2] or _letter(int(escape[1], 16)), word).lower()
-
-
-def _letter(number: int) -> str:
-    return chr(number) if number <= 0x10FFFF else "\ufffd"
-
+CLASS_NAMES: Final = """
+.sr-only, .sr_only, .visually-hidden, .visuallyhidden, .visually_hidden, .visuallyHidden, .is-visually-hidden,
+.u-visually-hidden, .u-visuallyhidden, .u-hiddenVisually, .u-hidden-visually, .u-sr-only, .is-sr-only, .screen-reader,
+.screen-reader-text, .screen-reader-only, .screenreader-text, .screenreader-only, .screenreader, .screenReaderText,
+.sronly, .srOnly, .for-screen-reader, .show-for-sr, .element-invisible, .element-hidden, .assistive-text, .a11y-hidden,
+.a11y-only, .accessibly-hidden, .accessible-hidden, .visually-hidden-focusable, .sr-only-focusable,
+.govuk-visually-hidden, .nhsuk-u-visually-hidden, .usa-sr-only, .slds-assistive-text, .cdk-visually-hidden,
+.elementor-screen-only, .bx--visually-hidden, .cds--visually-hidden, .ui-helper-hidden-accessible, .ui-helper-hidden,
+.offscreen, .off-screen, .hide-text, .text-hide, .hidden-accessible, .invisible, .is-invisible, .u-invisible, .hide,
+.is-hidden, .u-hidden, .display-none, .displaynone, .nodisplay, .no-display, .uk-hidden, .uk-invisible, .slds-hide,
+.pf-u-display-none, .ng-hide, .ui-screen-hidden, .js-hidden, .print-only, .only-print, .printonly, .visible-print,
+.visible-print-block, .show-for-print, .noscreen, .no-screen, .visible-xs, .visible-xs-block, .visible-sm,
+.show-for-small-only, .opacity-0:not([class*="animat"]),
+.hidden:not([class*=":block"], [class*=":inline"], [class*=":flex"], [class*=":grid"], [class*=":table"],
+[class*=":contents"], [class*=":list-item"], [class*=":flow-root"]),
+.d-none:not([class*="d-sm-"], [class*="d-md-"], [class*="d-lg-"], [class*="d-xl-"]) { display: none }
+.sr-only:is([class*="sm:not-sr-only"], [class*="md:not-sr-only"], [class*="lg:not-sr-only"], .not-sr-only)
+{ display: revert }
+.text-transparent:not([class*="bg-clip-text"]) { color: transparent }
+.text-decoration-line-through, .line-through, .strikethrough { text-decoration: line-through }
+"""
+"""What many style sheets, which stand in other files, mean by names of classes; what a page says itself outweighs."""
 
 _IGNORABLE: Final = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"

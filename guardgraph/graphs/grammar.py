@@ -41,6 +41,7 @@ from guardgraph.graphs.running.door import ContextT, GuardedGraph, InputT, Resul
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.handing import wrap_nodes_for_handlers
 from guardgraph.graphs.running.langgraph import keep_checkpoint_allowlist
+from guardgraph.graphs.running.live import LivePolicy
 from guardgraph.graphs.running.node import EndingRouter, GrammarNode, Router, Seal, drop_router_readers
 from guardgraph.nodes.body import (
     Body,
@@ -200,7 +201,7 @@ def has_own_audit(keys: dict[str, Any]) -> bool:
 
 def order_result_keys(names: Iterable[str]) -> list[str]:
     """Order a result for its reader: what came of the run before how it went."""
-    last = ("asked_question", "trace", "history", "path", "timeline", "attempts", "forked_from", "audit")
+    last = ("asked_question", "trace", "history", "path", "timeline", "attempts", "forked_from", "usage", "audit")
     return sorted(names, key=lambda name: name in last)
 
 
@@ -331,10 +332,11 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         rounds: Rounds | None = None,
         calls: Names = None,
         behind: Ways | None = None,
+        later: bool = False,
     ) -> None:
         """Declare a node that works with tools; what they return is raw until the guard has read it.
 
-        To the guard behind a node that has `effects` the family `effect` is added.
+        To the guard behind a node that has `effects` the family `effect` is added. Of `later` see `propose`.
 
         Args:
             name: the node's.
@@ -347,10 +349,11 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             rounds: how often a visit may yield calls, once where nothing is said; see `declares`.
             calls: the tools of the pattern's table that its body may call by name, and no others.
             behind: guards that stand on every way to it, from the beginning of a run and from the node itself.
+            later: whether it was added when there were recordings of the pattern without it.
         """
         guards = (behind,) if isinstance(behind, str) else behind
         said: dict[str, Any] = {"reads": reads, "writes": writes, "effects": effects, "behind": guards}
-        self._add_node("act", name, body, to=to, phase=phase, rounds=rounds, calls=calls, **said)
+        self._add_node("act", name, body, to=to, phase=phase, rounds=rounds, calls=calls, later=later, **said)
 
     def review(
         self, name: str, body: Body, *, to: str, phase: str | None = None, reads: Names = None, writes: Names = None
@@ -410,6 +413,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         reviewers: Reviewers | None = None,
         shadow: Mapping[str, GuardedGraph] | None = None,
         forks: bool = False,
+        live: LivePolicy | None = None,
     ) -> GuardedGraph[InputT, ContextT, ResultT]:
         """Prove the pattern and return it as a compiled LangGraph graph.
 
@@ -425,12 +429,13 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
                 outcomes; the recording says what they make of it, the result does not.
             forks: whether a client may go on from an earlier checkpoint of a thread, as a run of its own; see
                 `docs/effects.md`. Without it that is an `InputError`.
+            live: an overlay that tightens the policy while runs go on; `live_policy` makes one.
 
         Raises:
             ConfigurationError: the name is no text, the checkpointer none of LangGraph's, the world or the recorder
                 lacks a method, has a coroutine function where a function is called or the other way round, or is a
                 class; the reviewers cannot be called, or the policy needs some; a shadow is no agent of this pattern;
-                `forks` is neither True nor False.
+                `forks` is neither True nor False, or `live` is no live policy.
             GrammarError: the pattern breaks a rule of the grammar; the message lists the findings.
         """
         if name is None:
@@ -440,7 +445,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         if not isinstance(checkpointer, BaseCheckpointSaver | bool | None):
             raise ConfigurationError(f"checkpointer: a LangGraph checkpointer; given: {type(checkpointer).__name__}")
         builder = self.builder(
-            name=name, world=world, recorder=recorder, reviewers=reviewers, shadow=shadow, forks=forks
+            name=name, world=world, recorder=recorder, reviewers=reviewers, shadow=shadow, forks=forks, live=live
         )
         graph: GuardedGraph[InputT, ContextT, ResultT] = builder.compile(checkpointer=checkpointer, name=name)
         if findings := verify(graph):
@@ -456,10 +461,13 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         reviewers: Reviewers | None = None,
         shadow: Mapping[str, GuardedGraph] | None = None,
         forks: bool = False,
+        live: LivePolicy | None = None,
     ) -> PatternGraph:
         """Return the pattern as a LangGraph builder, not yet proved; see `compile`."""
         if not isinstance(forks, bool):
             raise ConfigurationError(f"forks: True or False is required; given: {forks!r:.80}")
+        if not isinstance(live, LivePolicy | None):
+            raise ConfigurationError(f"live: what live_policy returns is required; given: {type(live).__name__}")
         declarations = self._complete_pattern()
         calling = [item for item in declarations.values() if item.is_calling_node]
         raw = {channel for item in calling if KINDS[item.kind].writes_raw for channel in item.writes}
@@ -478,6 +486,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             reviewers=validate_reviewers(reviewers, self.policy),
             shadows=validate_shadows(shadow, self.catalogue.pattern),
             forks=forks,
+            live=live,
             evidence=frozenset(self._output) - {*RECORDED, "outcome", "audit"},
             lasting=tuple(name for name in self._state if name not in raw),
             records=records,

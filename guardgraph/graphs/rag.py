@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from guardgraph.graphs.added import Verifier, choose_verifier, declare_answer_guard
 from guardgraph.graphs.grammar import Pattern
 from guardgraph.graphs.running.door import GuardedGraph
+from guardgraph.graphs.running.live import LivePolicy
 from guardgraph.nodes import rag as nodes
 from guardgraph.nodes.added import AnswerGuard, extend_catalogue
 from guardgraph.nodes.offline import rag as offline
@@ -83,6 +84,7 @@ def create_rag_agent(
     recorder: Recorder | None = None,
     shadow: Mapping[str, GuardedGraph] | None = None,
     forks: bool = False,
+    live: LivePolicy | None = None,
 ) -> GuardedGraph[RagInput, RagContext, RagResult]:
     """Return the RAG agent as a compiled LangGraph graph.
 
@@ -128,6 +130,7 @@ def create_rag_agent(
         recorder: who is given the recording of every run that ends.
         shadow: agents of this pattern by name, who judge every recorded run once more; see `Pattern.compile`.
         forks: whether a client may go on from an earlier checkpoint, as a run of its own; see `Pattern.compile`.
+        live: an overlay that tightens the policy while runs go on; see `live_policy`.
 
     Raises:
         ConfigurationError: an argument is wrong, or a list of the policy names a source that the knowledge base or a
@@ -153,7 +156,9 @@ def create_rag_agent(
         clarification=clarification,
         guards=guards,
         verifier=choose_verifier(verifier),
-    ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow, forks=forks)
+    ).compile(
+        name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow, forks=forks, live=live
+    )
 
 
 def rag_pattern(
@@ -278,7 +283,6 @@ def _fill_rag_policy(policy: RagPolicy, chosen: _ChosenRetriever) -> RagPolicy:
             f"sources: the names of what the retriever has are required, or a policy with {' and '.join(left_out)}"
         )
     if chosen.there_are is not None:
-        policy.check_listed(
-            "policy", {name: partial(explain_unknown_name, names=chosen.there_are) for name in RagPolicy.filled}
-        )
+        unknown = partial(explain_unknown_name, names=chosen.there_are)
+        policy.check_listed("policy", dict.fromkeys((*RagPolicy.filled, "denied_sources"), unknown))
     return policy.model_copy(update=dict.fromkeys(left_out, chosen.listed))

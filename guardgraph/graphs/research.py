@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from guardgraph.graphs.added import Verifier, choose_verifier, declare_answer_guard
 from guardgraph.graphs.grammar import Pattern
 from guardgraph.graphs.running.door import GuardedGraph
+from guardgraph.graphs.running.live import LivePolicy
 from guardgraph.nodes import research as nodes
 from guardgraph.nodes.added import AnswerGuard, extend_catalogue
 from guardgraph.nodes.offline import research as offline
@@ -54,6 +55,7 @@ def create_research_agent(
     recorder: Recorder | None = None,
     shadow: Mapping[str, GuardedGraph] | None = None,
     forks: bool = False,
+    live: LivePolicy | None = None,
 ) -> GuardedGraph[ResearchInput, ResearchContext, ResearchResult]:
     """Return the Research agent as a compiled LangGraph graph.
 
@@ -67,8 +69,8 @@ def create_research_agent(
         writer: replaces the writer; given ``{goal, question, notes, max_answer_chars}``, it returns
             ``{answer, citations}``.
         search: replaces the search; given ``{query, max_results}``, it returns hits, each with a ``url``. One that says
-            ``takes_hosts = True`` is given the ``hosts`` on both lists too. A tool, a retriever or a vector store of
-            LangChain's is asked by a `LangChainSearch`.
+            ``takes_hosts = True`` is given the ``hosts`` that both lists allow too. A tool, a retriever or a vector
+            store of LangChain's is asked by a `LangChainSearch`.
         reader: replaces the reader; given ``{url, hosts, limits}``, it returns ``{title, published_at, body}``, and
             what else a page may have, or raises; a `ReadFailure` is one of the listed reasons why a page cannot be
             read. A tool of LangChain's, which is given the URL alone, may return the text alone, or documents.
@@ -92,6 +94,7 @@ def create_research_agent(
         recorder: who is given the recording of every run that ends.
         shadow: agents of this pattern by name, who judge every recorded run once more; see `Pattern.compile`.
         forks: whether a client may go on from an earlier checkpoint, as a run of its own; see `Pattern.compile`.
+        live: an overlay that tightens the policy while runs go on; see `live_policy`.
 
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
@@ -110,7 +113,9 @@ def create_research_agent(
         budget=limits,
         guards=guards,
         verifier=choose_verifier(verifier),
-    ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow, forks=forks)
+    ).compile(
+        name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow, forks=forks, live=live
+    )
 
 
 def research_pattern(

@@ -9,9 +9,11 @@ from typing import Any
 from guardgraph.graphs.added import declare_answer_guard
 from guardgraph.graphs.grammar import Pattern
 from guardgraph.graphs.running.door import GuardedGraph
+from guardgraph.graphs.running.live import LivePolicy
 from guardgraph.nodes import self_critique as nodes
 from guardgraph.nodes.added import AnswerGuard, extend_catalogue
 from guardgraph.nodes.offline import self_critique as offline
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.recording import Recorder
 from guardgraph.state.self_critique import (
     SELF_CRITIQUE_REASONS,
@@ -23,8 +25,10 @@ from guardgraph.state.self_critique import (
     SelfCritiqueState,
 )
 from guardgraph.state.settings import choose_settings
+from guardgraph.state.tenants import Ledger
 from guardgraph.world.call import Outside, World
 from guardgraph.world.proposers import Proposer, choose_proposer
+from guardgraph.world.tenants import make_tenant_counter, validate_ledger
 from guardgraph.world.wrapped import ChatModel
 
 
@@ -39,12 +43,14 @@ def create_self_critique_agent(
     guards: Sequence[AnswerGuard] = (),
     policy: SelfCritiquePolicy | None = None,
     budget: SelfCritiqueBudget | None = None,
+    ledger: Ledger | None = None,
     checkpointer: Any = None,
     name: str | None = None,
     world: World | None = None,
     recorder: Recorder | None = None,
     shadow: Mapping[str, GuardedGraph] | None = None,
     forks: bool = False,
+    live: LivePolicy | None = None,
 ) -> GuardedGraph[SelfCritiqueInput, SelfCritiqueContext, SelfCritiqueResult]:
     """Return the Self-critique agent as a compiled LangGraph graph.
 
@@ -66,17 +72,25 @@ def create_self_critique_agent(
             returned, with goal and incident.
         policy: the decisions and risks on the lists, and the checks.
         budget: the limits of one run.
+        ledger: who counts critiques of high severity for `severity_budget`, such as a store of `sql_store`.
         checkpointer: LangGraph's.
         name: the graph's name; ``"self_critique"`` when None, and on LangGraph's server the id in langgraph.json.
         world: what the graph reaches outside through; the live one when None.
         recorder: who is given the recording of every run that ends.
         shadow: agents of this pattern by name, who judge every recorded run once more; see `Pattern.compile`.
         forks: whether a client may go on from an earlier checkpoint, as a run of its own; see `Pattern.compile`.
+        live: an overlay that tightens the policy while runs go on; see `live_policy`.
 
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
     """
     limits = choose_settings(SelfCritiqueBudget(), budget, "budget")
+    if ledger is not None:
+        validate_ledger(ledger)
+    elif limits.severity_budget is not None:
+        raise ConfigurationError(
+            "ledger: one that counts for severity_budget is required, such as a store; given: None"
+        )
     choose = partial(choose_proposer, model=model, budget=limits, instructions=instructions)
     return self_critique_pattern(
         drafter=choose("drafter", drafter, prompt="critique_draft", offline=offline.write_offline_draft),
@@ -88,8 +102,11 @@ def create_self_critique_agent(
         ),
         policy=choose_settings(SelfCritiquePolicy(), policy, "policy"),
         budget=limits,
+        ledger=ledger,
         guards=guards,
-    ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow, forks=forks)
+    ).compile(
+        name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow, forks=forks, live=live
+    )
 
 
 def self_critique_pattern(
@@ -101,6 +118,7 @@ def self_critique_pattern(
     strict_reviser: Proposer,
     policy: SelfCritiquePolicy,
     budget: SelfCritiqueBudget,
+    ledger: Ledger | None = None,
     guards: Sequence[AnswerGuard] = (),
 ) -> Pattern[SelfCritiqueInput, SelfCritiqueContext, SelfCritiqueResult]:
     """Return the Self-critique agent's diagram."""
@@ -118,6 +136,11 @@ def self_critique_pattern(
     p.propose("shorten", nodes.make_shorten_node(shortener), to="draft_guard")
     p.propose("critique", nodes.make_critique_node(critic), to="critique_guard")
     decided = ["revise", "final_guard", "escalation_guard"]
+    if ledger is not None:
+        count = nodes.make_count_severity_node(make_tenant_counter(ledger, "high"))
+        p.act(nodes.COUNTING_NODE, count, to="severity_guard", later=True)
+        p.guard("severity_guard", nodes.run_severity_guard_node, to="escalation_guard", later=True)
+        decided.append(nodes.COUNTING_NODE)
     p.guard("critique_guard", nodes.run_critique_guard_node, to=decided, again="critique")
     p.guard("escalation_guard", nodes.run_escalation_guard_node, to=[])
     p.propose("revise", nodes.make_revise_node(reviser, strict_reviser), to="patch_guard")

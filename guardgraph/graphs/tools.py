@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from guardgraph.graphs.added import Verifier, choose_verifier, declare_answer_guard
 from guardgraph.graphs.grammar import Pattern
 from guardgraph.graphs.running.door import GuardedGraph
+from guardgraph.graphs.running.live import LivePolicy
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.tools.schemas import check_arguments, find_reference_problem
 from guardgraph.nodes import tools as nodes
@@ -61,6 +62,7 @@ def create_tool_agent(
     reviewers: Reviewers | None = None,
     shadow: Mapping[str, GuardedGraph] | None = None,
     forks: bool = False,
+    live: LivePolicy | None = None,
 ) -> GuardedGraph[ToolInput, ToolContext, ToolResult]:
     """Return the tool agent as a compiled LangGraph graph.
 
@@ -91,6 +93,7 @@ def create_tool_agent(
         reviewers: who says whose answer it is that a person gives; see `Pattern.compile`.
         shadow: agents of this pattern by name, who judge every recorded run once more; see `Pattern.compile`.
         forks: whether a client may go on from an earlier checkpoint, as a run of its own; see `Pattern.compile`.
+        live: an overlay that tightens the policy while runs go on; see `live_policy`.
 
     Raises:
         ConfigurationError: an argument is wrong, or the policy names a tool or an argument that there is not; the
@@ -127,6 +130,7 @@ def create_tool_agent(
         reviewers=reviewers,
         shadow=shadow,
         forks=forks,
+        live=live,
     )
 
 

@@ -150,8 +150,9 @@ def found(packed: str, tool: str) -> JsonValue:
 
     Raises:
         Stop: ``tool_invalid_output:<tool>`` when it raised or broke its contract, ``max_seconds`` when it outlasted the
-            run's time, ``tool_unavailable:<tool>`` when it was not called: too many abandoned calls are still at work;
-            of a write ``effect_unknown:<tool>`` and ``effect_unrecordable:<tool>``, with the name that its call has.
+            run's time, ``tool_unavailable:<tool>`` when it was not called: too many abandoned calls are still at work,
+            ``tool_circuit_open:<tool>`` when it was not since it failed too often in a row; of a write
+            ``effect_unknown:<tool>`` and ``effect_unrecordable:<tool>``, with the name that its call has.
     """
     outcome = Outcome.unpacked(packed)
     if outcome.form != "failure":
@@ -164,7 +165,7 @@ def build_tool_stop(outcome: Outcome, tool: str) -> Stop:
     reason, details = outcome.content["reason"], outcome.content["details"]
     if reason.partition(":")[0] in (EFFECT_UNKNOWN, EFFECT_UNRECORDABLE):
         return Stop(reason, details=details)
-    named = {"max_seconds": "max_seconds", "tool_unavailable": f"tool_unavailable:{tool}"}
+    named = {"max_seconds": reason, **{name: f"{name}:{tool}" for name in ("tool_unavailable", "tool_circuit_open")}}
     return Stop(named.get(reason, f"tool_invalid_output:{tool}"), details=details)
 
 

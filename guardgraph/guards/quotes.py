@@ -3,28 +3,53 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from itertools import islice
 from operator import attrgetter
 from typing import Final, NamedTuple
 
 from guardgraph.languages.sentences import find_paragraph_spans, find_sentence_spans, unwrap_text_lines
-from guardgraph.plain.letters import is_unspaced_letter
+from guardgraph.plain.letters import is_unspaced_letter, normalise_to_nfc
 from guardgraph.plain.memory import remember_by_text
 
 _SAME = str.maketrans(
     dict.fromkeys("‘’‚‛‹›＇", "'") | dict.fromkeys("“”„‟«»＂", '"') | dict.fromkeys("‐‑‒–—―−﹘﹣－", "-")
 )
 
+_KEPT: Final = ("<super>", "<sub>", "<fraction>", "<circle>", "<square>", "<vertical>")
+"""Decompositions that would make another number: 15³ is not 153."""
+
+
+class _Folds(dict[int, str | int]):
+    """What each letter is compared as: in its compatibility form (NFKC), where that is the same word and number."""
+
+    def __missing__(self, code: int) -> str | int:
+        letter, folded = chr(code), unicodedata.normalize("NFKC", chr(code))
+        if folded != letter:
+            kind = unicodedata.category(letter)
+            is_kept = kind == "No" or unicodedata.decomposition(letter).startswith(_KEPT)
+            is_long = len(folded) > 1 and (kind[0] not in "LN" or is_unspaced_letter(letter))
+            has_blank = any(map(str.isspace, folded)) and not letter.isspace()
+            folded = letter if is_kept or is_long or has_blank else folded
+        self[code] = folded
+        return folded
+
+
+_FOLDS: Final = _Folds(_SAME)
+
 _INNER = re.compile(r"(?<!\w)[\"`]|(?<!\d)[\"`](?!\w)")
 """Double marks and backticks where words begin or end, behind no digit: those that are no inches."""
 
 _MARKS = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
-    "\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u0900-\u0963\u0966-\u096f\u0971-\u0dff\u20d0-\u20f0"
+    "\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u0900-\u0963\u0966-\u096f\u0971-\u0dff\u20d0-\u20f0\ufffd"
 )
-"""Accents and vowel signs, which belong to their letter, and the blocks of India's scripts without their stops."""
+"""Accents and vowel signs, which belong to their letter, and the blocks of India's scripts without their stops.
+
+U+FFFD is among them: nobody knows which letter or digit it was.
+"""
 
 _UNSPACED = (
     "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -32,6 +57,8 @@ _UNSPACED = (
 """Scripts that write words without blanks: Thai, Lao, Tibetan, Burmese, Khmer, Han, kana. Any letter is a word."""
 
 _BLACK = re.compile(r"\S+")
+_UNKNOWN: Final = "\ufffd"
+"""What stands for bytes that are no character."""
 
 _LETTER = rf"(?:[{_MARKS}]|(?![{_UNSPACED}])\w)"
 _WORD = re.compile(rf"((?:(?<![^ (])[-+.](?=\d))?{_LETTER}++(?:(?:(?<=\d)[.,:/-](?=\d)|'){_LETTER}++)*+)")
@@ -107,10 +134,15 @@ def _count_quoted_words(word: str) -> int:
 def normalise_quote_text(text: str) -> str:
     """Return a text with runs of white space as one blank, quote marks as single ones, and dashes as plain ones.
 
+    Letters are in their compatibility form (NFKC), but for raised digits, fractions and the like: "ﬁles" is "files".
     What is quoted inside a quote stands between single marks where its source has double ones.
     """
-    plain = " ".join((text if text.isascii() else text.translate(_SAME)).split())
+    plain = " ".join(_fold_letters(text).split())
     return _INNER.sub("'", plain) if '"' in plain or "`" in plain else plain
+
+
+def _fold_letters(text: str) -> str:
+    return text if text.isascii() else normalise_to_nfc(text.translate(_FOLDS))
 
 
 def is_quote_in_text(quote: str, text: str) -> bool:
@@ -118,7 +150,7 @@ def is_quote_in_text(quote: str, text: str) -> bool:
 
     A quote begins and ends where words do, in scripts without blanks at any letter. A number counts as a whole:
     ``3.4%`` is no quote from ``13.4%``, nor ``99`` from ``99.95``. No quote runs from one row of a page's table into
-    another.
+    another, and none has U+FFFD in it.
 
     Args:
         quote: what is said to be quoted.
@@ -126,7 +158,7 @@ def is_quote_in_text(quote: str, text: str) -> bool:
     """
     quote, text = normalise_quote_text(quote), normalise_quote_text(_mark_row_ends(text))
     start = text.find(quote)
-    if start < 0:
+    if start < 0 or _UNKNOWN in quote:
         return False
     marked = _mark_quote_words(quote)
     # A quote mostly fits where it first stands, so that the rest need not be read.
@@ -147,7 +179,7 @@ def find_quote_place(quote: str, text: str) -> tuple[int, int] | None:
     text = _mark_row_ends(text)
     wanted, read = normalise_quote_text(quote), normalise_quote_text(text)
     first = read.find(wanted) if wanted else -1
-    if first < 0:
+    if first < 0 or _UNKNOWN in wanted:
         return None
     marked = _mark_quote_words(wanted)
     begin, end = _widen_quote_span(first, first + len(wanted), read)
@@ -157,7 +189,9 @@ def find_quote_place(quote: str, text: str) -> tuple[int, int] | None:
     if start is None:
         return None
     place = begin + start
-    return _map_quote_place(place, read, text), _map_quote_place(place + len(wanted) - 1, read, text) + 1
+    return _map_quote_place(place, place, read, text), _map_quote_place(
+        place + len(wanted), place + len(wanted) - 1, read, text
+    )
 
 
 def _mark_row_ends(text: str) -> str:
@@ -172,13 +206,24 @@ def _find_quote_start(read: str, marked: str) -> int | None:
     return at - whole.count("\n", 0, at) if at >= 0 else None
 
 
-def _map_quote_place(place: int, read: str, text: str) -> int:
-    """Return where a character of a comparable text stands in the text itself."""
-    if len(read) == len(text):
+def _map_quote_place(place: int, inside: int, read: str, text: str) -> int:
+    """Return where a place of a comparable text is in the text itself.
+
+    Args:
+        place: before a character, or behind one.
+        inside: a character of the same word.
+        read: the comparable text.
+        text: the text.
+    """
+    if text.isascii() and len(read) == len(text):
         return place
-    words = read.count(" ", 0, place)
-    within = place - (read.rfind(" ", 0, place) + 1)
-    return next(islice(_BLACK.finditer(text), words, None)).start() + within
+    words = read.count(" ", 0, inside)
+    within = place - (read.rfind(" ", 0, inside) + 1)
+    word = next(islice(_BLACK.finditer(text), words, None))
+    if word[0].isascii():
+        return word.start() + within
+    lengths = range(len(word[0]) + 1)
+    return word.start() + bisect_right(lengths, within, key=lambda end: len(_fold_letters(word[0][:end]))) - 1
 
 
 def _widen_quote_span(start: int, end: int, text: str) -> tuple[int, int]:

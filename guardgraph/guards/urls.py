@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from functools import lru_cache
 
 from guardgraph.plain.json import JsonValue, excerpt_value
-from guardgraph.plain.urls import normalise_host, parse_url_target
+from guardgraph.plain.scopes import make_scope_set, meet_scopes
+from guardgraph.plain.urls import parse_url_target
 
 SHOWN_URL_CHARS = 200
 """Characters of a dropped URL that a result repeats."""
@@ -70,24 +70,30 @@ def dedupe_found_urls(
     return spelled, [excerpt_value(url, SHOWN_URL_CHARS) for url, known in targets if known is None]
 
 
-def is_url_allowed(url: object, *, policy: Collection[str], execution: Collection[str]) -> bool:
-    """Say whether both lists allow what a search found; what is no URL, no list allows."""
-    return isinstance(url, str) and explain_url_denial(url, policy=policy, execution=execution) is None
+def is_url_allowed(
+    url: object, *, policy: Collection[str], execution: Collection[str], denied: Collection[str] = ()
+) -> bool:
+    """Say whether the lists allow what a search found; what is no URL, no list allows."""
+    return isinstance(url, str) and explain_url_denial(url, policy=policy, execution=execution, denied=denied) is None
 
 
-def explain_url_denial(url: str, *, policy: Collection[str], execution: Collection[str]) -> str | None:
+def explain_url_denial(
+    url: str, *, policy: Collection[str], execution: Collection[str], denied: Collection[str] = ()
+) -> str | None:
     """Say why a URL may not be read.
 
-    A host is on a list when it is exactly one of its names; ``example.com.`` and ``www.example.com`` are
-    other hosts than ``example.com``.
+    A host is on a list when one of its entries means it: a host means itself alone (``example.com.`` and
+    ``www.example.com`` are other hosts than ``example.com``), ``domain:`` and ``suffix:`` mean more; see
+    `guardgraph.plain.scopes`.
 
     Args:
         url: in any spelling.
-        policy: hosts that may be asked for.
-        execution: hosts that may be read now.
+        policy: entries of hosts that may be asked for.
+        execution: entries of hosts that may be read now.
+        denied: entries of hosts that may never be read, whatever the lists say.
 
     Returns:
-        ``source_denied_scheme``, ``_userinfo``, ``_port``, ``_policy`` or ``_execution``, the first that
+        ``source_denied_scheme``, ``_userinfo``, ``_port``, ``_listed``, ``_policy`` or ``_execution``, the first that
         holds; None when the URL may be read.
     """
     known = parse_url_target(url)
@@ -97,27 +103,40 @@ def explain_url_denial(url: str, *, policy: Collection[str], execution: Collecti
         return "source_denied_userinfo"
     if known.port:
         return "source_denied_port"
-    if known.host not in _normalise_allowed_hosts(tuple(policy)):
+    if make_scope_set(tuple(denied)).denies_host(known.host):
+        return "source_denied_listed"
+    if not make_scope_set(tuple(policy)).has_host(known.host):
         return "source_denied_policy"
-    if known.host not in _normalise_allowed_hosts(tuple(execution)):
+    if not make_scope_set(tuple(execution)).has_host(known.host):
         return "source_denied_execution"
     return None
 
 
-def list_allowed_hosts(*, policy: Collection[str], execution: Collection[str]) -> list[str]:
-    """Return the hosts that stand on both lists, as URLs carry them, sorted.
+def list_allowed_hosts(
+    *, policy: Collection[str], execution: Collection[str], denied: Collection[str] = ()
+) -> list[str]:
+    """Return entries of the hosts that both lists allow, without those that are denied as a whole; sorted.
 
     Args:
-        policy: hosts that may be asked for.
-        execution: hosts that may be read now.
+        policy: entries of hosts that may be asked for.
+        execution: entries of hosts that may be read now.
+        denied: entries of hosts that may never be read, whatever the lists say.
     """
-    return sorted(
-        host
-        for host in _normalise_allowed_hosts(tuple(policy)) & _normalise_allowed_hosts(tuple(execution))
-        if host is not None
-    )
+    met, refused = meet_scopes(tuple(policy), tuple(execution)), make_scope_set(tuple(denied))
+    return sorted({scope.entry for scope in make_scope_set(met).scopes if not refused.denies_scope(scope)})
 
 
-@lru_cache(maxsize=64)
-def _normalise_allowed_hosts(names: tuple[str, ...]) -> frozenset[str | None]:
-    return frozenset(map(normalise_host, names))
+def make_host_scope(
+    *, policy: Collection[str], execution: Collection[str], denied: Collection[str] = ()
+) -> dict[str, list[str]]:
+    """Return where a reader may go: `hosts`, and what is `denied` within wider ones of them, where anything is.
+
+    Args:
+        policy: entries of hosts that may be asked for.
+        execution: entries of hosts that may be read now.
+        denied: entries of hosts that may never be read, whatever the lists say.
+    """
+    hosts = list_allowed_hosts(policy=policy, execution=execution, denied=denied)
+    refused = make_scope_set(tuple(denied))
+    within = {inner.entry for scope in make_scope_set(tuple(hosts)).scopes for inner in refused.list_within(scope)}
+    return {"hosts": hosts, **({"denied": sorted(within)} if within else {})}

@@ -20,7 +20,7 @@ from guardgraph.knowledge.ingest.rules import read_access_list
 from guardgraph.plain.errors import ConfigurationError, StoreError, make_configuration_error
 from guardgraph.plain.files import is_server_url
 from guardgraph.plain.json import JsonObject, find_json_problem
-from guardgraph.state.context import Caller
+from guardgraph.state.context import Caller, normalise_tenant
 from guardgraph.state.tightening import explain_unknown_name
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.lexical import SearchRequest
@@ -216,10 +216,7 @@ class KnowledgeBase(AnyKnowledgeBase):
         if not isinstance(path, str | Path) or not str(path).strip():
             raise ConfigurationError(f"knowledge base: the path of a file is required; given: {path!r}")
         self.path = Path(path)
-        if min_similarity is not None and not _is_score_share(min_similarity):
-            raise ConfigurationError(
-                f"min_similarity: a number in 0..1 is required, or None; given: {min_similarity!r:.80}"
-            )
+        _check_min_similarity(min_similarity)
         self._opened_with = (self.path, embedding, min_similarity)
         self.shown = str(self.path)
         self.index: Index = Index(self.path, embedding=embedding, min_similarity=min_similarity)
@@ -275,22 +272,21 @@ class PostgresKnowledgeBase(AnyKnowledgeBase):
 
     Args:
         url: ``postgresql://USER:PASSWORD@HOST/DATABASE``.
-        embedding: None; it keeps no vectors in this version.
+        embedding: as `KnowledgeBase` takes it. The first addition settles for all tenants by which embedding vectors
+            are made, or that there are none; needs the extra ``kb``, too.
+        min_similarity: as `KnowledgeBase` takes it.
 
     Raises:
-        ConfigurationError: the URL, the server, the database or the role is none that can be used.
+        ConfigurationError: the URL, the server, the database, the role or the embedding is none that can be used.
         StoreError: it cannot be read.
     """
 
-    def __init__(self, url: str, *, embedding: Embeddings | None = None) -> None:
+    def __init__(self, url: str, *, embedding: Embeddings | None = None, min_similarity: float | None = None) -> None:
         from guardgraph.knowledge.postgres.index import PostgresIndex
 
-        if embedding is not None:
-            raise ConfigurationError(
-                "embedding: a knowledge base in PostgreSQL keeps words only in this version; None is required"
-            )
-        self._url = url
-        self.index: PostgresIndex = PostgresIndex(url)
+        _check_min_similarity(min_similarity)
+        self._opened_with = (url, embedding, min_similarity)
+        self.index: PostgresIndex = PostgresIndex(url, embedding=embedding, min_similarity=min_similarity)
         self.shown = self.index.server.shown
         self.index.check_embedding()  # a server or a role that is none is refused at once
 
@@ -298,7 +294,7 @@ class PostgresKnowledgeBase(AnyKnowledgeBase):
         return f"PostgresKnowledgeBase({self.shown!r})"
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return PostgresKnowledgeBase, (self._url,)
+        return _open_server_base, self._opened_with
 
     def check(self) -> CheckedBase:
         """Check whether each row and all that is counted are what was put in; nothing is changed.
@@ -308,6 +304,18 @@ class PostgresKnowledgeBase(AnyKnowledgeBase):
             StoreError: it cannot be read.
         """
         return self.index.check()
+
+    def rebuild(self) -> CheckedBase:
+        """Make the index anew from the stored texts whose hash is right, in one transaction, as a writer.
+
+        It does what `KnowledgeBase.rebuild` does. Others may search meanwhile; those who add wait.
+
+        Raises:
+            ConfigurationError: the role is no member of ``guardgraph_writer``, or the embedding returned no vectors;
+                nothing was changed.
+            StoreError: it cannot be read or written; likewise.
+        """
+        return self.index.rebuild()
 
 
 def open_knowledge_base(given: str | Path) -> AnyKnowledgeBase:
@@ -337,12 +345,53 @@ def make_server_base(url: str) -> bool:
         return make_database(connection, server.shown)
 
 
+def part_server_tenant(url: str, tenant: str) -> bool:
+    """Move a large tenant of a database into partitions of its own; say whether it shared them with others.
+
+    Args:
+        url: of the database, as the owner of the tables. Others wait until it is done.
+        tenant: whose documents are moved; those that are added later go there, too.
+
+    Raises:
+        ConfigurationError: the tenant is none, there is no base, or the role does not own it; nothing was changed.
+    """
+    from guardgraph.knowledge.postgres.schema import part_tenant
+    from guardgraph.knowledge.postgres.server import Server
+
+    _check_collection_name("tenant", tenant)
+    server = Server(url)
+    with server.making() as connection:
+        return part_tenant(connection, normalise_tenant(tenant) or "", server.shown)
+
+
+def rebuild_server_base(url: str) -> CheckedBase:
+    """Make the index of a knowledge base in a database anew, whichever version read its words.
+
+    Raises:
+        ConfigurationError: there is no base, or the role is no member of ``guardgraph_writer``.
+        StoreError: it cannot be read or written; nothing was changed.
+    """
+    from guardgraph.knowledge.postgres.index import PostgresIndex
+
+    index = PostgresIndex(url)
+    try:
+        return index.rebuild()
+    finally:
+        index.close()
+
+
 def _open_knowledge_file(path: Path, embedding: Embeddings | None, min_similarity: float | None) -> KnowledgeBase:
     return KnowledgeBase(path, embedding=embedding, min_similarity=min_similarity)
 
 
-def _is_score_share(given: object) -> bool:
-    return isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given <= 1
+def _open_server_base(url: str, embedding: Embeddings | None, min_similarity: float | None) -> PostgresKnowledgeBase:
+    return PostgresKnowledgeBase(url, embedding=embedding, min_similarity=min_similarity)
+
+
+def _check_min_similarity(given: object) -> None:
+    is_share = isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given <= 1
+    if given is not None and not is_share:
+        raise ConfigurationError(f"min_similarity: a number in 0..1 is required, or None; given: {given!r:.80}")
 
 
 def _read_asking_caller(given: Caller | Mapping[str, Any] | None) -> Caller | None:

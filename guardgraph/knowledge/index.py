@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from guardgraph.knowledge.documents import Stamp, StoredDocument
-from guardgraph.knowledge.indexes import Batch, Listed
+from guardgraph.knowledge.indexes import AnyIndex, Listed
 from guardgraph.knowledge.searching.arithmetic import NUMPY_FROM
 from guardgraph.knowledge.searching.found import (
     POOL,
     NotFound,
-    explain_missing_document,
+    explain_missing_documents,
     fuse_word_and_vector_hits,
     read_chunk_candidates,
 )
@@ -41,7 +41,7 @@ from guardgraph.knowledge.storing.scopes import (
     read_index_scope,
     read_scope_tenant,
 )
-from guardgraph.knowledge.storing.values import read_value_rows
+from guardgraph.knowledge.storing.values import read_rows_by_key, read_value_rows
 from guardgraph.knowledge.storing.writing import Writer
 from guardgraph.knowledge.vectors import (
     Embedder,
@@ -67,14 +67,25 @@ def _list_documents(connection: sqlite3.Connection, rows: Iterable[tuple[Any, ..
     return found
 
 
+def _read_scope_vectors(connection: sqlite3.Connection, scope: Scope) -> list[tuple[int, int, int, bytes]]:
+    return connection.execute(
+        "SELECT chunks.id, place, number, vector FROM documents JOIN chunks ON document = documents.id "
+        "JOIN vectors ON vectors.chunk = chunks.id WHERE scope = ? ORDER BY place, number",
+        [scope.id],
+    ).fetchall()
+
+
 def _name_rules_note(tenant: str | None, collection: str) -> str:
     return f"rules of {json.dumps([tenant, collection])}"
 
 
+_NAMED: Final = (
+    "SELECT chunks.id, scope, chunks.name FROM chunks JOIN documents ON documents.id = document WHERE chunks.id IN"
+)
 _LISTED: Final = "SELECT name, collection, size, modified, sha256, scope FROM documents WHERE tenant = ?"
 
 
-class Index:
+class Index(AnyIndex):
     """An inverted index of documents in one SQLite file.
 
     Each change is a transaction: it is there as a whole or not at all, for queries that follow, in every process.
@@ -103,7 +114,7 @@ class Index:
         self._file = File(self.path)
         self.embedder = None if embedding is None else Embedder(embedding)
         """What makes vectors of texts; None for words only."""
-        self._nearness = Nearness()
+        self._nearness = Nearness(_read_scope_vectors)
         self._memory = Memory(numpy_from)
         self._min_similarity = min_similarity
 
@@ -118,19 +129,6 @@ class Index:
         """
         with self._file.reading() as connection:
             check_index_embedding(connection, self.embedder, self._file.shown, to_write=to_write)
-
-    def put(self, document: StoredDocument) -> None:
-        """Put a document in, in place of the one of its tenant that has its id.
-
-        Raises:
-            ConfigurationError: its id, or that of a chunk, is in another collection of the tenant.
-        """
-        with self.together() as batch:
-            batch.put(document)
-
-    def together(self) -> Batch:
-        """Return what puts many documents in, several in a transaction; use it as a context manager."""
-        return Batch(self._refuse_taken, self._write)
 
     def _refuse_taken(self, document: StoredDocument) -> None:
         with self._file.reading() as connection:
@@ -281,7 +279,7 @@ class Index:
         *,
         sources: frozenset[str] | None,
         top_k: int,
-    ) -> list[Ranked]:
+    ) -> list[Ranked[int]]:
         """Return what words find; where there are vectors, in the order of both."""
         if asked is None or not check_vector_size(connection, asked, self._file.shown):
             return rank_index_chunks(connection, view, self._memory, query, sources=sources, top_k=top_k)
@@ -304,7 +302,9 @@ class Index:
             found = self._found(connection, view, query, asked, sources=None, top_k=top_k)
             whole = self._memory.views.over(connection, known)
             everything = rank_index_chunks(connection, whole, self._memory, query, sources=None, top_k=2 * top_k)
-            missing = explain_missing_document(connection, known, caller, found, everything)
+            others = [hit.chunk for hit in everything if hit.chunk not in {hit.chunk for hit in found}]
+            rows = read_rows_by_key(connection, _NAMED, others)
+            missing = explain_missing_documents(((rows[chunk][1], known[rows[chunk][0]]) for chunk in others), caller)
             return read_chunk_candidates(connection, view, caller, found, self._file.shown), missing
 
     def close(self) -> None:

@@ -6,8 +6,8 @@ import hashlib
 import math
 import sqlite3
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from guardgraph.knowledge.documents import StoredDocument
 from guardgraph.knowledge.storing.findings import Findings
@@ -103,7 +103,8 @@ def _name_embedding_model(embedding: object) -> str:
     return kind
 
 
-_FLOAT_BYTES = 4
+FLOAT_BYTES: Final = 4
+"""Of a number of a vector."""
 _COPIES = (1, 2)
 """What is noted of an embedding is in the file twice: it is of few bytes, and without it no vector is of use."""
 
@@ -132,19 +133,36 @@ def check_index_embedding(
         ConfigurationError: it says what the file has, and what was given.
     """
     made = _read_made_vectors(connection)
+    has_words_only = made is None and connection.execute("SELECT 1 FROM chunks LIMIT 1").fetchone() is not None
+    refuse_other_embedding(made, embedder, shown, has_words_only=has_words_only, to_write=to_write)
+
+
+def refuse_other_embedding(
+    made: EmbeddedTexts | None, embedder: Embedder | None, shown: str, *, has_words_only: bool, to_write: bool
+) -> None:
+    """Refuse another embedding than the one by which vectors were made.
+
+    Args:
+        made: by what they were; None where there are none.
+        embedder: the embedding that was given; None for words only.
+        shown: the base, in messages.
+        has_words_only: whether there are documents without vectors.
+        to_write: whether documents are put in, which need vectors where others have them.
+
+    Raises:
+        ConfigurationError: it says what the base has, and what was given.
+    """
     if embedder is None:
         if made is not None and to_write:
             raise ConfigurationError(
                 f"embedding: {shown} has vectors of {made.name}; documents are put in with this embedding only"
             )
-        return
-    if made is None:
-        if connection.execute("SELECT 1 FROM chunks LIMIT 1").fetchone():
-            raise ConfigurationError(
-                f"embedding: {shown} has documents without vectors; give none, or add the documents to a new file"
-            )
-    elif made.name != embedder.name:
+    elif made is not None and made.name != embedder.name:
         raise ConfigurationError(f"embedding: {shown} has vectors of {made.name}; given: {embedder.name}")
+    elif has_words_only:
+        raise ConfigurationError(
+            f"embedding: {shown} has documents without vectors; give none, or add the documents to a new base"
+        )
 
 
 def check_vector_size(connection: sqlite3.Connection, vector: bytes, shown: str) -> bool:
@@ -154,11 +172,21 @@ def check_vector_size(connection: sqlite3.Connection, vector: bytes, shown: str)
         ConfigurationError: it names both sizes.
     """
     made = _read_made_vectors(connection)
-    if made is not None and len(vector) != _FLOAT_BYTES * made.size:
-        raise ConfigurationError(
-            f"embedding: {shown} has vectors of {made.size} numbers; given: {len(vector) // _FLOAT_BYTES}"
-        )
+    if made is not None:
+        refuse_other_size(made, vector, shown)
     return made is not None
+
+
+def refuse_other_size(made: EmbeddedTexts, vector: bytes, shown: str) -> None:
+    """Refuse a vector of another size than others have.
+
+    Raises:
+        ConfigurationError: it names both sizes.
+    """
+    if len(vector) != FLOAT_BYTES * made.size:
+        raise ConfigurationError(
+            f"embedding: {shown} has vectors of {made.size} numbers; given: {len(vector) // FLOAT_BYTES}"
+        )
 
 
 def note_index_embedding(
@@ -172,7 +200,7 @@ def note_index_embedding(
     check_index_embedding(connection, embedder, shown, to_write=True)
     for vector in vectors:
         if not check_vector_size(connection, vector, shown):
-            _write_made_vectors(connection, EmbeddedTexts(embedder.name, len(vector) // _FLOAT_BYTES))
+            _write_made_vectors(connection, EmbeddedTexts(embedder.name, len(vector) // FLOAT_BYTES))
 
 
 def list_embedding_texts(document: StoredDocument) -> list[str]:
@@ -188,12 +216,27 @@ def embed_document_chunks(
     Raises:
         ConfigurationError: the embedding returned no vectors.
     """
+    select = "SELECT key, vector, hash FROM vectors WHERE key = ? LIMIT 1"
+    return embed_new_texts(
+        embedder, some, lambda keys: (row for key in keys for row in connection.execute(select, [key]))
+    )
+
+
+def embed_new_texts(
+    embedder: Embedder, some: Iterable[str], look_up: Callable[[list[bytes]], Iterable[tuple[Any, Any, Any]]]
+) -> dict[bytes, bytes]:
+    """Return the vectors of some texts, by text; only those of new or damaged ones are made.
+
+    Args:
+        embedder: makes them.
+        some: the texts.
+        look_up: returns key, vector and hash of those keys that are there.
+
+    Raises:
+        ConfigurationError: the embedding returned no vectors.
+    """
     texts = {hash_embedding_text(text): text for text in some}
-    known = dict[bytes, bytes]()
-    for key in texts:
-        row = connection.execute("SELECT vector, hash FROM vectors WHERE key = ? LIMIT 1", [key]).fetchone()
-        if row is not None and row[1] == _hash_vector(key, row[0]):
-            known[key] = row[0]
+    known = {key: vector for key, vector, hashed in look_up([*texts]) if hashed == hash_vector(key, vector)}
     new = [key for key in texts if key not in known]
     made = embedder.documents([texts[key] for key in new]) if new else []
     return known | dict(zip(new, made, strict=True))
@@ -205,7 +248,7 @@ def insert_vector(
     """Keep the vector of a chunk."""
     key = hash_embedding_text(make_embedding_text(title, section, text))
     connection.execute(
-        "INSERT INTO vectors VALUES (?, ?, ?, ?)", [chunk, key, vectors[key], _hash_vector(key, vectors[key])]
+        "INSERT INTO vectors VALUES (?, ?, ?, ?)", [chunk, key, vectors[key], hash_vector(key, vectors[key])]
     )
 
 
@@ -269,10 +312,10 @@ def _find_vector_problems(connection: sqlite3.Connection) -> Iterator[tuple[int,
         shown = str(chunk) if name is None else show_scope_tenant(name, tenant)
         if made is None or name is None or title is None or chunk < 1:
             yield chunk, shown, "it belongs to nothing"
-        elif not all(isinstance(cell, bytes) for cell in (key, vector)) or hashed != _hash_vector(key, vector):
+        elif not all(isinstance(cell, bytes) for cell in (key, vector)) or hashed != hash_vector(key, vector):
             yield chunk, shown, "it is not what was put in"
-        elif len(vector) != _FLOAT_BYTES * made.size:
-            yield chunk, shown, f"it has {len(vector) // _FLOAT_BYTES} numbers, others {made.size}"
+        elif len(vector) != FLOAT_BYTES * made.size:
+            yield chunk, shown, f"it has {len(vector) // FLOAT_BYTES} numbers, others {made.size}"
         elif not all(isinstance(cell, str) for cell in (title, section, text)) or key != hash_embedding_text(
             make_embedding_text(title, section, text)
         ):
@@ -283,7 +326,8 @@ def _find_vector_problems(connection: sqlite3.Connection) -> Iterator[tuple[int,
             yield chunk, show_scope_tenant(*named), "there is none"
 
 
-def _hash_vector(key: bytes, vector: bytes) -> bytes:
+def hash_vector(key: bytes, vector: bytes) -> bytes:
+    """Return by what it is known that a vector is what was put in, of the text of a key."""
     return hashlib.sha256(key + vector).digest()
 
 

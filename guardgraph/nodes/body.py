@@ -23,6 +23,7 @@ from guardgraph.guards.stop import Stop
 from guardgraph.plain.errors import GrammarError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.context import Caller
+from guardgraph.state.live import LiveReading
 from guardgraph.state.settings import BudgetT, PolicyT
 from guardgraph.world.call import Call
 from guardgraph.world.proposers import Proposer
@@ -50,6 +51,8 @@ class Run(NamedTuple, Generic[PolicyT, BudgetT]):
     """Who asks, as the run's context says."""
     asks: int = 0
     """Of a guard: how often those have been asked in this run whose proposals it judges first."""
+    live: LiveReading | None = None
+    """What was read of the live policy, which has tightened `policy`; None where the agent has none."""
     left_out: frozenset[str] = frozenset()
     """Checks that are not made: of a recorded run that is decided again, those that it was recorded before."""
 

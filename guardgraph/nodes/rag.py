@@ -125,9 +125,7 @@ def list_usable_sources(state: RagState, run: RagRun) -> list[str]:
     """Return the sources that an intent may read at this moment; the lists may have changed since it was judged."""
     intent, lists = state["accepted_intent"], read_source_lists(state, run)
     with evidence(intent=intent):
-        return guards.check_intent_execution(
-            intent, policy=lists.policy, execution=lists.execution, max_query_chars=run.budget.max_query_chars
-        )
+        return guards.check_intent_execution(intent, **lists._asdict(), max_query_chars=run.budget.max_query_chars)
 
 
 def check_context_chunks(chunks: list[Candidate], run: RagRun) -> None:
@@ -298,7 +296,7 @@ def pack_or_clarify(
     candidates = given["candidates"]
     packed = _pack_candidates(given["asked"]["query"], candidates if ranked is None else ranked, run.budget)
     nearest = max((item["score"] for item in candidates), default=0.0)
-    step = _make_retrieve_step(state, given, packed, ranked)
+    step = _make_retrieve_step(state, run, given, packed, ranked)
     if packed["chunks"]:
         return Pass({"accepted_context": packed, "nearest_score": nearest}, "generate", (step,))
     return pass_to_clarified_node(clarification, "nothing_relevant", nearest, before=(step,))
@@ -314,7 +312,9 @@ def _pack_candidates(query: str, candidates: list[Candidate], budget: RagBudget)
     return guards.pack_context(shown, min_score=relevant, max_chunks=chunks, max_chars=chars)
 
 
-def _make_retrieve_step(state: RagState, given: Found, packed: Retrieval, ranked: list[Candidate] | None) -> Step:
+def _make_retrieve_step(
+    state: RagState, run: RagRun, given: Found, packed: Retrieval, ranked: list[Candidate] | None
+) -> Step:
     asked, candidates, chunks = given["asked"], given["candidates"], packed["chunks"]
     trace: JsonObject = {
         "phase": "retrieve",
@@ -330,6 +330,10 @@ def _make_retrieve_step(state: RagState, given: Found, packed: Retrieval, ranked
         trace["reranked"] = retrieval["reranked"] = [item["doc_id"] for item in ranked]
     if left_out := [name for chunk in chunks for name in chunk.get("duplicates", [])]:
         trace["duplicates"] = retrieval["duplicates"] = left_out
+    # A deployment that has set a threshold of its own has measured it.
+    is_default = run.budget.min_chunk_score == RagBudget().min_chunk_score
+    if is_default and (codes := sorted({code for item in candidates for code in item.get("unmeasured", [])})):
+        trace["unmeasured"] = [*codes]
     return Step(trace, {"intent": state["accepted_intent"], "retrieval": retrieval, **state["planned_by"]})
 
 

@@ -33,32 +33,40 @@ class LiveSources(NamedTuple):
 
 
 class SourceLists(NamedTuple):
-    """The two lists, as they hold in a run."""
+    """The lists, as they hold in a run."""
 
     policy: Sequence[str]
     """Sources that the model may ask for."""
     execution: Sequence[str]
     """Sources that the runtime will read now."""
+    denied: Sequence[str]
+    """Sources that are never read, whatever the others say."""
 
 
 def read_source_lists(state: JsonObject | RagState, run: RagRun) -> SourceLists:
-    """Return both lists of the policy; of a live base what of them the caller may read."""
+    """Return the lists of the policy; of a live base what of those that allow the caller may read."""
     readable: list[str] | None = state.get("accepted_sources")
-    given = SourceLists(run.policy.allowed_sources_policy, run.policy.allowed_sources_execution)
+    policy = run.policy
+    given = SourceLists(policy.allowed_sources_policy, policy.allowed_sources_execution, policy.denied_sources)
     if readable is None:
         return given
-    held = (
-        readable if run.policy.is_open(name) else [source for source in readable if source in allowed]
-        for name, allowed in zip(RagPolicy.filled, given, strict=True)
+    allowed, read = (
+        readable if policy.is_open(name) else [source for source in readable if source in listed]
+        for name, listed in zip(RagPolicy.filled, given[:2], strict=True)
     )
-    return SourceLists(*held)
+    return SourceLists(allowed, read, given.denied)
 
 
 def check_sources_switched_on(sources: Iterable[str], run: RagRun) -> None:
-    """Stop a run that holds something of a source which is not on both lists now; a list that is left out has all."""
+    """Stop a run that holds something of a source which is denied, or not on both lists now.
+
+    A list that is left out has all.
+    """
+    held = {*sources}
+    guards.check_denied_sources(held, denied=run.policy.denied_sources)
     lists = [set(getattr(run.policy, name)) for name in RagPolicy.filled if not run.policy.is_open(name)]
     if lists:
-        guards.check_allowed_sources({*sources}, allowed=set.intersection(*lists))
+        guards.check_allowed_sources(held, allowed=set.intersection(*lists))
 
 
 def describe_asking_caller(run: RagRun) -> JsonObject:

@@ -19,7 +19,7 @@ from guardgraph.guards.support import (
     read_unsupported_claims,
 )
 from guardgraph.guards.turned import check_turned_sentences
-from guardgraph.guards.urls import list_allowed_hosts
+from guardgraph.guards.urls import list_allowed_hosts, make_host_scope
 from guardgraph.nodes.added import GuardedAnswer, ask_verifier
 from guardgraph.nodes.body import Body, PartialRefusal, Pass, Run, Step, Steps, declares
 from guardgraph.plain.json import JsonObject, JsonValue, format_json_text
@@ -63,14 +63,15 @@ def list_usable_urls(
 def make_reader_scope(task: ResearchTask, run: ResearchRun) -> JsonObject:
     """Return where a reader may go at this moment: the hosts on both lists, and the caps of a page."""
     return {
-        "hosts": list_allowed_hosts(**narrow_domain_lists(task, run)),
+        **make_host_scope(**narrow_domain_lists(task, run)),
         "limits": {name: getattr(run.budget, name) for name in PAGE_LIMITS},
     }
 
 
 def read_task_limit(name: str, task: ResearchTask, run: ResearchRun) -> int:
     """Return one of the limits that a request's hints may tighten."""
-    return guards.tighten_research_limit(name, task["policy_hints"].get(name), allowed=getattr(run.budget, name))
+    hint, allowed = task["policy_hints"].get(name), getattr(run.budget, name)
+    return guards.tighten_research_limit(name, hint, allowed=allowed, is_wide=run.policy_of("wide_hints") is not None)
 
 
 def list_fact_regions(run: ResearchRun) -> tuple[str, ...]:
@@ -79,12 +80,13 @@ def list_fact_regions(run: ResearchRun) -> tuple[str, ...]:
 
 
 def narrow_domain_lists(task: ResearchTask, run: ResearchRun) -> dict[str, list[str]]:
-    """Return both domain lists as they are at this moment, narrowed by the request's hints."""
+    """Return the domain lists as they are at this moment; those that allow are narrowed by the request's hints."""
     hints, policy = task["policy_hints"], run.policy
     narrowed = guards.narrow_research_domains
     return {
         "policy": narrowed(hints, "allowed_domains_policy", policy.allowed_domains_policy),
         "execution": narrowed(hints, "allowed_domains_execution", policy.allowed_domains_execution),
+        "denied": [*policy.denied_domains],
     }
 
 
@@ -207,7 +209,10 @@ def make_read_node(reader: Outside) -> Body:
         while pages < most and (wanted := usable[len(brought) : len(brought) + most - pages]):
             outcomes = yield [ask({"url": guards.find_source_spelling(url, sources)}) for url in wanted]
             brought += [[url, outcome.packed()] for url, outcome in zip(wanted, outcomes, strict=True)]
-            pages += sum(guards.is_usable_page(outcome.content, **allowed) for outcome in outcomes)
+            pages += sum(
+                guards.is_usable_page(outcome.content, **allowed, unsure_text=run.policy.unsure_text)
+                for outcome in outcomes
+            )
         return {"found_pages": format_json_text(brought)}
 
     return run_read_node
@@ -222,7 +227,9 @@ def make_read_node(reader: Outside) -> Body:
 def run_pages_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Sort what the reader brought into pages and failures."""
     usable, sources = list_usable_urls(state["accepted_sources"]["allowed_urls"], state, run)
-    pages, sources = guards.sort_read_pages(state["found_pages"], sources, usable=usable)
+    pages, sources = guards.sort_read_pages(
+        state["found_pages"], sources, usable=usable, unsure_text=run.policy.unsure_text
+    )
     used, sources = list_usable_urls(
         pages, {**state, "accepted_sources": sources}, run, led_to=guards.map_final_page_urls(pages)
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from guardgraph.guards import self_critique as guards
 from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.proposals import proposed_object, proposed_text
 from guardgraph.guards.self_critique.revision import measure_length_increase
+from guardgraph.guards.spending import check_severity_budget
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.languages.sentences import split_sentences
 from guardgraph.languages.wording import hash_normalised_text, normalise_spaces
@@ -27,6 +28,7 @@ from guardgraph.state.self_critique import (
     SelfCritiquePolicy,
     SelfCritiqueState,
 )
+from guardgraph.world.call import Call
 from guardgraph.world.proposers import OFFLINE, Proposer
 
 SelfCritiqueRun = Run[SelfCritiquePolicy, SelfCritiqueBudget]
@@ -50,9 +52,10 @@ def list_fact_regions(run: SelfCritiqueRun) -> tuple[str, ...]:
 
 def check_critique_decision(accepted: Critique, run: SelfCritiqueRun) -> None:
     """Ask the lists again at the point of use: they may have changed since the critique was judged."""
-    policy, execution = run.policy.allowed_decisions_policy, run.policy.allowed_decisions_execution
+    policy = run.policy
+    both = [name for name in policy.allowed_decisions_execution if name in policy.allowed_decisions_policy]
     with evidence(critique=accepted):
-        guards.check_decision_execution(accepted["decision"], [name for name in execution if name in policy])
+        guards.check_decision_execution(accepted["decision"], both, denied=policy.denied_decisions)
 
 
 def read_proposed_text(packed: str, name: str) -> tuple[JsonValue, JsonObject]:
@@ -162,9 +165,12 @@ def run_critique_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> P
             risk_types=run.policy.allowed_risk_types_policy,
             max_risks=run.budget.max_risks,
             max_required_changes=run.budget.max_required_changes,
+            by_stems=run.policy_of("changes_by_stems") is not None,
         )
         guards.check_critique_links(accepted, context=state["task"]["incident_context"], policy=run.policy_of("links"))
-        guards.check_decision_execution(accepted["decision"], run.policy.allowed_decisions_execution)
+        guards.check_decision_execution(
+            accepted["decision"], run.policy.allowed_decisions_execution, denied=run.policy.denied_decisions
+        )
     trace = {
         "phase": "critique",
         "decision": accepted["decision"],
@@ -174,7 +180,37 @@ def run_critique_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> P
     }
     step = Step(trace, {"action": "critique_once", "critique": accepted, **given.about})
     ways = {"approve": "final_guard", "revise": "revise", "escalate": "escalation_guard"}
-    return Pass({"accepted_critique": accepted}, ways[accepted["decision"]], (step,))
+    is_counted = accepted["severity"] == "high" and run.budget.severity_budget is not None
+    way = COUNTING_NODE if is_counted else ways[accepted["decision"]]
+    return Pass({"accepted_critique": accepted}, way, (step,))
+
+
+COUNTING_NODE = "count_severity"
+"""Where critiques of high severity are counted, if the budget bounds them; a person decides on every one of them."""
+
+
+def make_count_severity_node(count: Callable[[JsonObject], JsonObject]) -> Body:
+    """Count a critique of high severity for the caller's tenant.
+
+    What it brings says how many there were, whatever the limit: so the limit is no part of what is asked.
+    """
+
+    @declares(phase="critique", reads=["accepted_critique"], writes=["found_severity"])
+    def run_count_severity_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
+        tenant = None if run.caller is None else run.caller.tenant
+        scope = {"limit": run.budget.severity_budget}
+        outcome = yield Call("tool", count, {"tenant": tenant}, scope=scope, holds=lambda content: None)
+        return {"found_severity": outcome.packed()}
+
+    return run_count_severity_node
+
+
+@declares(phase="critique", reads=["found_severity"], stops=["budget"])
+def run_severity_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
+    """Hold the number of critiques of high severity against the tenant's budget."""
+    if run.budget.severity_budget is not None:  # a resume may have another one, but no looser than the deployment's
+        check_severity_budget(Outcome.unpacked(state["found_severity"]), run.budget.severity_budget)
+    return Pass()
 
 
 @declares(phase="critique", reads=["accepted_critique"], stops=["denied_execution", "escalation"])

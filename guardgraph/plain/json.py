@@ -36,9 +36,11 @@ def refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> JsonObject:
     """
     made = dict(pairs)
     if len(made) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for at, name in enumerate(names) if name in names[:at])
-        raise ValueError(f"the key {twice!r:.80} stands twice in one object")
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise ValueError(f"the key {name!r:.80} stands twice in one object")
+            seen.add(name)
     return made
 
 

@@ -136,8 +136,7 @@ def _list_head_facts(reading: RunReading) -> Iterator[tuple[str, Child]]:
         yield "active time", format_duration(reading.total_active_ms)
     if proposers := _list_proposer_names(reading):
         yield "proposed by", render_inline(", ".join(proposers))
-    if tokens := _sum_tokens_of_run(reading):
-        yield "tokens", f"{tokens:,}"
+    yield from _list_usage_facts(reading)
     if "run_id" in run:
         yield "run_id", make_tag("code", render_inline(run["run_id"]))
     if (place := reading.position) is not None:
@@ -154,6 +153,18 @@ def _find_search_query(reading: RunReading) -> str | None:
 def _list_proposer_names(reading: RunReading) -> list[str]:
     told = [entry.told for entry in reading.entries] + reading.list_result_steps("history")
     return list(dict.fromkeys(who for item in told if isinstance(who := item.get("proposer"), str)))
+
+
+def _list_usage_facts(reading: RunReading) -> Iterator[tuple[str, Child]]:
+    """Yield what the calls of a run used up: as its result says it, else the tokens that its models said."""
+    told = reading.run.get("usage")
+    usage = told if isinstance(told, dict) else {"tokens": _sum_tokens_of_run(reading)}
+    for key, label in (("calls", "calls of models"), ("tool_calls", "calls of tools"), ("tokens", "tokens")):
+        if isinstance(count := usage.get(key), int) and count:
+            is_estimate = key == "tokens" and usage.get("estimated")
+            yield label, f"{count:,}{' (partly estimated)' if is_estimate else ''}"
+    if isinstance(cost := usage.get("cost"), int | float) and cost:
+        yield "cost", f"{cost:.9f}".rstrip("0").rstrip(".")
 
 
 def _sum_tokens_of_run(reading: RunReading) -> int:

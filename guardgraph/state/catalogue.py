@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 SUCCESS = "success"
@@ -10,6 +10,9 @@ SUCCESS = "success"
 
 AUDIT_UNAVAILABLE = "audit_unavailable"
 """The stop reason, and the family, of a run that had to be recorded and was not."""
+
+SWITCHED_OFF, POLICY_UNREADABLE = "switched_off", "policy_unreadable"
+"""The stop reasons of a run that its operator stopped, and of one of which nobody knows whether he did."""
 
 EFFECT = "effect"
 """The family of what stops a run on account of a write."""
@@ -58,7 +61,8 @@ class Catalogue:
     Args:
         pattern: the pattern's name, such as ``"rag"``.
         phases: the pattern's phases in order; the first is where a malformed request stops.
-        reasons: every reason; each may be named once.
+        reasons: every reason; each may be named once. One that came `later` to all patterns gives way to a pattern's
+            own of the same name.
 
     Raises:
         ValueError: a reason stands twice, or names a phase that the pattern does not have.
@@ -67,7 +71,9 @@ class Catalogue:
     def __init__(self, pattern: str, phases: Iterable[str], reasons: Iterable[StopReason]) -> None:
         self.pattern = pattern
         self.phases = tuple(phases)
-        self.reasons = tuple(reasons)
+        given = tuple(reasons)
+        own = {item.reason for item in given if not item.later}
+        self.reasons = tuple(item for item in given if not (item.later and item.reason in own))
         self._exact = {item.reason: item for item in self.reasons if item.stem is None}
         self._stems = [(stem, item) for item in self.reasons if (stem := item.stem) is not None]
         if len({item.reason for item in self.reasons}) != len(self.reasons):
@@ -109,6 +115,7 @@ _MODEL_FAILURES = (
     ("llm_refused", "The model refused to answer.", "Read the refusal in details; change the request."),
     ("llm_truncated", "The model's answer was cut off at its length limit.", "Raise the model's output limit."),
     ("llm_content_filter", "The provider's content filter stopped the answer.", "Change the request."),
+    ("llm_circuit_open", "The model was not asked: it failed too often in a row a short while ago.", "Look at details: which circuit, and when it is tried again; mend the model, or give the world fallbacks."),
     ("llm_bad_response", "The provider sent something that is no model answer, or more than max_reply_bytes.", "Look at details; check the base URL and the model's name."),
 )  # fmt: skip
 
@@ -129,6 +136,24 @@ _REVIEWS = (
 EFFECT_UNKNOWN, EFFECT_UNRECORDABLE = "effect_unknown", "effect_unrecordable"
 """What stands before the tool's name in the reasons of writes."""
 
+_MODEL_LIMITS = (
+    ("max_llm_calls", "The run has asked models as often as it may.", "Raise max_llm_calls, or ask for less."),
+    ("max_tokens", "The tokens that the run may use up do not suffice for the call that would have begun.", "Look at details: what is spent and what would be reserved. Raise max_tokens, or lower max_output_tokens."),
+    ("max_cost", "What the run may cost does not suffice for the call that would have begun, or its model has no price.", "Look at details; raise max_cost, or add the model to prices."),
+)  # fmt: skip
+
+_TOOL_LIMITS = (
+    ("max_tool_calls", "The run has made as many calls of tools as it may, or does not have as many left as it would make at once.", "Raise max_tool_calls, or ask for less."),
+)  # fmt: skip
+
+TENANT_BUDGET, TENANT_BUDGET_UNAVAILABLE = "tenant_budget", "tenant_budget_unavailable"
+"""What stands before the limit's name where a tenant has spent its budget; and where nobody could look at that."""
+
+_TENANT_LIMITS = (
+    (f"{TENANT_BUDGET}:<limit>", "What the caller's tenant may use up in a day or a month does not suffice for the call that would have begun.", "Look at details: the period, what is spent and reserved, and the limit."),
+    (TENANT_BUDGET_UNAVAILABLE, "What the caller's tenant has used up could not be read or kept, so nothing was called.", "Look at details, and mend the store."),
+)  # fmt: skip
+
 _EFFECTS = (
     (EFFECT_UNKNOWN, "The tool may have done this already, and nobody knows what came of it; it was not called again.", "Look at details and ask the tool's owner by the key; declare the tool idempotent, or give it reconcile."),
     (EFFECT_UNRECORDABLE, "Nothing could keep that the tool was about to act, so it was not called.", "Look at details: give the graph a checkpointer and the call a thread_id, or a recorder that keeps begun runs."),
@@ -145,7 +170,9 @@ def common_reasons(
     reviewing: Iterable[str] = (),
     spending: Iterable[str] | None = None,
     tools: Mapping[str, str] | None = None,
+    readers: Container[str] = (),
     effects: Mapping[str, str] | None = None,
+    calling: Iterable[str] = (),
 ) -> tuple[StopReason, ...]:
     """Return the reasons that every pattern has.
 
@@ -158,13 +185,18 @@ def common_reasons(
         reviewing: the phases in which a person is asked.
         spending: the phases whose first step spends time; every phase when None.
         tools: the tools that act nodes call, by name, each with its phase.
+        readers: those of `tools` that read pages: the circuits of pages are those of hosts, and end no run.
         effects: the tools by which act nodes change something outside, by name, each with its phase.
+        calling: further phases in which tools are called.
     """
     every = tuple(phases)
     rows = [
         StopReason("invalid_request:<field>", "invalid_request", every[:1], "A field of the input is missing or malformed; nothing was run.", "Look at details: the field, what was given, what is allowed."),
         StopReason("max_seconds", "budget", every if spending is None else tuple(spending), "The run's time is spent; phase is the step that would have begun.", "Raise max_seconds or use faster models and tools."),
         StopReason("max_visits", "budget", every, "The run has visited as many nodes as it may; phase is the step that would have begun.", "See why the run goes in circles, or raise max_visits.", later=True),
+        *_list_limit_reasons(every if spending is None else tuple(spending), tuple(asking), (*(tools or {}).values(), *(effects or {}).values(), *calling)),
+        StopReason(SWITCHED_OFF, "budget", every, "The agent is switched off: enabled is false in its policy, its context or its live policy.", "Look at details: who switched it off, and why. Switch it on again.", later=True),
+        StopReason(POLICY_UNREADABLE, "budget", every, "The live policy cannot be read, so nobody knows what may be done now.", "Look at details; mend what they name, or give it stale_for.", later=True),
         StopReason("guard_error:<guard>", "guard_error", every, "A node failed or broke the grammar; the run was closed.", "Look at details: at names the file, the line and the function that failed, and the logger guardgraph has the traceback."),
         StopReason(AUDIT_UNAVAILABLE, AUDIT_UNAVAILABLE, every, "The run had to be recorded and was not; details say how it would have ended, of one that began.", "Look at details: give the graph a recorder that keeps beginnings, or mend it."),
     ]  # fmt: skip
@@ -172,7 +204,9 @@ def common_reasons(
         own = {} if objects is None else {"llm_invalid_json": tuple(objects)}
         for name, meaning, advice in _MODEL_FAILURES:
             again = name == "llm_invalid_json"
-            rows.append(StopReason(name, "llm", own.get(name, asking_phases), meaning, advice, again=again))
+            later = name == "llm_circuit_open"
+            phases_of = own.get(name, asking_phases)
+            rows.append(StopReason(name, "llm", phases_of, meaning, advice, later=later, again=again))
     text_phases = tuple(texts)
     schema_phases = tuple(name for name in every if name in {*text_phases, *judging})
     for name, meaning, advice in _TEXT_FAILURES:
@@ -188,6 +222,17 @@ def common_reasons(
                 "Look at details; see why calls hang, or raise the bound that details name.",
             )
         )
+        if tool not in readers:
+            rows.append(
+                StopReason(
+                    f"tool_circuit_open:{tool}",
+                    "tool",
+                    (phase,),
+                    "The tool was not called: it failed too often in a row a short while ago.",
+                    "Look at details: which circuit, and when it is tried again; mend the tool.",
+                    later=True,
+                )
+            )
     for tool, phase in (effects or {}).items():
         rows += [StopReason(f"{name}:{tool}", EFFECT, (phase,), meaning, advice) for name, meaning, advice in _EFFECTS]
     if reviewing_phases := tuple(reviewing):
@@ -196,3 +241,14 @@ def common_reasons(
             for name, meaning, advice in _REVIEWS
         ]
     return tuple(rows)
+
+
+def _list_limit_reasons(
+    spending: tuple[str, ...], asking: tuple[str, ...], calling: tuple[str, ...]
+) -> Iterator[StopReason]:
+    """Yield the reasons for which a call is not begun, in the phases in which such calls are made."""
+    called = tuple(phase for phase in spending if phase in calling)
+    either = tuple(phase for phase in spending if phase in (*asking, *calling))
+    for rows, phases in ((_MODEL_LIMITS, asking), (_TOOL_LIMITS, called), (_TENANT_LIMITS, either)):
+        for name, meaning, advice in rows:
+            yield StopReason(name, "budget", phases or spending, meaning, advice, later=True)

@@ -9,9 +9,10 @@ from typing_extensions import TypedDict
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
-from guardgraph.state.recording import Asking
+from guardgraph.state.opening import Asking
 from guardgraph.state.run import Ok, RemovedText, Stopped, Turn
 from guardgraph.state.settings import (
+    LIVE,
     Allowlist,
     Budget,
     Check,
@@ -22,6 +23,7 @@ from guardgraph.state.settings import (
     MinFloat,
     TextPolicy,
     Unsupported,
+    Vocabulary,
 )
 
 ClarifyReason = Literal["nothing_relevant", "answerer_abstained"]
@@ -92,6 +94,8 @@ class ContextChunk(TypedDict):
     """Who may read it, as in `guardgraph.state.context`; absent where nobody said, and everybody may."""
     duplicates: NotRequired[list[str]]
     """Ids of older candidates that say the same."""
+    unmeasured: NotRequired[list[str]]
+    """Languages that most of the knowledge base is in, and for which no `min_chunk_score` was measured."""
 
 
 Candidate = ContextChunk
@@ -238,8 +242,10 @@ class RagPolicy(TextPolicy):
 
     allowed_sources_policy: Allowlist = ()
     """Sources that the model may ask for."""
-    allowed_sources_execution: Allowlist = ()
+    allowed_sources_execution: Annotated[Allowlist, LIVE] = ()
     """Sources that the runtime will read now."""
+    denied_sources: Annotated[Vocabulary, Later((0, 10)), LIVE] = ()
+    """Sources that are never read, whatever the lists say."""
     check_numbers: Check = True
     """Numbers of an answer must stand in a cited chunk or in the question."""
     check_names: Check = True
@@ -314,6 +320,7 @@ RAG_REASONS = Catalogue(
         StopReason("invalid_intent:source_not_allowed:<name>", "invalid_intent", ("plan",), "The model asked for a source that is not on the policy list.", "Add it to allowed_sources_policy, if the model may ask for it."),
         StopReason("invalid_intent:query_too_long", "invalid_intent", ("retrieve",), "The query is longer than max_query_chars.", "Raise max_query_chars, or ask for shorter queries.", again=True),
         StopReason("source_denied:<name>", "source_denied", ("retrieve", "generate"), "A source is not on the execution list now.", "Add it to allowed_sources_execution to switch it on."),
+        StopReason("source_denied_listed:<name>", "source_denied", ("retrieve", "generate"), "A source is on the list of what is denied, which wins over both others.", "Take it off denied_sources, if it may be read.", later=True),
         StopReason("tool_invalid_output:retrieve", "tool", ("retrieve",), "The retriever raised, or returned something that is no list of candidates, or a document that the caller may not read.", "Look at details (at: the line that raised); mend the retriever."),
         StopReason("access_revoked", "access_revoked", ("retrieve", "generate"), "Whoever asks now may not read what was found before.", "Start a run of the caller's own; a run is to be resumed by whoever began it.", withholds=True),
         StopReason("tool_invalid_output:rerank", "tool", ("retrieve",), "The reranker raised, or returned something else than candidates that it was given.", "Look at details (at: the line that raised); a reranker may only order candidates anew and leave some out."),

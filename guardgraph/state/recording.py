@@ -6,61 +6,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, NotRequired, Protocol, TypeAlias
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
+from pydantic import Field, TypeAdapter, ValidationError, with_config
 from pydantic.json_schema import GenerateJsonSchema
 from typing_extensions import TypedDict
 
 from guardgraph.plain.errors import InputError
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.version import is_version_before, parse_version, read_package_version
+from guardgraph.state.forms import CLOSED, Moment, Sha256
+from guardgraph.state.live import LiveReading
+from guardgraph.state.opening import Opening
 from guardgraph.state.run import Kind
-
-CLOSED = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
-"""What is recorded has no other fields, and nothing in it is taken for something that it is not."""
-
-
-_DAY, _TIME = "[0-9]{4}-[0-9]{2}-[0-9]{2}", r"[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
-Moment: TypeAlias = Annotated[str, Field(pattern=f"^{_DAY}T{_TIME}([+-][0-9]{{2}}:[0-9]{{2}})?$")]
-"""A date and time as ISO 8601 has them; worlds of before 0.6 may have left their zone out."""
-
-
-@with_config(CLOSED)
-class Asking(TypedDict):
-    """Who asks, as plain JSON; see `guardgraph.state.context.Caller`."""
-
-    tenant: str | None
-    """The organisation for which the user asks."""
-    user: str | None
-    """The user's identity."""
-    groups: list[str]
-    """The groups that the user belongs to."""
-
-
-@with_config(CLOSED)
-class Opening(TypedDict):
-    """What holds from here on, until a run is resumed: written by the first node that runs in a process."""
-
-    started_at: Moment
-    """UTC, ISO 8601."""
-    context: JsonValue
-    """The context as it was given, None for none."""
-    caller: Asking | None
-    """Who asked, where LangGraph's server says it; else the context does."""
-    carried: float
-    """Seconds that an attempt took which was cancelled or interrupted before it could write anything."""
-    resumable: bool
-    """Whether a checkpointer keeps the run."""
-    refused: NotRequired[str]
-    """What a context that cannot be read raised, as a packed outcome; every node was closed by it."""
-
-
-Sha256: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-"""A hash, 64 hex digits."""
+from guardgraph.state.spending import NOTHING, CallUsage, Spending, count_usage
 
 
 @with_config(CLOSED)
@@ -143,6 +105,8 @@ LATER_CHECKS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
         "attempts": (0, 9),
         "askers": (0, 9),
         "list_sources": (0, 9),
+        "changes_by_stems": (0, 10),
+        "wide_hints": (0, 10),
     }
 )
 """Checks that no setting switches off and that came when there were recordings, with the version that brought them.
@@ -167,6 +131,26 @@ CallKind: TypeAlias = Literal["proposer", "tool", "person"]
 
 Count: TypeAlias = Annotated[int, Field(ge=1)]
 """A number that counts from 1 on."""
+
+
+@with_config(CLOSED)
+class RecordedAttempt(TypedDict):
+    """One attempt to make a call."""
+
+    waited: float
+    """Seconds before it, since the attempt before or since the call began."""
+    seconds: float
+    """How long it took."""
+    model: NotRequired[str]
+    """Of a model's call: who was asked."""
+    reason: NotRequired[str]
+    """Of one that failed: the reason of its outcome."""
+    details: NotRequired[JsonObject]
+    """Of one that failed: ``status`` and ``cause``, where they are known."""
+    usage: NotRequired[JsonObject]
+    """Of a model's call: the tokens that it used up, where they are known."""
+    no_time: NotRequired[Literal[True]]
+    """Whether another attempt was worth it, and the run had no time left to wait for it."""
 
 
 @with_config(CLOSED)
@@ -210,8 +194,15 @@ class RecordedCall(TypedDict):
     """Of a call by name that a person had to approve: the approval that it used up."""
     key: NotRequired[Sha256]
     """Of a write: the key by which its tool knows it again; `docs/effects.md` says of what."""
+    unmade: NotRequired[Literal[True]]
+    """Of a call that was not made, since the budget of the caller's tenant had no room for it."""
     unasked: NotRequired[Literal[True]]
     """Of a write that was made before the run was resumed, and that its node did not ask for again."""
+    attempts: NotRequired[Annotated[list[RecordedAttempt], Field(min_length=1)]]
+    """Of a call that was made more than once, or would have been, had there been time: every attempt, the last one with
+    this outcome."""
+    usage: NotRequired[CallUsage]
+    """Of a model's call: what was reserved for it, and what it used up. Absent before 0.10."""
     outcome: str
     """JSON text of ``[form, content, about]``: form is ``text`` (of a model), ``value`` (what was returned) or
     ``failure`` (reason and details; a timeout is one too); about has the proposer, its prompt and its usage. Of a
@@ -220,6 +211,12 @@ class RecordedCall(TypedDict):
     "reviewer": …, "licence": …, "delegation": …}``; runs before 0.8 have none of these."""
     seconds: float
     """How long it took."""
+
+
+def count_recorded_calls(calls: Iterable[RecordedCall]) -> Spending:
+    """Return what recorded calls count for; those of a model that was recorded before 0.10 do not."""
+    counted = (call for call in calls if not call.get("unmade"))
+    return sum((count_usage(call.get("usage"), is_tool=call["kind"] == "tool") for call in counted), NOTHING)
 
 
 class VisitRecord(TypedDict):
@@ -248,6 +245,8 @@ class RecordedVisit(TypedDict):
     """Readings of the clock, in seconds: the one that time counts from, the node's first, others, its last."""
     opening: NotRequired[Opening]
     """What holds from here on: of the first node, and of the first after every resume."""
+    live: NotRequired[Annotated[list[LiveReading], Field(min_length=1)]]
+    """Of an agent with a live policy: what the node read of it, before it began and before calls with a licence."""
     answers: NotRequired[list[str]]
     """What a body was answered that interrupted the run by itself, instead of calling a person: a JSON text each."""
     shown_hash: NotRequired[Sha256]
@@ -286,6 +285,8 @@ class Recording(TypedDict):
     """The version of this form."""
     guardgraph: str
     """The version of guardgraph that made it."""
+    public_suffixes: NotRequired[str]
+    """The version of the list of public suffixes by which its hosts were judged; absent where an older one made it."""
     pattern: str
     """The pattern's name, as its catalogue has it."""
     graph: str
@@ -427,7 +428,12 @@ class OpenRecorder(Recorder, Protocol):
         """
 
     def notes(self, request: str) -> list[RunNote]:
-        """Return what was noted of a request, of all its runs, in the order in which it was noted."""
+        """Return what was noted of a request, of all its runs, in the order in which it was noted.
+
+        A recorder whose `note` returns a receipt with ``seq``, the number of an entry, may take ``after`` here, such a
+        number: then it returns what was noted behind that entry. Without it each write of a run reads all notes of its
+        request.
+        """
 
 
 class _Plain(GenerateJsonSchema):

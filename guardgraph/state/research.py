@@ -13,16 +13,19 @@ from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.run import Ok, RemovedText, Stopped
 from guardgraph.state.settings import (
+    LIVE,
     Allowlist,
     Budget,
     Check,
+    DeniedScopes,
     Derived,
-    Hosts,
     Later,
     MaxFloat,
     MaxInt,
+    Scopes,
     TextPolicy,
     Unsupported,
+    UnsureText,
     Vocabulary,
 )
 
@@ -45,6 +48,10 @@ class SourcePage(TypedDict):
     """Of the body."""
     declared_date: NotRequired[str]
     """When the page itself says that it was published; blank where it does not."""
+    extraction: NotRequired[Literal["unsure"]]
+    """`unsure` where a reader of the page may see another text than its body; absent where nothing says so."""
+    pages: NotRequired[list[list[int]]]
+    """Of a file with pages: the number of each that has text, and where that begins in the body."""
 
 
 class Note(TypedDict):
@@ -81,6 +88,7 @@ READ_FAILURES: Mapping[str, str] = MappingProxyType(
         "decompression": "The page is packed in a way that cannot be unpacked.",
         "content_type": "The page is of no type that can be read.",
         "charset": "The page's letters cannot be told.",
+        "killed": "The process that read the page was ended from outside, twice.",
         "tls": "The server could not prove that it is the host.",
         "connection": "The server could not be reached, or broke off.",
     }
@@ -235,10 +243,12 @@ ResearchResult: TypeAlias = ResearchOk | ResearchPartial | ResearchStopped
 class ResearchPolicy(TextPolicy):
     """Which hosts the model may name, which the runtime will read now, and which checks run."""
 
-    allowed_domains_policy: Hosts = ("official-status.example.com", "vendor.example.com", "regulator.example.org")
-    """Hosts that may be asked for, exact."""
-    allowed_domains_execution: Hosts = ("official-status.example.com", "vendor.example.com")
-    """Hosts that the runtime will read now, exact."""
+    allowed_domains_policy: Scopes = ("official-status.example.com", "vendor.example.com", "regulator.example.org")
+    """Hosts that may be asked for: a host alone, ``domain:NAME`` with all under it, or ``suffix:NAME``."""
+    allowed_domains_execution: Annotated[Scopes, LIVE] = ("official-status.example.com", "vendor.example.com")
+    """Hosts that the runtime will read now, in the same spellings."""
+    denied_domains: Annotated[DeniedScopes, Later((0, 10)), LIVE] = ()
+    """Hosts that are never read, in the same spellings, whatever the lists say."""
     check_numbers: Check = True
     """Facts of a claim must stand in its quote, facts of the answer in the notes that it cites."""
     check_quotes: Check = True
@@ -254,6 +264,8 @@ class ResearchPolicy(TextPolicy):
     unsupported: Annotated[Unsupported, Later((0, 8))] = "stop"
     """What becomes of notes that do not verify, and of sentences of the answer whose facts or names are refused, when no
     attempt is left: "stop" ends the run, "drop" goes on without them."""
+    unsure_text: Annotated[UnsureText, Later((0, 9))] = "allow"
+    """Whether a page may be read whose reader is unsure that its text is what somebody sees: "allow" or "refuse"."""
     known_regions: Vocabulary = ()
     """Region names to watch for beside the built-in ones."""
 
@@ -299,6 +311,7 @@ RESEARCH_REASONS = Catalogue(
             judging=("verify",),
             spending=("plan", "search", "read_extract", "verify", "synthesize"),
             tools={"search_sources": "search", "read_source": "read_extract", "extract_notes": "read_extract"},
+            readers=("read_source",),
         ),
         StopReason("invalid_plan:steps", "invalid_plan", ("plan",), "The plan has no list of steps, or an empty one.", "Look at raw_plan; use a model that follows the prompt.", again=True),
         StopReason("invalid_plan:too_many_steps", "invalid_plan", ("plan",), "The plan has more than max_steps steps.", "Look at raw_plan, or raise max_steps.", again=True),

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, TypeAlias, g
 from typing_extensions import TypedDict
 
 from guardgraph.plain.json import JsonObject, JsonValue
+from guardgraph.state.spending import Usage
 
 if TYPE_CHECKING:
     from typing_extensions import ReadOnly
 
-    from guardgraph.state.recording import Opening
+    from guardgraph.state.live import LiveReading
+    from guardgraph.state.opening import Opening
 else:
 
     class ReadOnly:
@@ -23,11 +25,11 @@ else:
 
 RECORDED = (
     *("run_id", "pattern", "status", "stop_reason", "phase", "asked_question", "trace", "history", "path", "timeline"),
-    *("attempts", "forked_from"),
+    *("attempts", "forked_from", "usage"),
 )
 """Keys of a result that say how the run went; no body writes them."""
 
-LATER = frozenset({"asked_question", "attempts", "forked_from"})
+LATER = frozenset({"asked_question", "attempts", "forked_from", "usage"})
 """Those of them that came when there were recordings without: they are no part of a pattern's fingerprint."""
 
 AUDITED = ("status", "seq", "hash", "error", "unbegun")
@@ -49,6 +51,8 @@ class LogEntry(TypedDict):
     active: float
     """Seconds for which the run had been active when the node ended."""
     opening: NotRequired[Opening]
+    live: NotRequired[list[LiveReading]]
+    """Of an agent with a live policy: what the node read of it."""
     verdict: NotRequired[Literal["pass", "again", "stop"]]
     to: NotRequired[str]
     reason: NotRequired[str]
@@ -67,6 +71,10 @@ class LogEntry(TypedDict):
     """Of the first node: what the recorder raised that was told of the beginning."""
     forked_from: NotRequired[dict[str, str]]
     """Of the first node of a fork: the run, and the checkpoint of it, from which this run went on."""
+    spent: NotRequired[JsonObject]
+    """Of a node that called: what the run had spent when it ended; see `Spending`."""
+    near_limit: NotRequired[JsonObject]
+    """Of a node that called: limits of which the run has now spent 80 %; see `find_near_limits`."""
 
 
 class TimelineEntry(TypedDict):
@@ -85,6 +93,8 @@ class TimelineEntry(TypedDict):
     model: NotRequired[str]
     """Of a proposal that a model wrote: what its provider calls the model, where that is not the proposer's name."""
     usage: NotRequired[JsonObject]
+    near_limit: NotRequired[JsonObject]
+    """Of a node whose calls brought the run to 80 % of a limit, or over it: by its name ``{limit, spent}``."""
     answer: NotRequired[JsonValue]
     """Of a review node: what the person answered, be it a yes or a no."""
     effects: NotRequired[list[JsonObject]]
@@ -214,6 +224,8 @@ class Result(TypedDict):
     """Of a run in which a proposer was asked again: what was refused, in order."""
     forked_from: NotRequired[dict[str, str]]
     """Of a fork: ``{run_id, checkpoint}``, the run from whose earlier checkpoint this one went on."""
+    usage: NotRequired[Usage]
+    """What its calls used up; absent where whoever asks may not see what led to the ending."""
     phase: NotRequired[ReadOnly[str]]
     outcome: NotRequired[ReadOnly[str]]
     details: NotRequired[dict[str, Any] | JsonValue]

@@ -10,7 +10,19 @@ from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.run import Audit, Ok, Stopped
-from guardgraph.state.settings import Budget, Check, MaxFloat, MaxInt, MinFloat, Names, TextPolicy, Vocabulary
+from guardgraph.state.settings import (
+    LIVE,
+    Budget,
+    Check,
+    Later,
+    MaxFloat,
+    MaxInt,
+    MinFloat,
+    Names,
+    OptionalMaxInt,
+    TextPolicy,
+    Vocabulary,
+)
 from guardgraph.state.tightening import Tightens
 
 Decision = Literal["approve", "revise", "escalate"]
@@ -18,6 +30,9 @@ Severity = Literal["low", "medium", "high"]
 
 Decisions: TypeAlias = Annotated[Names, Tightens.among(*get_args(Decision))]
 """Decisions that are allowed; only those on both lists hold."""
+
+DeniedDecisions: TypeAlias = Annotated[Names, Tightens.denied_among(*get_args(Decision))]
+"""Decisions that are denied; those on either list hold."""
 
 RISK_TYPES = ("overconfidence", "missing_uncertainty", "contradiction", "scope_leak", "policy_violation", "legal_risk")
 """The risks that a critic can name."""
@@ -104,6 +119,7 @@ class SelfCritiqueState(TypedDict):
     accepted_draft: str
     proposed_critique: str
     accepted_critique: Critique
+    found_severity: str
     proposed_revision: str
     rejected_revision: Rejected
     accepted_revision: Patch
@@ -146,8 +162,10 @@ class SelfCritiquePolicy(TextPolicy):
 
     allowed_decisions_policy: Decisions = get_args(Decision)
     """Decisions that a critic may ask for."""
-    allowed_decisions_execution: Decisions = get_args(Decision)
+    allowed_decisions_execution: Annotated[Decisions, LIVE] = get_args(Decision)
     """Decisions that the runtime will carry out now."""
+    denied_decisions: Annotated[DeniedDecisions, Later((0, 10)), LIVE] = ()
+    """Decisions that are never carried out, whatever the lists say."""
     allowed_risk_types_policy: RiskTypes = RISK_TYPES
     """Risks that a critic may name."""
     check_facts: Check = True
@@ -175,6 +193,9 @@ class SelfCritiqueBudget(Budget):
     """Growth of a revision over its draft, in per cent."""
     min_patch_similarity: MinFloat = 0.4
     """What a revision must have in common with its draft, from 0 to 1."""
+    severity_budget: Annotated[OptionalMaxInt, Later((0, 10))] = None
+    """Critiques of high severity that the caller's tenant may have in a day (UTC), over all its runs; the agent needs a
+    `ledger` to count them. None for no limit."""
 
 
 SelfCritiqueContext = Context[SelfCritiquePolicy, SelfCritiqueBudget]
@@ -191,7 +212,9 @@ SELF_CRITIQUE_REASONS = Catalogue(
             asking=("draft", "critique", "revise"),
             texts=("draft", "revise"),
             spending=("draft", "critique", "revise"),
+            calling=("critique",),
         ),
+        StopReason("severity_budget", "budget", ("critique",), "The caller's tenant has had as many critiques of high severity today as it may; nobody was asked to decide on this one.", "Look at details; see why so many drafts are of high severity, or raise severity_budget.", later=True),
         StopReason("invalid_draft:empty", "invalid_draft", ("draft",), "The draft is blank or no string.", "Use another drafter.", again=True),
         StopReason("invalid_draft:too_long", "invalid_draft", ("draft",), "The draft is longer than max_draft_chars, also once shortened.", "Raise max_draft_chars, or ask for less."),
         StopReason("invalid_draft:active_markup", "invalid_draft", ("draft",), "The draft would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup.", later=True),
@@ -224,6 +247,7 @@ SELF_CRITIQUE_REASONS = Catalogue(
         StopReason("invalid_critique:active_markup", "invalid_critique", ("critique",), "A required change, a note of a risk or the reason would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup.", later=True),
         StopReason("invalid_critique:unsupported_link", "invalid_critique", ("critique",), "A required change, a note of a risk or the reason has a URL, a host or a mail address that the incident does not have.", "Look at unsupported; links that any text may have belong on known_links.", later=True),
         StopReason("critique_decision_denied_execution:<decision>", "denied_execution", ("critique", "revise", "finalize"), "The decision is not carried out now.", "Add it to allowed_decisions_execution to switch it on."),
+        StopReason("critique_decision_denied_listed:<decision>", "denied_execution", ("critique", "revise", "finalize"), "The decision is on the list of what is denied, which wins over both others.", "Take it off denied_decisions, if it may be carried out.", later=True),
         StopReason("policy_escalation", "escalation", ("critique",), "The critic hands the draft to a person.", "Read escalation_reason and critique."),
         StopReason("invalid_revised:empty", "invalid_revised", ("revise",), "The revision is blank or no string.", "Use another reviser.", again=True),
         StopReason("invalid_revised:too_long", "invalid_revised", ("revise",), "The revision is longer than max_answer_chars.", "Raise max_answer_chars.", again=True),

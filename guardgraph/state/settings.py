@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 from pydantic.fields import FieldInfo
@@ -19,6 +19,7 @@ from guardgraph.plain.errors import ConfigurationError, format_given_value, form
 from guardgraph.plain.hashing import canonical_json, digest
 from guardgraph.plain.json import INPUT_BYTES, INT_LIMIT, REPLY_BYTES, JsonObject, JsonValue, find_json_problem
 from guardgraph.plain.version import is_version_before
+from guardgraph.state.spending import Price
 from guardgraph.state.tightening import Compared, Problem, Tightens
 
 MOST_NAMES = 100_000
@@ -48,6 +49,12 @@ MaxFloat: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False), Tighten
 MinFloat: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False), Tightens.largest]
 """A floor; the larger one holds."""
 
+OptionalMaxInt: TypeAlias = Annotated[int | None, Field(ge=0, lt=INT_LIMIT), Tightens.smallest]
+"""A ceiling that there need not be, a whole number of 64 bits; the smaller one holds, and None gives way."""
+
+OptionalMaxFloat: TypeAlias = Annotated[float | None, Field(ge=0, allow_inf_nan=False), Tightens.smallest]
+"""A ceiling that there need not be; the smaller one holds, and None gives way."""
+
 Names: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_validate_setting_strings)]
 """A list of strings, which has still to say how it tightens."""
 
@@ -57,6 +64,12 @@ Allowlist: TypeAlias = Annotated[Names, Tightens.intersection]
 Hosts: TypeAlias = Annotated[Names, Tightens.hosts]
 """Hosts that are allowed, exact, without scheme, port or path; as an `Allowlist` otherwise."""
 
+Scopes: TypeAlias = Annotated[Names, Tightens.scopes]
+"""Hosts that are allowed: a host alone, ``domain:NAME`` or ``suffix:NAME``; of two that overlap the narrower holds."""
+
+DeniedScopes: TypeAlias = Annotated[Names, Tightens.denied_scopes]
+"""Hosts that are denied, in the spellings of `Scopes`; what an entry of either list means is denied."""
+
 Links: TypeAlias = Annotated[Names, Tightens.links]
 """Hosts, URLs and mail addresses that are allowed; as an `Allowlist` otherwise."""
 
@@ -64,7 +77,7 @@ Markup: TypeAlias = Annotated[Names, Tightens.among("html", "images", "scripts")
 """Active markup that is allowed; only what both lists name holds."""
 
 Vocabulary: TypeAlias = Annotated[Names, Tightens.union]
-"""What a check watches for; a longer list catches more, so both lists hold."""
+"""What a check watches for, or what is denied; a longer list catches more, so both lists hold."""
 
 Check: TypeAlias = Annotated[bool, Tightens.either]
 """Whether a check runs; on if either says so."""
@@ -84,11 +97,26 @@ class Later:
         return field.default if self.before is PydanticUndefined else self.before
 
 
+@dataclass(frozen=True, slots=True)
+class Live:
+    """Marks a field that an operator may tighten while runs go on, by a live policy.
+
+    No question that a person is shown depends on it, so a live policy leaves every approval what it was.
+    """
+
+
+LIVE: Final = Live()
+"""The mark of such a field."""
+
+
 Derived: TypeAlias = Annotated[
     Literal["allow", "refuse"], Tightens.ordered("allow", "refuse"), Later((0, 8), before="refuse")
 ]
 """Whether an answer may say what follows from numbers of its sources; "refuse" holds if either says so."""
 
+
+UnsureText: TypeAlias = Annotated[Literal["allow", "refuse"], Tightens.ordered("allow", "refuse")]
+"""Whether a page may be evidence whose reader is unsure of its text; "refuse" holds if either says so."""
 
 Unsupported: TypeAlias = Annotated[Literal["stop", "drop"], Tightens.ordered("drop", "stop")]
 """What becomes of what checks refuse when no attempt is left; "stop" holds if either says so."""
@@ -279,6 +307,11 @@ class Settings(BaseModel):
             if isinstance(rule, TightensByName)
         }
 
+    @classmethod
+    def list_live_fields(cls) -> list[str]:
+        """Return the fields that a live policy may tighten."""
+        return [name for name, field in cls.model_fields.items() if LIVE in field.metadata]
+
     def is_open(self, name: str) -> bool:
         """Say whether a factory will fill a field, since it is left out."""
         return name in self.filled and name not in self.model_fields_set
@@ -467,6 +500,8 @@ class Policy(Settings):
 
     audit_required: Check = False
     """A run must be recorded; one that is not ends in ``stop_audit_unavailable``, without its answer."""
+    enabled: Annotated[bool, Tightens.both, Later((0, 10)), LIVE] = True
+    """Whether runs go on; where it is false each of them stops at its next guard."""
 
 
 class TextPolicy(Policy):
@@ -491,6 +526,20 @@ class Budget(Settings):
     """Bytes that one reply of a proposer or one result of a tool may have as JSON text (UTF-8)."""
     max_input_bytes: MaxInt = INPUT_BYTES
     """Bytes that each field of the input may have as JSON text (UTF-8)."""
+    max_llm_calls: Annotated[OptionalMaxInt, Later((0, 10))] = None
+    """Calls of models in a run; None for no limit."""
+    max_tool_calls: Annotated[OptionalMaxInt, Later((0, 10))] = None
+    """Calls of tools in a run; None for no limit."""
+    max_tokens: Annotated[OptionalMaxInt, Later((0, 10))] = None
+    """Tokens that models may use up in a run, shown and written; None for no limit."""
+    max_cost: Annotated[OptionalMaxFloat, Later((0, 10))] = None
+    """What these may cost, in the currency of `prices`; a model without a price is not asked. None for no limit."""
+    max_output_tokens: Annotated[int | None, Field(ge=1, lt=INT_LIMIT), Tightens.smallest, Later((0, 10))] = None
+    """Tokens that a model may write in one reply. It is sent to the model, and reserved for each of its calls; without
+    it a call may use up more than is left. None for what the model allows."""
+    prices: Annotated[dict[str, Price], Tightens.fixed, Later((0, 10))] = {}
+    """What a million tokens of models cost, ``{input, output}``, by the models' names; `library_prices` makes such a
+    table."""
 
 
 PolicyT = TypeVar("PolicyT", bound=Settings)

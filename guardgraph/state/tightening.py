@@ -14,6 +14,7 @@ from pydantic_core import CoreSchema, core_schema
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonValue, find_json_problem
+from guardgraph.plain.scopes import find_scope_problem, meet_scopes, unite_scopes
 from guardgraph.plain.urls import find_host_problem, find_link_problem, normalise_host, normalise_link
 
 Problem: TypeAlias = Callable[[str], str | None]
@@ -59,10 +60,15 @@ class Tightens:
     """What both lists name holds: what is allowed. An empty list allows nothing."""
     hosts: ClassVar[Tightens]
     """The hosts that both lists name hold, in whatever spelling; what is no host alone is a ConfigurationError."""
+    scopes: ClassVar[Tightens]
+    """The hosts that entries of both lists mean hold: a host, ``domain:NAME`` or ``suffix:NAME``. Of two entries that
+    overlap the narrower one holds."""
     links: ClassVar[Tightens]
     """The hosts, URLs and mail addresses that both lists name hold, in whatever spelling."""
     union: ClassVar[Tightens]
-    """What either list names holds: what is watched for."""
+    """What either list names holds: what is watched for, and what is denied."""
+    denied_scopes: ClassVar[Tightens]
+    """The hosts that an entry of either list means hold: a host, ``domain:NAME`` or ``suffix:NAME``."""
     either: ClassVar[Tightens]
     """True if either is: whether a check runs."""
     both: ClassVar[Tightens]
@@ -124,6 +130,22 @@ class Tightens:
         return cls(
             f"among{names!r}",
             _intersect_settings,
+            _validate_setting_names,
+            is_set=True,
+            problem=lambda name: explain_unknown_name(name, names),
+            values=names,
+        )
+
+    @classmethod
+    def denied_among(cls, *names: str) -> Tightens:
+        """Return the kind of a list of what is denied, out of a closed list: what either list names holds.
+
+        Args:
+            names: all that there is; any other name is a ConfigurationError.
+        """
+        return cls(
+            f"denied_among{names!r}",
+            _unite_settings,
             _validate_setting_names,
             is_set=True,
             problem=lambda name: explain_unknown_name(name, names),
@@ -247,10 +269,14 @@ Tightens.intersection = Tightens("intersection", _intersect_settings, _validate_
 Tightens.hosts = Tightens(
     "hosts", _intersect_by(normalise_host), _validate_setting_names, is_set=True, problem=find_host_problem
 )
+Tightens.scopes = Tightens("scopes", meet_scopes, _validate_setting_names, is_set=True, problem=find_scope_problem)
 Tightens.links = Tightens(
     "links", _intersect_by(normalise_link), _validate_setting_names, is_set=True, problem=find_link_problem
 )
 Tightens.union = Tightens("union", _unite_settings, _validate_setting_names, is_set=True)
+Tightens.denied_scopes = Tightens(
+    "denied_scopes", unite_scopes, _validate_setting_names, is_set=True, problem=find_scope_problem
+)
 Tightens.either = Tightens("either", lambda ours, theirs: ours or theirs, _validate_setting_flag)
 Tightens.both = Tightens("both", lambda ours, theirs: ours and theirs, _validate_setting_flag)
 Tightens.fixed = Tightens("fixed", lambda ours, theirs: ours, _validate_plain_setting, is_fixed=True)

@@ -17,6 +17,7 @@ from guardgraph.state.context import Context
 from guardgraph.state.review import ReviewPolicy
 from guardgraph.state.run import Ok, Stopped, Turn, Waiting
 from guardgraph.state.settings import (
+    LIVE,
     Allowlist,
     Budget,
     Check,
@@ -177,9 +178,9 @@ class ToolPolicy(TextPolicy, ReviewPolicy):
 
     tools_policy: Allowlist = ()
     """Tools that may be asked for."""
-    tools_execution: Allowlist = ()
+    tools_execution: Annotated[Allowlist, LIVE] = ()
     """Tools that are called now."""
-    denied_tools: Vocabulary = ()
+    denied_tools: Annotated[Vocabulary, LIVE] = ()
     """Tools that are never called, whatever the lists say."""
     rules: Annotated[dict[str, ToolRule], TightensByName(ToolRule())] = {}  # noqa: RUF012
     """The rule of each tool, by its name; a tool without one writes, and nothing of it is trusted."""

@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from inspect import signature
 from typing import Any
 from uuid import UUID
 
@@ -200,9 +201,15 @@ def _what_is_noted_of_a_request_is_given_back(store: Any) -> None:
     for number in (1, 2):
         store.begin(_make_test_beginning(number))
     noted = [_make_test_note(1, "intent", "a"), _make_test_note(1, "receipt", "b"), _make_test_note(1, "waiting", "ü")]
-    for note in (noted[0], _make_test_note(2, "intent", "c"), *noted[1:]):
-        store.note(copy_json(note))
+    given = (noted[0], _make_test_note(2, "intent", "c"), *noted[1:])
+    receipts = [store.note(copy_json(note)) for note in given]
     _require_equal_store("notes()", store.notes("request 1"), noted)
+    if "after" in signature(store.notes).parameters:
+        for at, receipt in enumerate(receipts):
+            later = [note for note in given[at + 1 :] if note in noted]
+            _require_equal_store(
+                f"notes(after={receipt['seq']})", store.notes("request 1", after=receipt["seq"]), later
+            )
     _require_equal_store("notes() of nothing", store.notes("request 3"), [])
     told = [(item.intents, item.receipts, item.waiting) for item in store.open_runs()]
     _require_equal_store("open_runs(): intents, receipts, waiting", told, [(1, 1, True), (1, 0, False)])

@@ -131,7 +131,7 @@ class LexicalRetriever:
             index for index, weight in enumerate(covered) if weight > 0 and self.documents[index]["source"] in allowed
         ]
         ranked = best([covered[index] for index in found], whole, self._indexes[0].known, top_k)
-        return [_candidate(self.documents[found[place]], score) for place, score in ranked]
+        return [_candidate(self.documents[found[place]], score, self.unmeasured) for place, score in ranked]
 
     def _covered(self, query: str) -> tuple[float, list[float]]:
         """Return what a query says, and how much of it each document covers."""
@@ -185,7 +185,7 @@ def _postings(counts: Sequence[Counter[str]], languages: Sequence[str], average:
     return postings
 
 
-def _candidate(document: Document, score: float) -> Candidate:
+def _candidate(document: Document, score: float, unmeasured: Sequence[str]) -> Candidate:
     candidate = Candidate(
         doc_id=document["id"],
         source=document["source"],
@@ -197,6 +197,8 @@ def _candidate(document: Document, score: float) -> Candidate:
     )
     if "span" in document:
         candidate["span"] = document["span"]
+    if unmeasured:
+        candidate["unmeasured"] = list(unmeasured)
     return candidate
 
 

@@ -35,6 +35,8 @@ NOT_PUBLIC: tuple[tuple[Network, str], ...] = tuple(
         ("203.0.113.0/24", "documentation (RFC 5737)"),
         ("255.255.255.255/32", "limited broadcast (RFC 919)"),
         ("240.0.0.0/4", "reserved (RFC 1112)"),
+        # https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
+        ("168.63.129.16/32", "wire server of Azure's machines (Microsoft Learn)"),
         # https://www.iana.org/assignments/multicast-addresses
         ("224.0.0.0/4", "multicast (RFC 5771)"),
         # https://www.iana.org/assignments/iana-ipv6-special-registry, of 2025-10: as above; 2001::/23 has parts that

@@ -66,11 +66,13 @@ class Hops:
     """The URLs that were asked for one page, or would have been, in their order.
 
     Args:
-        hosts: which may be read now.
+        hosts: entries of those that may be read now.
+        denied: entries of those among them that may not.
     """
 
-    def __init__(self, hosts: Collection[str]) -> None:
+    def __init__(self, hosts: Collection[str], denied: Collection[str] = ()) -> None:
         self._hosts = tuple(hosts)
+        self._denied = tuple(denied)
         self._made: list[JsonObject] = []
         self._beside: list[JsonObject] = []
 
@@ -117,7 +119,8 @@ class Hops:
     def _judge_hop(self, reason: str, parsed: URL, denied: str | None) -> Place:
         place = Place(parsed)
         # The whole of it, with user and port: what is dialled has neither.
-        denied = explain_url_denial(parsed.href, policy=self._hosts, execution=self._hosts) or denied
+        listed = {"policy": self._hosts, "execution": self._hosts, "denied": self._denied}
+        denied = explain_url_denial(parsed.href, **listed) or denied
         if denied is not None:
             raise self._deny_hop(reason, excerpt_value(place.url, LONGEST_URL), denied)
         if len(place.url) > LONGEST_URL:

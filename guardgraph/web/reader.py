@@ -9,7 +9,7 @@ import hashlib
 import os
 import re
 import ssl
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -47,8 +47,9 @@ _REASONS: Final[dict[FailureReason, str]] = {
     "broken": "content_type",
     "encrypted": "content_type",
     "crashed": "content_type",
+    "killed": "killed",
 }
-"""What a reader says where the text of a page cannot be read: that it is not of a type that can be."""
+"""What a reader says where the text of a page cannot be read; of what no parser can read, that its type cannot be."""
 _CHARSET = re.compile(r";\s*charset\s*=\s*(?:\"([^\"]*)\"|([^\s;]*))", re.IGNORECASE)
 _SHOWN_CHARS: Final = 100
 
@@ -64,10 +65,12 @@ def page_of(body: bytes, content_type: str, *, url: str, seconds: float) -> Json
 
     Returns:
         ``{title, published_at, body, declared_date}``: the text as a reader of the page sees it, and two days such as
-        ``2026-03-14``. The page itself declares the second; where it is blank, the first is a guess, or blank.
+        ``2026-03-14``. The page itself declares the second; where it is blank, the first is a guess, or blank. Of a
+        PDF file ``pages``, too, where each begins in the body, and ``extraction``, ``"unsure"``, where its text may be
+        another one than a reader sees.
 
     Raises:
-        ReadFailure: ``content_type``, ``charset``, ``too_large`` or ``timeout``.
+        ReadFailure: ``content_type``, ``charset``, ``too_large``, ``timeout`` or ``killed``.
         ConfigurationError: a library of the extra `web` is missing.
     """
     kind = content_type.partition(";")[0].strip().lower()
@@ -81,7 +84,14 @@ def page_of(body: bytes, content_type: str, *, url: str, seconds: float) -> Json
         details: JsonObject = {"content_type": kind, "cause": failure.reason, **failure.details}
         raise ReadFailure(_REASONS[failure.reason], details) from failure
     published = found.declared_date or found.guessed_date
-    return {"title": found.title, "published_at": published, "body": found.text, "declared_date": found.declared_date}
+    page: JsonObject = {
+        "title": found.title, "published_at": published, "body": found.text, "declared_date": found.declared_date
+    }  # fmt: skip
+    if found.extraction:
+        page["extraction"] = found.extraction
+    if _KINDS[kind] == "pdf":
+        page["pages"] = [list(place) for place in found.pages]
+    return page
 
 
 def web_reader(
@@ -137,8 +147,8 @@ class WebReader:
         """Read a page.
 
         Args:
-            request: `url`; `hosts`, those that may be read now (none when left out, so that nothing may be); `limits`,
-                by name, those of the run (`WebLimits`).
+            request: `url`; `hosts`, entries of those that may be read now (none when left out, so that nothing may be);
+                `denied`, entries of those among them that may not; `limits`, by name, those of the run (`WebLimits`).
 
         Returns:
             A page: title, text and date, and how it was read.
@@ -147,10 +157,10 @@ class WebReader:
             ReadFailure: there is none; `details` has the `hops` and the `limits`.
             InputError: the request is none.
         """
-        url, hosts, asked = _parse_read_request(request)
-        hops, meter = Hops(hosts), Meter(self._tighten_web_limits(asked), deadline())
+        url, lists, asked = _parse_read_request(request)
+        hops, meter = Hops(**lists), Meter(self._tighten_web_limits(asked), deadline())
         try:
-            fetched = self._fetch_web_page(url, hops, hosts, meter)
+            fetched = self._fetch_web_page(url, hops, lists, meter)
             page = page_of(fetched.body, fetched.content_type, url=fetched.url, seconds=meter.check_seconds_left())
         except ReadFailure as failure:
             raise ReadFailure(
@@ -178,33 +188,36 @@ class WebReader:
             self._fetching.cache.close()
             self._fetching.cache = None
 
-    def _fetch_web_page(self, url: str, hops: Hops, hosts: Collection[str], meter: Meter) -> Fetched:
-        return self._fetching.fetch_page(url, hops, meter, self._make_robots_check(hops, hosts))
+    def _fetch_web_page(self, url: str, hops: Hops, lists: Mapping[str, Collection[str]], meter: Meter) -> Fetched:
+        return self._fetching.fetch_page(url, hops, meter, self._make_robots_check(hops, lists))
 
-    def _make_robots_check(self, hops: Hops, hosts: Collection[str]) -> Callable[[Place, Meter], None] | None:
+    def _make_robots_check(
+        self, hops: Hops, lists: Mapping[str, Collection[str]]
+    ) -> Callable[[Place, Meter], None] | None:
         robots = self._robots
         if robots is None:
             return None
 
         def check_robots_of_site(place: Place, meter: Meter) -> None:
-            way = Hops(hosts)
+            way = Hops(**lists)
             fetch = partial(self._fetching.fetch_page, hops=way, kept=False)
             hops.add_robots_hops(robots.wait_for_robots(place, meter, lambda url, small: fetch(url, meter=small), way))
 
         return check_robots_of_site
 
 
-def _parse_read_request(request: Any) -> tuple[str, tuple[str, ...], JsonObject]:
+def _parse_read_request(request: Any) -> tuple[str, dict[str, tuple[str, ...]], JsonObject]:
     match request:
         case {"url": str(url)}:
-            hosts, limits = request.get("hosts", ()), request.get("limits") or {}
+            lists, limits = {name: request.get(name, ()) for name in ("hosts", "denied")}, request.get("limits") or {}
         case _:
             raise InputError(f"request: a dictionary with a url is required; given: {request!r:.80}")
-    if not isinstance(hosts, list | tuple) or not all(isinstance(host, str) for host in hosts):
-        raise InputError(f"request.hosts: a list of hosts is required; given: {hosts!r:.80}")
+    for name, hosts in lists.items():
+        if not isinstance(hosts, list | tuple) or not all(isinstance(host, str) for host in hosts):
+            raise InputError(f"request.{name}: a list of hosts is required; given: {hosts!r:.80}")
     if not isinstance(limits, dict):
         raise InputError(f"request.limits: a dictionary is required; given: {limits!r:.80}")
-    return url, tuple(hosts), limits
+    return url, {name: tuple(hosts) for name, hosts in lists.items()}, limits
 
 
 def _make_fetching(

@@ -14,7 +14,7 @@ from uuid import uuid4
 from guardgraph.guards.quotes import find_quote_place, normalise_quote_text
 from guardgraph.guards.research.pages import describe_failed_page, parse_source_page
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.urls import explain_url_denial, list_allowed_hosts
+from guardgraph.guards.urls import explain_url_denial, make_host_scope
 from guardgraph.plain.errors import InputError, ReadFailure
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.world.call import Call, Outside
@@ -50,11 +50,14 @@ class Rechecked:
     verdict: Verdict
     why: str = ""
     """Of a page that is gone or denied."""
+    page_changed: bool = False
+    """Whether the rest of the page says something else than it did, where the quote still stands in it."""
 
     def list_rechecked_note(self) -> JsonObject:
         """Return it as plain JSON."""
         why = {"why": self.why} if self.why else {}
-        return {"id": self.id, "url": self.url, "verdict": self.verdict, **why}
+        changed = {"page_changed": True} if self.page_changed else {}
+        return {"id": self.id, "url": self.url, "verdict": self.verdict, **why, **changed}
 
 
 def list_cited_notes(result: JsonObject) -> list[Cited]:
@@ -111,11 +114,21 @@ def _recheck_note(note: Cited, text_of: Text) -> Rechecked:
         return Rechecked(note.id, note.url, "changed")
     start, end = note.span or (0, 0)
     stands = normalise_quote_text(text[start:end]) == normalise_quote_text(note.quote)
-    return Rechecked(note.id, note.url, "same" if stands else "moved")
+    has_changed = note.text_sha256 not in (None, _hash_page_text(text))
+    return Rechecked(note.id, note.url, "same" if stands else "moved", page_changed=has_changed)
+
+
+def _hash_page_text(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def make_live_page_reader(
-    reader: Outside, *, policy: Collection[str], execution: Collection[str], limits: Mapping[str, float]
+    reader: Outside,
+    *,
+    policy: Collection[str],
+    execution: Collection[str],
+    denied: Collection[str] = (),
+    limits: Mapping[str, float],
 ) -> Text:
     """Return the texts of pages as they are now; each is read once.
 
@@ -123,13 +136,15 @@ def make_live_page_reader(
         reader: reads them, as in a run.
         policy: hosts that may be asked for.
         execution: hosts that may be read now.
+        denied: hosts that may never be read, whatever the lists say.
         limits: the caps of a page, by their names in the budget.
     """
-    scope = {"hosts": list_allowed_hosts(policy=policy, execution=execution), "limits": dict(limits)}
+    lists = {"policy": policy, "execution": execution, "denied": denied}
+    scope = {**make_host_scope(**lists), "limits": dict(limits)}
 
     @cache
     def read_live_page(url: str) -> str:
-        _check_url_lists(url, policy, execution)
+        _check_url_lists(url, lists)
         outcome = perform_call(Call("tool", reader, {"url": url}, scope=scope), limits["max_page_seconds"] + GRACE)
         try:
             if outcome.form == "failure":
@@ -140,7 +155,7 @@ def make_live_page_reader(
             raise ReadFailure(stop.reason, stop.evidence.get("details")) from None
         if page is None:
             raise ReadFailure("empty_page")
-        _check_url_lists(page.get("final_url", url), policy, execution)
+        _check_url_lists(page.get("final_url", url), lists)
         return page["body"]
 
     return lambda note: read_live_page(note.url)
@@ -150,8 +165,8 @@ GRACE = 5.0
 """Seconds beyond the time of a page after which a reader is left behind: one that keeps the time says more."""
 
 
-def _check_url_lists(url: str, policy: Collection[str], execution: Collection[str]) -> None:
-    if (reason := explain_url_denial(url, policy=policy, execution=execution)) is not None:
+def _check_url_lists(url: str, lists: Mapping[str, Collection[str]]) -> None:
+    if (reason := explain_url_denial(url, **lists)) is not None:
         raise ReadFailure(reason)
 
 
@@ -186,8 +201,7 @@ def keep_page_body(folder: str | os.PathLike[str], text: str) -> str:
     Raises:
         OSError: it cannot be written.
     """
-    data = text.encode("utf-8", "replace")
-    name = hashlib.sha256(data).hexdigest()
+    data, name = text.encode("utf-8", "replace"), _hash_page_text(text)
     file = _locate_kept_page(folder, name)
     if not file.exists():
         made = file.with_suffix(f".{uuid4().hex}")

@@ -1,6 +1,7 @@
-"""Searches of the web: SearXNG, a server of the operator's own that asks search engines, and a file of URLs.
+"""Searches of the web: services with an API, SearXNG, a server of the operator's own, and a file of URLs.
 
-Source of the form of its answers: https://docs.searxng.org.
+Sources of the forms of their answers: https://docs.searxng.org, https://docs.tavily.com, https://docs.exa.ai,
+https://api-dashboard.search.brave.com/documentation, https://serper.dev, https://serpapi.com/search-api.
 """
 
 from __future__ import annotations
@@ -9,19 +10,23 @@ import os
 import re
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from http import HTTPStatus
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Final
+from types import MappingProxyType
+from typing import Final, Literal
 from urllib.parse import urlencode
 
 from ada_url import URL
 
 from guardgraph.plain.errors import ConfigurationError, ExpectedFailure, ReadFailure
-from guardgraph.plain.json import JsonObject, JsonValue, NotJson, excerpt_value, parse_json
+from guardgraph.plain.json import JsonObject, JsonValue, NotJson, excerpt_value, format_json_text, parse_json
+from guardgraph.plain.scopes import parse_scope
 from guardgraph.plain.secrets import mask_secrets
 from guardgraph.plain.urls import parse_url
 from guardgraph.plain.version import read_package_version
+from guardgraph.state.tightening import explain_unknown_name
 from guardgraph.tools.tool import Tool
 from guardgraph.web.limits import Meter, WebLimits
 from guardgraph.world.call import mark_as_instant
@@ -81,7 +86,139 @@ _OF_THE_CONNECTION: Final = frozenset({"connection", "content-length", "host", "
 """Headers that are not the operator's to give: they say how a question comes, and where it goes."""
 
 
-def searx_search(url: str, *, headers: Mapping[str, str] | None = None, timeout: float = 10) -> SearxSearch:
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How a search is asked, and where its answer has the hits."""
+
+    query: str
+    """The field of the question, as the others of a GET a parameter of the URL and of a POST a key of its JSON."""
+    hits: tuple[str, ...]
+    """The keys that lead to the list of hits."""
+    snippet: str
+    """Of a hit; its title is `title` everywhere."""
+    link: str = "url"
+    """Of a hit."""
+    method: Literal["GET", "POST"] = "GET"
+    endpoint: str = ""
+    """Where a service is asked; blank of a server that everybody has their own of."""
+    key_header: str = ""
+    """The header of the key."""
+    key_prefix: str = ""
+    """What stands before the key there."""
+    key_field: str = ""
+    """The field of the key, where it goes into no header."""
+    count: str = ""
+    """The field of the number of hits."""
+    most: int = 0
+    """The most that may be asked for."""
+    hosts: str = ""
+    """The field of names of hosts on which alone is searched."""
+    fixed: tuple[tuple[str, str], ...] = ()
+    """Fields that every question has."""
+    empty: tuple[tuple[str, ...], str] | None = None
+    """The keys that lead to what an answer says that rightly has no list of hits, and what it says."""
+    unanswered: str = ""
+    """The key of those who did not answer, where no hits and such are no empty answer."""
+
+
+SEARX: Final = Shape(
+    query="q", hits=("results",), snippet="content", fixed=(("format", "json"),), unanswered="unresponsive_engines"
+)
+SERVICES: Final[Mapping[str, Shape]] = MappingProxyType(
+    {
+        "tavily": Shape(
+            method="POST",
+            endpoint="https://api.tavily.com/search",
+            key_header="Authorization",
+            key_prefix="Bearer ",
+            query="query",
+            count="max_results",
+            most=20,
+            hosts="include_domains",
+            hits=("results",),
+            snippet="content",
+        ),
+        "brave": Shape(
+            endpoint="https://api.search.brave.com/res/v1/web/search",
+            key_header="X-Subscription-Token",
+            query="q",
+            count="count",
+            most=20,
+            hits=("web", "results"),
+            snippet="description",
+            empty=(("type",), "search"),
+        ),
+        "exa": Shape(
+            method="POST",
+            endpoint="https://api.exa.ai/search",
+            key_header="x-api-key",
+            query="query",
+            count="numResults",
+            most=100,
+            hosts="includeDomains",
+            hits=("results",),
+            snippet="summary",
+        ),
+        "serper": Shape(
+            method="POST",
+            endpoint="https://google.serper.dev/search",
+            key_header="X-API-KEY",
+            query="q",
+            count="num",
+            most=100,
+            hits=("organic",),
+            link="link",
+            snippet="snippet",
+        ),
+        "serpapi": Shape(
+            endpoint="https://serpapi.com/search.json",
+            key_field="api_key",
+            query="q",
+            count="num",
+            most=100,
+            hits=("organic_results",),
+            link="link",
+            snippet="snippet",
+            fixed=(("engine", "google"),),
+            empty=(("search_metadata", "status"), "Success"),
+        ),
+    }
+)
+"""The services that `web_search` asks."""
+
+
+def web_search(service: str, key: str, *, url: str | None = None, timeout: float = 10) -> WebSearch:
+    """Return a search for `create_research_agent` that asks a service by its API.
+
+    The service is asked at one exact URL, follows no redirect, and is not held against the lists of hosts. What it
+    finds is. It sees the question, and tavily and exa the names of the hosts that both lists allow. It needs
+    guardgraph's extra `web`.
+
+    Args:
+        service: ``"tavily"``, ``"brave"``, ``"exa"``, ``"serper"`` or ``"serpapi"``.
+        key: of the service. It is never recorded.
+        url: where the service is asked, where that is not at its own address, such as a gateway of yours.
+        timeout: seconds for one question and its answer.
+
+    Raises:
+        ConfigurationError: an argument is wrong, or the extra is not installed.
+    """
+    if not isinstance(service, str) or (problem := explain_unknown_name(service, [*SERVICES])) is not None:
+        raise ConfigurationError(
+            f"service: {problem if isinstance(service, str) else f'a name; given: {service!r:.80}'}"
+        )
+    if not isinstance(key, str) or not (key.strip() and key.isascii() and key.isprintable()):
+        raise ConfigurationError("key: the text of the service's key is required")  # not shown: it is a secret
+    shape = SERVICES[service]
+    place = shape.endpoint if url is None else _parse_search_url(url, service)
+    headers = {shape.key_header: f"{shape.key_prefix}{key.strip()}"} if shape.key_header else {}
+    fields = {shape.key_field: key.strip()} if shape.key_field else {}
+    return _make_web_search(
+        f"web_search({service!r})", shape=shape, url=place, headers=headers, fields=fields, timeout=timeout
+    )
+
+
+def searx_search(url: str, *, headers: Mapping[str, str] | None = None, timeout: float = 10) -> WebSearch:
     """Return a search for `create_research_agent` that asks a SearXNG server by its JSON API.
 
     The server is the operator's own and may be local: it is asked at this very origin, follows no redirect, and is not
@@ -95,67 +232,110 @@ def searx_search(url: str, *, headers: Mapping[str, str] | None = None, timeout:
     Raises:
         ConfigurationError: an argument is wrong, or the extra is not installed.
     """
+    place = f"{_parse_search_url(url, 'SearXNG').removesuffix('/search')}/search"
+    name = f"searx_search({place.removesuffix('/search')!r})"
+    given = _check_searx_headers(headers)
+    return _make_web_search(name, shape=SEARX, url=place, headers=given, fields={}, timeout=timeout)
+
+
+def _make_web_search(
+    name: str, *, shape: Shape, url: str, headers: dict[str, str], fields: dict[str, str], timeout: float
+) -> WebSearch:
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < float("inf"):
         raise ConfigurationError(f"timeout: seconds above 0 are required; given: {timeout!r:.80}")
     try:
         import httpx2  # noqa: F401
     except ImportError as error:
+        search = name.partition("(")[0]
         raise ConfigurationError(
-            f"searx_search: guardgraph's extra `web` is required, as in pip install '.[web]' ({error})"
+            f"{search}: guardgraph's extra `web` is required, as in pip install '.[web]' ({error})"
         ) from error
-    return SearxSearch(_parse_searx_url(url), _check_searx_headers(headers), float(timeout))
+    return WebSearch(name, shape=shape, url=url, headers=headers, fields=fields, timeout=float(timeout))
 
 
-class SearxSearch:
-    """A search by a SearXNG server; `searx_search` makes it. It can be called from many threads at once."""
+class WebSearch:
+    """A search by a server; `web_search` and `searx_search` make it. It can be called from many threads at once."""
 
-    def __init__(self, endpoint: str, headers: dict[str, str], timeout: float) -> None:
-        self._endpoint = endpoint
+    def __init__(
+        self, name: str, *, shape: Shape, url: str, headers: dict[str, str], fields: dict[str, str], timeout: float
+    ) -> None:
+        self._name = name
+        self._shape = shape
+        self._url = url
         self._headers = headers
+        self._fields = fields
         self._timeout = timeout
+        self.takes_hosts = bool(shape.hosts)
+        """Whether it is told which hosts both lists allow."""
 
     def __repr__(self) -> str:
-        return f"searx_search({self._endpoint.removesuffix('/search')!r})"
+        return self._name
 
     def __call__(self, request: JsonObject) -> list[JsonObject]:
         """Search.
 
         Args:
-            request: ``{"query": str, "max_results": int}``.
+            request: ``{"query": str, "max_results": int}``, and `hosts`, entries, where it takes them.
 
         Returns:
             At most `max_results` hits ``{url, title, snippet}`` of the first page, in the server's order. A hit without
             a text as its url has None there, and is dropped by the run.
 
         Raises:
-            ExpectedFailure: ``connection``, ``tls``, ``timeout``, ``http_status``, ``too_large``, ``decompression`` or
-                ``no_json``.
+            ExpectedFailure: ``connection``, ``tls``, ``timeout``, ``http_status``, ``too_large``, ``decompression``,
+                ``no_json``, or ``unavailable`` of a server that answers with an error.
         """
-        found = self._ask_searx(request["query"])
-        hits = found.get("results") if isinstance(found, dict) else None
-        if not isinstance(hits, list):
-            raise self._make_searx_failure(
-                "no_json", given=excerpt_value(found), advice="an object with a list of results is required"
-            )
-        return [_parse_searx_hit(hit) for hit in hits[: request["max_results"]]]
+        found = self._ask_server(self._make_fields(request))
+        return [self._parse_hit(hit) for hit in self._find_hits(found)[: request["max_results"]]]
 
-    def _ask_searx(self, query: str) -> JsonValue:
+    def _make_fields(self, request: JsonObject) -> JsonObject:
+        shape = self._shape
+        fields: JsonObject = {shape.query: request["query"], **dict(shape.fixed), **self._fields}
+        if shape.count:
+            fields[shape.count] = max(1, min(request["max_results"], shape.most))
+        scopes = [scope for entry in request.get("hosts", ()) if (scope := parse_scope(entry)) is not None]
+        if shape.hosts and scopes:
+            fields[shape.hosts] = [scope.name for scope in scopes]
+        return fields
+
+    def _find_hits(self, found: JsonValue) -> list[JsonValue]:
+        """Return the list of hits.
+
+        Raises:
+            ExpectedFailure: ``unavailable`` of an answer that says why it has none, else ``no_json``.
+        """
+        shape, hits = self._shape, _follow_keys(found, self._shape.hits)
+        said = found if isinstance(found, dict) else {}
+        if isinstance(hits, list):
+            if not hits and (silent := said.get(shape.unanswered)):
+                raise self._make_search_failure("unavailable", said=excerpt_value(silent))
+            return hits
+        if hits is None and shape.empty is not None and _follow_keys(found, shape.empty[0]) == shape.empty[1]:
+            return []
+        if wrong := next((said[name] for name in _ERRORS if said.get(name)), None):
+            raise self._make_search_failure("unavailable", said=excerpt_value(wrong))
+        advice = f"an object with a list of {'.'.join(shape.hits)} is required"
+        raise self._make_search_failure("no_json", given=excerpt_value(found), advice=advice)
+
+    def _ask_server(self, fields: JsonObject) -> JsonValue:
         seconds = self._timeout
         times = {"max_connect_seconds": seconds, "max_first_byte_seconds": seconds, "max_page_seconds": seconds}
         meter = Meter(WebLimits(**times, max_wire_bytes=MOST_BYTES, max_page_bytes=MOST_BYTES), deadline())
         try:
-            status, kind, body = self._fetch_searx_reply(query, meter)
+            status, kind, body = self._fetch_reply(fields, meter)
         except ReadFailure as failure:
-            raise self._make_searx_failure(failure.reason, **failure.details) from None
+            raise self._make_search_failure(failure.reason, **failure.details) from None
+        advice = {"advice": JSON_IS_OFF} if self._shape is SEARX else {}
         if status != HTTPStatus.OK:
-            advice = {"advice": JSON_IS_OFF} if status == HTTPStatus.FORBIDDEN else {}
-            raise self._make_searx_failure("http_status", status=status, **advice)
+            raise self._make_search_failure(
+                "http_status", status=status, **(advice if status == HTTPStatus.FORBIDDEN else {})
+            )
         try:
             return parse_json(body.decode())
         except (NotJson, UnicodeDecodeError):
-            raise self._make_searx_failure("no_json", content_type=kind[:80], advice=JSON_IS_OFF) from None
+            raise self._make_search_failure("no_json", content_type=kind[:80], **advice) from None
 
-    def _fetch_searx_reply(self, query: str, meter: Meter) -> tuple[int, str, bytes]:
+    def _fetch_reply(self, fields: JsonObject, meter: Meter) -> tuple[int, str, bytes]:
         from guardgraph.web.network import Backend
         from guardgraph.web.transport import (
             ACCEPTED,
@@ -165,49 +345,60 @@ class SearxSearch:
             unpack_content_encoding,
         )
 
-        asked = urlencode({"q": query, "format": "json"}, errors="replace")
+        is_post = self._shape.method == "POST"
+        asked = "" if is_post else f"?{urlencode(fields, errors='replace')}"
+        body = format_json_text(fields).encode() if is_post else b""
         ours = {
             "Accept": "application/json",
             "Accept-Encoding": ACCEPTED,
             "User-Agent": f"guardgraph/{read_package_version()}",
+            **({"Content-Type": "application/json"} if is_post else {}),
         }
         named = {name.lower() for name in self._headers}
         headers = {name: text for name, text in ours.items() if name.lower() not in named} | self._headers
-        request = make_http_request(URL(f"{self._endpoint}?{asked}"), headers)
+        request = make_http_request(URL(f"{self._url}{asked}"), headers, body=body)
         transport = Transport(Backend(None, ANYWHERE, meter), make_system_ssl_context())
         with closing(transport), closing(transport.handle_request(request)) as response:
             if response.status_code != HTTPStatus.OK:
                 return response.status_code, "", b""
             packings = response.headers.get("content-encoding", "")
-            body = b"".join(unpack_content_encoding(response.iter_raw(), packings, meter))
-            return response.status_code, response.headers.get("content-type", ""), body
+            reply = b"".join(unpack_content_encoding(response.iter_raw(), packings, meter))
+            return response.status_code, response.headers.get("content-type", ""), reply
 
-    def _make_searx_failure(self, reason: str, **details: JsonValue) -> ExpectedFailure:
-        return ExpectedFailure(reason, {"server": self._endpoint.removesuffix("/search"), **details})
+    def _make_search_failure(self, reason: str, **details: JsonValue) -> ExpectedFailure:
+        server = self._url.removesuffix("/search") if self._shape is SEARX else self._url
+        return ExpectedFailure(reason, {"server": server, **details})
+
+    def _parse_hit(self, raw: JsonValue) -> JsonObject:
+        hit = raw if isinstance(raw, dict) else {}
+        url = hit.get(self._shape.link)
+        title, snippet = (_cut_hit_text(hit.get(name)) for name in ("title", self._shape.snippet))
+        return {"url": url if isinstance(url, str) else None, "title": title, "snippet": snippet}
 
 
-def _parse_searx_hit(raw: JsonValue) -> JsonObject:
-    hit = raw if isinstance(raw, dict) else {}
-    url = hit.get("url")
-    title, snippet = (_cut_hit_text(hit.get(name)) for name in ("title", "content"))
-    return {"url": url if isinstance(url, str) else None, "title": title, "snippet": snippet}
+_ERRORS: Final = ("error", "detail", "message", "errors")
+"""Keys under which answers say what went wrong."""
+
+
+def _follow_keys(value: JsonValue, keys: tuple[str, ...]) -> JsonValue:
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
 def _cut_hit_text(value: JsonValue) -> str:
     return value[:SHOWN_CHARS] if isinstance(value, str) else ""
 
 
-def _parse_searx_url(url: object) -> str:
+def _parse_search_url(url: object, server: str) -> str:
     parsed = parse_url(url) if isinstance(url, str) else None
+    where = f"url: where the {server} server is"
     if parsed is None or parsed.protocol not in ("http:", "https:"):
-        given = mask_secrets(str(url))
-        raise ConfigurationError(
-            f"url: where the SearXNG server is, such as http://localhost:8080; given: {given!r:.200}"
-        )
+        raise ConfigurationError(f"{where}, such as http://localhost:8080; given: {mask_secrets(str(url))!r:.200}")
     if parsed.username or parsed.password or parsed.search or parsed.hash:
         wrong = "without user, query and fragment; what a proxy before it needs goes into headers"
-        raise ConfigurationError(f"url: where the SearXNG server is, {wrong}; given: {mask_secrets(str(url))!r:.200}")
-    return f"{parsed.origin}{parsed.pathname.rstrip('/').removesuffix('/search')}/search"
+        raise ConfigurationError(f"{where}, {wrong}; given: {mask_secrets(str(url))!r:.200}")
+    return f"{parsed.origin}{parsed.pathname.rstrip('/')}"
 
 
 def _check_searx_headers(given: object) -> dict[str, str]:

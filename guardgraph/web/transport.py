@@ -107,12 +107,15 @@ _ANY = httpx2.URL("http://page/")
 """The URL of all requests: httpx2 would parse each in its own way, so what is dialled and kept goes by extensions."""
 
 
-def make_http_request(parsed: URL, headers: Mapping[str, str], **extensions: Any) -> httpx2.Request:
+def make_http_request(
+    parsed: URL, headers: Mapping[str, str], *, body: bytes = b"", **extensions: Any
+) -> httpx2.Request:
     """Return a request for what was judged, whatever another parser makes of it.
 
     Args:
         parsed: where it goes.
         headers: beside those that say where it goes, and that one question is asked.
+        body: what is posted; without one, the URL is asked for.
         extensions: more, for a cache.
     """
     host = parsed.hostname.removeprefix("[").removesuffix("]")
@@ -122,10 +125,10 @@ def make_http_request(parsed: URL, headers: Mapping[str, str], **extensions: Any
         port=int(parsed.port) if parsed.port else None,
         target=(parsed.pathname + parsed.search).encode("ascii"),
     )
-    given = {"Host": parsed.host, **headers, "Connection": "close"}
-    return httpx2.Request(
-        "GET", _ANY, headers=given, stream=httpx2.ByteStream(b""), extensions={"place": place, **extensions}
-    )
+    length = {"Content-Length": str(len(body))} if body else {}
+    given = {"Host": parsed.host, **headers, **length, "Connection": "close"}
+    method, stream = "POST" if body else "GET", httpx2.ByteStream(body)
+    return httpx2.Request(method, _ANY, headers=given, stream=stream, extensions={"place": place, **extensions})
 
 
 @cache
@@ -156,7 +159,11 @@ class Transport(httpx2.BaseTransport):
         with _map_httpcore_errors():
             answer = self._pool.handle_request(
                 httpcore2.Request(
-                    method=request.method, url=request.extensions["place"], headers=request.headers.raw, extensions={}
+                    method=request.method,
+                    url=request.extensions["place"],
+                    headers=request.headers.raw,
+                    content=b"".join(_iterate_request_body(request)),
+                    extensions={},
                 )
             )
         headers = [(name, value) for name, value in answer.headers if name.lower() != ASKED_AT.encode()]
@@ -169,6 +176,11 @@ class Transport(httpx2.BaseTransport):
     def close(self) -> None:
         """Hang up."""
         self._pool.close()
+
+
+def _iterate_request_body(request: httpx2.Request) -> Iterator[bytes]:
+    assert isinstance(request.stream, Iterable)
+    yield from request.stream
 
 
 class _Body(httpx2.SyncByteStream):

@@ -18,7 +18,8 @@ from langchain_core.runnables import Runnable
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import REPLY_BYTES, JsonObject, JsonValue, make_storable_json
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import CallKind
+from guardgraph.state.recording import CallKind, RecordedAttempt
+from guardgraph.state.spending import NOTHING, CallUsage, Price, Spending
 
 _MARK = "__guardgraph_instant__"
 _Ours = TypeVar("_Ours")
@@ -132,6 +133,18 @@ class Asked:
     """Of a call by name: the SHA-256 of its tool and arguments, which is that of the request then."""
     approval: str | None = None
     """Of a call that a person had to approve: the approval that it uses up."""
+    key: str | None = None
+    """Of a write whose tool is given it: the key by which the tool knows the write again."""
+    tenant: str | None = None
+    """Whose caller it is made for, as the run's context says it."""
+    max_output_tokens: int | None = None
+    """Of a model's call: tokens that it may write, by the run's budget; None where that says nothing."""
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    """What models cost, by the run's budget."""
+    reserved: Spending = NOTHING
+    """What is reserved for it; nothing for what is not counted, such as a rule of the deployment."""
+    recorded: CallUsage | None = None
+    """Of a model's call of a run that is decided again: what the same call used up then."""
     beside: JsonObject = field(default_factory=dict)
     """Of a person's call: what is shown beside the question, such as what was wrong with an answer. It is no part of
     what is asked, and so not hashed."""
@@ -176,6 +189,8 @@ class Performed(NamedTuple):
     """Whether the proposer could be asked again, as it was recorded; None where its target says it."""
     at_once: int | None = None
     """How many calls were made at once, as it was recorded; None where `Asked` says it."""
+    attempts: tuple[RecordedAttempt, ...] = ()
+    """Of a call that was made more than once, or would have been, had there been time: every attempt."""
 
 
 def hash_call_value(value: JsonValue) -> str:

@@ -327,7 +327,8 @@ def _build_raised_outcome(call: Call, error: BaseException) -> Outcome:
             return _build_failure_outcome("tool_error", {**said, **expected}, call.about)
         name = getattr(call.target, "__name__", type(call.target).__name__)
         log_failure(f"the tool {name} failed", error, WARNING)
-        return _build_failure_outcome("tool_error", {**said, **at}, call.about)
+        known = {key: details[key] for key in ("cause", "status", "retry_after") if key in details}
+        return _build_failure_outcome("tool_error", {**said, **known, **at}, call.about)
     # No server can cause a failed assertion or a full machine, nor an error of the deployment's own rule.
     is_rule = _is_rule_target(call.target)
     if reason is None or (is_rule and is_unclassified_model_error(error)):

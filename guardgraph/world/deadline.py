@@ -89,6 +89,7 @@ class _Limits(NamedTuple):
     clock: Callable[[], float]
     most: int
     reading: ReplyMeter
+    tokens: int | None = None
 
 
 _LIMITS: ContextVar[_Limits | None] = ContextVar("guardgraph_limits", default=None)
@@ -115,6 +116,16 @@ def reply_bytes() -> int | None:
     if (known := _LIMITS.get()) is not None:
         known.reading.note_limit_asked()
     return None if known is None else known.most
+
+
+def output_tokens() -> int | None:
+    """Return the tokens that a model may write in its reply, for a proposer that asks one by itself.
+
+    Returns:
+        `max_output_tokens` of the run's budget, to be sent to the model; None where it says nothing, and outside a call
+        of a run. It holds where `deadline` does.
+    """
+    return None if (known := _LIMITS.get()) is None else known.tokens
 
 
 def get_allowed_reply_bytes() -> int | None:
@@ -146,20 +157,22 @@ class within:
         seconds: from now on.
         clock: which tells now.
         most: bytes of the reply.
+        tokens: that a model may write in it, None for any number.
     """
 
     __slots__ = ("_given", "_token")
 
-    def __init__(self, seconds: float, clock: Callable[[], float], most: int) -> None:
-        self._given = (seconds, clock, most)
+    def __init__(self, seconds: float, clock: Callable[[], float], most: int, tokens: int | None = None) -> None:
+        self._given = (seconds, clock, most, tokens)
 
     def __enter__(self) -> ReplyMeter:
-        seconds, clock, most = self._given
+        seconds, clock, most, tokens = self._given
         around = _LIMITS.get()  # of a run whose tool makes this one
         if around is not None:
             seconds, most = min(seconds, max(around.ends - around.clock(), 0.0)), min(most, around.most)
+            tokens = min((limit for limit in (tokens, around.tokens) if limit is not None), default=None)
         reading = ReplyMeter(None if around is None else around.reading)
-        self._token = _LIMITS.set(_Limits(clock() + seconds, clock, most, reading))
+        self._token = _LIMITS.set(_Limits(clock() + seconds, clock, most, reading, tokens))
         return reading
 
     def __exit__(self, *raised: object) -> None:

@@ -10,8 +10,11 @@ from __future__ import annotations
 import builtins
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from functools import reduce
+from math import isfinite
 from typing import Any, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage
@@ -143,8 +146,8 @@ def classify_model_error(error: BaseException) -> Failure | None:
     Returns:
         The reason and details: ``type`` (the exception's class), ``message`` (at most 200 characters, without
         keys), for ``llm_timeout`` ``cause`` (``timeout`` or ``connection``), and, where known, ``status``
-        (HTTP) and ``usage`` (tokens). None for what is no failure of a model: everything that is no
-        `Exception` (a cancelled task, Ctrl-C), LangGraph's own control flow, guardgraph's own errors, failed
+        (HTTP), ``usage`` (tokens) and ``retry_after`` (seconds). None for what is no failure of a model: everything
+        that is no `Exception` (a cancelled task, Ctrl-C), LangGraph's own control flow, guardgraph's own errors, failed
         assertions (an exhausted script in a test), exhausted memory. The caller decides about these; they are
         to be raised.
     """
@@ -163,6 +166,10 @@ def classify_model_error(error: BaseException) -> Failure | None:
     details |= {"cause": cause} if cause else {}
     details |= {"status": status} if status is not None else {}
     details |= {"usage": usage} if usage else {}
+    if getattr(error, "code", None) == "insufficient_quota":  # a 429 of OpenAI's that does not pass
+        details["cause"] = "quota"
+    if (wait := _read_retry_after(error)) is not None:
+        details["retry_after"] = wait
     return reason, details
 
 
@@ -208,6 +215,37 @@ def _get_error_status(error: Exception) -> int | None:
         if isinstance(status, int):
             return int(status)
     return None
+
+
+LONGEST_WAIT = 86_400.0
+"""Seconds that a server may ask to wait; what it says beyond a day counts as a day."""
+
+
+def _read_retry_after(error: Exception) -> float | None:
+    """Return the seconds after which a server says that it may be asked again, None where it says nothing.
+
+    It says seconds or a date (RFC 9110, 10.2.3); OpenAI's says milliseconds too, more exactly.
+    """
+    headers = getattr(getattr(error, "response", None) or getattr(error.__cause__, "response", None), "headers", None)
+    if not isinstance(headers, Mapping):
+        return None
+    for name, each in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        said = headers.get(name)
+        if isinstance(said, str) and (seconds := _parse_wait(said, each)) is not None:
+            return min(max(seconds, 0.0), LONGEST_WAIT)
+    return None
+
+
+def _parse_wait(said: str, each: float) -> float | None:
+    try:
+        seconds = float(said) / each
+        return seconds if isfinite(seconds) else None
+    except ValueError:
+        pass
+    try:
+        return (parsedate_to_datetime(said) - datetime.now(UTC)).total_seconds()
+    except (ValueError, TypeError):  # it is no date, or one without a zone
+        return None
 
 
 def _read_completion_usage(error: Exception) -> dict[str, int] | None:

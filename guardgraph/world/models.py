@@ -23,13 +23,14 @@ from pydantic import ValidationError
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, find_json_problem
+from guardgraph.world.deadline import output_tokens
 from guardgraph.world.openai import (
     DEFAULT_TIMEOUT_SECONDS,
     create_openai_chat_model,
     get_default_openai_model,
     make_model_setting_error,
 )
-from guardgraph.world.wrapped import ChatModel, get_model_name, hold_model_to_schema, is_chat_model
+from guardgraph.world.wrapped import ChatModel, get_model_name, hold_model_to_schema, is_chat_model, limit_model_output
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -268,18 +269,31 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
         self.prompt = prompt
         self._show = show
         self._named = model
-        self._model: Runnable[Any, Any] | None = None
+        self._model: ChatModel | None = None
+        self._held: dict[int | None, Runnable[Any, Any]] = {}
+        """What is asked, by the tokens that it may write."""
 
     def open(self) -> Runnable[Any, Any]:
-        """Return what is asked, the model held to the prompt's schema.
+        """Return what is asked, the model held to the prompt's schema and to the tokens that the run lets it write.
 
         Raises:
             ConfigurationError: the model is named by a string, and a variable that it needs is missing or wrong.
         """
         if self._model is None:
-            model = self._named.open() if isinstance(self._named, NamedModel) else self._named
-            self._model = hold_model_to_schema(model, self.prompt.schema)
-        return self._model
+            self._model = self._named.open() if isinstance(self._named, NamedModel) else self._named
+        if (tokens := output_tokens()) not in self._held:
+            limited = self._model if tokens is None else limit_model_output(self._model, tokens)
+            self._held[tokens] = hold_model_to_schema(limited, self.prompt.schema)
+        return self._held[tokens]
+
+    def list_sent_texts(self, view: JsonObject) -> list[str]:
+        """Return what the model is sent for a view: the texts of its messages, and the schema."""
+        messages = [str(message.content) for message in self._build_prompt_messages(view)]
+        return [*messages, json.dumps(self.prompt.schema)]
+
+    def on_model(self, model: ChatModel | NamedModel) -> ModelProposer:
+        """Return what asks another model for the same, in the same words."""
+        return ModelProposer(model, self.prompt, show=self._show)
 
     def __repr__(self) -> str:
         return f"<ModelProposer {self.prompt.name} {self.prompt.hash} on {self.name}>"

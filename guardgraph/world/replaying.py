@@ -30,6 +30,7 @@ from guardgraph.world.calls import (
 )
 from guardgraph.world.failures import RAISED, restore_raised_exception
 from guardgraph.world.live import MAX_AT_ONCE
+from guardgraph.world.spending import read_told_usage
 
 
 class Spell(NamedTuple):
@@ -130,6 +131,8 @@ class ReplayingWorld:
             (call["node"], call["visit"], call["number"]): (call, _read_recorded_call(at, call, unsaid))
             for at, call in enumerate(recording["calls"])
         }
+        self.recorded_calls = {place: call for place, (call, _) in self._calls.items()}
+        """The calls of the run, by node, visit and number."""
         self._at_once = dict(_read_calls_at_once(recording))
         self.has_free_rounds = is_older
         """Whether the run was made when a node might make any number of rounds of calls."""
@@ -242,6 +245,8 @@ class ReplayingWorld:
         if seconds < had:
             return self._cut_off_late_calls(asked, found, seconds)
         for item, performed in zip(asked, found, strict=True):
+            if any(attempt.get("no_time") for attempt in performed.attempts):
+                raise _make_call_not_recorded(item, "it was not tried again for want of time, and now it has more")
             if is_cut_off_outcome(performed.outcome):
                 raise _make_call_not_recorded(
                     item, f"it was cut off after {max(had, 0.0):.3f} s, and has {seconds:.3f} s"
@@ -267,6 +272,9 @@ class ReplayingWorld:
             return found
         if not any(is_late) or (seconds > 0 and not _is_call_end_known(found, in_turn=in_turn)):
             raise _make_call_not_recorded(asked[0], f"whether it is over in {seconds:.3f} s is not known")
+        for item, performed, late in zip(asked, found, is_late, strict=True):
+            if late and performed.attempts and seconds > 0:  # with less time it might not have been tried again
+                raise _make_call_not_recorded(item, f"what its attempts bring in {seconds:.3f} s is not known")
         self._saved += max(0.0, max(ended) - max(seconds, 0.0))
         late_or_not = zip(asked, found, is_late, began, strict=True)
         return [
@@ -292,6 +300,8 @@ def _explain_other_outcome(recorded: RecordedCall, performed: Performed, asked: 
     """Say why what came back need not have come back under the scope and the settings of now, None where it would."""
     is_same, holds = recorded.get("scope") == asked.scope, asked.call.holds
     is_lost = not alike and is_refused_outcome(asked.call, performed.outcome)
+    if (why := _explain_other_bound(recorded, performed.outcome, asked)) is not None:
+        return why
     if holds is not None:
         is_settled = is_same and asked.scope is not None and not is_lost
         return None if is_settled else holds(performed.outcome.content)
@@ -299,6 +309,19 @@ def _explain_other_outcome(recorded: RecordedCall, performed: Performed, asked: 
     if not is_same and not (alike and recorded.get("scope") is None):
         return "where it may go was not the same (its scope)"
     return "what it brought was refused under other settings, and not kept" if is_lost else None
+
+
+def _explain_other_bound(recorded: RecordedCall, outcome: Outcome, asked: Asked) -> str | None:
+    """Say why a model need not have replied so with another bound of what it may write, None where it would have."""
+    was, now = recorded.get("usage", {}).get("bound"), asked.max_output_tokens
+    if was == now or not asked.reserved.llm_calls:
+        return None
+    told = read_told_usage(outcome)
+    is_whole = outcome.form != "failure"
+    is_short = now is None or (told is not None and told[1] < now)
+    if is_whole and is_short:
+        return None
+    return f"it might write {was if was is not None else 'any number of'} tokens, and may write {now or 'any number'}"
 
 
 def _cut_off_call(asked: Asked, seconds: float) -> Performed:
@@ -341,7 +364,8 @@ def _read_recorded_call(at: int, call: RecordedCall, unsaid: bool | None) -> Per
     if outcome.form == "failure" and not _is_recorded_failure(outcome.content):
         raise _make_recorded_call_error(at, "a failure has a reason and details")
     key, askable, at_once = call.get("key"), call.get("askable", unsaid), call.get("at_once", 1)
-    return Performed(outcome, call["seconds"], call["outcome"], call.get("reply_bytes"), key, askable, at_once)
+    known = Performed(outcome, call["seconds"], call["outcome"], call.get("reply_bytes"), key, askable, at_once)
+    return known._replace(attempts=tuple(call.get("attempts", ())))
 
 
 def _is_recorded_failure(content: JsonValue) -> bool:

@@ -15,7 +15,7 @@ from langchain_core.runnables.retry import RunnableRetry
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
-from guardgraph.world.deadline import deadline, get_replying_model, note_replying_model
+from guardgraph.world.deadline import deadline, get_replying_model, note_replying_model, output_tokens
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel, LanguageModelInput
@@ -61,6 +61,37 @@ def _list_wrapped_models(model: object) -> list[Any]:
     if isinstance(model, RunnableConfigurableAlternatives):  # a function makes its alternative when it is chosen
         return [model.default, *(other for other in model.alternatives.values() if isinstance(other, Runnable))]
     return [model.default] if isinstance(model, DynamicRunnable) else []
+
+
+_OUTPUT_FIELDS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
+"""Fields by which LangChain's classes of models bound what is written, the first that a class has."""
+
+_OUTPUT_ARGUMENTS = (*_OUTPUT_FIELDS, "max_completion_tokens", "max_tokens_to_sample")
+"""Arguments by which a call of a model overrides its bound."""
+
+
+def limit_model_output(model: Any, tokens: int) -> Any:
+    """Return a chat model that may write no more than some tokens in a reply, which its provider is told.
+
+    Args:
+        model: plain or wrapped; with fallbacks, each of them is limited. One whose class has no field for it is
+            returned as it is.
+        tokens: that it may write; a smaller bound of its own stays.
+    """
+    if isinstance(model, RunnableBindingBase):
+        said = {
+            name: min(given, tokens) for name in _OUTPUT_ARGUMENTS if isinstance(given := model.kwargs.get(name), int)
+        }
+        bound = limit_model_output(model.bound, tokens)
+        return model.model_copy(update={"bound": bound, "kwargs": {**model.kwargs, **said}})
+    if isinstance(model, RunnableWithFallbacks):
+        first, *others = (limit_model_output(inside, tokens) for inside in _list_wrapped_models(model))
+        return model.model_copy(update={"runnable": first, "fallbacks": others})
+    fields = getattr(type(model), "model_fields", {})
+    if isinstance(model, DynamicRunnable) or (name := next(filter(fields.__contains__, _OUTPUT_FIELDS), None)) is None:
+        return model  # one that the configuration chooses is limited when it is chosen
+    own = getattr(model, name)
+    return model.model_copy(update={name: min(own, tokens) if isinstance(own, int) and own > 0 else tokens})
 
 
 def hold_model_to_schema(model: Runnable[Any, Any], schema: JsonObject) -> Runnable[Any, Any]:
@@ -124,6 +155,8 @@ class _Chosen(Runnable[Any, Any]):
         chosen, config = self._model.prepare(config)
         if not is_chat_model(chosen):
             raise ConfigurationError(f"model: a chat model is required; an alternative is: {type(chosen).__name__}")
+        if (tokens := output_tokens()) is not None:
+            chosen = limit_model_output(chosen, tokens)
         return _hold_one_of_several(chosen, self._schema), config
 
 

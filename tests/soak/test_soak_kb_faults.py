@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import psycopg
-from kb_faults import damaged, rebuilds_survived, server_survived, shared, survived
-from kb_pairs import pairs_told_apart
+from kb_faults import chunks_of, damaged, rebuilds_survived, server_filled, server_survived, shared, survived
+from kb_pairs import pairs_told_apart, server_pairs_told_apart
 from postgres_server import postgres_server
 
-from guardgraph.knowledge.base import make_server_base
+from guardgraph import LexicalRetriever, PostgresKnowledgeBase
+from guardgraph.knowledge.base import make_server_base, part_server_tenant
+
+
+@contextmanager
+def server_base():
+    """The address of a base on a server, as its superuser and as a role that may put documents in."""
+    with postgres_server() as owner:
+        make_server_base(owner)
+        with psycopg.connect(owner, autocommit=True) as connection:
+            connection.execute("CREATE ROLE ingest LOGIN IN ROLE guardgraph_writer")
+        yield owner, owner.replace("postgres:@", "ingest@")
 
 
 def test_a_thousand_pairs_of_bases_are_not_told_apart(tmp_path):
@@ -38,9 +51,32 @@ def test_hundreds_of_damaged_files(tmp_path):
 
 def test_fifty_kills_on_a_server(tmp_path):
     """When a client that adds a folder or its server is killed, each document is whole and all counts are right."""
-    with postgres_server() as owner:
-        make_server_base(owner)
-        with psycopg.connect(owner, autocommit=True) as connection:
-            connection.execute("CREATE ROLE ingest LOGIN IN ROLE guardgraph_writer")
-        url = owner.replace("postgres:@", "ingest@")
+    with server_base() as (owner, url):
         assert server_survived(tmp_path, owner, url, kills=50, seed=50) > 15
+
+
+def test_hundreds_of_pairs_on_a_server_are_not_told_apart(tmp_path):
+    """What is hidden on a server shows in no answer and no run, as in a file."""
+    with server_base() as (owner, url):
+        with psycopg.connect(owner, autocommit=True) as connection:
+            connection.execute("CREATE DATABASE more")
+        owners, urls = ((each, each.replace("/postgres?", "/more?")) for each in (owner, url))
+        make_server_base(owners[1])
+        assert server_pairs_told_apart(tmp_path, owners, urls, trials=200, seed=200) == []
+
+
+def test_a_thousand_tenants_on_a_server_that_is_killed():
+    """After 100,000 chunks by four processes and twenty kills each tenant has its own, with the retriever's scores."""
+    with server_base() as (owner, url):
+        assert server_filled(owner, url, tenants=1000, chunks=100, processes=4, kills=20, seed=20) == 20
+        assert part_server_tenant(owner, "t7")
+        with psycopg.connect(owner, autocommit=True) as connection:
+            counted = "SELECT count(*), count(DISTINCT tenant), (SELECT sum(passages) FROM guardgraph.parts) FROM"
+            assert connection.execute(f"{counted} guardgraph.chunks").fetchone() == (100_000, 1000, 100_000)
+        with PostgresKnowledgeBase(url) as base:
+            for tenant in (0, 7, 500, 999):
+                held = [*chunks_of(tenant, 100)]
+                request = {"query": held[3]["text"], "sources": ["s0", "s1"], "top_k": 20}
+                expected = LexicalRetriever(held)(request)
+                found = base({**request, "caller": {"tenant": f"t{tenant}"}})
+                assert [{name: hit[name] for name in expected[0]} for hit in found] == expected

@@ -29,15 +29,18 @@ def select_run_to_erase(run_id: str) -> Select[Any]:
 
 
 def select_caller_runs_to_erase(tenant: str | None, user: str | None) -> Select[Any]:
-    """Choose the runs that somebody of a tenant, or a user, or a user of a tenant began or resumed, with all notes."""
+    """Choose the runs that somebody of a tenant, or a user, or a user of a tenant began or resumed, with all of them.
+
+    The beginning of a run that somebody else resumed has the same words as its record.
+    """
     named = [CALLERS.c.tenant == tenant] if tenant is not None else []
     named += [CALLERS.c.user == user] if user is not None else []
     caller = exists().where(CALLERS.c.seq == CONTENTS.c.seq, *named)
-    note, begun = OPEN.alias("note"), OPEN.alias("begun")
-    theirs = exists().where(CALLERS.c.seq == begun.c.seq, begun.c.run_id == note.c.run_id, *named)
-    recorded = exists().where(CALLERS.c.seq == ENTRIES.c.seq, ENTRIES.c.run_id == note.c.run_id, *named)
-    noted = select(note.c.seq).where(note.c.kind == "note", or_(theirs, recorded))
-    return _select_unerased_runs().where(or_(caller, CONTENTS.c.seq.in_(noted)))
+    step, begun = OPEN.alias("step"), OPEN.alias("begun")
+    theirs = exists().where(CALLERS.c.seq == begun.c.seq, begun.c.run_id == step.c.run_id, *named)
+    recorded = exists().where(CALLERS.c.seq == ENTRIES.c.seq, ENTRIES.c.run_id == step.c.run_id, *named)
+    steps = select(step.c.seq).where(or_(theirs, recorded))
+    return _select_unerased_runs().where(or_(caller, CONTENTS.c.seq.in_(steps)))
 
 
 def select_old_runs_to_erase(at: str) -> Select[Any]:

@@ -197,8 +197,8 @@ def _is_kept_content(row: Any, said: Any) -> bool:
         return False
 
 
-def read_request_notes(connection: Connection, request: str) -> list[RunNote]:
-    """Return what was noted of a request, in its order.
+def read_request_notes(connection: Connection, request: str, after: int) -> list[RunNote]:
+    """Return what was noted of a request behind an entry, in its order.
 
     Raises:
         StoreError: a note is not as it was noted.
@@ -207,8 +207,8 @@ def read_request_notes(connection: Connection, request: str) -> list[RunNote]:
         return []
     entry = (ENTRIES.c.seq, ENTRIES.c.hash, ENTRIES.c.entry, CONTENTS.c.salt, CONTENTS.c.content)
     found = OPEN.join(ENTRIES, ENTRIES.c.seq == OPEN.c.seq).join(CONTENTS, CONTENTS.c.seq == OPEN.c.seq)
-    chosen = select(*entry).select_from(found).where(OPEN.c.request == request, OPEN.c.kind == "note")
-    rows = connection.execute(chosen.order_by(OPEN.c.seq)).all()
+    noted = (OPEN.c.request == request, OPEN.c.kind == "note", OPEN.c.seq > after)
+    rows = connection.execute(select(*entry).select_from(found).where(*noted).order_by(OPEN.c.seq)).all()
     for row in rows:
         if not _is_kept_content(row, _read_entry(row)):
             raise StoreError(f"entry {row.seq}: it is not what was noted; {MORE}")

@@ -19,6 +19,7 @@ from guardgraph.evidence.verification import Erasure, Verification, find_lost_th
 from guardgraph.plain.errors import ConfigurationError, InputError, StoreError
 from guardgraph.plain.json import find_json_problem
 from guardgraph.state.recording import BegunRun, Recording, RunNote
+from guardgraph.state.tenants import Balance, Charge, Overdrawn, Reserved
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -180,8 +181,12 @@ class SqlStore:
             prepare_new_note(note if self._redact is None else redact_run_note(note, self._redact))
         )
 
-    def notes(self, request: str) -> list[RunNote]:
+    def notes(self, request: str, after: int = 0) -> list[RunNote]:
         """Return what was noted of a request, of all its runs, in its order; what was erased is not there.
+
+        Args:
+            request: the id of what was asked.
+            after: the number of an entry, as `note` returns it: only what was noted behind it.
 
         Raises:
             StoreError: the store cannot be read, or a note is not as it was noted.
@@ -190,7 +195,7 @@ class SqlStore:
         from guardgraph.evidence.sql.reading import read_request_notes
 
         _check_storable_names(request=request)
-        return self._read_or([], lambda connection: read_request_notes(connection, request))
+        return self._read_or([], lambda connection: read_request_notes(connection, request, after))
 
     def open_runs(self, run_id: str | None = None) -> list[OpenRun]:
         """Return the runs that began, and have neither ended nor been closed, in the order in which they began.
@@ -398,6 +403,42 @@ class SqlStore:
             raise ConfigurationError(f"days: a number from 0 to {MOST_DAYS} is required; given: {days!r:.80}")
         before = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="microseconds")
         return erasing.erase_stored_runs(self.database, erasing.select_old_runs_to_erase(before), by=by, how="retain")
+
+    def reserve(self, charges: Sequence[Charge], *, seconds: float) -> Reserved | Overdrawn:
+        """Reserve what calls may use up of the accounts of tenants, all charges or none; see `Ledger`.
+
+        Raises:
+            StoreError: nobody knows whether there is room; what was reserved all the same lapses.
+            ConfigurationError: the database is no store of this version.
+        """
+        from guardgraph.evidence.sql.ledger import NoRoom, reserve_charges, run_on_accounts
+
+        try:
+            return run_on_accounts(self.database, lambda connection: reserve_charges(connection, charges, seconds))
+        except NoRoom as refused:
+            return refused.overdrawn
+
+    def settle(self, reserved: Reserved, amounts: Sequence[int]) -> None:
+        """Count what calls used up instead of what was reserved for them; see `Ledger`.
+
+        Raises:
+            StoreError: it is not kept; the reservation lapses.
+            ConfigurationError: the database is no store of this version.
+        """
+        from guardgraph.evidence.sql.ledger import run_on_accounts, settle_charges
+
+        run_on_accounts(self.database, lambda connection: settle_charges(connection, reserved, amounts))
+
+    def balances(self) -> list[Balance]:
+        """Return what stands in the accounts of tenants, by tenant, period and unit.
+
+        Raises:
+            StoreError: the store cannot be read.
+            ConfigurationError: the database is no store of this version.
+        """
+        from guardgraph.evidence.sql.ledger import list_balances, run_on_accounts
+
+        return run_on_accounts(self.database, list_balances)
 
     def close(self) -> None:
         """Close the connections that nobody is using. The store can be used on: it opens others."""

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple, Self
 
 from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.errors import GraphInterrupt
-from langgraph.graph import END
 from langgraph.types import Overwrite
 
 from guardgraph.graphs.declaring.declaration import Declaration
 from guardgraph.graphs.running.door import GuardedGraph, ResultT
 from guardgraph.graphs.running.drive import drive_calling_node
-from guardgraph.graphs.running.end import Conclusion
+from guardgraph.graphs.running.end import Conclusion, conclude_run
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.langgraph import SCRATCHPAD, SEND, read_interrupt_value
+from guardgraph.graphs.running.live import RecordedLive, restore_readings
 from guardgraph.graphs.running.node import GrammarNode, perform_driven_node, run_guard_or_terminal
 from guardgraph.graphs.running.session import Session, Visit, restore_recorded_input
 from guardgraph.graphs.running.telling import take_steps
@@ -29,7 +29,8 @@ from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, make_storable_json, parse_json
 from guardgraph.plain.version import read_package_version
-from guardgraph.state.recording import Opening, RecordedVisit, Recording, list_later_checks, validate_recording
+from guardgraph.state.opening import Opening
+from guardgraph.state.recording import RecordedVisit, Recording, list_later_checks, validate_recording
 from guardgraph.state.run import LogEntry
 from guardgraph.world.replaying import ReplayingWorld, Spell, read_visit_spells
 
@@ -50,6 +51,7 @@ class RecordedVisits:
         self._places: dict[tuple[str, int], int] = {}
         self._sessions: list[int] = []
         self._openings: list[Opening] = []
+        self._live = restore_readings([visit.get("live", []) for visit in self._visits])
         seen: dict[str, int] = {}
         for at, visit in enumerate(self._visits):
             node = visit["node"]
@@ -80,6 +82,14 @@ class RecordedVisits:
             clock = [last, last]
             return RecordedVisit(node=item.name, kind=item.kind, clock=clock), Spell(clock)
         return self._join_recorded_visit(item, at), self._spells[at]
+
+    @property
+    def live(self) -> RecordedLive | None:
+        """What the run reads of its live policy where it stands: as the recorded one did at the same visit, or last."""
+        read = [readings for readings in self._live[: self._at + 1] if readings]
+        if not read:
+            return None
+        return RecordedLive(self._live[self._at] or read[-1][-1:])
 
     def _join_recorded_visit(self, item: Declaration, at: int) -> RecordedVisit:
         """Return a recorded visit as the run comes to it, from wherever it stands."""
@@ -112,7 +122,9 @@ def _strip_visit_opening(visit: RecordedVisit) -> RecordedVisit:
     return kept
 
 
-def interpret_recording(frame: Frame, recording: Recording, *, assume: bool = False, anew: bool = False) -> Conclusion:
+def interpret_recording(
+    frame: Frame, recording: Recording, *, assume: bool = False, anew: bool = False, ignore_live: bool = False
+) -> Conclusion:
     """Run a pattern on a recorded world, and return the run that is over.
 
     What came from outside is in it as it was recorded: the input, outcomes, readings of the clock, contexts. All else
@@ -123,6 +135,7 @@ def interpret_recording(frame: Frame, recording: Recording, *, assume: bool = Fa
         recording: of a run of it, or of a graph with the same nodes.
         assume: whether a proposer's recorded outcome counts for another request to the same proposer too.
         anew: whether checks are made that there were none of when the run was recorded, as a run of today has them.
+        ignore_live: whether the live policy that the run read counts for nothing.
 
     Raises:
         ConfigurationError: the graph refuses a context of the run, and would not have run.
@@ -148,27 +161,32 @@ def interpret_recording(frame: Frame, recording: Recording, *, assume: bool = Fa
             is_question_known = alike or _is_question_recorded(recorded, sitting)
             sitting = _open_recorded_session(frame, world, opening, sitting, left_out)
             pad.turn_to_answers(recorded, is_question_known=is_question_known)
-            update = _run_node_again(node, channels.read_channels(name), sitting, pad)
-            channels.write_channels(update)
-            name = _find_next_node(node, update)
-            if name == END:
-                assert sitting.session.over is not None  # a run is over in its terminal, which leads there
-                return _tell_as_recorded(sitting.session.over, recording["result"])
+            came = _run_node_again(
+                node, channels.read_channels(name), sitting, pad, None if ignore_live else visits.live
+            )
+            if isinstance(came, Conclusion):
+                return _tell_as_recorded(came, recording["result"])
+            channels.write_channels(came)
+            name = node.declaration.to[0] if node.declaration.is_calling_node else str(came["route"])
 
 
 def _tell_as_recorded(over: Conclusion, then: JsonObject) -> Conclusion:
     """Return a run with no more told of it than the recorded one tells.
 
     Of one that failed as the recorded one did it is the place: lines move when a file is edited, and no place was told
-    before 0.8. What a run was asked was not told before 0.9.
+    before 0.8. What a run was asked was not told before 0.9, nor before 0.10 what it used up, and of the stop for too
+    many calls of tools only the limit.
     """
     if "asked_question" not in then:
         over = replace(over, log=[_leave_out_asked(line) for line in over.log])
+    if "usage" not in then:
+        over = replace(over, tells_usage=False)
     was, told = then.get("details"), over.came.get("details")
     if then.get("stop_reason") != over.came["stop_reason"] or not isinstance(was, dict) or not isinstance(told, dict):
         return over
     is_moved = was != told and {**was, "at": None} == {**told, "at": None}
-    return replace(over, came={**over.came, "details": was}) if is_moved else over
+    is_less = was == {"max_tool_calls": told.get("limit")} and then["stop_reason"] == "max_tool_calls"
+    return replace(over, came={**over.came, "details": was}) if is_moved or is_less else over
 
 
 def _leave_out_asked(line: LogEntry) -> LogEntry:
@@ -224,9 +242,16 @@ def _open_recorded_session(
         return _Sitting(session, error, opening)  # a context that could not be read closed the run at this node
 
 
-def _run_node_again(node: GrammarNode, state: JsonObject, sitting: _Sitting, pad: _Scratchpad) -> JsonObject:
+def _run_node_again(
+    node: GrammarNode, state: JsonObject, sitting: _Sitting, pad: _Scratchpad, live: RecordedLive | None
+) -> Conclusion | JsonObject:
+    """Run a node, and return what it writes; of a terminal, the run that is over."""
     session, run, _ = sitting
-    visit = Visit(node, [] if node.declaration.entry else state.get("log") or [], session)
+    visit = Visit(node, [] if node.declaration.entry else state.get("log") or [], session, live)
+    if (looking := node.look_before(run, visit)) is not None:
+        run = visit.take_look(run, looking.run())
+    if node.declaration.kind == "terminal":
+        return conclude_run(node, state, run, visit)
     if not node.declaration.is_calling_node:
         return take_steps(run_guard_or_terminal(node, state, run, visit))
     try:
@@ -289,12 +314,6 @@ class _Scratchpad:
 
     def get_null_resume(self, consume: bool) -> None:
         return None
-
-
-def _find_next_node(node: GrammarNode, update: JsonObject) -> str:
-    if node.declaration.is_calling_node:
-        return node.declaration.to[0]
-    return str(update.get("route") or END)
 
 
 class _Channels:

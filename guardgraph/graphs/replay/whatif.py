@@ -31,7 +31,7 @@ Unreplayable: TypeAlias = Literal["erased", "redacted", "changed", "newer", "dam
 """Why a run cannot be judged: it was erased, or redacted; it is not what was recorded; a newer version of guardgraph
 recorded it; or its recording is none."""
 
-_HOW_IT_WENT = {"run_id", "asked_question", "trace", "history", "path", "timeline", "attempts", "forked_from"}
+_HOW_IT_WENT = {"run_id", "asked_question", "trace", "history", "path", "timeline", "attempts", "forked_from", "usage"}
 """Keys of a result that say how the run went, not what came of it."""
 
 _HEAD = {*RECORDED, "outcome", "audit"}
@@ -123,17 +123,20 @@ def _convert_what_if_value(value: Any) -> JsonValue:
     return list(value) if isinstance(value, tuple) else value
 
 
-def judge_recording_again(frame: Frame, recording: Recording, *, assume: bool = False, anew: bool = False) -> Again:
+def judge_recording_again(
+    frame: Frame, recording: Recording, *, assume: bool = False, anew: bool = False, ignore_live: bool = False
+) -> Again:
     """Judge a recorded run by another graph of its pattern: exactly, or not at all.
 
     A run is `same` if its result is the recorded one but for how it went: `run_id`, trace, history, path,
-    timeline, attempts. So an answer, a reason or a piece of evidence that differs makes it `changed`.
+    timeline, attempts, usage. So an answer, a reason or a piece of evidence that differs makes it `changed`.
 
     Args:
         frame: of the candidate.
         recording: of a run, in the form that `validate_recording` checks.
         assume: whether to say too how an unknown run would end if proposers had proposed what they did then.
         anew: whether checks are made that there were none of when the run was recorded.
+        ignore_live: whether the live policy that the run read counts for nothing.
 
     Returns:
         The class of the run, and what belongs to it. Nothing is called and nobody is told.
@@ -144,19 +147,19 @@ def judge_recording_again(frame: Frame, recording: Recording, *, assume: bool = 
     if recording.get("redacted"):
         return Again("unreplayable", Ending.of(result), why="redacted")
     try:
-        return _judge_by_replay(frame, recording, anew)
+        return _judge_by_replay(frame, recording, anew=anew, ignore_live=ignore_live)
     except InputError as error:
         return Again("unreplayable", Ending.of(result), why=f"damaged: {error}")
     except NotRecorded as error:
         call = Unasked(error.node, error.visit, error.number, error.difference)
-        assumed = _replay_under_assumption(frame, recording, anew) if assume else None
+        assumed = _replay_under_assumption(frame, recording, anew=anew, ignore_live=ignore_live) if assume else None
         return Again("unknown", Ending.of(result), call=call, assumed=assumed)
 
 
-def _judge_by_replay(frame: Frame, recording: Recording, anew: bool) -> Again:
+def _judge_by_replay(frame: Frame, recording: Recording, **how: bool) -> Again:
     old, ending = recording["result"], Ending.of(recording["result"])
     try:
-        over = interpret_recording(frame, recording, anew=anew)
+        over = interpret_recording(frame, recording, **how)
     except ConfigurationError as error:
         refused = Ending(REFUSED, "context")
         return Again("changed", ending, refused, evidence={"message": str(error)}, differs=("status",))
@@ -173,9 +176,9 @@ def _get_business_result(result: Mapping[str, Any]) -> JsonObject:
     return {key: value for key, value in result.items() if key not in _HOW_IT_WENT}
 
 
-def _replay_under_assumption(frame: Frame, recording: Recording, anew: bool) -> Ending | None:
+def _replay_under_assumption(frame: Frame, recording: Recording, **how: bool) -> Ending | None:
     try:
-        return Ending.of(interpret_recording(frame, recording, assume=True, anew=anew).came)
+        return Ending.of(interpret_recording(frame, recording, assume=True, **how).came)
     except (NotRecorded, InputError, ConfigurationError):
         return None
 

@@ -17,7 +17,8 @@ from guardgraph.nodes.body import Run
 from guardgraph.plain.json import JsonObject, copy_json, find_unnamed_numbers, make_storable_json
 from guardgraph.plain.version import read_package_version
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE
-from guardgraph.state.recording import FORMAT, BegunRun, JudgedBy, Opening
+from guardgraph.state.opening import Opening
+from guardgraph.state.recording import FORMAT, BegunRun, JudgedBy
 from guardgraph.state.settings import Policy
 
 

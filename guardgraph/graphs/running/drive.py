@@ -23,10 +23,12 @@ from guardgraph.graphs.running.frame import (
     validate_body_writes,
 )
 from guardgraph.graphs.running.langgraph import watch_interrupts
-from guardgraph.graphs.running.licensing import LicensedCall, license_calls
+from guardgraph.graphs.running.licensing import LicensedCall, SwitchedMeanwhile, check_call_meanwhile, license_calls
 from guardgraph.graphs.running.review import ask_for_decision, describe_waiting_run, wait_for_answer
 from guardgraph.graphs.running.session import Visit
 from guardgraph.guards.proposals import build_tool_stop
+from guardgraph.guards.spending import check_spending, check_tenant_spending
+from guardgraph.guards.stop import evidence
 from guardgraph.nodes.body import Run
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import (
@@ -38,11 +40,14 @@ from guardgraph.plain.json import (
     make_storable_json,
 )
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import RecordedCall, VisitRecord
+from guardgraph.state.recording import RecordedCall, VisitRecord, count_recorded_calls
+from guardgraph.state.spending import NOTHING, find_near_limits
 from guardgraph.world.call import Asked, Call, Performed
 from guardgraph.world.calls import identify_call_target, limit_call_reply, validate_performed
 from guardgraph.world.failures import record_raised_exception
 from guardgraph.world.proposers import can_be_asked_again, get_call_target, tell_call_refusal
+from guardgraph.world.replaying import ReplayingWorld
+from guardgraph.world.spending import is_model_call, is_refused_by_tenant, reserve_call, settle_call
 
 MOST_AT_ONCE = 1000
 """Calls that a body may yield at once."""
@@ -79,6 +84,7 @@ def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Excep
     if item.effects:
         update = yield from _add_unasked_writes(part, visit, calls, update)
     record = VisitRecord(at=len(visit.log), calls=calls)
+    used = {} if isinstance(run, Exception) else _describe_spending(calls, run, visit)
     if not (calls and item.kind == "review") and (answers := _get_interrupt_answers(visit)):
         record["answers"] = [format_json_text(answer) for answer in answers]
         if len(shown) == len(answers):
@@ -86,7 +92,16 @@ def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Excep
     if KINDS[item.kind].is_text and "refusal" not in update:
         record["wrote"] = _link_writes_to_calls(update, calls)
     askable = {"askable": True} if calls and calls[-1].get("askable") else {}
-    return {**update, "log": [visit.write_log_line(askable)], name_record_channel(item.name): [record]}
+    return {**update, "log": [visit.write_log_line({**askable, **used})], name_record_channel(item.name): [record]}
+
+
+def _describe_spending(calls: Sequence[RecordedCall], run: Run[Any, Any], visit: Visit) -> JsonObject:
+    """Return what the log keeps of what a node's calls used up: the run's sum, and limits that it has come near to."""
+    if not (used := count_recorded_calls(calls)):
+        return {}
+    spent = (before := visit.read_spending()) + used
+    near = find_near_limits(before, spent, run.budget)
+    return {"spent": spent.plain(), **({"near_limit": near} if near else {})}
 
 
 def _add_unasked_writes(part: Part, visit: Visit, calls: list[RecordedCall], update: JsonObject) -> Needs[JsonObject]:
@@ -146,11 +161,17 @@ def _step_through_body(
                 group = [tell_call_refusal(call, refused) for call in group]
             rounds += bool(group)
             _check_call_rounds(part, rounds, visit)
+            if part.declaration.tools:
+                run = yield from _look_again(run, visit)
             licensed = license_calls(part, group, state, run, calls)
             asked = _place_node_calls(part, licensed, (number, len(calls) + 1), run, visit)
+            _check_node_spending(part, asked, calls, run, visit)
             performed: list[Performed] = []
             try:
                 yield from _perform_node_calls(part, asked, run, visit, performed)
+            except SwitchedMeanwhile as refused:
+                _record_performed_calls(asked, performed, calls)
+                raise refused.stop from None
             except GraphInterrupt as interrupt:
                 if asked[0].call.kind == "person":
                     visit.session.waiting = describe_waiting_run(part, interrupt, visit, by_call=True)
@@ -160,6 +181,8 @@ def _step_through_body(
                 yielded = steps.throw(error)
                 continue
             outcomes = [_record_node_call(item, done, calls) for item, done in zip(asked, performed, strict=True)]
+            with evidence(phase=part.declaration.phase):
+                check_tenant_spending(outcomes)
             yielded = steps.send(outcomes if isinstance(yielded, list | tuple) else outcomes[0])
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
@@ -171,17 +194,60 @@ def _place_node_calls(
     """Return calls at their place: which visit of the node it is, and which call of the visit the first one is."""
     settings, name, (number, first), most = "", part.declaration.name, at, run.budget.max_reply_bytes
     if KINDS[part.declaration.kind].calls == "person":
-        settings = digest([run.policy.binding_fingerprint, run.budget.binding_fingerprint])
+        bound = visit.session.run or run  # without the live policy: a switch changes no question
+        settings = digest([bound.policy.binding_fingerprint, bound.budget.binding_fingerprint])
     run_id, in_turn = visit.session.run_id or "", _is_interrupt_answered(visit)
     for item in group:
         _check_call_effect(part, item.call)
     at_once = 1 if any(item.call.effect == "write" for item in group) else len(group)
-    return [
+    bound, prices = run.budget.max_output_tokens, run.budget.prices
+    tenant = None if run.caller is None else run.caller.tenant
+    asked = [
         Asked(
-            item.call, name, number, first + at, run_id, settings, in_turn, at_once, most, item.licence, item.approval
+            item.call,
+            name,
+            number,
+            first + at,
+            run_id,
+            settings,
+            in_turn,
+            at_once,
+            most,
+            item.licence,
+            item.approval,
+            tenant=tenant,
+            max_output_tokens=bound if is_model_call(item.call) else None,
+            prices=prices,
+            reserved=reserve_call(item.call, bound, prices),
         )
         for at, item in enumerate(group)
     ]
+    world = visit.session.world
+    return [_reserve_as_recorded(item, world) for item in asked] if isinstance(world, ReplayingWorld) else asked
+
+
+def _reserve_as_recorded(asked: Asked, world: ReplayingWorld) -> Asked:
+    """Return a call of a run that is decided again with what was reserved for the same call when it was recorded."""
+    was = world.recorded_calls.get((asked.node, asked.visit, asked.number))
+    if was is None or "usage" not in was or was["request"] != asked.request:
+        return asked
+    reserved = reserve_call(asked.call, asked.max_output_tokens, asked.prices, was["usage"])
+    is_alike = was["usage"].get("bound") == asked.max_output_tokens
+    return replace(asked, reserved=reserved, recorded=was["usage"] if is_alike else None)
+
+
+def _check_node_spending(
+    part: Part, asked: Sequence[Asked], calls: Sequence[RecordedCall], run: Run[Any, Any], visit: Visit
+) -> None:
+    """Stop a run whose budget does not suffice for calls that would begin; none of them is made.
+
+    Raises:
+        Stop: as `check_spending`.
+    """
+    reserved = sum((item.reserved for item in asked), NOTHING)
+    if reserved:
+        with evidence(phase=part.declaration.phase):
+            check_spending(visit.read_spending() + count_recorded_calls(calls), reserved, run.budget)
 
 
 def _check_called_proposer(part: Part, call: Call) -> None:
@@ -231,6 +297,9 @@ def _perform_node_calls(
     """Have calls made, and add what they bring: side by side, or one after another where one of them is a write."""
     if _is_write_among(asked):
         for item in asked:
+            if performed:
+                run = yield from _look_again(run, visit)
+                check_call_meanwhile(part, item, run)
             performed.append((yield from _perform_in_turn(part, item, run, visit)))
         return
     left = run.budget.max_seconds - visit.read_active_seconds()
@@ -238,6 +307,13 @@ def _perform_node_calls(
         performed.append((yield from ask_for_decision(asked[0], left, part, run, visit)))
     elif asked:
         performed += validate_performed(asked, (yield asked, left))
+
+
+def _look_again(run: Run[Any, Any], visit: Visit) -> Needs[Run[Any, Any]]:
+    """Return the run as it is after another look at the live policy, where there is one."""
+    if (looking := visit.look_at_live_policy()) is None:
+        return run
+    return visit.take_look(run, (yield looking))
 
 
 def _perform_in_turn(part: Part, item: Asked, run: Run[Any, Any], visit: Visit) -> Needs[Performed]:
@@ -269,12 +345,16 @@ def _validate_yielded_calls(part: Part, yielded: Any, made: int) -> Sequence[Cal
     return group
 
 
+def _record_performed_calls(asked: list[Asked], performed: list[Performed], calls: list[RecordedCall]) -> None:
+    for item, done in zip(asked, performed, strict=False):
+        _record_node_call(item, done, calls)
+
+
 def _record_raised_calls(
     asked: list[Asked], performed: list[Performed], error: Exception, calls: list[RecordedCall]
 ) -> None:
     """Keep calls of which one raised: those that were made at once all did, and of others the rest was not made."""
-    for item, done in zip(asked, performed, strict=False):
-        _record_node_call(item, done, calls)
+    _record_performed_calls(asked, performed, calls)
     raised = asked[len(performed) :][: 1 if _is_write_among(asked) else None]
     for item in raised:
         _record_node_call(item, Performed(record_raised_exception(error), 0.0), calls)
@@ -307,6 +387,7 @@ def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCa
         record["askable"] = True
     if asked.call.kind != "person" and performed.reply_bytes is not None:
         record["reply_bytes"] = performed.reply_bytes
+    _note_call_spending(record, asked, performed)
     if asked.licence is not None:
         record["tool"], record["args"] = asked.call.tool, copy_json(asked.call.request)
     if asked.approval is not None:
@@ -317,6 +398,16 @@ def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCa
             record["key"] = performed.key
     calls.append(record)
     return performed.outcome if performed.packed else performed.outcome.settled()
+
+
+def _note_call_spending(record: RecordedCall, asked: Asked, performed: Performed) -> None:
+    """Note in the record of a call how often it was made, and what it used up."""
+    if performed.attempts:
+        record["attempts"] = [*performed.attempts]
+    if (usage := settle_call(asked, performed.outcome, performed.attempts)) is not None:
+        record["usage"] = usage
+    if is_refused_by_tenant(performed.outcome):
+        record["unmade"] = True
 
 
 def _link_writes_to_calls(update: JsonObject, calls: list[RecordedCall]) -> dict[str, str | int]:

@@ -14,7 +14,6 @@ import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from inspect import Parameter, signature
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 from uuid import uuid4
 
@@ -25,8 +24,9 @@ from langgraph.errors import GraphInterrupt
 
 from guardgraph.graphs.running.frame import Part, describe_run_error
 from guardgraph.graphs.running.langgraph import CHECKPOINT_MAP, CHECKPOINTER
+from guardgraph.graphs.running.live import Looking
 from guardgraph.graphs.running.session import Session
-from guardgraph.graphs.running.telling import Telling, has_method, list_open_notes, note_open_run
+from guardgraph.graphs.running.telling import Telling, has_method, has_parameter, list_write_notes, note_open_run
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, make_storable_json
 from guardgraph.state.catalogue import EFFECT_UNKNOWN, EFFECT_UNRECORDABLE
@@ -74,8 +74,9 @@ class Errand:
 
 T = TypeVar("T")
 
-Need: TypeAlias = tuple[Sequence[Asked], float] | Errand | Telling
-"""What a node at work needs done: calls with the seconds that they have, an errand, what a recorder is told."""
+Need: TypeAlias = tuple[Sequence[Asked], float] | Errand | Telling | Looking
+"""What a node at work needs done: calls with the seconds that they have, an errand, what a recorder is told, a look at
+the live policy."""
 Needs: TypeAlias = Generator[Need, Any, T]
 """A node at work: it yields what it needs done, and is sent back what came of it."""
 
@@ -304,7 +305,7 @@ def _list_kept_notes(at: JsonObject, part: Part, session: Session, *, of_run: bo
     if session.place is not None:
         stored = yield Errand(session.place.saver, "get_tuple", (session.place.own,))
         found += [value for _, channel, value in (stored.pending_writes or () if stored else ()) if channel == CHANNEL]
-    told = yield from list_open_notes(part, session)
+    told = yield from list_write_notes(part, session, at)
     if told is not None:
         if told.error is not None:
             raise RuntimeError(f"the notes of the run could not be read: {told.error['message']}")
@@ -388,21 +389,15 @@ def _build_failed_reply(reason: str, tool: str, key: str, known: JsonObject) -> 
 
 def _hand_over_key(asked: Asked, key: str) -> Asked:
     """Return a write whose tool is given its key, if it takes one."""
-    return replace(asked, call=replace(asked.call, target=_take_key(asked.call.target, key)))
+    target = _take_key(asked.call.target, key)
+    is_taken = target is not asked.call.target
+    return replace(asked, call=replace(asked.call, target=target), key=key if is_taken else None)
 
 
 def _take_key(target: Outside | str | None, key: str) -> Any:
     if isinstance(target, Runnable):
         return _Keyed(target, key)
-    return partial(target, **{KEY_NAME: key}) if callable(target) and _takes_key(target) else target
-
-
-def _takes_key(function: Any) -> bool:
-    try:
-        parameters = signature(function).parameters.values()
-    except (TypeError, ValueError):  # some of C's have none
-        return False
-    return any(given.name == KEY_NAME and given.kind is not Parameter.POSITIONAL_ONLY for given in parameters)
+    return partial(target, **{KEY_NAME: key}) if callable(target) and has_parameter(target, KEY_NAME) else target
 
 
 class _Keyed(Runnable[Any, Any]):

@@ -32,11 +32,21 @@ from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, NotJson, copy_json, make_storable_json
+from guardgraph.plain.scopes import read_public_suffixes_version
 from guardgraph.plain.version import read_package_version
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, SUCCESS
 from guardgraph.state.context import Caller
+from guardgraph.state.opening import Opening
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import FORMAT, Fingerprints, Opening, RecordedVisit, Recording, VisitRecord
+from guardgraph.state.recording import (
+    FORMAT,
+    Fingerprints,
+    RecordedCall,
+    RecordedVisit,
+    Recording,
+    VisitRecord,
+    count_recorded_calls,
+)
 from guardgraph.state.run import AUDITED, Audit, LogEntry, TimelineEntry
 from guardgraph.world.reviews import REJECTED
 
@@ -44,6 +54,7 @@ _UNSHOWN = (
     "clock",
     "active",
     "opening",
+    "live",
     "withheld",
     "refused",
     "askable",
@@ -51,6 +62,7 @@ _UNSHOWN = (
     "unbegun",
     "asked",
     "forked_from",
+    "spent",
 )
 """Of a line in the log: what is for the record alone."""
 
@@ -67,6 +79,8 @@ class Conclusion:
     """Every line, the terminal's last."""
     came: JsonObject
     """What came of it: the result but for how it went."""
+    tells_usage: bool = True
+    """Whether the result says what the calls used up: of a run that is decided again, where the recorded one did."""
 
     @cached_property
     def visit_records(self) -> dict[int, VisitRecord]:
@@ -91,7 +105,12 @@ class Conclusion:
         shown = build_timeline(self.log, self.visit_records)
         if asked := [line["asked"] for line in self.log if "asked" in line]:
             shown = {"asked_question": asked[-1], **shown}
-        return {**shown, "attempts": attempts} if (attempts := list_attempts(self.log)) else shown
+        if attempts := list_attempts(self.log):
+            shown["attempts"] = attempts
+        if self.tells_usage:
+            calls = [call for record in self.visit_records.values() for call in record["calls"]]
+            shown["usage"] = count_recorded_calls(calls).build_usage()
+        return shown
 
 
 def read_run_origin(log: list[LogEntry]) -> JsonObject:
@@ -112,14 +131,16 @@ def build_timeline(log: list[LogEntry], records: dict[int, VisitRecord]) -> Json
     history: list[JsonObject] = []
     timeline: list[TimelineEntry] = []
     elapsed = 0.0  # a step lasts from the end of the one before
+    near: JsonObject = {}  # of the calls since then
     for at, entry in enumerate(log):
         elapsed += entry["elapsed_ms"]
+        near |= entry.get("near_limit", {})
         steps = entry.get("steps", ())
         for traced, told in steps:
             head, tail = {"step": len(trace) + 1}, {"elapsed_ms": round(elapsed, 3)}
-            trace.append({**head, **traced, **tail, "ok": True})
+            trace.append({**head, **traced, **({"near_limit": near} if near else {}), **tail, "ok": True})
             history.append({**head, **told, **tail})
-            elapsed = 0.0
+            elapsed, near = 0.0, {}
         line = {key: value for key, value in entry.items() if key not in _UNSHOWN}
         # The entry's own words first in order, and last in say: no proposer can rewrite the record.
         shown: Any = {**line, **_summarize_visit_calls(records[at], entry), **line} if at in records else line
@@ -195,11 +216,14 @@ def build_recording(over: Conclusion) -> Recording:
     """Return the recording of a run that is over; whoever keeps it may do with it what they like."""
     frame, records = over.part.frame, over.visit_records
     calls = [call for at in sorted(records) for call in records[at]["calls"]]
+    if not over.tells_usage:
+        calls = [_leave_out_usage(call) for call in calls]
     policy, budget = frame.settings_fingerprints
     given, nameless = record_run_input(over.state.get("given") or {})
     made = Recording(
         format=FORMAT,
         guardgraph=read_package_version(),
+        public_suffixes=read_public_suffixes_version(),
         pattern=frame.catalogue.pattern,
         graph=frame.name,
         run_id=over.state["run"],
@@ -224,11 +248,19 @@ def build_recording(over: Conclusion) -> Recording:
     return recorded
 
 
+def _leave_out_usage(call: RecordedCall) -> RecordedCall:
+    left = call.copy()
+    left.pop("usage", None)
+    return left
+
+
 def _build_recorded_visit(entry: LogEntry, record: VisitRecord | None) -> RecordedVisit:
     clock = entry.get("clock") or [0.0]  # a line that version 0.1 wrote has none
     visit = RecordedVisit(node=entry["node"], kind=entry["kind"], clock=clock)
     if "opening" in entry:
         visit["opening"] = entry["opening"]
+    if "live" in entry:
+        visit["live"] = entry["live"]
     if record is not None and "answers" in record:
         visit["answers"] = record["answers"]
         if "shown_hash" in record:
@@ -265,9 +297,31 @@ def run_terminal(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, 
 
     An ok terminal that fails leads to a stop, and so does every terminal whose run had to be recorded and was not.
     """
+    over = conclude_run(part, state, run, visit)
+    if not isinstance(over, Conclusion):
+        return over
+    try:
+        return (yield from _tell_conclusion(over, run))
+    except Exception as error:  # see conclude_run
+        if part.declaration.family is not None:
+            raise
+        return _route_failed_ending(part, visit, error)
+
+
+def conclude_run(
+    part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit
+) -> Conclusion | JsonObject:
+    """Return the run that is over in a terminal, of which nobody was told yet; or the way to the stop that it failed.
+
+    Args:
+        part: the terminal.
+        state: what it reads.
+        run: policy, budget and caller of this session.
+        visit: the terminal's.
+    """
     item = part.declaration
     if item.family is not None:
-        return (yield from _conclude_run(part, state, run, visit, _build_stopped_result(part, state)))
+        return _conclude(part, state, run, visit, _build_stopped_result(part, state))
     try:
         if isinstance(run, Exception):
             raise run
@@ -276,14 +330,18 @@ def run_terminal(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, 
                 validate_body_writes(item, run_node_body(part, state, visit.build_body_run(run))), around=1
             )
         )
-        return (yield from _conclude_run(part, state, run, visit, _build_ok_result(part, state, result)))
+        return _conclude(part, state, run, visit, _build_ok_result(part, state, result))
     except Exception as error:  # noqa: BLE001 - a failing ending must not look like a good one
-        visit.log_failure(error)
-        stop = build_guard_error_stop(part, error)
-        withholds = isinstance(error, Stop) and part.frame.catalogue.withholds(error.reason)
-        line = visit.write_log_line({"reason": stop.reason, **({"withheld": True} if withholds else {})})
-        said = build_stop_verdict(stop.reason, item.phase, stop.evidence)
-        return {"route": FAILED_ENDING, "verdict": said, "log": [line]}
+        return _route_failed_ending(part, visit, error)
+
+
+def _route_failed_ending(part: Part, visit: Visit, error: Exception) -> JsonObject:
+    visit.log_failure(error)
+    stop = build_guard_error_stop(part, error)
+    withholds = isinstance(error, Stop) and part.frame.catalogue.withholds(error.reason)
+    line = visit.write_log_line({"reason": stop.reason, **({"withheld": True} if withholds else {})})
+    said = build_stop_verdict(stop.reason, part.declaration.phase, stop.evidence)
+    return {"route": FAILED_ENDING, "verdict": said, "log": [line]}
 
 
 def _validate_own_audit(result: JsonObject) -> JsonObject:
@@ -317,24 +375,28 @@ def _build_result_head(part: Part, state: JsonObject) -> JsonObject:
     return {"run_id": state["run"], "pattern": part.frame.catalogue.pattern}
 
 
-def _conclude_run(
+def _conclude(
     part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit, came: JsonObject
-) -> Steps[JsonObject]:
+) -> Conclusion:
     line: Any = visit.write_log_line({"phase": came["phase"]} if "phase" in came else {})
     if _is_stop_withheld(part, [*visit.log, line], visit):
         line["withheld"] = True
         if "opening" in line or not isinstance(run, Exception):  # else it says that the context could not be read
             came = {key: came[key] for key in (*_build_result_head(part, state), "status", "stop_reason", "phase")}
-    visit.session.over = over = Conclusion(part, state, [*visit.log, line], came)
-    if visit.session.is_replay:
-        return came
+    visit.session.is_over = True
+    return Conclusion(part, state, [*visit.log, line], came)
+
+
+def _tell_conclusion(over: Conclusion, run: Run[Any, Any] | Exception) -> Steps[JsonObject]:
+    """Hand out what a run that is over leaves, and return the result with what came of that."""
+    part = over.part
     if part.declaration.family == AUDIT_UNAVAILABLE:  # it is not tried once more
         return over.result
     audit, required = (yield from _hand_out_recording(over)), is_recording_required(part.frame, run)
     if required and part.frame.recorder is None:
         audit = build_unavailable_audit(describe_run_error(NoRecorder()))
     if required and audit is not None and audit["status"] == "unavailable":
-        return _route_unrecorded_run(part, over.result, audit, {**line, "reason": AUDIT_UNAVAILABLE})
+        return _route_unrecorded_run(part, over.result, audit, {**over.log[-1], "reason": AUDIT_UNAVAILABLE})
     said: JsonObject = {**({"unbegun": over.log[0]["unbegun"]} if "unbegun" in over.log[0] else {}), **(audit or {})}
     return {**over.result, "audit": {**over.result.get("audit", {}), **said}} if said else over.result
 

@@ -49,6 +49,8 @@ class Frame:
     """Who says whose answer it is that a person gives."""
     shadows: dict[str, Callable[[Recording], Shadow]]
     """Who judges a recorded run once more, by name."""
+    live: Any
+    """The live policy, a `LivePolicy`; None where there is none."""
     forks: bool
     """Whether a client may go on from an earlier checkpoint, as a run of its own."""
     evidence: frozenset[str]

@@ -22,6 +22,7 @@ from guardgraph.graphs.running.frame import (
     run_node_body,
     validate_body_writes,
 )
+from guardgraph.graphs.running.live import check_run_enabled
 from guardgraph.graphs.running.session import REFUSED, Visit
 from guardgraph.guards.stop import Stop, build_request_stop
 from guardgraph.nodes.body import PartialRefusal, Pass, Run, Step
@@ -58,6 +59,8 @@ def _pass_guard(
         _raise_node_refusal(part, state, run, visit)
         if isinstance(run, Exception):
             raise run
+        if "budget" in item.stops:  # else nothing is called before or behind it
+            check_run_enabled(run, item.phase)
         _check_input_size(part, state, run.budget.max_input_bytes)
         passed = _run_guard_body(part, state, run, visit)
         way = _choose_guard_way(part, passed)

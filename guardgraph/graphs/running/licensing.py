@@ -12,6 +12,7 @@ from typing import Any
 
 from guardgraph.graphs.declaring.kinds import RECORD_PREFIX
 from guardgraph.graphs.running.frame import GrammarBreach, Part
+from guardgraph.graphs.running.live import check_run_enabled
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.json import JsonObject, copy_json, find_json_problem
@@ -19,9 +20,21 @@ from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall
 from guardgraph.state.run import Turn
 from guardgraph.state.tools import Effect, Given, Licence, MadeCall, ToolCall, ToolPolicy
-from guardgraph.world.call import Call
+from guardgraph.world.call import Asked, Call
 from guardgraph.world.calls import identify_call_target
 from guardgraph.world.table import ToolTable
+
+
+class SwitchedMeanwhile(Exception):
+    """A call that was licensed may not be made any longer, since what stood before it took time.
+
+    Args:
+        stop: of the run.
+    """
+
+    def __init__(self, stop: Stop) -> None:
+        super().__init__(stop.reason)
+        self.stop = stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +62,13 @@ def license_calls(
 
     Raises:
         GrammarBreach: a body holds what it should name, or names what its node does not declare.
-        Stop: a call has no licence; see `check_licence` and `check_approval`.
+        Stop: a call has no licence; see `check_licence` and `check_approval`. Or the run is switched off.
     """
     table = part.frame.table
     if table is None or part.declaration.kind != "act":
         _refuse_tools(group, table)
         return [LicensedCall(call) for call in group]
+    check_run_enabled(run, part.declaration.phase)
     from guardgraph.guards.tools import check_approval, check_licence, complete_call  # which no other pattern reads
 
     records = [*_list_recorded_calls(state), *made]
@@ -76,6 +90,25 @@ def license_calls(
         licensed.append(LicensedCall(_resolve_call(call, licence, table, run.policy), licence.hash, approval))
         calls.append(MadeCall(id=f"r{len(calls) + 1}", value=None, effect=licence.effect, **proposed))
     return licensed
+
+
+def check_call_meanwhile(part: Part, asked: Asked, run: Run[Any, Any]) -> None:
+    """Hold a call once more against switch and lists, after calls that were made before it.
+
+    Raises:
+        SwitchedMeanwhile: it may not be made any longer.
+    """
+    try:
+        check_run_enabled(run, part.declaration.phase)
+        if part.frame.table is not None and asked.licence is not None:
+            from guardgraph.guards.tools import check_tool_lists  # which no other pattern reads
+
+            try:
+                check_tool_lists(asked.call.tool, cards=part.frame.table.cards, policy=run.policy)
+            except Stop as refused:
+                raise _refuse_call(part, asked.call.tool, refused) from None
+    except Stop as stop:
+        raise SwitchedMeanwhile(stop) from None
 
 
 def _refuse_tools(group: Sequence[Call], table: ToolTable | None) -> None:

@@ -25,6 +25,7 @@ from guardgraph.graphs.running.end import run_terminal
 from guardgraph.graphs.running.frame import Frame, Part
 from guardgraph.graphs.running.judge import run_guard
 from guardgraph.graphs.running.langgraph import READ, RESUME_MAP, SCRATCHPAD, BranchSpec
+from guardgraph.graphs.running.live import Looking
 from guardgraph.graphs.running.session import Session, Visit, find_session
 from guardgraph.graphs.running.telling import Steps, Telling, atake_steps, atell_recorder, take_steps, tell_recorder
 from guardgraph.nodes.body import Body, Run
@@ -98,6 +99,8 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
         """Run the node; calls to the outside wait in this thread."""
         session, run, visit = self._begin_visit(input, config)
+        if (looking := self.look_before(run, visit)) is not None:
+            run = visit.take_look(run, looking.run())
         if self.declaration.is_calling_node:
             return perform_driven_node(drive_calling_node(self, input, run, visit), session.world)
         return take_steps(run_guard_or_terminal(self, input, run, visit))
@@ -105,9 +108,17 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
         """Run the node; calls to the outside are awaited, and so is the recorder."""
         session, run, visit = self._begin_visit(input, config)
+        if (looking := self.look_before(run, visit)) is not None:
+            run = visit.take_look(run, await looking.arun())
         if self.declaration.is_calling_node:
             return await aperform_driven_node(drive_calling_node(self, input, run, visit), session.world)
         return await atake_steps(run_guard_or_terminal(self, input, run, visit))
+
+    def look_before(self, run: Run[Any, Any] | Exception, visit: Visit) -> Looking | None:
+        """Return the look at the live policy that the node has to take; an ending does nothing that it could forbid."""
+        if isinstance(run, Exception) or self.declaration.kind == "terminal":
+            return None
+        return visit.look_at_live_policy()
 
     def _begin_visit(self, state: JsonObject, config: RunnableConfig | None) -> tuple[Session, Any, Visit]:
         session = find_session(config) or Session(self.frame.world)
@@ -123,7 +134,7 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
             session.resume_map = configurable.get(RESUME_MAP)
         if self.declaration.effects:
             session.place = locate_node_checkpoint(config)
-        return session, run, Visit(self, log, session)
+        return session, run, Visit(self, log, session, self.frame.live)
 
     def _choose_run_id(self, state: JsonObject, session: Session) -> str:
         if self.declaration.entry:
@@ -180,13 +191,13 @@ def perform_driven_node(driven: Needs[T], world: World) -> T:
 def _meet_need(need: Need, world: World) -> Any:
     if isinstance(need, Telling):
         return tell_recorder(need)
-    return need.run() if isinstance(need, Errand) else world.perform(*need)
+    return need.run() if isinstance(need, Errand | Looking) else world.perform(*need)
 
 
 async def _ameet_need(need: Need, world: World) -> Any:
     if isinstance(need, Telling):
         return await atell_recorder(need)
-    return await (need.arun() if isinstance(need, Errand) else world.aperform(*need))
+    return await (need.arun() if isinstance(need, Errand | Looking) else world.aperform(*need))
 
 
 async def aperform_driven_node(driven: Needs[T], world: World) -> T:

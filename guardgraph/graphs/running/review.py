@@ -17,6 +17,7 @@ from langgraph.errors import GraphInterrupt
 from guardgraph.graphs.running.begin import is_recording_required
 from guardgraph.graphs.running.end import build_timeline, read_run_origin, withhold_steps
 from guardgraph.graphs.running.frame import Part, describe_run_error
+from guardgraph.graphs.running.live import find_switch_stop
 from guardgraph.graphs.running.session import Session, Visit, format_utc_moment
 from guardgraph.graphs.running.telling import Steps, note_open_run
 from guardgraph.nodes.body import Run
@@ -156,6 +157,9 @@ def _find_refusal(reviewer: Identity | str | None, run: Run[Any, Any], visit: Vi
     """Say why somebody may not answer, None for whom may: first the reviewers are heard, then the policy."""
     if isinstance(reviewer, str):
         return f"refused by the reviewers: {reviewer}"
+    if (stop := find_switch_stop(run, visit.part.declaration.phase)) is not None:
+        said = ", ".join(f"{name}: {text}" for name, text in stop.evidence.get("details", {}).items())
+        return f"it does not count for now: {stop.reason}{f' ({said})' if said else ''}; answer again later"
     problem = find_identity_problem(reviewer, run.policy, _find_run_starter(visit.log))
     return None if problem is None else f"refused by the policy: {problem}"
 

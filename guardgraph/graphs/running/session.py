@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
@@ -19,6 +19,8 @@ from guardgraph.graphs.declaring.channels import name_input_channel
 from guardgraph.graphs.running.admission import REQUEST_KEY
 from guardgraph.graphs.running.frame import Frame, Part
 from guardgraph.graphs.running.langgraph import CHECKPOINTER, READ, RUNTIME
+from guardgraph.graphs.running.live import Look, Looking, Source, shorten_reading, tighten_by_look
+from guardgraph.graphs.running.notes import KnownNotes
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
@@ -34,16 +36,14 @@ from guardgraph.plain.json import (
 )
 from guardgraph.plain.log import log_failure
 from guardgraph.state.context import Caller, Context, build_server_caller
+from guardgraph.state.live import LiveReading
+from guardgraph.state.opening import Asking, Opening
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import Asking, ForkedFrom, Opening, RecordedCall, Recording
+from guardgraph.state.recording import ForkedFrom, RecordedCall, Recording
 from guardgraph.state.run import LogEntry
+from guardgraph.state.spending import Spending
 from guardgraph.world.call import World
 from guardgraph.world.failures import record_raised_exception, restore_raised_exception
-
-if TYPE_CHECKING:
-    from guardgraph.graphs.running.end import Conclusion
-    from guardgraph.graphs.running.frame import Frame
-
 
 CALLER_REFUSED = "context.caller: on a server it is whoever is signed in, and no client may say it; given: a caller"
 """What a client of a server is told that gives a caller."""
@@ -71,13 +71,14 @@ class Session:
         "carried",
         "forked_from",
         "has_free_rounds",
+        "is_over",
         "is_replay",
         "last",
         "left_out",
+        "notes",
         "opening",
         "outer_durability",
         "outer_visit",
-        "over",
         "place",
         "question",
         "read",
@@ -96,7 +97,9 @@ class Session:
     def __init__(self, world: World, *, by_code: bool = True) -> None:
         self.world = world
         self.by_code = by_code
-        self._taken = False
+        self._taken = self.is_over = self.is_replay = False
+        """Whether the call was begun; whether the run is over; whether it is one that is decided again, of which nobody
+        is told."""
         self.last = world.clock()
         """The reading from which the next node's time counts."""
         self.run_id: str | None = None
@@ -106,6 +109,8 @@ class Session:
         """The thread on which a checkpointer keeps the run, and the place in it of a graph inside a graph."""
         self.carried = 0.0
         """Seconds of attempts that wrote nothing."""
+        self.notes = KnownNotes()
+        """What a recorder noted of the request, as far as it was read."""
         self.left_out = frozenset[str]()
         """Checks that are not made; see `Run.left_out`."""
         self.forked_from: ForkedFrom | None = None
@@ -114,10 +119,6 @@ class Session:
         """What the first node of the session has to write into the log."""
         self.waiting: JsonObject | None = None
         """What the run waits for, once it does."""
-        self.over: Conclusion | None = None
-        """The run, once it is over."""
-        self.is_replay = False
-        """Whether the run is one that is decided again, and so is nothing to be recorded."""
         self.scratchpad: Any = None
         """Where LangGraph keeps what a body was answered that interrupted the run by itself."""
         self.resume_map: Mapping[str, Any] | None = None
@@ -258,7 +259,7 @@ class Session:
 
     def count_unwritten_seconds(self) -> float:
         """Return the seconds of an attempt that ends before it could write anything; 0 for a run that is over."""
-        return 0.0 if self.over is not None or self.run_id is None else self.world.clock() - self.last
+        return 0.0 if self.is_over or self.run_id is None else self.world.clock() - self.last
 
 
 def choose_request(config: RunnableConfig | None, visit: str = "") -> str | None:
@@ -387,14 +388,16 @@ class Visit:
         part: the node.
         log: the lines of the nodes before it in this run.
         session: the call of the graph in which it works.
+        live: where it reads the live policy; None where there is none.
     """
 
-    __slots__ = ("_active", "_before", "_clock", "_readings", "began", "log", "part", "session")
+    __slots__ = ("_active", "_before", "_clock", "_live", "_looks", "_readings", "began", "log", "part", "session")
 
-    def __init__(self, part: Part, log: list[LogEntry], session: Session) -> None:
-        self.part, self.log, self.session = part, log, session
+    def __init__(self, part: Part, log: list[LogEntry], session: Session, live: Source | None = None) -> None:
+        self.part, self.log, self.session, self._live = part, log, session, live
         self._clock = session.world.clock
         self._readings = [session.last]
+        self._looks: list[LiveReading] = []
         self._before = log[-1].get("active", 0.0) if log else 0.0  # a run that version 0.1 began has none
         self._active: float | None = None
         self.began = self.read_active_seconds()
@@ -406,11 +409,28 @@ class Visit:
         self._readings.append(now)
         return self._before + self.session.carried + (now - self._readings[0])
 
+    def read_spending(self) -> Spending:
+        """Return what the calls of the run had used up when the node began."""
+        said = next((line["spent"] for line in reversed(self.log) if "spent" in line), None)
+        return Spending() if said is None else Spending.from_plain(said)
+
     def build_body_run(self, run: Run[Any, Any]) -> Run[Any, Any]:
         """Return the run as the body of this node sees it."""
         asked = self.part.frame.judged_proposers.get(self.part.declaration.name, ())
         asks = sum(line["node"] in asked for line in self.log) if asked else 0
         return run._replace(spent_seconds=self.began, asks=asks)
+
+    def look_at_live_policy(self) -> Looking | None:
+        """Return the look that the node has to take before it goes on; None where there is no live policy."""
+        base = self.session.run
+        return None if self._live is None or base is None else Looking(self._live, base.policy)
+
+    def take_look(self, run: Run[Any, Any] | Exception, look: Look) -> Run[Any, Any]:
+        """Return the run as it is under a look at the live policy, which the node's line in the log tells of."""
+        self._looks.append(shorten_reading(look.reading, self._looks, self.log))
+        base = self.session.run
+        assert base is not None and not isinstance(run, Exception)  # noqa: PT018 - else there was no look to take
+        return tighten_by_look(run, base, look)
 
     @property
     def active_seconds(self) -> float:
@@ -441,6 +461,8 @@ class Visit:
         opening = self.session.settle_clock(readings[-1])
         if opening is not None:
             line["opening"] = opening
+        if self._looks:
+            line["live"] = self._looks
         return line  # type: ignore[no-any-return]
 
 

@@ -10,18 +10,23 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
+from inspect import Parameter, signature
 from threading import TIMEOUT_MAX
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from guardgraph.graphs.running.frame import Part, describe_run_error
+from guardgraph.graphs.running.notes import KnownNotes
 from guardgraph.graphs.running.session import Session, format_utc_moment
 from guardgraph.plain.json import JsonObject, copy_json
 from guardgraph.state.recording import NoteKind, RunNote
 from guardgraph.world.threads import Handover, run_in_call_thread, start_thread_work
 
 LOGGER = logging.getLogger("guardgraph")
+
+_AFTER: Final = "after"
+"""The parameter of a recorder's `notes` that is given the number of an entry."""
 
 T = TypeVar("T")
 
@@ -35,6 +40,8 @@ class Telling:
     """Which of its methods is called."""
     content: Any
     """What it is called with."""
+    options: JsonObject = field(default_factory=dict)
+    """By what names it is called with more."""
 
 
 @dataclass(frozen=True)
@@ -93,23 +100,47 @@ def note_open_run(part: Part, session: Session, kind: NoteKind, content: JsonObj
         at=format_utc_moment(session.world.calendar()),
         content=content,
     )
-    return (yield Telling(recorder, "note", copy_json(note)))
+    told = yield Telling(recorder, "note", copy_json(note))
+    session.notes.take_receipt(told.came)
+    return told
 
 
-def list_open_notes(part: Part, session: Session) -> Steps[Told | None]:
-    """Ask the recorder what it noted of the run's request, in all its runs; a step as `note_open_run` is.
+def list_write_notes(part: Part, session: Session, at: JsonObject) -> Steps[Told | None]:
+    """Ask the recorder what it noted of writes of the run's request, in all its runs; a step as `note_open_run` is.
+
+    Args:
+        part: a node of the run.
+        session: in which the run is.
+        at: the place of a write, or of a visit: node, visit, and a number where one write is meant.
 
     Returns:
-        What came of it: a list of `RunNote`, or an `error`; None where nobody could have noted anything.
+        What came of it: a list of `RunNote`, in which others may stand too, or an `error`; None where nobody could have
+        noted anything.
     """
     if session.is_replay or not has_method(recorder := part.frame.recorder, "notes"):
         return None
-    return (yield Telling(recorder, "notes", session.request))
+    known: KnownNotes = session.notes
+    if not has_parameter(recorder.notes, _AFTER):  # type: ignore[union-attr]
+        return (yield Telling(recorder, "notes", session.request))
+    told = yield Telling(recorder, "notes", session.request, {_AFTER: known.read_to})
+    if told.error is not None:
+        return told
+    known.add_notes(told.came)
+    return replace(told, came=known.list_notes(at))
 
 
 def has_method(recorder: object, name: str) -> bool:
     """Say whether a recorder, if there is one, may be told this."""
     return callable(getattr(recorder, name, None))
+
+
+def has_parameter(function: Any, name: str) -> bool:
+    """Say whether a function can be given something by a name."""
+    try:
+        parameters = signature(function).parameters.values()
+    except (TypeError, ValueError):  # some of C's have none
+        return False
+    return any(given.name == name and given.kind is not Parameter.POSITIONAL_ONLY for given in parameters)
 
 
 def tell_recorder(telling: Telling) -> Told:
@@ -146,8 +177,8 @@ async def atell_recorder(telling: Telling) -> Told:
 def _call_recorder(telling: Telling) -> Told:
     """Call a recorder, and return what came of it; whatever it raises says the same in every thread."""
     try:
-        method: Callable[[Any], Any] = getattr(telling.recorder, telling.method)
-        if inspect.isawaitable(came := method(telling.content)):
+        method: Callable[..., Any] = getattr(telling.recorder, telling.method)
+        if inspect.isawaitable(came := method(telling.content, **telling.options)):
             raise _make_unawaited_error(came)
         return Told(came)
     except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - no result is lost

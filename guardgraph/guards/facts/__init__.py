@@ -18,21 +18,24 @@ from functools import cached_property, lru_cache
 from itertools import chain
 
 from guardgraph.guards.facts.answers import list_unexcused_numbers
-from guardgraph.guards.facts.keys import (
+from guardgraph.guards.facts.keys import NO_KEY, Meaning, read_json_number, read_number_meaning
+from guardgraph.guards.facts.numbers import read_text_numbers
+from guardgraph.guards.facts.references import (
     DEFAULT_REGIONS,
-    NO_KEY,
-    Meaning,
     find_incident_id_facts,
     find_region_facts,
     find_severity_facts,
-    read_json_number,
-    read_number_meaning,
 )
-from guardgraph.guards.facts.licence import Given, NumberLicence, index_licensed_numbers
-from guardgraph.guards.facts.moments import Undated, collect_undated_days, unite_undated_days
-from guardgraph.guards.facts.numbers import read_text_numbers
-from guardgraph.guards.facts.spelling import drop_invisible_characters
-from guardgraph.guards.facts.values import Number
+from guardgraph.guards.facts.spelling import drop_invisible_characters, read_column_rates
+from guardgraph.guards.facts.values import (
+    Given,
+    Number,
+    NumberLicence,
+    Undated,
+    collect_undated_days,
+    index_licensed_numbers,
+    unite_undated_days,
+)
 from guardgraph.guards.stop import shown_name
 from guardgraph.plain.json import JsonValue
 from guardgraph.plain.memory import remember_by_text
@@ -141,7 +144,8 @@ def facts_in_texts(
 ) -> Facts:
     """Read the facts of the texts of one source, such as its title and its body.
 
-    No fact runs from one text into the next, but a day may have its year from another one of them.
+    No fact runs from one text into the next, but a day may have its year from another one of them. An amount in a table
+    is also the rate that the heading of its column says.
 
     Args:
         texts: the texts.
@@ -149,7 +153,9 @@ def facts_in_texts(
         regions: the names that count as regions (policy); case matters.
     """
     listed = _sort_region_names(regions)
-    facts = [_read_text_facts(text, listed) for text in texts]
+    read = [*texts]
+    read += [rates for text in read if (rates := read_column_rates(text))]
+    facts = [_read_text_facts(text, listed) for text in read]
     return _unite_source_facts([*facts, *(Facts(undated=_read_text_facts(text, listed).undated) for text in dated_by)])
 
 

@@ -1,24 +1,28 @@
-"""What an answer says of numbers in its own words: how many things it speaks of, which it means, what it was shown.
+"""What an answer may say of numbers beyond what its sources say: small counts, and what follows from their numbers.
 
 "Two fighters", of two that the source names, is no fact of the source; "two seats" is one where the source has
-`Seats: 3`. What is excused here is excused for answers alone.
+`Seats: 3`. Roundings, converted units, sums and shares of two, and spans of dates are licensed only where the answer
+says that it is one, and of what: a price, a dose, a limit and a version are said as they stand, and a year is never a
+sum. What is excused here is excused for answers alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from fractions import Fraction
 from functools import cached_property
-from typing import Any, Final
+from itertools import chain, combinations, islice
+from typing import Any, Final, NamedTuple
 
-from guardgraph.guards.facts.derived import Derivations, cover_word_forms, list_counted_nouns
 from guardgraph.guards.facts.grammar import FUNCTION_WORDS
-from guardgraph.guards.facts.keys import find_incident_id_facts, find_severity_facts
 from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence, read_number_sentences
-from guardgraph.guards.facts.quantities import PLAIN
+from guardgraph.guards.facts.quantities import PLAIN, is_plural_noun
+from guardgraph.guards.facts.references import find_incident_id_facts, find_severity_facts
 from guardgraph.guards.facts.spelling import drop_invisible_characters
 from guardgraph.guards.facts.tokens import Token
-from guardgraph.guards.facts.units import TIMES_SAID
-from guardgraph.guards.facts.values import Label, Named, Number, Ordinal, Quantity
+from guardgraph.guards.facts.units import CURRENCIES, SCALES, TIMES_SAID
+from guardgraph.guards.facts.values import BARE, RATIO, Amount, Date, Label, Named, Number, Ordinal, Quantity, Unit
 from guardgraph.guards.quotes import is_quote_in_text
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.languages.sentences import split_sentences
@@ -199,3 +203,382 @@ def _is_shown_document(tokens: Sequence[Token], each: FoundNumber, documents: in
     number = str(numbers[0]) if numbers else ""
     named = {token.lower for token in tokens[max(each.first - 3, 0) : each.first] if token.text.isalpha()}
     return not named.isdisjoint(_SHOWN) and number.isdecimal() and 1 <= int(number[:9]) <= documents
+
+
+_NEAREST, _DOWN, _UP = (frozenset(_LISTS[name]) for name in ("nearest", "down", "up"))
+_SUM, _DIFFERENCE, _SHARE, _SPAN = (frozenset(_LISTS[name]) for name in ("sum", "difference", "share", "span"))
+_PRICE, _DOSE, _LIMIT = (frozenset(_LISTS[name]) for name in ("price", "dose", "limit"))
+
+_BOUNDS: Final = frozenset({"least", "most", "to", "minimum", "maximum"})
+"""Words of a limit: "at least", "up to". A rounded one is another limit."""
+
+_NOUN_TOKENS: Final = 4
+"""Words of what is counted, at most: "two British professional boxers"."""
+
+_BETWEEN: Final = frozenset({"of", "the", "these", "those", "their", "its", "more", "other", "all"})
+"""Words between a number and what it counts: "50 of the 200 users"."""
+
+_NEAR: Final = 5
+"""Tokens between a number and the word that says how it follows, at most."""
+
+_SENTENCE: Final = 40
+"""Tokens on each side of a number that are looked at of its sentence, at most."""
+
+_MOST_PAIRS: Final = 20_000
+_MOST_AMOUNTS: Final = 20_000
+"""Pairs, and numbers of one kind, that are looked at: those of 100,000 characters of ordinary texts."""
+
+_BEFORE: Final = 3
+"""Tokens before a number among which stands the word that says how it is rounded, at most."""
+
+_MOST_TOGETHER: Final = 24
+"""Numbers of two neighbouring sentences that are put together, at most."""
+
+_LARGE_SUM: Final = 10_000
+"""An amount of money below it is taken for a price."""
+
+_HIGH_SHARE: Final = Fraction(9, 10)
+"""From here on a share is a promise or a test that was passed, and tenths of it count."""
+
+_MOST_OFF: Final = Fraction(1, 10)
+_MOST_OFF_CONVERTED: Final = Fraction(1, 20)
+"""How far a rounded and a converted amount may lie from what it stands for, by that."""
+
+_FEWEST_FIGURES: Final = 4
+_FIGURES_LEFT: Final = 2
+"""Digits that a number has and keeps, at least, where it is rounded and nothing says so."""
+
+_MOST_DECIMALS: Final = 12
+
+_DAY: Final = 86_400
+_MONTHS: Final = 12
+
+
+class _Said(NamedTuple):
+    """An amount of a text, with what stands around it."""
+
+    value: Quantity
+    nouns: frozenset[str]
+    words: frozenset[str]
+    """Of its sentence."""
+
+
+class _Claim(NamedTuple):
+    """An amount of an answer, with how it is said."""
+
+    value: Quantity
+    nouns: frozenset[str]
+    words: frozenset[str]
+    near: frozenset[str]
+    """Words around it."""
+    before: frozenset[str]
+    """Words right before it."""
+    digit: Amount
+    """What its last digit counts that is not 0: 100,000 of "1.5 million"."""
+    figures: int
+    """How many digits it has up to there."""
+    scaled: bool
+    """Whether it is said in thousands or millions."""
+
+
+def list_counted_nouns(tokens: Sequence[Token], end: int) -> list[str]:
+    """Return the words of what a number counts, up to the first plural: "British boxers" of "two British boxers met".
+
+    Args:
+        tokens: of a sentence.
+        end: the index behind the number.
+    """
+    for _ in range(_NOUN_TOKENS):
+        if tokens[end].lower not in _BETWEEN and not (tokens[end].number and tokens[end - 1].lower in _BETWEEN):
+            break
+        end += 1
+    found: list[str] = []
+    for token in tokens[end : end + _NOUN_TOKENS]:
+        if not token.text.isalpha() or token.lower in FUNCTION_WORDS or (found and token.opens):
+            break
+        found.append(token.lower)
+        if is_plural_noun(token.lower):
+            break
+    return found
+
+
+def cover_word_forms(words: Iterable[str]) -> frozenset[str]:
+    """Return words with what is left of them without the ending of a plural."""
+    found: set[str] = set()
+    for word in words:
+        found.add(word)
+        if len(word) > 3 and word.endswith("s"):
+            found |= {word[:-1], word[:-2] if word.endswith("es") else word[:-1]}
+            if word.endswith("ies"):
+                found.add(f"{word[:-3]}y")
+    return frozenset(found)
+
+
+class Derivations:
+    """What follows from the numbers of texts.
+
+    Args:
+        texts: the sentences of each, with their numbers.
+    """
+
+    def __init__(self, texts: Sequence[Sequence[NumberSentence]]) -> None:
+        self._texts = texts
+
+    def covers_number(self, sentence: NumberSentence, each: FoundNumber) -> bool:
+        """Say whether a number of an answer follows from numbers of the texts, and is said so."""
+        values = each.readings
+        if any(isinstance(value, Ordinal) for value in values):
+            return self._covers_century(sentence.tokens, each)
+        if any(isinstance(value, Date) for value in values):
+            return False
+        for value in values:
+            if isinstance(value, Quantity) and (claim := _read_claim(sentence, each, value)):
+                if self._covers_span(claim):
+                    return True
+                if _is_exact(claim.value, claim.words):
+                    continue
+                amounts = self._amounts.get(claim.value.unit.dimension, ())
+                if any(_is_rounding(claim, said) for said in amounts) or self._covers_operation(claim):
+                    return True
+        return False
+
+    @cached_property
+    def _by_sentence(self) -> list[list[list[_Said]]]:
+        return [[list(_read_amounts(sentence)) for sentence in text] for text in self._texts]
+
+    @cached_property
+    def _amounts(self) -> Mapping[str, list[_Said]]:
+        """By dimension."""
+        found: dict[str, list[_Said]] = {}
+        for said in (said for text in self._by_sentence for sentence in text for said in sentence):
+            found.setdefault(said.value.unit.dimension, []).append(said)
+        return {dimension: each[:_MOST_AMOUNTS] for dimension, each in found.items()}
+
+    @cached_property
+    def _pairs(self) -> list[tuple[_Said, _Said]]:
+        """Amounts of one kind that stand in the same or in neighbouring sentences."""
+        pairs = (
+            pair
+            for text in self._by_sentence
+            for first, second in zip(text, [*text[1:], []], strict=True)
+            for pair in combinations([*first, *second][:_MOST_TOGETHER], 2)
+        )
+        return [pair for pair in islice(pairs, _MOST_PAIRS) if _is_of_one_kind(*pair)]
+
+    @cached_property
+    def _centuries(self) -> frozenset[int]:
+        values = (value for text in self._texts for item in text for each in item.found for value in each.readings)
+        return frozenset(value.year // 100 + 1 for value in values if isinstance(value, Date) and value.year)
+
+    @cached_property
+    def _date_pairs(self) -> list[tuple[Date, Date]]:
+        """Dates that stand in the same or in neighbouring sentences."""
+        found = list[list[Date]]()
+        for text in self._texts:
+            dates = [
+                [value for each in item.found for value in each.readings if isinstance(value, Date)] for item in text
+            ]
+            found += [[*one, *other][:_MOST_TOGETHER] for one, other in zip(dates, [*dates[1:], []], strict=True)]
+        pairs = chain.from_iterable(combinations(together, 2) for together in found)
+        return list(
+            dict.fromkeys(pair for pair in islice(pairs, _MOST_PAIRS) if None not in (pair[0].year, pair[1].year))
+        )
+
+    def _covers_century(self, tokens: Sequence[Token], each: FoundNumber) -> bool:
+        place = next((value.place for value in each.readings if isinstance(value, Ordinal)), 0)
+        if tokens[each.end].lower not in ("century", "centuries"):
+            return False
+        return place in self._centuries
+
+    def _covers_span(self, claim: _Claim) -> bool:
+        """Say whether a length of time lies between two dates, and is said to."""
+        unit, words = claim.value.unit, claim.near
+        aged = claim.value.unit == BARE and not words.isdisjoint(("aged", "age"))
+        if words.isdisjoint(_SPAN) or not (aged or unit.dimension == "calendar" or unit.factor == _DAY):
+            return False
+        measured = unit if not aged else Unit("calendar", _MONTHS)
+        spans = (span for one, other in self._date_pairs for span in _list_spans(one, other, measured))
+        return any(span and (claim.value.amount == span or _rounds_to(claim, span)) for span in spans)
+
+    def _covers_operation(self, claim: _Claim) -> bool:
+        """Say whether an amount is the sum, the difference, the share or the ratio of two that stand together."""
+        sums, differs = not claim.near.isdisjoint(_SUM), not claim.near.isdisjoint(_DIFFERENCE)
+        shares = claim.value.unit.dimension == RATIO and not claim.near.isdisjoint(_SHARE)
+        if not (sums or differs or shares) or claim.value.per is not None:
+            return False
+        return any(
+            (sums and _is_sum(claim, one, other))
+            or (differs and _is_difference(claim, one, other))
+            or (shares and (_is_share(claim, one, other) or _is_share(claim, other, one)))
+            for one, other in self._pairs
+        )
+
+
+def _read_amounts(sentence: NumberSentence) -> Iterator[_Said]:
+    words = frozenset(token.lower for token in sentence.tokens)
+    for each in sentence.found:
+        if any(isinstance(value, Date) for value in each.readings):
+            continue
+        # "Bob 7 goals" is read as a name with a number too.
+        for value in each.hit.list_readings() if each.hit else each.readings:
+            if isinstance(value, Quantity) and not value.otherwise:
+                yield _Said(value, cover_word_forms(list_counted_nouns(sentence.tokens, each.end)), words)
+
+
+def _read_claim(sentence: NumberSentence, each: FoundNumber, value: Quantity) -> _Claim | None:
+    tokens, hit = sentence.tokens, each.hit
+    if value.amount <= 0 or value.otherwise:
+        return None
+    written = tokens[hit.first if hit and hit.first >= each.first else each.first]
+    token = next((token for token in tokens[each.first : each.end] if token.number), written)
+    amount = token.number[0] if token.number and token.number[0] else (hit.amount if hit else Fraction(1))
+    digit, figures = _measure_last_digit(token.text, amount)
+    scale = Fraction(value.amount) / amount if amount else Fraction(1)
+    scaled = scale >= 1000 or any(part.lower in SCALES for part in tokens[each.first : each.end])
+    around = tokens[max(each.first - _NEAR, 0) : each.end + _NEAR]
+    return _Claim(
+        value,
+        cover_word_forms(list_counted_nouns(tokens, each.end)),
+        frozenset(token.lower for token in tokens[max(each.first - _SENTENCE, 0) : each.end + _SENTENCE]),
+        frozenset(token.lower for token in around),
+        frozenset(token.lower for token in tokens[max(each.first - _BEFORE, 0) : each.first]),
+        digit * scale,
+        figures,
+        scaled,
+    )
+
+
+def _measure_last_digit(text: str, amount: Amount) -> tuple[Fraction, int]:
+    """Return what the last digit of a number counts that is not 0, and how many digits stand up to it."""
+    whole, _, part = text.replace(",", "").rstrip("kKmMbBn%").partition(".")
+    if part.isdecimal():
+        return Fraction(1, 10 ** len(part)), len((whole + part).lstrip("0"))
+    digits = str(amount) if isinstance(amount, int) else "1"
+    zeros = len(digits) - len(digits.rstrip("0"))
+    return Fraction(10**zeros), len(digits) - zeros
+
+
+def _is_exact(value: Quantity, words: Collection[str]) -> bool:
+    """Say whether an amount is of a kind that is said as it stands: a price, a dose, a limit, a rate, a high share."""
+    money = value.unit.dimension in CURRENCIES
+    if value.per is not None or not _LIMIT.isdisjoint(words) or not _DOSE.isdisjoint(words):
+        return True
+    if money and (not _PRICE.isdisjoint(words) or value.unit.convert_to_base(value.amount) < _LARGE_SUM):
+        return True
+    return value.unit.dimension == RATIO and value.unit.convert_to_base(value.amount) >= _HIGH_SHARE
+
+
+def _is_rounding(claim: _Claim, said: _Said) -> bool:
+    value, own = said.value, claim.value
+    if _is_exact(value, said.words) or value.per is not None:
+        return False
+    if own.unit == BARE:
+        if (
+            value.unit != BARE
+            or not (claim.scaled or claim.nouns)
+            or claim.nouns.isdisjoint(said.nouns) != (not claim.nouns)
+        ):
+            return False
+        return _rounds_to(claim, value.amount)
+    if own.unit.dimension != value.unit.dimension or own.unit.zero != value.unit.zero:
+        return False
+    amount = value.amount * value.unit.factor / Fraction(own.unit.factor)
+    if own.unit.factor != value.unit.factor and own.unit.dimension not in CURRENCIES:
+        return abs(amount - own.amount) * 2 <= claim.digit and _is_near(own.amount, amount, _MOST_OFF_CONVERTED)
+    return _rounds_to(claim, amount)
+
+
+def _rounds_to(claim: _Claim, amount: Amount) -> bool:
+    """Say whether an amount is rounded to the claimed one, in the direction that the word before it says."""
+    if amount <= 0 or amount == claim.value.amount:
+        return False
+    if not claim.before.isdisjoint(_BOUNDS):
+        return False
+    off = Fraction(claim.value.amount) - amount
+    said_down = claim.value.bound == "least" or not claim.before.isdisjoint(_DOWN)
+    said_up = not claim.before.isdisjoint(_UP) or claim.value.bound == "most"
+    if said_down and not said_up:
+        return -claim.digit < off < 0
+    if said_up and not said_down:
+        return 0 < off < claim.digit
+    nearest = abs(off) * 2 <= claim.digit and _is_near(claim.value.amount, amount, _MOST_OFF)
+    if not claim.before.isdisjoint(_NEAREST):
+        return nearest
+    return nearest and (claim.scaled or (_count_figures(amount) >= _FEWEST_FIGURES and claim.figures >= _FIGURES_LEFT))
+
+
+def _count_figures(amount: Amount) -> int:
+    """Return how many digits a number has, without zeros at its ends; many where they do not end."""
+    number = Fraction(amount)
+    for _ in range(_MOST_DECIMALS):
+        if number.denominator == 1:
+            return len(str(number.numerator).rstrip("0"))
+        number *= 10
+    return _MOST_DECIMALS
+
+
+def _is_near(one: Amount, other: Amount, share: Fraction) -> bool:
+    return bool(abs(Fraction(one) - other) <= share * other)
+
+
+def _is_of_one_kind(one: _Said, other: _Said) -> bool:
+    """Say whether two amounts are of one unit, or count the same."""
+    if one.value.per is not None or other.value.per is not None:
+        return False
+    if BARE in (one.value.unit, other.value.unit):
+        return one.value.unit == other.value.unit and not one.nouns.isdisjoint(other.nouns)
+    return one.value.unit.dimension == other.value.unit.dimension and one.value.unit.zero == 0
+
+
+def _measure(said: _Said | _Claim) -> Amount:
+    return said.value.unit.convert_to_base(said.value.amount)
+
+
+def _is_claimed_kind(claim: _Claim, one: _Said, other: _Said) -> bool:
+    if not _is_of_one_kind(one, other) or claim.value.unit.dimension != one.value.unit.dimension:
+        return False
+    return claim.value.unit != BARE or not claim.nouns.isdisjoint(one.nouns & other.nouns)
+
+
+def _is_sum(claim: _Claim, one: _Said, other: _Said) -> bool:
+    if not _is_claimed_kind(claim, one, other) or claim.value.unit.dimension == RATIO:
+        return False
+    return _measure(claim) == _measure(one) + _measure(other)
+
+
+def _is_difference(claim: _Claim, one: _Said, other: _Said) -> bool:
+    return _is_claimed_kind(claim, one, other) and _measure(claim) == abs(_measure(one) - _measure(other))
+
+
+def _is_share(claim: _Claim, part: _Said, whole: _Said) -> bool:
+    """Say whether a share is that of two amounts, both of which the answer names."""
+    if not _is_of_one_kind(part, whole) or not 0 < _measure(part) < _measure(whole):
+        return False
+    named = [said.nouns & claim.words for said in (part, whole)]
+    if not all(named):
+        return False
+    share = Fraction(_measure(part)) / Fraction(_measure(whole)) / Fraction(claim.value.unit.factor)
+    return abs(share - claim.value.amount) * 2 <= claim.digit
+
+
+def _list_spans(one: Date, other: Date, unit: Unit) -> Iterator[Amount]:
+    """Yield how long it is from one date to another: in full years what a birthday leaves open may be either."""
+    first, last = sorted((one, other), key=lambda value: (value.year or 0, value.month or 0, value.day or 0))
+    years = (last.year or 0) - (first.year or 0)
+    exact = None not in (first.month, first.day, last.month, last.day)
+    if unit.dimension == "calendar":
+        if exact or (first.month is not None and last.month is not None):
+            months = years * _MONTHS + (last.month or 0) - (first.month or 0)
+            months -= bool(exact and (last.day or 0) < (first.day or 0))
+            yield Fraction(months, 1) / unit.factor if unit.factor == 1 else months // int(unit.factor)
+        elif unit.factor >= _MONTHS:
+            yield Fraction(years * _MONTHS) / unit.factor
+    elif exact:
+        try:
+            days = (
+                date(last.year or 1, last.month or 1, last.day or 1)
+                - date(first.year or 1, first.month or 1, first.day or 1)
+            ).days
+        except ValueError:  # no such day
+            return
+        yield days

@@ -11,15 +11,29 @@ from functools import cache
 from itertools import chain, groupby
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from guardgraph.guards.facts.clocks import begins_clock_fact, read_clock_fact
-from guardgraph.guards.facts.moments import Date
+from guardgraph.guards.facts.dates import (
+    begins_clock_fact,
+    begins_date_fact,
+    begins_decade_fact,
+    begins_period_fact,
+    is_year_number,
+    read_clock_fact,
+    read_date_fact,
+    read_decade_fact,
+    read_period_fact,
+    read_year_number,
+)
 from guardgraph.guards.facts.quantities import (
     PLAIN,
     Hit,
     begins_number_digits,
+    begins_ordinal_fact,
+    begins_share_fact,
     read_implied_number,
     read_number_word,
+    read_ordinal_fact,
     read_quantity,
+    read_share_fact,
 )
 from guardgraph.guards.facts.references import (
     make_number_label,
@@ -29,18 +43,7 @@ from guardgraph.guards.facts.references import (
     read_roman_numeral,
     read_version_number,
 )
-from guardgraph.guards.facts.shares import begins_ordinal_fact, begins_share_fact, read_ordinal_fact, read_share_fact
 from guardgraph.guards.facts.spelling import normalise_number_spelling
-from guardgraph.guards.facts.times import (
-    begins_date_fact,
-    begins_decade_fact,
-    begins_period_fact,
-    is_year_number,
-    read_date_fact,
-    read_decade_fact,
-    read_period_fact,
-    read_year_number,
-)
 from guardgraph.guards.facts.tokens import (
     KNOWN_WORD_CHARS,
     KNOWN_WORDS,
@@ -52,7 +55,7 @@ from guardgraph.guards.facts.tokens import (
 )
 from guardgraph.guards.facts.translation import translate_number_tokens
 from guardgraph.guards.facts.units import CURRENCIES, ERAS, MONTHS
-from guardgraph.guards.facts.values import BARE, Amount, Label, Number, Ordinal, Quantity, Unit, Value, Written
+from guardgraph.guards.facts.values import BARE, Amount, Date, Label, Number, Ordinal, Quantity, Unit, Value, Written
 from guardgraph.guards.stop import shown_name
 from guardgraph.languages.language import detect_language, load_stop_words
 from guardgraph.languages.numbers import load_magnitude_words, load_number_words

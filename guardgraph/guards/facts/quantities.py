@@ -1,6 +1,7 @@
 """Amounts among the tokens of a text: what they measure or count, at which rate, and within which bound.
 
-Number words are amounts too, and some words say something about a number in passing.
+Number words, shares ("two-thirds", "half of", "3/4") and places ("5th", "the second") are amounts too, and some words
+say something about a number in passing.
 """
 
 from __future__ import annotations
@@ -9,14 +10,17 @@ import re
 from fractions import Fraction
 from typing import Final, NamedTuple, TypeAlias
 
-from guardgraph.guards.facts.grammar import BEFORE, BEHIND, FUNCTION_WORDS, PLURALS, WITHIN
+from guardgraph.guards.facts.grammar import BEFORE, BEHIND, FUNCTION_WORDS, LABELS, PLURALS, WITHIN
 from guardgraph.guards.facts.numerals import SHARES
 from guardgraph.guards.facts.tokens import ORDINAL_SUFFIXES, Token
 from guardgraph.guards.facts.units import (
     CURRENCIES,
     EACH,
     ERAS,
+    FIRST,
+    FRACTION,
     GLUED_SCALES,
+    ORDINALS,
     SCALES,
     SMALL,
     SYMBOLS,
@@ -24,11 +28,11 @@ from guardgraph.guards.facts.units import (
     find_units,
     find_units_in_words,
 )
-from guardgraph.guards.facts.values import BARE, Amount, Bound, Counted, Quantity, Unit, Value
+from guardgraph.guards.facts.values import BARE, Amount, Bound, Counted, Label, Ordinal, Quantity, Unit, Value, Written
 
 _LENGTHS: Final = frozenset({"time", "calendar", "business hour", "business day"})
 
-_Implied: TypeAlias = tuple[tuple[Value, ...], int]
+Reading: TypeAlias = tuple[tuple[Value, ...], int]
 """What it can mean, and the index of the token behind it."""
 
 
@@ -55,7 +59,7 @@ def _has_unit_part(tokens: list[Token], at: int) -> bool:
     return words[:2] == ["and", "a"] and words[2] in ("half", "quarter")
 
 
-def read_implied_number(tokens: list[Token], at: int) -> _Implied | None:
+def read_implied_number(tokens: list[Token], at: int) -> Reading | None:
     """Read what licenses a number and claims none: "an hour", "every minute"."""
     if times := TIMES_SAID.get(tokens[at].lower):
         return (Quantity(times, counted="surely"),), at + 1
@@ -70,6 +74,11 @@ _SIGNS: Final = frozenset("-−－﹣")
 _BEFORE_SIGN: Final = frozenset("([{=:,;~≈<>/|*\"'`")
 _SUMMED: Final = frozenset({"time", "calendar"})
 _EACH: Final = frozenset({"a", "an", "each", "every"})
+_RATED: Final = {
+    **{"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month"},
+    **dict.fromkeys(("yearly", "annual", "annually"), "year"),
+}
+"""Words behind an amount with a unit that may say of what it is a rate."""
 _FOR_EACH: Final = frozenset({"each", "every"})
 _DETERMINERS: Final = frozenset({"of", "the", "its", "their", "his", "her", "our", "your", "these", "those", "one"})
 _MOST_DETERMINERS: Final = 3
@@ -110,12 +119,16 @@ class Hit(NamedTuple):
     bound: Bound = ""
     loose: bool = False
     """Whether it counts only with a unit: "one of them"."""
+    perhaps_per: Unit | None = None
+    """What it may be a rate of: "99.95 % monthly uptime", "$5 monthly"."""
 
     def list_readings(self) -> tuple[Quantity, ...]:
         """Return what the amount can mean."""
         amounts = (self.amount,) if self.also is None else (self.amount, self.also)
+        rates = (self.per,) if self.perhaps_per is None else (self.per, self.perhaps_per)
         return tuple(
-            Quantity(amount * scale, unit, self.counted if unit == BARE else "", self.per, self.bound, at > 0)
+            Quantity(amount * scale, unit, self.counted if unit == BARE else "", per, self.bound, at > 0)
+            for per in rates
             for at, amount in enumerate(amounts)
             for scale, unit in self.measures
         )
@@ -246,7 +259,8 @@ def _read_amount_rate(tokens: list[Token], hit: Hit) -> Hit:
     for at in (end, end + 1) if counted else (end,):
         if found := _read_rate_unit(tokens, at):
             return hit._replace(counted=counted, per=found[0], end=hit.end if counted else found[1])
-    return hit._replace(counted=counted)
+    rated = _RATED.get(tokens[end].lower) if hit.measures[0][1] != BARE else None
+    return hit._replace(counted=counted, perhaps_per=find_units(rated)[0] if rated else None)
 
 
 def _classify_counted_noun(token: Token) -> Counted:
@@ -312,3 +326,110 @@ def _apply_amount_bound(tokens: list[Token], hit: Hit, floor: int) -> Hit:
         if first >= floor and (bound := BEFORE.get(tuple(token.lower for token in tokens[first : hit.first]))):
             return hit._replace(bound=bound)
     return hit
+
+
+_WRITTEN = re.compile(r"(\d{1,2})/(\d{1,3})")
+_PARTS_NAMED: Final = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4, "third": 3, "thirds": 3}
+_SUFFIXES: Final = frozenset({"st", "nd", "rd", "th"})
+_PERIODS: Final = {"quarter": 4, "half": 2}
+_EVERY: Final = frozenset({"a", "an", "per", "every", "each"})
+
+
+def begins_share_fact(text: str) -> bool:
+    """Say whether a share can begin with a token of this text."""
+    word = text.lower()
+    begins = word in SHARES or word in ("a", "an", "one") or word in SMALL or word in _PARTS_NAMED
+    return begins or "/" in text or _is_share_denominator(word)
+
+
+def read_share_fact(tokens: list[Token], at: int) -> Reading | None:
+    """Read a share ("two-thirds", "a quarter of", "half the", "2/3"), also of a unit ("three quarters of an hour")."""
+    token = tokens[at]
+    if match := _WRITTEN.fullmatch(token.text):
+        share = Fraction(int(match[1]), int(match[2])) if int(match[2]) else Fraction(0)
+        readings, end = _read_share_of_unit(tokens, share, at + 1)
+        return ((Written(token.text), *readings) if end == at + 1 else readings), end
+    if token.lower in SHARES:
+        return _read_share_of_unit(tokens, Fraction(SHARES[token.lower]), at + 1)
+    number, part = (1 if token.lower in ("a", "an", "one") else SMALL.get(token.lower)), at + 1
+    if number is None:
+        number, part = 1, at
+    if tokens[part].lower not in _PARTS_NAMED and not _is_share_denominator(tokens[part].lower):
+        return None
+    if part == at and not _is_half_or_quarter(tokens, at):
+        return None
+    if not _is_share_of_number(tokens, at, part, number):
+        return None
+    found = _read_share_of_unit(tokens, Fraction(number, _read_share_denominator(tokens[part].lower)), part + 1)
+    if tokens[part].lower == "quarters":  # of a year
+        return (*found[0], Quantity(number, counted="surely")), found[1]
+    return found
+
+
+def _is_share_denominator(word: str) -> bool:
+    return word.removesuffix("s") in ORDINALS
+
+
+def _read_share_denominator(word: str) -> int:
+    return _PARTS_NAMED.get(word) or ORDINALS[word.removesuffix("s")]
+
+
+def _is_half_or_quarter(tokens: list[Token], at: int) -> bool:
+    word, following = tokens[at].lower, tokens[at + 1].lower
+    if word == "half":
+        return following in ("of", "the", "their", "its", "all", "his", "her", "our")
+    return word == "quarter" and following == "of"
+
+
+def _is_share_of_number(tokens: list[Token], at: int, part: int, number: int) -> bool:
+    """Tell "a third of the users" from "a third party", and "one fifth" from "one fifth grader"."""
+    word, following = tokens[part].lower, tokens[part + 1]
+    if part == at or tokens[part].glued or (number > 1 and word.endswith("s")):
+        return True
+    return number == 1 and (following.lower == "of" or not following.text[:1].isalpha())
+
+
+def _read_share_of_unit(tokens: list[Token], share: Fraction, end: int) -> Reading:
+    """Let a share of a unit be an amount: "a quarter of an hour"."""
+    for behind in (end, end + 1) if tokens[end].lower == "of" else (end,):
+        if tokens[behind].lower in ("a", "an"):
+            units, width = find_units_in_words(tokens[behind + 1].text, tokens[behind + 2].text)
+            if units:
+                return tuple(Quantity(share, unit) for unit in units), behind + 1 + width
+    units, width = find_units_in_words(tokens[end].text, tokens[end + 1].text)
+    if units and tokens[end].lower not in FUNCTION_WORDS:
+        return tuple(Quantity(share, unit) for unit in units), end + width
+    return ((Quantity(share, FRACTION),) if 0 < share <= 1 else ()), end
+
+
+def begins_ordinal_fact(text: str) -> bool:
+    """Say whether a place can begin with a token of this text: digits with a suffix, or a word."""
+    if text[:1].isdecimal():
+        return not text.isdecimal()
+    return text.lower() in FIRST or text.lower() in ORDINALS
+
+
+def read_ordinal_fact(tokens: list[Token], at: int) -> Reading | None:
+    """Read a place: "5th", "the second", and what it labels: "third quarter", "second step"."""
+    place = _read_ordinal_place(tokens, at)
+    if place is None:
+        return None
+    of = LABELS.get(tokens[at + 1].lower, "")
+    if of in _PERIODS and place > _PERIODS[of]:
+        of = ""
+    if of in _PERIODS:
+        return (Label(of, str(place), place),), at + 2
+    return (Ordinal(place),), at + 1
+
+
+def _read_ordinal_place(tokens: list[Token], at: int) -> int | None:
+    token, before = tokens[at], tokens[at - 1].lower
+    if token.number:
+        amount, suffix = token.number
+        return int(amount) if amount is not None and suffix.lower() in _SUFFIXES else None
+    if token.lower == "first" and (before == "at" or [each.lower for each in tokens[at + 1 : at + 3]] == ["of", "all"]):
+        return None
+    following = tokens[at + 1].lower
+    if token.lower == "second" and before in _EVERY and (not following.isalpha() or following in FUNCTION_WORDS):
+        return None
+    return FIRST.get(token.lower) or ORDINALS.get(token.lower)

@@ -239,3 +239,30 @@ def _has_unit_after_number(text: str, at: int) -> bool:
         return text[at : at + 2].strip()[:1] in ("%", "％", "‰")
     names = (match[1], f"{match[1]} {match[2]}")
     return any(name.islower() and find_units(name) for name in names)
+
+
+_RATE = re.compile(r"(?:\bper[ ]|/[ ]?)(?=[^\W\d_])(.+)", re.IGNORECASE)
+_RATES = re.compile(r"[ ]?/[ ]?|[ ](?:and|per)[ ]", re.IGNORECASE)
+_RULE: Final = frozenset("-: ")
+
+
+def read_column_rates(text: str) -> str:
+    """Return the amounts of a text's tables with the rates in the headings of their columns, a line each.
+
+    ``$24`` below "Price per seat and month" is ``$24 per seat`` and ``$24 per month``.
+    """
+    if "|" not in text:
+        return ""
+    lines, rates = list[str](), dict[int, list[str]]()
+    is_table = False
+    for line in text.splitlines():
+        cells = [cell.strip(" *") for cell in line.strip().strip("|").split("|")]
+        if len(cells) < 2 or not line.strip():
+            is_table = False
+        elif not is_table:
+            is_table = True
+            rated = ((at, _RATE.search(cell)) for at, cell in enumerate(cells))
+            rates = {at: _RATES.split(match[1].rstrip(" )")) for at, match in rated if match}
+        elif rates and not _RULE.issuperset(line.replace("|", "")):
+            lines += [f"{cells[at]} per {each}" for at, names in rates.items() if at < len(cells) for each in names]
+    return "\n".join(lines)

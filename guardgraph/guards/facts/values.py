@@ -2,12 +2,14 @@
 
 Each type of value says two things as keys: what it licenses (`list_licensed_keys`), and of what one must be licensed
 before it may be said (`list_needed_keys`). A value is supported where the two meet, so that a question is answered by
-looking up a few keys, however much is licensed.
+looking up a few keys, however much is licensed. Amounts and labels come first, then dates and times of day with what
+one source says about its days without a year, then the licence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from fractions import Fraction
 from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
@@ -232,3 +234,206 @@ class Number(NamedTuple):
 
     shown: str
     readings: tuple[Value, ...]
+
+
+YEARS: Final = range(1000, 3000)
+"""Whole numbers that can be a year, and so lie in a decade."""
+
+
+class Date(NamedTuple):
+    """A day, a month or a year, with None for what is not said. It licenses its coarser forms."""
+
+    year: int | None
+    month: int | None = None
+    day: int | None = None
+    kind: Literal["date"] = "date"
+
+    def list_licensed_keys(self) -> Iterator[Key]:
+        """Yield the keys of what it licenses."""
+        year, month, day = self[:3]
+        yield "date", year, month, day
+        if month is not None:
+            yield from (("date", year, month, None), ("date", None, month, day), ("date", None, month, None))
+        if day is not None:
+            yield "day", day
+        if year is not None:
+            yield from (("=", year), ("date", year, None, None))
+            yield from Decade(year // 10).list_licensed_keys()
+            if month is not None and day is not None:
+                yield from _find_date_weekday(year, month, day)
+
+    def list_needed_keys(self) -> tuple[Key, ...]:
+        """Return the keys of which one must be licensed."""
+        if self.month is None:
+            return (("=", self.year),) if self.day is None else (("day", self.day),)
+        return (("date", *self[:3]),)
+
+
+def _find_date_weekday(year: int, month: int, day: int) -> Iterator[Key]:
+    try:
+        yield "weekday", date(year, month, day).isoweekday()
+    except ValueError:  # no such day
+        return
+
+
+class Decade(NamedTuple):
+    """Ten years, by the year without its last digit; a `short` one ("the 90s") by a single digit, of any century."""
+
+    number: int
+    short: bool = False
+    kind: Literal["decade"] = "decade"
+
+    def list_licensed_keys(self) -> Iterator[Key]:
+        """Yield the keys of what it licenses."""
+        yield "decade", self.number % 10
+        yield ("any decade" if self.short else "full decade"), self.number
+
+    def list_needed_keys(self) -> tuple[Key, ...]:
+        """Return the keys of which one must be licensed."""
+        if self.short:
+            return (("decade", self.number),)
+        return ("full decade", self.number), ("any decade", self.number % 10)
+
+
+class Clock(NamedTuple):
+    """A time of day. Without a zone it fits any; said to the second, it licenses its minute."""
+
+    second: int
+    """Since midnight."""
+    exact: bool = False
+    """Whether it is said to the second."""
+    zone: str = ""
+    ahead: tuple[int, ...] = ()
+    """Minutes ahead of UTC, of each zone that has the name."""
+    kind: Literal["clock"] = "clock"
+
+    def list_licensed_keys(self) -> Iterator[Key]:
+        """Yield the keys of what it licenses."""
+        for exact in (True, False):
+            yield self._make_clock_key("clock", 0, exact)
+            if not self.zone:
+                yield self._make_clock_key("local", 0, exact)
+            yield self._make_clock_key(self.zone, 0, exact)
+            for ahead in self.ahead:
+                yield self._make_clock_key("utc" if len(self.ahead) == 1 else "perhaps utc", ahead, exact)
+            yield from (self._make_clock_key("likely utc", ahead, exact) for ahead in self.ahead[:1])
+
+    def list_needed_keys(self) -> tuple[Key, ...]:
+        """Return the keys of which one must be licensed."""
+        if not self.zone:
+            return (self._make_clock_key("clock", 0, self.exact),)
+        zoned = [self._make_clock_key("utc", ahead, self.exact) for ahead in self.ahead]
+        # Two names that several zones share (CST and PST) are compared by the zone that each names first.
+        other = "perhaps utc" if len(self.ahead) == 1 else "likely utc"
+        zoned += [self._make_clock_key(other, ahead, self.exact) for ahead in self.ahead[:1]]
+        return self._make_clock_key("local", 0, self.exact), self._make_clock_key(self.zone, 0, self.exact), *zoned
+
+    def _make_clock_key(self, name: str, ahead: int, exact: bool) -> Key:
+        second = (self.second - ahead * 60) % 86_400
+        return name, exact, second if exact else second // 60
+
+
+class Weekday(NamedTuple):
+    """A day of the week, Monday 1 to Sunday 7. Beside a date, any fits a source that names none."""
+
+    number: int
+    dated: bool = False
+    kind: Literal["weekday"] = "weekday"
+
+    def list_licensed_keys(self) -> Iterator[Key]:
+        """Yield the keys of what it licenses."""
+        yield from (("weekday", self.number), ("weekdays",))
+
+    def list_needed_keys(self) -> tuple[Key, ...]:
+        """Return the keys of which one must be licensed."""
+        return (("weekday", self.number),)
+
+    def find_licence_excuse(self) -> Excuse | None:
+        """Return when it is no other thing though it is not licensed."""
+        return Excuse(("weekdays",)) if self.dated else None
+
+
+class Undated(NamedTuple):
+    """What one source says about time in several places: its days without a year, and the years that it names."""
+
+    days: frozenset[tuple[int, int | None]]
+    """Month and day, None for a month alone."""
+    years: frozenset[int]
+
+
+def collect_undated_days(numbers: Iterable[Number]) -> frozenset[Undated]:
+    """Collect the days without a year, and the years, that a source names; nothing where it has neither."""
+    days: set[tuple[int, int | None]] = set()
+    years: set[int] = set()
+    for number in numbers:
+        for value in number.readings:
+            if isinstance(value, Date):
+                if value.year is not None:
+                    years.add(value.year)
+                elif value.month is not None:
+                    days.add((value.month, value.day))
+    return frozenset([Undated(frozenset(days), frozenset(years))]) if days or years else frozenset()
+
+
+def unite_undated_days(parts: Iterable[Undated]) -> frozenset[Undated]:
+    """Put together what several texts of one source say about time."""
+    listed = list(parts)
+    if len(listed) < 2:
+        return frozenset(listed)
+    days, years = zip(*listed, strict=True)
+    return frozenset([Undated(frozenset().union(*days), frozenset().union(*years))])
+
+
+Given: TypeAlias = "Mapping[Key, int]"
+"""What numbers license: by the key, the sides of an amount that stay open."""
+
+_ANY: Final = 3
+_SIDES: Final[dict[Bound, int]] = {"": _ANY, "least": 1, "most": 2}
+"""Which sides of an amount a bound leaves open: only opposite bounds conflict."""
+
+
+def index_licensed_numbers(numbers: Iterable[Number]) -> Given:
+    """Return what numbers license."""
+    given: dict[Key, int] = {}
+    for number in numbers:
+        for value in number.readings:
+            sides = _SIDES[value.bound] if isinstance(value, Quantity) else _ANY
+            for key in value.list_licensed_keys():
+                given[key] = given.get(key, 0) | sides
+    return given
+
+
+class NumberLicence:
+    """The numbers that may be said, indexed so that each question is answered by looking up a few keys.
+
+    Args:
+        given: what the numbers of each text license.
+        undated: the days without a year of each source.
+    """
+
+    def __init__(self, given: Sequence[Given] = (), undated: Iterable[Undated] = ()) -> None:
+        self._given = given
+        self._years: dict[tuple[int, int | None], list[frozenset[int]]] = {}
+        for source in undated:
+            for day in source.days:
+                self._years.setdefault(day, []).append(source.years)
+
+    def covers_number(self, number: Number) -> bool:
+        """Say whether at least one meaning of the number is licensed."""
+        return any(self._covers_number_value(value) for value in number.readings)
+
+    def _covers_number_value(self, value: Value) -> bool:
+        sides = _SIDES[value.bound] if isinstance(value, Quantity) else _ANY
+        needed = value.list_needed_keys()
+        if any(given.get(key, 0) & sides for given in self._given for key in needed):
+            return True
+        if isinstance(value, Named | Weekday) and (excuse := value.find_licence_excuse()):
+            return not self._has_licence_key(excuse.absent) and (
+                excuse.given is None or self._has_licence_key(excuse.given)
+            )
+        if not isinstance(value, Date) or value.year is None or value.month is None:
+            return False
+        return any(value.year in years for years in self._years.get((value.month, value.day), ()))
+
+    def _has_licence_key(self, key: Key) -> bool:
+        return any(key in given for given in self._given)

@@ -10,6 +10,7 @@ from typing import Any, Final
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.plain.letters import is_unspaced_letter
 from guardgraph.plain.memory import remember_by_text
+from guardgraph.plain.scopes import load_public_suffixes
 from guardgraph.plain.urls import normalise_host
 
 _NAMES: Final = 2048
@@ -26,24 +27,17 @@ def list_words(name: str) -> frozenset[str]:
     return frozenset(load_word_lists("links")[name])
 
 
-@cache
-def _load_suffixes() -> Any:
-    from publicsuffixlist import PublicSuffixList  # reads 16,000 lines
-
-    return PublicSuffixList(accept_unknown=False, only_icann=True)
-
-
 @remember_by_text(texts=_NAMES, chars=LONGEST_HOST)
 def is_public_suffix(name: str) -> bool:
     """Say whether anybody may register names directly under a name, such as ``com`` or ``co.uk``."""
     host = normalise_host(name)
-    return host is not None and _load_suffixes().publicsuffix(host) == host
+    return host is not None and load_public_suffixes(private=False).publicsuffix(host) == host
 
 
 @remember_by_text(texts=_NAMES, chars=LONGEST_HOST)
 def is_registrable(host: str) -> bool:
     """Say whether a host, as URLs carry it, stands under a public suffix and could be somebody's."""
-    registered = _load_suffixes().privatesuffix(host)
+    registered = load_public_suffixes(private=False).privatesuffix(host)
     return registered is not None and "_" not in registered
 
 

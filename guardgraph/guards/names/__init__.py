@@ -6,12 +6,13 @@ said otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import pairwise, takewhile
 from typing import Final
 
 from guardgraph.guards.names.places import find_day_names, find_territory_names, find_unit_names, is_numeral_word
 from guardgraph.guards.names.support import (
+    MOST_INITIALS,
     SHORT_LETTERS,
     NameSupport,
     join_name_words,
@@ -65,6 +66,7 @@ def find_unsupported_names(
         _support_names_as_facts,
         _support_names_by_letters,
         _support_names_by_initials,
+        _support_names_by_definition,
         _support_names_by_first_letter,
         _support_names_by_short_form,
         _support_names_by_place,
@@ -134,6 +136,34 @@ def _support_names_by_initials(found: Sequence[NameWord], support: NameSupport) 
         or (len(word.letters) == 1 and word.letters in support.capital_letters)
     }
     return acronyms | _expand_name_spans(span for span in list_name_initials(found) if span[2] in support.acronyms)
+
+
+def _support_names_by_definition(found: Sequence[NameWord], support: NameSupport) -> set[int]:
+    """A short form that the answer gives in brackets behind what it stands for: identity provider (IdP)."""
+    defined = {
+        word.letters
+        for at, word in enumerate(found)
+        if word.sign == "(" and word.is_acronym and len(word.letters) <= MOST_INITIALS
+        if any(_begin_as(word.letters, words) for words in _list_before(found, at))
+    }
+    return {at for at, word in enumerate(found) if word.letters in defined}
+
+
+def _list_before(found: Sequence[NameWord], at: int) -> Iterator[list[str]]:
+    """Yield the letters of the words before a place, of two, of three and so on, up to one for each of its letters."""
+    for first in range(at - 2, max(-1, at - 1 - len(found[at].letters)), -1):
+        if found[first + 1].apart:
+            return
+        yield [word.letters for word in found[first:at]]
+
+
+def _begin_as(letters: str, words: Sequence[str]) -> bool:
+    """Say whether letters are the beginnings of words, one behind the other: id and p of identity provider."""
+    if not words:
+        return not letters
+    word, rest = words[0], words[1:]
+    lengths = takewhile(lambda length: word.startswith(letters[:length]), range(1, len(letters) + 1))
+    return any(_begin_as(letters[length:], rest) for length in lengths)
 
 
 def _support_names_by_first_letter(found: Sequence[NameWord], support: NameSupport) -> set[int]:

@@ -149,13 +149,14 @@ def join_name_words(found: Sequence[NameWord]) -> Iterator[tuple[int, int, str]]
 
 
 def list_name_initials(found: Sequence[NameWord]) -> Iterator[tuple[int, int, str]]:
-    """Yield the acronyms that phrases would have, with their small words (DoD) and without (NASA).
+    """Yield the acronyms that phrases would have: with small words (DoD), without (NASA), with all capitals (OIDC).
 
     Yields:
         The first index, the one behind the last, and the letters.
     """
     for first, begun in enumerate(found):
         every = capital = begun.letters[:1]
+        inner = begun.inner_capitals
         is_name = begun.is_capitalised
         for end in range(first + 2, min(first + 2 * MOST_INITIALS, len(found)) + 1):
             word = found[end - 1]
@@ -164,9 +165,12 @@ def list_name_initials(found: Sequence[NameWord]) -> Iterator[tuple[int, int, st
             every += word.letters[:1]
             if word.is_capitalised:
                 capital += word.letters[:1]
+                inner += word.inner_capitals
             elif len(word.letters) > _LINK_LETTERS:
                 is_name = False
             if is_name and word.is_capitalised:
                 yield first, end, capital
+                if inner != capital:
+                    yield first, end, inner
             if len(every) >= _FEWEST_COMMON or (is_name and word.is_capitalised):
                 yield first, end, every

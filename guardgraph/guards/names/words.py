@@ -127,6 +127,13 @@ class NameWord(NamedTuple):
         return len(core) > 1 and core[0].isupper() and core[-1].isupper()
 
     @property
+    def inner_capitals(self) -> str:
+        """What it gives to an acronym, in lower case: the o, i and d of OpenID, the first letter of most words."""
+        if self.text.isupper() or self.text[1:].islower():
+            return self.letters[:1]
+        return "".join(letter for letter in self.text if letter.isupper()).casefold() or self.letters[:1]
+
+    @property
     def is_title(self) -> bool:
         """Whether a name follows: Mr, Dr."""
         return self.letters in _TITLES

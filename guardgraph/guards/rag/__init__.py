@@ -9,8 +9,6 @@ from guardgraph.guards.rag.answer import (
     is_abstaining_answer,
     parse_citations,
 )
-from guardgraph.guards.rag.duplicates import drop_near_duplicates
-from guardgraph.guards.rag.evidence import add_citation_spans
 from guardgraph.guards.rag.follow_ups import (
     check_standalone_question,
     parse_rag_request,
@@ -20,20 +18,22 @@ from guardgraph.guards.rag.follow_ups import (
 from guardgraph.guards.rag.intent import (
     DEFAULT_TOP_K,
     check_allowed_sources,
+    check_denied_sources,
     check_intent_execution,
     parse_intent,
     parse_source_names,
 )
-from guardgraph.guards.rag.marks import Mark, read_citation_marks
-from guardgraph.guards.rag.passages import cut_to_best_passages, find_best_passage
-from guardgraph.guards.rag.retrieval import pack_context, parse_candidates, parse_ranking
+from guardgraph.guards.rag.passages import add_citation_spans, cut_to_best_passages, find_best_passage
+from guardgraph.guards.rag.retrieval import drop_near_duplicates, pack_context, parse_candidates, parse_ranking
 from guardgraph.guards.rag.sentences import (
+    Mark,
     Sentence,
     check_cited_sentences,
     check_sentences_together,
     make_sentence_check,
     match_sentences_to_chunks,
     move_sentences,
+    read_citation_marks,
     read_marked_sentences,
 )
 
@@ -49,6 +49,7 @@ __all__ = [
     "check_cited_names",
     "check_cited_numbers",
     "check_cited_sentences",
+    "check_denied_sources",
     "check_intent_execution",
     "check_sentences_together",
     "check_standalone_question",

@@ -74,24 +74,48 @@ def parse_source_names(raw: JsonValue) -> list[str]:
 
 
 def check_intent_execution(
-    intent: Intent, *, policy: Sequence[str], execution: Collection[str], max_query_chars: int
+    intent: Intent,
+    *,
+    policy: Sequence[str],
+    execution: Collection[str],
+    denied: Collection[str] = (),
+    max_query_chars: int,
 ) -> list[str]:
     """Hold a valid intent against what the runtime will do now.
 
+    Args:
+        intent: a valid one.
+        policy: sources that may be asked for.
+        execution: sources that are read now.
+        denied: sources that are never read, whatever the lists say.
+        max_query_chars: characters that a query may have.
+
     Returns:
-        The sources to read, sorted; those on both lists when the intent names none.
+        The sources to read, sorted; those on both lists that are not denied when the intent names none.
 
     Raises:
-        Stop: ``invalid_intent:query_too_long``, or ``source_denied:<name>`` for the first in sorted order.
+        Stop: ``invalid_intent:query_too_long``, ``source_denied_listed:<name>`` or ``source_denied:<name>`` for the
+            first in sorted order.
     """
     if len(intent["query"]) > max_query_chars:
         raise Stop("invalid_intent:query_too_long")
-    both = sorted(set(policy) & set(execution))
+    both = sorted((set(policy) & set(execution)) - set(denied))
     if "sources" not in intent:
         return both
     requested = sorted(intent["sources"])
+    check_denied_sources(requested, denied=denied)
     check_allowed_sources(requested, allowed=both)
     return requested
+
+
+def check_denied_sources(sources: Collection[str], *, denied: Collection[str]) -> None:
+    """Refuse a source that is denied.
+
+    Raises:
+        Stop: ``source_denied_listed:<name>`` for the first in sorted order.
+    """
+    for name in sorted({*sources}.intersection(denied)):
+        raise Stop(f"source_denied_listed:{shown_name(name)}")
 
 
 def check_allowed_sources(sources: Collection[str], *, allowed: Collection[str]) -> None:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from operator import itemgetter
 from typing import Final, Literal
 
 from guardgraph.guards.proposals import build_tool_stop
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.urls import explain_url_denial
+from guardgraph.guards.urls import explain_url_denial, is_url_allowed
 from guardgraph.plain.conversion import parse_expected_failure
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.research import READ_FAILURES, SourcePage
+from guardgraph.state.settings import UnsureText
 
 _BY_LISTS = "source_denied_"
 """How the reasons of `explain_url_denial` begin; a reader may deny a hop for reasons of its own, after the lists."""
 
 
-def explain_page_difference(content: JsonValue, *, hosts: Collection[str], limits: Mapping[str, float]) -> str | None:
+def explain_page_difference(
+    content: JsonValue, *, hosts: Collection[str], denied: Collection[str] = (), limits: Mapping[str, float]
+) -> str | None:
     """Say why a reader would have brought something else, None where it would have brought the same.
 
     A page or a failure says of every URL on its way whether it was denied, in `hops`, and which `limits` held. What
@@ -25,7 +29,8 @@ def explain_page_difference(content: JsonValue, *, hosts: Collection[str], limit
 
     Args:
         content: of the recorded outcome.
-        hosts: those on both lists now.
+        hosts: entries of those that both lists allow now.
+        denied: entries of those among them that are denied now.
         limits: the caps of now.
     """
     failure = parse_expected_failure(content)
@@ -36,16 +41,16 @@ def explain_page_difference(content: JsonValue, *, hosts: Collection[str], limit
         return "it was cut off or refused under other hosts or limits, and does not say how far it had come"
     if failure is not None and failure[0] == "robots_denied":
         return "its site's robots.txt denied it under other hosts or limits, and does not say where that led"
-    return _explain_hop_difference(said.get("hops"), hosts) or _explain_limit_difference(
+    return _explain_hop_difference(said.get("hops"), hosts, denied) or _explain_limit_difference(
         said, limits, failed=failure is not None
     )
 
 
-def _explain_hop_difference(hops: JsonValue, hosts: Collection[str]) -> str | None:
+def _explain_hop_difference(hops: JsonValue, hosts: Collection[str], denied: Collection[str]) -> str | None:
     for hop in hops if isinstance(hops, list) else []:
         if not isinstance(hop, dict) or not isinstance(url := hop.get("url"), str):
             return f"a hop of it cannot be read: {excerpt_value(hop, 80)}"
-        was, now = hop.get("denied"), explain_url_denial(url, policy=hosts, execution=hosts)
+        was, now = hop.get("denied"), explain_url_denial(url, policy=hosts, execution=hosts, denied=denied)
         by_lists = was if isinstance(was, str) and was.startswith(_BY_LISTS) else None
         if by_lists != now:
             return f"its hop {excerpt_value(url, 80)} was {by_lists or 'allowed'}, and is {now or 'allowed'}"
@@ -101,7 +106,20 @@ def parse_source_page(raw: JsonValue) -> SourcePage | None:
             page[name] = text
     if isinstance(raw.get("declared_date"), str):
         page["declared_date"] = raw["declared_date"]
+    if raw.get("extraction") == "unsure":
+        page["extraction"] = "unsure"
+    if pages := _read_page_starts(raw.get("pages")):
+        page["pages"] = pages
     return page
+
+
+def _read_page_starts(raw: JsonValue) -> list[list[int]]:
+    starts = list[list[int]]()
+    for item in raw if isinstance(raw, list) else []:
+        match item:
+            case [int(number), int(start)] if number > 0 and start >= 0:
+                starts.append([number, start])
+    return sorted(starts, key=itemgetter(1))
 
 
 def show_source_page(url: str, page: SourcePage, *, max_chars: int) -> JsonObject:
@@ -116,18 +134,29 @@ def show_source_page(url: str, page: SourcePage, *, max_chars: int) -> JsonObjec
     return {"url": url, "title": page["title"][:max_chars], "published_at": dated, "text": page["body"][:max_chars]}
 
 
-def is_usable_page(raw: JsonValue, *, policy: Collection[str], execution: Collection[str]) -> bool:
+def is_usable_page(
+    raw: JsonValue,
+    *,
+    policy: Collection[str],
+    execution: Collection[str],
+    denied: Collection[str] = (),
+    unsure_text: UnsureText = "allow",
+) -> bool:
     """Say whether a reader returned a page that the run may use, before it is judged.
 
     Args:
         raw: what it returned.
         policy: hosts that may be asked for.
         execution: hosts that may be read now.
+        denied: hosts that may never be read, whatever the lists say.
+        unsure_text: whether a page may be used whose reader is unsure of its text.
     """
     if not isinstance(raw, dict) or not _read_page_text(raw.get("body")).strip():
         return False
+    if unsure_text == "refuse" and raw.get("extraction") == "unsure":
+        return False
     final = _read_page_text(raw.get("final_url"))
-    return not final or explain_url_denial(final, policy=policy, execution=execution) is None
+    return not final or is_url_allowed(final, policy=policy, execution=execution, denied=denied)
 
 
 def describe_failed_page(url: str, outcome: Outcome) -> JsonObject:
@@ -138,7 +167,8 @@ def describe_failed_page(url: str, outcome: Outcome) -> JsonObject:
         outcome: of the call, a failure.
 
     Returns:
-        ``{url, reason, details?, hops?}``: a reason of `READ_FAILURES`, or ``read_failed`` of a reader that broke.
+        ``{url, reason, details?, hops?}``: a reason of `READ_FAILURES`, ``circuit_open`` where its host failed too
+        often in a row, or ``read_failed`` of a reader that broke.
 
     Raises:
         Stop: ``tool_invalid_output:read_source`` for what is no plain JSON or too large, ``max_seconds`` when the
@@ -146,6 +176,8 @@ def describe_failed_page(url: str, outcome: Outcome) -> JsonObject:
     """
     if outcome.content["reason"] in ("max_seconds", "tool_invalid_output", "tool_unavailable"):
         raise build_tool_stop(outcome, "read_source")
+    if outcome.content["reason"] == "tool_circuit_open":
+        return {"url": url, "reason": "circuit_open", "details": outcome.content["details"]}
     said = parse_expected_failure(outcome.content)
     if said is None or said[0] not in READ_FAILURES:
         return {"url": url, "reason": "read_failed", "details": outcome.content["details"]}

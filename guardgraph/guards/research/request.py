@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from guardgraph.guards.stop import Stop, build_request_stop, check_request_depth, read_request_text, shown_name
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
-from guardgraph.plain.urls import normalise_host
+from guardgraph.plain.scopes import meet_scopes
 from guardgraph.state.research import PlanStep, ResearchTask
 
 RESEARCH_ACTIONS = ("search_sources", "dedupe_urls", "read_extract_notes", "verify_notes", "synthesize_answer")
@@ -80,7 +80,7 @@ def _parse_plan_step(raw: JsonValue) -> PlanStep:
 
 
 HINTED_LIMITS = {"max_urls": (1, 20), "max_read_pages": (1, 10), "max_notes": (1, 20), "max_answer_chars": (120, 2000)}
-"""The limits that a hint may tighten, with the least and the most it may ask for."""
+"""The limits that a hint may tighten, with the least that it may ask for, and the most that it could before 0.10."""
 
 MOST_HINTED_HOSTS = 1_000
 """Hosts that a hint may name: each is parsed wherever the lists are looked at, some nine times in a run."""
@@ -118,33 +118,36 @@ def parse_research_request(goal: JsonValue, request: JsonValue) -> ResearchTask:
     return task
 
 
-def tighten_research_limit(name: str, hint: JsonValue, *, allowed: int) -> int:
+def tighten_research_limit(name: str, hint: JsonValue, *, allowed: int, is_wide: bool = True) -> int:
     """Return one of the limits of a run that a request may hint at.
 
-    A hint is clamped to `HINTED_LIMITS` and only tightens. A text that spells a number counts as one; what is no finite
-    number is as good as no hint.
+    A hint is clamped to `HINTED_LIMITS`, or to what is allowed where that is more, and only tightens. A text that
+    spells a number counts as one; what is no finite number is as good as no hint.
 
     Args:
         name: one of `HINTED_LIMITS`.
         hint: what the request's policy hints say of it, None for nothing.
         allowed: the limit without a hint, which none exceeds.
+        is_wide: whether a hint may ask for more than `HINTED_LIMITS` has, where that is allowed.
     """
     least, most = HINTED_LIMITS[name]
     number = _read_hinted_number(hint)
-    return allowed if number is None else min(int(min(max(number, least), most)), allowed)
+    if number is None:
+        return allowed
+    return int(min(max(number, least), allowed if is_wide else min(most, allowed)))
 
 
 def narrow_research_domains(hints: JsonObject, name: str, allowed: Sequence[str]) -> list[str]:
-    """Return the allowed hosts that a hint leaves.
+    """Return entries for the allowed hosts that a hint leaves.
 
     Args:
         hints: the request's policy hints.
         name: the hint, ``allowed_domains_policy`` or ``allowed_domains_execution``.
-        allowed: the deployment's hosts.
+        allowed: the deployment's entries.
 
     Returns:
-        Those of the deployment's hosts that the hint names too, in the deployment's order; all of them when
-        there is no such hint.
+        Those of the deployment's entries that the hint means too, in the deployment's order, and the hint's where it
+        means less; all of the deployment's when there is no such hint.
 
     Raises:
         Stop: ``invalid_request:policy_hints.<name>`` for a hint that is no list of strings, or a longer one than
@@ -158,16 +161,11 @@ def narrow_research_domains(hints: JsonObject, name: str, allowed: Sequence[str]
     if len(hint) > MOST_HINTED_HOSTS:
         raise build_request_stop(f"policy_hints.{name}", hint, f"a list of at most {MOST_HINTED_HOSTS} hosts")
     # Every node of a run asks again; a hint of any length a caller may send is not worth keeping.
-    in_both = _known_in_both if len(hint) + sum(map(len, hint)) <= KNOWN_HINT_CHARS else _intersect_hinted_hosts
-    return list(in_both(tuple(allowed), tuple(hint)))
+    meet = _remember_met_scopes if len(hint) + sum(map(len, hint)) <= KNOWN_HINT_CHARS else meet_scopes
+    return list(meet(tuple(allowed), tuple(hint)))
 
 
-def _intersect_hinted_hosts(allowed: tuple[str, ...], hint: tuple[str, ...]) -> tuple[str, ...]:
-    wanted = {host for item in hint if (host := normalise_host(item)) is not None}
-    return tuple(host for host in allowed if normalise_host(host) in wanted)
-
-
-_known_in_both = lru_cache(maxsize=64)(_intersect_hinted_hosts)
+_remember_met_scopes = lru_cache(maxsize=64)(meet_scopes)
 
 
 def _read_optional_request_text(inner: JsonObject, name: str) -> str:

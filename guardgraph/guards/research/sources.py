@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Final
 
@@ -13,6 +14,7 @@ from guardgraph.plain.json import JsonObject, parse_json
 from guardgraph.plain.urls import identify_url
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.research import Note, SourcePage, Sources
+from guardgraph.state.settings import UnsureText
 
 NOWHERE: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -55,15 +57,17 @@ def select_usable_sources(
     *,
     policy: Collection[str],
     execution: Collection[str],
+    denied: Collection[str] = (),
     led_to: Mapping[str, str] = NOWHERE,
 ) -> tuple[list[str], Sources]:
-    """Hold URLs against both lists; it is done wherever they are used, since a resume may bring tighter lists.
+    """Hold URLs against the lists; it is done wherever they are used, since a resume may bring tighter lists.
 
     Args:
         urls: identities.
         sources: what became of the run's URLs so far.
         policy: hosts that may be asked for.
         execution: hosts that may be read now.
+        denied: hosts that may never be read, whatever the lists say.
         led_to: where their pages were in the end, which is judged too.
 
     Returns:
@@ -72,12 +76,13 @@ def select_usable_sources(
     Raises:
         Stop: ``no_reliable_sources`` when none may be used.
     """
+    explain_denial = partial(explain_url_denial, policy=policy, execution=execution, denied=denied)
 
     def explain_source_denial(url: str) -> JsonObject | None:
         final = led_to.get(url, url)
-        if (reason := explain_url_denial(url, policy=policy, execution=execution)) is not None:
+        if (reason := explain_denial(url)) is not None:
             return {"url": url, "reason": reason}
-        if final != url and (reason := explain_url_denial(final, policy=policy, execution=execution)) is not None:
+        if final != url and (reason := explain_denial(final)) is not None:
             return {"url": url, "reason": reason, "final_url": final}
         return None
 
@@ -92,7 +97,7 @@ def select_usable_sources(
 
 
 def sort_read_pages(
-    brought: str, sources: Sources, *, usable: Collection[str]
+    brought: str, sources: Sources, *, usable: Collection[str], unsure_text: UnsureText = "allow"
 ) -> tuple[dict[str, SourcePage], Sources]:
     """Sort what a reader brought into pages and failures.
 
@@ -100,6 +105,7 @@ def sort_read_pages(
         brought: JSON text of ``[[url, packed outcome], …]``, as the reading node wrote it.
         sources: what became of the run's URLs so far.
         usable: the URLs whose pages may be used.
+        unsure_text: whether a page may be used whose reader is unsure of its text.
 
     Returns:
         The pages by URL, and the sources with what could not be read in `failed_sources`.
@@ -117,6 +123,8 @@ def sort_read_pages(
             failed.append(describe_failed_page(url, outcome))
         elif (page := parse_source_page(outcome.content)) is None:
             failed.append({"url": url, "reason": "empty_page"})
+        elif unsure_text == "refuse" and "extraction" in page:
+            failed.append({"url": url, "reason": "unsure_text"})
         elif url in usable:
             pages[url] = page
     read: Sources = {**sources, "failed_sources": failed}

@@ -1,12 +1,5 @@
 """What the Self-critique agent's guards decide: the request, the draft, the critique and its changes, the revision."""
 
-from guardgraph.guards.self_critique.changes import (
-    PHRASE_CHARS,
-    Change,
-    find_unapplied_changes,
-    list_enforceable_changes,
-    parse_required_change,
-)
 from guardgraph.guards.self_critique.claims import (
     CLOSING_STATUSES,
     find_context_claims,
@@ -17,9 +10,14 @@ from guardgraph.guards.self_critique.claims import (
 from guardgraph.guards.self_critique.critique import (
     DECISIONS,
     HIGH_RISK_TYPES,
+    PHRASE_CHARS,
+    Change,
     check_critique_links,
     check_decision_execution,
+    find_unapplied_changes,
+    list_enforceable_changes,
     parse_critique,
+    parse_required_change,
 )
 from guardgraph.guards.self_critique.guarantees import GUARANTEES
 from guardgraph.guards.self_critique.request import parse_self_critique_request

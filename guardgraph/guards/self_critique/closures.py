@@ -79,6 +79,9 @@ _LEVELS = read_claim_words("closures", "levels")
 _PERFECT = read_claim_words("closures", "perfect")
 _SEEN = read_claim_words("closures", "seen")
 _SEEING = read_claim_words("closures", "seeing")
+_WAITING = read_claim_words("closures", "waiting")
+_WORKED_OFF = read_claim_words("closures", "worked_off")
+"""A trouble is over when this was done to all that was *delayed* or *stuck*."""
 
 
 def _read_no_longer_closure(tokens: list[str], at: int) -> str | None:
@@ -200,17 +203,39 @@ def _read_settled_closure(tokens: list[str], at: int) -> str | None:
     return "back to normal" if is_there and is_closure_made(tokens, at, at + 3) else None
 
 
+def _read_worked_off_closure(tokens: list[str], at: int) -> str | None:
+    """Read *all delayed mails have been sent*, *the jobs that were stuck have all completed*."""
+    said = read_clause_after(tokens, at, 8)
+    has = next((place for place, token in enumerate(said) if token in _PERFECT), -1)
+    if said[:1] and said[0] in _WAITING and has > 0:
+        verbs = said[has + 1 : has + 4]
+    elif read_word_before(tokens, at) in _PERFECT and not _WAITING.isdisjoint(tokens[max(0, at - 12) : at]):
+        verbs, has = said[:3], -1
+    else:
+        return None
+    place = next((place for place, verb in enumerate(verbs) if verb in _WORKED_OFF), -1)
+    is_part = read_word_before(tokens, at) in ("almost", "nearly") or not {"not", "half", "some"}.isdisjoint(verbs)
+    if place < 0 or is_part or "without" in said:
+        return None
+    end = at + has + place + 2
+    return "worked off" if is_closure_made(tokens, end, end + 1) else None
+
+
 _GONE_READERS: dict[str, Reader] = {
     **dict.fromkeys(("no", "nobody", "none"), _read_none_left_closure),
     NO_LONGER: _read_no_longer_closure,
     "anymore": _read_anymore_closure,
     "zero": _read_zero_closure,
     "any": _read_none_seen_closure,
+    "all": _read_worked_off_closure,
 }
 """What reads each word."""
 
 
 _DONE = frozenset({"confirmed", "complete", "completed", "done", "yes", "full", "achieved", "successful", "finished"})
+_SUCCEEDING = frozenset({"successfully", "without", "smoothly"})
+"""Beside these an update that is *completed* is no message."""
+_PARTS = frozenset({"first", "second", "phase", "stage", "step", "part", "half", "next"})
 _ENDINGS = REACHING | {"seen", "saw", "see", "had", "have", "has", "witnessed", "observed", "confirm", "enjoy"}
 
 
@@ -301,6 +326,8 @@ def _is_closing_event(tokens: list[str], at: int) -> bool:
     around += [tokens[at], *read_clause_after(tokens, at, 4)]
     if verb == "mitigated" and FULLY.isdisjoint(around):
         return False
+    if wanted is not None and _SUCCEEDING.intersection(around) and _PARTS.isdisjoint(around):
+        wanted |= ROLLOUTS if verb in _DONE else frozenset()
     is_alone = len(around) <= 2 and tokens[at] not in ("stopped", "ceased", "passed", "lifted")
     return wanted is None or not wanted.isdisjoint([*label, *around]) or is_alone
 
@@ -376,6 +403,10 @@ def _read_past_closure(tokens: list[str], at: int) -> str | None:
     return token if not is_other and is_closure_made(tokens, at) else None
 
 
+_MISTAKEN = [["by", "mistake"], ["by", "accident"], ["by", "error"], ["in", "error"]]
+"""What was closed so is open."""
+
+
 def _is_other_end(tokens: list[str], at: int) -> bool:
     """Say whether something else ends: *we concluded that ...*, *it ended up full*, *it was closed with an error*."""
     follows, rest = read_word_after(tokens, at), tokens[at + 1 : at + 6]
@@ -384,6 +415,9 @@ def _is_other_end(tokens: list[str], at: int) -> bool:
     if tokens[at] == "ended" and follows == "up":
         return True
     if tokens[at] in ("done", "completed", "complete") and _is_task_label(_read_status_label(tokens, at)):
+        return True
+    is_mistaken = rest[:2] in _MISTAKEN and not is_content_word(read_word_after(tokens, at + 2))
+    if is_mistaken or "prematurely" in {follows, read_word_before(tokens, at)}:
         return True
     if tokens[at] == "closed" and follows == "as":
         return True  # what it was closed as is read by itself

@@ -1,14 +1,20 @@
-"""What a critique must be before anything follows from it."""
+"""The critique of a draft, and the changes that it requires: a marker and one quoted phrase each."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+import re
+import unicodedata
+from collections.abc import Collection, Iterable
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from guardgraph.guards.links import check_links
-from guardgraph.guards.self_critique.changes import find_contradictory_changes, parse_required_change
 from guardgraph.guards.self_critique.claims import list_context_texts
+from guardgraph.guards.self_critique.reading import split_claim_words
 from guardgraph.guards.stop import Stop, shown_name
+from guardgraph.languages.language import detect_language
+from guardgraph.languages.sentences import split_sentences
+from guardgraph.languages.terms import DEFAULT_LANGUAGE, list_content_words, stem_words
+from guardgraph.languages.wording import has_phrase, list_word_keys, normalise_spaces, split_words
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.self_critique import Critique, Decision, Risk, SelfCritiquePolicy, Severity
 
@@ -28,6 +34,7 @@ def parse_critique(
     risk_types: Collection[str],
     max_risks: int,
     max_required_changes: int,
+    by_stems: bool = True,
 ) -> Critique:
     """Read a critique.
 
@@ -37,6 +44,7 @@ def parse_critique(
         risk_types: the policy list of risk types.
         max_risks: how many risks a critique may name.
         max_required_changes: how many changes it may require.
+        by_stems: whether changes can be required by the stems of a phrase, MUST_MENTION and MUST_SOFTEN.
 
     Raises:
         Stop: ``invalid_critique:<what>``, ``critique_decision_not_allowed_policy:<decision>`` or
@@ -56,7 +64,7 @@ def parse_critique(
         reason=_parse_critique_reason(raw.get("reason")),
         high_risk=severity == "high" or any(risk["type"] in HIGH_RISK_TYPES for risk in risks),
     )
-    _check_critique_consistency(critique)
+    _check_critique_consistency(critique, by_stems=by_stems)
     return critique
 
 
@@ -75,16 +83,19 @@ def check_critique_links(critique: Critique, *, context: JsonObject, policy: Sel
     check_links(said, "invalid_critique", cited=list_context_texts(context.values()), policy=policy)
 
 
-def check_decision_execution(decision: str, execution: Collection[str]) -> None:
+def check_decision_execution(decision: str, execution: Collection[str], *, denied: Collection[str] = ()) -> None:
     """Refuse a decision that the runtime does not carry out now.
 
     Args:
         decision: a validated critique's.
         execution: the execution list.
+        denied: decisions that are never carried out, whatever the lists say.
 
     Raises:
-        Stop: ``critique_decision_denied_execution:<decision>``.
+        Stop: ``critique_decision_denied_listed:<decision>``, ``critique_decision_denied_execution:<decision>``.
     """
+    if decision in denied:
+        raise Stop(f"critique_decision_denied_listed:{shown_name(decision)}")
     if decision not in execution:
         raise Stop(f"critique_decision_denied_execution:{shown_name(decision)}")
 
@@ -143,7 +154,7 @@ def _parse_critique_reason(given: JsonValue) -> str:
     return (given or "").strip()
 
 
-def _check_critique_consistency(critique: Critique) -> None:
+def _check_critique_consistency(critique: Critique, *, by_stems: bool) -> None:
     changes = critique["required_changes"]
     if critique["decision"] == "approve":
         if changes:
@@ -153,7 +164,7 @@ def _check_critique_consistency(critique: Critique) -> None:
     elif critique["decision"] == "revise":
         if not changes:
             raise _build_critique_stop("revise_without_required_changes", changes, "at least one")
-        vague = [excerpt_value(item) for item in changes if parse_required_change(item) is None]
+        vague = [excerpt_value(item) for item in changes if not _is_enforceable(item, by_stems=by_stems)]
         if vague:
             raise Stop("invalid_critique:required_changes_not_enforceable", not_enforceable=vague)
         if opposed := find_contradictory_changes(changes):
@@ -171,3 +182,195 @@ def _describe_high_risk(critique: Critique) -> JsonObject:
 
 def _build_critique_stop(what: str, given: Any, allowed: str) -> Stop:
     return Stop(f"invalid_critique:{what}", details={"given": excerpt_value(given), "allowed": allowed})
+
+
+PHRASE_CHARS = (3, 160)
+"""The least and the most characters of a quoted phrase."""
+
+_LEADING = re.compile(r"(add|remove)[\s:-]", re.IGNORECASE)
+_SEPARATOR = re.compile(r"[^\w\s]?\s?")
+_OPENING = re.compile(r"(?<!\w)'(?=\S)")
+_CLOSING = re.compile(r"(?<=\S)'(?!\w)")
+
+
+ChangeKind: TypeAlias = Literal["include", "remove", "mention", "soften"]
+"""What a text must do with a phrase: have it word for word or not have it; have all of its content words in one
+sentence, in whatever form; or say it, in whatever form of its words, only as what may be."""
+
+_ADDED: tuple[ChangeKind, ...] = ("include", "mention")
+_BY_STEMS: tuple[ChangeKind, ...] = ("mention", "soften")
+
+_HEDGES = frozenset(
+    split_claim_words(
+        """aim aimed aims anticipate anticipated appears believe believed could estimate estimated
+        expect expected expects hope hoped hopefully hopes intend intended intends likely may maybe
+        might perhaps plan planned plans possible possibly probably should target targeted targets
+        tentatively try trying"""
+    )
+)
+"""English words that make what a sentence says less than certain."""
+
+_BETWEEN = 2
+"""Words that may stand between two words of a phrase that is to be softened, such as *will soon be fixed*."""
+
+
+class Change(NamedTuple):
+    """A phrase, and what a text must do with it."""
+
+    kind: ChangeKind
+    phrase: str
+    """As the critique spells it."""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.phrase}"
+
+
+def parse_required_change(item: str) -> Change | None:
+    """Read one required change.
+
+    Args:
+        item: starts with ADD or REMOVE, or has MUST_INCLUDE, MUST_REMOVE, MUST_MENTION or MUST_SOFTEN anywhere, in
+            any case, and quotes exactly one phrase: between straight double quotes or, where there are none, between
+            single quotes that stand at word boundaries. Of several markers, remove wins, then include, then soften.
+
+    Returns:
+        The change, or None for an item that no rule can enforce: no marker, no phrase or several, quotes that
+        do not pair, a phrase that is too short, too long or has no word in it.
+    """
+    kind = _read_change_kind(item.strip())
+    phrase = _read_change_phrase(item)
+    least, most = PHRASE_CHARS
+    if kind is None or phrase is None or not least <= len(phrase) <= most or not list_word_keys(phrase):
+        return None
+    return Change(kind, phrase)
+
+
+def list_enforceable_changes(items: Iterable[str]) -> list[Change]:
+    """Return the changes that can be enforced, in order, each once, case and punctuation aside."""
+    changes = (change for item in items if (change := parse_required_change(item)) is not None)
+    distinct: dict[tuple[str, ...], Change] = {}
+    for change in changes:
+        distinct.setdefault((change.kind, *list_word_keys(change.phrase)), change)
+    return list(distinct.values())
+
+
+def find_unapplied_changes(changes: Iterable[Change], text: str) -> list[Change]:
+    """Return the changes that a text does not obey.
+
+    Args:
+        changes: what is required.
+        text: what must have the phrases to include and none of those to remove, as whole words, case and
+            punctuation aside; a sentence for each phrase to mention, and a hedge in each that says one to soften.
+    """
+    return [change for change in changes if not is_change_applied(change, text)]
+
+
+def is_change_applied(change: Change, text: str) -> bool:
+    """Say whether a text obeys a change."""
+    language = detect_language(text) or DEFAULT_LANGUAGE if change.kind in _BY_STEMS else ""
+    if change.kind == "mention":
+        return _mentions_phrase(text, change.phrase, language)
+    if change.kind == "soften":
+        return not any(_states_phrase(sentence, change.phrase, language) for sentence in split_sentences(text))
+    return has_phrase(text, change.phrase) == (change.kind == "include")
+
+
+def _mentions_phrase(text: str, phrase: str, language: str) -> bool:
+    """Say whether one sentence has all content words of a phrase, by their stems: *timing of refunds*."""
+    wanted = set(stem_words(list_content_words(phrase, language), language))
+    if not wanted:
+        return has_phrase(text, phrase)
+    return any(
+        wanted <= set(stem_words(list_content_words(sentence, language), language))
+        for sentence in split_sentences(text)
+    )
+
+
+def _states_phrase(sentence: str, phrase: str, language: str) -> bool:
+    """Say whether a sentence has the words of a phrase in order, by their stems, and nothing that makes it less."""
+    words = list_word_keys(sentence)
+    if not _HEDGES.isdisjoint(words):
+        return False
+    said, wanted = stem_words(words, language), stem_words(list_word_keys(phrase), language)
+    reached = {at for at, word in enumerate(said) if word == wanted[0]}
+    for word in wanted[1:]:
+        near = {at + step for at in reached for step in range(1, _BETWEEN + 2)}
+        reached = {at for at in near if at < len(said) and said[at] == word}
+    return bool(reached)
+
+
+def _is_enforceable(item: str, *, by_stems: bool) -> bool:
+    change = parse_required_change(item)
+    return change is not None and (by_stems or change.kind not in _BY_STEMS)
+
+
+def find_contradictory_changes(items: Iterable[str]) -> list[str]:
+    """Return the first two changes that no text can obey both, as strings.
+
+    Args:
+        items: required changes, as `parse_required_change` reads them.
+
+    Returns:
+        A phrase to include and one to remove that stands in it or is it; nothing where there are no such two.
+    """
+    changes = list_enforceable_changes(items)
+    removed = [change for change in changes if change.kind == "remove"]
+    for added in changes:
+        for change in removed:
+            if added.kind == "include" and has_phrase(added.phrase, change.phrase):
+                return [str(added), str(change)]
+    return []
+
+
+def strip_added_phrases(changes: Iterable[Change], draft: str, text: str) -> str:
+    """Return a revision without the phrases that it had to add, white space normalised.
+
+    Args:
+        changes: what is required.
+        draft: what was revised; a phrase that it has already was not added.
+        text: the revision. Of each added phrase one occurrence is left out, with one punctuation mark and the
+            blank that follow it.
+    """
+    rest = normalise_spaces(text)
+    added = {change.phrase for change in changes if change.kind in _ADDED and not has_phrase(draft, change.phrase)}
+    for phrase in sorted(added, key=lambda phrase: (-len(phrase), phrase)):
+        rest = _strip_added_phrase(rest, list_word_keys(phrase))
+    return rest
+
+
+def _strip_added_phrase(text: str, phrase: list[str]) -> str:
+    said = split_words(text)
+    # A key holds no line break, so line breaks can mark where words begin and end.
+    before, found, _ = "".join(f"\n{word.key}\n" for word in said).partition("".join(f"\n{key}\n" for key in phrase))
+    if not found:
+        return text
+    first = before.count("\n") // 2
+    end = said[first + len(phrase) - 1].end
+    separator = _SEPARATOR.match(text, end)
+    return normalise_spaces(text[: said[first].start] + text[separator.end() if separator else end :])
+
+
+def _read_change_kind(item: str) -> ChangeKind | None:
+    leading = _LEADING.match(item)
+    verb = leading[1].lower() if leading else ""
+    spelled = item.lower()
+    if verb == "remove" or "must_remove" in spelled:
+        return "remove"
+    if verb == "add" or "must_include" in spelled:
+        return "include"
+    return "soften" if "must_soften" in spelled else "mention" if "must_mention" in spelled else None
+
+
+def _read_change_phrase(item: str) -> str | None:
+    parts = item.split('"')
+    if len(parts) == 3:
+        return parts[1].strip()
+    if len(parts) > 1:
+        return None
+    # An accent belongs to its letter, which no pattern knows: it counts as one here.
+    spelled = "".join("m" if unicodedata.category(char)[0] == "M" else char for char in item)
+    opening = [match.end() for match in _OPENING.finditer(spelled)]
+    if len(opening) != 1:
+        return None
+    closing = [match.start() for match in _CLOSING.finditer(spelled, opening[0])]
+    return item[opening[0] : closing[0]].strip() if len(closing) == 1 else None

@@ -87,6 +87,7 @@ PHRASES = [
 """Phrases that promise."""
 OUTCOMES = read_claim_words("guarantees", "outcomes")
 """A guaranteed one of these is a promise."""
+_RATED = frozenset({"uptime", "availability"})
 LASTING = read_claim_words("guarantees", "lasting")
 """Beside a verb of preventing these make it a promise."""
 SAFE = read_claim_words("guarantees", "safe")
@@ -398,8 +399,11 @@ def _is_guaranteed_attribute(tokens: list[str], at: int) -> bool:
     )
     if read_word_after(tokens, at) in FINITE and not is_verb and at:
         return True
-    is_promise = read_word_after(tokens, at) in OUTCOMES and not is_content_word(read_word_after(tokens, at + 1))
-    return is_content_word(read_word_after(tokens, at)) and not is_verb and not is_promise
+    follows, measure = read_word_after(tokens, at), tokens[at + 2 : at + 5]
+    if follows in _RATED and any(token[0].isdigit() for token in measure):
+        return True  # a term of a contract, whose number the check of numbers judges
+    is_promise = follows in OUTCOMES and not is_content_word(read_word_after(tokens, at + 1))
+    return is_content_word(follows) and not is_verb and not is_promise
 
 
 def _is_reader_asked(tokens: list[str], at: int) -> bool:

@@ -264,6 +264,8 @@ def _read_doing_well_closure(tokens: list[str], place: int, end: int) -> str | N
         return None
     has_subject = read_word_before(tokens, place) not in (*STOPS, "please", "the", "a", "is", "on")
     has_subject = has_subject and not (read_word_before(tokens, place) == "and" and tokens[place] == "open")
+    if tokens[place].startswith("open") and read_word_before(tokens, group.start) in TROUBLE:
+        return None  # an incident that is open again is none that is over
     is_open = {"starting", "beginning", "stopped", "stops"} & set(tokens[max(0, place - 3) : place])
     is_said = (has_subject or group.words) and not is_open
     group = read_causative_verb(tokens, group.drop_words("being"))

@@ -10,13 +10,13 @@ from collections.abc import Collection, Iterable, Sequence
 
 from guardgraph.guards.facts import facts_in_json, facts_in_text, unsupported
 from guardgraph.guards.links import check_links
-from guardgraph.guards.self_critique.changes import (
+from guardgraph.guards.self_critique.claims import forbidden_claims, list_context_texts
+from guardgraph.guards.self_critique.critique import (
     Change,
     find_unapplied_changes,
     list_enforceable_changes,
     strip_added_phrases,
 )
-from guardgraph.guards.self_critique.claims import forbidden_claims, list_context_texts
 from guardgraph.guards.stop import Stop
 from guardgraph.languages.wording import hash_normalised_text, list_word_keys, normalise_spaces
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value

@@ -15,6 +15,7 @@ from guardgraph.guards.tools.answer import (
 from guardgraph.guards.tools.licence import (
     check_approval,
     check_licence,
+    check_tool_lists,
     complete_call,
     list_shown_tools,
     offer_delegation,
@@ -25,6 +26,7 @@ __all__ = [
     "check_answer_names",
     "check_approval",
     "check_licence",
+    "check_tool_lists",
     "complete_call",
     "cut_step",
     "is_declining",

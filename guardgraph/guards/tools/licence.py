@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from guardgraph.guards.links.finding import find_links
+from guardgraph.guards.spending import check_spending
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.guards.tools.support import (
     Support,
@@ -29,6 +30,7 @@ from guardgraph.plain.hashing import canonical_json, digest
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.plain.urls import normalise_host, parse_url_target
 from guardgraph.state.review import hash_licence
+from guardgraph.state.spending import Spending
 from guardgraph.state.tools import (
     DECIDING,
     ArgumentRule,
@@ -341,8 +343,7 @@ def check_call_counts(call: ToolCall, *, made: Sequence[MadeCall], policy: ToolP
         raise Stop(f"loop_detected:{shown_name(tool)}", details={"args": excerpt_value(call["args"]), "calls": same})
     if rule.max_calls is not None and sum(each["tool"] == tool for each in made) >= rule.max_calls:
         raise Stop(f"max_calls:{shown_name(tool)}", details={"max_calls": rule.max_calls})
-    if len(made) >= budget.max_tool_calls:
-        raise Stop("max_tool_calls", details={"max_tool_calls": budget.max_tool_calls})
+    check_spending(Spending(tool_calls=len(made)), Spending(tool_calls=1), budget)
 
 
 def _list_counted_calls(made: Sequence[MadeCall], rule: ToolRule) -> Sequence[MadeCall]:

@@ -4,29 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from guardgraph.knowledge.checking.checked import CheckedBase
 from guardgraph.knowledge.documents import Stamp, StoredDocument
-from guardgraph.knowledge.indexes import Batch, Listed
-from guardgraph.knowledge.postgres.checking import check_rows_and_counts
+from guardgraph.knowledge.indexes import AnyIndex, Listed
+from guardgraph.knowledge.postgres.checking import check_rows_and_counts, rebuild_database
+from guardgraph.knowledge.postgres.embedding import (
+    check_server_embedding,
+    note_server_embedding,
+    read_known_vectors,
+    read_server_embedding,
+)
 from guardgraph.knowledge.postgres.ranking import (
     SCOPE_COLUMNS,
+    Place,
     rank_chunks,
     read_caller_view,
     read_found_chunks,
     read_permitted_parts,
+    read_scope_vectors,
+    read_tenant_view,
 )
-from guardgraph.knowledge.postgres.schema import require_writer
+from guardgraph.knowledge.postgres.schema import is_writer, require_writer
 from guardgraph.knowledge.postgres.server import Server
 from guardgraph.knowledge.postgres.writing import TenantWriter
-from guardgraph.knowledge.searching.found import NotFound, make_chunk_candidate
-from guardgraph.knowledge.searching.views import COUNTED_PARTS, Once
+from guardgraph.knowledge.searching.found import (
+    POOL,
+    NotFound,
+    explain_missing_documents,
+    fuse_word_and_vector_hits,
+    make_chunk_candidate,
+)
+from guardgraph.knowledge.searching.nearness import Nearness
+from guardgraph.knowledge.searching.ranking import Ranked
+from guardgraph.knowledge.searching.views import COUNTED_PARTS, Once, View
 from guardgraph.knowledge.storing.scopes import Scope, make_scope_key, parse_scope_row, read_scope_tenant
+from guardgraph.knowledge.vectors import Embedder, embed_new_texts, list_embedding_texts, refuse_other_size
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.context import Access, Caller, normalise_tenant, normalize_document_access
 
 if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
     from psycopg import Connection
 
 _LISTED: Final = (
@@ -35,40 +54,39 @@ _LISTED: Final = (
 )
 
 
-class PostgresIndex:
+class _Question(NamedTuple):
+    text: str
+    vector: bytes | None
+    """None where the base is asked by words only."""
+
+
+class PostgresIndex(AnyIndex):
     """An inverted index of documents in a database of PostgreSQL.
 
     Each change is a transaction: it is there as a whole or not at all, for queries that follow, from every machine.
 
     Args:
         url: of the database.
+        embedding: as `Index` takes it.
+        min_similarity: likewise.
 
     Raises:
         ConfigurationError: from every method, when the database or the role is refused.
         StoreError: likewise, when the server cannot be read or written.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, embedding: Embeddings | None = None, min_similarity: float | None = None) -> None:
         self.server = Server(url)
+        self.embedder = None if embedding is None else Embedder(embedding)
+        """What makes vectors of texts; None for words only."""
         self._once = Once(COUNTED_PARTS)
+        self._nearness = Nearness(read_scope_vectors)
+        self._min_similarity = min_similarity
 
     def check_embedding(self, *, to_write: bool = False) -> None:
-        """As `AnyIndex.check_embedding`; it has no vectors."""
-        with self.server.reading(None):
-            pass
-
-    def put(self, document: StoredDocument) -> None:
-        """Put a document in, in place of the one of its tenant that has its id.
-
-        Raises:
-            ConfigurationError: its id, or that of a chunk, is in another collection of the tenant.
-        """
-        with self.together() as batch:
-            batch.put(document)
-
-    def together(self) -> Batch:
-        """As `AnyIndex.together`."""
-        return Batch(self._refuse_taken, self._write)
+        """As `AnyIndex.check_embedding`."""
+        with self.server.reading(None) as connection:
+            check_server_embedding(connection, self.embedder, self.server.shown, to_write=to_write)
 
     def _refuse_taken(self, document: StoredDocument) -> None:
         with self.server.reading_tenant(document.access.tenant) as connection:
@@ -77,12 +95,22 @@ class PostgresIndex:
     def _write(self, documents: Sequence[StoredDocument]) -> None:
         for tenant in dict.fromkeys(document.access.tenant for document in documents):
             own = [document for document in documents if document.access.tenant == tenant]
+            vectors = self._embed_waiting_chunks(tenant, own)
             with self.server.writing(tenant) as connection:
+                note_server_embedding(connection, self.embedder, vectors.values(), self.server.shown)
                 writer = TenantWriter(connection, tenant)
                 writer.refuse_taken(own)
                 for document in own:
-                    writer.put(document)
+                    writer.put(document, vectors)
                 writer.flush()
+
+    def _embed_waiting_chunks(self, tenant: str | None, documents: Iterable[StoredDocument]) -> dict[bytes, bytes]:
+        """Return the vectors of documents, before others have to wait for the transaction."""
+        if self.embedder is None:
+            return {}
+        with self.server.reading_tenant(tenant) as connection:
+            texts = [text for document in documents for text in list_embedding_texts(document)]
+            return embed_new_texts(self.embedder, texts, partial(read_known_vectors, connection, tenant))
 
     def drop(self, tenant: str | None, ids: Iterable[str]) -> None:
         """As `AnyIndex.drop`."""
@@ -201,27 +229,70 @@ class PostgresIndex:
         Raises:
             StoreError: a chunk that was found is not what was put in.
         """
+        asked = self._ask(query)
         with self.server.reading(caller) as connection:
             view = read_caller_view(connection, caller, self._once)
-            found = rank_chunks(connection, view, query, sources=sources, top_k=top_k)
-            rows = read_found_chunks(connection, found)
-            is_taken = partial(_is_chunk_id_taken, connection)
-            return [
-                make_chunk_candidate(rows.get(chunk), view, caller, is_taken, score=score, shown=self.server.shown)
-                for chunk, score in found.items()
-            ]
+            return self._show(connection, view, caller, self._find(connection, view, asked, sources, top_k))
+
+    def _ask(self, query: str) -> _Question:
+        return _Question(query, None if self.embedder is None else self.embedder.query(query))
+
+    def _find(
+        self, connection: Connection[Any], view: View, asked: _Question, sources: Collection[str] | None, top_k: int
+    ) -> list[Ranked[Place]]:
+        """Return what words find; where there are vectors, in the order of both."""
+        made = None if asked.vector is None else read_server_embedding(connection)
+        if asked.vector is None or made is None or not made.name:
+            return rank_chunks(connection, view, asked.text, sources=sources, top_k=top_k)
+        refuse_other_size(made, asked.vector, self.server.shown)
+        most = max(POOL, top_k)
+        words = rank_chunks(connection, view, asked.text, sources=sources, top_k=most)
+        near = self._nearness.nearest(connection, view, asked.vector, sources=sources, most=most)
+        return fuse_word_and_vector_hits(words, near, top_k=top_k, min_similarity=self._min_similarity)
+
+    def _show(
+        self, connection: Connection[Any], view: View, caller: Caller | None, found: Iterable[Ranked[Place]]
+    ) -> list[JsonObject]:
+        hits = [*found]
+        rows = read_found_chunks(connection, view, [hit.chunk for hit in hits])
+        is_taken = partial(_is_chunk_id_taken, connection)
+        return [
+            make_chunk_candidate(rows.get(hit.chunk), view, caller, is_taken, score=hit.score, shown=self.server.shown)
+            for hit in hits
+        ]
 
     def explain(
         self, query: str, *, caller: Caller | None = None, top_k: int = 4
     ) -> tuple[list[JsonObject], list[NotFound]]:
-        """Return what a caller finds; not why they find no more, since the server shows this role no more."""
-        return self.search(query, caller=caller, top_k=top_k), []
+        """Return what a caller finds and, to a writer, why they do not find the best of all others of their tenant.
+
+        To a role that only reads for callers the server shows no more than the caller finds.
+        """
+        asked = self._ask(query)
+        with self.server.reading(caller) as connection:
+            view = read_caller_view(connection, caller, self._once)
+            found = self._find(connection, view, asked, None, top_k)
+            candidates, ids = self._show(connection, view, caller, found), {hit.chunk for hit in found}
+            if not is_writer(connection):
+                return candidates, []
+        with self.server.reading_tenant(caller.tenant if caller else None) as connection:
+            whole = read_tenant_view(connection, self._once)
+            others = [hit.chunk for hit in rank_chunks(connection, whole, query, sources=None, top_k=2 * top_k)]
+            missing = [chunk for chunk in others if chunk not in ids]
+            rows = read_found_chunks(connection, whole, missing)
+            named = ((rows[chunk][4], whole.scopes[chunk[0]]) for chunk in missing)
+            return candidates, explain_missing_documents(named, caller)
 
     def check(self) -> CheckedBase:
         """Check whether each row and all that is counted are what was put in, as a writer; nothing is changed."""
         with self.server.reading_all() as connection:
             require_writer(connection, self.server.shown)
             return check_rows_and_counts(connection)
+
+    def rebuild(self) -> CheckedBase:
+        """Make the index anew from the stored texts whose hash is right, as a writer, in one transaction."""
+        with self.server.rebuilding() as connection:
+            return rebuild_database(connection, partial(self.server.write_for, connection), self.embedder)
 
     def close(self) -> None:
         """Close the connections; others are opened when they are needed."""

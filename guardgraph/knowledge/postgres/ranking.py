@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from guardgraph.knowledge.postgres.writing import make_term_key
 from guardgraph.knowledge.searching.arithmetic import Arithmetic, Held, PostingRow, choose_posting_arithmetic
+from guardgraph.knowledge.searching.ranking import Ranked
 from guardgraph.knowledge.searching.views import Once, StatisticsPart, View, make_view
 from guardgraph.knowledge.storing.postings import BLOCK, KINDS, LENGTH_BYTES, NAME, make_index_term
-from guardgraph.knowledge.storing.scopes import Scope, parse_scope_row
+from guardgraph.knowledge.storing.scopes import Scope, make_scope_key, parse_scope_row
 from guardgraph.state.context import Caller, is_access_allowed
 from guardgraph.tools.relevance import asked, best, scaled
 
@@ -31,22 +32,29 @@ _PARTS: Final = (
     "JOIN guardgraph.scopes s ON s.id = scope WHERE passages > 0 ORDER BY p.id"
 )
 _ONCE: Final = (
-    "SELECT left(term, 1), count(*) FROM (SELECT term FROM guardgraph.postings WHERE part = ANY (%s) "
+    "SELECT left(term, 1), count(*) FROM (SELECT term FROM guardgraph.postings "
+    "WHERE tenant = ANY (%s) AND part = ANY (%s) "
     "GROUP BY term HAVING count(*) = 1 AND max(total) = 1) AS once GROUP BY 1"
 )
 _POSTINGS: Final = (
-    "SELECT part, term, block, size, data FROM guardgraph.postings WHERE part = ANY (%s) AND term = ANY (%s)"
+    "SELECT part, term, block, size, data FROM guardgraph.postings "
+    "WHERE tenant = ANY (%s) AND part = ANY (%s) AND term = ANY (%s)"
 )
 _LENGTHS: Final = (
     "SELECT scope, block, data FROM guardgraph.lengths JOIN guardgraph.parts ON id = part "
-    "WHERE part = ANY (%s) ORDER BY 1, 2, part"
+    "WHERE tenant = ANY (%s) AND part = ANY (%s) ORDER BY 1, 2, part"
 )
 _FOUND: Final = (
     "FROM unnest(%s::bigint[], %s::bigint[]) AS wanted (scope, at) JOIN guardgraph.chunks c USING (scope, at) "
-    "JOIN guardgraph.documents d ON d.id = document"
+    "JOIN guardgraph.documents d ON d.id = document WHERE c.tenant = ANY (%s)"
 )
 _ORDER: Final = f"SELECT c.scope, at, place, number {_FOUND}"
 _SHOWN: Final = f"SELECT c.scope, at, d.name, title, updated_at, c.name, section, start, stop, text, hash {_FOUND}"
+
+_VECTORS: Final = (
+    "SELECT at, place, number, vector FROM guardgraph.chunks c JOIN guardgraph.documents d ON d.id = document "
+    "WHERE c.tenant = %s AND c.scope = %s AND vector IS NOT NULL AND at >= 0 ORDER BY place, number"
+)
 
 Place: TypeAlias = tuple[int, int]
 """A chunk by its scope and its place there; a block likewise."""
@@ -82,18 +90,33 @@ def read_permitted_parts(
 
 def read_caller_view(connection: Connection[Any], caller: Caller | None, once: Once) -> View:
     """Return what a caller may read, and what is known of its words."""
-    return make_view(*read_permitted_parts(connection, caller), once, partial(_count_once, connection))
+    scopes, rows = read_permitted_parts(connection, caller)
+    return make_view(scopes, rows, once, partial(_count_once, connection, _list_tenant_keys(scopes)))
 
 
-def _count_once(connection: Connection[Any], parts: Sequence[StatisticsPart]) -> tuple[int, ...]:
+def read_tenant_view(connection: Connection[Any], once: Once) -> View:
+    """Return what all callers of a tenant together may read, on a connection that sees it."""
+    rows = connection.execute(_PARTS).fetchall()
+    read = (parse_scope_row(*row[:4]) for row in rows)
+    scopes = {scope.id: scope for scope in read if scope is not None}
+    parts = [row[4:] for row in rows if row[0] in scopes]
+    return make_view(scopes, parts, once, partial(_count_once, connection, _list_tenant_keys(scopes)))
+
+
+def _list_tenant_keys(scopes: Mapping[int, Scope]) -> list[str]:
+    """Return the tenants of scopes, in whose partitions their rows are."""
+    return sorted({make_scope_key(scope.access.tenant) for scope in scopes.values()})
+
+
+def _count_once(connection: Connection[Any], tenants: list[str], parts: Sequence[StatisticsPart]) -> tuple[int, ...]:
     """Count the words that occur once in some parts, by reading."""
-    once = dict(connection.execute(_ONCE, [[part.id for part in parts]]).fetchall())
+    once = dict(connection.execute(_ONCE, [tenants, [part.id for part in parts]]).fetchall())
     return tuple(once.get(kind, 0) + once.get(NAME, 0) for kind in KINDS)
 
 
 def rank_chunks(
     connection: Connection[Any], view: View, query: str, *, sources: Collection[str] | None, top_k: int
-) -> dict[Place, float]:
+) -> list[Ranked[Place]]:
     """Return the chunks that cover most of a question with their scores, best first, equal ones in their order.
 
     Args:
@@ -105,21 +128,27 @@ def rank_chunks(
     """
     allowed = [part for part in view.parts if sources is None or view.scopes[part.scope].source in sources]
     if not allowed or top_k < 1:
-        return {}
+        return []
     terms = [
         Asked(reading, times, _name_terms(view.languages, reading, forms))
         for reading, forms, times in scaled(asked(query, view.language, view.languages))
     ]
     whole, covered = _cover(connection, view, allowed, terms, top_k)
-    order = {(row[0], row[1]): row[2:] for row in connection.execute(_ORDER, _list_columns(covered))}
+    order = {(row[0], row[1]): row[2:] for row in connection.execute(_ORDER, _list_columns(view, covered))}
     found = sorted(covered, key=order.__getitem__)
     hits = best([covered[chunk] for chunk in found], whole, view.known[0], top_k)
-    return {found[place]: score for place, score in hits}
+    return [Ranked(found[place], score) for place, score in hits]
 
 
-def read_found_chunks(connection: Connection[Any], found: Iterable[Place]) -> dict[Place, tuple[Any, ...]]:
+def read_found_chunks(connection: Connection[Any], view: View, found: Iterable[Place]) -> dict[Place, tuple[Any, ...]]:
     """Return of chunks what `make_chunk_candidate` reads."""
-    return {(row[0], row[1]): (row[0], *row[2:]) for row in connection.execute(_SHOWN, _list_columns(found))}
+    return {(row[0], row[1]): (row[0], *row[2:]) for row in connection.execute(_SHOWN, _list_columns(view, found))}
+
+
+def read_scope_vectors(connection: Connection[Any], scope: Scope) -> list[tuple[Place, int, int, bytes]]:
+    """Return what `Nearness` reads of a scope."""
+    rows = connection.execute(_VECTORS, [make_scope_key(scope.access.tenant), scope.id], binary=True)
+    return [((scope.id, at), place, number, vector) for at, place, number, vector in rows]
 
 
 def _name_terms(languages: Sequence[str], reading: int, forms: Sequence[str]) -> dict[str, str]:
@@ -134,7 +163,9 @@ def _cover(
 ) -> tuple[float, dict[Place, float]]:
     """Return what a question says, and how much of it the best chunks cover, those equal to the last one, too."""
     postings = _read_postings(connection, view, terms)
-    lengths = connection.execute(_LENGTHS, [[part.id for part in allowed]], binary=True).fetchall()
+    lengths = connection.execute(
+        _LENGTHS, [_list_tenant_keys(view.scopes), [part.id for part in allowed]], binary=True
+    ).fetchall()
     blocks = {block: [row[2] for row in rows] for block, rows in groupby(lengths, key=itemgetter(0, 1))}
     computes = choose_posting_arithmetic(sum(len(row[2]) for row in lengths) // LENGTH_BYTES)
     damped = computes.damped(blocks.values(), view.known[0].average)
@@ -154,7 +185,8 @@ def _cover(
 
 
 def _read_postings(connection: Connection[Any], view: View, terms: Sequence[Asked]) -> Postings:
-    wanted = [[part.id for part in view.parts], [*{key for term in terms for key in term.keys.values()}]]
+    tenants, parts = _list_tenant_keys(view.scopes), [part.id for part in view.parts]
+    wanted = [tenants, parts, [*{key for term in terms for key in term.keys.values()}]]
     held: dict[tuple[int, str], list[tuple[int, int, bytes]]] = {}
     for part, term, block, size, data in connection.execute(_POSTINGS, wanted, binary=True):
         held.setdefault((part, term), []).append((block, size, data))
@@ -178,6 +210,7 @@ def _hold(
     return [Held(weight, 0.0, computes.column(damped, sorted(some)))] if some else []
 
 
-def _list_columns(chunks: Iterable[Place]) -> list[list[int]]:
+def _list_columns(view: View, chunks: Iterable[Place]) -> list[list[Any]]:
     some = [*chunks]
-    return [[scope for scope, _ in some], [at for _, at in some]]
+    tenants = _list_tenant_keys({scope: view.scopes[scope] for scope, _ in some})
+    return [[scope for scope, _ in some], [at for _, at in some], tenants]

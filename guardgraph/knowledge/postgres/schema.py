@@ -1,10 +1,16 @@
-"""What is in the database, who may see and change which rows, and which databases and roles are refused."""
+"""What is in the database, who may see and change which rows, and which databases and roles are refused.
+
+Chunks and what is counted of their words are in partitions: those of large tenants that a command named have their own,
+and all others share some by a hash of the tenant.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any, Final
 
 from guardgraph.knowledge.storing.schema import name_words_version
+from guardgraph.knowledge.storing.scopes import make_scope_key
 from guardgraph.plain.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -13,7 +19,7 @@ if TYPE_CHECKING:
 READER: Final = "guardgraph_reader"
 WRITER: Final = "guardgraph_writer"
 
-_FORMAT: Final = "1"
+_FORMAT: Final = "2"
 """Of the tables. Other numbers are other versions of guardgraph."""
 
 _TABLES: Final = """
@@ -47,17 +53,24 @@ CREATE TABLE guardgraph.chunks (
     scope bigint NOT NULL, at bigint NOT NULL, document bigint NOT NULL, number bigint NOT NULL,
     tenant text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL, section text NOT NULL, start bigint NOT NULL,
     stop bigint NOT NULL, language text NOT NULL, hash bytea NOT NULL, text text NOT NULL,
-    PRIMARY KEY (scope, at), UNIQUE (name, tenant)
-);
+    key bytea, vector bytea, vector_hash bytea, PRIMARY KEY (scope, at, tenant), UNIQUE (name, tenant)
+) PARTITION BY LIST (tenant);
 CREATE INDEX ON guardgraph.chunks (document, number);
+CREATE INDEX ON guardgraph.chunks (tenant, key) WHERE key IS NOT NULL;
 CREATE TABLE guardgraph.lengths (
-    part bigint NOT NULL, block bigint NOT NULL, data bytea NOT NULL, PRIMARY KEY (part, block)
-);
+    tenant text COLLATE "C" NOT NULL, part bigint NOT NULL, block bigint NOT NULL, data bytea NOT NULL,
+    PRIMARY KEY (part, block, tenant)
+) PARTITION BY LIST (tenant);
 CREATE TABLE guardgraph.postings (
-    part bigint NOT NULL, block bigint NOT NULL, term text COLLATE "C" NOT NULL, size bigint NOT NULL,
-    total bigint NOT NULL, data bytea NOT NULL, PRIMARY KEY (part, term, block)
-);
+    tenant text COLLATE "C" NOT NULL, part bigint NOT NULL, block bigint NOT NULL, term text COLLATE "C" NOT NULL,
+    size bigint NOT NULL, total bigint NOT NULL, data bytea NOT NULL, PRIMARY KEY (part, term, block, tenant)
+) PARTITION BY LIST (tenant);
 """
+
+_PARTED: Final = ("chunks", "lengths", "postings")
+"""Tables that are in partitions."""
+_SHARES: Final = 8
+"""Partitions that tenants share who have none of their own."""
 
 _HOLDING: Final = ("scopes", "parts", "documents", "collections", "chunks", "lengths", "postings")
 """Tables whose rows are somebody's."""
@@ -82,24 +95,45 @@ _RULES: Final = {
     "documents": (f"scope = {_SEEN}", f"scope = {_WRITTEN} AND {_OWN}"),
     "collections": ("false", _OWN),
     "chunks": (f"scope = {_SEEN}", f"scope = {_WRITTEN} AND {_OWN}"),
-    "lengths": (_SEEN_PARTS, _WRITTEN_PARTS),
-    "postings": (_SEEN_PARTS, _WRITTEN_PARTS),
+    "lengths": (_SEEN_PARTS, f"{_WRITTEN_PARTS} AND {_OWN}"),
+    "postings": (_SEEN_PARTS, f"{_WRITTEN_PARTS} AND {_OWN}"),
 }
 """By table, which rows a caller sees, and which ones the tenant of a change has."""
 
 
+def _list_partition_statements() -> list[str]:
+    statements = list[str]()
+    for table in _PARTED:
+        others = f"guardgraph.{table}_others"
+        statements.append(f"CREATE TABLE {others} PARTITION OF guardgraph.{table} DEFAULT PARTITION BY HASH (tenant)")
+        for at in range(_SHARES):
+            share = f"{others}_{at}"
+            statements += [
+                f"CREATE TABLE {share} PARTITION OF {others} FOR VALUES WITH (MODULUS {_SHARES}, REMAINDER {at})",
+                *_list_closing_statements(share),
+            ]
+        statements += _list_closing_statements(others)
+    return statements
+
+
+def _list_closing_statements(partition: str) -> list[str]:
+    """Return what leaves no way to rows but the table's own, whose policies hold; to the owner neither."""
+    return [f"ALTER TABLE {partition} {verb} ROW LEVEL SECURITY" for verb in ("ENABLE", "FORCE")]
+
+
 def _list_protecting_statements() -> list[str]:
+    holding = ", ".join(f"guardgraph.{table}" for table in _HOLDING)
     statements = [
         f"GRANT USAGE ON SCHEMA guardgraph TO {READER}, {WRITER}",
-        f"GRANT SELECT ON ALL TABLES IN SCHEMA guardgraph TO {READER}, {WRITER}",
-        f"GRANT INSERT, UPDATE, DELETE ON {', '.join(f'guardgraph.{table}' for table in _HOLDING)} TO {WRITER}",
+        f"GRANT SELECT ON guardgraph.state, {holding} TO {READER}, {WRITER}",
+        f"GRANT INSERT, UPDATE ON guardgraph.state TO {WRITER}",
+        f"GRANT INSERT, UPDATE, DELETE ON {holding} TO {WRITER}",
         f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA guardgraph TO {WRITER}",
     ]
     for table, (seen, written) in _RULES.items():
         on = f"ON guardgraph.{table}"
         statements += [
-            f"ALTER TABLE guardgraph.{table} ENABLE ROW LEVEL SECURITY",
-            f"ALTER TABLE guardgraph.{table} FORCE ROW LEVEL SECURITY",
+            *_list_closing_statements(f"guardgraph.{table}"),
             f"CREATE POLICY reads {on} FOR SELECT TO {READER}, {WRITER} USING ({seen})",
             f"CREATE POLICY writes {on} FOR ALL TO {WRITER} USING ({written}) WITH CHECK ({written})",
             f"CREATE POLICY checks {on} FOR SELECT TO {WRITER} USING ({_CHECKING})",
@@ -121,11 +155,44 @@ def make_database(connection: Connection[Any], shown: str) -> bool:
         if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone() is None:
             connection.execute(f"CREATE ROLE {role} NOLOGIN")
     connection.execute(_TABLES)
-    for statement in _list_protecting_statements():
+    for statement in [*_list_partition_statements(), *_list_protecting_statements()]:
         connection.execute(statement)
     state = {"format": _FORMAT, "words": name_words_version()}
     for item in state.items():
         connection.execute("INSERT INTO guardgraph.state VALUES (%s, %s)", item)
+    return True
+
+
+def part_tenant(connection: Connection[Any], tenant: str, shown: str) -> bool:
+    """Move what a tenant has, and will have, into partitions of its own; say whether it had none.
+
+    Args:
+        connection: of the owner, in a transaction; others wait until it ends.
+        tenant: whose rows are moved.
+        shown: the database, in messages.
+
+    Raises:
+        ConfigurationError: there is no knowledge base of this version.
+    """
+    _require_database(connection, shown)
+    _check_format(connection, shown)
+    key = make_scope_key(tenant)
+    name = hashlib.sha256(key.encode()).hexdigest()[:16]
+    if connection.execute("SELECT to_regclass(%s)", [f"guardgraph.chunks_{name}"]).fetchone() != (None,):
+        return False
+    quoted = connection.execute("SELECT quote_literal(%s)", [key]).fetchone() or ("",)
+    for table in _PARTED:
+        whole, own = f"guardgraph.{table}", f"guardgraph.{table}_{name}"
+        # Without it the owner sees no row; others see the table as it was before, or as it is after, the transaction.
+        connection.execute(f"ALTER TABLE {whole} NO FORCE ROW LEVEL SECURITY")
+        connection.execute(f"CREATE TABLE {own} (LIKE {whole} INCLUDING ALL)")
+        moved = (
+            f"WITH moved AS (DELETE FROM {whole} WHERE tenant = %s RETURNING *) INSERT INTO {own} SELECT * FROM moved"
+        )
+        connection.execute(moved, [key])
+        connection.execute(f"ALTER TABLE {whole} ATTACH PARTITION {own} FOR VALUES IN ({quoted[0]})")
+        for statement in [*_list_closing_statements(own), f"ALTER TABLE {whole} FORCE ROW LEVEL SECURITY"]:
+            connection.execute(statement)
     return True
 
 
@@ -142,23 +209,32 @@ def check_database(connection: Connection[Any], shown: str) -> None:
     if is_super or bypasses:
         kind = "a superuser" if is_super else "a role with BYPASSRLS"
         raise ConfigurationError(f"{shown}: {role!r} is {kind}, which row security does not hold; {use}")
-    if not _is_database_made(connection):
-        raise ConfigurationError(
-            f"{shown}: there is no knowledge base; `guardgraph kb init URL`, as a role that may make one, makes it"
-        )
+    _require_database(connection, shown)
     member = "SELECT pg_has_role(current_user, oid, 'USAGE') FROM pg_roles WHERE rolname = ANY (%s) ORDER BY 1 DESC"
     if connection.execute(member, [[READER, WRITER]]).fetchone() != (True,):
         raise ConfigurationError(f"{shown}: {role!r} is a member of neither {READER} nor {WRITER}; {use}")
     tables = connection.execute(
         "SELECT relname, pg_has_role(current_user, relowner, 'USAGE'), relrowsecurity AND relforcerowsecurity "
-        "FROM pg_class WHERE relnamespace = 'guardgraph'::regnamespace AND relname = ANY (%s)",
-        [[*_HOLDING]],
+        "FROM pg_class WHERE relnamespace = 'guardgraph'::regnamespace AND relkind IN ('r', 'p') AND relname <> 'state'"
     ).fetchall()
     if any(owns for _, owns, _ in tables):
         raise ConfigurationError(f"{shown}: {role!r} owns the tables, and may switch row security off; {use}")
-    if open_ := sorted({*_HOLDING} - {table for table, _, is_forced in tables if is_forced}):
-        raise ConfigurationError(f"{shown}: row security is not forced on {', '.join(open_)}; nothing is read")
+    open_ = {table for table, _, is_forced in tables if not is_forced} | ({*_HOLDING} - {table for table, *_ in tables})
+    if open_:
+        raise ConfigurationError(f"{shown}: row security is not forced on {', '.join(sorted(open_))}; nothing is read")
     _check_format(connection, shown)
+
+
+def _require_database(connection: Connection[Any], shown: str) -> None:
+    if not _is_database_made(connection):
+        raise ConfigurationError(
+            f"{shown}: there is no knowledge base; `guardgraph kb init URL`, as a role that may make one, makes it"
+        )
+
+
+def is_writer(connection: Connection[Any]) -> bool:
+    """Say whether a role is a member of the writers, to whom all rows of a tenant may be shown."""
+    return connection.execute("SELECT pg_has_role(current_user, %s, 'USAGE')", [WRITER]).fetchone() == (True,)
 
 
 def require_writer(connection: Connection[Any], shown: str) -> None:
@@ -167,7 +243,7 @@ def require_writer(connection: Connection[Any], shown: str) -> None:
     Raises:
         ConfigurationError: it is no member of the writers.
     """
-    if connection.execute("SELECT pg_has_role(current_user, %s, 'USAGE')", [WRITER]).fetchone() != (True,):
+    if not is_writer(connection):
         raise ConfigurationError(f"{shown}: a member of {WRITER} is required; this role only reads for callers")
 
 
@@ -182,9 +258,4 @@ def _check_format(connection: Connection[Any], shown: str) -> None:
         raise ConfigurationError(
             f"{shown}: a knowledge base of format {_FORMAT} is required; it has {state.get('format')}; "
             "`guardgraph kb init` in a new database makes one"
-        )
-    if state.get("words") != name_words_version():
-        raise ConfigurationError(
-            f"{shown}: its words were read otherwise than this guardgraph reads them "
-            f"({state.get('words')!r}, not {name_words_version()!r}); add the documents to a new database"
         )

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from guardgraph.knowledge.postgres.schema import WRITER, check_database
+from guardgraph.knowledge.postgres.schema import WRITER, check_database, require_writer
+from guardgraph.knowledge.storing.schema import name_words_version
 from guardgraph.knowledge.storing.scopes import make_scope_key
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
 from guardgraph.plain.files import SERVER_URLS
@@ -22,6 +23,10 @@ _CONNECT: Final = 10
 """Seconds in which a server answers, where the URL does not say it."""
 _READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
+_WORDS: Final = "(SELECT value FROM guardgraph.state WHERE name = 'words')"
+_WAIT: Final = f"SET LOCAL lock_timeout = '{_TIMEOUT}s'"
+_ALL_WRITERS: Final = "7305437213966885"
+"""By this lock a rebuild waits for all writers, and they for it."""
 
 
 class Server:
@@ -100,9 +105,35 @@ class Server:
         """
         key = make_scope_key(tenant)
         with self._transacting(_WRITE, {"writes": f"={key}"}) as connection:
-            connection.execute(f"SET LOCAL lock_timeout = '{_TIMEOUT}s'")
-            connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 7305437213966884))", [key])
+            connection.execute(_WAIT)
+            connection.execute(
+                f"SELECT pg_advisory_xact_lock_shared({_ALL_WRITERS}), "
+                "pg_advisory_xact_lock(hashtextextended(%s, 7305437213966884))",
+                [key],
+            )
+            # Another version may have rebuilt all while this one waited.
+            self._check_words(*connection.execute(f"SELECT {_WORDS}").fetchone() or [""])
             yield connection
+
+    @contextmanager
+    def rebuilding(self) -> Iterator[Connection[Any]]:
+        """Yield a connection that sees all rows, in a transaction in which nobody else writes, as a writer.
+
+        `write_for` says whose rows it changes. The words may have been read by another version.
+
+        Raises:
+            ConfigurationError: as `writing`.
+            StoreError: likewise.
+        """
+        with self._transacting(_WRITE, {"checks": "all"}, any_words=True) as connection:
+            require_writer(connection, self.shown)
+            connection.execute(_WAIT)
+            connection.execute(f"SELECT pg_advisory_xact_lock({_ALL_WRITERS})")
+            yield connection
+
+    def write_for(self, connection: Connection[Any], key: str) -> None:
+        """Let a connection that rebuilds change the rows of a tenant, by its key."""
+        connection.execute("SELECT set_config('guardgraph.writes', %s, true)", [f"={key}"])
 
     @contextmanager
     def making(self) -> Iterator[Connection[Any]]:
@@ -131,22 +162,35 @@ class Server:
             connection.close()
 
     @contextmanager
-    def _transacting(self, begin: str, settings: Mapping[str, str]) -> Iterator[Connection[Any]]:
+    def _transacting(
+        self, begin: str, settings: Mapping[str, str], *, any_words: bool = False
+    ) -> Iterator[Connection[Any]]:
+        settings = {f"guardgraph.{name}": given for name, given in settings.items()}
         with self._naming_errors():
             connection = self._begin(begin)
             try:
-                for name, value in settings.items():
-                    connection.execute("SELECT set_config(%s, %s, true)", [f"guardgraph.{name}", value])
-                    seen = connection.execute("SELECT current_setting(%s, true)", [f"guardgraph.{name}"]).fetchone()
-                    if seen != (value,):
-                        raise ConfigurationError(
-                            f"{self.shown}: what is set for a transaction does not hold in it: a pooler hands "
-                            "connections out by statement; by transaction or by session is required"
-                        )
+                sets = ", ".join(["set_config(%s, %s, true)"] * len(settings))
+                connection.execute(f"SELECT {sets}", [text for item in settings.items() for text in item])
+                holds = ", ".join(["current_setting(%s, true)"] * len(settings))
+                words, *seen = connection.execute(f"SELECT {_WORDS}, {holds}", [*settings]).fetchone() or ("",)
+                if seen != [*settings.values()]:
+                    raise ConfigurationError(
+                        f"{self.shown}: what is set for a transaction does not hold in it: a pooler hands "
+                        "connections out by statement; by transaction or by session is required"
+                    )
+                if not any_words:
+                    self._check_words(words)
                 yield connection
                 connection.execute("COMMIT")
             finally:
                 self._give_back(connection)
+
+    def _check_words(self, words: object) -> None:
+        if words != (own := name_words_version()):
+            raise ConfigurationError(
+                f"{self.shown}: its words were read otherwise than this guardgraph reads them ({words!r}, "
+                f"not {own!r}); `guardgraph kb rebuild URL` reads them again, as a writer"
+            )
 
     def _begin(self, begin: str) -> Connection[Any]:
         """Return a connection in a transaction: one that the server has closed meanwhile is none."""

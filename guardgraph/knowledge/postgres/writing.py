@@ -20,6 +20,7 @@ from guardgraph.knowledge.storing.postings import (
 )
 from guardgraph.knowledge.storing.scopes import make_scope_key
 from guardgraph.knowledge.storing.writing import WrittenChunk
+from guardgraph.knowledge.vectors import hash_embedding_text, hash_vector, make_embedding_text
 from guardgraph.languages.language import DETECTED_LANGUAGES, detect_language
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.context import Access, normalize_document_access
@@ -93,10 +94,14 @@ class TenantWriter:
                     raise ConfigurationError(f"document {document.id!r}: the id {chunk.id!r} of a chunk is taken")
                 seen.add(chunk.id)
 
-    def put(self, document: StoredDocument) -> None:
+    def put(self, document: StoredDocument, vectors: Mapping[bytes, bytes]) -> None:
         """Put a document in, in place of the one that has its id.
 
         It keeps the place of that one while its readers are the same: where they change, it is new to somebody.
+
+        Args:
+            document: of the tenant.
+            vectors: of its texts, by text; none in a base of words.
         """
         access = normalize_document_access(self._tenant, document.access.readers)
         row = self._connection.execute(
@@ -123,11 +128,13 @@ class TenantWriter:
         rows, places = [], self._take_places(scope, len(document.chunks))
         for at, (place, chunk, hashed) in enumerate(zip(places, document.chunks, hashes, strict=True)):
             language = detect_language(chunk.text)
-            self._count(WrittenChunk(place, scope, language, document.title, chunk.section, chunk.text), 1)
+            self.count(WrittenChunk(place, scope, language, document.title, chunk.section, chunk.text), 1)
             named = [number, at, self._key, chunk.id, chunk.section, chunk.start, chunk.end]
-            rows.append([scope, place, *named, language, hashed, chunk.text])
+            key = hash_embedding_text(make_embedding_text(document.title, chunk.section, chunk.text))
+            embedded = [key, vectors[key], hash_vector(key, vectors[key])] if vectors else [None] * 3
+            rows.append([scope, place, *named, language, hashed, chunk.text, *embedded])
         with self._connection.cursor() as cursor:
-            marks = ", ".join(["%s"] * 12)
+            marks = ", ".join(["%s"] * 15)
             cursor.executemany(f"INSERT INTO guardgraph.chunks VALUES ({marks})", rows)
 
     def drop(self, names: Iterable[str]) -> int:
@@ -160,9 +167,9 @@ class TenantWriter:
         rows: list[StoredRow] = [
             (hashed, tuple(shown))
             for hashed, *shown in self._connection.execute(
-                "SELECT hash, name, section, start, stop, text FROM guardgraph.chunks WHERE document = %s "
-                "ORDER BY number",
-                [number],
+                "SELECT hash, name, section, start, stop, text FROM guardgraph.chunks WHERE tenant = %s "
+                "AND document = %s AND at >= 0 ORDER BY number",
+                [self._key, number],
             )
         ]
         hashes, seal = rehash_moved_rows(
@@ -170,11 +177,12 @@ class TenantWriter:
         )
         target = self._intern_scope(source, after)
         for chunk, place, hashed in zip(chunks, self._take_places(target, len(chunks)), hashes, strict=True):
-            self._count(chunk, -1)
-            self._count(chunk._replace(id=place, scope=target), 1)
+            self.count(chunk, -1)
+            self.count(chunk._replace(id=place, scope=target), 1)
             self._connection.execute(
-                "UPDATE guardgraph.chunks SET scope = %s, at = %s, hash = %s WHERE scope = %s AND at = %s",
-                [target, place, hashed, chunk.scope, chunk.id],
+                "UPDATE guardgraph.chunks SET scope = %s, at = %s, hash = %s "
+                "WHERE tenant = %s AND scope = %s AND at = %s",
+                [target, place, hashed, self._key, chunk.scope, chunk.id],
             )
         self._connection.execute(
             "UPDATE guardgraph.documents SET scope = %s, seal = %s, "
@@ -197,15 +205,18 @@ class TenantWriter:
     def _take_out(self, number: int) -> None:
         for chunk in self._read_chunks(number):
             self._left[chunk.scope].append(chunk.id)
-            self._count(chunk, -1)
-        self._connection.execute("DELETE FROM guardgraph.chunks WHERE document = %s", [number])
+            self.count(chunk, -1)
+        self._connection.execute(
+            "DELETE FROM guardgraph.chunks WHERE tenant = %s AND document = %s", [self._key, number]
+        )
         self._connection.execute("DELETE FROM guardgraph.documents WHERE id = %s", [number])
 
     def _read_chunks(self, number: int) -> list[WrittenChunk]:
         rows = self._connection.execute(
             "SELECT at, c.scope, language, title, section, text FROM guardgraph.chunks c "
-            "JOIN guardgraph.documents d ON d.id = document WHERE document = %s ORDER BY number",
-            [number],
+            "JOIN guardgraph.documents d ON d.id = document WHERE c.tenant = %s AND document = %s AND at >= 0 "
+            "ORDER BY number",
+            [self._key, number],
         )
         return [WrittenChunk(*row) for row in rows]
 
@@ -245,8 +256,11 @@ class TenantWriter:
         ).fetchone() or [0]
         return [*places, *range(used - new, used)]
 
-    def _count(self, chunk: WrittenChunk, sign: int) -> None:
-        """Count the words of a chunk; one that tells no language is read in each, since callers' bases differ."""
+    def count(self, chunk: WrittenChunk, sign: int) -> None:
+        """Count the words of a chunk, or with a sign of -1 those of one that is taken out.
+
+        One that tells no language is read in each, since callers' bases differ.
+        """
         block, place = divmod(chunk.id, BLOCK)
         for language in [chunk.language] if chunk.language else DETECTED_LANGUAGES:
             part, reader = self._intern_part(chunk.scope, language, bool(chunk.language)), choose_word_reader(language)
@@ -260,40 +274,41 @@ class TenantWriter:
                 cells[make_term_key(term)][place] = times if sign > 0 else 0
 
     def _write_lengths(self, part: int, block: int) -> None:
-        changed = self._lengths[part, block]
+        changed, at = self._lengths[part, block], [self._key, part, block]
         row = self._connection.execute(
-            "SELECT data FROM guardgraph.lengths WHERE part = %s AND block = %s", [part, block]
+            "SELECT data FROM guardgraph.lengths WHERE tenant = %s AND part = %s AND block = %s", at
         ).fetchone()
         lengths = decode_chunk_lengths(row[0] if row else b"")
         resize_chunk_lengths(lengths, max(changed) + 1)
         for place, length in changed.items():
             lengths[place] = length
         self._connection.execute(
-            "INSERT INTO guardgraph.lengths VALUES (%s, %s, %s) ON CONFLICT (part, block) DO UPDATE SET "
+            "INSERT INTO guardgraph.lengths VALUES (%s, %s, %s, %s) ON CONFLICT (part, block, tenant) DO UPDATE SET "
             "data = excluded.data",
-            [part, block, lengths.tobytes()],
+            [*at, lengths.tobytes()],
         )
 
     def _write_postings(self, part: int, block: int) -> None:
-        cells = self._cells[part, block]
-        among = "part = %s AND block = %s AND term = ANY (%s)"
+        cells, at = self._cells[part, block], [self._key, part, block]
+        among = "tenant = %s AND part = %s AND block = %s AND term = ANY (%s)"
         held = {
             term: (size, data)
             for term, size, data in self._connection.execute(
-                f"SELECT term, size, data FROM guardgraph.postings WHERE {among}", [part, block, [*cells]]
+                f"SELECT term, size, data FROM guardgraph.postings WHERE {among}", [*at, [*cells]]
             )
         }
         rows = [(term, *merge_cells(*held.get(term, (0, b"")), cells[term])) for term in sorted(cells)]
         gone = [term for term, size, *_ in rows if not size]
-        self._connection.execute(f"DELETE FROM guardgraph.postings WHERE {among}", [part, block, gone])
+        if gone:
+            self._connection.execute(f"DELETE FROM guardgraph.postings WHERE {among}", [*at, gone])
         columns = [[*column] for column in zip(*(row for row in rows if row[1]), strict=True)]
         if columns:
             self._connection.execute(
-                "INSERT INTO guardgraph.postings SELECT %s, %s, * "
+                "INSERT INTO guardgraph.postings SELECT %s, %s, %s, * "
                 "FROM unnest(%b::text[], %b::bigint[], %b::bigint[], %b::bytea[]) "
-                "ON CONFLICT (part, term, block) DO UPDATE SET "
+                "ON CONFLICT (part, term, block, tenant) DO UPDATE SET "
                 "size = excluded.size, total = excluded.total, data = excluded.data",
-                [part, block, *columns],
+                [*at, *columns],
             )
 
 

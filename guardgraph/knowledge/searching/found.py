@@ -6,11 +6,11 @@ They who may open the file can ask why a document is not among what a caller fin
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from guardgraph.knowledge.searching.nearness import Near
+from guardgraph.knowledge.searching.nearness import Id, Near
 from guardgraph.knowledge.searching.ranking import Ranked
 from guardgraph.knowledge.searching.views import View
 from guardgraph.knowledge.storing.documents import hash_stored_row
@@ -20,9 +20,6 @@ from guardgraph.plain.errors import StoreError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.context import PUBLIC, Caller, is_access_allowed, normalise_tenant
 
-if TYPE_CHECKING:
-    pass
-
 _CHUNKS: Final = (
     "SELECT chunks.id, scope, documents.name, title, updated_at, chunks.name, section, start, stop, text, hash "
     "FROM chunks JOIN documents ON documents.id = document WHERE chunks.id IN"
@@ -30,7 +27,7 @@ _CHUNKS: Final = (
 
 
 def read_chunk_candidates(
-    connection: sqlite3.Connection, view: View, caller: Caller | None, found: Iterable[Ranked], shown: str
+    connection: sqlite3.Connection, view: View, caller: Caller | None, found: Iterable[Ranked[int]], shown: str
 ) -> list[JsonObject]:
     """Return candidates of what was found.
 
@@ -74,7 +71,7 @@ def make_chunk_candidate(
     source, access = view.scopes[scope].source, view.scopes[scope].access
     if hash_stored_row(access, (document, source, title, updated_at), (name, section, start, stop, text)) != hashed:
         raise StoreError(f"{shown}: damaged: a chunk is not what was put in; `guardgraph kb check` tells more")
-    return {
+    candidate: JsonObject = {
         "doc_id": _show_chunk_id(caller, access.tenant, name, is_taken),
         "source": source,
         "title": title,
@@ -86,6 +83,7 @@ def make_chunk_candidate(
         "readers": list(access.readers),
         "span": [start, stop],
     }
+    return {**candidate, "unmeasured": list(view.unmeasured)} if view.unmeasured else candidate
 
 
 def _show_chunk_id(
@@ -131,39 +129,12 @@ class NotFound(NamedTuple):
     reason: str
 
 
-def explain_missing_document(
-    connection: sqlite3.Connection,
-    scopes: Mapping[int, Scope],
-    caller: Caller | None,
-    found: Iterable[Ranked],
-    everything: Iterable[Ranked],
-) -> list[NotFound]:
-    """Return what a caller does not find, each with the reason.
-
-    Args:
-        connection: in a transaction.
-        scopes: all of them.
-        caller: who asks.
-        found: what he finds.
-        everything: what somebody would find who may read all.
-    """
-    known, missing = {hit.chunk for hit in found}, list[NotFound]()
-    for hit in everything:
-        if hit.chunk in known:
-            continue
-        scope, name = connection.execute(
-            "SELECT scope, chunks.name FROM chunks JOIN documents ON documents.id = document WHERE chunks.id = ?",
-            [hit.chunk],
-        ).fetchone()
-        missing.append(
-            NotFound(
-                name,
-                scopes[scope].access.tenant,
-                scopes[scope].source,
-                _explain_unreadable_document(scopes[scope], caller),
-            )
-        )
-    return missing
+def explain_missing_documents(missing: Iterable[tuple[str, Scope]], caller: Caller | None) -> list[NotFound]:
+    """Return of chunks that a caller does not find, by id and scope, why they do not."""
+    return [
+        NotFound(name, scope.access.tenant, scope.source, _explain_unreadable_document(scope, caller))
+        for name, scope in missing
+    ]
 
 
 def _explain_unreadable_document(scope: Scope, caller: Caller | None) -> str:
@@ -185,8 +156,8 @@ outperforms Condorcet and individual Rank Learning Methods, 2009)."""
 
 
 def fuse_word_and_vector_hits(
-    words: Sequence[Ranked], near: Sequence[Near], *, top_k: int, min_similarity: float | None = None
-) -> list[Ranked]:
+    words: Sequence[Ranked[Id]], near: Sequence[Near[Id]], *, top_k: int, min_similarity: float | None = None
+) -> list[Ranked[Id]]:
     """Return chunks in the order of the sum of their reciprocal ranks, best first.
 
     The score of each is that of its words: how near its vector is says nothing of relevance. So vectors order anew what
@@ -204,7 +175,7 @@ def fuse_word_and_vector_hits(
     by_words = {hit.chunk: rank for rank, hit in enumerate(words, 1)}
     by_vectors = {hit.chunk: rank for rank, hit in enumerate(near, 1)}
 
-    def worth(chunk: int) -> float:
+    def worth(chunk: Id) -> float:
         ranks = (order[chunk] for order in (by_words, by_vectors) if chunk in order)
         return sum(1 / (_SMOOTHING + rank) for rank in ranks)
 

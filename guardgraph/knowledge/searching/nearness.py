@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Set
-from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Callable, Collection, Hashable, Sequence
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
+from guardgraph.knowledge.searching.kept import Latest
 from guardgraph.knowledge.searching.views import View
+from guardgraph.knowledge.storing.scopes import Scope
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -18,33 +18,45 @@ _DIGITS: Final = 5
 """Of a cosine. What comes after them may depend on the rows around, and those on what a caller may not read."""
 
 
-class Near(NamedTuple):
+_ROOM: Final = 1 << 30
+"""Bytes of vectors that are kept in memory; those of the scope that was asked for last, however many."""
+
+Id = TypeVar("Id", bound=Hashable)
+"""By what an index knows a chunk."""
+
+
+class Near(NamedTuple, Generic[Id]):
     """A chunk, and how near it is."""
 
-    chunk: int
+    chunk: Id
     similarity: float
     """The cosine, of -1 to 1."""
 
 
-class _Rows(NamedTuple):
+class _Rows(NamedTuple, Generic[Id]):
     """The vectors of a scope, in the order of its documents."""
 
     version: tuple[tuple[int, int], ...]
-    chunks: list[int]
+    chunks: list[Id]
     places: list[tuple[int, int]]
     matrix: NDArray[float32]
 
 
-class Nearness:
-    """Compares vectors. Those of a scope are kept in memory until something of the scope changes."""
+class Nearness(Generic[Id]):
+    """Compares vectors. Those of a scope are kept in memory until something of the scope changes.
 
-    def __init__(self) -> None:
-        self._rows: dict[int, _Rows] = {}
-        self._lock = Lock()
+    Args:
+        read: returns of all chunks of a scope that have a vector by what they are known, the places of their documents,
+            their numbers in these, and their vectors, in the order of the documents.
+    """
+
+    def __init__(self, read: Callable[[Any, Scope], Sequence[tuple[Id, int, int, bytes]]]) -> None:
+        self._read = read
+        self._rows = Latest[int, _Rows[Id]](_ROOM)
 
     def nearest(
-        self, connection: sqlite3.Connection, view: View, vector: bytes, *, sources: Set[str] | None, most: int
-    ) -> list[Near]:
+        self, connection: object, view: View, vector: bytes, *, sources: Collection[str] | None, most: int
+    ) -> list[Near[Id]]:
         """Return the chunks whose vectors are nearest, best first, equal ones in the order of the documents.
 
         Args:
@@ -57,7 +69,7 @@ class Nearness:
         import numpy
 
         asked = numpy.frombuffer(vector, dtype=numpy.float32)
-        found = list[tuple[float, tuple[int, int], int]]()
+        found = list[tuple[float, tuple[int, int], Id]]()
         for scope in sorted({part.scope for part in view.parts}):
             if sources is not None and view.scopes[scope].source not in sources:
                 continue
@@ -67,28 +79,18 @@ class Nearness:
             cosines = numpy.round((rows.matrix @ asked).astype(numpy.float64), _DIGITS)
             least = numpy.partition(cosines, -most)[-most] if len(cosines) > most else -2.0
             found += [(-float(cosines[at]), rows.places[at], rows.chunks[at]) for at in (cosines >= least).nonzero()[0]]
-        return [Near(chunk, -less) for less, _, chunk in sorted(found)[:most]]
+        found.sort(key=lambda hit: hit[:2])
+        return [Near(chunk, -less) for less, _, chunk in found[:most]]
 
-    def _of(self, connection: sqlite3.Connection, view: View, scope: int) -> _Rows:
+    def _of(self, connection: object, view: View, scope: int) -> _Rows[Id]:
+        import numpy
+
         version = tuple((part.id, part.changed) for part in view.parts if part.scope == scope)
-        with self._lock:
-            kept = self._rows.get(scope)
+        kept = self._rows.get(scope)
         if kept is None or kept.version != version:
-            kept = _read_scope_vectors(connection, scope, version)
-            with self._lock:
-                self._rows[scope] = kept
+            rows = self._read(connection, view.scopes[scope])
+            matrix = numpy.frombuffer(b"".join(row[3] for row in rows), dtype=numpy.float32)
+            places = [(row[1], row[2]) for row in rows]
+            kept = _Rows(version, [row[0] for row in rows], places, matrix.reshape(max(len(rows), 1), -1))
+            self._rows.keep(scope, kept, matrix.nbytes)
         return kept
-
-
-def _read_scope_vectors(connection: sqlite3.Connection, scope: int, version: tuple[tuple[int, int], ...]) -> _Rows:
-    import numpy
-
-    rows: list[Any] = connection.execute(
-        "SELECT chunks.id, place, number, vector FROM documents JOIN chunks ON document = documents.id "
-        "JOIN vectors ON vectors.chunk = chunks.id WHERE scope = ? ORDER BY place, number",
-        [scope],
-    ).fetchall()
-    matrix = numpy.frombuffer(b"".join(row[3] for row in rows), dtype=numpy.float32)
-    return _Rows(
-        version, [row[0] for row in rows], [(row[1], row[2]) for row in rows], matrix.reshape(max(len(rows), 1), -1)
-    )

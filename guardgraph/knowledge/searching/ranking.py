@@ -10,10 +10,11 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence, Set
 from heapq import nlargest
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Final, Generic, NamedTuple
 
 from guardgraph.knowledge.searching.arithmetic import FoundPostings, Held, Sums
 from guardgraph.knowledge.searching.memory import Columns, Counts, Memory, Numbers, PostingSpan
+from guardgraph.knowledge.searching.nearness import Id
 from guardgraph.knowledge.searching.views import View
 from guardgraph.knowledge.storing.values import read_rows_by_key
 from guardgraph.tools.relevance import asked, best, damping, scaled, share
@@ -134,16 +135,16 @@ _PLACES: Final = (
 )
 
 
-class Ranked(NamedTuple):
+class Ranked(NamedTuple, Generic[Id]):
     """A chunk that was found."""
 
-    chunk: int
+    chunk: Id
     score: float
 
 
 def rank_index_chunks(
     connection: sqlite3.Connection, view: View, memory: Memory, query: str, *, sources: Set[str] | None, top_k: int
-) -> list[Ranked]:
+) -> list[Ranked[int]]:
     """Return the chunks that cover most of a question, best first, equal ones in the order of the documents.
 
     Args:

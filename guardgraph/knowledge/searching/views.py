@@ -14,7 +14,7 @@ from guardgraph.knowledge.storing.postings import KINDS, NAME
 from guardgraph.knowledge.storing.scopes import Scope, list_permitted_scopes
 from guardgraph.knowledge.storing.values import read_one_row
 from guardgraph.state.context import Caller
-from guardgraph.tools.relevance import Known, most_common
+from guardgraph.tools.relevance import Known, list_unmeasured_languages, most_common
 
 COUNTED_PARTS: Final = 1 << 17
 """Parts of the sets of which it is kept in memory how many words occur once."""
@@ -59,6 +59,8 @@ class View(NamedTuple):
     """All of it, sorted."""
     known: tuple[Known, ...]
     """By reading."""
+    unmeasured: tuple[str, ...]
+    """Where most of it is in languages for which the default `min_chunk_score` was not measured: their codes."""
     number: int = 0
     """By it the parts are known to be what they were."""
 
@@ -175,7 +177,7 @@ def make_view(
         once.keep(key, counts, 1 + len(key))
     known = tuple(Known(passages, words, single) for single in counts)
     languages = tuple(sorted({part.language for part in parts}))
-    return View(scopes, parts, language, languages, known)
+    return View(scopes, parts, language, languages, known, list_unmeasured_languages(told))
 
 
 def _merge_scope_counts(connection: sqlite3.Connection, parts: Sequence[StatisticsPart]) -> tuple[int, ...]:

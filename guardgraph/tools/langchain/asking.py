@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeGuard
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 _WRAPPED = ("bound", "runnable", "default")
 """Where `with_retry` and `bind`, `with_fallbacks`, `configurable_fields` keep what they wrap."""
+
+
+_LOOKED_AT: Final = 64
+"""Documents that a store that filters late looks at, for each that it is asked for."""
 
 
 class Asker(Protocol):
@@ -110,13 +114,15 @@ class AsksStore:
     def __init__(self, store: VectorStore, method: str) -> None:
         self._search = getattr(store, method)
         self._asearch = getattr(store, f"a{method}")
+        # FAISS's filter sees only the 20 nearest of all, unless it is told otherwise: others' may be all of them.
+        self._filters_late = "fetch_k" in inspect.signature(store.similarity_search_with_score).parameters
 
     def find_documents(
         self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None
     ) -> object:
         """Return what the store finds; one that can only be awaited is."""
         try:
-            return self._search(request["query"], k=count, **extra)
+            return self._search(request["query"], k=count, **self._widen(count, extra))
         except NotImplementedError:
             return asyncio.run(self.afind_documents(request, count, extra, config))
 
@@ -124,7 +130,11 @@ class AsksStore:
         self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None
     ) -> object:
         """Return what the store finds."""
-        return await self._asearch(request["query"], k=count, **extra)
+        return await self._asearch(request["query"], k=count, **self._widen(count, extra))
+
+    def _widen(self, count: int, extra: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Let a store that filters what it found first look at more, where that is not said already."""
+        return {"fetch_k": _LOOKED_AT * count, **extra} if self._filters_late and extra else extra
 
 
 class _AsksRunnable:

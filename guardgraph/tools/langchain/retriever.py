@@ -70,9 +70,12 @@ class _Looked(NamedTuple):
     sources: list[str]
     """Of all documents."""
 
-    def has_enough_candidates(self, top_k: int, count: int) -> bool:
-        """Say whether asking for more than `count` would bring nothing: there is enough, or there is no more."""
-        return len(self.candidates) >= top_k or len(self.sources) < count
+    def has_enough_candidates(self, top_k: int, count: int, *, is_filtered: bool) -> bool:
+        """Say whether asking for more than `count` would bring nothing: there is enough, or there is no more.
+
+        A store that filters what it found first returns few, or nothing, where there is more.
+        """
+        return len(self.candidates) >= top_k or (len(self.sources) < count and not is_filtered)
 
 
 class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
@@ -153,20 +156,20 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
             Unreturnable: a document or a score is not what it has to be.
         """
         extra = self._make_search_arguments(input)
-        for count in self._widen_search_counts(input["top_k"]):
+        for count in self._widen_search_counts(input["top_k"], is_filtered=bool(extra)):
             looked = self._read_returned_candidates(self._asker.find_documents(input, count, extra, config), input)
-            if looked.has_enough_candidates(input["top_k"], count):
+            if looked.has_enough_candidates(input["top_k"], count, is_filtered=bool(extra)):
                 break
         return self._choose_candidates(looked, input)
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> list[Candidate]:
         """Find like `invoke`, without blocking the event loop."""
         extra = self._make_search_arguments(input)
-        for count in self._widen_search_counts(input["top_k"]):
+        for count in self._widen_search_counts(input["top_k"], is_filtered=bool(extra)):
             looked = self._read_returned_candidates(
                 await self._asker.afind_documents(input, count, extra, config), input
             )
-            if looked.has_enough_candidates(input["top_k"], count):
+            if looked.has_enough_candidates(input["top_k"], count, is_filtered=bool(extra)):
                 break
         return self._choose_candidates(looked, input)
 
@@ -185,11 +188,12 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
             raise ConfigurationError(f"retriever: {way_out} is required; given: a VectorStoreRetriever")
         return make_langchain_asker("retriever", given, ("query", "sources", "top_k")), None
 
-    def _widen_search_counts(self, top_k: int) -> Iterator[int]:
+    def _widen_search_counts(self, top_k: int, *, is_filtered: bool) -> Iterator[int]:
+        """Yield how many to ask for in turn; of a store that filters, all at once where it found too few."""
         count = top_k
         yield count
         while self._asker.is_counted and count < _MOST:
-            count = min(_WIDER * count, _MOST)
+            count = _MOST if is_filtered else min(_WIDER * count, _MOST)
             yield count
 
     def _make_search_arguments(self, request: JsonObject) -> Mapping[str, Any]:

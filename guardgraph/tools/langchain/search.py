@@ -9,6 +9,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
+from guardgraph.plain.scopes import parse_scope
 from guardgraph.tools.langchain.asking import (
     Asker,
     AsksStore,
@@ -98,8 +99,16 @@ class LangChainSearch(Runnable[JsonObject, list[JsonObject]]):
         return self._read_search_hits(await self._asker.afind_documents(asked, input["max_results"], {}, config), input)
 
     def _name_hosts(self, request: JsonObject) -> JsonObject:
-        """Return a request that has its hosts under the name of the tool's argument."""
-        return {(self._hosts if name == _HOSTS else name): item for name, item in request.items()}
+        """Return a request that has its hosts under the name of the tool's argument, as search engines have them.
+
+        They look under a name that they are told; so ``domain:example.com`` and ``suffix:gov`` are told without what
+        stands before the name.
+        """
+        rest = {name: item for name, item in request.items() if name != _HOSTS}
+        if _HOSTS not in request:
+            return rest
+        scopes = map(parse_scope, request[_HOSTS])
+        return {**rest, self._hosts: [scope.name for scope in scopes if scope is not None]}
 
     def _read_search_hits(self, returned: object, request: JsonObject) -> list[JsonObject]:
         documents = [document for document, _ in read_found_documents(returned)][: request["max_results"]]

@@ -36,6 +36,8 @@ class LangChainVerifier(Runnable[JsonObject, JsonObject]):
         ConfigurationError: it is no cross-encoder of LangChain's, or the score no number.
     """
 
+    asks_model = False  # that writes, and so uses up tokens
+
     def __init__(self, encoder: BaseCrossEncoder, *, min_score: float = 0.5) -> None:
         if not is_cross_encoder(encoder):
             raise ConfigurationError(f"encoder: a BaseCrossEncoder of LangChain's; given: {type(encoder).__name__}")

@@ -1,0 +1,292 @@
+"""CSS, as far as it decides whether a text is seen: declarations, the rules of a style sheet, and which of them win."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
+
+Words: TypeAlias = tuple[str, ...]
+"""A value's words, in lower case and without escapes; functions are the word before their arguments."""
+
+_TOKEN = re.compile(
+    r"""(?P<comment>/\*.*?(?:\*/|\Z)|<!--|-->)
+    |(?P<string>"(?:\\.|[^"\\\n])*+"?|'(?:\\.|[^'\\\n])*+'?)
+    |(?P<url>(?:u|\\0{0,4}[57]5\s?)(?:r|\\0{0,4}[57]2\s?)(?:l|\\0{0,4}[46]c\s?)\(\s*+(?!["'])(?:\\.|[^)\\])*+\)?)
+    |(?P<word>(?:\\[0-9a-f]{1,6}\s?|\\[^\n]|[-+.%#\w]|[^\x00-\x7f])++)
+    |(?P<blank>\s++)
+    |(?P<other>.)""",
+    re.VERBOSE | re.DOTALL | re.IGNORECASE,
+)
+_LINE_END = re.compile(r"\r\n?|\f")
+_ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|([^\n]))", re.IGNORECASE)
+
+
+class Declaration(NamedTuple):
+    """A property and its value."""
+
+    name: str
+    """In lower case; that of a custom property as it is written."""
+    words: Words
+    is_important: bool
+
+
+class Rule(NamedTuple):
+    """Declarations for the elements that a selector matches."""
+
+    selector: str
+    declarations: list[Declaration]
+
+
+def declarations_in(style: str) -> Iterator[Declaration]:
+    """Yield the declarations of a style (CSS Syntax 3). What is no declaration has a name that no property has."""
+    words: list[str] = []
+    name, marked = "", False
+    for token in _TOKEN.finditer(_LINE_END.sub("\n", style)):
+        other = token["other"]
+        if other == ":" and not name:
+            name, words = (words[-1] if words else "-"), []
+        elif other and other in ";{}":
+            yield _declared(name, words, marked)
+            name, words, marked = "", [], False
+        elif token["word"]:
+            words.append(_plain(token["word"]))
+        elif token["url"]:
+            words.append("url")
+        marked = marked or other == "!"
+    yield _declared(name, words, marked)
+
+
+def _declared(name: str, words: list[str], marked: bool) -> Declaration:
+    is_important = marked and words[-1:] == ["important"]
+    return Declaration(name, tuple(words[:-1] if is_important else words), is_important)
+
+
+def _plain(word: str) -> str:
+    return _ESCAPE.sub(lambda escape: escape[2] or _letter(int(escape[1], 16)), word).lower()
+
+
+def _letter(number: int) -> str:
+    return chr(number) if 0 < number <= 0x10FFFF and not 0xD800 <= number < 0xE000 else "\ufffd"
+
+
+class _Block:
+    """What stands between two braces, as it is read."""
+
+    def __init__(self, selector: str | None, applies: bool) -> None:
+        self.selector = selector
+        """Of a style rule; None of a group of rules."""
+        self.applies = applies
+        self.pieces: list[str] = []
+        """Of the declaration or the prelude that is being read."""
+        self.declared: list[str] = []
+
+
+_GROUPS: Final = ("@media", "@supports", "@layer")
+
+
+def rules_in(sheet: str) -> Iterator[Rule]:
+    """Yield the rules of a style sheet for an ordinary screen, in their order; those inside of rules, too.
+
+    Of groups of rules, those of `@media`, `@supports` and `@layer` are read.
+    """
+    blocks = [_Block(None, applies=True)]
+    for token in _TOKEN.finditer(_LINE_END.sub("\n", sheet)):
+        block, other = blocks[-1], token["other"]
+        if other == "{":
+            prelude = "".join(block.pieces).strip()
+            block.pieces = []
+            blocks.append(_opened(prelude, block))
+        elif other == "}" and len(blocks) > 1:
+            yield from _closed(blocks.pop())
+        elif other == ";":
+            block.declared.append("".join(block.pieces))
+            block.pieces = []
+        elif not token["comment"]:
+            block.pieces.append(token[0])
+        else:
+            block.pieces.append(" ")
+    while len(blocks) > 1:
+        yield from _closed(blocks.pop())
+
+
+def _opened(prelude: str, around: _Block) -> _Block:
+    if not prelude.startswith("@"):
+        return _Block(_nested(prelude, around.selector), around.applies)
+    name, _, query = prelude.partition(" ") if " " in prelude else prelude.partition("(")
+    name = name.lower()
+    applies = around.applies and name.startswith(_GROUPS)
+    if name.startswith("@media"):
+        applies = applies and media_applies(prelude[len("@media") :])
+    elif name.startswith("@supports"):
+        applies = applies and not query.strip().lower().startswith("not")
+    return _Block(around.selector, applies)
+
+
+def _nested(selector: str, around: str | None) -> str:
+    if around is None:
+        return selector
+    inside = (part if "&" in part else f"& {part}" for part in _parted(selector))
+    return ",".join(part.replace("&", f":is({around})") for part in inside)
+
+
+def _closed(block: _Block) -> Iterator[Rule]:
+    if block.selector is not None and block.applies:
+        text = ";".join((*block.declared, "".join(block.pieces)))
+        yield Rule(block.selector, list(declarations_in(text)))
+
+
+_WIDTH: Final = 1280.0
+"""Pixels of an ordinary screen."""
+_QUERY_WIDTH = re.compile(
+    r"(?P<kind>min|max)-(?:device-)?width\s*:\s*(?P<number>[\d.]+)(?P<unit>px|r?em)"
+    r"|(?:device-)?width\s*(?P<than>[<>]=?)\s*(?P<other>[\d.]+)(?P<other_unit>px|r?em)"
+)
+_SEEN_ON: Final = re.compile(
+    r"(?:only\s+)?(?:screen|all)|prefers-[\w-]+\s*:\s*(?:no-preference|light)|(?:any-)?hover(?:\s*:\s*hover)?"
+    r"|(?:any-)?pointer(?:\s*:\s*fine)?|orientation\s*:\s*landscape|scripting(?:\s*:\s*enabled)?|min-height\s*:.*"
+)
+
+
+def media_applies(query: str) -> bool:
+    """Say whether a media query is true of an ordinary screen. What is not known is false of it."""
+    return not query.strip() or any(map(_one_applies, query.lower().split(",")))
+
+
+def _one_applies(query: str) -> bool:
+    query = query.strip()
+    if query.startswith("not "):
+        return not _one_applies(query[4:])
+    return all(_feature_applies(feature.strip().strip("() ")) for feature in re.split(r"\band\b", query))
+
+
+def _feature_applies(feature: str) -> bool:
+    width = _QUERY_WIDTH.fullmatch(feature)
+    if width is None:
+        return _SEEN_ON.fullmatch(feature) is not None
+    try:
+        number = float(width["number"] or width["other"])
+    except ValueError:
+        return False
+    number *= 1 if (width["unit"] or width["other_unit"]) == "px" else 16
+    at_least = width["kind"] == "min" or (width["than"] or "").startswith(">")
+    return number <= _WIDTH if at_least else number >= _WIDTH
+
+
+_STATES = re.compile(
+    r":not\(\s*:(?:hover|focus(?:-within|-visible)?|active|target(?:-within)?|visited|checked|open)\s*\)", re.IGNORECASE
+)
+"""What is true of an element until somebody does something."""
+_OTHER = re.compile(
+    r"::|:(?:hover|focus|active|target|visited|checked|before|after|first-l|placeholder|open|popover|modal|fullscreen)",
+    re.IGNORECASE,
+)
+"""What is not true of it, or of no element."""
+_NAME = re.compile(r"([.#])((?:\\[0-9a-f]{1,6}\s?|\\[^\n]|[-\w]|[^\x00-\x7f])+)", re.IGNORECASE)
+_LISTED = re.compile(r":(?:not|is|where|has|matches|any)\(.*|\[[^\]]*\]|\"[^\"]*\"", re.DOTALL | re.IGNORECASE)
+_QUOTED_OR_NESTED = re.compile(r"\"[^\"]*\"|'[^']*'|[()\[\],]")
+
+
+def _parted(selectors: str) -> Iterator[str]:
+    """Yield the selectors of a list."""
+    level, begin = 0, 0
+    for mark in _QUOTED_OR_NESTED.finditer(selectors):
+        if mark[0] in "([":
+            level += 1
+        elif mark[0] in ")]":
+            level -= 1
+        elif mark[0] == "," and level <= 0:
+            yield selectors[begin : mark.start()].strip()
+            begin = mark.end()
+    yield selectors[begin:].strip()
+
+
+def _specificity(selector: str) -> tuple[int, int, int]:
+    """Return how narrow a selector is (Selectors 4, section 17), `:where()` and lists as if they were written out."""
+    names = selector.count("#")
+    kinds = len(re.findall(r"\.[^\d]|\[|(?<!:):(?!is|not|where|has)[a-z]", selector))
+    return names, kinds, len(re.findall(r"(?:^|[\s>+~(])[a-z]", selector, re.IGNORECASE))
+
+
+Key: TypeAlias = tuple[bool, int, tuple[int, int, int], int]
+"""By which of two declarations wins: importance, origin, specificity, order."""
+
+
+class Declared(NamedTuple):
+    """What style sheets say of one property of an element."""
+
+    key: Key
+    values: tuple[Words, ...]
+    """Of the rule that wins: the last of them counts that a browser understands."""
+
+    @property
+    def is_important(self) -> bool:
+        """Whether it outweighs what the element says itself."""
+        return self.key[0]
+
+
+Style: TypeAlias = Mapping[str, Declared]
+
+
+class Cascade:
+    """Which declarations of style sheets win, for each element of a tree (CSS Cascade 5).
+
+    Args:
+        counts: says whether a declaration counts; those of custom properties do.
+    """
+
+    def __init__(self, counts: Callable[[Declaration], bool]) -> None:
+        self._counts = counts
+        self._styles: dict[int, dict[str, Declared]] = {}
+        self._order = 0
+
+    def style_of(self, node: LexborNode) -> Style:
+        """Return what the sheets say of an element, by property."""
+        return self._styles.get(node.mem_id, {})
+
+    def add(self, root: LexborNode, rules: list[Rule], origin: int, known: frozenset[str]) -> None:
+        """Add the rules of a sheet.
+
+        Args:
+            root: in which they hold.
+            rules: of the sheet.
+            origin: 0 for rules that any other outweighs, 1 for those of a page.
+            known: classes and ids of the tree, each behind its mark: no other selector can match.
+        """
+        for rule in rules:
+            said = [each for each in rule.declarations if each.name.startswith("--") or self._counts(each)]
+            if not said:
+                continue
+            self._order += 1
+            for selector in _parted(_STATES.sub("", rule.selector)):
+                if _OTHER.search(selector) or not _needed_names(selector) <= known:
+                    continue
+                for node in _matched(root, selector or "*"):
+                    self._declare(node, said, origin, _specificity(selector))
+
+    def _declare(self, node: LexborNode, said: list[Declaration], origin: int, narrow: tuple[int, int, int]) -> None:
+        style = self._styles.setdefault(node.mem_id, {})
+        for name, words, is_important in said:
+            key = (is_important, origin, narrow, self._order)
+            had = style.get(name)
+            if had is None or key > had.key:
+                style[name] = Declared(key, (words,))
+            elif key == had.key:
+                style[name] = Declared(key, (*had.values, words))
+
+
+def _needed_names(selector: str) -> set[str]:
+    return {mark + _ESCAPE.sub(lambda escape: escape[2] or _letter(int(escape[1], 16)), name)
+            for mark, name in _NAME.findall(_LISTED.sub("", selector))}  # fmt: skip
+
+
+def _matched(root: LexborNode, selector: str) -> list[LexborNode]:
+    from selectolax.lexbor import SelectolaxError
+
+    try:
+        return root.css(selector)
+    except (SelectolaxError, ValueError):  # of a selector that Lexbor does not know, as a browser may not
+        return []

@@ -1,0 +1,94 @@
+"""The switch of a live policy: its file says whether agents are on, who said so, and why."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+from guardgraph.formats.settings_file import WrongText, text_of
+from guardgraph.graphs.running.live import LONGEST_SAID, PARSERS, SWITCHED
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject, find_json_problem
+
+ENABLED: Final = "enabled"
+_OURS = re.compile(rf"""^["']?({ENABLED}|{SWITCHED})["']?[ \t]*[:=]""")
+"""How a line begins that a switch replaces, with the indented lines behind it."""
+
+
+def switch_live_policy(file: str | Path, *, on: bool, by: str, why: str) -> JsonObject:
+    """Switch the agents of a live policy on or off, and return what its file says now.
+
+    Lists, comments and order of the file stay. It is replaced as a whole, so that no agent reads half of it. A file
+    that is not there is made.
+
+    Args:
+        file: ends in .yaml, .yml or .toml.
+        on: whether the agents are on.
+        by: who says so.
+        why: why.
+
+    Raises:
+        ConfigurationError: an argument is blank or too long, or the file cannot be read, changed or written.
+    """
+    path = Path(file)
+    if (parse := PARSERS.get(path.suffix.lower())) is None:
+        raise ConfigurationError(f"{str(file)!r:.200}: a file that ends in .yaml, .yml or .toml is required")
+    for name, given in {"by": by, "why": why}.items():
+        if not given.strip() or len(given) > LONGEST_SAID or find_json_problem(given) is not None:
+            raise ConfigurationError(
+                f"{name}: a text that is not blank, of at most {LONGEST_SAID} characters; given: {given!r:.80}"
+            )
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    said: JsonObject = {ENABLED: on, SWITCHED: {"by": by.strip(), "why": why.strip(), "at": at}}
+    try:
+        text = text_of(path) if path.exists() else ""
+        before = parse(text)[0] or {}
+        changed = _write_switch(said, is_toml=path.suffix.lower() == ".toml") + _drop_switch(text)
+        expected = {**before, **said} if isinstance(before, dict) else None
+        if expected is None or parse(changed)[0] != expected:
+            raise ConfigurationError(f"{str(file)!r:.200}: fields at the left edge are required, a line for each")
+        _replace_file(path, changed)
+    except (WrongText, OSError) as error:
+        raise ConfigurationError(f"{str(file)!r:.200}: {error}") from None
+    return expected
+
+
+def _write_switch(said: JsonObject, *, is_toml: bool) -> str:
+    """Return the lines of a switch; a text of JSON is one of YAML and of TOML."""
+    sign, equals = ("=", " = ") if is_toml else (":", ": ")
+    texts = {name: json.dumps(text, ensure_ascii=False) for name, text in said[SWITCHED].items()}
+    switched = ", ".join(f"{name}{equals}{text}" for name, text in texts.items())
+    blank = " " if is_toml else ""
+    return f"{ENABLED}{blank}{sign} {json.dumps(said[ENABLED])}\n{SWITCHED}{blank}{sign} {{{switched}}}\n"
+
+
+def _drop_switch(text: str) -> str:
+    kept: list[str] = []
+    is_ours = False
+    for line in text.splitlines(keepends=True):
+        is_ours = bool(_OURS.match(line)) or (is_ours and line[:1] in (" ", "\t"))
+        if not is_ours:
+            kept.append(line)
+    return "".join(kept)
+
+
+def _replace_file(path: Path, text: str) -> None:
+    """Put a file in the place of another one; whoever reads it meanwhile finds all of one of them."""
+    made = path.with_name(f".{path.name}.{uuid4().hex}")
+    rights: Any = path.stat().st_mode & 0o777 if path.exists() else None
+    try:
+        made.write_text(text, encoding="utf-8")
+        if rights is not None:
+            os.chmod(made, rights)
+        with made.open("rb") as written:
+            os.fsync(written.fileno())
+        made.replace(path)
+    finally:
+        with suppress(FileNotFoundError):
+            made.unlink()

@@ -1,0 +1,466 @@
+"""A world that does not give up at once: it tries again, asks other models, and leaves alone who keeps failing.
+
+It is a wrapper: each attempt is a call of the world inside, which keeps deadlines, sizes and records as ever. What is
+worth another attempt is the other side's trouble and passes: a lost connection, 429, 5xx, no answer in time. All
+attempts of a call share the seconds that the run has left, and stand in the record of the call.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import stamina
+from stamina.instrumentation import RetryDetails, get_on_retry_hooks, set_on_retry_hooks
+
+from guardgraph.plain.conversion import parse_expected_failure
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject
+from guardgraph.plain.urls import parse_url_target
+from guardgraph.state.outcome import Outcome
+from guardgraph.state.recording import RecordedAttempt
+from guardgraph.world.breakers import Breakers, Refusal
+from guardgraph.world.call import WORLD_METHODS, Asked, Call, Performed, World, is_instant_target
+from guardgraph.world.calls import identify_call_target, is_cut_off_outcome
+from guardgraph.world.live import LiveWorld
+from guardgraph.world.models import ModelProposer, chat_model
+from guardgraph.world.wrapped import ChatModel
+
+LOGGER = logging.getLogger("guardgraph")
+
+PASSING_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
+"""Statuses of HTTP after which the same request may succeed (RFC 9110, RFC 6585, RFC 8470)."""
+_PASSING_REASONS: Final = ("llm_timeout", "llm_rate_limited", "llm_unavailable")
+_PASSING_CAUSES: Final = ("timeout", "connection")
+_NOT_PASSING: Final = ("max_abandoned", "max_abandoned_each", "quota")
+"""Causes that another attempt does not remove."""
+_ATTEMPT = "attempt_seconds"
+_KEPT = ("status", "cause")
+"""Of the details of a failed attempt, what its record says."""
+
+Round: TypeAlias = tuple[Sequence[Asked], float]
+"""Calls that are made at once, and the seconds that they have."""
+
+
+class _AnotherAttempt(Exception):
+    """Some calls of a round are worth another attempt.
+
+    Args:
+        what: that failed, in a few words.
+        wait: seconds after which they may be made; None where stamina chooses.
+    """
+
+    def __init__(self, what: str, wait: float | None) -> None:
+        super().__init__(what)
+        self.wait = wait
+
+
+@dataclass
+class _Task:
+    """One call with all of its attempts."""
+
+    asked: Asked
+    candidates: list[tuple[str | None, Call]]
+    """Whom it asks in turn, each with its name where there are several."""
+    attempts: list[RecordedAttempt] = field(default_factory=list)
+    done: Performed | None = None
+    """What its last attempt brought."""
+    is_over: bool = False
+    began: float = 0.0
+    ended: float = 0.0
+    periods: list[tuple[Any, int]] = field(default_factory=list)
+    """Circuits that an attempt passed, and in which period of theirs."""
+
+    @property
+    def has_alternative(self) -> bool:
+        return len(self.candidates) > 1
+
+    def turn_to_next_candidate(self) -> None:
+        """Ask the next model from now on."""
+        del self.candidates[0]
+
+
+class Waits(NamedTuple):
+    """How long to wait between attempts, in seconds."""
+
+    initial: float
+    most: float
+    jitter: float
+
+
+class ResilientWorld:
+    """A world that tries again what is worth it, falls back on other models, and has circuit breakers.
+
+    A read is tried again; a write only if its tool is idempotent and is given the key of the write, which stays the
+    same; a person is never asked twice. The server's ``Retry-After`` is honoured. Where the run has no time left for a
+    wait, the failure is returned at once.
+
+    Args:
+        world: what makes each attempt; the live one when None.
+        attempts: attempts for one call with one model or tool, the first included.
+        attempt_seconds: for which one attempt is waited for; None for as long as the run has.
+        wait: seconds before the second attempt; they double with each further one, with jitter.
+        max_wait: seconds that are waited at most, if no server asks for more.
+        fallbacks: models that are asked in this order when the one of a proposer fails: chat models or their names.
+            They are told the same prompt.
+        breakers: the circuits of models, tools and hosts; None for none. They may be shared by several worlds.
+
+    Raises:
+        ConfigurationError: an argument is something else, or a fallback cannot be opened.
+    """
+
+    def __init__(
+        self,
+        world: World | None = None,
+        *,
+        attempts: int = 3,
+        attempt_seconds: float | None = None,
+        wait: float = 0.5,
+        max_wait: float = 30.0,
+        fallbacks: Sequence[ChatModel | str] = (),
+        breakers: Breakers | None = None,
+    ) -> None:
+        if world is not None and (missing := [name for name in WORLD_METHODS if not callable(getattr(world, name, 0))]):
+            raise ConfigurationError(f"world: an object with {', '.join(missing)} is required; given: {world!r:.80}")
+        if isinstance(attempts, bool) or not isinstance(attempts, int) or attempts < 1:
+            raise ConfigurationError(f"attempts: a whole number from 1 on is required; given: {attempts!r:.80}")
+        for name, given in {_ATTEMPT: attempt_seconds, "wait": wait, "max_wait": max_wait}.items():
+            is_number = isinstance(given, int | float) and not isinstance(given, bool)
+            if not (given is None and name == _ATTEMPT) and not (is_number and given > 0):  # type: ignore[operator]
+                raise ConfigurationError(f"{name}: seconds above 0 are required; given: {given!r:.80}")
+        if isinstance(fallbacks, str) or not isinstance(fallbacks, Sequence):
+            raise ConfigurationError(f"fallbacks: a list of models is required; given: {fallbacks!r:.80}")
+        if not isinstance(breakers, Breakers | None):
+            raise ConfigurationError(f"breakers: Breakers are required; given: {type(breakers).__name__}")
+        self._world: World = LiveWorld() if world is None else world
+        self._attempts, self._attempt_seconds = attempts, attempt_seconds
+        self._waits = Waits(wait, max_wait, wait)
+        self._fallbacks = [chat_model(model) for model in fallbacks]
+        self._breakers = breakers
+        self._proposers: dict[int, list[ModelProposer]] = {}
+        _send_lines_to_our_logger()
+
+    def __repr__(self) -> str:
+        return f"<ResilientWorld {self._attempts} attempts around {self._world!r}>"
+
+    def clock(self) -> float:
+        """Return seconds that only grow."""
+        return self._world.clock()
+
+    def calendar(self) -> datetime:
+        """Return the date and time in UTC."""
+        return self._world.calendar()
+
+    def new_run(self) -> str:
+        """Return the id of a new run, a UUID."""
+        return self._world.new_run()
+
+    def perform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
+        """Make calls, with further attempts; see `World.perform`."""
+        if _is_left_alone(asked):
+            return self._world.perform(asked, seconds)
+        tasks = [self._begin_task(item) for item in asked]
+        ends = time.monotonic() + seconds
+        while _list_open_tasks(tasks):
+            for attempt in self._retry(tasks, ends):
+                with attempt:
+                    making = self._make_round(tasks, ends, attempt)
+                    _drive_round(making, lambda group: self._world.perform(*group))
+            self._turn_to_fallbacks(tasks)
+        return [_conclude_task(task) for task in tasks]
+
+    async def aperform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
+        """Make calls like `perform`, without blocking the event loop."""
+        if _is_left_alone(asked):
+            return await self._world.aperform(asked, seconds)
+        tasks = [self._begin_task(item) for item in asked]
+        ends = time.monotonic() + seconds
+        while _list_open_tasks(tasks):
+            async for attempt in self._aretry(tasks, ends):
+                with attempt:
+                    making = self._make_round(tasks, ends, attempt)
+                    await _adrive_round(making, self._world)
+            self._turn_to_fallbacks(tasks)
+        return [_conclude_task(task) for task in tasks]
+
+    def _retry(self, tasks: list[_Task], ends: float) -> Iterator[stamina.Attempt]:
+        return iter(self._make_retry_context(tasks, ends))
+
+    def _aretry(self, tasks: list[_Task], ends: float) -> AsyncIterator[stamina.Attempt]:
+        return aiter(self._make_retry_context(tasks, ends))
+
+    def _make_retry_context(self, tasks: list[_Task], ends: float) -> Any:
+        def choose_wait(error: Exception) -> bool | float:
+            if not isinstance(error, _AnotherAttempt):
+                return False
+            return True if error.wait is None else error.wait
+
+        waits = self._waits
+        return stamina.retry_context(
+            on=choose_wait,
+            attempts=None,  # how many, and whether there is time, `_make_round` says
+            timeout=None,
+            wait_initial=waits.initial,
+            wait_max=waits.most,
+            wait_jitter=waits.jitter,
+        )
+
+    def _begin_task(self, asked: Asked) -> _Task:
+        call, now = asked.call, self.clock()
+        candidates: list[tuple[str | None, Call]] = [(None, call)]
+        if isinstance(call.target, ModelProposer) and self._fallbacks:
+            others = self._list_fallback_proposers(call.target)
+            candidates += [(other.get_name(), replace(call, target=other)) for other in others]
+        return _Task(asked, candidates, began=now, ended=now)
+
+    def _list_fallback_proposers(self, proposer: ModelProposer) -> list[ModelProposer]:
+        """Return a proposer on each of the other models, always the same: by them abandoned calls are counted."""
+        if (known := self._proposers.get(id(proposer))) is None:
+            made = [proposer.on_model(model) for model in self._fallbacks]
+            known = self._proposers[id(proposer)] = [proposer, *made]  # which keeps the id its own
+        return known[1:]
+
+    def _make_round(self, tasks: list[_Task], ends: float, attempt: stamina.Attempt) -> Generator[Round, Any, None]:
+        """Make an attempt of all calls that are not over, side by side.
+
+        Raises:
+            _AnotherAttempt: some of them are worth another one, and there is time for it.
+        """
+        making = [task for task in _list_open_tasks(tasks) if self._pass_circuits(task)]
+        left = ends - time.monotonic()
+        most = left if self._attempt_seconds is None else min(left, self._attempt_seconds)
+        if making:
+            began = self.clock()
+            try:
+                came = yield [replace(task.asked, call=task.candidates[0][1]) for task in making], most
+            except BaseException:
+                for task in making:
+                    _settle_circuits(task, failed=False)
+                raise
+            for task, performed in zip(making, came, strict=True):
+                self._take_attempt(task, performed, began, most if most < left else None)
+        again = [task for task in making if not task.is_over and attempt.num < self._attempts]
+        if again:
+            self._plan_another_attempt(again, ends - time.monotonic(), attempt)
+
+    def _plan_another_attempt(self, again: list[_Task], left: float, attempt: stamina.Attempt) -> None:
+        asked_for = [wait for task in again if (wait := _read_retry_after(task)) is not None]
+        jitter = random.uniform(0, self._waits.jitter)
+        wait = max(asked_for) + jitter if asked_for else None
+        if (attempt.next_wait + self._waits.jitter if wait is None else wait) >= left:
+            for task in again:
+                task.attempts[-1]["no_time"] = True
+            return
+        raise _AnotherAttempt("; ".join(_describe_task_failure(task, attempt.num) for task in again), wait)
+
+    def _take_attempt(self, task: _Task, performed: Performed, began: float, limit: float | None) -> None:
+        """Keep what an attempt brought, and whether the call is over."""
+        outcome = performed.outcome
+        if limit is not None and is_cut_off_outcome(outcome) and task.asked.call.effect != "write":
+            outcome = _build_slow_attempt(task.asked.call, limit)
+        name = task.candidates[0][0]
+        if name is not None:
+            outcome = replace(outcome, about={**outcome.about, "proposer": name})
+        waited = began - task.ended
+        task.ended = began + performed.seconds
+        is_passing = is_passing_failure(outcome)
+        _settle_circuits(task, failed=is_passing and _get_details(outcome).get("status") != 429)
+        task.done = performed._replace(outcome=outcome, packed=None)
+        task.attempts.append(_record_attempt(outcome, name, waited, performed.seconds))
+        task.is_over = not (is_passing and may_be_repeated(task.asked))
+
+    def _turn_to_fallbacks(self, tasks: list[_Task]) -> None:
+        """Let the calls that failed with one model ask the next; those that have none are over."""
+        for task in _list_open_tasks(tasks):
+            if task.has_alternative and not task.attempts[-1].get("no_time"):
+                task.turn_to_next_candidate()
+            else:
+                task.is_over = True
+
+    def _pass_circuits(self, task: _Task) -> bool:
+        """Say whether a call passes its circuit; one that does not has failed with that, as far as its models go."""
+        if self._breakers is None:
+            return True
+        call = task.candidates[0][1]
+        name, of = name_circuit(call)
+        breaker = self._breakers.get_breaker(of)
+        admitted = breaker.admit()
+        if not isinstance(admitted, Refusal):
+            task.periods.append((breaker, admitted))
+            return True
+        reason = "tool_circuit_open" if call.kind == "tool" else "llm_circuit_open"
+        details = {"circuit": name, "failures": admitted.failures, "retry_in": round(admitted.retry_in, 3)}
+        outcome = Outcome("failure", {"reason": reason, "details": details}, call.about)
+        task.done = Performed(outcome, 0.0, reply_bytes=0)
+        task.attempts.append(_record_attempt(outcome, task.candidates[0][0], 0.0, 0.0))
+        return False
+
+
+def _is_left_alone(asked: Sequence[Asked]) -> bool:
+    """Say whether calls are made as they are: of a person, by turns with answers, or of what waits for nobody."""
+    return any(item.call.kind == "person" or item.in_turn for item in asked) or all(
+        is_instant_target(item.call.target) for item in asked
+    )
+
+
+def _list_open_tasks(tasks: list[_Task]) -> list[_Task]:
+    return [task for task in tasks if not task.is_over]
+
+
+def _drive_round(making: Generator[Round, Any, None], perform: Callable[[Round], list[Performed]]) -> None:
+    for group in making:
+        try:
+            came = perform(group)
+        except BaseException as error:
+            making.throw(error)
+            raise
+        try:
+            making.send(came)
+        except StopIteration:
+            return
+
+
+async def _adrive_round(making: Generator[Round, Any, None], world: World) -> None:
+    for group in making:
+        try:
+            came = await world.aperform(*group)
+        except BaseException as error:
+            making.throw(error)
+            raise
+        try:
+            making.send(came)
+        except StopIteration:
+            return
+
+
+def may_be_repeated(asked: Asked) -> bool:
+    """Say whether a call may be made once more: a read, or a write that its tool does once for the key it is given."""
+    return asked.call.effect != "write" or (asked.call.idempotent and asked.key is not None)
+
+
+def is_passing_failure(outcome: Outcome) -> bool:
+    """Say whether a call failed by the other side's trouble, which passes."""
+    if outcome.form != "failure":
+        return False
+    reason, details = outcome.content["reason"], _get_details(outcome)
+    if details.get("cause") in _NOT_PASSING or details.get("limit") == "max_seconds":
+        return False
+    if reason in _PASSING_REASONS:
+        return True
+    if (expected := parse_expected_failure(outcome.content)) is not None:  # of a page that could not be read
+        why, known = expected
+        return why in _PASSING_CAUSES or (why == "http_status" and known.get("status") in PASSING_STATUSES)
+    is_tool = reason == "tool_error"
+    return is_tool and (details.get("status") in PASSING_STATUSES or details.get("cause") in _PASSING_CAUSES)
+
+
+def _get_details(outcome: Outcome) -> JsonObject:
+    details = outcome.content["details"] if outcome.form == "failure" else {}
+    return details if isinstance(details, dict) else {}
+
+
+def _read_retry_after(task: _Task) -> float | None:
+    """Return the seconds that a server asked to wait."""
+    if task.done is None:
+        return None
+    expected = parse_expected_failure(task.done.outcome.content)
+    told = (_get_details(task.done.outcome) if expected is None else expected[1]).get("retry_after")
+    return float(told) if isinstance(told, int | float) else None
+
+
+def _build_slow_attempt(call: Call, seconds: float) -> Outcome:
+    """Return the outcome of an attempt that took longer than one may, where the run has time left."""
+    details: JsonObject = {"cause": "timeout", "limit": _ATTEMPT, "seconds": round(seconds, 3)}
+    if call.kind != "tool":
+        return Outcome("failure", {"reason": "llm_timeout", "details": details}, call.about)
+    said = {"type": "TimeoutError", "message": f"no answer within {seconds:g} seconds"}
+    return Outcome("failure", {"reason": "tool_error", "details": {**said, **details}}, call.about)
+
+
+def _record_attempt(outcome: Outcome, name: str | None, waited: float, seconds: float) -> RecordedAttempt:
+    made = RecordedAttempt(waited=round(max(waited, 0.0), 6), seconds=seconds)
+    model = name or outcome.about.get("model") or outcome.about.get("proposer")
+    if isinstance(model, str):
+        made["model"] = model
+    details = _get_details(outcome)
+    if outcome.form == "failure":
+        made["reason"] = outcome.content["reason"]
+        if kept := {key: details[key] for key in _KEPT if key in details}:
+            made["details"] = kept
+    usage = outcome.about.get("usage") or details.get("usage")
+    if isinstance(usage, dict):
+        made["usage"] = usage
+    return made
+
+
+def _describe_task_failure(task: _Task, number: int) -> str:
+    last, asked = task.attempts[-1], task.asked
+    told = {"reason": last.get("reason"), **last.get("details", {})}
+    said = ", ".join(f"{name} {value}" for name, value in told.items())
+    return f"{asked.node}, visit {asked.visit}, call {asked.number}, run {asked.run}: attempt {number}: {said}"
+
+
+def _settle_circuits(task: _Task, *, failed: bool) -> None:
+    for breaker, period in task.periods:
+        breaker.settle(period, failed=failed)
+    task.periods.clear()
+
+
+def _conclude_task(task: _Task) -> Performed:
+    """Return what a call brought in the end, with all of its attempts; one that went well at once has none."""
+    assert task.done is not None  # a task is over when an attempt was made or refused
+    is_plain = len(task.attempts) == 1 and not task.attempts[0].get("no_time")
+    seconds = max(task.ended - task.began, task.done.seconds)
+    if is_plain:
+        return task.done
+    return task.done._replace(seconds=seconds, attempts=tuple(task.attempts))
+
+
+def name_circuit(call: Call) -> tuple[str, object]:
+    """Return the name of the circuit that a call has to pass, and what tells it from others.
+
+    A page is of its host, whoever reads it: one that fails says nothing of the others. All else is of its tool, or of
+    its model, whichever prompt that is asked with.
+    """
+    if call.kind != "tool":
+        target = call.target
+        name = target.get_name() if isinstance(target, ModelProposer) else str(call.about.get("proposer", "model"))
+        return f"model {name}", ("model", name)
+    url = call.request.get("url") if isinstance(call.request, dict) else None
+    if isinstance(url, str) and (known := parse_url_target(url)) is not None:
+        return f"host {known.host}", ("host", known.host)
+    if call.tool:
+        return f"tool {call.tool}", ("tool", call.tool)
+    named = getattr(call.target, "name", None) or getattr(call.target, "__name__", type(call.target).__name__)
+    return f"tool {named}", ("tool", identify_call_target(call))
+
+
+class _OtherLines:
+    """A hook of stamina's that hears of all retries but ours.
+
+    Args:
+        hook: what hears of them.
+    """
+
+    def __init__(self, hook: Any) -> None:
+        self._hook = hook
+
+    def __call__(self, details: RetryDetails) -> Any:
+        return None if isinstance(details.caused_by, _AnotherAttempt) else self._hook(details)
+
+
+def _log_our_retry(details: RetryDetails) -> None:
+    if isinstance(details.caused_by, _AnotherAttempt):
+        LOGGER.warning("%s; another attempt in %.3f s", details.caused_by, details.wait_for)
+
+
+def _send_lines_to_our_logger() -> None:
+    """Let stamina tell our logger of our retries, and whoever was told before of all others; once in a process."""
+    hooks = get_on_retry_hooks()
+    if _log_our_retry not in hooks:
+        set_on_retry_hooks([_log_our_retry, *map(_OtherLines, hooks)])

@@ -1,0 +1,228 @@
+"""What a call may use up, before it is made, and what it used up, once it is over.
+
+The tokens of a text are estimated by its bytes, with a factor for each script: tokenizers write a word of English with
+one token and a letter of Thai with one or two. The estimate is meant to be too high rather than too low, since what is
+reserved has to suffice. A model's own count holds wherever it says one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from langchain_core.runnables import Runnable, RunnableLambda
+
+from guardgraph.plain.json import JsonObject, JsonValue, make_storable_json
+from guardgraph.state.catalogue import TENANT_BUDGET, TENANT_BUDGET_UNAVAILABLE
+from guardgraph.state.outcome import Outcome
+from guardgraph.state.recording import RecordedAttempt
+from guardgraph.state.spending import NOTHING, CallUsage, Price, Spending, compute_token_cost, count_usage
+from guardgraph.world.call import Asked, Call, is_instant_target, is_said_of_target
+from guardgraph.world.models import ModelProposer
+
+_OVERHEAD: Final = 24
+"""Tokens of a call beside its texts: what marks its messages and its schema."""
+
+
+def _list_bytes(*ranges: tuple[int, int]) -> bytes:
+    return bytes(byte for first, last in ranges for byte in range(first, last + 1))
+
+
+_LETTERS, _OTHERS = 3.0, 2.0
+"""Bytes of ASCII for a token: of small letters and blanks, and of marks and capitals. A digit is one: some tokenizers
+(Qwen, Gemma) take each by itself."""
+
+_SCRIPTS: Final = (
+    (_list_bytes((0xC2, 0xC9)), 1.0),  # Latin letters with marks
+    (_list_bytes((0xCA, 0xDF)), 1.0),  # Greek, Cyrillic, Armenian, Hebrew, Arabic, signs that stand over letters
+    (_list_bytes((0xE0, 0xE1)), 2.0),  # scripts of India, Thai, Lao, Khmer, Georgian, Ethiopic; Vietnamese letters
+    (_list_bytes((0xE2, 0xE2)), 1.5),  # marks and symbols
+    (_list_bytes((0xE3, 0xE9)), 1.5),  # Chinese, Japanese
+    (_list_bytes((0xEA, 0xED)), 1.5),  # Korean
+    (_list_bytes((0xEE, 0xF7)), 3.0),  # rare signs, emoji
+)
+"""Tokens of a letter, by the first byte of its UTF-8, which tells its script. Between the most that the byte-level
+tokenizers of OpenAI (cl100k, o200k), Llama 3 and Qwen take for running text of these scripts, as their authors and
+users report it, and one token a byte, which is the most that such a tokenizer ever takes."""
+
+_SMALL = b" \n" + bytes(range(0x61, 0x7B))
+_DIGITS = b"0123456789"
+_ASCII = bytes(range(0x80))
+
+
+def estimate_tokens(*texts: str) -> int:
+    """Return how many tokens texts have at most, by their bytes and scripts."""
+    tokens = 0.0
+    for text in texts:
+        raw = text.encode("utf-8", "surrogatepass")
+        ascii_bytes = _count_bytes(raw, _ASCII)
+        small, digits = _count_bytes(raw, _SMALL), _count_bytes(raw, _DIGITS)
+        tokens += small / _LETTERS + digits + (ascii_bytes - small - digits) / _OTHERS
+        if ascii_bytes < len(raw):
+            tokens += sum(_count_bytes(raw, first) * each for first, each in _SCRIPTS)
+    return int(tokens) + 1
+
+
+def _count_bytes(raw: bytes, counted: bytes) -> int:
+    return len(raw) - len(raw.translate(None, counted))
+
+
+def is_model_call(call: Call) -> bool:
+    """Say whether a call asks a model, so that it counts as one and uses up tokens.
+
+    A model with a prompt, a chat model and a Runnable of LangChain's do; a function does where it says so by
+    ``asks_model = True``, and a Runnable that says ``asks_model = False`` does not.
+    """
+    if call.kind != "proposer" or is_instant_target(call.target):
+        return False
+    if is_said_of_target(call.target, "asks_model"):
+        return True
+    is_rule = not isinstance(call.target, Runnable) or isinstance(call.target, RunnableLambda)
+    return not is_rule and getattr(call.target, "asks_model", None) is not False
+
+
+def reserve_call(
+    call: Call, bound: int | None, prices: Mapping[str, Price], recorded: CallUsage | None = None
+) -> Spending:
+    """Return what is reserved for a call; nothing for one that is not counted.
+
+    Args:
+        call: to be made.
+        bound: tokens that a model may write, None for any number: then only its input is reserved.
+        prices: of models, by their names.
+        recorded: what the same call used up when it was recorded: its input is estimated as it was then.
+    """
+    if call.kind == "tool":
+        return Spending(tool_calls=1)
+    if not is_model_call(call):
+        return Spending()
+    shown = _estimate_input(call) if recorded is None else max(recorded["reserved"] - recorded.get("bound", 0), 0)
+    cost = compute_token_cost(_find_price(call.about, prices), shown, bound or 0)
+    return Spending(llm_calls=1, tokens=shown + (bound or 0), cost=cost)
+
+
+def _estimate_input(call: Call) -> int:
+    asked = call.target
+    texts: Iterable[str] = (
+        asked.list_sent_texts(call.shown) if isinstance(asked, ModelProposer) else [_write_shown_text(call.shown)]
+    )
+    return estimate_tokens(*texts) + _OVERHEAD
+
+
+def _write_shown_text(shown: JsonObject) -> str:
+    try:
+        return json.dumps(shown, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):  # a body may show what is no JSON
+        return json.dumps(make_storable_json(shown), ensure_ascii=False)
+
+
+def _find_price(about: JsonObject, prices: Mapping[str, Price]) -> Price | None:
+    """Return the price of whoever replied: by the name that history knows, else by the one that its provider says."""
+    names = (about.get(name) for name in ("proposer", "model"))
+    return next((prices[name] for name in names if isinstance(name, str) and name in prices), None)
+
+
+def settle_call(asked: Asked, outcome: Outcome, attempts: Sequence[RecordedAttempt] = ()) -> CallUsage | None:
+    """Return what a model's call used up, None of a call that counts no tokens.
+
+    What its model says holds. Of one that says nothing its reservation does, as of one that was cut off or failed;
+    where nothing bounded its reply, with an estimate of what it wrote.
+
+    Args:
+        asked: the call, with what was reserved for it.
+        outcome: what it brought, as a recording has it.
+        attempts: where it was made several times, each of them, the last one with this outcome. An earlier one counts
+            for what its model said, and for its reservation where it was given up, since its model may have gone on.
+    """
+    said = read_told_usage(outcome)
+    if not asked.reserved.llm_calls and said is None:
+        return None
+    reserved, bound = asked.reserved.tokens, asked.max_output_tokens
+    usage = CallUsage(reserved=reserved, tokens=0)
+    if bound is not None:
+        usage["bound"] = bound
+    if is_refused_by_tenant(outcome):
+        return usage
+    if _is_refused_by_circuit(outcome):
+        return _add_attempts(usage, asked, attempts[:-1])
+    if said is None:
+        shown = reserved - (bound or 0)
+        written = bound if bound is not None else _estimate_reply(asked, outcome, shown)
+        usage["tokens"], usage["estimated"] = shown + written, True
+    else:
+        shown, written, total = said
+        usage["tokens"] = total
+        usage["input_tokens"], usage["output_tokens"] = shown, written
+    about = {**asked.call.about, **outcome.about}
+    if (cost := compute_token_cost(_find_price(about, asked.prices), shown, written)) is not None:
+        usage["cost"] = cost
+    return _add_attempts(usage, asked, attempts[:-1])
+
+
+def _is_refused_by_circuit(outcome: Outcome) -> bool:
+    return outcome.form == "failure" and outcome.content["reason"] == "llm_circuit_open"
+
+
+def _add_attempts(usage: CallUsage, asked: Asked, attempts: Sequence[RecordedAttempt]) -> CallUsage:
+    """Return what a call used up, with what attempts before its last one did."""
+    for attempt in attempts:
+        told = Outcome("failure", {"reason": "", "details": {"usage": attempt.get("usage")}})
+        said = read_told_usage(told)
+        if said is None and attempt.get("details", {}).get("cause") != "timeout":
+            continue
+        bound = asked.max_output_tokens or 0
+        shown, written, total = said or (asked.reserved.tokens - bound, bound, asked.reserved.tokens)
+        usage["tokens"] += total
+        if said is None:
+            usage["estimated"] = True
+        price = _find_price({"proposer": attempt.get("model")}, asked.prices)
+        if (cost := compute_token_cost(price, shown, written)) is not None:
+            usage["cost"] = usage.get("cost", 0.0) + cost
+    return usage
+
+
+def _estimate_reply(asked: Asked, outcome: Outcome, shown: int) -> int:
+    """Return the tokens that a model may have written, by what came of it."""
+    if asked.recorded is not None and asked.recorded.get("estimated"):
+        return max(asked.recorded["tokens"] - shown, 0)
+    if outcome.form == "failure":
+        return 0
+    content: JsonValue = outcome.content
+    return estimate_tokens(content if isinstance(content, str) else json.dumps(content, ensure_ascii=False))
+
+
+def read_told_usage(outcome: Outcome) -> tuple[int, int, int] | None:
+    """Return the tokens that a model says it was shown, that it wrote, and both; None where it does not say them.
+
+    Where only their sum is known, all of it counts as written, which is no cheaper.
+    """
+    details = outcome.content.get("details") if outcome.form == "failure" else None
+    told = outcome.about.get("usage") or (details.get("usage") if isinstance(details, dict) else None)
+    if not isinstance(told, dict):
+        return None
+    shown, written, total = (
+        count if isinstance(count := told.get(name), int) and count >= 0 else None
+        for name in ("input_tokens", "output_tokens", "total_tokens")
+    )
+    if total is None and (shown is None or written is None):
+        return None
+    if total is not None and not total and not shown and not written:  # servers that do not count say so
+        return None
+    total = max(total or 0, (shown or 0) + (written or 0))
+    shown = total - written if shown is None and written is not None else shown or 0
+    return shown, total - shown, total
+
+
+def is_refused_by_tenant(outcome: Outcome) -> bool:
+    """Say whether an outcome is that of a call which was not made, since the caller's tenant has no budget for it."""
+    if outcome.form != "failure":
+        return False
+    return str(outcome.content["reason"]).partition(":")[0] in (TENANT_BUDGET, TENANT_BUDGET_UNAVAILABLE)
+
+
+def count_call(asked: Asked, outcome: Outcome) -> Spending:
+    """Return what a call that is over counts for."""
+    if is_refused_by_tenant(outcome):
+        return NOTHING
+    return count_usage(settle_call(asked, outcome), is_tool=asked.call.kind == "tool")

@@ -1,0 +1,75 @@
+"""Processes that make runs on a tenant's budget, and one that is killed between reservation and settlement."""
+
+from __future__ import annotations
+
+import time
+
+from store_writers import PROCESSES, TIMEOUT
+
+from guardgraph import Caller, RagBudget, TenantBudget, TenantWorld, create_rag_agent, sql_store
+
+INTENT = {"kind": "retrieve", "query": "P1 first response", "sources": ["support_policy"]}
+QUESTION = {"question": "What is the P1 first response target?"}
+
+
+def tenant_agent(url, budgets, planner, **more):
+    """Return an agent whose planner counts as a model, on the budgets of tenants in a store."""
+    planner.asks_model = True
+    world = TenantWorld(sql_store(url, timeout=TIMEOUT), budgets)
+    return create_rag_agent(planner=planner, world=world, **more)
+
+
+def ask(agent, tenant="acme"):
+    """Make a run for a tenant."""
+    return agent.invoke(QUESTION, context={"caller": Caller(tenant=tenant, user="u")})
+
+
+def call_until_refused(url, pipe, limit):
+    """Make runs until the tenant's budget refuses one, and send how many calls began."""
+    begun = 0
+
+    def planner(view):
+        nonlocal begun
+        begun += 1
+        return INTENT
+
+    agent = tenant_agent(url, [TenantBudget(max_llm_calls=limit)], planner, budget=RagBudget(max_seconds=600.0))
+    while (result := ask(agent))["stop_reason"] != "tenant_budget:max_llm_calls":
+        assert result["status"] == "ok", result["stop_reason"]
+    pipe.send((begun, result["details"]))
+    pipe.close()
+
+
+def hang_in_call(url, pipe, limit):
+    """Begin a call that never ends, and say so; somebody kills this process then."""
+
+    def planner(view):
+        pipe.send("reserved")
+        time.sleep(600)
+
+    ask(tenant_agent(url, [TenantBudget(max_llm_calls=limit)], planner, budget=RagBudget(max_seconds=600.0)))
+
+
+def begun_by_processes(url, processes, limit):
+    """Return what each of several processes says that share a tenant's budget."""
+    pipes, workers = [], []
+    for _ in range(processes):
+        mine, theirs = PROCESSES.Pipe(duplex=False)
+        workers.append(PROCESSES.Process(target=call_until_refused, args=(url, theirs, limit), daemon=True))
+        workers[-1].start()
+        theirs.close()
+        pipes.append(mine)
+    told = [pipe.recv() for pipe in pipes]
+    for worker in workers:
+        worker.join()
+    return told
+
+
+def kill_in_call(url, limit):
+    """Kill a process while its call is under way: it has reserved, and will never settle."""
+    mine, theirs = PROCESSES.Pipe(duplex=False)
+    worker = PROCESSES.Process(target=hang_in_call, args=(url, theirs, limit), daemon=True)
+    worker.start()
+    assert mine.recv() == "reserved"
+    worker.kill()
+    worker.join()

@@ -1,0 +1,133 @@
+"""Denied lists: what they name is not done, whatever the allowlists say, in the guard and at the point of use."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from cli_runs import empty_folder, run
+from langgraph.checkpoint.memory import InMemorySaver
+from rag_agents import INTENT, NAMED, POLICY, QUESTION, SOURCES, agent
+from research_cases import SLA, SLA_HOST, STATUS, STATUS_HOST, research
+from runs import content, masked
+from self_critique_cases import DRAFT, ESCALATE, REVISE, REVISED, result_of, resumed
+
+from guardgraph import (
+    RagPolicy,
+    ResearchPolicy,
+    SelfCritiquePolicy,
+    create_research_agent,
+    create_self_critique_agent,
+    load_policy,
+    replay,
+    what_if,
+)
+from guardgraph.guards.urls import explain_url_denial, list_allowed_hosts
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.testing import InMemoryRecorder, scripted_tool
+
+folder = pytest.fixture(empty_folder)
+
+
+def denying(*sources):
+    """Return the context of a run that may not read these sources."""
+    return {"policy": {"denied_sources": list(sources)}}
+
+
+def test_a_denied_source_is_not_read_though_both_lists_have_it():
+    """One that is named stops the run; unnamed, it is left out of what is read."""
+    retriever = scripted_tool([])
+    stopped = agent(NAMED, retriever=retriever, policy=POLICY).invoke(QUESTION, context=denying("support_policy"))
+    assert (stopped["stop_reason"], stopped["phase"]) == ("source_denied_listed:support_policy", "retrieve")
+    assert content(stopped) == {"intent": NAMED}
+    assert retriever.calls == []
+    result = agent(INTENT, retriever=retriever, policy=POLICY).invoke(QUESTION, context=denying("support_policy"))
+    assert result["outcome"] == "clarify"
+    assert [call["sources"] for call in retriever.calls] == [sorted({*SOURCES} - {"support_policy"})]
+
+
+@pytest.mark.parametrize("before", ["retrieve", "generate"])
+def test_a_resumed_run_obeys_a_source_denied_since(before):
+    """What was found before is not answered from, and nothing more is read."""
+    thread = {"configurable": {"thread_id": "1"}}
+    graph = agent(NAMED, checkpointer=InMemorySaver())
+    graph.invoke(QUESTION, thread, interrupt_before=[before])
+    result = graph.invoke(None, thread, context=denying("support_policy"))
+    assert result["stop_reason"] == "source_denied_listed:support_policy"
+
+
+def test_a_denied_host_wins_over_both_lists_in_any_spelling():
+    """It is judged before either list, and a reader is never told it."""
+    lists = {"policy": ["a.example", "b.example"], "execution": ["a.example", "b.example"], "denied": [" A.EXAMPLE "]}
+    assert explain_url_denial("https://a.example/x", **lists) == "source_denied_listed"
+    assert explain_url_denial("https://a.example/x", policy=[], execution=[], denied=["a.example"]) == (
+        "source_denied_listed"
+    )
+    assert explain_url_denial("https://b.example/x", **lists) is None
+    assert list_allowed_hosts(**lists) == ["b.example"]
+
+
+def test_a_run_reads_nothing_of_a_denied_host():
+    """The hit is listed with its reason, takes no place, and no reader is asked for it."""
+    result = research(context={"policy": {"denied_domains": [SLA_HOST.upper()]}})
+    assert {item["url"] for item in result["citation_details"]} == {STATUS}
+    stopped = research(context={"policy": {"denied_domains": [SLA_HOST, STATUS_HOST]}})
+    denials = {item["url"]: item["reason"] for item in stopped["denied_sources"]}
+    assert {denials[SLA], denials[STATUS]} == {"source_denied_listed"}
+
+
+def test_a_denied_decision_is_not_carried_out():
+    """Neither when it is judged nor after a resume; other decisions are."""
+    denied = {"policy": {"denied_decisions": ["revise"]}}
+    result = result_of(DRAFT, REVISE, policy=denied["policy"])
+    assert (result["stop_reason"], result["phase"]) == ("critique_decision_denied_listed:revise", "critique")
+    result = resumed("revise", DRAFT, REVISE, REVISED, context=denied)
+    assert (result["stop_reason"], result["phase"]) == ("critique_decision_denied_listed:revise", "revise")
+    assert result_of(DRAFT, ESCALATE, policy=denied["policy"])["stop_reason"] == "policy_escalation"
+
+
+def test_lists_of_what_is_denied_only_grow():
+    """A context adds to the deployment's and takes nothing away; one host in two spellings is one."""
+    ours = RagPolicy(denied_sources=["a"]).tightened_by(RagPolicy(denied_sources=["b"]))
+    assert ours.denied_sources == ("a", "b")
+    hosts = ResearchPolicy(denied_domains=["a.example"])
+    assert hosts.tightened_by(ResearchPolicy(denied_domains=[" A.example", "b.example"])).denied_domains == (
+        "a.example",
+        "b.example",
+    )
+    assert hosts.compared(ResearchPolicy(denied_domains=["A.EXAMPLE"]))["denied_domains"] == "equal"
+
+
+@pytest.mark.parametrize(
+    ("create", "policy"),
+    [
+        (create_research_agent, ResearchPolicy(denied_domains=["https://vendor.example.com"])),
+        (create_self_critique_agent, SelfCritiquePolicy(denied_decisions=["aprove"])),
+        (agent, POLICY.model_copy(update={"denied_sources": ("suport_policy",)})),
+    ],
+)
+def test_a_denied_name_that_names_nothing_is_refused(create, policy):
+    """Else it would deny nothing, and nobody would know."""
+    with pytest.raises(ConfigurationError, match=r"^policy\.denied_"):
+        create(policy=policy)
+
+
+def test_files_and_diffs_know_what_is_denied(folder):
+    """A policy file has the lists, and a list that grew is tighter."""
+    (folder / "old.yaml").write_text("pattern: rag\npolicy:\n  denied_sources: [a]\n", encoding="utf-8")
+    (folder / "new.yaml").write_text("pattern: rag\npolicy:\n  denied_sources: [a, b]\n", encoding="utf-8")
+    assert load_policy("new.yaml").policy.denied_sources == ("a", "b")
+    rows = json.loads(run("policy", "diff", "old.yaml", "new.yaml", "--json").stdout)["fields"]
+    assert [row["compared"] for row in rows if row["field"] == "policy.denied_sources"] == ["tighter"]
+
+
+def test_a_recorded_run_is_judged_under_another_denied_list():
+    """What-if knows exactly what a list would have stopped; a replay of before says what it said."""
+    recorder = InMemoryRecorder()
+    result = agent(NAMED, recorder=recorder).invoke(QUESTION)
+    [kept] = recorder.runs
+    assert "denied_sources" not in kept["policy"]
+    assert masked(replay(agent(NAMED), kept)) == masked(result)
+    denied = agent(NAMED, policy=POLICY.model_copy(update={"denied_sources": ("support_policy",)}))
+    [row] = what_if(denied, [kept]).rows
+    assert (row.kind, row.new.stop_reason) == ("changed", "source_denied_listed:support_policy")

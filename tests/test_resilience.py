@@ -1,0 +1,287 @@
+"""Further attempts, fallback models and circuit breakers, against a real server that answers 429, 500, and hangs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import threading
+import time
+
+import httpx
+import pytest
+from openai_server import OpenAIServer, answer, drip, status
+from rag_agents import ANSWER, INTENT, QUESTION
+from runs import masked
+
+from guardgraph import (
+    Breakers,
+    ConfigurationError,
+    LiveWorld,
+    RagBudget,
+    RagPolicy,
+    ResilientWorld,
+    create_rag_agent,
+    replay,
+    what_if,
+)
+from guardgraph.testing import InMemoryRecorder
+from guardgraph.world.call import Asked, Call
+from guardgraph.world.models import chat_model
+
+ANSWERED = answer(json.dumps(ANSWER))
+QUICK = {"wait": 0.01, "max_wait": 0.02}
+
+
+def busy(after):
+    """Answer 429, with the seconds after which the server may be asked again."""
+    body = json.dumps({"error": {"message": "slow down", "type": "server_says", "param": None, "code": None}}).encode()
+    return lambda handler: handler.send(429, iter([body]), len(body), "application/json", **{"Retry-After": str(after)})
+
+
+def model_of(server, name="test-model"):
+    """Return a model that the server answers for."""
+    return chat_model(f"openai:{name}", environ=server.environ())
+
+
+def agent_on(server, world, recorder=None, **given):
+    """Return an agent whose answers the server writes."""
+    return create_rag_agent(
+        planner=lambda view: INTENT,
+        model=model_of(server),
+        world=world,
+        recorder=recorder or InMemoryRecorder(),
+        **given,
+    )
+
+
+def generated(recorder):
+    """Return the recorded call of the answerer."""
+    return next(call for call in recorder.runs[-1]["calls"] if call["node"] == "generate")
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_a_busy_server_is_asked_again_when_it_says(is_async, caplog):
+    """Not before Retry-After; attempts, waits, model and usage are on record, and our logger has the line."""
+    recorder = InMemoryRecorder()
+    with OpenAIServer(busy(1), ANSWERED) as server, caplog.at_level(logging.WARNING):
+        graph = agent_on(server, ResilientWorld(**QUICK), recorder)
+        began = time.monotonic()
+        result = asyncio.run(graph.ainvoke(QUESTION)) if is_async else graph.invoke(QUESTION)
+        assert time.monotonic() - began >= 1.0
+    assert result["outcome"] == "grounded_answer"
+    assert len(server.requests) == 2
+    first, second = generated(recorder)["attempts"]
+    assert (first["reason"], first["details"], first["model"]) == ("llm_rate_limited", {"status": 429}, "test-model")
+    assert second["waited"] >= 1.0
+    assert second["usage"]["total_tokens"] == 18
+    assert "reason" not in second
+    lines = [record for record in caplog.records if "another attempt in" in record.getMessage()]
+    assert [record.name for record in lines] == ["guardgraph"]
+    assert "llm_rate_limited, status 429" in lines[0].getMessage()
+    assert not [record for record in caplog.records if record.name == "stamina"]
+    assert masked(replay(graph, json.loads(json.dumps(recorder.runs[0])))) == masked(result)
+
+
+@pytest.mark.parametrize(("code", "requests", "reason"), [(500, 3, "llm_unavailable"), (401, 1, "llm_auth")])
+def test_what_passes_is_tried_as_often_as_allowed_and_the_rest_once(code, requests, reason):
+    """A refused key does not get better."""
+    recorder = InMemoryRecorder()
+    with OpenAIServer(status(code)) as server:
+        result = agent_on(server, ResilientWorld(**QUICK), recorder).invoke(QUESTION)
+    assert result["stop_reason"] == reason
+    assert len(server.requests) == requests
+    assert len(generated(recorder).get("attempts", ["one"])) == requests
+
+
+def test_a_quota_that_is_used_up_does_not_pass():
+    """It is a 429 too, and is not tried again."""
+    with OpenAIServer(status(429, error_code="insufficient_quota")) as server:
+        result = agent_on(server, ResilientWorld(**QUICK)).invoke(QUESTION)
+    assert (result["stop_reason"], result["details"]["cause"]) == ("llm_rate_limited", "quota")
+    assert len(server.requests) == 1
+
+
+def test_a_run_without_time_for_the_wait_ends_at_once():
+    """It does not sit the wait out; a what-if with more time knows that nobody knows."""
+    recorder = InMemoryRecorder()
+    with OpenAIServer(busy(60)) as server:
+        graph = agent_on(server, ResilientWorld(**QUICK), recorder, budget=RagBudget(max_seconds=20.0))
+        began = time.monotonic()
+        result = graph.invoke(QUESTION)
+        assert time.monotonic() - began < 15
+        assert (result["stop_reason"], result["details"]["retry_after"]) == ("llm_rate_limited", 60.0)
+        [attempt] = generated(recorder)["attempts"]
+        assert attempt["no_time"] is True
+        longer = agent_on(server, ResilientWorld(), budget=RagBudget(max_seconds=100.0))
+        rows = what_if(graph, recorder.runs).rows + what_if(longer, recorder.runs).rows
+    assert [row.kind for row in rows] == ["same", "unknown"]
+    assert "want of time" in rows[1].call.difference
+
+
+def test_a_model_that_hangs_gives_way_to_the_next():
+    """After `attempt_seconds`; the record says who replied, and what came before."""
+    recorder = InMemoryRecorder()
+    with OpenAIServer(drip()) as hanging, OpenAIServer(ANSWERED) as standing:
+        world = ResilientWorld(attempts=1, attempt_seconds=0.5, fallbacks=[model_of(standing, "second-model")], **QUICK)
+        result = agent_on(hanging, world, recorder).invoke(QUESTION)
+        assert (len(hanging.requests), len(standing.requests)) == (1, 1)
+    assert result["outcome"] == "grounded_answer"
+    assert result["history"][-1]["proposer"] == "second-model"
+    first, second = generated(recorder)["attempts"]
+    assert (first["reason"], first["details"]) == ("llm_timeout", {"cause": "timeout"})
+    assert (second["model"], second["usage"]["total_tokens"]) == ("second-model", 18)
+
+
+def test_an_open_circuit_asks_nobody_and_one_probe_closes_it():
+    """After two failures in a row the third run stops at once; later one call of many goes through as a probe."""
+    world = ResilientWorld(attempts=1, breakers=Breakers(failures=2, open_seconds=1.0))
+    with OpenAIServer(status(500), status(500), ANSWERED) as server:
+        graph = agent_on(server, world)
+        assert [graph.invoke(QUESTION)["stop_reason"] for _ in range(2)] == ["llm_unavailable"] * 2
+        stopped = graph.invoke(QUESTION)
+        assert (stopped["stop_reason"], stopped["phase"]) == ("llm_circuit_open", "generate")
+        assert stopped["details"]["circuit"] == "model test-model"
+        assert len(server.requests) == 2
+        time.sleep(1.1)
+        assert graph.invoke(QUESTION)["stop_reason"] == "success"
+        assert graph.invoke(QUESTION)["stop_reason"] == "success"
+
+
+def ask(target, **given):
+    """Return a call of a tool at a place in a run."""
+    return Asked(Call("tool", target, given.pop("request", {}), **given), "node", 1, 1)
+
+
+def test_half_open_lets_one_through_and_healthy_calls_go_side_by_side():
+    """Four calls meet while all is well; of four at a half-open circuit one is made, and the others are refused."""
+    together, gate = threading.Barrier(4), threading.Event()
+    calls = []
+
+    def meet(request):
+        return together.wait(timeout=20) >= 0
+
+    world = ResilientWorld(attempts=1, breakers=Breakers(failures=1, open_seconds=0.2))
+    performed = world.perform([ask(meet) for _ in range(4)], 30)
+    assert [item.outcome.content for item in performed] == [True] * 4
+
+    def fail_then_wait(request):
+        calls.append(request)
+        if len(calls) == 1:
+            raise ConnectionError("refused")
+        gate.wait(20)
+        return "up"
+
+    failed = world.perform([ask(fail_then_wait)], 5)[0].outcome
+    assert failed.content["details"]["cause"] == "connection"
+    time.sleep(0.3)
+    probe = []
+    thread = threading.Thread(target=lambda: probe.extend(world.perform([ask(fail_then_wait)], 30)))
+    thread.start()
+    while len(calls) < 2:
+        time.sleep(0.01)
+    refused = [world.perform([ask(fail_then_wait)], 5)[0].outcome.content["reason"] for _ in range(3)]
+    assert refused == ["tool_circuit_open"] * 3
+    gate.set()
+    thread.join(30)
+    assert probe[0].outcome.content == "up"
+    assert world.perform([ask(fail_then_wait)], 5)[0].outcome.content == "up"
+
+
+def test_the_circuit_of_a_page_is_that_of_its_host():
+    """One host that is down says nothing of another, though one tool reads both."""
+
+    def read(request):
+        if "down" in request["url"]:
+            raise ConnectionError("refused")
+        return "page"
+
+    world = ResilientWorld(attempts=1, breakers=Breakers(failures=1, open_seconds=60))
+
+    def reading(url):
+        return world.perform([ask(read, request={"url": url})], 5)[0].outcome.content
+
+    assert reading("https://down.example/a")["reason"] == "tool_error"
+    assert reading("https://down.example/b")["details"]["circuit"] == "host down.example"
+    assert reading("https://up.example/") == "page"
+
+
+def test_a_failing_tool_is_called_again_and_its_open_circuit_stops_the_run():
+    """A retriever whose server answers 500 once is asked again; one that goes on so is left alone."""
+    with OpenAIServer(status(500), ANSWERED, status(500)) as server:
+
+        def retrieve(request):
+            httpx.post(f"{server.url}/x", json={}).raise_for_status()
+            return []
+
+        policy = RagPolicy(allowed_sources_policy=["a"], allowed_sources_execution=["a"])
+        world = ResilientWorld(attempts=2, breakers=Breakers(failures=2, open_seconds=60), **QUICK)
+        recorder = InMemoryRecorder()
+        graph = create_rag_agent(retriever=retrieve, policy=policy, world=world, recorder=recorder)
+        assert graph.invoke(QUESTION)["outcome"] == "clarify"
+        assert graph.invoke(QUESTION)["stop_reason"] == "tool_invalid_output:retrieve"
+        result = graph.invoke(QUESTION)
+    assert (result["stop_reason"], result["phase"]) == ("tool_circuit_open:retrieve", "retrieve")
+    assert len(server.requests) == 4
+    call = next(call for call in recorder.runs[0]["calls"] if call["kind"] == "tool")
+    assert [attempt.get("details") for attempt in call["attempts"]] == [{"status": 500}, None]
+    assert [replay(graph, kept) == kept["result"] for kept in recorder.runs] == [True] * 3
+
+
+@pytest.mark.parametrize(
+    ("given", "calls"),
+    [
+        ({"effect": "write", "tool": "pay"}, 1),
+        ({"effect": "write", "tool": "pay", "idempotent": True}, 1),
+        ({"effect": "write", "tool": "pay", "idempotent": True, "key": "k1"}, 3),
+        ({}, 3),
+    ],
+    ids=["write", "without its key", "with its key", "read"],
+)
+def test_a_write_is_repeated_only_with_its_key(given, calls):
+    """A tool that may have acted is not called once more, unless it knows the write again by its key."""
+    made = []
+
+    def pay(request):
+        made.append(request)
+        raise ConnectionError("broken off")
+
+    key = given.pop("key", None)
+    asked = Asked(Call("tool", pay, {}, **given), "pay", 1, 1, key=key)
+    [performed] = ResilientWorld(**QUICK).perform([asked], 5)
+    assert performed.outcome.content["reason"] == "tool_error"
+    assert len(made) == calls
+
+
+def test_calls_made_at_once_are_tried_again_without_those_that_went_well():
+    """Each has its own attempts; what went well is not called once more."""
+    made = []
+
+    def flaky(request):
+        made.append(request["n"])
+        if request["n"] == 2 and made.count(2) < 3:
+            raise ConnectionError("broken off")
+        return request["n"]
+
+    performed = ResilientWorld(**QUICK).perform([ask(flaky, request={"n": n}) for n in range(4)], 20)
+    assert [item.outcome.content for item in performed] == [0, 1, 2, 3]
+    assert sorted(made) == [0, 1, 2, 2, 2, 3]
+    assert [len(item.attempts) for item in performed] == [0, 0, 3, 0]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"attempts": 0}, {"wait": -1}, {"attempt_seconds": 0}, {"fallbacks": "openai"}, {"world": 3}, {"breakers": 5}],
+)
+def test_a_wrong_argument_is_refused(wrong):
+    """With its name and what is allowed."""
+    with pytest.raises(ConfigurationError, match=f"^{next(iter(wrong))}: "):
+        ResilientWorld(**wrong)
+    with pytest.raises(ConfigurationError, match=r"^failures: "):
+        Breakers(failures=0)
+
+
+def test_its_clock_is_that_of_the_world_inside():
+    """So a scripted clock, and a replay's, count as before."""
+    world = LiveWorld(clock=lambda: 7)
+    assert ResilientWorld(world).clock() == 7.0

@@ -1,0 +1,360 @@
+"""Entries of the domain lists: a host, a registrable domain, all hosts under a public suffix."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from exported_runs import document, forged, text
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from recorded_runs import Kept
+from research_cases import asked, denied, hits, lists, quotes, read_urls, reads, research
+from runs import check_result
+
+from guardgraph import (
+    ConfigurationError,
+    LangChainSearch,
+    ResearchPolicy,
+    check_document,
+    create_research_agent,
+    load_policy,
+    replay,
+    what_if,
+)
+from guardgraph.grammar import Tightens
+from guardgraph.guards.research.request import narrow_research_domains
+from guardgraph.guards.urls import explain_url_denial, list_allowed_hosts, make_host_scope
+from guardgraph.plain.scopes import (
+    find_scope_problem,
+    make_scope_set,
+    meet_scopes,
+    read_public_suffixes_version,
+    unite_scopes,
+)
+from guardgraph.state.research import RESEARCH_REASONS
+from guardgraph.testing import InMemoryRecorder
+
+CITE_ONE = {"answer": "It says something.", "citations": ["n1"]}
+
+
+@pytest.mark.parametrize(
+    ("entry", "meant", "others"),
+    [
+        ("docs.example.com", ["docs.example.com"], ["example.com", "a.docs.example.com", "docs.example.com."]),
+        (
+            "domain:example.com",
+            ["example.com", "docs.example.com", "a.b.example.com"],
+            ["badexample.com", "example.com.evil.org", "example.org", "com", "docs.example.com."],
+        ),
+        ("domain:example.co.uk", ["www.example.co.uk", "example.co.uk"], ["other.co.uk", "co.uk"]),
+        ("domain:alice.github.io", ["alice.github.io", "x.alice.github.io"], ["bob.github.io", "github.io"]),
+        ("domain:amazonaws.com", ["amazonaws.com", "docs.amazonaws.com"], ["somebody.s3.amazonaws.com"]),
+        ("domain:corp.internal", ["wiki.corp.internal"], ["wiki.other.internal"]),
+        ("domain:münchen.de", ["www.xn--mnchen-3ya.de"], ["muenchen.de"]),
+        (
+            "suffix:gov",
+            ["gov", "www.nasa.gov", "nasa.gov"],
+            ["gov.uk", "nasa.gov.evil.org", "nasagov", "www.nasa.gov."],
+        ),
+        ("suffix:gov.uk", ["www.gov.uk", "hmrc.gov.uk"], ["example.co.uk", "nasa.gov"]),
+        (" SUFFIX:gov", [], ["nasa.gov", "gov"]),
+        ("domain:1.2.3.4", [], ["1.2.3.4", "3.4"]),
+    ],
+)
+def test_an_entry_means_these_hosts_and_no_others(entry, meant, others):
+    """By labels and never by letters; a suffix under which a company lets others have names parts their owners."""
+    found = make_scope_set((entry,))
+    assert [host for host in [*meant, *others] if found.has_host(host)] == meant
+
+
+@pytest.mark.parametrize("host", ["1.2.3.4", "[::1]", "[2001:db8::1]", "127.0.0.1"])
+def test_an_address_is_under_no_domain(host):
+    """However its digits end."""
+    assert not make_scope_set(("suffix:gov", "suffix:com", "domain:example.com")).has_host(host)
+    assert make_scope_set((host,)).has_host(host)
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ("*.example.com", "a host, domain:NAME or suffix:NAME is required"),
+        ("*.example.com", "did you mean 'domain:example.com'?"),
+        ("domain:docs.example.com", "a registrable domain, such as example.com, is required behind domain:"),
+        ("domain:docs.example.com", "did you mean 'domain:example.com'?"),
+        ("domain:gov", "did you mean 'suffix:gov'?"),
+        ("domain:github.io", "did you mean 'suffix:github.io'?"),
+        ("suffix:example.com", "a public suffix, such as gov, is required behind suffix:"),
+        ("suffix:example.com", "did you mean 'domain:example.com'?"),
+        ("domain:", "a registrable domain"),
+        ("suffix:*", "a public suffix"),
+        ("domain:https://example.com", "a registrable domain"),
+        ("domain:10.0.0.1", "a registrable domain"),
+        ("suffix:gov.", "a public suffix"),
+        ("Domain:example.com", "a host, domain:NAME or suffix:NAME is required"),
+    ],
+)
+def test_an_entry_that_means_nothing_is_refused(entry, said):
+    """The error says what is required, and what may have been meant."""
+    assert said in find_scope_problem(entry)
+    with pytest.raises(ConfigurationError, match=r"^policy\.allowed_domains_policy: "):
+        create_research_agent(policy=ResearchPolicy(allowed_domains_policy=[entry]))
+
+
+def test_a_policy_file_has_entries_and_names_those_that_are_wrong(tmp_path):
+    """With their line; in a list of its own file too."""
+    file = tmp_path / "policy.yaml"
+    text = "pattern: research\npolicy:\n  allowed_domains_policy: [domain:example.com, 'suffix:gov']\n"
+    file.write_text(text, encoding="utf-8")
+    assert load_policy(file).policy.allowed_domains_policy == ("domain:example.com", "suffix:gov")
+    file.write_text(text.replace("suffix:gov", "suffix:example.com"), encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"policy.yaml:3: policy.allowed_domains_policy: a public suffix"):
+        load_policy(file)
+
+
+ENTRIES = (
+    *("example.com", "docs.example.com", "a.docs.example.com", "nasa.gov", "www.nasa.gov", "a.s3.amazonaws.com"),
+    *("domain:example.com", "domain:nasa.gov", "domain:amazonaws.com", "domain:a.s3.amazonaws.com", "1.2.3.4"),
+    *("suffix:com", "suffix:gov", "suffix:s3.amazonaws.com", "suffix:co.uk", "suffix:uk", "domain:example.co.uk"),
+)
+HOSTS = (
+    *("example.com", "docs.example.com", "a.docs.example.com", "x.example.com", "other.com", "com", "nasa.gov"),
+    *("www.nasa.gov", "gov", "amazonaws.com", "x.amazonaws.com", "s3.amazonaws.com", "a.s3.amazonaws.com"),
+    *("b.a.s3.amazonaws.com", "c.s3.amazonaws.com", "example.co.uk", "www.example.co.uk", "co.uk", "uk", "1.2.3.4"),
+)
+LISTS = st.lists(st.sampled_from(ENTRIES), max_size=5).map(lambda items: tuple(dict.fromkeys(items)))
+
+
+def _list_meant(entries):
+    return {host for host in HOSTS if make_scope_set(tuple(entries)).has_host(host)}
+
+
+@settings(max_examples=400)
+@given(LISTS, LISTS, LISTS)
+def test_two_lists_meet_in_the_hosts_that_both_mean(one, other, third):
+    """Whichever stands first, however three are grouped, and twice is as good as once."""
+    met = meet_scopes(one, other)
+    assert _list_meant(met) == _list_meant(one) & _list_meant(other) == _list_meant(meet_scopes(other, one))
+    assert meet_scopes(met, one) == meet_scopes(met, other) == met
+    assert meet_scopes(one, one) == one
+    grouped = meet_scopes(met, third), meet_scopes(one, meet_scopes(other, third))
+    assert sorted(grouped[0]) == sorted(grouped[1])
+    assert _list_meant(list_allowed_hosts(policy=one, execution=other)) == _list_meant(met)
+
+
+@settings(max_examples=400)
+@given(LISTS, LISTS)
+def test_a_difference_is_tighter_where_all_of_it_is_covered(ours, theirs):
+    """So `policy diff` says of a list that it is looser, tighter, equal or other by the hosts that it means."""
+    all_within = all(make_scope_set(ours).covers(scope) for scope in make_scope_set(theirs).scopes)
+    all_around = all(make_scope_set(theirs).covers(scope) for scope in make_scope_set(ours).scopes)
+    kinds = {(True, True): "equal", (True, False): "tighter", (False, True): "looser", (False, False): "other"}
+    assert Tightens.scopes.compared(ours, theirs) == kinds[all_within, all_around]
+
+
+@settings(max_examples=200)
+@given(LISTS, LISTS)
+def test_a_hint_narrows_as_a_context_does(allowed, hint):
+    """And never lets in a host that the deployment does not."""
+    assert narrow_research_domains({"x": [*hint]}, "x", allowed) == [*meet_scopes(allowed, hint)]
+
+
+def test_pairs_of_entries_meet_as_they_are_told():
+    """A host inside a wider entry narrows it, entries that overlap meet in the narrower, and others in nothing."""
+    meets = {
+        ("domain:example.com", "docs.example.com"): ("docs.example.com",),
+        ("suffix:com", "domain:example.com"): ("domain:example.com",),
+        ("suffix:uk", "suffix:co.uk"): ("suffix:co.uk",),
+        ("domain:amazonaws.com", "suffix:s3.amazonaws.com"): (),
+        ("domain:example.com", "suffix:gov"): (),
+        ("Docs.Example.com", "domain:example.com"): ("Docs.Example.com",),
+    }
+    assert {pair: meet_scopes(*((entry,) for entry in pair)) for pair in meets} == meets
+
+
+def test_long_lists_meet_in_time():
+    """A deployment's list of 20,000 domains and a hint of 1,000."""
+    allowed = tuple(f"domain:n{number}.example" for number in range(20_000))
+    hint = [*(f"docs.n{number}.example" for number in range(999)), "suffix:example"]
+    began = time.process_time()
+    assert len(narrow_research_domains({"x": hint}, "x", allowed)) == 20_000
+    assert len(narrow_research_domains({"x": [*allowed[:1000]]}, "x", ["suffix:example"])) == 1000
+    assert time.process_time() - began < 5
+
+
+def test_a_run_reads_what_entries_of_both_lists_mean():
+    """The request's hints, the policy and the context narrow in the same way, and results name what was denied."""
+    urls = [f"https://{host}/a" for host in ("docs.example.com", "example.com", "www.nasa.gov", "evil.com.example.org")]
+    wide = ResearchPolicy(
+        allowed_domains_policy=["domain:example.com", "suffix:gov"],
+        allowed_domains_execution=["suffix:com", "suffix:gov"],
+    )
+
+    def run(hints=None, **given):
+        reader = reads()
+        parts = {"search": hits(*urls), "reader": reader, "extractor": quotes(), "writer": lambda view: CITE_ONE}
+        return check_result(RESEARCH_REASONS, research(hints, policy=wide, **parts, **given)), read_urls(reader)
+
+    result, read = run()
+    assert (result["status"], read) == ("ok", urls[:3])
+    assert result["aggregate"]["denied_sources"] == [denied(urls[3], "policy")]
+    assert run({"allowed_domains_policy": ["docs.example.com", "evil.com.example.org"]})[1] == urls[:1]
+    assert run({"allowed_domains_policy": ["suffix:gov"]})[1] == urls[2:3]
+    assert run(context=lists(execution=["domain:nasa.gov"]))[1] == urls[2:3]
+    assert run({"allowed_domains_policy": ["domain:com"]})[0]["stop_reason"] == "no_reliable_sources"
+
+
+@pytest.mark.parametrize("page", [{"final_url": "https://b.example.org/x"}, {"final_url": "https://sub.example.com/x"}])
+def test_where_a_page_led_is_judged_by_the_entries_too(page):
+    """A page of a domain on the list that leads out of it is denied."""
+    wide = ["domain:example.com"]
+    reader = reads(a={"title": "", "published_at": "", "body": "It says something and something else.", **page})
+    result = research(
+        search=hits("https://example.com/a"),
+        reader=reader,
+        extractor=quotes(),
+        writer=lambda view: CITE_ONE,
+        policy=ResearchPolicy(allowed_domains_policy=wide, allowed_domains_execution=wide),
+    )
+    assert (result["status"] == "ok") == ("example.com" in page["final_url"])
+
+
+@pytest.mark.parametrize("spelling", ["evil.example.com", "EVIL.example.com.", "domain:example.org", "suffix:org"])
+def test_a_denied_entry_wins_over_wider_ones(spelling):
+    """In every spelling of an entry and of a host; a point at the end of a name is no way around."""
+    wide = {
+        "policy": ["domain:example.com", "suffix:org", "evil.example.com."],
+        "execution": ["suffix:com", "suffix:org"],
+    }
+    for url in ("https://evil.example.com/x", "https://evil.example.com./x", "https://a.example.org/"):
+        is_meant = ("evil" in spelling.lower()) == ("evil" in url)
+        is_listed = explain_url_denial(url, **wide, denied=[spelling]) == "source_denied_listed"
+        assert is_listed == is_meant
+    assert explain_url_denial("https://docs.example.com/", **wide, denied=[spelling]) is None
+
+
+@settings(max_examples=300)
+@given(LISTS, LISTS, LISTS)
+def test_a_reader_is_told_what_is_denied_within_wider_entries(policy, execution, denied):
+    """By what it is told, it may go where the lists allow and nothing denies, and nowhere else."""
+    told = make_host_scope(policy=policy, execution=execution, denied=denied)
+    for host in HOSTS:
+        lists = {"policy": told["hosts"], "execution": told["hosts"], "denied": told.get("denied", ())}
+        may_go = explain_url_denial(f"https://{host}/", **lists) is None
+        allowed = explain_url_denial(f"https://{host}/", policy=policy, execution=execution, denied=denied) is None
+        assert may_go == allowed
+
+
+@settings(max_examples=200)
+@given(LISTS, LISTS)
+def test_denied_entries_unite(ours, theirs):
+    """What either list means is denied; what one of ours means already is not said again."""
+    both = unite_scopes(ours, theirs)
+    assert _list_meant(both) == _list_meant(ours) | _list_meant(theirs)
+    assert unite_scopes(both, theirs) == unite_scopes(both, ours) == both
+    assert Tightens.denied_scopes.compared(ours, both) in ("tighter", "equal")
+
+
+def test_a_run_reads_nothing_of_a_denied_part_of_a_domain():
+    """It is listed, and the reader is told of it, as it may be led there."""
+    reader = reads()
+    wide = ["domain:example.com"]
+    policy = ResearchPolicy(
+        allowed_domains_policy=wide, allowed_domains_execution=wide, denied_domains=["evil.example.com"]
+    )
+    parts = {"reader": reader, "extractor": quotes(), "writer": lambda view: CITE_ONE, "policy": policy}
+    result = research(search=hits("https://evil.example.com/a", "https://docs.example.com/a"), **parts)
+    assert result["aggregate"]["denied_sources"] == [denied("https://evil.example.com/a", "listed")]
+    assert [(call["hosts"], call["denied"]) for call in reader.calls] == [(wide, ["evil.example.com"])]
+
+
+def test_a_what_if_knows_what_a_denied_part_would_have_changed():
+    """A page whose way led through no newly denied host is the same; of one that did, nobody knows what else it was."""
+    recorder, wide = InMemoryRecorder(), ["domain:example.com"]
+
+    def read(request):
+        way = ["https://docs.example.com/a", "https://evil.example.com/b", "https://docs.example.com/c"]
+        hops = [{"url": url, "denied": None} for url in (way if request["url"].endswith("a") else way[2:])]
+        body = "It says something and something else."
+        return {"title": "", "published_at": "", "body": body, "hops": hops, "limits": request["limits"]}
+
+    def make(**denied):
+        policy = ResearchPolicy(allowed_domains_policy=wide, allowed_domains_execution=wide, **denied)
+        parts = {"reader": read, "extractor": quotes(), "writer": lambda view: CITE_ONE, "policy": policy}
+        return [
+            create_research_agent(search=hits(f"https://docs.example.com/{name}"), recorder=recorder, **parts)
+            for name in "ac"
+        ]
+
+    for agent in make():
+        agent.invoke(asked())
+    through, beside = recorder.runs
+    candidate, _ = make(denied_domains=["evil.example.com"])
+    rows = [what_if(candidate, [run]).rows[0] for run in (through, beside)]
+    assert [row.kind for row in rows] == ["unknown", "same"]
+    assert "evil.example.com" in rows[0].call.difference
+
+
+def test_searches_are_told_the_entries_and_tools_their_names():
+    """A function is told the entries of both lists as they meet, a tool of LangChain's the names that they have."""
+    from langchain_core.tools import tool
+
+    seen = []
+
+    def search(request):
+        seen.append(request["hosts"])
+        return [{"url": "https://docs.example.com/a"}]
+
+    search.takes_hosts = True
+
+    @tool
+    def find(query: str, include_domains: list[str]) -> list:
+        """Search."""
+        seen.append(include_domains)
+        return [{"url": "https://docs.example.com/a"}]
+
+    wide = ["suffix:gov", "domain:example.com", "a.test"]
+    policy = ResearchPolicy(allowed_domains_policy=wide, allowed_domains_execution=[*wide, "suffix:test"])
+    for one in (search, LangChainSearch(find, hosts="include_domains")):
+        research(search=one, reader=reads(), extractor=quotes(), policy=policy, writer=lambda view: CITE_ONE)
+    assert seen == [["a.test", "domain:example.com", "suffix:gov"], ["a.test", "example.com", "gov"]]
+
+
+def test_a_recording_names_the_list_of_suffixes():
+    """So whoever judges a run again can tell by which suffixes its hosts were judged."""
+    kept = Kept()
+    agent = create_research_agent(recorder=kept)
+    agent.invoke({"goal": "Say it.", "request": {"request": {"question": "What is the status of payments?"}}})
+    recording = kept.only
+    assert recording["public_suffixes"] == read_public_suffixes_version()
+    older = {key: item for key, item in recording.items() if key != "public_suffixes"}
+    assert replay(agent, older) == replay(agent, recording) == recording["result"]
+
+
+def test_a_document_is_checked_under_another_list_of_suffixes():
+    """The list alone is no difference; what comes out otherwise is named as the version's."""
+    made = document("research")
+    for version in (None, "1.0.0"):
+
+        def change(recording, version=version):
+            recording.pop("public_suffixes")
+            recording |= {} if version is None else {"public_suffixes": version}
+
+        def forge(recording, change=change):
+            change(recording)
+            recording["result"]["answer"] = "Something else."
+
+        agent = create_research_agent()
+        assert check_document(text(forged(made, change)), agent).findings == ()
+        kinds = {item.kind for item in check_document(text(forged(made, forge)), agent).findings}
+        assert kinds == {"verdict" if version is None else "version"}
+
+
+@pytest.mark.parametrize("entry", ["domain:example.com", "suffix:com"])
+@pytest.mark.parametrize("url", ["ftp://", "https://u@"])
+def test_a_wide_entry_opens_hosts_and_nothing_else(entry, url):
+    """Scheme, user and port are judged as they are of a host alone."""
+    assert explain_url_denial(f"{url}docs.example.com/", policy=[entry], execution=[entry]) is not None
+    assert (
+        explain_url_denial("https://docs.example.com:8443/", policy=[entry], execution=[entry]) == "source_denied_port"
+    )

@@ -1,0 +1,94 @@
+"""How many critiques of high severity a tenant may have a day: counted in the store, recorded, decided by a guard."""
+
+from __future__ import annotations
+
+import pytest
+
+from guardgraph import (
+    Caller,
+    ConfigurationError,
+    NotRecorded,
+    SelfCritiqueBudget,
+    create_self_critique_agent,
+    replay,
+    sql_store,
+    verify,
+)
+from guardgraph.testing import InMemoryRecorder
+from guardgraph.tools.demo import load_self_critique_demo
+
+HIGH = {"decision": "escalate", "severity": "high", "risks": [], "required_changes": [], "reason": "a person decides"}
+
+
+def critic_agent(store, limit, **more):
+    """Return an agent whose critic finds every draft of high severity."""
+    budget = SelfCritiqueBudget(severity_budget=limit)
+    return create_self_critique_agent(critic=lambda view: HIGH, budget=budget, ledger=store, **more)
+
+
+def critique(agent, tenant="acme", **context):
+    """Make a run for a tenant."""
+    return agent.invoke(load_self_critique_demo(), context={"caller": Caller(tenant=tenant, user="u"), **context})
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A store that is not there yet."""
+    return sql_store(f"sqlite:///{tmp_path}/runs.db")
+
+
+def test_a_tenant_has_so_many_high_severities_a_day(store):
+    """The one after the last is a stop with what is spent and the limit; another tenant has its own."""
+    agent = critic_agent(store, 2)
+    assert verify(agent) == []
+    reasons = [critique(agent)["stop_reason"] for _ in range(3)]
+    assert reasons == ["policy_escalation", "policy_escalation", "severity_budget"]
+    assert critique(agent)["details"] == {"limit": 2, "spent": 2}
+    assert critique(agent, "other")["stop_reason"] == "policy_escalation"
+    assert {item.account.unit for item in store.balances()} == {"high"}
+
+
+def test_other_severities_are_not_counted(store):
+    """What is of no high severity goes its way, and no account is charged."""
+    agent = create_self_critique_agent(budget=SelfCritiqueBudget(severity_budget=0), ledger=store)
+    result = critique(agent)
+    assert result["status"] == "ok"
+    assert "count_severity" not in result["path"]
+
+
+def test_a_context_may_lower_the_number(store):
+    """The smaller of two numbers holds."""
+    agent = critic_agent(store, 5)
+    assert critique(agent, budget={"severity_budget": 0})["stop_reason"] == "severity_budget"
+
+
+def test_the_number_is_in_the_record_and_a_what_if_decides_by_it(store):
+    """How many there were was recorded: under any limit the same record says how the run ends, without the store."""
+    recorder = InMemoryRecorder()
+    agent = critic_agent(store, 5, recorder=recorder)
+    for _ in range(2):
+        critique(agent)
+    second = recorder.runs[1]
+    ends = {n: replay(critic_agent(store, n), second)["stop_reason"] for n in range(4)}
+    escalated = "policy_escalation"
+    assert ends == {0: "severity_budget", 1: "severity_budget", 2: escalated, 3: escalated}
+    assert len(store.balances()) == 1
+    free = create_self_critique_agent(critic=lambda view: HIGH, recorder=(before := InMemoryRecorder()))
+    critique(free)
+    with pytest.raises(NotRecorded, match="count_severity"):
+        replay(critic_agent(store, 3), before.runs[0])
+
+
+def test_without_a_store_nothing_is_counted_and_nothing_passes():
+    """A limit needs somebody who counts; one that fails is a stop, and no run goes on."""
+    with pytest.raises(ConfigurationError, match="ledger: one that counts for severity_budget is required"):
+        create_self_critique_agent(budget=SelfCritiqueBudget(severity_budget=1))
+
+    class Broken:
+        def reserve(self, charges, *, seconds):
+            raise OSError("the disk is gone")
+
+        def settle(self, reserved, amounts):
+            raise AssertionError
+
+    assert critique(critic_agent(Broken(), 3))["stop_reason"] == "tenant_budget_unavailable"

@@ -1,0 +1,179 @@
+"""Budgets of tenants in a store: right for many processes, and for those that are killed."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+from stored_runs import new_database, running_server
+from tenant_writers import INTENT, TIMEOUT, ask, begun_by_processes, kill_in_call, tenant_agent
+
+from guardgraph import (
+    ConfigurationError,
+    RagBudget,
+    StoreError,
+    TenantBudget,
+    TenantWorld,
+    create_rag_agent,
+    replay,
+    sql_store,
+)
+from guardgraph.state.tenants import Account, Charge, Overdrawn, Reserved
+from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
+
+server = pytest.fixture(scope="module")(running_server)
+database = pytest.fixture(new_database)
+
+ANSWER = {"answer": "P1 incidents get a first response within 15 minutes.", "citations": ["doc_sla_enterprise_v3"]}
+DAY = Account("acme", "2026-11-23", "tokens")
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request, tmp_path):
+    """The URL of a store that is not there yet, in both kinds of databases."""
+    return request.getfixturevalue("database") if request.param == "postgres" else f"sqlite:///{tmp_path}/runs.db"
+
+
+def test_sixteen_processes_never_begin_a_call_beyond_a_budget(url):
+    """Of 40 calls that a tenant has, sixteen processes that ask at once begin just 40."""
+    told = begun_by_processes(url, processes=16, limit=40)
+    assert sum(begun for begun, _ in told) == 40
+    assert all((details["spent"] + details["reserved"], details["limit"]) == (40, 40) for _, details in told)
+    [balance] = sql_store(url, timeout=TIMEOUT).balances()
+    assert (balance.account.tenant, balance.spent, balance.reserved) == ("acme", 40, 0)
+
+
+def test_the_reservation_of_a_killed_process_holds_until_it_lapses(url):
+    """What a dead process reserved counts as long as its call could have gone on, and no longer."""
+    kill_in_call(url, limit=1)
+    store = sql_store(url, timeout=TIMEOUT)
+    [balance] = store.balances()
+    assert (balance.spent, balance.reserved) == (0, 1)
+    refused = ask(tenant_agent(url, [TenantBudget(max_llm_calls=1)], lambda view: INTENT))
+    assert (refused["stop_reason"], refused["details"]["reserved"]) == ("tenant_budget:max_llm_calls", 1)
+    assert refused["usage"]["calls"] == 0
+
+
+def test_what_lapsed_is_free_for_others_and_is_counted(url):
+    """Whoever finds no room takes back what has lapsed; a settlement that comes too late still counts."""
+    store = sql_store(url)
+    charge = Charge(DAY, 60, 100)
+    dead = store.reserve([charge], seconds=-1)
+    alive = store.reserve([charge], seconds=600)
+    assert isinstance(dead, Reserved)
+    assert isinstance(alive, Reserved)
+    assert isinstance(store.reserve([charge], seconds=600), Overdrawn)
+    store.settle(alive, [30])
+    store.settle(dead, [20])
+    [balance] = store.balances()
+    assert (balance.spent, balance.reserved, balance.lapsed) == (50, 0, 60)
+
+
+def test_a_reservation_takes_all_accounts_or_none(url):
+    """Where the month has no room, nothing is reserved in the day."""
+    store, month = sql_store(url), Account("acme", "2026-11", "tokens")
+    refused = store.reserve([Charge(DAY, 5, 10), Charge(month, 5, 4)], seconds=60)
+    assert isinstance(refused, Overdrawn)
+    assert refused.charge.account == month
+    assert [balance.reserved for balance in store.balances()] == []
+    assert isinstance(store.reserve([Charge(DAY, 10, 10)], seconds=60), Reserved)
+
+
+def test_accounts_are_no_part_of_the_chain(url):
+    """A store with accounts verifies, and is recorded into as before."""
+    store = sql_store(url)
+    agent = tenant_agent(url, [TenantBudget(max_llm_calls=9)], lambda view: INTENT, recorder=store)
+    assert ask(agent)["audit"]["status"] == "recorded"
+    assert store.verify().ok
+    assert [balance.spent for balance in store.balances()] == [1]
+
+
+def test_tenants_have_budgets_of_their_own_for_a_day_and_a_month(tmp_path):
+    """A named tenant has its own budget, all others each the common one; a refusal names the period."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    model = ScriptedChatModel(INTENT, ANSWER, INTENT, ANSWER, INTENT, loop=True)
+    world = TenantWorld(
+        store,
+        [TenantBudget(max_llm_calls=2)],
+        tenants={"big": [TenantBudget(period="month", max_llm_calls=3), TenantBudget(max_tokens=10**6)]},
+    )
+    agent = create_rag_agent(model, world=world)
+    assert ask(agent, "small")["status"] == "ok"
+    assert ask(agent, "small")["details"]["period"] == datetime.now(UTC).strftime("%Y-%m-%d")
+    assert ask(agent, "other")["status"] == "ok"
+    stopped = ask(agent, "big")
+    assert stopped["stop_reason"] != "tenant_budget:max_llm_calls" or stopped["details"]["limit"] == 3
+    units = {(balance.account.tenant, balance.account.unit) for balance in store.balances()}
+    assert units == {("small", "llm_calls"), ("other", "llm_calls"), ("big", "llm_calls"), ("big", "tokens")}
+
+
+def test_a_tenant_is_charged_what_models_say_and_no_more(tmp_path):
+    """Reserved is the bound, spent is the usage; sync and async runs are charged by the same place."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    model = ScriptedChatModel(INTENT, ANSWER, INTENT, ANSWER)
+    world = TenantWorld(store, [TenantBudget(max_tokens=10**6, max_cost=1.0), TenantBudget(period="month", max_cost=5)])
+    budget = RagBudget(max_output_tokens=100, prices={"scripted": {"input": 1, "output": 2}})
+    agent = create_rag_agent(model, world=world, budget=budget)
+    first, second = ask(agent), asyncio.run(agent.ainvoke({"question": "What is the P1 first response target?"}))
+    amounts = {(item.account.tenant, item.account.unit): item for item in store.balances()}
+    assert amounts["acme", "tokens"].spent == first["usage"]["tokens"]
+    assert amounts["", "tokens"].spent == second["usage"]["tokens"]
+    assert amounts["acme", "cost"].spent == round(first["usage"]["cost"] * 10**9)
+    assert all(item.reserved == 0 for item in amounts.values())
+
+
+def test_a_refusal_is_in_the_record_and_replays(tmp_path):
+    """What the account said is an input of the run: it is decided again without the store."""
+    recorder = InMemoryRecorder()
+    url = f"sqlite:///{tmp_path}/runs.db"
+    agent = tenant_agent(url, [TenantBudget(max_llm_calls=0)], lambda view: INTENT, recorder=recorder)
+    result = ask(agent)
+    assert (result["stop_reason"], result["phase"]) == ("tenant_budget:max_llm_calls", "plan")
+    [call] = recorder.runs[0]["calls"]
+    assert call["unmade"]
+    again = replay(create_rag_agent(planner=agent_planner(agent)), recorder.runs[0])
+    assert again["details"] == result["details"]
+
+
+def agent_planner(agent):
+    """Return the planner that an agent was made with."""
+    [proposer] = agent.frame.declarations["plan"].proposers
+    return proposer.target
+
+
+def test_a_store_that_fails_lets_nothing_be_called():
+    """Where nobody knows what is left, no call begins, and the stop says why."""
+
+    class Broken:
+        def reserve(self, charges, *, seconds):
+            raise StoreError("the disk is full")
+
+        def settle(self, reserved, amounts):
+            raise AssertionError
+
+    model = ScriptedChatModel(INTENT, ANSWER)
+    agent = create_rag_agent(model, world=TenantWorld(Broken(), [TenantBudget(max_llm_calls=5)]))
+    result = ask(agent)
+    assert result["stop_reason"] == "tenant_budget_unavailable"
+    assert result["details"] == {"type": "StoreError", "message": "the disk is full"}
+    assert model.calls == []
+
+
+def test_costs_of_a_tenant_need_prices(tmp_path):
+    """A tenant's budget of costs lets no model be asked that has no price."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    agent = create_rag_agent(ScriptedChatModel(INTENT), world=TenantWorld(store, [TenantBudget(max_cost=1)]))
+    result = ask(agent)
+    assert (result["stop_reason"], result["details"]["unpriced"]) == ("tenant_budget:max_cost", True)
+
+
+def test_wrong_arguments_are_named(tmp_path):
+    """What is no ledger, no budget or no period is an error that says what is allowed."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    with pytest.raises(ConfigurationError, match="ledger: one with reserve and settle is required"):
+        TenantWorld("runs.db")
+    with pytest.raises(ConfigurationError, match="budgets: a list of TenantBudget is required"):
+        TenantWorld(store, TenantBudget())
+    with pytest.raises(ConfigurationError, match=r"tenants.acme: a list of TenantBudget is required"):
+        TenantWorld(store, tenants={"acme": 5})

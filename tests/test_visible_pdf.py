@@ -1,0 +1,122 @@
+"""Text that a reader of a PDF file does not see is no evidence, and what they see is read."""
+
+from __future__ import annotations
+
+import pytest
+from hidden_pdf import CONTENTS, HIDDEN, SHOWN, hiding_pdf
+from pdf_files import pdf_of, pdf_with
+from pypdf.generic import ArrayObject, DecodedStreamObject, DictionaryObject, NameObject, NumberObject
+
+from guardgraph.formats.pdf import read_pdf
+
+
+def text_of(content: str, **more: int) -> str:
+    """Return what is read of a page."""
+    return read_pdf(hiding_pdf(content, **more), 9999).text
+
+
+@pytest.mark.parametrize("way", CONTENTS)
+def test_a_text_that_is_hidden_is_not_read(way):
+    """In none of 50 ways; what is shown beside it is."""
+    text = text_of(CONTENTS[way])
+    assert "canary" not in text
+    assert "42" not in text
+    assert SHOWN in text
+
+
+def test_there_are_many_ways():
+    """Forty at least."""
+    assert len(CONTENTS) >= 40
+
+
+@pytest.mark.parametrize(
+    ("drawn", "read"),
+    [
+        ("(costs 1) Tj 1 g (5) Tj 0 g ( euros) Tj", None),
+        ("(costs 15) Tj 1 g ( or 99) Tj 0 g ( euros) Tj", "costs 15 euros"),
+        ("(it does) Tj 1 g (n't) Tj 0 g ( work) Tj", "it does work"),
+        ("(it costs 9) Tj 3 Tr (.5) Tj 0 Tr ( euros) Tj", None),
+        ("(costs) Tj 60 0 Td (3) Tj -7 0 Td (5) Tj", "costs 53"),
+        ("[(costs         3) 1400 (5)] TJ", None),
+    ],
+)
+def test_a_number_that_loses_a_digit_takes_its_line_out(drawn, read):
+    """So does one that is written in another order than it is drawn; other lines stay."""
+    page = f"BT /F1 12 Tf 50 600 Td {drawn} ET BT /F1 12 Tf 50 500 Td (another line) Tj ET"
+    lines = read_pdf(pdf_with(page.encode()), 9999).text.split("\n")
+    assert lines == [*([read] if read else []), "another line"]
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        f"BT /F1 12 Tf 50 600 Td ({HIDDEN}) Tj ET",
+        f"BT /F1 12 Tf 50 600 Td ({HIDDEN}) Tj ET BT /F1 12 Tf 50.3 600 Td ({HIDDEN}) Tj ET",
+        f"0 g 40 590 200 40 re f 1 g BT /F1 12 Tf 50 600 Td ({HIDDEN}) Tj ET",
+        f"1 g 40 590 200 40 re f 0 g BT /F1 12 Tf 50 600 Td ({HIDDEN}) Tj ET",
+        f"BT /F1 4 Tf 50 600 Td ({HIDDEN}) Tj ET",
+        f".6 g BT /F1 12 Tf 50 600 Td ({HIDDEN}) Tj ET",
+        f"1 0 0 rg BT /F1 12 Tf 50 600 Td ({HIDDEN}) Tj ET",
+        f"BT /F1 12 Tf 0 1 -1 0 300 400 Tm ({HIDDEN}) Tj ET",
+        f"BT /F1 12 Tf 1 Tr 50 600 Td ({HIDDEN}) Tj ET",
+        "BT /F1 12 Tf 50 600 Td [(can) -20 (ary 4) 10 (2)] TJ ET",
+        "/Drawn Do",
+    ],
+)
+@pytest.mark.parametrize("rotate", [0, 90])
+def test_a_text_that_is_seen_is_read(drawn, rotate):
+    """However it is drawn, and however the page is turned."""
+    assert HIDDEN in text_of(drawn, rotate=rotate)
+
+
+def test_a_title_is_what_a_page_shows():
+    """What only the file's metadata say is no evidence."""
+    shown = b"BT /F1 20 Tf 50 700 Td (Price list 2026) Tj ET"
+    assert read_pdf(pdf_with(shown, title="Price list 2026"), 999).title == "Price list 2026"
+    assert read_pdf(pdf_with(shown, title="Another list"), 999).title == ""
+
+
+def font(encoding: object, mapped: bytes) -> DictionaryObject:
+    """Return a font of Latin letters whose map to letters is given."""
+    stream = DecodedStreamObject()
+    stream.set_data(b"1 begincodespacerange <00> <ff> endcodespacerange " + mapped)
+    named = {"Type": "/Font", "Subtype": "/Type1", "BaseFont": "/Helvetica"}
+    said = {NameObject(f"/{name}"): NameObject(value) for name, value in named.items()}
+    return DictionaryObject({**said, NameObject("/Encoding"): encoding, NameObject("/ToUnicode"): stream})
+
+
+DIFFERENCES = DictionaryObject(
+    {NameObject("/Differences"): ArrayObject([NumberObject(1), NameObject("/one"), NameObject("/uni0035")])}
+)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "mapped", "extraction"),
+    [
+        (NameObject("/WinAnsiEncoding"), b"1 beginbfrange <30> <39> <0030> endbfrange", ""),
+        (NameObject("/WinAnsiEncoding"), b"1 beginbfchar <31> <0039> endbfchar", "unsure"),
+        (NameObject("/WinAnsiEncoding"), b"1 beginbfrange <30> <39> <0031> endbfrange", "unsure"),
+        (NameObject("/WinAnsiEncoding"), b"1 beginbfrange <31> <32> [<0031> <0033>] endbfrange", "unsure"),
+        (DIFFERENCES, b"2 beginbfchar <01> <0031> <02> <0035> endbfchar", ""),
+        (DIFFERENCES, b"2 beginbfchar <01> <0031> <02> <0036> endbfchar", "unsure"),
+    ],
+)
+def test_a_map_that_contradicts_the_names_of_glyphs_is_told(encoding, mapped, extraction):
+    """What is copied from such a file is not what is seen; the text is read, and unsure."""
+    page = b"BT /F1 12 Tf 50 600 Td (costs 15 euros) Tj ET"
+    assert read_pdf(pdf_with(page, font=font(encoding, mapped)), 99).extraction == extraction
+
+
+def test_the_words_behind_a_picture_of_a_page_are_unsure():
+    """Nobody sees them; where no picture covers the page, they are not read."""
+    behind = "q 595 0 0 842 0 0 cm /White Do Q BT /F1 12 Tf 3 Tr 50 600 Td (scanned) Tj ET"
+    found = read_pdf(hiding_pdf(behind, shown=""), 99)
+    assert (found.text, found.extraction) == ("scanned", "unsure")
+    assert read_pdf(hiding_pdf("BT /F1 12 Tf 3 Tr 50 600 Td (scanned) Tj ET", shown=""), 99).text == ""
+
+
+def test_pages_say_where_they_begin():
+    """In characters of the text, so that a citation can name its page."""
+    found = read_pdf(pdf_of("First page", "", "Third page"), 99)
+    assert found.pages == [(1, 0), (3, 12)]
+    assert found.text[12:] == "Third page"

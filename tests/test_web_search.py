@@ -1,0 +1,188 @@
+"""Searches by services, asked of servers on loopback that answer in the shapes which they document."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from recorded_runs import Kept
+from research_cases import RUMORS, SLA, research
+from runs import check_result
+from test_research_search import PARTS
+from web_server import WebServer, after, answer, redirect
+
+from guardgraph import ConfigurationError, searx_search, web_search
+from guardgraph.plain.errors import ExpectedFailure
+from guardgraph.state.research import RESEARCH_REASONS
+
+KEY = "s3cret-key"
+ASKED = {"query": "SLA & uptime?", "max_results": 3, "hosts": ["docs.example.com", "domain:example.org", "suffix:gov"]}
+NAMES = ["docs.example.com", "example.org", "gov"]
+
+HITS = {
+    "tavily": {"query": "q", "results": [{"title": "SLA", "url": SLA, "content": "Uptime.", "score": 0.8}]},
+    "brave": {"type": "search", "web": {"results": [{"title": "SLA", "url": SLA, "description": "Uptime."}]}},
+    "exa": {"requestId": "1", "results": [{"id": SLA, "title": "SLA", "url": SLA, "summary": "Uptime."}]},
+    "serper": {"organic": [{"title": "SLA", "link": SLA, "snippet": "Uptime.", "position": 1}], "credits": 1},
+    "serpapi": {
+        "search_metadata": {"status": "Success"},
+        "organic_results": [{"position": 1, "title": "SLA", "link": SLA, "snippet": "Uptime."}],
+    },
+}
+EMPTY = {
+    "tavily": {"query": "q", "results": []},
+    "brave": {"type": "search", "query": {"original": "q"}},
+    "exa": {"requestId": "1", "results": []},
+    "serper": {"organic": [], "credits": 1},
+    "serpapi": {
+        "search_metadata": {"status": "Success"},
+        "search_information": {"organic_results_state": "Fully empty"},
+        "error": "Google hasn't returned any results for this query.",
+    },
+}
+ERRORS = {
+    "tavily": {"detail": {"error": "Unauthorized: missing or invalid API key."}},
+    "brave": {"type": "ErrorResponse", "error": {"status": 429, "code": "RATE_LIMITED"}},
+    "exa": {"requestId": "1", "error": "Invalid API key"},
+    "serper": {"message": "Not enough credits", "statusCode": 400},
+    "serpapi": {"search_metadata": {"status": "Error"}, "error": "Your account has run out of searches."},
+}
+
+
+def served(body, status="200 OK"):
+    """Return a server's answer in JSON."""
+    return answer(json.dumps(body), status, content_type="application/json")
+
+
+def asked(service, page, *, timeout=10.0, request=ASKED):
+    """Ask a service that answers so; return what came of it, and the server."""
+    with WebServer({"/search": page}) as server:
+        search = web_search(service, KEY, url=f"http://127.0.0.1:{server.ports[80]}/search", timeout=timeout)
+        try:
+            return search(request), server
+        except ExpectedFailure as failure:
+            return failure, server
+
+
+@pytest.mark.parametrize("service", HITS)
+def test_a_hit_is_url_title_and_snippet(service):
+    """Wherever the service has them."""
+    assert asked(service, served(HITS[service]))[0] == [{"url": SLA, "title": "SLA", "snippet": "Uptime."}]
+
+
+@pytest.mark.parametrize(
+    ("service", "fields", "header"),
+    [
+        (
+            "tavily",
+            {"query": "SLA & uptime?", "max_results": 3, "include_domains": NAMES},
+            ("authorization", "Bearer "),
+        ),
+        ("exa", {"query": "SLA & uptime?", "numResults": 3, "includeDomains": NAMES}, ("x-api-key", "")),
+        ("serper", {"q": "SLA & uptime?", "num": 3}, ("x-api-key", "")),
+        ("brave", {"q": ["SLA & uptime?"], "count": ["3"]}, ("x-subscription-token", "")),
+        ("serpapi", {"q": ["SLA & uptime?"], "num": ["3"], "engine": ["google"], "api_key": [KEY]}, None),
+    ],
+)
+def test_a_service_is_asked_in_its_own_fields(service, fields, header):
+    """The key goes where the service wants it; hosts are told by their names, to services that take them."""
+    _, server = asked(service, served(HITS[service]))
+    sent = json.loads(server.bodies[0]) if server.bodies[0] else parse_qs(urlsplit(server.log[0]).query)
+    assert sent == fields
+    assert header is None or server.headers[0][header[0]] == f"{header[1]}{KEY}"
+    assert web_search(service, KEY).takes_hosts == (NAMES in fields.values())
+
+
+@pytest.mark.parametrize("service", HITS)
+def test_no_service_is_asked_for_more_than_it_gives(service):
+    """A run that wants 120 hits asks for the most that the service has."""
+    _, server = asked(service, served(HITS[service]), request={"query": "q", "max_results": 120})
+    sent = json.loads(server.bodies[0]) if server.bodies[0] else parse_qs(urlsplit(server.log[0]).query)
+    count = next(value for name, value in sent.items() if name in ("max_results", "numResults", "num", "count"))
+    assert count in (20, 100, ["20"], ["100"])
+
+
+@pytest.mark.parametrize("service", HITS)
+def test_an_error_is_unavailable_and_not_empty(service):
+    """What the service says of it stands in the details; with an error status, that does."""
+    assert asked(service, served(EMPTY[service]))[0] == []
+    failure, _ = asked(service, served(ERRORS[service]))
+    assert failure.reason == "unavailable"
+    assert failure.details["said"]
+    failure, _ = asked(service, served(ERRORS[service], "429 Too Many Requests"))
+    assert (failure.reason, failure.details["status"]) == ("http_status", 429)
+
+
+@pytest.mark.parametrize("service", HITS)
+@pytest.mark.parametrize("page", [answer("<html>"), served([]), served({}), served({"results": {}, "web": []})])
+def test_what_has_no_hits_and_says_no_error_is_no_answer(service, page):
+    """Another page than the API's is not taken for one that found nothing."""
+    assert asked(service, page)[0].reason == "no_json"
+
+
+@pytest.mark.parametrize("service", HITS)
+def test_no_key_is_shown(service):
+    """Neither of a failure nor of the search itself; a redirect is not followed."""
+    failure, server = asked(service, redirect("https://evil.example/search"))
+    assert (failure.reason, failure.details["status"], len(server.log)) == ("http_status", 302, 1)
+    slow, _ = asked(service, after(2, served({})), timeout=0.1)
+    assert slow.reason == "timeout"
+    for shown in (failure, slow, web_search(service, KEY)):
+        assert KEY not in f"{shown!r} {shown} {getattr(shown, 'details', '')}"
+
+
+def test_engines_that_do_not_answer_are_not_an_empty_answer():
+    """A SearXNG server with no hits says who did not answer; with hits from others, these are taken."""
+    silent = [["duckduckgo", "CAPTCHA"]]
+    for hits, reason in (([], "unavailable"), ([{"url": SLA}], None)):
+        with WebServer({"/search": served({"results": hits, "unresponsive_engines": silent})}) as server:
+            search = searx_search(f"http://127.0.0.1:{server.ports[80]}")
+            if reason is None:
+                assert [hit["url"] for hit in search(ASKED)] == [SLA]
+            else:
+                with pytest.raises(ExpectedFailure, match="CAPTCHA") as raised:
+                    search(ASKED)
+                assert raised.value.reason == reason
+
+
+def test_a_run_searches_by_a_service():
+    """Its hits are judged by the run's lists, and no key stands in the recording; an error stops the run."""
+    kept = Kept()
+    pages = {"/search": served({"results": [{"url": RUMORS}, {"url": SLA}]}), "/broken": served(ERRORS["tavily"])}
+    with WebServer(pages) as server:
+        at = f"http://127.0.0.1:{server.ports[80]}"
+        search, broken = (web_search("tavily", KEY, url=f"{at}/{name}") for name in ("search", "broken"))
+        result = check_result(RESEARCH_REASONS, research(search=search, recorder=kept, **PARTS))
+        stopped = check_result(RESEARCH_REASONS, research(search=broken, **PARTS))
+    assert result["status"] == "ok"
+    assert [item["url"] for item in result["aggregate"]["denied_sources"]] == [RUMORS]
+    assert KEY not in json.dumps(kept.only)
+    assert json.loads(server.bodies[0])["include_domains"] == ["official-status.example.com", "vendor.example.com"]
+    assert stopped["stop_reason"] == "tool_invalid_output:search_sources"
+    assert "unavailable" in str(stopped["details"])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("tavilly", KEY), r"service: there are tavily, .*did you mean 'tavily'\?"),
+        ((5, KEY), "service: "),
+        (("tavily", ""), "key: "),
+        (("tavily", "s3cret\r\nHost: x"), "key: "),
+        (("tavily", None), "key: "),
+    ],
+)
+def test_a_wrong_service_or_key_is_named(given, message):
+    """The message has nothing of a key."""
+    with pytest.raises(ConfigurationError, match=f"^{message}") as raised:
+        web_search(*given)
+    assert "s3cret" not in str(raised.value)
+
+
+def test_another_place_and_time_are_checked():
+    """A URL with a user or a query, and a time that is none, are refused."""
+    for wrong in ({"url": "http://me:s3cret@localhost"}, {"url": "localhost"}, {"timeout": 0}):
+        with pytest.raises(ConfigurationError, match=f"^{next(iter(wrong))}: ") as raised:
+            web_search("brave", KEY, **wrong)
+        assert "s3cret" not in str(raised.value)
