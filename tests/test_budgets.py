@@ -285,7 +285,7 @@ def test_what_was_recorded_before_keeps_its_fingerprints():
 
 
 def test_attempts_that_failed_count_as_much_as_was_reserved_for_them():
-    """A call that was made twice is one call; what its first attempt used up nobody knows, so its reservation counts."""
+    """A call that was made twice is one call; for the first attempt its reservation counts."""
     world = ResilientWorld(wait=0.001)
     with OpenAIServer(status(500), answer(INTENT, usage=USAGE), answer(ANSWER, usage=USAGE)) as server:
         recorder = InMemoryRecorder()
