@@ -126,7 +126,8 @@ print(graphs.__file__, state.__file__, guardgraph.graphs.__file__, guardgraph.st
 def test_an_app_with_modules_of_the_same_names_runs():
     """An app that has a `state.py` and a package `graphs` of its own runs in its folder."""
     lines = printed("main.py", folder=APP)
-    assert [line.partition("? ")[2][:22] for line in lines] == ["The refund is paid wit", "I found nothing in the", ""]
+    assert "The refund is paid within 5 working days" in lines[0]
+    assert [line.partition("? ")[2][:22] for line in lines[1:]] == ["I found nothing in the", ""]
     assert lines[-1] == "We will call you (max_seconds)."
 
 

@@ -15,8 +15,17 @@ from typing import Any, TypeAlias
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import RESULT_DEPTH, is_nested_too_deep
+from guardgraph.state.live import LiveReading, Switch, Unreadable
 from guardgraph.state.opening import Asking, Opening
-from guardgraph.state.recording import BegunRun, Fingerprints, RecordedCall, RecordedVisit, Recording, RunNote
+from guardgraph.state.recording import (
+    BegunRun,
+    Fingerprints,
+    RecordedAttempt,
+    RecordedCall,
+    RecordedVisit,
+    Recording,
+    RunNote,
+)
 from guardgraph.state.run import RECORDED, Ok, TimelineEntry
 
 Place: TypeAlias = tuple[str | int, ...]
@@ -28,7 +37,11 @@ FORM: dict[Place, frozenset[str]] = {
     ("visits", "*"): frozenset(RecordedVisit.__annotations__),
     ("visits", "*", "opening"): frozenset(Opening.__annotations__),
     ("visits", "*", "opening", "caller"): frozenset(Asking.__annotations__),
+    ("visits", "*", "live", "*"): frozenset(LiveReading.__annotations__),
+    ("visits", "*", "live", "*", "switched"): frozenset(Switch.__annotations__),
+    ("visits", "*", "live", "*", "unreadable"): frozenset(Unreadable.__annotations__),
     ("calls", "*"): frozenset(RecordedCall.__annotations__),
+    ("calls", "*", "attempts", "*"): frozenset(RecordedAttempt.__annotations__),
     ("result",): frozenset({*RECORDED, *Ok.__annotations__}),
     ("result", "timeline", "*"): frozenset(TimelineEntry.__annotations__),
 }
@@ -40,9 +53,12 @@ _KEPT: frozenset[tuple[str, ...]] = frozenset(
             (name,)
             for name in ("format", "guardgraph", "pattern", "graph", "run_id", "nameless", "redacted", "fingerprints")
         ),
+        ("public_suffixes",),
         ("forked_from",),
         *(("visits", "*", name) for name in ("node", "kind", "clock", "shown_hash")),
         *(("visits", "*", "opening", name) for name in ("started_at", "carried", "resumable")),
+        ("visits", "*", "live", "*", "version"),
+        *(("calls", "*", "attempts", "*", name) for name in ("waited", "seconds", "reason", "usage", "no_time")),
         *(
             ("calls", "*", name)
             for name in ("node", "visit", "number", "kind", "request", "scope", "prompt", "reply_bytes", "seconds")
@@ -61,14 +77,17 @@ _KEPT: frozenset[tuple[str, ...]] = frozenset(
 _DEEPEST = max(map(len, _KEPT))
 _LISTS = (1, 2)
 """How deep the indices of the form's own lists stand."""
+_INNER_LISTS = ("live", "attempts")
+"""Lists whose indices stand one deeper."""
 
 
 def is_never_redacted(place: Place) -> bool:
     """Say whether what stands at a place stays as it is, whatever is to be redacted."""
     if not 0 < len(place) <= _DEEPEST:
         return False
-    steps = map(str, place)
-    return tuple("*" if at in _LISTS and step.isdigit() else step for at, step in enumerate(steps)) in _KEPT
+    steps = [*map(str, place)]
+    lists = {*_LISTS, 3} if steps[2:3] and steps[2] in _INNER_LISTS else {*_LISTS}
+    return tuple("*" if at in lists and step.isdigit() else step for at, step in enumerate(steps)) in _KEPT
 
 
 def follow_redaction_paths(paths: Iterable[Place], step: str) -> frozenset[Place]:

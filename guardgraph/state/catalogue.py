@@ -205,9 +205,8 @@ def common_reasons(
         for name, meaning, advice in _MODEL_FAILURES:
             again = name == "llm_invalid_json"
             later = name == "llm_circuit_open"
-            rows.append(
-                StopReason(name, "llm", own.get(name, asking_phases), meaning, advice, later=later, again=again)
-            )
+            phases_of = own.get(name, asking_phases)
+            rows.append(StopReason(name, "llm", phases_of, meaning, advice, later=later, again=again))
     text_phases = tuple(texts)
     schema_phases = tuple(name for name in every if name in {*text_phases, *judging})
     for name, meaning, advice in _TEXT_FAILURES:

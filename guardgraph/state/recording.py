@@ -198,11 +198,11 @@ class RecordedCall(TypedDict):
     """Of a call that was not made, since the budget of the caller's tenant had no room for it, or a circuit is open."""
     unasked: NotRequired[Literal[True]]
     """Of a write that was made before the run was resumed, and that its node did not ask for again."""
-    usage: NotRequired[CallUsage]
-    """Of a model's call: what was reserved for it, and what it used up. Absent before 0.10."""
     attempts: NotRequired[Annotated[list[RecordedAttempt], Field(min_length=1)]]
     """Of a call that was made more than once, or would have been, had there been time: every attempt, the last one with
     this outcome."""
+    usage: NotRequired[CallUsage]
+    """Of a model's call: what was reserved for it, and what it used up. Absent before 0.10."""
     outcome: str
     """JSON text of ``[form, content, about]``: form is ``text`` (of a model), ``value`` (what was returned) or
     ``failure`` (reason and details; a timeout is one too); about has the proposer, its prompt and its usage. Of a

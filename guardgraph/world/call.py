@@ -133,6 +133,8 @@ class Asked:
     """Of a call by name: the SHA-256 of its tool and arguments, which is that of the request then."""
     approval: str | None = None
     """Of a call that a person had to approve: the approval that it uses up."""
+    key: str | None = None
+    """Of a write whose tool is given it: the key by which the tool knows the write again."""
     tenant: str | None = None
     """Whose caller it is made for, as the run's context says it."""
     max_output_tokens: int | None = None
@@ -143,8 +145,6 @@ class Asked:
     """What is reserved for it; nothing for what is not counted, such as a rule of the deployment."""
     recorded: CallUsage | None = None
     """Of a model's call of a run that is decided again: what the same call used up then."""
-    key: str | None = None
-    """Of a write whose tool is given it: the key by which the tool knows the write again."""
     beside: JsonObject = field(default_factory=dict)
     """Of a person's call: what is shown beside the question, such as what was wrong with an answer. It is no part of
     what is asked, and so not hashed."""

@@ -387,19 +387,7 @@ def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCa
         record["askable"] = True
     if asked.call.kind != "person" and performed.reply_bytes is not None:
         record["reply_bytes"] = performed.reply_bytes
-    if (usage := settle_call(asked, performed)) is not None:
-        record["usage"] = usage
-    if is_unmade_call(performed):
-        record["unmade"] = True
-    if performed.attempts:
-        record["attempts"] = [*performed.attempts]
-    _record_licence_and_write(record, asked, performed)
-    calls.append(record)
-    return performed.outcome if performed.packed else performed.outcome.settled()
-
-
-def _record_licence_and_write(record: RecordedCall, asked: Asked, performed: Performed) -> None:
-    """Say of a call by name what it was licensed for, and of a write by which key its tool knows it."""
+    _note_call_spending(record, asked, performed)
     if asked.licence is not None:
         record["tool"], record["args"] = asked.call.tool, copy_json(asked.call.request)
     if asked.approval is not None:
@@ -408,6 +396,18 @@ def _record_licence_and_write(record: RecordedCall, asked: Asked, performed: Per
         record["effect"], record["tool"] = "write", asked.call.tool
         if performed.key is not None:
             record["key"] = performed.key
+    calls.append(record)
+    return performed.outcome if performed.packed else performed.outcome.settled()
+
+
+def _note_call_spending(record: RecordedCall, asked: Asked, performed: Performed) -> None:
+    """Note in the record of a call how often it was made, and what it used up."""
+    if performed.attempts:
+        record["attempts"] = [*performed.attempts]
+    if (usage := settle_call(asked, performed)) is not None:
+        record["usage"] = usage
+    if is_unmade_call(performed):
+        record["unmade"] = True
 
 
 def _link_writes_to_calls(update: JsonObject, calls: list[RecordedCall]) -> dict[str, str | int]:

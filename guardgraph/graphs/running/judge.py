@@ -59,7 +59,8 @@ def _pass_guard(
         _raise_node_refusal(part, state, run, visit)
         if isinstance(run, Exception):
             raise run
-        check_run_enabled(run, item.phase)
+        if "budget" in item.stops:  # else nothing is called before or behind it
+            check_run_enabled(run, item.phase)
         _check_input_size(part, state, run.budget.max_input_bytes)
         passed = _run_guard_body(part, state, run, visit)
         way = _choose_guard_way(part, passed)
