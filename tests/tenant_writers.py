@@ -7,6 +7,8 @@ import time
 from store_writers import PROCESSES, TIMEOUT
 
 from guardgraph import Caller, RagBudget, TenantBudget, TenantWorld, create_rag_agent, sql_store
+from guardgraph.state.spending import Spending
+from guardgraph.world.call import Asked, Call
 
 INTENT = {"kind": "retrieve", "query": "P1 first response", "sources": ["support_policy"]}
 QUESTION = {"question": "What is the P1 first response target?"}
@@ -25,18 +27,14 @@ def ask(agent, tenant="acme"):
 
 
 def call_until_refused(url, pipe, limit):
-    """Make runs until the tenant's budget refuses one, and send how many calls began."""
-    begun = 0
-
-    def planner(view):
-        nonlocal begun
-        begun += 1
-        return INTENT
-
-    agent = tenant_agent(url, [TenantBudget(max_llm_calls=limit)], planner, budget=RagBudget(max_seconds=600.0))
-    while (result := ask(agent))["stop_reason"] != "tenant_budget:max_llm_calls":
-        assert result["status"] == "ok", result["stop_reason"]
-    pipe.send((begun, result["details"]))
+    """Make calls until the tenant's budget refuses one, and send how many began."""
+    begun = []
+    world = TenantWorld(sql_store(url, timeout=TIMEOUT), [TenantBudget(max_tool_calls=limit)])
+    call = Call("tool", begun.append, {})
+    asked = Asked(call, "search", 1, 1, tenant="acme", reserved=Spending(tool_calls=1))
+    while (outcome := world.perform([asked], 600.0)[0].outcome).form != "failure":
+        assert outcome.content is None
+    pipe.send((len(begun), outcome.content))
     pipe.close()
 
 

@@ -14,6 +14,7 @@ from guardgraph import (
     NotRecorded,
     RagBudget,
     ResearchBudget,
+    ResilientWorld,
     SelfCritiqueBudget,
     create_rag_agent,
     create_research_agent,
@@ -281,3 +282,17 @@ def test_what_was_recorded_before_keeps_its_fingerprints():
     """A budget at its defaults is the one that it was, and says no more."""
     assert "max_tokens" not in RagBudget().recorded()
     assert "prices" not in RagBudget().recorded()
+
+
+def test_attempts_that_failed_count_as_much_as_was_reserved_for_them():
+    """A call that was made twice is one call; for the first attempt its reservation counts."""
+    world = ResilientWorld(wait=0.001)
+    with OpenAIServer(status(500), answer(INTENT, usage=USAGE), answer(ANSWER, usage=USAGE)) as server:
+        recorder = InMemoryRecorder()
+        model = chat_model("openai:test-model", environ=server.environ())
+        agent = create_rag_agent(model, budget=RagBudget(max_output_tokens=100), world=world, recorder=recorder)
+        result = agent.invoke(QUESTION)
+    first, second = (call["usage"] for call in recorder.runs[0]["calls"] if call["kind"] == "proposer")
+    assert (first["tokens"], first["estimated"]) == (first["reserved"] + 740, True)
+    assert second["tokens"] == 740
+    assert (result["usage"]["calls"], result["usage"]["estimated"]) == (2, 1)

@@ -39,7 +39,8 @@ def test_sixteen_processes_never_begin_a_call_beyond_a_budget(url):
     """Of 40 calls that a tenant has, sixteen processes that ask at once begin just 40."""
     told = begun_by_processes(url, processes=16, limit=40)
     assert sum(begun for begun, _ in told) == 40
-    assert all((details["spent"] + details["reserved"], details["limit"]) == (40, 40) for _, details in told)
+    assert {failed["reason"] for _, failed in told} == {"tenant_budget:max_tool_calls"}
+    assert all(failed["details"]["spent"] + failed["details"]["reserved"] == 40 for _, failed in told)
     [balance] = sql_store(url, timeout=TIMEOUT).balances()
     assert (balance.account.tenant, balance.spent, balance.reserved) == ("acme", 40, 0)
 

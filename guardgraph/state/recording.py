@@ -195,7 +195,7 @@ class RecordedCall(TypedDict):
     key: NotRequired[Sha256]
     """Of a write: the key by which its tool knows it again; `docs/effects.md` says of what."""
     unmade: NotRequired[Literal[True]]
-    """Of a call that was not made, since the budget of the caller's tenant had no room for it."""
+    """Of a call that was not made, since the budget of the caller's tenant had no room for it, or a circuit is open."""
     unasked: NotRequired[Literal[True]]
     """Of a write that was made before the run was resumed, and that its node did not ask for again."""
     attempts: NotRequired[Annotated[list[RecordedAttempt], Field(min_length=1)]]

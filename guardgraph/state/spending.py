@@ -26,7 +26,7 @@ NEAR_SHARE: Final = 0.8
 PRICED_TOKENS: Final = 1_000_000
 """Tokens that a price is for."""
 
-_COST_DIGITS: Final = 9
+COST_DIGITS: Final = 9
 """Digits behind the point that costs are kept with: a token of a cheap model costs some 1e-8."""
 
 _Amount: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -92,7 +92,7 @@ class Spending:
 
     def __add__(self, other: Spending) -> Spending:
         """Return both together."""
-        cost = None if self.cost is None or other.cost is None else round(self.cost + other.cost, _COST_DIGITS)
+        cost = None if self.cost is None or other.cost is None else round(self.cost + other.cost, COST_DIGITS)
         return Spending(
             self.llm_calls + other.llm_calls,
             self.tool_calls + other.tool_calls,
@@ -160,7 +160,7 @@ def compute_token_cost(price: Price | None, input_tokens: int, output_tokens: in
     """Return what tokens cost, None where there is no price."""
     if price is None:
         return None
-    return round((input_tokens * price["input"] + output_tokens * price["output"]) / PRICED_TOKENS, _COST_DIGITS)
+    return round((input_tokens * price["input"] + output_tokens * price["output"]) / PRICED_TOKENS, COST_DIGITS)
 
 
 def find_near_limits(before: Spending, after: Spending, budget: Any) -> JsonObject:
@@ -188,5 +188,5 @@ def find_near_limits(before: Spending, after: Spending, budget: Any) -> JsonObje
 
 def describe_spent_limit(limit: float, spent: float) -> JsonObject:
     """Return a limit and what is spent of it; ``over`` says by how much that is more."""
-    over = {"over": round(spent - limit, _COST_DIGITS)} if spent > limit else {}
+    over = {"over": round(spent - limit, COST_DIGITS)} if spent > limit else {}
     return {"limit": limit, "spent": spent, **over}

@@ -8,8 +8,8 @@ reserved has to suffice. A model's own count holds wherever it says one.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
 
 from langchain_core.runnables import Runnable, RunnableLambda
 
@@ -17,8 +17,8 @@ from guardgraph.plain.json import JsonObject, JsonValue, make_storable_json
 from guardgraph.state.catalogue import TENANT_BUDGET, TENANT_BUDGET_UNAVAILABLE
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedAttempt
-from guardgraph.state.spending import NOTHING, CallUsage, Price, Spending, compute_token_cost, count_usage
-from guardgraph.world.call import Asked, Call, is_instant_target, is_said_of_target
+from guardgraph.state.spending import COST_DIGITS, NOTHING, CallUsage, Price, Spending, compute_token_cost, count_usage
+from guardgraph.world.call import Asked, Call, Performed, is_instant_target, is_said_of_target
 from guardgraph.world.models import ModelProposer
 
 _OVERHEAD: Final = 24
@@ -123,63 +123,74 @@ def _find_price(about: JsonObject, prices: Mapping[str, Price]) -> Price | None:
     return next((prices[name] for name in names if isinstance(name, str) and name in prices), None)
 
 
-def settle_call(asked: Asked, outcome: Outcome, attempts: Sequence[RecordedAttempt] = ()) -> CallUsage | None:
-    """Return what a model's call used up, None of a call that counts no tokens.
+def settle_call(asked: Asked, performed: Performed) -> CallUsage | None:
+    """Return what a model's call used up, all of its attempts together; None of a call that counts no tokens.
 
     What its model says holds. Of one that says nothing its reservation does, as of one that was cut off or failed;
     where nothing bounded its reply, with an estimate of what it wrote.
 
     Args:
         asked: the call, with what was reserved for it.
-        outcome: what it brought, as a recording has it.
-        attempts: where it was made several times, each of them, the last one with this outcome. An earlier one counts
-            for what its model said, and for its reservation where it was given up, since its model may have gone on.
+        performed: what it brought, as a recording has it.
     """
+    outcome, attempts = performed.outcome, performed.attempts
     said = read_told_usage(outcome)
     if not asked.reserved.llm_calls and said is None:
         return None
-    reserved, bound = asked.reserved.tokens, asked.max_output_tokens
-    usage = CallUsage(reserved=reserved, tokens=0)
-    if bound is not None:
-        usage["bound"] = bound
-    if is_refused_by_tenant(outcome):
-        return usage
-    if _is_refused_by_circuit(outcome):
-        return _add_attempts(usage, asked, attempts[:-1])
-    if said is None:
-        shown = reserved - (bound or 0)
-        written = bound if bound is not None else _estimate_reply(asked, outcome, shown)
-        usage["tokens"], usage["estimated"] = shown + written, True
-    else:
-        shown, written, total = said
-        usage["tokens"] = total
-        usage["input_tokens"], usage["output_tokens"] = shown, written
-    about = {**asked.call.about, **outcome.about}
-    if (cost := compute_token_cost(_find_price(about, asked.prices), shown, written)) is not None:
-        usage["cost"] = cost
-    return _add_attempts(usage, asked, attempts[:-1])
-
-
-def _is_refused_by_circuit(outcome: Outcome) -> bool:
-    return outcome.form == "failure" and outcome.content["reason"] == "llm_circuit_open"
-
-
-def _add_attempts(usage: CallUsage, asked: Asked, attempts: Sequence[RecordedAttempt]) -> CallUsage:
-    """Return what a call used up, with what attempts before its last one did."""
-    for attempt in attempts:
-        told = Outcome("failure", {"reason": "", "details": {"usage": attempt.get("usage")}})
-        said = read_told_usage(told)
-        if said is None and attempt.get("details", {}).get("cause") != "timeout":
-            continue
-        bound = asked.max_output_tokens or 0
-        shown, written, total = said or (asked.reserved.tokens - bound, bound, asked.reserved.tokens)
-        usage["tokens"] += total
-        if said is None:
-            usage["estimated"] = True
-        price = _find_price({"proposer": attempt.get("model")}, asked.prices)
-        if (cost := compute_token_cost(price, shown, written)) is not None:
-            usage["cost"] = usage.get("cost", 0.0) + cost
+    usage = CallUsage(reserved=asked.reserved.tokens, tokens=0)
+    if asked.max_output_tokens is not None:
+        usage["bound"] = asked.max_output_tokens
+    earlier = [
+        _settle_attempt(asked, attempt) for attempt in attempts[:-1] if not _is_unmade_reason(attempt.get("reason"))
+    ]
+    counted = [*earlier]
+    if not _is_unmade_outcome(outcome):
+        counted.append(_settle_reply(asked, outcome, said, sum(used.tokens for used in earlier)))
+    usage["tokens"] = sum(used.tokens for used in counted)
+    if any(used.is_estimate for used in counted):
+        usage["estimated"] = True
+    elif counted:
+        usage["input_tokens"] = sum(used.shown for used in counted)
+        usage["output_tokens"] = sum(used.written for used in counted)
+    costs = [used.cost for used in counted]
+    if None not in costs:
+        usage["cost"] = round(sum(cost for cost in costs if cost is not None), COST_DIGITS)
     return usage
+
+
+class _Used(NamedTuple):
+    """What one attempt used up."""
+
+    shown: int
+    written: int
+    cost: float | None
+    is_estimate: bool
+
+    @property
+    def tokens(self) -> int:
+        return self.shown + self.written
+
+
+def _settle_reply(asked: Asked, outcome: Outcome, said: tuple[int, int] | None, earlier: int) -> _Used:
+    if said is None:
+        shown = asked.reserved.tokens - (asked.max_output_tokens or 0)
+        bound = asked.max_output_tokens
+        written = bound if bound is not None else _estimate_reply(asked, outcome, shown + earlier)
+        said_or_not = shown, written
+    else:
+        said_or_not = said
+    price = _find_price({**asked.call.about, **outcome.about}, asked.prices)
+    return _Used(*said_or_not, compute_token_cost(price, *said_or_not), said is None)
+
+
+def _settle_attempt(asked: Asked, attempt: RecordedAttempt) -> _Used:
+    """Return what an attempt used up that was not the last; one that says nothing counts as much as was reserved."""
+    said = _read_token_counts(attempt.get("usage"))
+    bound = asked.max_output_tokens or 0
+    shown, written = (asked.reserved.tokens - bound, bound) if said is None else said
+    named: JsonObject = {"proposer": attempt["model"]} if "model" in attempt else {}
+    cost = compute_token_cost(_find_price({**asked.call.about, **named}, asked.prices), shown, written)
+    return _Used(shown, written, cost, said is None)
 
 
 def _estimate_reply(asked: Asked, outcome: Outcome, shown: int) -> int:
@@ -192,13 +203,18 @@ def _estimate_reply(asked: Asked, outcome: Outcome, shown: int) -> int:
     return estimate_tokens(content if isinstance(content, str) else json.dumps(content, ensure_ascii=False))
 
 
-def read_told_usage(outcome: Outcome) -> tuple[int, int, int] | None:
-    """Return the tokens that a model says it was shown, that it wrote, and both; None where it does not say them.
+def read_told_usage(outcome: Outcome) -> tuple[int, int] | None:
+    """Return the tokens that a model says it was shown and that it wrote; None where it does not say them.
 
     Where only their sum is known, all of it counts as written, which is no cheaper.
     """
     details = outcome.content.get("details") if outcome.form == "failure" else None
-    told = outcome.about.get("usage") or (details.get("usage") if isinstance(details, dict) else None)
+    return _read_token_counts(
+        outcome.about.get("usage") or (details.get("usage") if isinstance(details, dict) else None)
+    )
+
+
+def _read_token_counts(told: object) -> tuple[int, int] | None:
     if not isinstance(told, dict):
         return None
     shown, written, total = (
@@ -207,22 +223,33 @@ def read_told_usage(outcome: Outcome) -> tuple[int, int, int] | None:
     )
     if total is None and (shown is None or written is None):
         return None
-    if total is not None and not total and not shown and not written:  # servers that do not count say so
+    if not total and not shown and not written:  # servers that do not count say so
         return None
     total = max(total or 0, (shown or 0) + (written or 0))
     shown = total - written if shown is None and written is not None else shown or 0
-    return shown, total - shown, total
+    return shown, total - shown
 
 
-def is_refused_by_tenant(outcome: Outcome) -> bool:
-    """Say whether an outcome is that of a call which was not made, since the caller's tenant has no budget for it."""
-    if outcome.form != "failure":
-        return False
-    return str(outcome.content["reason"]).partition(":")[0] in (TENANT_BUDGET, TENANT_BUDGET_UNAVAILABLE)
+_UNMADE: Final = (TENANT_BUDGET, TENANT_BUDGET_UNAVAILABLE, "llm_circuit_open", "tool_circuit_open")
+"""Reasons of the outcomes of calls that were not made: a tenant's budget or a circuit kept them back."""
 
 
-def count_call(asked: Asked, outcome: Outcome) -> Spending:
+def is_unmade_call(performed: Performed) -> bool:
+    """Say whether no attempt of a call was made, so that it counts for nothing."""
+    attempts = performed.attempts[:-1]
+    return _is_unmade_outcome(performed.outcome) and all(_is_unmade_reason(item.get("reason")) for item in attempts)
+
+
+def _is_unmade_outcome(outcome: Outcome) -> bool:
+    return outcome.form == "failure" and _is_unmade_reason(outcome.content["reason"])
+
+
+def _is_unmade_reason(reason: object) -> bool:
+    return isinstance(reason, str) and reason.partition(":")[0] in _UNMADE
+
+
+def count_call(asked: Asked, performed: Performed) -> Spending:
     """Return what a call that is over counts for."""
-    if is_refused_by_tenant(outcome):
+    if is_unmade_call(performed):
         return NOTHING
-    return count_usage(settle_call(asked, outcome), is_tool=asked.call.kind == "tool")
+    return count_usage(settle_call(asked, performed), is_tool=asked.call.kind == "tool")

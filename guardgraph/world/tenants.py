@@ -188,7 +188,7 @@ def validate_ledger(given: object) -> None:
 
 
 def _count_performed(asked: Sequence[Asked], performed: Sequence[Performed]) -> Spending:
-    return sum((count_call(item, done.outcome) for item, done in zip(asked, performed, strict=False)), NOTHING)
+    return sum((count_call(item, done) for item, done in zip(asked, performed, strict=False)), NOTHING)
 
 
 def _refuse_calls(asked: Sequence[Asked], reason: str, details: JsonObject) -> list[Performed]:

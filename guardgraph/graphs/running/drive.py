@@ -47,7 +47,7 @@ from guardgraph.world.calls import identify_call_target, limit_call_reply, valid
 from guardgraph.world.failures import record_raised_exception
 from guardgraph.world.proposers import can_be_asked_again, get_call_target, tell_call_refusal
 from guardgraph.world.replaying import ReplayingWorld
-from guardgraph.world.spending import is_model_call, is_refused_by_tenant, reserve_call, settle_call
+from guardgraph.world.spending import is_model_call, is_unmade_call, reserve_call, settle_call
 
 MOST_AT_ONCE = 1000
 """Calls that a body may yield at once."""
@@ -404,9 +404,9 @@ def _note_call_spending(record: RecordedCall, asked: Asked, performed: Performed
     """Note in the record of a call how often it was made, and what it used up."""
     if performed.attempts:
         record["attempts"] = [*performed.attempts]
-    if (usage := settle_call(asked, performed.outcome, performed.attempts)) is not None:
+    if (usage := settle_call(asked, performed)) is not None:
         record["usage"] = usage
-    if is_refused_by_tenant(performed.outcome):
+    if is_unmade_call(performed):
         record["unmade"] = True
 
 
