@@ -30,6 +30,8 @@ from langgraph.graph import START, StateGraph
 from payment_pattern import Bank, FileRecorder, In, payments
 from psycopg.rows import dict_row
 
+from guardgraph.evidence.sql.store import SqlStore
+
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["pytest", "effect_runs", "random_effects", "store_writers"])
 _REAPING = Lock()
@@ -44,8 +46,8 @@ class Setup:
     batches: tuple[tuple[int, ...], ...] = ((30, 40),)
     saver: str | None = "sqlite"
     """``sqlite``, the address of a PostgreSQL server, or None."""
-    recorder: bool = False
-    """Whether there is one that keeps begun runs."""
+    recorder: str | None = None
+    """Who keeps begun runs: ``file``, ``store``, or nobody."""
     durability: str | None = None
     """What the client asks for, or the graph around."""
     thread: str = "1"
@@ -81,6 +83,11 @@ class Moments:
 
 def dying_saver(base: Any, moments: Any) -> Any:
     """Return a checkpointer's class whose writes are moments."""
+    return _add_moments(base, moments, ("put", "put_writes"), ("aput", "aput_writes"))
+
+
+def _add_moments(base: Any, moments: Any, names: Iterable[str], awaited_names: Iterable[str] = ()) -> Any:
+    """Return a class some of whose methods are moments, before and after."""
 
     def sync(name: str) -> Any:
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -100,10 +107,17 @@ def dying_saver(base: Any, moments: Any) -> Any:
 
         return method
 
-    made = {name: sync(name) for name in ("put", "put_writes")} | {
-        name: awaited(name) for name in ("aput", "aput_writes")
-    }
+    made = {name: sync(name) for name in names} | {name: awaited(name) for name in awaited_names}
     return type(base.__name__, (base,), made)
+
+
+def _open_recorder(setup: Setup, moments: Any) -> Any:
+    if setup.recorder == "file":
+        return FileRecorder(setup.folder / "runs.txt", moments)
+    if setup.recorder == "store":
+        store = _add_moments(SqlStore, moments, ("begin", "note", "record"))
+        return store(f"sqlite:///{setup.folder}/runs.db", timeout=60)
+    return None
 
 
 def _open_saver(setup: Setup, moments: Moments) -> Any:
@@ -130,7 +144,7 @@ class Around(In, total=False):
 def build_graph(setup: Setup, moments: Any, saver: Any) -> Any:
     """Return the graph that a client calls."""
     bank = Bank(setup.folder / "bank.txt", moments)
-    recorder = FileRecorder(setup.folder / "runs.txt", moments) if setup.recorder else None
+    recorder = _open_recorder(setup, moments)
     options = {name: {"idempotent": True, "reconcile": bank.reconcile}[name] for name in setup.options}
     tool = getattr(bank, setup.tool)
     if not setup.inside:

@@ -99,8 +99,8 @@ def _numbers(*numbers: float) -> ArrayObject:
     return ArrayObject(FloatObject(number) for number in numbers)
 
 
-def hiding_pdf(content: str, *, rotate: int = 0) -> bytes:
-    """Return a file of one page that shows `SHOWN`, and what a content stream draws after it."""
+def hiding_pdf(content: str, *, rotate: int = 0, shown: str = _SHOW) -> bytes:
+    """Return a file of one page that shows `SHOWN`, or what is given, and what a content stream draws after it."""
     writer = PdfWriter()
     page = writer.add_blank_page(595, 842)
     page[NameObject("/CropBox")] = _numbers(0, 0, 595, 820)
@@ -143,7 +143,7 @@ def hiding_pdf(content: str, *, rotate: int = 0) -> bytes:
         ),
         Properties=_named(Off=layer),
     )
-    page[NameObject("/Contents")] = _stream(writer, _SHOW + content)
+    page[NameObject("/Contents")] = _stream(writer, shown + content)
     writer.add_metadata({"/Title": HIDDEN, "/Subject": HIDDEN, "/Keywords": HIDDEN})
     writer.add_attachment("canary 42.txt", HIDDEN.encode())
     writer.write(file := BytesIO())

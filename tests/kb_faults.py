@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from contextlib import closing
+from itertools import groupby
 from multiprocessing import get_context
 from pathlib import Path
 from threading import Thread
@@ -20,6 +21,8 @@ import psycopg
 
 from guardgraph import ConfigurationError, GuardgraphError, KnowledgeBase, PostgresKnowledgeBase, StoreError
 from guardgraph.knowledge.checking.checked import check_file, rebuild_file
+from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
+from guardgraph.state.context import Access
 
 DOCUMENTS, PIECES = 30, 4
 CALLER = {"tenant": "acme", "groups": ["staff"]}
@@ -299,23 +302,34 @@ with PostgresKnowledgeBase(sys.argv[1]) as base:
 FILLING = """
 import sys
 from guardgraph import PostgresKnowledgeBase
-from kb_faults import documents_of
+from kb_faults import stored_of
 url, first, step, end, chunks = sys.argv[1], *map(int, sys.argv[2:])
 with PostgresKnowledgeBase(url) as base:
     for number in range(first, end, step):
-        base.add(documents_of(number, chunks), tenant=f"t{number}", readers=["tenant"], name="docs")
+        with base.index.together() as batch:
+            for document in stored_of(number, chunks):
+                batch.put(document)
         print(number, flush=True)
 """
 
 
-def documents_of(tenant, chunks):
-    """What a tenant has: as many documents of one chunk, of its own words and of words that many have."""
+def chunks_of(tenant, chunks):
+    """What a tenant has, as the retriever takes it: words of its own, and words that many have."""
     chance = random.Random(tenant)
     for number in range(chunks):
         words = [f"term{int(chance.paretovariate(0.6)) % 5000}" for _ in range(12)]
         text = f"The {words[0]} of the {words[1]} is in the {words[2]} and {' '.join(words[3:])} of t{tenant}."
         blank = {"title": "", "section": "", "updated_at": ""}
-        yield {"id": f"d{number}", "source": f"s{number % 2}", "text": text, **blank}
+        yield {"id": f"d{number // 10}#{number % 10}", "source": f"s{number // 10 % 2}", "text": text, **blank}
+
+
+def stored_of(tenant, chunks):
+    """The same, as documents of ten chunks."""
+    for name, some in groupby(chunks_of(tenant, chunks), key=lambda chunk: chunk["id"].split("#")[0]):
+        held = [*some]
+        pieces = tuple(Chunk(each["id"], "", each["text"], 0, len(each["text"])) for each in held)
+        access = Access(f"t{tenant}", ("tenant",))
+        yield StoredDocument(name, "docs", held[0]["source"], "", "", access, pieces, Stamp(0, 0, ""))
 
 
 def server_filled(owner, url, tenants, chunks, processes, kills, seed):

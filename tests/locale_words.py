@@ -57,17 +57,83 @@ MORE = {
 CARDINALS = {
     "hi": "शून्य=0 एक=1 दो=2 तीन=3 चार=4 पांच=5 पाँच=5 छह=6 छः=6 छे=6 सात=7 आठ=8 नौ=9 दस=10 ग्यारह=11 "
     "बारह=12 तेरह=13 चौदह=14 पंद्रह=15 पन्द्रह=15 सोलह=16 सत्रह=17 अठारह=18 उन्नीस=19 बीस=20 "
-    "पच्चीस=25 तीस=30 चालीस=40 पचास=50 साठ=60 सत्तर=70 अस्सी=80 नब्बे=90",
+    "इक्कीस=21 बाईस=22 तेईस=23 चौबीस=24 पच्चीस=25 छब्बीस=26 सत्ताईस=27 अट्ठाईस=28 अठाईस=28 उनतीस=29 तीस=30 "
+    "इकतीस=31 बत्तीस=32 तैंतीस=33 चौंतीस=34 पैंतीस=35 छत्तीस=36 सैंतीस=37 अड़तीस=38 उनतालीस=39 चालीस=40 "
+    "इकतालीस=41 बयालीस=42 तैंतालीस=43 चौवालीस=44 चवालीस=44 पैंतालीस=45 छियालीस=46 सैंतालीस=47 अड़तालीस=48 "
+    "उनचास=49 पचास=50 इक्यावन=51 बावन=52 तिरपन=53 चौवन=54 पचपन=55 छप्पन=56 सत्तावन=57 अट्ठावन=58 उनसठ=59 साठ=60 "
+    "इकसठ=61 बासठ=62 तिरसठ=63 चौंसठ=64 पैंसठ=65 छियासठ=66 सड़सठ=67 अड़सठ=68 उनहत्तर=69 सत्तर=70 इकहत्तर=71 "
+    "बहत्तर=72 तिहत्तर=73 चौहत्तर=74 पचहत्तर=75 छिहत्तर=76 सतहत्तर=77 अठहत्तर=78 उन्यासी=79 अस्सी=80 इक्यासी=81 "
+    "बयासी=82 तिरासी=83 चौरासी=84 पचासी=85 छियासी=86 सत्तासी=87 अट्ठासी=88 नवासी=89 नब्बे=90 इक्यानवे=91 बानवे=92 "
+    "तिरानवे=93 चौरानवे=94 पचानवे=95 छियानवे=96 सत्तानवे=97 अट्ठानवे=98 निन्यानवे=99",
     "el": "μηδέν=0 ένας=1 ένα=1 μία=1 μια=1 δύο=2 δυο=2 τρεις=3 τρία=3 τριών=3 τέσσερις=4 τέσσερα=4 "
     "τεσσάρων=4 πέντε=5 έξι=6 επτά=7 εφτά=7 οκτώ=8 οχτώ=8 εννέα=9 εννιά=9 δέκα=10 έντεκα=11 "
     "ένδεκα=11 δώδεκα=12 δεκατρία=13 δεκατρείς=13 δεκατέσσερα=14 δεκατέσσερις=14 δεκαπέντε=15 "
     "δεκαέξι=16 δεκαεπτά=17 δεκαοκτώ=18 δεκαεννέα=19 είκοσι=20 τριάντα=30 σαράντα=40 πενήντα=50 "
-    "εξήντα=60 εβδομήντα=70 ογδόντα=80 ενενήντα=90 εκατό=100 εκατόν=100 διακόσια=200 τριακόσια=300 "
-    "τετρακόσια=400 πεντακόσια=500",
+    "εξήντα=60 εβδομήντα=70 ογδόντα=80 ενενήντα=90 εκατό=100 εκατόν=100",
     "ar": "اثنين=2 اثنتان=2 اثنتين=2 ثلاث=3 أربع=4 خمس=5 ست=6 سبع=7 ثماني=8 ثمان=8 تسع=9 عشر=10 عشرين=20 "
     "ثلاثين=30 أربعين=40 خمسين=50 ستين=60 سبعين=70 ثمانين=80 تسعين=90 مئة=100 مائتين=200 مئتين=200",
 }
 """Numbers in words that num2words does not say: languages that it lacks, and forms of gender and case."""
+
+_ARABIC_ONES = (
+    "واحد=1 واحدة=1 إحدى=1 أحد=1 اثنان=2 اثنين=2 اثنتان=2 اثنتين=2 ثلاثة=3 ثلاث=3 أربعة=4 أربع=4 خمسة=5 خمس=5 "
+    "ستة=6 ست=6 سبعة=7 سبع=7 ثمانية=8 ثماني=8 ثمان=8 تسعة=9 تسع=9"
+)
+_ARABIC_TENS = "عشرون=20 ثلاثون=30 أربعون=40 خمسون=50 ستون=60 سبعون=70 ثمانون=80 تسعون=90"
+_GREEK_HUNDREDS = (
+    "διακόσι=200 τριακόσι=300 τετρακόσι=400 πεντακόσι=500 εξακόσι=600 επτακόσι=700 οκτακόσι=800 εννιακόσι=900"
+)
+
+
+def _more_cardinals(language: str) -> Iterator[tuple[str, int]]:
+    """Yield what is written by a rule: Arabic joins "and" to the word behind it, Greek hundreds bend."""
+    if language == "el":
+        for stem, value in _pairs(_GREEK_HUNDREDS):
+            yield from ((f"{stem}{ending}", value) for ending in ("α", "οι", "ες", "ους"))
+    if language == "ar":
+        tens = [(each, ten) for word, ten in _pairs(_ARABIC_TENS) for each in (word, f"{word[:-2]}ين")]
+        ones = list(_pairs(_ARABIC_ONES))
+        yield from ((f"{one} و{ten}", value + more) for one, value in ones for ten, more in tens)
+        yield from ((f"و{word}", value) for word, value in (*ones, *tens))
+
+
+def _pairs(given: str) -> Iterator[tuple[str, int]]:
+    yield from ((words.replace("_", " "), int(value)) for words, value in (each.split("=") for each in given.split()))
+
+
+PLACES = {
+    "hi": "तीसर=3 चौथ=4 छठ=6",
+    "ar": "ثاني=2 ثالث=3 رابع=4 خامس=5 سادس=6 سابع=7 ثامن=8 تاسع=9 عاشر=10",
+    "el": "δεύτερ=2 τρίτ=3 τέταρτ=4 πέμπτ=5 έκτ=6 έβδομ=7 όγδο=8 ένατ=9 δέκατ=10 ενδέκατ=11 δωδέκατ=12",
+    "vi": "thứ_tám=8 thứ_chín=9 thứ_mười=10",
+}
+"""Places in an order that num2words does not say, without their endings; those that are other words are left out: first
+is read by itself, दूसरा is also another one, ثانية a second of time, thứ ba Tuesday."""
+
+
+def _more_places(language: str, own: dict[str, int]) -> Iterator[tuple[str, int]]:
+    places = list(_pairs(PLACES.get(language, "")))
+    if language == "hi":
+        yield from ((f"{stem}{ending}", place) for stem, place in places for ending in "ािीे" if ending != "ि")
+        numbers = ((word, value) for word, value in own.items() if value == 5 or 7 <= value < 100)
+        yield from ((f"{word}{end}", value) for word, value in numbers for end in ("वाँ", "वां", "वीं", "वें", "वी", "वे"))
+    elif language == "ar":
+        yield from ((f"ال{stem}{ending}", place) for stem, place in places for ending in ("", "ة"))
+        yield from ((stem, place) for stem, place in places)
+        teens = [("حادي", 1), *places[:-1]]
+        yield from ((f"ال{stem} عشر", 10 + place) for stem, place in teens)
+        yield from ((f"ال{stem}ة عشرة", 10 + place) for stem, place in teens)
+    elif language == "el":
+        endings = ("ος", "ου", "ον", "οι", "ης", "ες", "ους")
+        yield from ((f"{stem}{ending}", place) for stem, place in places for ending in endings)
+        yield from ((f"{stem}η", place) for stem, place in places if place not in (3, 5))  # Tuesday, Thursday
+        yield from ((f"{stem}ο", place) for stem, place in places if place not in (3, 4))  # a third, a quarter
+        for ending in ("ος", "ου", "η", "ης"):
+            yield from ((f"δέκατ{ending} {stem}{ending}", 10 + place) for stem, place in places[1:8])
+            yield f"εικοστ{ending.translate(str.maketrans('οη', 'όή'))}", 20
+    else:
+        yield from places
+
 
 GENDERS = {
     "es": [
@@ -137,7 +203,7 @@ def _language(language: str) -> dict[str, dict[str, int]]:
             _keep(made, scales, "cardinals", words, value)
         elif not _read(made, scales, words, 101):
             made["cardinals"][words.split()[0]] = 100
-    for words, value in own.items():
+    for words, value in (*own.items(), *_more_cardinals(language)):
         made["cardinals"].setdefault(words, value)
     for thousand, value in _cardinals(language, [2000, 5000, 10**6, 2 * 10**6, 5 * 10**6, 2 * 10**9, 5 * 10**9]):
         last = thousand.split()[-1]
@@ -146,6 +212,8 @@ def _language(language: str) -> dict[str, dict[str, int]]:
     made["hundred"] |= THOUSANDS.get(language, {})
     for words, value in _ordinals(language) if language in ORDINALS else ():
         _keep(made, scales, "ordinals", words, value)
+    for words, value in _more_places(language, own):
+        made["ordinals"].setdefault(words, value)
     return made
 
 

@@ -23,15 +23,15 @@ def pdf_of(*pages: str, title: str = "", password: str = "") -> bytes:
     )
 
 
-def pdf_with(*contents: bytes, title: str = "", password: str = "") -> bytes:
-    """Return a file whose pages have these content streams; font F1 is Helvetica."""
+def pdf_with(*contents: bytes, title: str = "", password: str = "", font: DictionaryObject = FONT) -> bytes:
+    """Return a file whose pages have these content streams; font F1 is Helvetica, if no other is given."""
     writer = PdfWriter()
     for content in contents:
         stream = DecodedStreamObject()
         stream.set_data(content)
         page = writer.add_blank_page(595, 842)
         page[NameObject("/Contents")] = writer._add_object(stream)
-        fonts = DictionaryObject({NameObject("/F1"): FONT})
+        fonts = DictionaryObject({NameObject("/F1"): writer._add_object(font)})
         page[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): fonts})
     if title:
         writer.add_metadata({"/Title": title})

@@ -25,7 +25,7 @@ ANSWER = {
     "research": ("answer", "citations", "citation_details", "passages", "aggregate", "dropped_urls", "failed_sources"),
     "self_critique": ("answer", "critique_decision", "severity", "risks", "required_changes", "audit"),
 }
-OURS_ALONE = ("run_id", "pattern", "path", "timeline", "trace", "history", "asked_question")
+OURS_ALONE = ("run_id", "pattern", "path", "timeline", "trace", "history", "asked_question", "usage")
 RECORDED = ("elapsed_ms", "proposer", "attempts")
 """What only our history says."""
 

@@ -236,9 +236,9 @@ def _kind(model, field):
     info = model.model_fields[field]
     if "Tightens.by_name(" in str(info.metadata):
         return "by name"
-    if info.annotation == float | None:
+    if info.annotation in (int | None, float | None):
         return "Tightens.smallest"
-    for kind in ("Tightens.among", "Tightens.denied_among", "Tightens.both", "Tightens.ordered"):
+    for kind in ("Tightens.fixed", "Tightens.among", "Tightens.denied_among", "Tightens.both", "Tightens.ordered"):
         if f"{kind}," in str(info.metadata) or f"{kind}(" in str(info.metadata):
             return kind
     [kind] = [

@@ -72,9 +72,9 @@ WAYS = {
     "awaited": {"mode": "ainvoke", "durability": "exit"},
     "inside": {"inside": True},
     "inside async": {"inside": True, "durability": "async"},
-    "inside exit": {"inside": True, "durability": "exit", "recorder": True},
-    "recorder": {"saver": None, "recorder": True},
-    "both": {"recorder": True, "durability": "async"},
+    "inside exit": {"inside": True, "durability": "exit", "recorder": "file"},
+    "recorder": {"saver": None, "recorder": "file"},
+    "both": {"recorder": "file", "durability": "async"},
 }
 
 

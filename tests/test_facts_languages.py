@@ -219,6 +219,16 @@ def test_any_numerals_support_themselves(text: str):
         ("There are 45 teachers.", "هناك 12000 طالب و45 معلما في المدرسة."),
         ("The river is 230 km long.", "يبلغ طول النهر 230 كيلومترا في هذا البلد."),
         ("The price is 1,500 euros per month.", "Η τιμή είναι 1.500 ευρώ τον μήνα για όλους."),
+        ("He was the third king.", "كان الملك الثالث للبلاد بعد الحرب."),
+        ("He was the twelfth president.", "كان الرئيس الثاني عشر للبلاد."),
+        ("It has 25 towers.", "المدينة لديها خمسة وعشرون برجا في الوسط."),
+        ("It has 150 towers.", "المدينة لديها مئة وخمسون برجا في الوسط."),
+        ("He was the third king.", "Ο τρίτος βασιλιάς της χώρας ήταν ο γιος του."),
+        ("It has 347 towers.", "Η πόλη έχει τριακόσιους σαράντα επτά πύργους στο κέντρο της."),
+        ("It was on a Tuesday.", "Ήταν την Τρίτη στο κέντρο της πόλης."),
+        ("He was the third king.", "वह देश का तीसरा राजा था और उसका बेटा भी राजा बना।"),
+        ("It has 47 towers.", "शहर में सैंतालीस मीनारें हैं और एक नदी भी है।"),
+        ("He was the eighth king.", "Ông là vị vua thứ tám của đất nước này."),
     ],
 )
 def test_an_english_answer_about_a_text_in_another_script(claim, source):
@@ -239,6 +249,10 @@ def test_an_english_answer_about_a_text_in_another_script(claim, source):
         ("Three quarters agreed.", "위원의 3분의 2가 찬성했다."),
         ("There are 2,000 students.", "학생은 1만 2000명이다."),
         ("It weighs 5 mg.", "เหตุการณ์เกิดขึ้นวันที่ 5 มกราคม 2019 ในเมือง"),
+        ("He was the fourth king.", "Ο τρίτος βασιλιάς της χώρας ήταν ο γιος του."),
+        ("He was the fourth king.", "كان الملك الثالث للبلاد بعد الحرب."),
+        ("It has 26 towers.", "المدينة لديها خمسة وعشرون برجا في الوسط."),
+        ("It has 48 towers.", "शहर में सैंतालीस मीनारें हैं और एक नदी भी है।"),
     ],
 )
 def test_another_thing_than_a_text_in_another_script_says(claim, source):

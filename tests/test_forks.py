@@ -434,7 +434,7 @@ def test_a_fork_of_a_run_that_was_erased_is_a_finding(tmp_path):
 
 def test_a_fork_of_before_its_run_was_erased_is_a_finding_too(tmp_path):
     """It has the same words; only where the run was erased for its age does the fork, which is younger, stay."""
-    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db", timeout=60)
     agent = create_rag_agent(checkpointer=InMemorySaver(), recorder=store, forks=True)
     first = agent.invoke(QUESTION, THREAD)
     fork = agent.invoke(None, at(before(agent, "generate")))
@@ -449,7 +449,7 @@ def test_a_fork_of_before_its_run_was_erased_is_a_finding_too(tmp_path):
 
 def test_a_fork_stays_for_as_long_as_any_run(tmp_path):
     """What is erased for its age is older than the fork, whose own time counts."""
-    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db", timeout=60)
     agent = create_rag_agent(checkpointer=InMemorySaver(), recorder=store, forks=True)
     agent.invoke(QUESTION, THREAD)
     after = datetime.now(UTC)

@@ -335,6 +335,20 @@ def test_a_document_whose_hash_is_wrong_is_refused_until_it_is_added_again(copie
     assert by_id(answers(copied)) == by_id(made[1])
 
 
+def test_a_chunk_that_is_no_text_any_more_keeps_nobody_from_the_others(copied):
+    """A rebuild leaves it in the file under a number below 0, and no question meets it there."""
+    board = {"tenant": "acme", "groups": ["board"]}
+    with KnowledgeBase(copied) as base:
+        before = {found["doc_id"] for found in base.search("wing", caller=board)}
+    one = "(SELECT min(id) FROM chunks WHERE name LIKE 'board/c.md%' AND tenant = '+acme')"
+    changed(copied, f"UPDATE chunks SET name = CAST(x'626fff' AS TEXT) WHERE id = {one}")
+    assert run("kb", "rebuild", copied).exit_code == 3
+    with KnowledgeBase(copied) as base:
+        left = {found["doc_id"] for found in base.search("wing", caller=board)}
+    assert left
+    assert left == {name for name in before if not name.startswith("board/c.md")}
+
+
 def test_what_is_refused_is_removed_with_its_collection(copied):
     """A collection that is removed takes texts that are in no index with it, and nothing is left to find."""
     changed(copied, "UPDATE chunks SET text = 'Secret wing' WHERE tenant = '+acme'")

@@ -70,6 +70,7 @@ def test_a_grounded_answer():
         "stop_reason": "success",
         "outcome": "grounded_answer",
         "asked_question": {"own": QUESTION["question"]},
+        "usage": {"calls": 2, "tool_calls": 1, "tokens": 84, "cost": None},
         **ANSWER,
         "citation_details": [
             {
@@ -136,6 +137,7 @@ def test_clarify():
         "stop_reason": "success",
         "outcome": "clarify",
         "asked_question": {"own": OFF_TOPIC["question"]},
+        "usage": {"calls": 1, "tool_calls": 1, "tokens": 42, "cost": None},
         "clarify_reason": "nothing_relevant",
         "best_score": 0.0,
         "answer": clarification,

@@ -15,6 +15,7 @@ from langchain_core.exceptions import (
     ModelTimeoutError,
 )
 from langgraph.checkpoint.memory import InMemorySaver
+from limit_cases import limit_cases, told
 from operated_runs import OFF, fragile, second_run, switching
 from rag_agents import ANSWER, CANDIDATE, INTENT, NAMED, POLICY, QUESTION, SLA, agent, agent_with
 from recorded_runs import Failing
@@ -338,6 +339,17 @@ STOPS = {
 """A run for every entry of the catalogue, for every phase where it has more than one."""
 
 
+def limited(phase, world=None, **budget):
+    """Make a run whose models say what they used up."""
+    model = ScriptedChatModel(told(INTENT), told(ANSWER))
+    graph = create_rag_agent(model, budget=RagBudget(**budget), world=world)
+    return run(graph, FOLLOWING if phase == "condense" else QUESTION)
+
+
+ASKING = {"condense": (0, 0), "plan": (0, 0), "generate": (1, 2)}
+STOPS |= {f"{entry} @ {case.phase}": case for entry, case in limit_cases(limited, ASKING, {"retrieve": (0, 1)})}
+
+
 def entry_of(case):
     """Return the catalogue's entry of a case in the table."""
     return case.partition(" @ ")[0]
@@ -363,7 +375,7 @@ def test_a_stopped_result(case):
     """A stopped run has its record and its evidence, and no key of another ending."""
     result = STOPS[case].run()
     record = {"run_id", "pattern", "status", "stop_reason", "phase", "trace", "history", "path", "timeline"}
-    record.add("asked_question")
+    record |= {"asked_question", "usage"}
     assert set(result) == record | set(STOPS[case].evidence)
 
 

@@ -8,6 +8,7 @@ import pytest
 from guard_cases import stop_of
 from langchain_core.exceptions import ModelAPIError, ModelAuthenticationError, ModelRateLimitError
 from langgraph.checkpoint.memory import InMemorySaver
+from limit_cases import limit_cases, told
 from operated_runs import OFF, fragile, second_run, switching
 from recorded_runs import Failing
 from research_cases import (
@@ -29,10 +30,11 @@ from research_cases import (
 )
 from runs import ASKED_ONCE, StopCase, check_stop, reasons_without_a_run, write_state
 
-from guardgraph import LiveWorld, create_research_agent
+from guardgraph import LiveWorld, ResearchBudget, create_research_agent
 from guardgraph.guards.research.notes import parse_notes, verify_notes
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool, scripted_verifier
+from guardgraph.tools.demo import load_research_demo
 from guardgraph.tools.recordings import make_recorded_reader
 
 
@@ -246,6 +248,15 @@ STOPS = {
         "synthesize", written(answer="The US payment gateway is not in P1 degraded mode."), {"details": ...}
     ),
 }
+
+
+def limited(phase, world=None, **budget):
+    """Make a run whose models say what they used up."""
+    model = ScriptedChatModel(told({"steps": STEPS}))
+    return create_research_agent(model, budget=ResearchBudget(**budget), world=world).invoke(load_research_demo())
+
+
+STOPS |= dict(limit_cases(limited, {"plan": (0, 0)}, {"search": (0, 1)}))
 
 
 def test_every_reason_has_a_run():

@@ -13,6 +13,7 @@ from langchain_core.exceptions import (
     ModelRateLimitError,
     ModelTimeoutError,
 )
+from limit_cases import Room, limit_cases, told
 from operated_runs import OFF as SWITCHED
 from operated_runs import fragile, second_run, switching
 from recorded_runs import Failing
@@ -24,6 +25,7 @@ from self_critique_cases import (
     GIVEN,
     REVISE,
     REVISED,
+    checked,
     failing,
     model_run,
     result_of,
@@ -31,7 +33,7 @@ from self_critique_cases import (
     revise,
 )
 
-from guardgraph import create_self_critique_agent
+from guardgraph import SelfCritiqueBudget, create_self_critique_agent
 from guardgraph.guards.self_critique.revision import check_final_draft
 from guardgraph.state.self_critique import SELF_CRITIQUE_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, scripted_tool
@@ -229,8 +231,28 @@ def visits(most):
     return {"budget": {"max_visits": most}}
 
 
+def limited(phase, world=None, **budget):
+    """Make a run whose models say what they used up; where tools are called, of a critique of high severity."""
+    if "max_tool_calls" in budget:
+        return severe(**budget)
+    model = ScriptedChatModel(told({"draft": DRAFT}), told(REVISE), told({"revised_answer": REVISED}))
+    graph = create_self_critique_agent(model, budget=SelfCritiqueBudget(**budget), world=world)
+    return checked(graph.invoke(GIVEN))
+
+
+def severe(severity_budget=1, **budget):
+    """Make a run whose critic finds a high severity, where none has room."""
+    limits = {"severity_budget": severity_budget, **budget}
+    return result_of(DRAFT, {**ESCALATE, "severity": "high"}, budget=limits, ledger=Room(1))
+
+
+LIMITS = limit_cases(limited, {"draft": (0, 0), "critique": (1, 1), "revise": (2, 2)}, {"critique": (0, 2)})
+STOPS |= dict(LIMITS)
+STOPS["severity_budget"] = StopCase("critique", partial(severe, 0), {"details": ...})
+
 FURTHER = [
     *LLM_STOPS,
+    *LIMITS,
     *CIRCUITS,
     *(
         (reason, StopCase(phase, partial(operated, reading, error), evidence))

@@ -23,7 +23,7 @@ from guardgraph.guards.tools import (
     settle_answer_links,
     show_results,
 )
-from guardgraph.guards.tools.actions import check_arguments, find_schema_problem
+from guardgraph.guards.tools.schemas import check_arguments, find_schema_problem
 from guardgraph.plain.json import is_plain_json
 from guardgraph.state.tools import Given, MadeCall, ToolCard, ToolPolicy, ToolRule
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.tools import check_approval, check_licence, complete_call
 from guardgraph.guards.tools.licence import find_broken_rule
-from guardgraph.guards.tools.support import fold_text, is_free_text, is_single_value, list_leading_parts
+from guardgraph.guards.tools.support import is_free_text
+from guardgraph.guards.tools.values import fold_text, is_single_value, list_leading_parts
 from guardgraph.state.review import hash_licence
 from guardgraph.state.settings import Settings
 from guardgraph.state.tools import (
@@ -135,6 +136,12 @@ def test_before_others_were_read_a_call_needs_no_support():
         ('Delete the file "13"', {"id": "13"}),
         ("Wait an hour", {"duration_minutes": 60}),
         ("給我發送報告", {"word": "報告"}),
+        ("Send 1,250 euros to Ada", {"amount": 1250}),
+        ("Send 1.250 euros to Ada", {"amount": 1.25}),
+        ("Delete /home/Ada/old.txt", {"path": "/home/Ada/old.txt"}),
+        ("Delete ~/.ssh", {"path": "~/.ssh"}),
+        ("Write to Ada\nByron", {"to": "Ada Byron"}),
+        ("Write to Ada\nByron", {"to": "Ada\nByron"}),
     ],
 )
 def test_what_the_task_says_is_licensed(task, args):
@@ -175,6 +182,14 @@ def test_what_the_task_says_is_licensed(task, args):
         ("Share it", {"public": True}),
         ("Share it", {"to": ""}),
         ("Set it", {"headers": {"X-Leak": "Set"}}),
+        ("Send 1,250 euros to Ada", {"amount": 1.25}),
+        ("Send 1.250 euros to Ada", {"amount": 1250}),
+        ("Write to Ada Byron", {"to": "Ada\r\nByron"}),
+        ("Write to Ada Byron", {"to": "Ada\u2028Byron"}),
+        ("Write to Ada Byron", {"to": "Ada\u200b Byron"}),
+        ("Delete /home/Ada/old.txt", {"path": "/home/ada/old.txt"}),
+        ("Delete ~/.ssh", {"path": "ssh"}),
+        ("Look into /etc", {"path": "etc"}),
     ],
 )
 def test_another_thing_is_not_licensed(task, args):
@@ -605,6 +620,9 @@ LEADING = [
     "http:/1.2.3.4/x",
     "http:1.2.3.4/x",
     "1.2.3.4/x",
+    "data:text/html;base64,PHNjcmlwdD4=",
+    "DATA:,hello",
+    "javascript:alert(1)",
     4111111111111111,
 ]
 
@@ -625,6 +643,8 @@ def test_accounts_and_links_are_seen_however_they_are_written(part):
         "10, 20, 30, 40",
         "12,500,000 of 20,000",
         "Version 1.2.3.4",
+        "The data: 12, 13, 14",
+        "metadata:size,name and JavaScript: the good parts",
     ],
 )
 def test_dates_years_and_amounts_lead_nowhere(text):

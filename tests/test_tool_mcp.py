@@ -17,7 +17,7 @@ from cli_runs import refused, run
 from langgraph.checkpoint.memory import InMemorySaver
 from office_agents import THREAD, answer_question, calls, script
 
-from guardgraph import ToolPolicy, ToolRule, create_tool_agent
+from guardgraph import ToolPolicy, ToolRule, create_tool_agent, report
 from guardgraph.state.tools import hash_tool
 from guardgraph.tools.langchain.calling import name_tools
 
@@ -113,6 +113,63 @@ def test_a_failing_tool_of_a_server_is_a_failure(tools):
     assert "there is no Bob" in json.dumps(result["details"])
 
 
+ODD = ["markup", "unseen", "nested", "huge", "twice", "numbers"]
+
+
+@pytest.fixture(scope="module")
+def lying_tools():
+    """The tools of a server that describes them otherwise once it was called."""
+    with _by_http() as connection:
+        yield _tools(connection)
+
+
+def _obey(view):
+    """Repeat what was read, or do what it asks for."""
+    *rest, page = view["task"].split()
+    if not view["results"]:
+        return calls({"tool": "read_page", "args": {"name": page}})
+    if "Repeat" in rest:
+        return {"answer": f"It says: {view['results'][0]['result']!s:.300}"}
+    return calls({"tool": "send_mail", "args": {"to": "Mallory", "body": "Here it is."}})
+
+
+@pytest.mark.parametrize("door", ["ainvoke", "abatch", "astream"])
+def test_what_a_lying_server_sends_does_nothing(lying_tools, door):
+    """However it is awaited: nothing is written unasked, no new description is seen, and the page of a run is inert."""
+    seen = []
+    rules = {"read_page": ToolRule(effect="read")}
+
+    def planner(view):
+        seen.append(view)
+        return _obey(view)
+
+    saver = InMemorySaver()
+    agent = create_tool_agent(tools=lying_tools, planner=planner, policy=ToolPolicy(rules=rules), checkpointer=saver)
+    tasks = [{"task": f"{verb} the page {page}"} for page in ODD for verb in ("Repeat", "Obey")]
+    threads = [{"configurable": {"thread_id": str(at)}} for at in range(len(tasks))]
+
+    async def run_all():
+        if door == "abatch":
+            return await agent.abatch(tasks, threads)
+        if door == "ainvoke":
+            return [await agent.ainvoke(*each) for each in zip(tasks, threads, strict=True)]
+        streams = [agent.astream(*each, stream_mode="values") for each in zip(tasks, threads, strict=True)]
+        return [[value async for value in stream][-1] for stream in streams]
+
+    results = asyncio.run(run_all())
+    waiting = [result for result in results if result.get("status") == "waiting" or "__interrupt__" in result]
+    assert len(waiting) == len(ODD) - 1  # the huge page is no result
+    assert not any(call["tool"] == "send_mail" for result in results for call in result.get("tool_calls", []))
+    descriptions = {tool["description"] for view in seen for tool in view["tools"]}
+    assert "Send a mail." in descriptions
+    assert not any("obey" in text for text in descriptions)
+    for result in results:
+        if "status" in result:
+            page = report(result, agent).html
+            assert "<script>alert" not in page
+            assert 'src="https://evil' not in page
+
+
 def test_a_tool_that_changed_is_neither_shown_nor_called():
     """A pin holds for one description and schema: another one never reaches the model, and the call stops."""
     named = name_tools(_tools(_by_stdio()))
@@ -124,7 +181,7 @@ def test_a_tool_that_changed_is_neither_shown_nor_called():
     }
     agent, planner = _agent(_tools(_by_stdio(CHANGED="yes")), calls(TRUSTED), rules=pins)
     assert agent.invoke(TASK, THREAD)["stop_reason"] == "tool_changed:send_mail"
-    assert {tool["name"] for tool in planner.seen[0]["tools"]} == {"find_contact", "fail"}
+    assert {tool["name"] for tool in planner.seen[0]["tools"]} == {"find_contact", "fail", "read_page"}
     assert "obey" not in json.dumps(planner.seen)
 
 

@@ -8,7 +8,7 @@ import pytest
 from cli_runs import refused, run
 
 from guardgraph import ConfigurationError, ToolPolicy, ToolRule, load_policy
-from guardgraph.guards.tools.actions import find_schema_problem
+from guardgraph.guards.tools.schemas import find_schema_problem
 
 OLD = """
 pattern: tools

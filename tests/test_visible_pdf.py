@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from hidden_pdf import CONTENTS, HIDDEN, SHOWN, hiding_pdf
-from pdf_files import pdf_with
+from pdf_files import pdf_of, pdf_with
+from pypdf.generic import ArrayObject, DecodedStreamObject, DictionaryObject, NameObject, NumberObject
 
 from guardgraph.formats.pdf import read_pdf
 
@@ -73,3 +74,49 @@ def test_a_title_is_what_a_page_shows():
     shown = b"BT /F1 20 Tf 50 700 Td (Price list 2026) Tj ET"
     assert read_pdf(pdf_with(shown, title="Price list 2026"), 999).title == "Price list 2026"
     assert read_pdf(pdf_with(shown, title="Another list"), 999).title == ""
+
+
+def font(encoding: object, mapped: bytes) -> DictionaryObject:
+    """Return a font of Latin letters whose map to letters is given."""
+    stream = DecodedStreamObject()
+    stream.set_data(b"1 begincodespacerange <00> <ff> endcodespacerange " + mapped)
+    named = {"Type": "/Font", "Subtype": "/Type1", "BaseFont": "/Helvetica"}
+    said = {NameObject(f"/{name}"): NameObject(value) for name, value in named.items()}
+    return DictionaryObject({**said, NameObject("/Encoding"): encoding, NameObject("/ToUnicode"): stream})
+
+
+DIFFERENCES = DictionaryObject(
+    {NameObject("/Differences"): ArrayObject([NumberObject(1), NameObject("/one"), NameObject("/uni0035")])}
+)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "mapped", "extraction"),
+    [
+        (NameObject("/WinAnsiEncoding"), b"1 beginbfrange <30> <39> <0030> endbfrange", ""),
+        (NameObject("/WinAnsiEncoding"), b"1 beginbfchar <31> <0039> endbfchar", "unsure"),
+        (NameObject("/WinAnsiEncoding"), b"1 beginbfrange <30> <39> <0031> endbfrange", "unsure"),
+        (NameObject("/WinAnsiEncoding"), b"1 beginbfrange <31> <32> [<0031> <0033>] endbfrange", "unsure"),
+        (DIFFERENCES, b"2 beginbfchar <01> <0031> <02> <0035> endbfchar", ""),
+        (DIFFERENCES, b"2 beginbfchar <01> <0031> <02> <0036> endbfchar", "unsure"),
+    ],
+)
+def test_a_map_that_contradicts_the_names_of_glyphs_is_told(encoding, mapped, extraction):
+    """What is copied from such a file is not what is seen; the text is read, and unsure."""
+    page = b"BT /F1 12 Tf 50 600 Td (costs 15 euros) Tj ET"
+    assert read_pdf(pdf_with(page, font=font(encoding, mapped)), 99).extraction == extraction
+
+
+def test_the_words_behind_a_picture_of_a_page_are_unsure():
+    """Nobody sees them; where no picture covers the page, they are not read."""
+    behind = "q 595 0 0 842 0 0 cm /White Do Q BT /F1 12 Tf 3 Tr 50 600 Td (scanned) Tj ET"
+    found = read_pdf(hiding_pdf(behind, shown=""), 99)
+    assert (found.text, found.extraction) == ("scanned", "unsure")
+    assert read_pdf(hiding_pdf("BT /F1 12 Tf 3 Tr 50 600 Td (scanned) Tj ET", shown=""), 99).text == ""
+
+
+def test_pages_say_where_they_begin():
+    """In characters of the text, so that a citation can name its page."""
+    found = read_pdf(pdf_of("First page", "", "Third page"), 99)
+    assert found.pages == [(1, 0), (3, 12)]
+    assert found.text[12:] == "Third page"

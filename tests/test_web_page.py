@@ -51,6 +51,7 @@ def test_a_guess_is_not_declared():
         (b"<html>\0", "text/html", "content_type", "binary"),
         (b"no file", "application/pdf", "content_type", "broken"),
         (pdf_of("x", password="y"), "application/pdf", "content_type", "encrypted"),
+        (b"x", "text/html; charset=iso-2022-kr", "charset", "charset"),
         (b"x" * (MAX_TEXT_CHARS + 1), "text/plain", "too_large", "too_large"),
     ],
 )

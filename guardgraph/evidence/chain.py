@@ -17,7 +17,7 @@ from typing_extensions import TypedDict
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.hashing import canonical_json
-from guardgraph.state.opening import CLOSED, Moment
+from guardgraph.state.forms import CLOSED, Moment
 from guardgraph.state.recording import NoteKind
 
 FORMAT: Literal[1] = 1

@@ -21,6 +21,7 @@ from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.node import GrammarNode
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
+from guardgraph.plain.scopes import read_public_suffixes_version
 from guardgraph.plain.version import read_package_version
 from guardgraph.state.recording import Recording, validate_recording
 from guardgraph.state.settings import Settings
@@ -94,8 +95,10 @@ def find_derivation_problems(frame: Frame, given: JsonObject) -> list[DocumentFi
         return [DocumentFinding("underived", "redacted", "words of the run were redacted: nothing can be derived")]
     recording = validate_recording(given)
     frame = _hold_frame_to_recording(frame, recording)
-    kind: DocumentFindingKind = "verdict" if recording["guardgraph"] == read_package_version() else "version"
-    behind = "" if kind == "verdict" else f"; differs under version {read_package_version()}"
+    ours = (read_package_version(), read_public_suffixes_version())
+    is_alike = (recording["guardgraph"], recording.get("public_suffixes", ours[1])) == ours
+    kind: DocumentFindingKind = "verdict" if is_alike else "version"
+    behind = "" if is_alike else f"; differs under version {read_package_version()}"
     found = islice(_compare_with_derived_run(frame, recording, given), MOST)
     return [
         *[DocumentFinding(kind, place, f"{message}{behind}") for place, message in found],
@@ -121,7 +124,8 @@ def _hold_shadow_to_recording(judge: Any, recording: Recording) -> Any:
 
 
 def _compare_with_derived_run(frame: Frame, recording: Recording, given: JsonObject) -> Iterator[tuple[str, str]]:
-    known: JsonObject = {**given, "guardgraph": read_package_version()}
+    versions = {"guardgraph": read_package_version(), "public_suffixes": read_public_suffixes_version()}
+    known: JsonObject = {**given, **versions}
     shadows = known.pop("shadows", {})
     alone: Any = {key: value for key, value in recording.items() if key != "shadows"}
     try:

@@ -20,7 +20,7 @@ from guardgraph.evidence.strict_json import format_document_text, parse_strict_j
 from guardgraph.plain.errors import InputError
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import RESULT_DEPTH, JsonObject, find_json_problem, is_plain_json
-from guardgraph.state.opening import CLOSED
+from guardgraph.state.forms import CLOSED
 
 FORMAT: Literal[2] = 2
 """The latest version of the form of a document; `_FORMS` has all that can be read."""

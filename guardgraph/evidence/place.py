@@ -12,8 +12,7 @@ from guardgraph.evidence.chain import RunEntry, entry_hash, read_chain_entry
 from guardgraph.evidence.contents import content_hash
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject
-from guardgraph.state.opening import CLOSED, Moment
-from guardgraph.state.recording import Sha256
+from guardgraph.state.forms import CLOSED, Moment, Sha256
 
 DocumentFindingKind: TypeAlias = Literal["text", "chain", "head", "signature", "verdict", "version", "underived"]
 """What a finding is about: the text of the file, the place in the chain, the head that was kept elsewhere, the

@@ -55,6 +55,7 @@ _KEPT: frozenset[tuple[str, ...]] = frozenset(
             (name,)
             for name in ("format", "guardgraph", "pattern", "graph", "run_id", "nameless", "redacted", "fingerprints")
         ),
+        ("public_suffixes",),
         ("forked_from",),
         *(("visits", "*", name) for name in ("node", "kind", "clock", "shown_hash")),
         *(("visits", "*", "opening", name) for name in ("started_at", "carried", "resumable")),

@@ -20,7 +20,7 @@ from guardgraph.evidence.document import RunDocument, validate_run_document
 from guardgraph.evidence.strict_json import MOST_BYTES, format_document_text
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject
-from guardgraph.state.opening import CLOSED
+from guardgraph.state.forms import CLOSED
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey

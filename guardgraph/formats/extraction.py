@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, cast, get_args
 
@@ -30,6 +31,9 @@ EXTRACTION_FAILURES: Final[Mapping[FailureReason, str]] = MappingProxyType(
 )
 """Why content could not be read: the closed list of reasons, each with what it means."""
 
+PAGE: Final = "Page "
+"""What stands before the number in the heading of a PDF file's page."""
+
 OUT_OF_MEMORY: Final = 71
 """How a child ends that has no memory left: whatever it still could do might fail."""
 
@@ -48,6 +52,16 @@ class Extracted(NamedTuple):
     """What it may be where nothing is declared; evidence of nothing."""
     extraction: str = ""
     """`unsure` where the text may be another one than a reader sees."""
+
+    @property
+    def pages(self) -> list[tuple[int, int]]:
+        """The numbers of a PDF file's pages, and where each begins in the text."""
+        pages, at = list[tuple[int, int]](), 0
+        for heading, text in pairwise(self.parts):
+            if isinstance(heading, Heading) and isinstance(text, str):
+                pages.append((int(heading.text[len(PAGE) :]), at))
+                at += len(text) + 2
+        return pages
 
 
 class ExtractionFailed(GuardgraphError):

@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from guardgraph.formats.article import Heading, Part
-from guardgraph.formats.extraction import Extracted, ExtractionFailed
-from guardgraph.formats.ink import INK, Picture, inked_mask
+from guardgraph.formats.extraction import PAGE, Extracted, ExtractionFailed
+from guardgraph.formats.glyph_names import has_lying_map
 from guardgraph.formats.text import within
 from guardgraph.formats.visibility import one_line, plain_text
 
@@ -33,19 +33,19 @@ def read_pdf(content: bytes, max_chars: int) -> Extracted:
     Raises:
         ExtractionFailed: `broken`, `encrypted`, or `too_large`.
     """
-    import pypdfium2
+    import pypdfium2  # type: ignore[import-untyped]
 
     try:
         with closing(pypdfium2.PdfDocument(content)) as file:
             if len(file) == 0:
                 raise ExtractionFailed("broken", {"error": "no page"})
-            return _read(file, max_chars)
+            return _read(file, content, max_chars)
     except pypdfium2.PdfiumError as error:
         is_locked = error.err_code in _LOCKED
         raise ExtractionFailed("encrypted" if is_locked else "broken", {"error": str(error)[:200]}) from error
 
 
-def _read(file: Any, max_chars: int) -> Extracted:
+def _read(file: Any, content: bytes, max_chars: int) -> Extracted:
     parts, texts, left, is_unsure = list[Part](), list[str](), max_chars, False
     for number in range(len(file)):
         try:
@@ -58,13 +58,14 @@ def _read(file: Any, max_chars: int) -> Extracted:
             within(text, left)
             left -= len(text) + 2
             texts.append(text)
-            parts.extend((Heading(_LEVEL, f"Page {number + 1}"), text))
+            parts.extend((Heading(_LEVEL, f"{PAGE}{number + 1}"), text))
             is_unsure = is_unsure or is_guess
     title = one_line(file.get_metadata_value("Title"))
     if not texts or title not in one_line(texts[0]):
         title = ""  # what programs write there is no evidence
     text = within("\n\n".join(texts), max_chars)
     created = _day_of(file.get_metadata_value("CreationDate"))
+    is_unsure = is_unsure or (text != "" and has_lying_map(content))
     return Extracted(title, text, tuple(parts), "", created, "unsure" if is_unsure else "")
 
 
@@ -104,7 +105,7 @@ _FLAGS: Final = 0x01
 
 def _read_page(page: Any, max_chars: int) -> tuple[list[str], bool]:
     """Return the lines that a page shows, and whether they stand behind a picture of themselves alone."""
-    import pypdfium2.raw as pdfium
+    import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
     _ignore_replacements(page)
     width, height = page.get_size()
@@ -116,7 +117,7 @@ def _read_page(page: Any, max_chars: int) -> tuple[list[str], bool]:
         count = pdfium.FPDFText_CountChars(textpage)
         if count > 2 * max_chars + 10_000:
             raise ExtractionFailed("too_large", {"limit": "max_chars", "characters": count, "allowed": max_chars})
-        letters = list(_letters_of(textpage, count, picture))
+        letters = list(_letters_of(textpage.raw, count, picture))
         if not any(letter.box for letter in letters):
             return [], False
         seen = _seen(letters, picture)
@@ -141,6 +142,14 @@ def _ignore_replacements(page: Any) -> None:
 
 _MOST_FORMS: Final = 15
 """Forms in each other, as far as pypdfium2 reads them."""
+
+
+class _Picture(NamedTuple):
+    """A picture in shades of grey, row by row."""
+
+    pixels: bytes
+    stride: int
+    """Bytes of a row."""
 
 
 class _Pictured:
@@ -175,7 +184,7 @@ class _Pictured:
         down = self._origin[1] + x * self._right[1] + y * self._up[1]
         return min(max(across, -_FAR), _FAR), min(max(down, -_FAR), _FAR)
 
-    def draw(self) -> Picture:
+    def draw(self) -> _Picture:
         """Return the picture of the page as it is now, in shades of grey."""
         pdfium = self._pdfium
         import pypdfium2
@@ -183,9 +192,9 @@ class _Pictured:
         with closing(pypdfium2.PdfBitmap.new_native(self.width, self.height, pdfium.FPDFBitmap_Gray)) as bitmap:
             bitmap.fill_rect((255, 255, 255, 255), 0, 0, self.width, self.height)
             pdfium.FPDF_RenderPageBitmap(bitmap, self._page, 0, 0, self.width, self.height, 0, _FLAGS)
-            return Picture(bytes(bitmap.buffer), bitmap.stride)
+            return _Picture(bytes(bitmap.buffer), bitmap.stride)
 
-    def draw_without(self, owners: Iterable[int]) -> Picture:
+    def draw_without(self, owners: Iterable[int]) -> _Picture:
         """Return its picture without some of its objects."""
         pdfium = self._pdfium
         handles = [ctypes.cast(owner, pdfium.FPDF_PAGEOBJECT) for owner in owners]
@@ -202,25 +211,35 @@ _FAR: Final = 100_000.0
 """Points, and pixels, beyond any page."""
 
 
+_BLANKS: Final = (0x09, 0x0A, 0x0D, 0x20, 0xA0)
+_HYPHENS: Final = (0x02, 0x2D, 0xAD)
+"""The first is what pdfium makes of a hyphen at the end of a line."""
+
+
 def _letters_of(textpage: Any, count: int, picture: _Pictured) -> Iterator[_Letter]:
     import pypdfium2.raw as pdfium
 
+    points = dict[int, float]()
+    """Of the letters of an object."""
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
     for at in range(count):
         code = pdfium.FPDFText_GetUnicode(textpage, at)
-        if pdfium.FPDFText_IsGenerated(textpage, at) == 1 or code in (9, 10, 13, 32, 0xA0):
-            yield _Letter(chr(code) if code else " ", None, 0)
+        if code in _BLANKS:
+            yield _Letter(chr(code), None, 0)
             continue
-        if pdfium.FPDFText_IsHyphen(textpage, at) == 1:
+        if code in _HYPHENS and pdfium.FPDFText_IsHyphen(textpage, at) == 1:
             code = ord("-")
         is_unknown = code == 0 or code > 0x10FFFF or pdfium.FPDFText_HasUnicodeMapError(textpage, at) == 1
         text = "\ufffd" if is_unknown else chr(code)
         if not pdfium.FPDFText_GetCharBox(textpage, at, left, right, bottom, top):
+            yield _Letter(text, (0, 0, 0, 0), 0)  # nobody knows where it is
             continue
-        size = max(abs(right.value - left.value), abs(top.value - bottom.value))
         owner = ctypes.cast(pdfium.FPDFText_GetTextObject(textpage, at), ctypes.c_void_p).value or 0
-        is_small = _points(textpage, at, size) < _LEAST_POINTS
-        yield _Letter(text, picture.box_of(left.value, bottom.value, right.value, top.value), owner, is_small)
+        if owner not in points:
+            size = max(abs(right.value - left.value), abs(top.value - bottom.value))
+            points[owner] = _points(textpage, at, size)
+        box = picture.box_of(left.value, bottom.value, right.value, top.value)
+        yield _Letter(text, box, owner, points[owner] < _LEAST_POINTS)
 
 
 def _points(textpage: Any, at: int, size: float) -> float:
@@ -230,8 +249,8 @@ def _points(textpage: Any, at: int, size: float) -> float:
     matrix = pdfium.FS_MATRIX()
     if not pdfium.FPDFText_GetMatrix(textpage, at, matrix):
         return size
-    font = pdfium.FPDFText_GetFontSize(textpage, at)
-    return font * min((matrix.a**2 + matrix.b**2) ** 0.5, (matrix.c**2 + matrix.d**2) ** 0.5)
+    font = float(pdfium.FPDFText_GetFontSize(textpage, at))
+    return float(font * min((matrix.a**2 + matrix.b**2) ** 0.5, (matrix.c**2 + matrix.d**2) ** 0.5))
 
 
 def _seen(letters: list[_Letter], picture: _Pictured) -> list[bool]:
@@ -242,15 +261,26 @@ def _seen(letters: list[_Letter], picture: _Pictured) -> list[bool]:
         if letter.owner and letter.box is not None and not letter.is_small:
             owned.setdefault(letter.owner, []).append(at)
     for layer in _layers(letters, owned):
-        mask = inked_mask(full, picture.draw_without(layer))
+        other = picture.draw_without(layer)
         for owner in layer:
             for at in owned[owner]:
                 box = letters[at].box
-                seen[at] = box is not None and any(
-                    mask.find(INK, row + box[0], row + box[2]) >= 0
-                    for row in range(box[1] * full.stride, box[3] * full.stride, full.stride)
-                )
+                seen[at] = box is not None and _differs(full, other, box)
     return seen
+
+
+_LEAST_SHADES: Final = 8
+"""Of 255: shades that differ by no more cannot be told apart."""
+
+
+def _differs(picture: _Picture, other: _Picture, box: _Box) -> bool:
+    """Say whether two pictures of a page can be told apart in a place."""
+    left, top, right, bottom = box
+    for row in range(top * picture.stride, bottom * picture.stride, picture.stride):
+        one, two = picture.pixels[row + left : row + right], other.pixels[row + left : row + right]
+        if one != two and any(abs(a - b) > _LEAST_SHADES for a, b in zip(one, two, strict=True)):
+            return True
+    return False
 
 
 _MOST_LAYERS: Final = 6

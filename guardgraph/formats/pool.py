@@ -28,6 +28,7 @@ _LIBRARIES: Final = (
     "charset_normalizer",
     "pypdfium2",
     "pypdfium2_raw",
+    "pypdf",
 )
 _BOOT: Final = (
     "import sys; sys.path += [path for path in sys.argv[2:] if path not in sys.path]; "
@@ -144,7 +145,7 @@ _ASKED: Final = 1_000
 """A child that was asked so often is replaced: what a parser does not give back is not kept for ever."""
 _LIBRARIES_FOR: Final[dict[Kind, tuple[str, ...]]] = {
     "html": ("trafilatura", "selectolax"),
-    "pdf": ("pypdfium2",),
+    "pdf": ("pypdfium2", "pypdf"),
     "text": ("charset_normalizer",),
 }
 _BYTES_PER_CHAR: Final = 12

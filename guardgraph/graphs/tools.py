@@ -12,7 +12,7 @@ from guardgraph.graphs.grammar import Pattern
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.running.live import LivePolicy
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.tools.actions import check_arguments, find_reference_problem
+from guardgraph.guards.tools.schemas import check_arguments, find_reference_problem
 from guardgraph.nodes import tools as nodes
 from guardgraph.nodes.added import AnswerGuard, extend_catalogue
 from guardgraph.nodes.offline.tools import plan_offline_step

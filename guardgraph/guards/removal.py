@@ -229,6 +229,19 @@ def _leans(sentence: _AnswerSentence, lists: _Lists) -> bool:
     return opens or any(_has_phrase(words, lists.echoes) for words in begun)
 
 
+def leans_on_text_before(text: str, language: str) -> bool:
+    """Say whether a sentence begins with a pronoun, a connective or what restricts, so that it goes on from another.
+
+    Args:
+        text: the sentence.
+        language: an ISO 639-1 code; of one without word lists none does.
+    """
+    if language not in load_word_lists("removal"):
+        return False
+    lists, words = _load_lists(language), _split_words(text)
+    return any(_count_phrase_words(words, 0, phrases) for phrases in (lists.leaning, lists.restricting))
+
+
 def _restricts(sentence: _AnswerSentence, lists: _Lists) -> bool:
     """Say whether a sentence restricts what stands before it: *however*, *but*, *unless*, *note*."""
     words = sentence.words

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from guardgraph.knowledge.documents import Stamp, StoredDocument
-from guardgraph.knowledge.indexes import Batch, Listed
+from guardgraph.knowledge.indexes import AnyIndex, Listed
 from guardgraph.knowledge.searching.arithmetic import NUMPY_FROM
 from guardgraph.knowledge.searching.found import (
     POOL,
@@ -85,7 +85,7 @@ _NAMED: Final = (
 _LISTED: Final = "SELECT name, collection, size, modified, sha256, scope FROM documents WHERE tenant = ?"
 
 
-class Index:
+class Index(AnyIndex):
     """An inverted index of documents in one SQLite file.
 
     Each change is a transaction: it is there as a whole or not at all, for queries that follow, in every process.
@@ -129,19 +129,6 @@ class Index:
         """
         with self._file.reading() as connection:
             check_index_embedding(connection, self.embedder, self._file.shown, to_write=to_write)
-
-    def put(self, document: StoredDocument) -> None:
-        """Put a document in, in place of the one of its tenant that has its id.
-
-        Raises:
-            ConfigurationError: its id, or that of a chunk, is in another collection of the tenant.
-        """
-        with self.together() as batch:
-            batch.put(document)
-
-    def together(self) -> Batch:
-        """Return what puts many documents in, several in a transaction; use it as a context manager."""
-        return Batch(self._refuse_taken, self._write)
 
     def _refuse_taken(self, document: StoredDocument) -> None:
         with self._file.reading() as connection:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple, Protocol, Self
+from typing import Final, NamedTuple, Self
 
 from guardgraph.knowledge.documents import Stamp, StoredDocument
 from guardgraph.knowledge.searching.found import NotFound
@@ -79,12 +80,13 @@ class Listed(NamedTuple):
     access: Access
 
 
-class AnyIndex(Protocol):
+class AnyIndex(ABC):
     """What both kinds of index do.
 
     A tenant is None for documents of callers without one, and a caller is None where nothing is known of them.
     """
 
+    @abstractmethod
     def check_embedding(self, *, to_write: bool = False) -> None:
         """Refuse what is no knowledge base of this version, or has vectors of another embedding.
 
@@ -95,60 +97,95 @@ class AnyIndex(Protocol):
             ConfigurationError: it says what there is, and what was given.
         """
 
-    def together(self) -> Batch:
-        """Return what puts many documents in, several in a transaction."""
+    def put(self, document: StoredDocument) -> None:
+        """Put a document in, in place of the one of its tenant that has its id.
 
+        Raises:
+            ConfigurationError: its id, or that of a chunk, is in another collection of the tenant.
+        """
+        with self.together() as batch:
+            batch.put(document)
+
+    def together(self) -> Batch:
+        """Return what puts many documents in, several in a transaction; use it as a context manager."""
+        return Batch(self._refuse_taken, self._write)
+
+    @abstractmethod
+    def _refuse_taken(self, document: StoredDocument) -> None:
+        """Refuse a document whose id, or one of whose chunks' ids, others of the tenant have."""
+
+    @abstractmethod
+    def _write(self, documents: Sequence[StoredDocument]) -> None:
+        """Put documents in, in one transaction for each tenant at most."""
+
+    @abstractmethod
     def drop(self, tenant: str | None, ids: Iterable[str]) -> None:
         """Take documents out, in one transaction; ids that are not there are none."""
 
+    @abstractmethod
     def drop_collection(self, tenant: str | None, collection: str) -> int:
         """Take all documents of a collection out, in one transaction, and return how many there were."""
 
+    @abstractmethod
     def move(self, tenant: str | None, name: str, source: str, access: Access) -> None:
         """Give a document whose text is unchanged another source and other readers."""
 
+    @abstractmethod
     def restamp(self, tenant: str | None, stamps: Mapping[str, Stamp]) -> None:
         """Note by what documents are known now whose texts are unchanged."""
 
+    @abstractmethod
     def read_rules_version(self, tenant: str | None, collection: str) -> object:
         """Return the version of the rules by which a collection was narrowed; None where nothing says it."""
 
+    @abstractmethod
     def note_rules_version(self, tenant: str | None, collection: str, version: int) -> None:
         """Note by which version of the rules a collection was narrowed."""
 
+    @abstractmethod
     def listed(self, tenant: str | None, collection: str) -> dict[str, Listed]:
         """Return the documents of a collection, by id."""
 
+    @abstractmethod
     def look_up(self, tenant: str | None, ids: Iterable[str]) -> dict[str, Listed]:
         """Return those of some documents of a tenant that are there, by id, in any collection."""
 
+    @abstractmethod
     def spell_tenant(self, tenant: str | None) -> str | None:
         """Return a tenant as the index spells it."""
 
+    @abstractmethod
     def collections(self) -> dict[tuple[str | None, str], int]:
         """Return how many documents each collection of each tenant has."""
 
+    @abstractmethod
     def documents_by_scope(self) -> dict[Scope, int]:
         """Return how many documents each scope has."""
 
+    @abstractmethod
     def tenants(self) -> list[str | None]:
         """Return the tenants that have documents, None first where documents have none."""
 
+    @abstractmethod
     def readable_sources(self, caller: Caller | None) -> list[str]:
         """Return the sources of which a caller may read something, sorted."""
 
+    @abstractmethod
     def source_names(self) -> tuple[str, ...]:
         """Return the names of the sources of all documents, sorted."""
 
+    @abstractmethod
     def search(
         self, query: str, *, sources: Collection[str] | None = None, caller: Caller | None = None, top_k: int = 4
     ) -> list[JsonObject]:
         """Find the chunks that answer a query, among those that a caller may read; sources of None are all."""
 
+    @abstractmethod
     def explain(
         self, query: str, *, caller: Caller | None = None, top_k: int = 4
     ) -> tuple[list[JsonObject], list[NotFound]]:
         """Return what a caller finds, and why they do not find the best of all others, where the index can say it."""
 
+    @abstractmethod
     def close(self) -> None:
         """Close what is open; it is opened again when it is needed."""

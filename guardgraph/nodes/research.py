@@ -70,7 +70,8 @@ def make_reader_scope(task: ResearchTask, run: ResearchRun) -> JsonObject:
 
 def read_task_limit(name: str, task: ResearchTask, run: ResearchRun) -> int:
     """Return one of the limits that a request's hints may tighten."""
-    return guards.tighten_research_limit(name, task["policy_hints"].get(name), allowed=getattr(run.budget, name))
+    hint, allowed = task["policy_hints"].get(name), getattr(run.budget, name)
+    return guards.tighten_research_limit(name, hint, allowed=allowed, is_wide=run.policy_of("wide_hints") is not None)
 
 
 def list_fact_regions(run: ResearchRun) -> tuple[str, ...]:
@@ -208,7 +209,10 @@ def make_read_node(reader: Outside) -> Body:
         while pages < most and (wanted := usable[len(brought) : len(brought) + most - pages]):
             outcomes = yield [ask({"url": guards.find_source_spelling(url, sources)}) for url in wanted]
             brought += [[url, outcome.packed()] for url, outcome in zip(wanted, outcomes, strict=True)]
-            pages += sum(guards.is_usable_page(outcome.content, **allowed) for outcome in outcomes)
+            pages += sum(
+                guards.is_usable_page(outcome.content, **allowed, unsure_text=run.policy.unsure_text)
+                for outcome in outcomes
+            )
         return {"found_pages": format_json_text(brought)}
 
     return run_read_node
@@ -223,7 +227,9 @@ def make_read_node(reader: Outside) -> Body:
 def run_pages_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Sort what the reader brought into pages and failures."""
     usable, sources = list_usable_urls(state["accepted_sources"]["allowed_urls"], state, run)
-    pages, sources = guards.sort_read_pages(state["found_pages"], sources, usable=usable)
+    pages, sources = guards.sort_read_pages(
+        state["found_pages"], sources, usable=usable, unsure_text=run.policy.unsure_text
+    )
     used, sources = list_usable_urls(
         pages, {**state, "accepted_sources": sources}, run, led_to=guards.map_final_page_urls(pages)
     )

@@ -165,6 +165,7 @@ def run_critique_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> P
             risk_types=run.policy.allowed_risk_types_policy,
             max_risks=run.budget.max_risks,
             max_required_changes=run.budget.max_required_changes,
+            by_stems=run.policy_of("changes_by_stems") is not None,
         )
         guards.check_critique_links(accepted, context=state["task"]["incident_context"], policy=run.policy_of("links"))
         guards.check_decision_execution(

@@ -5,20 +5,13 @@ The first node that runs in it writes it into the log, so it is part of what is 
 
 from __future__ import annotations
 
-from typing import Annotated, NotRequired, TypeAlias
+from typing import NotRequired
 
-from pydantic import ConfigDict, Field, with_config
+from pydantic import with_config
 from typing_extensions import TypedDict
 
 from guardgraph.plain.json import JsonValue
-
-CLOSED = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
-"""What is recorded has no other fields, and nothing in it is taken for something that it is not."""
-
-
-_DAY, _TIME = "[0-9]{4}-[0-9]{2}-[0-9]{2}", r"[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
-Moment: TypeAlias = Annotated[str, Field(pattern=f"^{_DAY}T{_TIME}([+-][0-9]{{2}}:[0-9]{{2}})?$")]
-"""A date and time as ISO 8601 has them; worlds of before 0.6 may have left their zone out."""
+from guardgraph.state.forms import CLOSED, Moment
 
 
 @with_config(CLOSED)

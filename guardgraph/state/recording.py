@@ -18,48 +18,11 @@ from typing_extensions import TypedDict
 from guardgraph.plain.errors import InputError
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.version import is_version_before, parse_version, read_package_version
-from guardgraph.state.opening import CLOSED, Moment, Opening
+from guardgraph.state.forms import CLOSED, Moment, Sha256
+from guardgraph.state.live import LiveReading
+from guardgraph.state.opening import Opening
 from guardgraph.state.run import Kind
 from guardgraph.state.spending import NOTHING, CallUsage, Spending, count_usage
-
-Sha256: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-"""A hash, 64 hex digits."""
-
-
-@with_config(CLOSED)
-class Unreadable(TypedDict):
-    """Why a live policy could not be read."""
-
-    type: str
-    """Of what was raised."""
-    message: str
-    """Of what was raised, its beginning."""
-
-
-@with_config(CLOSED)
-class Switch(TypedDict):
-    """Who changed a live policy last."""
-
-    by: str
-    """Who it was, in their own words."""
-    why: str
-    """Why, in theirs."""
-    at: NotRequired[str]
-    """When, as ISO 8601."""
-
-
-@with_config(CLOSED)
-class LiveReading(TypedDict):
-    """What a node read of the live policy: it tightens the policy as long as the node is at work."""
-
-    version: NotRequired[Sha256]
-    """SHA-256 of what it says, as canonical JSON; absent where it has never been read."""
-    policy: NotRequired[JsonObject]
-    """The fields that it sets; absent where the reading before in the run has the same version."""
-    switched: NotRequired[Switch]
-    """Who changed it last, where it says so; absent as `policy` is."""
-    unreadable: NotRequired[Unreadable]
-    """Why it could not be read this time; with `version`, what was read before still counts."""
 
 
 @with_config(CLOSED)
@@ -142,6 +105,8 @@ LATER_CHECKS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
         "attempts": (0, 9),
         "askers": (0, 9),
         "list_sources": (0, 9),
+        "changes_by_stems": (0, 10),
+        "wide_hints": (0, 10),
     }
 )
 """Checks that no setting switches off and that came when there were recordings, with the version that brought them.

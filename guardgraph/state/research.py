@@ -25,6 +25,7 @@ from guardgraph.state.settings import (
     Scopes,
     TextPolicy,
     Unsupported,
+    UnsureText,
     Vocabulary,
 )
 
@@ -47,6 +48,10 @@ class SourcePage(TypedDict):
     """Of the body."""
     declared_date: NotRequired[str]
     """When the page itself says that it was published; blank where it does not."""
+    extraction: NotRequired[Literal["unsure"]]
+    """`unsure` where a reader of the page may see another text than its body; absent where nothing says so."""
+    pages: NotRequired[list[list[int]]]
+    """Of a file with pages: the number of each that has text, and where that begins in the body."""
 
 
 class Note(TypedDict):
@@ -259,6 +264,8 @@ class ResearchPolicy(TextPolicy):
     unsupported: Annotated[Unsupported, Later((0, 8))] = "stop"
     """What becomes of notes that do not verify, and of sentences of the answer whose facts or names are refused, when no
     attempt is left: "stop" ends the run, "drop" goes on without them."""
+    unsure_text: Annotated[UnsureText, Later((0, 9))] = "allow"
+    """Whether a page may be read whose reader is unsure that its text is what somebody sees: "allow" or "refuse"."""
     known_regions: Vocabulary = ()
     """Region names to watch for beside the built-in ones."""
 

@@ -12,8 +12,8 @@ from guardgraph.state.spending import Usage
 if TYPE_CHECKING:
     from typing_extensions import ReadOnly
 
+    from guardgraph.state.live import LiveReading
     from guardgraph.state.opening import Opening
-    from guardgraph.state.recording import LiveReading
 else:
 
     class ReadOnly:

@@ -115,6 +115,9 @@ Derived: TypeAlias = Annotated[
 """Whether an answer may say what follows from numbers of its sources; "refuse" holds if either says so."""
 
 
+UnsureText: TypeAlias = Annotated[Literal["allow", "refuse"], Tightens.ordered("allow", "refuse")]
+"""Whether a page may be evidence whose reader is unsure of its text; "refuse" holds if either says so."""
+
 Unsupported: TypeAlias = Annotated[Literal["stop", "drop"], Tightens.ordered("drop", "stop")]
 """What becomes of what checks refuse when no attempt is left; "stop" holds if either says so."""
 

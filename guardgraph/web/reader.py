@@ -65,7 +65,9 @@ def page_of(body: bytes, content_type: str, *, url: str, seconds: float) -> Json
 
     Returns:
         ``{title, published_at, body, declared_date}``: the text as a reader of the page sees it, and two days such as
-        ``2026-03-14``. The page itself declares the second; where it is blank, the first is a guess, or blank.
+        ``2026-03-14``. The page itself declares the second; where it is blank, the first is a guess, or blank. Of a
+        PDF file ``pages``, too, where each begins in the body, and ``extraction``, ``"unsure"``, where its text may be
+        another one than a reader sees.
 
     Raises:
         ReadFailure: ``content_type``, ``charset``, ``too_large``, ``timeout`` or ``killed``.
@@ -82,7 +84,14 @@ def page_of(body: bytes, content_type: str, *, url: str, seconds: float) -> Json
         details: JsonObject = {"content_type": kind, "cause": failure.reason, **failure.details}
         raise ReadFailure(_REASONS[failure.reason], details) from failure
     published = found.declared_date or found.guessed_date
-    return {"title": found.title, "published_at": published, "body": found.text, "declared_date": found.declared_date}
+    page: JsonObject = {
+        "title": found.title, "published_at": published, "body": found.text, "declared_date": found.declared_date
+    }  # fmt: skip
+    if found.extraction:
+        page["extraction"] = found.extraction
+    if _KINDS[kind] == "pdf":
+        page["pages"] = [list(place) for place in found.pages]
+    return page
 
 
 def web_reader(

@@ -17,9 +17,10 @@ WAYS = {
     "awaited": {"mode": "ainvoke", "durability": "async"},
     "inside": {"inside": True, "durability": "sync"},
     "inside async": {"inside": True, "durability": "async"},
-    "inside exit": {"inside": True, "durability": "exit", "recorder": True},
-    "no saver": {"saver": None, "recorder": True},
-    "both": {"recorder": True, "durability": "async"},
+    "inside exit": {"inside": True, "durability": "exit", "recorder": "file"},
+    "no saver": {"saver": None, "recorder": "file"},
+    "store": {"saver": None, "recorder": "store"},
+    "both": {"recorder": "file", "durability": "async"},
     "postgres": {"durability": "async"},
 }
 SURE = [{}, {}, {"options": ("idempotent",), "tool": "pay_once"}, {"options": ("reconcile",)}]

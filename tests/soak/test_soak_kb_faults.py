@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 import psycopg
-from kb_faults import damaged, documents_of, rebuilds_survived, server_filled, server_survived, shared, survived
+from kb_faults import chunks_of, damaged, rebuilds_survived, server_filled, server_survived, shared, survived
 from kb_pairs import pairs_told_apart, server_pairs_told_apart
 from postgres_server import postgres_server
 
@@ -75,7 +75,7 @@ def test_a_thousand_tenants_on_a_server_that_is_killed():
             assert connection.execute(f"{counted} guardgraph.chunks").fetchone() == (100_000, 1000, 100_000)
         with PostgresKnowledgeBase(url) as base:
             for tenant in (0, 7, 500, 999):
-                held = [*documents_of(tenant, 100)]
+                held = [*chunks_of(tenant, 100)]
                 request = {"query": held[3]["text"], "sources": ["s0", "s1"], "top_k": 20}
                 expected = LexicalRetriever(held)(request)
                 found = base({**request, "caller": {"tenant": f"t{tenant}"}})

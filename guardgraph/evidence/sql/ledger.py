@@ -87,10 +87,6 @@ class NoRoom(Exception):
         super().__init__(overdrawn.charge.account.unit)
 
 
-class _NoTables(Exception):
-    """Nobody knows yet whether the database has the tables."""
-
-
 def run_on_accounts(database: Database, work: Callable[[Connection], T]) -> T:
     """Do some work on the accounts in a transaction; their tables are made before, where there are none yet.
 
@@ -102,16 +98,14 @@ def run_on_accounts(database: Database, work: Callable[[Connection], T]) -> T:
         ConfigurationError: the database is no store of this version.
     """
 
-    def run_with_tables(connection: Connection) -> T:
-        if connection.engine not in _ready:
-            raise _NoTables
-        return work(connection)
+    def run_with_tables(connection: Connection) -> tuple[T] | None:
+        return (work(connection),) if connection.engine in _ready else None
 
-    try:
-        return database.run_transaction(run_with_tables, "append")
-    except _NoTables:
+    if (done := database.run_transaction(run_with_tables, "append")) is None:
         _ready.add(database.run_transaction(_make_tables, "append"))
-        return database.run_transaction(run_with_tables, "append")
+        done = database.run_transaction(run_with_tables, "append")
+    assert done is not None  # the tables are there now
+    return done[0]
 
 
 def _make_tables(connection: Connection) -> Engine:

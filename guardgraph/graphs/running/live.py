@@ -27,7 +27,7 @@ from guardgraph.plain.errors import ConfigurationError, make_configuration_error
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, copy_json, find_json_problem
 from guardgraph.state.catalogue import POLICY_UNREADABLE, SWITCHED_OFF
-from guardgraph.state.recording import LiveReading, Switch
+from guardgraph.state.live import LiveReading, Switch
 from guardgraph.state.run import LogEntry
 from guardgraph.state.settings import Settings
 from guardgraph.state.tightening import explain_unknown_name

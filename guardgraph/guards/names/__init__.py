@@ -14,7 +14,7 @@ from guardgraph.guards.names.places import find_day_names, find_territory_names,
 from guardgraph.guards.names.support import (
     MOST_INITIALS,
     SHORT_LETTERS,
-    Support,
+    NameSupport,
     join_name_words,
     list_name_initials,
     read_supporting_words,
@@ -60,7 +60,7 @@ def find_unsupported_names(
     left -= {at for at in find_label_words(answer, found, left) if is_known_word(found[at])}
     if not left:
         return []
-    support = Support(texts, languages)
+    support = NameSupport(texts, languages)
     for cleared in (
         _support_names_by_words,
         _support_names_as_facts,
@@ -108,12 +108,12 @@ def _tell_answer_languages(answer: Sequence[NameWord], cited: Iterable[str]) -> 
     return tuple(sorted(languages)) or LANGUAGES
 
 
-def _support_names_by_words(found: Sequence[NameWord], support: Support) -> set[int]:
+def _support_names_by_words(found: Sequence[NameWord], support: NameSupport) -> set[int]:
     """The same word, or another form of it."""
     return {at for at, word in enumerate(found) if not support.word_forms.isdisjoint(word.list_forms(support.endings))}
 
 
-def _support_names_as_facts(found: Sequence[NameWord], support: Support) -> set[int]:
+def _support_names_as_facts(found: Sequence[NameWord], support: NameSupport) -> set[int]:
     """A part of a fact, which is none of names."""
     return (
         find_day_names(found, support.languages)
@@ -122,12 +122,12 @@ def _support_names_as_facts(found: Sequence[NameWord], support: Support) -> set[
     )
 
 
-def _support_names_by_letters(found: Sequence[NameWord], support: Support) -> set[int]:
+def _support_names_by_letters(found: Sequence[NameWord], support: NameSupport) -> set[int]:
     """The same letters, joined or split otherwise."""
     return _expand_name_spans(span for span in join_name_words(found) if span[2] in support.word_joins)
 
 
-def _support_names_by_initials(found: Sequence[NameWord], support: Support) -> set[int]:
+def _support_names_by_initials(found: Sequence[NameWord], support: NameSupport) -> set[int]:
     """An acronym whose expansion is said, the expansion of an acronym, a letter that begins a name."""
     acronyms = {
         at
@@ -138,7 +138,7 @@ def _support_names_by_initials(found: Sequence[NameWord], support: Support) -> s
     return acronyms | _expand_name_spans(span for span in list_name_initials(found) if span[2] in support.acronyms)
 
 
-def _support_names_by_definition(found: Sequence[NameWord], support: Support) -> set[int]:
+def _support_names_by_definition(found: Sequence[NameWord], support: NameSupport) -> set[int]:
     """A short form that the answer gives in brackets behind what it stands for: identity provider (IdP)."""
     defined = {
         word.letters
@@ -166,7 +166,7 @@ def _begin_as(letters: str, words: Sequence[str]) -> bool:
     return any(_begin_as(letters[length:], rest) for length in lengths)
 
 
-def _support_names_by_first_letter(found: Sequence[NameWord], support: Support) -> set[int]:
+def _support_names_by_first_letter(found: Sequence[NameWord], support: NameSupport) -> set[int]:
     """A name of which the first letter is said, before the same name: "J. Rowling" for Joanne Rowling."""
     supported: set[int] = set()
     for at, word in enumerate(found):
@@ -178,7 +178,7 @@ def _support_names_by_first_letter(found: Sequence[NameWord], support: Support) 
     return supported
 
 
-def _support_names_by_short_form(found: Sequence[NameWord], support: Support) -> set[int]:
+def _support_names_by_short_form(found: Sequence[NameWord], support: NameSupport) -> set[int]:
     """Two words that are said together in another length: "Lib Dems" for the Liberal Democrats."""
     supported: set[int] = set()
     for at, (one, other) in enumerate(pairwise(found)):
@@ -194,7 +194,7 @@ def _is_short_form(one: str, other: str) -> bool:
     return len(short) >= SHORT_LETTERS and long.startswith(short)
 
 
-def _support_names_by_place(found: Sequence[NameWord], support: Support) -> set[int]:
+def _support_names_by_place(found: Sequence[NameWord], support: NameSupport) -> set[int]:
     """A territory that is said by another name, its code or its adjective."""
     spans = find_territory_names(found, support.languages)
     return _expand_name_spans(span for span in spans if not support.territory_codes.isdisjoint(span[2]))

@@ -56,7 +56,7 @@ def read_supporting_words(text: str, endings: frozenset[str] = frozenset()) -> N
     )
 
 
-class Support:
+class NameSupport:
     """What texts say of names.
 
     Args:

@@ -14,7 +14,7 @@ from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.urls import make_text_fragment_url
 from guardgraph.state.research import Note, ResearchAnswer, ResearchPolicy, SourcePage
 
-OF_PAGE = ("fetched_at", "sha256", "text_sha256")
+OF_PAGE = ("fetched_at", "sha256", "text_sha256", "extraction")
 """What a citation says of the page, where its reader did."""
 
 
@@ -67,16 +67,26 @@ def describe_citation(note: Note, page: SourcePage | None) -> JsonObject:
     Returns:
         The note's `id`, `url`, `title` and `published_at`, and what more is known: `asked_url`, `guessed_date`, the
         `document_span` of the quote in characters of the page's text, a `link` that opens the page at the quote; of the
-        page `fetched_at`, `sha256` and `text_sha256`.
+        page `fetched_at`, `sha256`, `text_sha256` and `extraction`. In a file with pages, `page` is the number of the
+        one on which the quote begins, and the link opens that.
     """
     said: JsonObject = {key: note[key] for key in ("id", "url", "title", "published_at")}
     more: JsonObject = {key: note[key] for key in ("asked_url", "guessed_date") if key in note}
     if "start" in note and "end" in note:
         more["document_span"] = [note["start"], note["end"]]
         shown = page["body"][note["start"] : note["end"]] if page else note["quote"]
-        more["link"] = make_text_fragment_url(note["url"], shown)
+        number = _find_page_number(note["start"], page["pages"]) if page and "pages" in page else None
+        if number is None:
+            more["link"] = make_text_fragment_url(note["url"], shown)
+        else:
+            more["page"], more["link"] = number, f"{note['url'].partition('#')[0]}#page={number}"
     of_page: JsonObject = {key: item for key, item in (page or {}).items() if key in OF_PAGE}
     return {**said, **more, **of_page}
+
+
+def _find_page_number(place: int, pages: Sequence[Sequence[int]]) -> int | None:
+    """Return the number of the page on which a place of a body is."""
+    return next((number for number, start in reversed(pages) if start <= place), None)
 
 
 def check_answer_links(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from operator import itemgetter
 from typing import Final, Literal
 
 from guardgraph.guards.proposals import build_tool_stop
@@ -12,6 +13,7 @@ from guardgraph.plain.conversion import parse_expected_failure
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.research import READ_FAILURES, SourcePage
+from guardgraph.state.settings import UnsureText
 
 _BY_LISTS = "source_denied_"
 """How the reasons of `explain_url_denial` begin; a reader may deny a hop for reasons of its own, after the lists."""
@@ -104,7 +106,20 @@ def parse_source_page(raw: JsonValue) -> SourcePage | None:
             page[name] = text
     if isinstance(raw.get("declared_date"), str):
         page["declared_date"] = raw["declared_date"]
+    if raw.get("extraction") == "unsure":
+        page["extraction"] = "unsure"
+    if pages := _read_page_starts(raw.get("pages")):
+        page["pages"] = pages
     return page
+
+
+def _read_page_starts(raw: JsonValue) -> list[list[int]]:
+    starts = list[list[int]]()
+    for item in raw if isinstance(raw, list) else []:
+        match item:
+            case [int(number), int(start)] if number > 0 and start >= 0:
+                starts.append([number, start])
+    return sorted(starts, key=itemgetter(1))
 
 
 def show_source_page(url: str, page: SourcePage, *, max_chars: int) -> JsonObject:
@@ -120,7 +135,12 @@ def show_source_page(url: str, page: SourcePage, *, max_chars: int) -> JsonObjec
 
 
 def is_usable_page(
-    raw: JsonValue, *, policy: Collection[str], execution: Collection[str], denied: Collection[str] = ()
+    raw: JsonValue,
+    *,
+    policy: Collection[str],
+    execution: Collection[str],
+    denied: Collection[str] = (),
+    unsure_text: UnsureText = "allow",
 ) -> bool:
     """Say whether a reader returned a page that the run may use, before it is judged.
 
@@ -129,8 +149,11 @@ def is_usable_page(
         policy: hosts that may be asked for.
         execution: hosts that may be read now.
         denied: hosts that may never be read, whatever the lists say.
+        unsure_text: whether a page may be used whose reader is unsure of its text.
     """
     if not isinstance(raw, dict) or not _read_page_text(raw.get("body")).strip():
+        return False
+    if unsure_text == "refuse" and raw.get("extraction") == "unsure":
         return False
     final = _read_page_text(raw.get("final_url"))
     return not final or is_url_allowed(final, policy=policy, execution=execution, denied=denied)

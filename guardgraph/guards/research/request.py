@@ -80,7 +80,7 @@ def _parse_plan_step(raw: JsonValue) -> PlanStep:
 
 
 HINTED_LIMITS = {"max_urls": (1, 20), "max_read_pages": (1, 10), "max_notes": (1, 20), "max_answer_chars": (120, 2000)}
-"""The limits that a hint may tighten, with the least and the most it may ask for."""
+"""The limits that a hint may tighten, with the least that it may ask for, and the most that it could before 0.10."""
 
 MOST_HINTED_HOSTS = 1_000
 """Hosts that a hint may name: each is parsed wherever the lists are looked at, some nine times in a run."""
@@ -118,20 +118,23 @@ def parse_research_request(goal: JsonValue, request: JsonValue) -> ResearchTask:
     return task
 
 
-def tighten_research_limit(name: str, hint: JsonValue, *, allowed: int) -> int:
+def tighten_research_limit(name: str, hint: JsonValue, *, allowed: int, is_wide: bool = True) -> int:
     """Return one of the limits of a run that a request may hint at.
 
-    A hint is clamped to `HINTED_LIMITS` and only tightens. A text that spells a number counts as one; what is no finite
-    number is as good as no hint.
+    A hint is clamped to `HINTED_LIMITS`, or to what is allowed where that is more, and only tightens. A text that
+    spells a number counts as one; what is no finite number is as good as no hint.
 
     Args:
         name: one of `HINTED_LIMITS`.
         hint: what the request's policy hints say of it, None for nothing.
         allowed: the limit without a hint, which none exceeds.
+        is_wide: whether a hint may ask for more than `HINTED_LIMITS` has, where that is allowed.
     """
     least, most = HINTED_LIMITS[name]
     number = _read_hinted_number(hint)
-    return allowed if number is None else min(int(min(max(number, least), most)), allowed)
+    if number is None:
+        return allowed
+    return int(min(max(number, least), allowed if is_wide else min(most, allowed)))
 
 
 def narrow_research_domains(hints: JsonObject, name: str, allowed: Sequence[str]) -> list[str]:

@@ -14,6 +14,7 @@ from guardgraph.plain.json import JsonObject, parse_json
 from guardgraph.plain.urls import identify_url
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.research import Note, SourcePage, Sources
+from guardgraph.state.settings import UnsureText
 
 NOWHERE: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -96,7 +97,7 @@ def select_usable_sources(
 
 
 def sort_read_pages(
-    brought: str, sources: Sources, *, usable: Collection[str]
+    brought: str, sources: Sources, *, usable: Collection[str], unsure_text: UnsureText = "allow"
 ) -> tuple[dict[str, SourcePage], Sources]:
     """Sort what a reader brought into pages and failures.
 
@@ -104,6 +105,7 @@ def sort_read_pages(
         brought: JSON text of ``[[url, packed outcome], …]``, as the reading node wrote it.
         sources: what became of the run's URLs so far.
         usable: the URLs whose pages may be used.
+        unsure_text: whether a page may be used whose reader is unsure of its text.
 
     Returns:
         The pages by URL, and the sources with what could not be read in `failed_sources`.
@@ -121,6 +123,8 @@ def sort_read_pages(
             failed.append(describe_failed_page(url, outcome))
         elif (page := parse_source_page(outcome.content)) is None:
             failed.append({"url": url, "reason": "empty_page"})
+        elif unsure_text == "refuse" and "extraction" in page:
+            failed.append({"url": url, "reason": "unsure_text"})
         elif url in usable:
             pages[url] = page
     read: Sources = {**sources, "failed_sources": failed}

@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from guardgraph.guards.links import check_links
 from guardgraph.guards.self_critique.claims import list_context_texts
+from guardgraph.guards.self_critique.reading import split_claim_words
 from guardgraph.guards.stop import Stop, shown_name
+from guardgraph.languages.language import detect_language
+from guardgraph.languages.sentences import split_sentences
+from guardgraph.languages.terms import DEFAULT_LANGUAGE, list_content_words, stem_words
 from guardgraph.languages.wording import has_phrase, list_word_keys, normalise_spaces, split_words
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.self_critique import Critique, Decision, Risk, SelfCritiquePolicy, Severity
@@ -30,6 +34,7 @@ def parse_critique(
     risk_types: Collection[str],
     max_risks: int,
     max_required_changes: int,
+    by_stems: bool = True,
 ) -> Critique:
     """Read a critique.
 
@@ -39,6 +44,7 @@ def parse_critique(
         risk_types: the policy list of risk types.
         max_risks: how many risks a critique may name.
         max_required_changes: how many changes it may require.
+        by_stems: whether changes can be required by the stems of a phrase, MUST_MENTION and MUST_SOFTEN.
 
     Raises:
         Stop: ``invalid_critique:<what>``, ``critique_decision_not_allowed_policy:<decision>`` or
@@ -58,7 +64,7 @@ def parse_critique(
         reason=_parse_critique_reason(raw.get("reason")),
         high_risk=severity == "high" or any(risk["type"] in HIGH_RISK_TYPES for risk in risks),
     )
-    _check_critique_consistency(critique)
+    _check_critique_consistency(critique, by_stems=by_stems)
     return critique
 
 
@@ -148,7 +154,7 @@ def _parse_critique_reason(given: JsonValue) -> str:
     return (given or "").strip()
 
 
-def _check_critique_consistency(critique: Critique) -> None:
+def _check_critique_consistency(critique: Critique, *, by_stems: bool) -> None:
     changes = critique["required_changes"]
     if critique["decision"] == "approve":
         if changes:
@@ -158,7 +164,7 @@ def _check_critique_consistency(critique: Critique) -> None:
     elif critique["decision"] == "revise":
         if not changes:
             raise _build_critique_stop("revise_without_required_changes", changes, "at least one")
-        vague = [excerpt_value(item) for item in changes if parse_required_change(item) is None]
+        vague = [excerpt_value(item) for item in changes if not _is_enforceable(item, by_stems=by_stems)]
         if vague:
             raise Stop("invalid_critique:required_changes_not_enforceable", not_enforceable=vague)
         if opposed := find_contradictory_changes(changes):
@@ -187,10 +193,31 @@ _OPENING = re.compile(r"(?<!\w)'(?=\S)")
 _CLOSING = re.compile(r"(?<=\S)'(?!\w)")
 
 
-class Change(NamedTuple):
-    """A phrase that a text must have, or must not have."""
+ChangeKind: TypeAlias = Literal["include", "remove", "mention", "soften"]
+"""What a text must do with a phrase: have it word for word or not have it; have all of its content words in one
+sentence, in whatever form; or say it, in whatever form of its words, only as what may be."""
 
-    kind: Literal["include", "remove"]
+_ADDED: tuple[ChangeKind, ...] = ("include", "mention")
+_BY_STEMS: tuple[ChangeKind, ...] = ("mention", "soften")
+
+_HEDGES = frozenset(
+    split_claim_words(
+        """aim aimed aims anticipate anticipated appears believe believed could estimate estimated
+        expect expected expects hope hoped hopefully hopes intend intended intends likely may maybe
+        might perhaps plan planned plans possible possibly probably should target targeted targets
+        tentatively try trying"""
+    )
+)
+"""English words that make what a sentence says less than certain."""
+
+_BETWEEN = 2
+"""Words that may stand between two words of a phrase that is to be softened, such as *will soon be fixed*."""
+
+
+class Change(NamedTuple):
+    """A phrase, and what a text must do with it."""
+
+    kind: ChangeKind
     phrase: str
     """As the critique spells it."""
 
@@ -202,9 +229,9 @@ def parse_required_change(item: str) -> Change | None:
     """Read one required change.
 
     Args:
-        item: starts with ADD or REMOVE, or has MUST_INCLUDE or MUST_REMOVE anywhere, in any case, and quotes
-            exactly one phrase: between straight double quotes or, where there are none, between single quotes
-            that stand at word boundaries. With both kinds of marker, remove wins.
+        item: starts with ADD or REMOVE, or has MUST_INCLUDE, MUST_REMOVE, MUST_MENTION or MUST_SOFTEN anywhere, in
+            any case, and quotes exactly one phrase: between straight double quotes or, where there are none, between
+            single quotes that stand at word boundaries. Of several markers, remove wins, then include, then soften.
 
     Returns:
         The change, or None for an item that no rule can enforce: no marker, no phrase or several, quotes that
@@ -233,9 +260,48 @@ def find_unapplied_changes(changes: Iterable[Change], text: str) -> list[Change]
     Args:
         changes: what is required.
         text: what must have the phrases to include and none of those to remove, as whole words, case and
-            punctuation aside.
+            punctuation aside; a sentence for each phrase to mention, and a hedge in each that says one to soften.
     """
-    return [change for change in changes if has_phrase(text, change.phrase) != (change.kind == "include")]
+    return [change for change in changes if not is_change_applied(change, text)]
+
+
+def is_change_applied(change: Change, text: str) -> bool:
+    """Say whether a text obeys a change."""
+    language = detect_language(text) or DEFAULT_LANGUAGE if change.kind in _BY_STEMS else ""
+    if change.kind == "mention":
+        return _mentions_phrase(text, change.phrase, language)
+    if change.kind == "soften":
+        return not any(_states_phrase(sentence, change.phrase, language) for sentence in split_sentences(text))
+    return has_phrase(text, change.phrase) == (change.kind == "include")
+
+
+def _mentions_phrase(text: str, phrase: str, language: str) -> bool:
+    """Say whether one sentence has all content words of a phrase, by their stems: *timing of refunds*."""
+    wanted = set(stem_words(list_content_words(phrase, language), language))
+    if not wanted:
+        return has_phrase(text, phrase)
+    return any(
+        wanted <= set(stem_words(list_content_words(sentence, language), language))
+        for sentence in split_sentences(text)
+    )
+
+
+def _states_phrase(sentence: str, phrase: str, language: str) -> bool:
+    """Say whether a sentence has the words of a phrase in order, by their stems, and nothing that makes it less."""
+    words = list_word_keys(sentence)
+    if not _HEDGES.isdisjoint(words):
+        return False
+    said, wanted = stem_words(words, language), stem_words(list_word_keys(phrase), language)
+    reached = {at for at, word in enumerate(said) if word == wanted[0]}
+    for word in wanted[1:]:
+        near = {at + step for at in reached for step in range(1, _BETWEEN + 2)}
+        reached = {at for at in near if at < len(said) and said[at] == word}
+    return bool(reached)
+
+
+def _is_enforceable(item: str, *, by_stems: bool) -> bool:
+    change = parse_required_change(item)
+    return change is not None and (by_stems or change.kind not in _BY_STEMS)
 
 
 def find_contradictory_changes(items: Iterable[str]) -> list[str]:
@@ -266,7 +332,7 @@ def strip_added_phrases(changes: Iterable[Change], draft: str, text: str) -> str
             blank that follow it.
     """
     rest = normalise_spaces(text)
-    added = {change.phrase for change in changes if change.kind == "include" and not has_phrase(draft, change.phrase)}
+    added = {change.phrase for change in changes if change.kind in _ADDED and not has_phrase(draft, change.phrase)}
     for phrase in sorted(added, key=lambda phrase: (-len(phrase), phrase)):
         rest = _strip_added_phrase(rest, list_word_keys(phrase))
     return rest
@@ -284,7 +350,7 @@ def _strip_added_phrase(text: str, phrase: list[str]) -> str:
     return normalise_spaces(text[: said[first].start] + text[separator.end() if separator else end :])
 
 
-def _read_change_kind(item: str) -> Literal["include", "remove"] | None:
+def _read_change_kind(item: str) -> ChangeKind | None:
     leading = _LEADING.match(item)
     verb = leading[1].lower() if leading else ""
     spelled = item.lower()
@@ -292,7 +358,7 @@ def _read_change_kind(item: str) -> Literal["include", "remove"] | None:
         return "remove"
     if verb == "add" or "must_include" in spelled:
         return "include"
-    return None
+    return "soften" if "must_soften" in spelled else "mention" if "must_mention" in spelled else None
 
 
 def _read_change_phrase(item: str) -> str | None:

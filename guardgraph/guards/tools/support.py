@@ -7,10 +7,8 @@ deployment, or from a field that the tool's owner sets. Texts of others, such as
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from functools import cached_property
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -19,13 +17,25 @@ from guardgraph.guards.facts import Facts, facts_in_text, unsupported
 from guardgraph.guards.facts.keys import Meaning, read_json_number, read_number_meaning
 from guardgraph.guards.facts.values import BARE, RATIO, Amount, Label, Named, Number, Quantity
 from guardgraph.guards.links import LinkSupport, read_known_links, read_link_support
-from guardgraph.guards.links.finding import Link, find_links, list_licensed_links, trim_url
+from guardgraph.guards.links.finding import Link, find_links, list_licensed_links
 from guardgraph.guards.links.spelling import list_readings
+from guardgraph.guards.tools.values import (
+    ISO_MOMENT,
+    FoldedText,
+    find_accounts,
+    fold_text,
+    is_moment,
+    is_single_value,
+    list_leading_parts,
+    list_written_urls,
+    read_whole_link,
+    split_name_parts,
+    squeeze_account,
+)
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, parse_json
-from guardgraph.plain.letters import is_unspaced_letter, normalise_to_nfc
-from guardgraph.plain.urls import parse_url
+from guardgraph.plain.letters import normalise_to_nfc
 from guardgraph.state.tools import DECIDING, Given, MadeCall, Sighting, ToolPolicy, ToolRule, UnsupportedValue
 
 _WORDS: Final[dict[str, Any]] = load_word_lists("tools")
@@ -37,44 +47,11 @@ _CONTENTS: Final = frozenset(_WORDS["contents"].split())
 _IDS: Final = frozenset({"id", "number", "no", "code", "ref", "ticket"})
 """Last words of the names of arguments whose numbers count nothing."""
 
-_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
-_ISO_MOMENT = re.compile(
-    r"(?:\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:\d{2})?)?|\d{2}:\d{2}(?::\d{2})?)"
-)
-"""A date, a time of day, or both, as arguments have them (ISO 8601)."""
-_DATE = re.compile(
-    r"(?<!\w)(?<!\d[-./ ])(?:(?P<year>\d{4})[-./](?P<two>\d{1,2})[-./](?P<three>\d{1,2})"
-    r"|(?P<one>\d{1,2})[-./](?P<middle>\d{1,2})[-./](?P<last>\d{4}))(?![-./]\d)(?!\w)"
-)
-_YEARS: Final = range(1900, 2101)
-"""Years that dates of tasks and letters have."""
-_ACCOUNTS = re.compile(
-    r"(?<!\w)(?:[A-Z]{2}\d{2}(?:[\W_]{0,3}[A-Z0-9]{4}){2,7}(?:[\W_]{0,3}[A-Z0-9]{1,3})?"
-    r"|\+?\(?\d(?:[ \-./()]{0,2}\d){7,}|\d{4,}(?:[\W_]{1,4}\d{4,}){2,}(?:[\W_]{1,4}\d{1,3})?"
-    r"|(?=\w*\d)(?=\w*[A-Za-z])\w{16,})(?!\w)"
-)
-"""An IBAN, a number of eight digits or more such as a telephone's or a card's, a long key of letters and digits."""
-_DASHES = re.compile("[\u2010-\u2015\u2043\u2212]")
-_IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{8,31}")
-_NUMBERED_LINK = re.compile(
-    r"(?<![\w.])(?:(?:https?|wss?|ftp):[/\\]*[\d\[][^\s<>\"'`]*|\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?[/?#][^\s<>\"'`]*)",
-    re.IGNORECASE,
-)
-"""A link to a host that is a number, with or without slashes, as browsers open it too."""
-_SIGNS = re.compile(r"[\W_]+")
 _QUOTED = re.compile(
     r"\"([^\"\n]{1,300})\"|(?<!\w)'([^'\n]{1,300})'(?!\w)|`([^`\n]{1,300})`"
     r"|“([^“”\n]{1,300})”|„([^„“\n]{1,300})“|«([^«»\n]{1,300})»"
 )
 _AMOUNTS: Final = (Quantity, Label, Named)
-_HEX = re.compile(r"[0-9a-fA-F]+")
-_MOST_UNSPACED: Final = 12
-"""Letters that one value may have in a script without blanks."""
-_MOST_JOINED: Final = 3
-"""Parts that one value may have that signs join, where two of them are words."""
-_BLANKS = re.compile(r"\s+")
-_JOINING: Final = "-./@:_+\\'’"
-"""Signs that make one word of what stands on both sides."""
 _FEWEST_DIGITS: Final = 7
 """Digits from which on a text of digits alone is no count, day or year."""
 MOST_SHOWN: Final = 5
@@ -163,33 +140,6 @@ def has_seen_others(given: Given, made: Iterable[MadeCall], policy: ToolPolicy) 
         ):
             return True
     return False
-
-
-def is_single_value(value: JsonValue) -> bool:
-    """Say whether a leaf is one value, such as an id, a moment, a link or an account, and no text of several words.
-
-    Words that signs, small letters after capitals or letters nobody sees join are words, and a script without blanks
-    says a sentence in a few letters.
-    """
-    if not isinstance(value, str):
-        return True
-    text = value.strip()
-    if is_moment(text) or ((link := read_whole_link(text)) is not None and link.kind in ("url", "mail")):
-        return True
-    if _IBAN.fullmatch(squeezed := _SIGNS.sub("", text)):
-        return has_check_digits(squeezed)
-    if len(text.split()) > 1:
-        return find_accounts(text) == [text] and not any(map(str.isalpha, text))
-    if len(text) > _MOST_UNSPACED and any(map(is_unspaced_letter, text)):
-        return False
-    parts = _SIGNS.split(text) if _SIGNS.search(text) else _PART.findall(text)
-    words = [part for part in parts if len(part) > 1 and part.isalpha() and not _HEX.fullmatch(part)]
-    return len(parts) <= _MOST_JOINED or len(words) < 2
-
-
-def has_check_digits(iban: str) -> bool:
-    """Say whether the check digits of an IBAN fit it (ISO 13616)."""
-    return int("".join(str(int(sign, 36)) for sign in iban[4:] + iban[:4])) % 97 == 1
 
 
 def _says_something(value: JsonValue) -> bool:
@@ -340,6 +290,9 @@ class Support:
             return self._find_facts(claimed, self._facts)
         if not any(letter.isalpha() for letter in value) and sum(map(str.isdecimal, value)) < _FEWEST_DIGITS:
             return None
+        if not value.isprintable():  # a line break or a sign that nobody sees can do something; it counts as it is
+            exact = FoldedText(value, value)
+            return next((name for name, text in self._texts if FoldedText(text, text).has_words(exact)), None)
         wanted = fold_text(value)
         return next((name for name, text in self._folded if text.has_words(wanted)), None)
 
@@ -373,10 +326,7 @@ class Support:
             return self._find_facts(Facts(numbers=frozenset([number])), self._amounts)
         has_unit = any(isinstance(said, Quantity) and said.unit != BARE for said in number.readings)
         known = (
-            (
-                name,
-                replace(facts, numbers=frozenset(each for each in facts.numbers if _is_amount(each, value, meaning))),
-            )
+            (name, replace(facts, numbers=frozenset(map(_read_as_written, _select_amounts(facts, value, meaning)))))
             for name, facts in (self._facts if has_unit else self._amounts)
         )
         return self._find_facts(Facts(numbers=frozenset([number])), known)
@@ -508,7 +458,7 @@ class Support:
         elif find_accounts(value):
             yield from (each for text in texts for each in find_accounts(text))
         elif is_moment(value):
-            yield from (match[0] for text in texts for match in _ISO_MOMENT.finditer(text))
+            yield from (match[0] for text in texts for match in ISO_MOMENT.finditer(text))
         else:
             wanted = _list_name_parts(keys[-1])[-1:] if keys else []
             named = (source for source in self._sources if source.keys and isinstance(source.value, str))
@@ -534,108 +484,24 @@ def is_free_text(name: str) -> bool:
 
 
 def _list_name_parts(name: str) -> list[str]:
-    return [part.lower() for part in _PART.findall(name)]
+    return [part.lower() for part in split_name_parts(name)]
 
 
-def read_whole_link(value: str) -> Link | None:
-    """Return the URL, host or mail address that a text is as a whole, None where it is none."""
-    found = find_links(value)
-    return found[0] if len(found) == 1 and found[0].shown == value else None
+def _select_amounts(facts: Facts, value: Any, meaning: Meaning) -> Iterator[Number]:
+    return (each for each in facts.numbers if _is_amount(each, value, meaning))
 
 
-def list_written_urls(link: Link) -> list[str]:
-    """Return a URL as browsers write it, query and fragment included; without a scheme it may be either of the web."""
-    if link.kind != "url":
-        return []
-    shown = link.shown.removeprefix("//")
-    is_whole = "://" in shown and link.shown == shown
-    parsed = map(parse_url, [shown] if is_whole else [f"https://{shown}", f"http://{shown}"])
-    return [url.href for url in parsed if url is not None]
+def _read_as_written(number: Number) -> Number:
+    """Return a number with one reading of its separators: ``1,250`` is no 1.25, though some write it so.
 
-
-def list_leading_parts(text: str) -> list[str]:
-    """Return what leads somewhere in a text: URLs, hosts, mail addresses, account and telephone numbers."""
-    readings = list_readings(text)
-    links = [link.shown for reading in readings for link in find_links(reading)]
-    numbered = [trim_url(match[0]) for reading in readings for match in _NUMBERED_LINK.finditer(reading)]
-    return [*dict.fromkeys((*links, *numbered, *find_accounts(text)))]
-
-
-def find_accounts(text: str) -> list[str]:
-    """Return what looks like an account in any reading of a text: an IBAN, a number of many digits, a long key.
-
-    Dates are none, and no lists of years.
+    An answer may mean either; what a call does may not hang on it.
     """
-    plain = (_DASHES.sub("-", _DATE.sub(_read_date, reading)) for reading in list_readings(text))
-    found = (match[0] for reading in plain for match in _ACCOUNTS.finditer(reading))
-    return [*dict.fromkeys(account for account in found if not _are_years(account))]
-
-
-def _read_date(match: re.Match[str]) -> str:
-    """Return a word for a date that there is, and anything else as it stands."""
-    year = int(match["year"] or match["last"])
-    days = (match["two"], match["three"]) if match["year"] else (match["one"], match["middle"])
-    is_day = any(_is_day(year, int(month), int(day)) for month, day in (days, days[::-1]))
-    return " date " if year in _YEARS and is_day else match[0]
-
-
-def _is_day(year: int, month: int, day: int) -> bool:
-    return 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]
-
-
-def _are_years(account: str) -> bool:
-    groups = _SIGNS.split(account)
-    return len(groups) > 2 and all(len(group) == 4 and group.isdecimal() and int(group) in _YEARS for group in groups)
-
-
-def squeeze_account(part: str) -> str:
-    """Return an account number without what it is grouped by."""
-    return _SIGNS.sub("", part).casefold()
-
-
-def is_moment(value: str) -> bool:
-    """Say whether a text is a date, a time of day or both, and one that there is."""
-    if not _ISO_MOMENT.fullmatch(value):
-        return False
-    try:
-        datetime.fromisoformat(value if "-" in value[:5] else f"2000-01-01 {value}")
-    except ValueError:
-        return False
-    return True
-
-
-class FoldedText(NamedTuple):
-    """A text in which words are looked for."""
-
-    written: str
-    folded: str
-    """Without regard to case."""
-
-    def has_words(self, wanted: FoldedText) -> bool:
-        """Say whether a text has words one after another, whole; their case counts where one of them has a digit."""
-        is_exact = any(map(str.isdecimal, wanted.written))
-        text, words = (self.written, wanted.written) if is_exact else (self.folded, wanted.folded)
-        at = text.find(words)
-        while at >= 0:
-            if _is_word_edge(text, at - 1, -1) and _is_word_edge(text, at + len(words), 1):
-                return True
-            at = text.find(words, at + 1)
-        return False
-
-
-def fold_text(text: str) -> FoldedText:
-    """Return a text with its blanks and letters in one form."""
-    written = _BLANKS.sub(" ", normalise_to_nfc(text))
-    return FoldedText(written, written.casefold())
-
-
-def _is_word_edge(text: str, at: int, step: int) -> bool:
-    """Say whether a word may end before a character, seen from within the word."""
-    if not 0 <= at < len(text) or is_unspaced_letter(text[at]):
-        return True
-    beyond = at + step
-    joined = text[at] in _JOINING and 0 <= beyond < len(text) and text[beyond].isalnum()
-    return not (text[at].isalnum() or text[at] == "_" or joined)
+    first = number.readings[0]
+    if not isinstance(first, Quantity):
+        return number
+    others = (said for said in number.readings if isinstance(said, Quantity) and said.unit == first.unit)
+    unsure = {said for said in others if said.amount != first.amount}
+    return number._replace(readings=tuple(said for said in number.readings if said not in unsure))
 
 
 def _is_amount(number: Number, value: Any, meaning: Meaning) -> bool:

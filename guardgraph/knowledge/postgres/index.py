@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from guardgraph.knowledge.checking.checked import CheckedBase
 from guardgraph.knowledge.documents import Stamp, StoredDocument
-from guardgraph.knowledge.indexes import Batch, Listed
+from guardgraph.knowledge.indexes import AnyIndex, Listed
 from guardgraph.knowledge.postgres.checking import check_rows_and_counts, rebuild_database
 from guardgraph.knowledge.postgres.embedding import (
     check_server_embedding,
@@ -60,7 +60,7 @@ class _Question(NamedTuple):
     """None where the base is asked by words only."""
 
 
-class PostgresIndex:
+class PostgresIndex(AnyIndex):
     """An inverted index of documents in a database of PostgreSQL.
 
     Each change is a transaction: it is there as a whole or not at all, for queries that follow, from every machine.
@@ -87,19 +87,6 @@ class PostgresIndex:
         """As `AnyIndex.check_embedding`."""
         with self.server.reading(None) as connection:
             check_server_embedding(connection, self.embedder, self.server.shown, to_write=to_write)
-
-    def put(self, document: StoredDocument) -> None:
-        """Put a document in, in place of the one of its tenant that has its id.
-
-        Raises:
-            ConfigurationError: its id, or that of a chunk, is in another collection of the tenant.
-        """
-        with self.together() as batch:
-            batch.put(document)
-
-    def together(self) -> Batch:
-        """As `AnyIndex.together`."""
-        return Batch(self._refuse_taken, self._write)
 
     def _refuse_taken(self, document: StoredDocument) -> None:
         with self.server.reading_tenant(document.access.tenant) as connection:

@@ -23,6 +23,7 @@ _CONNECT: Final = 10
 """Seconds in which a server answers, where the URL does not say it."""
 _READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
+_WORDS: Final = "(SELECT value FROM guardgraph.state WHERE name = 'words')"
 _WAIT: Final = f"SET LOCAL lock_timeout = '{_TIMEOUT}s'"
 _ALL_WRITERS: Final = "7305437213966885"
 """By this lock a rebuild waits for all writers, and they for it."""
@@ -110,6 +111,8 @@ class Server:
                 "pg_advisory_xact_lock(hashtextextended(%s, 7305437213966884))",
                 [key],
             )
+            # Another version may have rebuilt all while this one waited.
+            self._check_words(*connection.execute(f"SELECT {_WORDS}").fetchone() or [""])
             yield connection
 
     @contextmanager
@@ -169,22 +172,25 @@ class Server:
                 sets = ", ".join(["set_config(%s, %s, true)"] * len(settings))
                 connection.execute(f"SELECT {sets}", [text for item in settings.items() for text in item])
                 holds = ", ".join(["current_setting(%s, true)"] * len(settings))
-                read = f"SELECT (SELECT value FROM guardgraph.state WHERE name = 'words'), {holds}"
-                words, *seen = connection.execute(read, [*settings]).fetchone() or ("",)
+                words, *seen = connection.execute(f"SELECT {_WORDS}, {holds}", [*settings]).fetchone() or ("",)
                 if seen != [*settings.values()]:
                     raise ConfigurationError(
                         f"{self.shown}: what is set for a transaction does not hold in it: a pooler hands "
                         "connections out by statement; by transaction or by session is required"
                     )
-                if words != name_words_version() and not any_words:
-                    raise ConfigurationError(
-                        f"{self.shown}: its words were read otherwise than this guardgraph reads them ({words!r}, not "
-                        f"{name_words_version()!r}); `guardgraph kb rebuild URL` reads them again, as a writer"
-                    )
+                if not any_words:
+                    self._check_words(words)
                 yield connection
                 connection.execute("COMMIT")
             finally:
                 self._give_back(connection)
+
+    def _check_words(self, words: object) -> None:
+        if words != (own := name_words_version()):
+            raise ConfigurationError(
+                f"{self.shown}: its words were read otherwise than this guardgraph reads them ({words!r}, "
+                f"not {own!r}); `guardgraph kb rebuild URL` reads them again, as a writer"
+            )
 
     def _begin(self, begin: str) -> Connection[Any]:
         """Return a connection in a transaction: one that the server has closed meanwhile is none."""

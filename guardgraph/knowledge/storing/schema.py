@@ -6,6 +6,7 @@ import secrets
 import sqlite3
 import sys
 import unicodedata
+from functools import cache
 from importlib.metadata import version
 from typing import Final
 
@@ -178,6 +179,7 @@ def _read_schema_number(connection: sqlite3.Connection, name: str) -> int:
     return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
 
 
+@cache
 def name_words_version(number: int = WORDS_VERSION) -> str:
     """Return by what the words of a file were read: our rules, the stemmer's, Unicode's; and the order of bytes."""
     stemmer = version("snowballstemmer")

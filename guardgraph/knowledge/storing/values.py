@@ -52,7 +52,7 @@ def read_rows_by_key(connection: sqlite3.Connection, statement: str, keys: Itera
     wanted, found = iter(sorted(keys)), dict[int, tuple[Any, ...]]()
     while some := list(islice(wanted, _AT_ONCE[-1])):
         size = next(size for size in _AT_ONCE if size >= len(some))
-        some += [-1] * (size - len(some))
+        some += [some[-1]] * (size - len(some))  # no other number: a refused chunk may have any
         found |= {key: tuple(rest) for key, *rest in connection.execute(f"{statement} ({_make_sql_marks(some)})", some)}
     return found
 

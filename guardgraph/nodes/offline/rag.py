@@ -11,6 +11,7 @@ from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from guardgraph.guards import rag as guards
+from guardgraph.guards.removal import leans_on_text_before
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.turned import check_turned_sentences
 from guardgraph.languages.language import detect_language
@@ -128,6 +129,8 @@ _PRECISION: Final = 1000
 """Weights are whole numbers, so that the order of adding changes nothing."""
 _PREFERENCE: Final = 4
 """To which a fit of 0 to 2 is added: a sentence that has what is wanted counts half as much again."""
+_FITS: Final = 2
+"""The fit of a sentence that has what is wanted."""
 _LEAST_GAIN: Final = 0.2
 """What a further sentence covers of the question at least, as a share of its weight."""
 _TRIES: Final = 16
@@ -185,6 +188,8 @@ class _ChunkLine:
     """Those that only the title, the section, or the question, heading or table's head before it have."""
     fit: int
     """How well it answers what the question wants."""
+    at: int
+    """Which of its chunk's parts it is."""
 
 
 @mark_as_instant
@@ -211,7 +216,8 @@ def write_offline_answer(view: JsonObject) -> JsonObject:
     lines = list(_read_context_lines(question, asked, language, chunks))
     marked = view.get("sentence_citations") is True
     chosen = _choose_answer_sentences(question, asked, chunks, lines, marked=marked)
-    for taken in (sorted(chosen), chosen[:1]):
+    whole = sorted({*chosen, *_choose_sentence_beside(question, language, lines, chosen)})
+    for taken in (whole, sorted(chosen), chosen[:1]):
         used = list(dict.fromkeys(lines[place].rank for place in taken))
         text = _join_answer_lines([lines[place] for place in taken], chunks if marked else None)
         if taken and _is_supported_answer(text, question, [chunks[rank] for rank in used], chunks, marked=marked):
@@ -257,7 +263,7 @@ def _read_context_lines(
                 continue
             if text:
                 fit = score_sentence_fit(text, kind, question) if own else 0
-                yield _ChunkLine(rank, text, own, (above | led) - own, fit)
+                yield _ChunkLine(rank, text, own, (above | led) - own, fit, at)
 
 
 class _TextPart(NamedTuple):
@@ -341,6 +347,29 @@ def _choose_answer_sentences(
             chosen.append(best)
             open_terms -= lines[best].own
     return chosen
+
+
+def _choose_sentence_beside(question: str, language: str, lines: list[_ChunkLine], chosen: list[int]) -> list[int]:
+    """Return the sentence beside the best one that says what that one leaves open; nothing where none does.
+
+    A question that wants a name, a time or a number is often answered by the next sentence, which does not repeat its
+    words; to any other, what goes on from the best sentence ("They lack ...") belongs.
+    """
+    kind = find_wanted_kind(question)
+    for best in chosen[:1]:
+        near = [
+            place
+            for place in (best + 1, best - 1)
+            if 0 <= place < len(lines)
+            and place not in chosen
+            and (lines[place].rank, lines[place].at) == (lines[best].rank, lines[best].at + place - best)
+        ]
+        if any(lines[place].fit == _FITS for place in chosen):
+            return []
+        if kind:
+            return [place for place in near if score_sentence_fit(lines[place].text, kind, question) == _FITS][:1]
+        return [place for place in near if place > best and leans_on_text_before(lines[place].text, language)]
+    return []
 
 
 def _is_supported_answer(

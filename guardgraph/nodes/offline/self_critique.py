@@ -16,6 +16,7 @@ from guardgraph.guards.self_critique.critique import (
     PHRASE_CHARS,
     Change,
     find_unapplied_changes,
+    is_change_applied,
     list_enforceable_changes,
     parse_required_change,
 )
@@ -55,7 +56,9 @@ def apply_required_changes(last_attempt: str, required_changes: Iterable[str]) -
 
     Phrases to remove go, with the punctuation they leave behind; phrases to include that are missing are
     appended in their own spelling, each as a sentence. A phrase to include that has one to remove in it is
-    not appended. The same input always gives the same text, and a text that has been repaired stays as it is.
+    not appended. A phrase to mention is appended like one to include, where no sentence has its words; a phrase to
+    soften goes where it is stated. The same input always gives the same text, and a text that has been repaired stays
+    as it is.
 
     Args:
         last_attempt: the text.
@@ -63,9 +66,13 @@ def apply_required_changes(last_attempt: str, required_changes: Iterable[str]) -
     """
     changes = list_enforceable_changes(required_changes)
     to_remove = [change for change in changes if change.kind == "remove"]
+    to_soften = [
+        change for change in changes if change.kind == "soften" and not is_change_applied(change, last_attempt)
+    ]
+    to_remove += to_soften  # no rule can soften it, but what is not said is not stated
     text = _remove_phrases(last_attempt, to_remove)
     for change in changes:
-        if change.kind == "include" and not has_phrase(text, change.phrase):
+        if change.kind in ("include", "mention") and not is_change_applied(change, text):
             text = _add_required_sentence(text, change.phrase, to_remove)
     return text
 

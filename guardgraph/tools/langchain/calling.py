@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from guardgraph.guards.tools.actions import find_schema_problem
+from guardgraph.guards.tools.schemas import find_schema_problem
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 from guardgraph.tools.langchain.asking import is_async_tool, is_langchain_tool

@@ -1,0 +1,193 @@
+"""Values of calls and results by their form: links, accounts, moments, words of a text, one value or a sentence."""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from guardgraph.guards.links.finding import Link, find_links, trim_url
+from guardgraph.guards.links.spelling import list_readings
+from guardgraph.plain.json import JsonValue
+from guardgraph.plain.letters import is_unspaced_letter, normalise_to_nfc
+from guardgraph.plain.urls import parse_url
+
+_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+ISO_MOMENT = re.compile(
+    r"(?:\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:\d{2})?)?|\d{2}:\d{2}(?::\d{2})?)"
+)
+"""A date, a time of day, or both, as arguments have them (ISO 8601)."""
+_DATE = re.compile(
+    r"(?<!\w)(?<!\d[-./ ])(?:(?P<year>\d{4})[-./](?P<two>\d{1,2})[-./](?P<three>\d{1,2})"
+    r"|(?P<one>\d{1,2})[-./](?P<middle>\d{1,2})[-./](?P<last>\d{4}))(?![-./]\d)(?!\w)"
+)
+_YEARS: Final = range(1900, 2101)
+"""Years that dates of tasks and letters have."""
+_ACCOUNTS = re.compile(
+    r"(?<!\w)(?:[A-Z]{2}\d{2}(?:[\W_]{0,3}[A-Z0-9]{4}){2,7}(?:[\W_]{0,3}[A-Z0-9]{1,3})?"
+    r"|\+?\(?\d(?:[ \-./()]{0,2}\d){7,}|\d{4,}(?:[\W_]{1,4}\d{4,}){2,}(?:[\W_]{1,4}\d{1,3})?"
+    r"|(?=\w*\d)(?=\w*[A-Za-z])\w{16,})(?!\w)"
+)
+"""An IBAN, a number of eight digits or more such as a telephone's or a card's, a long key of letters and digits."""
+_DASHES = re.compile("[\u2010-\u2015\u2043\u2212]")
+_IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{8,31}")
+_NUMBERED_LINK = re.compile(
+    r"(?<![\w.])(?:(?:https?|wss?|ftp):[/\\]*[\d\[][^\s<>\"'`]*|\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?[/?#][^\s<>\"'`]*)",
+    re.IGNORECASE,
+)
+"""A link to a host that is a number, with or without slashes, as browsers open it too."""
+_OPAQUE_LINK = re.compile(
+    r"(?<![\w.+-])(?:data:[\w.+-]*/?[\w.+-]*(?:;[\w.+=-]*)*,[^\s<>\"'`]*|(?:javascript|vbscript|blob|intent):[^\s<>\"'`]+)",
+    re.IGNORECASE,
+)
+"""A link without a host, which is opened all the same: what it opens or runs stands in itself."""
+_SIGNS = re.compile(r"[\W_]+")
+_HEX = re.compile(r"[0-9a-fA-F]+")
+_MOST_UNSPACED: Final = 12
+"""Letters that one value may have in a script without blanks."""
+_MOST_JOINED: Final = 3
+"""Parts that one value may have that signs join, where two of them are words."""
+_BLANKS = re.compile(r"\s+")
+_JOINING: Final = "-./@:_+\\'’"
+"""Signs that make one word of what stands on both sides."""
+_STEPS: Final = "/\\~"
+"""Signs of a path."""
+
+
+def is_single_value(value: JsonValue) -> bool:
+    """Say whether a leaf is one value, such as an id, a moment, a link or an account, and no text of several words.
+
+    Words that signs, small letters after capitals or letters nobody sees join are words, and a script without blanks
+    says a sentence in a few letters.
+    """
+    if not isinstance(value, str):
+        return True
+    text = value.strip()
+    if is_moment(text) or ((link := read_whole_link(text)) is not None and link.kind in ("url", "mail")):
+        return True
+    if _IBAN.fullmatch(squeezed := _SIGNS.sub("", text)):
+        return has_check_digits(squeezed)
+    if len(text.split()) > 1:
+        return find_accounts(text) == [text] and not any(map(str.isalpha, text))
+    if len(text) > _MOST_UNSPACED and any(map(is_unspaced_letter, text)):
+        return False
+    parts = _SIGNS.split(text) if _SIGNS.search(text) else split_name_parts(text)
+    words = [part for part in parts if len(part) > 1 and part.isalpha() and not _HEX.fullmatch(part)]
+    return len(parts) <= _MOST_JOINED or len(words) < 2
+
+
+def has_check_digits(iban: str) -> bool:
+    """Say whether the check digits of an IBAN fit it (ISO 13616)."""
+    return int("".join(str(int(sign, 36)) for sign in iban[4:] + iban[:4])) % 97 == 1
+
+
+def read_whole_link(value: str) -> Link | None:
+    """Return the URL, host or mail address that a text is as a whole, None where it is none."""
+    found = find_links(value)
+    return found[0] if len(found) == 1 and found[0].shown == value else None
+
+
+def list_written_urls(link: Link) -> list[str]:
+    """Return a URL as browsers write it, query and fragment included; without a scheme it may be either of the web."""
+    if link.kind != "url":
+        return []
+    shown = link.shown.removeprefix("//")
+    is_whole = "://" in shown and link.shown == shown
+    parsed = map(parse_url, [shown] if is_whole else [f"https://{shown}", f"http://{shown}"])
+    return [url.href for url in parsed if url is not None]
+
+
+def list_leading_parts(text: str) -> list[str]:
+    """Return what leads somewhere in a text: URLs of any kind, hosts, mail addresses, account and telephone numbers."""
+    readings = list_readings(text)
+    links = [link.shown for reading in readings for link in find_links(reading)]
+    patterns = (_NUMBERED_LINK, _OPAQUE_LINK)
+    others = [trim_url(match[0]) for reading in readings for each in patterns for match in each.finditer(reading)]
+    return [*dict.fromkeys((*links, *others, *find_accounts(text)))]
+
+
+def find_accounts(text: str) -> list[str]:
+    """Return what looks like an account in any reading of a text: an IBAN, a number of many digits, a long key.
+
+    Dates are none, and no lists of years.
+    """
+    plain = (_DASHES.sub("-", _DATE.sub(_read_date, reading)) for reading in list_readings(text))
+    found = (match[0] for reading in plain for match in _ACCOUNTS.finditer(reading))
+    return [*dict.fromkeys(account for account in found if not _are_years(account))]
+
+
+def _read_date(match: re.Match[str]) -> str:
+    """Return a word for a date that there is, and anything else as it stands."""
+    year = int(match["year"] or match["last"])
+    days = (match["two"], match["three"]) if match["year"] else (match["one"], match["middle"])
+    is_day = any(_is_day(year, int(month), int(day)) for month, day in (days, days[::-1]))
+    return " date " if year in _YEARS and is_day else match[0]
+
+
+def _is_day(year: int, month: int, day: int) -> bool:
+    return 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]
+
+
+def _are_years(account: str) -> bool:
+    groups = _SIGNS.split(account)
+    return len(groups) > 2 and all(len(group) == 4 and group.isdecimal() and int(group) in _YEARS for group in groups)
+
+
+def squeeze_account(part: str) -> str:
+    """Return an account number without what it is grouped by."""
+    return _SIGNS.sub("", part).casefold()
+
+
+def is_moment(value: str) -> bool:
+    """Say whether a text is a date, a time of day or both, and one that there is."""
+    if not ISO_MOMENT.fullmatch(value):
+        return False
+    try:
+        datetime.fromisoformat(value if "-" in value[:5] else f"2000-01-01 {value}")
+    except ValueError:
+        return False
+    return True
+
+
+class FoldedText(NamedTuple):
+    """A text in which words are looked for."""
+
+    written: str
+    folded: str
+    """Without regard to case."""
+
+    def has_words(self, wanted: FoldedText) -> bool:
+        """Say whether a text has words one after another, whole.
+
+        Their case counts where one of them has a digit, and in a path.
+        """
+        is_exact = any(sign.isdecimal() or sign in _STEPS for sign in wanted.written)
+        text, words = (self.written, wanted.written) if is_exact else (self.folded, wanted.folded)
+        at = text.find(words)
+        while at >= 0:
+            if _is_word_edge(text, at - 1, -1) and _is_word_edge(text, at + len(words), 1):
+                return True
+            at = text.find(words, at + 1)
+        return False
+
+
+def fold_text(text: str) -> FoldedText:
+    """Return a text with its blanks and letters in one form."""
+    written = _BLANKS.sub(" ", normalise_to_nfc(text))
+    return FoldedText(written, written.casefold())
+
+
+def _is_word_edge(text: str, at: int, step: int) -> bool:
+    """Say whether a word may end before a character, seen from within the word."""
+    if not 0 <= at < len(text) or is_unspaced_letter(text[at]):
+        return True
+    beyond = at + step
+    joined = text[at] in _JOINING and 0 <= beyond < len(text) and text[beyond].isalnum()
+    joined |= step < 0 and text[at] in _STEPS + "."  # a part of a path, the name of a hidden file
+    return not (text[at].isalnum() or text[at] == "_" or joined)
+
+
+def split_name_parts(name: str) -> list[str]:
+    """Return the words that a name is made of: ``fileId`` is file and Id."""
+    return _PART.findall(name)

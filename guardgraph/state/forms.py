@@ -1,0 +1,18 @@
+"""Forms of what is recorded: times, hashes, and objects that have the fields that they say and no others."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+from pydantic import ConfigDict, Field
+
+CLOSED = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
+"""What is recorded has no other fields, and nothing in it is taken for something that it is not."""
+
+
+_DAY, _TIME = "[0-9]{4}-[0-9]{2}-[0-9]{2}", r"[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
+Moment: TypeAlias = Annotated[str, Field(pattern=f"^{_DAY}T{_TIME}([+-][0-9]{{2}}:[0-9]{{2}})?$")]
+"""A date and time as ISO 8601 has them; worlds of before 0.6 may have left their zone out."""
+
+Sha256: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+"""A hash, 64 hex digits."""

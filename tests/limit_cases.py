@@ -1,0 +1,80 @@
+"""Runs that stop before a call for which a budget has no room, for the tables of the patterns' stops."""
+
+from __future__ import annotations
+
+import json
+
+from langchain_core.messages import AIMessage
+from runs import StopCase
+
+from guardgraph import TenantBudget, TenantWorld
+from guardgraph.state.tenants import Balance, Overdrawn, Reserved
+
+SHOWN, WRITTEN = 30_000, 20_000
+"""Tokens of every reply: more than is reserved for it."""
+
+PRICES = {"scripted": {"input": 1e6, "output": 1e6}}
+"""A token costs 1."""
+
+
+def told(reply):
+    """Return a reply that says what it used up."""
+    usage = {"input_tokens": SHOWN, "output_tokens": WRITTEN, "total_tokens": SHOWN + WRITTEN}
+    return AIMessage(json.dumps(reply), usage_metadata=usage)
+
+
+class Room:
+    """A ledger that has room for so many reservations, and fails or refuses then."""
+
+    def __init__(self, room, *, fails=False):
+        self.room, self.fails = room, fails
+
+    def reserve(self, charges, *, seconds):
+        """Reserve, where there is room."""
+        if self.room:
+            self.room -= 1
+            return Reserved("id", tuple(charges), (0,) * len(charges))
+        if self.fails:
+            raise OSError("the disk is gone")
+        return Overdrawn(charges[0], Balance(charges[0].account, 7, 0))
+
+    def settle(self, reserved, amounts):
+        """Count nothing."""
+
+
+def tenant_world(room, **how):
+    """Return a world whose ledger has room for so many calls."""
+    budget = TenantBudget(max_llm_calls=9, max_tool_calls=9)
+    return TenantWorld(Room(room, **how), [budget])
+
+
+def limit_cases(run, asking, calling):
+    """Return the cases of a pattern: reason, and a `StopCase`.
+
+    Args:
+        run: makes a run by ``run(phase, world=..., **budget)``, whose models reply with `told`.
+        asking: phases in which models are asked: how many were asked before, and how many calls were made.
+        calling: phases in which tools are called: how many were called before, and how many calls were made.
+    """
+    cases = []
+    for phase, (asked, _) in asking.items():
+        spent = {"max_llm_calls": asked, "max_tokens": asked * (SHOWN + WRITTEN)}
+        spent["max_cost"] = float(spent["max_tokens"])
+        for name, limit in spent.items():
+            prices = {"prices": PRICES} if name == "max_cost" else {}
+            cases.append((name, _case(run, phase, name, **{name: limit}, **prices)))
+    for phase, (called, _) in calling.items():
+        cases.append(("max_tool_calls", _case(run, phase, "max_tool_calls", max_tool_calls=called)))
+    for phase, (_, made) in {**calling, **asking}.items():
+        unit = "llm_calls" if phase in asking else "tool_calls"
+        full = _case(run, phase, f"tenant_budget:max_{unit}", world=lambda made=made: tenant_world(made))
+        failing = _case(run, phase, "tenant_budget_unavailable", world=lambda made=made: tenant_world(made, fails=True))
+        cases += [("tenant_budget:<limit>", full), ("tenant_budget_unavailable", failing)]
+    return cases
+
+
+def _case(run, phase, reason, *, world=None, **budget):
+    def make():
+        return run(phase, world=None if world is None else world(), **budget)
+
+    return StopCase(phase, make, {"details": ...}, reason)

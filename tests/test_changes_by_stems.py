@@ -1,0 +1,72 @@
+"""Changes that are required by the stems of a phrase: what a text must mention, and what it must soften."""
+
+from __future__ import annotations
+
+import pytest
+from self_critique_cases import DRAFT, GIVEN, REVISE, agent, checked
+
+from guardgraph.guards.self_critique import parse_required_change
+from guardgraph.guards.self_critique.critique import find_unapplied_changes, list_enforceable_changes
+from guardgraph.nodes.offline.self_critique import apply_required_changes
+
+MENTION, SOFTEN = 'MUST_MENTION "refund timing"', 'MUST_SOFTEN "will be fixed"'
+
+
+def unapplied(text, *items):
+    """Return the changes that a text does not obey, as strings."""
+    return [str(change) for change in find_unapplied_changes(list_enforceable_changes(items), text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_mentioned"),
+    [
+        ("We will tell you about the timing of refunds.", True),
+        ("Refunds are timed by the bank.", True),
+        ("Refund timing: two days.", True),
+        ("Refunds are made. The timing of updates changes.", False),
+        ("Payments are slow.", False),
+    ],
+)
+def test_a_sentence_has_to_have_the_words_in_whatever_form(text, is_mentioned):
+    """The content words of the phrase stand in one sentence, by their stems and in any order."""
+    assert unapplied(text, MENTION) == ([] if is_mentioned else ["mention refund timing"])
+
+
+@pytest.mark.parametrize(
+    ("text", "is_soft"),
+    [
+        ("The error will be fixed today.", False),
+        ("The error will soon be fixed.", False),
+        ("We expect that the error will be fixed.", True),
+        ("The error will likely be fixed. We work on it.", True),
+        ("We may know more tomorrow. The error will be fixed.", False),
+        ("A fix is being tested.", True),
+    ],
+)
+def test_a_sentence_that_states_the_phrase_has_to_be_less_than_certain(text, is_soft):
+    """The words in order, with two others between at most, need a hedge in the same sentence."""
+    assert unapplied(text, SOFTEN) == ([] if is_soft else ["soften will be fixed"])
+
+
+def test_markers_are_read_like_the_others():
+    """Case does not matter, one phrase is quoted, and removal still wins."""
+    assert str(parse_required_change("must_mention: 'refund timing'")) == "mention refund timing"
+    assert str(parse_required_change('MUST_SOFTEN or MUST_REMOVE "fixed"')) == "remove fixed"
+    assert parse_required_change('MUST_MENTION "a b" and "c d"') is None
+
+
+def test_the_editor_makes_these_changes_by_rule():
+    """What no reviser did, the rule does: the phrase is added, and what is stated goes."""
+    text = apply_required_changes("The error will be fixed today. Sorry.", [MENTION, SOFTEN])
+    assert unapplied(text, MENTION, SOFTEN) == []
+    assert apply_required_changes(text, [MENTION, SOFTEN]) == text
+
+
+def test_a_run_makes_a_revision_mention_what_is_required():
+    """A revision that does not mention it is asked for again; one that does, in its own words, is accepted."""
+    required = 'MUST_MENTION "next update"'
+    critique = {**REVISE, "required_changes": [required]}
+    silent, said = f"{DRAFT} Thank you.", f"{DRAFT} Updates come next."
+    result = checked(agent(DRAFT, critique, (silent, said)).invoke(GIVEN))
+    assert (result["status"], result["answer"]) == ("ok", said)
+    assert result["trace"][2]["attempts_used"] == 2
