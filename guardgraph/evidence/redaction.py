@@ -15,18 +15,16 @@ from typing import Any, TypeAlias
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import RESULT_DEPTH, is_nested_too_deep
+from guardgraph.state.live import LiveReading, Switch, Unreadable
 from guardgraph.state.opening import Asking, Opening
 from guardgraph.state.recording import (
     BegunRun,
     Fingerprints,
-    LiveReading,
     RecordedAttempt,
     RecordedCall,
     RecordedVisit,
     Recording,
     RunNote,
-    Switch,
-    Unreadable,
 )
 from guardgraph.state.run import RECORDED, Ok, TimelineEntry
 
