@@ -215,7 +215,8 @@ def test_a_timeout_of_the_target_s_own_is_not_the_run_s(mode):
         assert model.content["details"]["limit"] == "model"
         details = tool.content["details"]
         assert details.pop("at")["function"].endswith(called.__name__)
-        assert tool.content == {"reason": "tool_error", "details": {"type": "TimeoutError", "message": "client"}}
+        assert tool.content["reason"] == "tool_error"
+        assert details == {"type": "TimeoutError", "message": "client", "cause": "timeout"}
 
 
 @MODES
