@@ -1,7 +1,7 @@
 """A process of a deployment with a live policy: ``switched_runs.py LIVE GO CHECKPOINTS THREAD EVERY``.
 
-It leaves one run waiting for a person, then begins another whose planner waits until a file is there, a minute at most,
-then a third; it prints a line of JSON after each.
+It leaves one run waiting for a person, then begins another whose planner waits until a file is there, five minutes at
+most, then a third; it prints a line of JSON after each.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from pathlib import Path
 import refund_pattern
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from guardgraph import create_rag_agent, live_policy
+from guardgraph import RagBudget, create_rag_agent, live_policy
 from guardgraph.grammar import Policy
 
 QUESTION = {"question": "What is the P1 first response target?"}
+PATIENT = RagBudget(max_seconds=600.0)
 
 
 class RefundPolicy(refund_pattern.Policy, Policy):
@@ -43,13 +44,13 @@ def main(file, go, checkpoints, thread, every):
 
     def plan(view):
         tell(planning=True)
-        for _ in range(1200):
+        for _ in range(6000):
             if Path(go).exists():
                 break
             time.sleep(0.05)
         return {"kind": "retrieve", "query": view["question"]}
 
-    result = create_rag_agent(planner=plan, live=live).invoke(QUESTION, context={"budget": {}})
+    result = create_rag_agent(planner=plan, live=live, budget=PATIENT).invoke(QUESTION)
     tell(reason=result["stop_reason"], path=result["path"], details=result.get("details"))
     result = create_rag_agent(live=live).invoke(QUESTION)
     tell(reason=result["stop_reason"], path=result["path"])

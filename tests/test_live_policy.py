@@ -199,7 +199,7 @@ def test_a_switch_ends_runs_in_four_processes_within_its_interval(folder):
         assert run("policy", "switch", "off", "live.yaml", "--by", "ada", "--why", "wrong answers").exit_code == 0
         time.sleep(every)
         (folder / "go").touch()
-        ends = [[json.loads(line) for line in worker.communicate(timeout=120)[0].splitlines()] for worker in workers]
+        ends = [[json.loads(line) for line in worker.communicate(timeout=300)[0].splitlines()] for worker in workers]
     finally:
         for worker in workers:
             worker.kill()
