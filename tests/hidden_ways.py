@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 INLINE = {
-    "display": ["display:none", "display:none!important", "DISPLAY:\nNONE", "display:inline none", "display:\\6eone"],
+    "display": ["display:none", "display:none!important", "DISPLAY:\nNONE", "display:\\6eone"],
     "visibility": ["visibility:hidden", "visibility:collapse", "visibility: hidden ; color:red"],
     "content": ["content-visibility:hidden"],
     "opacity": [
@@ -22,11 +22,11 @@ INLINE = {
         "font-size:0.02in", "zoom:.05", "font-size:calc(0px)", "font-size:max(0px)", "font-size:1pt",
     ],
     "empty": [
-        "width:0;overflow:hidden;display:block", "height:0;overflow:hidden", "max-height:0;overflow:hidden",
+        "width:0;overflow:hidden", "height:0;overflow:hidden", "max-height:0;overflow:hidden",
         "max-width:0;overflow:hidden;white-space:nowrap", "height:1px;width:1px;overflow:hidden;position:absolute",
-        "height:0;overflow:clip", "height:0;overflow-y:hidden", "height:0;overflow:auto;display:block",
+        "height:0;overflow:clip", "height:0;overflow-y:hidden", "height:0;overflow:auto",
         "block-size:0;overflow:hidden", "line-height:0;height:0;overflow:hidden", "height:0.5px;contain:paint",
-        "inline-size:0;overflow:hidden;display:block", "height:0;contain:strict",
+        "inline-size:0;overflow:hidden", "height:0;contain:strict",
     ],
     "clip": [
         "position:absolute;clip:rect(0,0,0,0)", "position:absolute;clip:rect(0 0 0 0)",
@@ -45,21 +45,21 @@ INLINE = {
         "position:sticky;left:-9000px;position:relative", "display:block;margin-left:-400em",
     ],
     "turned": [
-        "transform:scale(0);display:block", "transform:scaleX(0);display:block", "transform:scaleY(0.001);display:block",
-        "transform:translate(-9999px,0);display:block", "transform:translateX(-200vw);display:block",
-        "transform:translateY(-9999px);display:block", "transform:rotateY(90deg);display:block",
-        "transform:rotateX(.25turn);display:block", "transform:matrix(0,0,0,0,0,0);display:block",
-        "scale:0;display:block", "translate:-9999px 0;display:block", "rotate:y 90deg;display:block",
-        "transform:scale3d(0,0,0);display:block", "transform:rotate(3deg) scale(0);display:block",
-        "transform:translate3d(-9999px,0,0);display:block", "-webkit-transform:scale(0);display:block",
+        "transform:scale(0)", "transform:scaleX(0)", "transform:scaleY(0.001)",
+        "transform:translate(-9999px,0)", "transform:translateX(-200vw)",
+        "transform:translateY(-9999px)", "transform:rotateY(90deg)",
+        "transform:rotateX(.25turn)", "transform:matrix(0,0,0,0,0,0)",
+        "scale:0", "translate:-9999px 0", "rotate:y 90deg",
+        "transform:scale3d(0,0,0)", "transform:rotate(3deg) scale(0)",
+        "transform:translate3d(-9999px,0,0)", "-webkit-transform:scale(0)",
     ],
     "ink": [
         "color:transparent", "color:#0000", "color:#ffffff00", "color:rgba(0,0,0,0)", "color:rgb(0 0 0 / 0%)",
         "color:hsla(0,0%,0%,0)", "-webkit-text-fill-color:transparent", "color:rgba(9,9,9,.01)",
         "color:white", "color:#fff", "color:#FEFEFE", "color:rgb(255,255,255)", "color:rgb(100%,100%,100%)",
         "color:hsl(0,0%,100%)", "color:white;background:white", "color:#123;background:#123",
-        "color:#123456;background-color:rgb(18,52,86)", "background:black;display:block", "color:snow",
-        "background:#000 none no-repeat;display:block", "-webkit-text-fill-color:white",
+        "color:#123456;background-color:rgb(18,52,86)", "background:black", "color:snow",
+        "background:#000 none no-repeat", "-webkit-text-fill-color:white",
     ],
     "masked": ["-webkit-text-security:disc", "-webkit-text-security:square"],
     "turned round": ["unicode-bidi:bidi-override;direction:rtl", "unicode-bidi:isolate-override;direction:rtl"],
@@ -127,8 +127,6 @@ OPEN = [
     "<p style='mask-image:linear-gradient(#0000,#0000)'>{x}</p>",
     "<div style='height:20px;overflow:hidden;line-height:20px'>shown<br>{x}</div>",
     "<p style='display:-webkit-box;-webkit-line-clamp:1;-webkit-box-orient:vertical;overflow:hidden'>a<br>{x}</p>",
-    "<p style='filter:brightness(100)'>{x}</p>",
-    "<p style='mix-blend-mode:screen'>{x}</p>",
     "<p style='animation:a 1s forwards'>{x}</p><style>@keyframes a{to{opacity:0}}</style>",
     "<div style='container-type:inline-size'><p id=q>{x}</p></div><style>@container (width>1px){#q{display:none}}</style>",
     "<style>@scope(main){#q{display:none}}</style><p id=q>{x}</p>",
@@ -145,7 +143,7 @@ OPEN = [
 def hidden_ways() -> dict[str, list[str]]:
     """Return bodies of pages by class."""
     return {
-        **{name: [f'<p><em style="{style}">{{x}}</em></p>' for style in styles] for name, styles in INLINE.items()},
+        **{name: [f'<div style="{style}">{{x}}</div>' for style in styles] for name, styles in INLINE.items()},
         "classes": [f"<p><em class='a {name} b'>{{x}}</em></p>" for name in CLASSES],
         "sheets": [f"<style>{rules}</style><p><em id=z class=z data-z>{{x}}</em></p>" for rules in SHEETS],
         "markup": MARKUP,

@@ -93,6 +93,7 @@ def test_a_run_is_rechecked_under_the_lists_of_now(here, web):
     page = "status.example.com/now"
     web.pages[page] = answer(HTML.format(f"What is new: much. {SAYS}"), content_type="text/html")
     assert rechecked(*live, *HOSTS) == ([("moved", "")], 0)
+    assert "the rest of the page changed" in " ".join(run("recheck", "run.json", *live, *HOSTS).stdout.split())
     web.pages[page] = answer(HTML.format(SAYS.replace("15", "20")), content_type="text/html")
     assert rechecked(*live, *HOSTS) == ([("changed", "")], 3)
     web.pages[page] = redirect("http://evil.example/")
