@@ -161,6 +161,7 @@ def test_every_other_line_of_a_shell_block_is_a_target_of_the_makefile_or_an_ins
             assert words[0] in ("guardgraph", "export", "langgraph") or words in (
                 ["pip", "install", "."],
                 ["pip", "install", ".[serve]"],
+                ["pip", "install", ".[mcp]"],
                 [".venv/bin/python", "tests/docs_parts.py"],
             )
 

@@ -89,7 +89,7 @@ def test_no_hint_raises_a_limit():
 
 
 def test_a_hint_asks_for_as_much_as_the_deployment_allows():
-    """Fifty pages under a deployment of twelve are twelve; in a recording of before 0.10 they are ten, as then."""
+    """Fifty pages under a deployment of twelve are twelve; in a recording of before 0.9 they are ten, as then."""
     kept, wide = Kept(), ResearchBudget(max_urls=40, max_read_pages=12, max_notes=40)
     urls = vendor(*(f"p{number}" for number in range(15)))
     writer = lambda view: {"answer": "It says something.", "citations": ["n1"]}  # noqa: E731

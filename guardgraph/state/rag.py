@@ -244,7 +244,7 @@ class RagPolicy(TextPolicy):
     """Sources that the model may ask for."""
     allowed_sources_execution: Annotated[Allowlist, LIVE] = ()
     """Sources that the runtime will read now."""
-    denied_sources: Annotated[Vocabulary, Later((0, 10)), LIVE] = ()
+    denied_sources: Annotated[Vocabulary, Later((0, 9)), LIVE] = ()
     """Sources that are never read, whatever the lists say."""
     check_numbers: Check = True
     """Numbers of an answer must stand in a cited chunk or in the question."""

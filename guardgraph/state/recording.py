@@ -105,8 +105,8 @@ LATER_CHECKS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
         "attempts": (0, 9),
         "askers": (0, 9),
         "list_sources": (0, 9),
-        "changes_by_stems": (0, 10),
-        "wide_hints": (0, 10),
+        "changes_by_stems": (0, 9),
+        "wide_hints": (0, 9),
     }
 )
 """Checks that no setting switches off and that came when there were recordings, with the version that brought them.
@@ -202,7 +202,7 @@ class RecordedCall(TypedDict):
     """Of a call that was made more than once, or would have been, had there been time: every attempt, the last one with
     this outcome."""
     usage: NotRequired[CallUsage]
-    """Of a model's call: what was reserved for it, and what it used up. Absent before 0.10."""
+    """Of a model's call: what was reserved for it, and what it used up. Absent before 0.9."""
     outcome: str
     """JSON text of ``[form, content, about]``: form is ``text`` (of a model), ``value`` (what was returned) or
     ``failure`` (reason and details; a timeout is one too); about has the proposer, its prompt and its usage. Of a
@@ -214,7 +214,7 @@ class RecordedCall(TypedDict):
 
 
 def count_recorded_calls(calls: Iterable[RecordedCall]) -> Spending:
-    """Return what recorded calls count for; those of a model that was recorded before 0.10 do not."""
+    """Return what recorded calls count for; those of a model that was recorded before 0.9 do not."""
     counted = (call for call in calls if not call.get("unmade"))
     return sum((count_usage(call.get("usage"), is_tool=call["kind"] == "tool") for call in counted), NOTHING)
 

@@ -247,7 +247,7 @@ class ResearchPolicy(TextPolicy):
     """Hosts that may be asked for: a host alone, ``domain:NAME`` with all under it, or ``suffix:NAME``."""
     allowed_domains_execution: Annotated[Scopes, LIVE] = ("official-status.example.com", "vendor.example.com")
     """Hosts that the runtime will read now, in the same spellings."""
-    denied_domains: Annotated[DeniedScopes, Later((0, 10)), LIVE] = ()
+    denied_domains: Annotated[DeniedScopes, Later((0, 9)), LIVE] = ()
     """Hosts that are never read, in the same spellings, whatever the lists say."""
     check_numbers: Check = True
     """Facts of a claim must stand in its quote, facts of the answer in the notes that it cites."""

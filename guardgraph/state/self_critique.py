@@ -164,7 +164,7 @@ class SelfCritiquePolicy(TextPolicy):
     """Decisions that a critic may ask for."""
     allowed_decisions_execution: Annotated[Decisions, LIVE] = get_args(Decision)
     """Decisions that the runtime will carry out now."""
-    denied_decisions: Annotated[DeniedDecisions, Later((0, 10)), LIVE] = ()
+    denied_decisions: Annotated[DeniedDecisions, Later((0, 9)), LIVE] = ()
     """Decisions that are never carried out, whatever the lists say."""
     allowed_risk_types_policy: RiskTypes = RISK_TYPES
     """Risks that a critic may name."""
@@ -193,7 +193,7 @@ class SelfCritiqueBudget(Budget):
     """Growth of a revision over its draft, in per cent."""
     min_patch_similarity: MinFloat = 0.4
     """What a revision must have in common with its draft, from 0 to 1."""
-    severity_budget: Annotated[OptionalMaxInt, Later((0, 10))] = None
+    severity_budget: Annotated[OptionalMaxInt, Later((0, 9))] = None
     """Critiques of high severity that the caller's tenant may have in a day (UTC), over all its runs; the agent needs a
     `ledger` to count them. None for no limit."""
 

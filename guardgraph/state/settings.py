@@ -500,7 +500,7 @@ class Policy(Settings):
 
     audit_required: Check = False
     """A run must be recorded; one that is not ends in ``stop_audit_unavailable``, without its answer."""
-    enabled: Annotated[bool, Tightens.both, Later((0, 10)), LIVE] = True
+    enabled: Annotated[bool, Tightens.both, Later((0, 9)), LIVE] = True
     """Whether runs go on; where it is false each of them stops at its next guard."""
 
 
@@ -526,18 +526,18 @@ class Budget(Settings):
     """Bytes that one reply of a proposer or one result of a tool may have as JSON text (UTF-8)."""
     max_input_bytes: MaxInt = INPUT_BYTES
     """Bytes that each field of the input may have as JSON text (UTF-8)."""
-    max_llm_calls: Annotated[OptionalMaxInt, Later((0, 10))] = None
+    max_llm_calls: Annotated[OptionalMaxInt, Later((0, 9))] = None
     """Calls of models in a run; None for no limit."""
-    max_tool_calls: Annotated[OptionalMaxInt, Later((0, 10))] = None
+    max_tool_calls: Annotated[OptionalMaxInt, Later((0, 9))] = None
     """Calls of tools in a run; None for no limit."""
-    max_tokens: Annotated[OptionalMaxInt, Later((0, 10))] = None
+    max_tokens: Annotated[OptionalMaxInt, Later((0, 9))] = None
     """Tokens that models may use up in a run, shown and written; None for no limit."""
-    max_cost: Annotated[OptionalMaxFloat, Later((0, 10))] = None
+    max_cost: Annotated[OptionalMaxFloat, Later((0, 9))] = None
     """What these may cost, in the currency of `prices`; a model without a price is not asked. None for no limit."""
-    max_output_tokens: Annotated[int | None, Field(ge=1, lt=INT_LIMIT), Tightens.smallest, Later((0, 10))] = None
+    max_output_tokens: Annotated[int | None, Field(ge=1, lt=INT_LIMIT), Tightens.smallest, Later((0, 9))] = None
     """Tokens that a model may write in one reply. It is sent to the model, and reserved for each of its calls; without
     it a call may use up more than is left. None for what the model allows."""
-    prices: Annotated[dict[str, Price], Tightens.fixed, Later((0, 10))] = {}
+    prices: Annotated[dict[str, Price], Tightens.fixed, Later((0, 9))] = {}
     """What a million tokens of models cost, ``{input, output}``, by the models' names; `library_prices` makes such a
     table."""
 

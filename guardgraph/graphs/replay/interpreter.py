@@ -174,7 +174,7 @@ def _tell_as_recorded(over: Conclusion, then: JsonObject) -> Conclusion:
     """Return a run with no more told of it than the recorded one tells.
 
     Of one that failed as the recorded one did it is the place: lines move when a file is edited, and no place was told
-    before 0.8. What a run was asked was not told before 0.9, nor before 0.10 what it used up, and of the stop for too
+    before 0.8. What a run was asked and what it used up was not told before 0.9, and of the stop for too
     many calls of tools only the limit.
     """
     if "asked_question" not in then:

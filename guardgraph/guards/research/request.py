@@ -80,7 +80,7 @@ def _parse_plan_step(raw: JsonValue) -> PlanStep:
 
 
 HINTED_LIMITS = {"max_urls": (1, 20), "max_read_pages": (1, 10), "max_notes": (1, 20), "max_answer_chars": (120, 2000)}
-"""The limits that a hint may tighten, with the least that it may ask for, and the most that it could before 0.10."""
+"""The limits that a hint may tighten, with the least that it may ask for, and the most that it could before 0.9."""
 
 MOST_HINTED_HOSTS = 1_000
 """Hosts that a hint may name: each is parsed wherever the lists are looked at, some nine times in a run."""
