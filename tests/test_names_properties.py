@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
@@ -104,3 +106,14 @@ def test_any_texts_get_a_verdict(answer, cited, read):
 def test_words_are_the_same_beside_other_letters(text):
     """A text in ASCII, which is read by a pattern of its own, has the words that it has before an accented one."""
     assert split_name_words(text) == split_name_words(f"{text} é")[:-1]
+
+
+def test_initials_that_end_in_a_word_take_time_that_grows_with_the_text():
+    """Ten times of them takes some ten times as long, in letters of any script."""
+    for piece in ("a.", "б."):
+        spent = []
+        for chars in (5_000, 50_000):
+            begun = time.thread_time()
+            split_name_words(f"{piece * (chars // 2)}ax")
+            spent.append(time.thread_time() - begun)
+        assert spent[1] < 30 * spent[0] + 0.1

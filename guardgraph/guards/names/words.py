@@ -25,14 +25,17 @@ LONGEST_ENDING: Final = 6
 _MARKS: Final = "\u0300-\u036f"
 _WORD = re.compile(
     rf"(?<![^\W_])(?:([^\W\d_a-z])\1\.?[ ]?)([^\W\d_a-z])\2(?![^\W_])\.?"
-    r"|(?<![^\W_])[^\W\d_](?:\.[^\W\d_])++(?![^\W_])\.?"
+    r"|(?<![^\W_])(?<![\W_][^\W\d_]\.)[^\W\d_](?:\.[^\W\d_])++(?![^\W_])\.?"
     rf"|[^\W_](?:[^\W_]|[{_MARKS}])*+"
 )
-"""Spanish initials of a plural (EE. UU.), initials with points (U.S.A.), or letters, digits and the marks upon them."""
+"""Spanish initials of a plural (EE. UU.), initials with points (U.S.A.), or letters, digits and the marks upon them.
+
+Initials are not looked for inside longer ones: where those end in a word, all of them do, and time would be squared.
+"""
 
 _ASCII_WORD = re.compile(
     r"(?<![A-Za-z0-9])(?:([A-Z])\1\.?[ ]?)([A-Z])\2(?![A-Za-z0-9])\.?"
-    r"|(?<![A-Za-z0-9])[A-Za-z](?:\.[A-Za-z])++(?![A-Za-z0-9])\.?"
+    r"|(?<![A-Za-z0-9])(?<![^A-Za-z0-9][A-Za-z]\.)[A-Za-z](?:\.[A-Za-z])++(?![A-Za-z0-9])\.?"
     r"|[A-Za-z0-9]++"
 )
 """The same in a text of ASCII characters alone."""
