@@ -16,6 +16,11 @@ WORDS = [
     *("Rückzahlung", "Buchung", "отель", "возврат", "退款"),
 ]
 SOURCES = ["billing", "travel", "hr"]
+_SPOIL_ONE_OF_EACH_SOURCE = """
+UPDATE guardgraph.scopes SET readers = '{7}' WHERE id IN (
+    SELECT min(id) FROM guardgraph.scopes WHERE tenant = '+globex' GROUP BY source HAVING NOT bool_or(readers = '{7}')
+)
+"""
 TABLES = ("scopes", "parts", "documents", "collections", "chunks", "lengths", "postings")
 
 
@@ -34,9 +39,7 @@ def server_pairs_told_apart(here, owners, urls, trials, seed):
     def open_pair(folder):
         for owner in owners:
             _execute(owner, "; ".join(f"DELETE FROM guardgraph.{table}" for table in TABLES))
-        return [PostgresKnowledgeBase(url) for url in urls], lambda base: _execute(
-            owners[1], "UPDATE guardgraph.scopes SET readers = '{7}' WHERE tenant = '+globex'"
-        )
+        return [PostgresKnowledgeBase(url) for url in urls], lambda base: _execute(owners[1], _SPOIL_ONE_OF_EACH_SOURCE)
 
     return _told_apart(here, trials, seed, open_pair)
 
