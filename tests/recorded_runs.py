@@ -103,6 +103,18 @@ def dead(name):
     return called
 
 
+class Nothing:
+    """A ledger that nobody may ask."""
+
+    def reserve(self, charges, *, seconds):
+        """Fail."""
+        raise AssertionError("the ledger was asked")
+
+    def settle(self, reserved, amounts):
+        """Fail."""
+        raise AssertionError("the ledger was asked")
+
+
 def replaying_agent(recording):
     """Return an agent with the recorded settings and the recorded names; whoever could be called is dead.
 
@@ -124,6 +136,12 @@ def replaying_agent(recording):
             slots[slot] = None
         elif slot is not None:
             slots[slot] = None if call["proposer"] == OFFLINE else dead(call["proposer"])
+    if recording["result"].get("stop_reason") in ("max_llm_calls", "max_tokens", "max_cost"):
+        model = model or ScriptedChatModel(model_name=next(iter(recording["budget"].get("prices", {})), "scripted"))
+        answered = {SLOTS[pattern].get(call["node"]) for call in recording["calls"]}
+        slots |= {slot: None for slot in SLOTS[pattern].values() if slot not in answered}  # a model was not asked
+    if recording["budget"].get("severity_budget") is not None:
+        slots["ledger"] = Nothing()
     return create(
         model,
         policy=policy.from_recorded(recording["policy"]),

@@ -93,6 +93,13 @@ def test_the_defaults_are_the_contracts():
         "max_answer_chars": 980,
         "max_length_increase_pct": 20.0,
         "min_patch_similarity": 0.4,
+        "max_llm_calls": None,
+        "max_tool_calls": None,
+        "max_tokens": None,
+        "max_cost": None,
+        "max_output_tokens": None,
+        "prices": {},
+        "severity_budget": None,
     }
     policy = SelfCritiquePolicy()
     assert policy.allowed_decisions_policy == policy.allowed_decisions_execution == ("approve", "revise", "escalate")

@@ -142,7 +142,7 @@ def print_run_result(screen: Screen, run: PlannedRun, result: JsonObject) -> Non
             screen.print_with_label("nearest", f"relevance {result['best_score']} of the best that was found")
     else:
         screen.print_with_label("phase", result["phase"])
-    for codes in (step["unmeasured"] for step in result["trace"] if "unmeasured" in step):
+    for codes in (step["unmeasured"] for step in result.get("trace", []) if "unmeasured" in step):
         told = f"most of the knowledge base is in {', '.join(codes)}, for which no min_chunk_score was measured"
         screen.print_with_label("relevance", f"{told}: set one of your own")
     screen.print_with_label("proposer", _format_proposers_line(run, result))

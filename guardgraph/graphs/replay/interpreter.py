@@ -28,7 +28,7 @@ from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, make_storable_json, parse_json
-from guardgraph.plain.version import read_package_version
+from guardgraph.plain.version import is_version_before, read_package_version
 from guardgraph.state.opening import Opening
 from guardgraph.state.recording import RecordedVisit, Recording, list_later_checks, validate_recording
 from guardgraph.state.run import LogEntry
@@ -165,21 +165,22 @@ def interpret_recording(
                 node, channels.read_channels(name), sitting, pad, None if ignore_live else visits.live
             )
             if isinstance(came, Conclusion):
-                return _tell_as_recorded(came, recording["result"])
+                return _tell_as_recorded(came, recording)
             channels.write_channels(came)
             name = node.declaration.to[0] if node.declaration.is_calling_node else str(came["route"])
 
 
-def _tell_as_recorded(over: Conclusion, then: JsonObject) -> Conclusion:
+def _tell_as_recorded(over: Conclusion, recording: Recording) -> Conclusion:
     """Return a run with no more told of it than the recorded one tells.
 
     Of one that failed as the recorded one did it is the place: lines move when a file is edited, and no place was told
     before 0.8. What a run was asked and what it used up was not told before 0.9, and of the stop for too
     many calls of tools only the limit.
     """
-    if "asked_question" not in then:
+    then = recording["result"]
+    if "asked_question" not in then:  # a run that an older version began never told it
         over = replace(over, log=[_leave_out_asked(line) for line in over.log])
-    if "usage" not in then:
+    if "usage" not in then and is_version_before(recording["guardgraph"], (0, 9)):
         over = replace(over, tells_usage=False)
     was, told = then.get("details"), over.came.get("details")
     if then.get("stop_reason") != over.came["stop_reason"] or not isinstance(was, dict) or not isinstance(told, dict):
