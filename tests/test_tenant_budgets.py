@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from datetime import UTC, datetime
+from threading import Event
 
 import pytest
 from langchain_core.messages import AIMessage
@@ -205,6 +206,54 @@ def test_a_store_that_fails_lets_nothing_be_called():
     assert model.calls == []
 
 
+def test_a_ledger_that_fails_tells_the_log_no_password(caplog):
+    """The log has a traceback, in which messages are masked."""
+
+    class Unreachable:
+        def reserve(self, charges, *, seconds):
+            raise OSError("cannot reach postgresql://ada:hunter2secret@db/runs")
+
+        def settle(self, reserved, amounts):
+            raise AssertionError
+
+    world = TenantWorld(Unreachable(), [TenantBudget(max_llm_calls=5)])
+    result = ask(create_rag_agent(ScriptedChatModel(INTENT), world=world))
+    assert result["stop_reason"] == "tenant_budget_unavailable"
+    assert "could not be read" in caplog.text
+    assert "hunter2secret" not in caplog.text + str(result)
+
+
+def test_who_is_cancelled_while_reserving_holds_nothing(tmp_path):
+    """No call was made, so what is reserved a moment later is given back at once, and does not wait to lapse."""
+    store, asked, gate, settled = sql_store(f"sqlite:///{tmp_path}/runs.db"), Event(), Event(), Event()
+
+    class Slow:
+        def reserve(self, charges, *, seconds):
+            asked.set()
+            assert gate.wait(60)
+            return store.reserve(charges, seconds=seconds)
+
+        def settle(self, reserved, amounts):
+            store.settle(reserved, amounts)
+            settled.set()
+
+    model = ScriptedChatModel(INTENT, ANSWER)
+    agent = create_rag_agent(model, world=TenantWorld(Slow(), [TenantBudget(max_llm_calls=5, max_tokens=10**6)]))
+
+    async def give_up():
+        running = asyncio.create_task(agent.ainvoke({"question": "What is the P1 first response target?"}))
+        assert await asyncio.to_thread(asked.wait, 60)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    asyncio.run(give_up())
+    gate.set()
+    assert settled.wait(60)
+    assert [(item.spent, item.reserved) for item in store.balances()] == [(0, 0)] * 2
+    assert model.calls == []
+
+
 def test_costs_of_a_tenant_need_prices(tmp_path):
     """A tenant's budget of costs lets no model be asked that has no price."""
     store = sql_store(f"sqlite:///{tmp_path}/runs.db")
@@ -222,3 +271,5 @@ def test_wrong_arguments_are_named(tmp_path):
         TenantWorld(store, TenantBudget())
     with pytest.raises(ConfigurationError, match=r"tenants.acme: a list of TenantBudget is required"):
         TenantWorld(store, tenants={"acme": 5})
+    with pytest.raises(ConfigurationError, match=r"budgets: one budget for each period is allowed; given: day, day"):
+        TenantWorld(store, [TenantBudget(max_tokens=5), TenantBudget(max_cost=1)])
