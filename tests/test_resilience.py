@@ -7,6 +7,7 @@ import json
 import logging
 import threading
 import time
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -21,13 +22,19 @@ from guardgraph import (
     RagBudget,
     RagPolicy,
     ResilientWorld,
+    TenantBudget,
+    TenantWorld,
     create_rag_agent,
     replay,
+    sql_store,
     what_if,
 )
+from guardgraph.state.spending import Spending
 from guardgraph.testing import InMemoryRecorder
+from guardgraph.world.breakers import Refusal
 from guardgraph.world.call import Asked, Call
 from guardgraph.world.models import chat_model
+from guardgraph.world.resilient import name_circuit
 
 ANSWERED = answer(json.dumps(ANSWER))
 QUICK = {"wait": 0.01, "max_wait": 0.02}
@@ -186,6 +193,38 @@ def test_half_open_lets_one_through_and_healthy_calls_go_side_by_side():
     thread.join(30)
     assert probe[0].outcome.content == "up"
     assert world.perform([ask(fail_then_wait)], 5)[0].outcome.content == "up"
+
+
+@pytest.mark.parametrize("how", ["cancelled", "no room", "cut off"])
+def test_a_probe_that_tells_nothing_closes_no_circuit(how, tmp_path):
+    """One that was cancelled, not made, or cut off with its run: the next call is the probe."""
+    made = []
+
+    def call(request):
+        made.append(request)
+        if len(made) == 1:
+            raise ConnectionError("refused")
+        time.sleep(1)
+
+    tenants = TenantWorld(sql_store(f"sqlite:///{tmp_path}/runs.db"), [TenantBudget(max_tool_calls=1)])
+    charged = replace(ask(call), reserved=Spending(tool_calls=how == "no room"))
+    breakers = Breakers(failures=1, open_seconds=0.2)
+    world = ResilientWorld(tenants, attempts=1, breakers=breakers)
+    assert world.perform([charged], 5)[0].outcome.content["details"]["cause"] == "connection"
+    time.sleep(0.3)
+    if how == "cancelled":
+
+        async def give_up():
+            await asyncio.wait_for(world.aperform([charged], 5), 0.1)
+
+        with pytest.raises(TimeoutError):
+            asyncio.run(give_up())
+    else:
+        told = world.perform([charged], 0.1)[0].outcome.content
+        assert (told["details"].get("limit"), len(made)) == ((1, 1) if how == "no room" else ("max_seconds", 2))
+    breaker = breakers.get_breaker(name_circuit(charged.call)[1])
+    assert isinstance(breaker.admit(), int)
+    assert isinstance(breaker.admit(), Refusal)
 
 
 def test_the_circuit_of_a_page_is_that_of_its_host():

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from datetime import UTC, datetime
+from threading import Event
 
 import pytest
+from langchain_core.messages import AIMessage
 from stored_runs import new_database, running_server
 from tenant_writers import INTENT, TIMEOUT, ask, begun_by_processes, kill_in_call, tenant_agent
 
 from guardgraph import (
     ConfigurationError,
     RagBudget,
+    ResilientWorld,
     StoreError,
     TenantBudget,
     TenantWorld,
@@ -143,6 +147,47 @@ def agent_planner(agent):
     return proposer.target
 
 
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_each_attempt_is_charged_by_the_price_of_whom_it_asks(is_async, tmp_path):
+    """Inside a `ResilientWorld` a failed attempt and a fallback are calls of their own, each at its model's price."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    usage = {"input_tokens": 100, "output_tokens": 10, "total_tokens": 110}
+    second = ScriptedChatModel(AIMessage(json.dumps(ANSWER), usage_metadata=usage), model_name="second")
+    first = ScriptedChatModel(ConnectionError("reset"), loop=True)
+    prices = {"scripted": {"input": 1, "output": 1}, "second": {"input": 100, "output": 100}}
+    budget = RagBudget(max_output_tokens=50, prices=prices)
+    charged = TenantWorld(store, [TenantBudget(max_llm_calls=9, max_cost=1)])
+    world = ResilientWorld(charged, attempts=2, wait=0.001, fallbacks=[second])
+    recorder = InMemoryRecorder()
+    agent = create_rag_agent(first, planner=lambda view: INTENT, world=world, budget=budget, recorder=recorder)
+    question = {"question": "What is the P1 first response target?"}
+    result = asyncio.run(agent.ainvoke(question)) if is_async else agent.invoke(question)
+    assert result["status"] == "ok"
+    amounts = {item.account.unit: item for item in store.balances()}
+    assert amounts["llm_calls"].spent == len(first.calls) + len(second.calls) == 3
+    assert amounts["cost"].spent == round(result["usage"]["cost"] * 10**9) > 11_000_000
+    assert all(item.reserved == 0 for item in amounts.values())
+    assert replay(agent, recorder.runs[0]) == result
+
+
+def test_a_budget_that_ends_between_attempts_ends_the_run(tmp_path):
+    """The attempt for which there is no room is not made, with no other model either, and the run says why."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    first, second = (ScriptedChatModel(ConnectionError("reset"), loop=True) for _ in range(2))
+    world = ResilientWorld(
+        TenantWorld(store, [TenantBudget(max_llm_calls=2)]), attempts=3, wait=0.001, fallbacks=[second]
+    )
+    recorder = InMemoryRecorder()
+    agent = create_rag_agent(first, planner=lambda view: INTENT, world=world, recorder=recorder)
+    result = ask(agent)
+    assert (result["stop_reason"], len(first.calls), len(second.calls)) == ("tenant_budget:max_llm_calls", 2, 0)
+    assert result["usage"]["calls"] == 1
+    call = recorder.runs[0]["calls"][-1]
+    assert [attempt["reason"] for attempt in call["attempts"]][-1] == "tenant_budget:max_llm_calls"
+    assert "unmade" not in call
+    assert replay(agent, recorder.runs[0]) == result
+
+
 def test_a_store_that_fails_lets_nothing_be_called():
     """Where nobody knows what is left, no call begins, and the stop says why."""
 
@@ -158,6 +203,54 @@ def test_a_store_that_fails_lets_nothing_be_called():
     result = ask(agent)
     assert result["stop_reason"] == "tenant_budget_unavailable"
     assert result["details"] == {"type": "StoreError", "message": "the disk is full"}
+    assert model.calls == []
+
+
+def test_a_ledger_that_fails_tells_the_log_no_password(caplog):
+    """The log has a traceback, in which messages are masked."""
+
+    class Unreachable:
+        def reserve(self, charges, *, seconds):
+            raise OSError("cannot reach postgresql://ada:hunter2secret@db/runs")
+
+        def settle(self, reserved, amounts):
+            raise AssertionError
+
+    world = TenantWorld(Unreachable(), [TenantBudget(max_llm_calls=5)])
+    result = ask(create_rag_agent(ScriptedChatModel(INTENT), world=world))
+    assert result["stop_reason"] == "tenant_budget_unavailable"
+    assert "could not be read" in caplog.text
+    assert "hunter2secret" not in caplog.text + str(result)
+
+
+def test_who_is_cancelled_while_reserving_holds_nothing(tmp_path):
+    """No call was made, so what is reserved a moment later is given back at once, and does not wait to lapse."""
+    store, asked, gate, settled = sql_store(f"sqlite:///{tmp_path}/runs.db"), Event(), Event(), Event()
+
+    class Slow:
+        def reserve(self, charges, *, seconds):
+            asked.set()
+            assert gate.wait(60)
+            return store.reserve(charges, seconds=seconds)
+
+        def settle(self, reserved, amounts):
+            store.settle(reserved, amounts)
+            settled.set()
+
+    model = ScriptedChatModel(INTENT, ANSWER)
+    agent = create_rag_agent(model, world=TenantWorld(Slow(), [TenantBudget(max_llm_calls=5, max_tokens=10**6)]))
+
+    async def give_up():
+        running = asyncio.create_task(agent.ainvoke({"question": "What is the P1 first response target?"}))
+        assert await asyncio.to_thread(asked.wait, 60)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    asyncio.run(give_up())
+    gate.set()
+    assert settled.wait(60)
+    assert [(item.spent, item.reserved) for item in store.balances()] == [(0, 0)] * 2
     assert model.calls == []
 
 
@@ -178,3 +271,5 @@ def test_wrong_arguments_are_named(tmp_path):
         TenantWorld(store, TenantBudget())
     with pytest.raises(ConfigurationError, match=r"tenants.acme: a list of TenantBudget is required"):
         TenantWorld(store, tenants={"acme": 5})
+    with pytest.raises(ConfigurationError, match=r"budgets: one budget for each period is allowed; given: day, day"):
+        TenantWorld(store, [TenantBudget(max_tokens=5), TenantBudget(max_cost=1)])

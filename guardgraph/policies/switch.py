@@ -79,7 +79,8 @@ def _drop_switch(text: str) -> str:
 
 
 def _replace_file(path: Path, text: str) -> None:
-    """Put a file in the place of another one; whoever reads it meanwhile finds all of one of them."""
+    """Put a file in the place of another one, of a link in that of its target; a reader finds all of one of them."""
+    path = Path(os.path.realpath(path))
     made = path.with_name(f".{path.name}.{uuid4().hex}")
     rights: Any = path.stat().st_mode & 0o777 if path.exists() else None
     try:

@@ -57,15 +57,19 @@ class Breaker:
             self._period += 1
             return self._period
 
-    def settle(self, period: int, *, failed: bool) -> None:
+    def settle(self, period: int, *, failed: bool | None) -> None:
         """Count what a call brought.
 
         Args:
             period: as `admit` returned it.
-            failed: whether whom it asked was at fault.
+            failed: whether whom it asked was at fault; None where nobody knows, such as of a call that was cancelled
+                or not made: it changes nothing, and of a probe the next call takes the place.
         """
         with self._lock:
             if period != self._period:
+                return
+            if failed is None:
+                self._is_probing = False
                 return
             self._failed = self._failed + 1 if failed else 0
             if self._is_probing or self._failed >= self._most:

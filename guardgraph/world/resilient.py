@@ -29,6 +29,7 @@ from guardgraph.world.call import WORLD_METHODS, Asked, Call, Performed, World, 
 from guardgraph.world.calls import identify_call_target, is_cut_off_outcome
 from guardgraph.world.live import LiveWorld
 from guardgraph.world.models import ModelProposer, chat_model
+from guardgraph.world.spending import is_unmade_call, reserve_call
 from guardgraph.world.wrapped import ChatModel
 
 LOGGER = logging.getLogger("guardgraph")
@@ -37,7 +38,9 @@ PASSING_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Statuses of HTTP after which the same request may succeed (RFC 9110, RFC 6585, RFC 8470)."""
 _PASSING_REASONS: Final = ("llm_timeout", "llm_rate_limited", "llm_unavailable")
 _PASSING_CAUSES: Final = ("timeout", "connection")
-_NOT_PASSING: Final = ("max_abandoned", "max_abandoned_each", "quota")
+_NOT_ADMITTED: Final = ("max_abandoned", "max_abandoned_each")
+"""Causes of calls that the world inside did not make."""
+_NOT_PASSING: Final = (*_NOT_ADMITTED, "quota")
 """Causes that another attempt does not remove."""
 _ATTEMPT = "attempt_seconds"
 _KEPT = ("status", "cause")
@@ -215,7 +218,9 @@ class ResilientWorld:
         candidates: list[tuple[str | None, Call]] = [(None, call)]
         if isinstance(call.target, ModelProposer) and self._fallbacks:
             others = self._list_fallback_proposers(call.target)
-            candidates += [(other.get_name(), replace(call, target=other)) for other in others]
+            for other in others:
+                name = other.get_name()
+                candidates.append((name, replace(call, target=other, about={**call.about, "proposer": name})))
         return _Task(asked, candidates, began=now, ended=now)
 
     def _list_fallback_proposers(self, proposer: ModelProposer) -> list[ModelProposer]:
@@ -231,19 +236,18 @@ class ResilientWorld:
         Raises:
             _AnotherAttempt: some of them are worth another one, and there is time for it.
         """
-        making = [task for task in _list_open_tasks(tasks) if self._pass_circuits(task)]
-        left = ends - time.monotonic()
-        most = left if self._attempt_seconds is None else min(left, self._attempt_seconds)
-        if making:
-            began = self.clock()
-            try:
-                came = yield [replace(task.asked, call=task.candidates[0][1]) for task in making], most
-            except BaseException:
-                for task in making:
-                    _settle_circuits(task, failed=False)
-                raise
-            for task, performed in zip(making, came, strict=True):
-                self._take_attempt(task, performed, began, most if most < left else None)
+        try:
+            making = [task for task in _list_open_tasks(tasks) if self._pass_circuits(task)]
+            left = ends - time.monotonic()
+            most = left if self._attempt_seconds is None else min(left, self._attempt_seconds)
+            if making:
+                began = self.clock()
+                came = yield [_build_attempt(task) for task in making], most
+                for task, performed in zip(making, came, strict=True):
+                    self._take_attempt(task, performed, began, most if most < left else None)
+        finally:  # of a round that was broken off nobody knows who was at fault
+            for task in tasks:
+                _settle_circuits(task, failed=None)
         again = [task for task in making if not task.is_over and attempt.num < self._attempts]
         if again:
             self._plan_another_attempt(again, ends - time.monotonic(), attempt)
@@ -269,7 +273,7 @@ class ResilientWorld:
         waited = began - task.ended
         task.ended = began + performed.seconds
         is_passing = is_passing_failure(outcome)
-        _settle_circuits(task, failed=is_passing and _get_details(outcome).get("status") != 429)
+        _settle_circuits(task, failed=_judge_attempt(performed._replace(outcome=outcome)))
         task.done = performed._replace(outcome=outcome, packed=None)
         task.attempts.append(_record_attempt(outcome, name, waited, performed.seconds))
         task.is_over = not (is_passing and may_be_repeated(task.asked))
@@ -405,7 +409,25 @@ def _describe_task_failure(task: _Task, number: int) -> str:
     return f"{asked.node}, visit {asked.visit}, call {asked.number}, run {asked.run}: attempt {number}: {said}"
 
 
-def _settle_circuits(task: _Task, *, failed: bool) -> None:
+def _build_attempt(task: _Task) -> Asked:
+    """Return the call of the next attempt; what is reserved for it is that of the model that it asks."""
+    asked, (name, call) = task.asked, task.candidates[0]
+    if name is None:
+        return asked
+    reserved = reserve_call(call, asked.max_output_tokens, asked.prices)
+    return replace(asked, call=call, reserved=reserved)
+
+
+def _judge_attempt(performed: Performed) -> bool | None:
+    """Say whether whom a call asked was at fault; None where nobody knows, since it was not made or had no time."""
+    outcome = performed.outcome
+    details = _get_details(outcome)
+    if is_unmade_call(performed) or details.get("limit") == "max_seconds" or details.get("cause") in _NOT_ADMITTED:
+        return None
+    return is_passing_failure(outcome) and details.get("status") != 429
+
+
+def _settle_circuits(task: _Task, *, failed: bool | None) -> None:
     for breaker, period in task.periods:
         breaker.settle(period, failed=failed)
     task.periods.clear()

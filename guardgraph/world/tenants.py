@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
+from guardgraph.plain.log import log_failure
 from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.catalogue import TENANT_BUDGET, TENANT_BUDGET_UNAVAILABLE
 from guardgraph.state.outcome import Outcome
@@ -37,8 +39,6 @@ from guardgraph.world.call import Asked, Performed, World
 from guardgraph.world.live import LiveWorld
 from guardgraph.world.spending import count_call
 from guardgraph.world.threads import run_in_call_thread
-
-LOGGER = logging.getLogger("guardgraph")
 
 GRACE_SECONDS: Final = 60.0
 """Seconds that a reservation outlasts the deadline of its calls: by then their process has settled it, or is dead."""
@@ -106,8 +106,12 @@ class TenantWorld:
         """Make calls like `perform`, without blocking the event loop."""
         if (reserved := sum((item.reserved for item in asked), NOTHING)) == NOTHING or seconds <= 0:
             return await self._world.aperform(asked, seconds)
-        work = partial(self._reserve, asked, reserved, seconds)
-        held: Reserved | list[Performed] = await asyncio.wrap_future(run_in_call_thread(work))
+        reserving = run_in_call_thread(partial(self._reserve, asked, reserved, seconds))
+        try:
+            held: Reserved | list[Performed] = await asyncio.wrap_future(reserving)
+        except BaseException:  # no call is made, so nothing is used up
+            reserving.add_done_callback(lambda done: run_in_call_thread(partial(self._give_back, done)))
+            raise
         if not isinstance(held, Reserved):
             return held
         try:
@@ -130,13 +134,18 @@ class TenantWorld:
             return Reserved("", ())
         try:
             held = self._ledger.reserve(charges, seconds=seconds + GRACE_SECONDS)
-        except Exception as error:
-            LOGGER.warning("the budget of a tenant could not be read: %s", format_error_message(error), exc_info=error)
+        except Exception as error:  # noqa: BLE001 - whatever a ledger raises, the log and the stop say it
+            log_failure("the budget of a tenant could not be read", error, logging.WARNING)
             details = {"type": type(error).__name__, "message": format_error_message(error)}
             return _refuse_calls(asked, TENANT_BUDGET_UNAVAILABLE, details)
         if isinstance(held, Overdrawn):
             return _refuse_calls(asked, f"{TENANT_BUDGET}:max_{held.charge.account.unit}", describe_overdrawn(held))
         return held
+
+    def _give_back(self, reserving: Future[Reserved | list[Performed]]) -> None:
+        """Take back what was reserved for calls that nobody waits for any more."""
+        if reserving.exception() is None and isinstance(held := reserving.result(), Reserved):
+            self._settle(held, NOTHING)
 
     def _settle(self, held: Reserved, used: Spending) -> None:
         """Count what calls used up; where that cannot be kept, their reservation lapses, and the log says it."""
@@ -149,8 +158,8 @@ class TenantWorld:
             amounts.append(charge.amount if amount is None else count_units(charge.account.unit, amount))
         try:
             self._ledger.settle(held, amounts)
-        except Exception as error:
-            LOGGER.warning("calls of a tenant are not settled: %s", format_error_message(error), exc_info=error)
+        except Exception as error:  # noqa: BLE001 - whatever a ledger raises, the log and the stop say it
+            log_failure("calls of a tenant are not settled", error, logging.WARNING)
 
 
 def make_tenant_counter(ledger: Ledger, unit: str) -> Callable[[JsonObject], JsonObject]:
@@ -201,4 +210,7 @@ def _refuse_calls(asked: Sequence[Asked], reason: str, details: JsonObject) -> l
 def _validate_tenant_budgets(where: str, given: object) -> tuple[TenantBudget, ...]:
     if not isinstance(given, list | tuple) or not all(isinstance(item, TenantBudget) for item in given):
         raise ConfigurationError(f"{where}: a list of TenantBudget is required; given: {given!r:.80}")
+    periods = [item.period for item in given]
+    if len({*periods}) < len(periods):  # two would charge the same accounts
+        raise ConfigurationError(f"{where}: one budget for each period is allowed; given: {', '.join(periods)}")
     return tuple(given)

@@ -26,6 +26,7 @@ from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import ConfigurationError, make_configuration_error
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, copy_json, find_json_problem
+from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.catalogue import POLICY_UNREADABLE, SWITCHED_OFF
 from guardgraph.state.live import LiveReading, Switch
 from guardgraph.state.run import LogEntry
@@ -108,7 +109,7 @@ class LivePolicy:
         if error is None:
             self._given = given
         else:
-            LOGGER.warning("%r cannot be read: %s: %s", self, type(error).__name__, error)
+            LOGGER.warning("%r cannot be read: %s: %s", self, type(error).__name__, format_error_message(error))
         self._error, self._read_at = error, time.monotonic()
 
     def _load_source(self) -> JsonObject:
@@ -120,7 +121,9 @@ class LivePolicy:
             Exception: whatever a function raises.
         """
         if isinstance(self._source, Path):
-            given, _ = PARSERS[self._source.suffix.lower()](text_of(self._source))
+            if not (text := text_of(self._source)).strip():  # one that is written in place is empty at first
+                raise ConfigurationError("a file that says something is required; given: an empty one")
+            given, _ = PARSERS[self._source.suffix.lower()](text)
         else:
             given = self._source()
         if not isinstance(given, Mapping):
