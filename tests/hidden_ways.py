@@ -20,20 +20,21 @@ INLINE = {
     "size": [
         "font-size:0", "font-size:1px", "font-size:.1em", "font-size:2%", "font:1px serif", "font-size:.05rem",
         "font-size:0.02in", "zoom:.05", "font-size:calc(0px)", "font-size:max(0px)", "font-size:1pt",
+        "font-size:min(90px,0px)", "zoom:5%", "font-size:calc(16px - 16px)", "font-size:calc(16px*0)",
     ],
     "empty": [
         "width:0;overflow:hidden", "height:0;overflow:hidden", "max-height:0;overflow:hidden",
         "max-width:0;overflow:hidden;white-space:nowrap", "height:1px;width:1px;overflow:hidden;position:absolute",
         "height:0;overflow:clip", "height:0;overflow-y:hidden", "height:0;overflow:auto",
         "block-size:0;overflow:hidden", "line-height:0;height:0;overflow:hidden", "height:0.5px;contain:paint",
-        "inline-size:0;overflow:hidden", "height:0;contain:strict",
+        "inline-size:0;overflow:hidden", "height:0;contain:strict", "display:grid;grid-template-rows:0fr;overflow:hidden",
     ],
     "clip": [
         "position:absolute;clip:rect(0,0,0,0)", "position:absolute;clip:rect(0 0 0 0)",
         "position:absolute;clip:rect(1px,1px,1px,1px)", "position:fixed;clip:rect(0px, 0px, 9px, 0px)",
         "clip-path:inset(100%)", "clip-path:inset(50%)", "clip-path:circle(0)", "clip-path:ellipse(0 0)",
         "clip-path:polygon(0 0,0 0,0 0)", "clip-path:inset(0 0 100% 0)", "-webkit-clip-path:inset(50% 0)",
-        "clip-path:circle(0 at 50% 50%)", "clip-path:polygon(0 0,0 100%,0 50%)",
+        "clip-path:rect(0 0 0 0)", "clip-path:xywh(0 0 0 0)", "clip-path:circle(0 at 50% 50%)", "clip-path:polygon(0 0,0 100%,0 50%)",
     ],
     "off": [
         "position:absolute;left:-9999px", "position:absolute;top:-9999px", "position:fixed;left:-2000px",
@@ -43,6 +44,8 @@ INLINE = {
         "position:absolute;left:calc(-1 * 9999px)", "text-indent:100%;white-space:nowrap;overflow:hidden",
         "position:absolute;left:20000px", "margin-top:-99999px", "position:absolute;inset-inline-start:-9999px",
         "position:sticky;left:-9000px;position:relative", "display:block;margin-left:-400em",
+        "margin-inline:-9999px", "position:absolute;inset-block:-9999px auto", "position:fixed;top:100vh",
+        "text-indent:200%;white-space:nowrap;overflow:hidden",
     ],
     "turned": [
         "transform:scale(0)", "transform:scaleX(0)", "transform:scaleY(0.001)",
@@ -51,7 +54,8 @@ INLINE = {
         "transform:rotateX(.25turn)", "transform:matrix(0,0,0,0,0,0)",
         "scale:0", "translate:-9999px 0", "rotate:y 90deg",
         "transform:scale3d(0,0,0)", "transform:rotate(3deg) scale(0)",
-        "transform:translate3d(-9999px,0,0)", "-webkit-transform:scale(0)",
+        "transform:skew(90deg)", "transform:rotate3d(0,1,0,90deg)", "rotate:0 1 0 90deg",
+        "transform:matrix3d(0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1)", "transform:translate3d(-9999px,0,0)", "-webkit-transform:scale(0)",
     ],
     "ink": [
         "color:transparent", "color:#0000", "color:#ffffff00", "color:rgba(0,0,0,0)", "color:rgb(0 0 0 / 0%)",
@@ -59,7 +63,14 @@ INLINE = {
         "color:white", "color:#fff", "color:#FEFEFE", "color:rgb(255,255,255)", "color:rgb(100%,100%,100%)",
         "color:hsl(0,0%,100%)", "color:white;background:white", "color:#123;background:#123",
         "color:#123456;background-color:rgb(18,52,86)", "background:black", "color:snow",
-        "background:#000 none no-repeat", "-webkit-text-fill-color:white",
+        "background:#000 none no-repeat", "-webkit-text-fill-color:white", "color:mintcream", "color:Canvas",
+        "color:oklch(1 0 0)", "color:lab(100% 0 0)", "color:hwb(0 100% 0%)", "color:color(srgb 1 1 1)",
+        "color:rgb(from white r g b)", "color:rgb(none none none / 0)", "color:lime;background:lime",
+        "background:currentcolor", "color:oklab(100% 0 0)", "color:lch(100 0 0)", "background:oklch(.5 0 0);color:#636363",
+    ],
+    "replaced": [
+        "mask:linear-gradient(transparent,transparent)", "mask-image:url(a.png)", "content:url(a.png)",
+        "display:table-column",
     ],
     "masked": ["-webkit-text-security:disc", "-webkit-text-security:square"],
     "turned round": ["unicode-bidi:bidi-override;direction:rtl", "unicode-bidi:isolate-override;direction:rtl"],
@@ -90,6 +101,9 @@ SHEETS = [
     ".z{display:none}.z{display:bogus}", "@media print{.z{color:red}}.z{text-indent:-999em;display:block}",
     "*{color:#fff}", ".z{transform:scale(0);display:block}", "P EM{DISPLAY:NONE}", "main em{display:none}",
     "@media (max-width:90000px){.z{display:none}}", "@media not print{.z{display:none}}",
+    ".z:not(:hover,:focus){display:none}", ".z:not(a:hover){display:none}", "body{.z{display:none}}",
+    "@media (color){.z{display:none}}", ".z{opacity:0}.z{opacity:bogus}", ".z{color:#fff}.z{color:bogus}",
+    ".z{font-size:0}.z{font-size:bogus}", ".z{left:-9999px;position:absolute}.z{left:bogus}",
 ]  # fmt: skip
 """Rules of the page, in which the text stands in `<em id=z class=z data-z>`."""
 
@@ -153,6 +167,16 @@ def hidden_ways() -> dict[str, list[str]]:
 
 
 SEEN = [
+    "<p style='color:oklch(40% .1 250)'>{x}</p>", "<p style='color:lab(30 10 10)'>{x}</p>", "<p style='color:hwb(0 0% 40%)'>{x}</p>",
+    "<p style='color:color(display-p3 .2 .3 .4)'>{x}</p>", "<p style='color:tomato'>{x}</p>", "<p style='color:linktext'>{x}</p>",
+    "<p style='font-size:calc(1rem + 1vw)'>{x}</p>", "<p style='font-size:clamp(1rem,2vw,2rem)'>{x}</p>",
+    "<p style='font-size:calc(20px - 2px)'>{x}</p>", "<p style='display:grid;grid-template-columns:0 1fr'>{x}</p>",
+    "<p style='mask:none'>{x}</p>", "<p style='content:normal'>{x}</p>", "<p style='transform:skew(5deg)'>{x}</p>",
+    "<p style='clip-path:inset(0)'>{x}</p>", "<p style='position:fixed;top:0;left:0'>{x}</p>",
+    "<p style='transform:matrix3d(1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1)'>{x}</p>", "<p style='transform:rotate3d(0,0,1,90deg)'>{x}</p>",
+    "<style>.z{color:#fff}.z{color:#222}</style><p class=z>{x}</p>", "<style>.z{opacity:0}.z{opacity:inherit}</style><p class=z>{x}</p>",
+    "<style>.z{color:transparent}.z{color:color-mix(in srgb,red 40%,#111)}</style><p class=z>{x}</p>",
+    "<style>.q{.z{display:none}}</style><p class=z>{x}</p>", "<style>body{p:not(.z){color:red}}</style><p class=z>{x}</p>",
     "<p style='color:red;background:white'>{x}</p>", "<p style='--x:block;display:var(--x)'>{x}</p>",
     "<p style='opacity:var(--nowhere,1)'>{x}</p>", "<p class='hidden md:block'>{x}</p>",
     "<p class='d-none d-md-block'>{x}</p>", "<style>.hidden{display:block}</style><p class=hidden>{x}</p>",

@@ -130,6 +130,23 @@ class TestLimits:
         looped = re.sub(rb"/Kids \[ .*? \]", b"/Kids [ 1 0 R ]", pdf_with(b""))
         assert pool.extract(looped, "pdf", seconds=20, max_chars=100).text == ""
 
+    @pytest.mark.parametrize("rules", ["a{color:red;" * 20_000, "a{&&{" + "&&{color:red;" * 30])
+    def test_rules_in_each_other_end(self, pool, rules):
+        """A page whose selectors double at each level is given up before they are written out."""
+        page = f"<style>{rules}</style>".encode() + PARAGRAPH
+        with pytest.raises(ExtractionFailed) as failure:
+            pool.extract(page, "html", seconds=30, max_chars=1000)
+        assert failure.value.reason == "too_large"
+        assert "nested" in str(failure.value.details["limit"])
+
+    @pytest.mark.parametrize(
+        "rules", ["p{" + "color:red;" * 100_000 + "}", "p{color:red}\n" * 80_000, "a," * 300_000 + "a{color:red}"]
+    )
+    def test_a_megabyte_of_rules_takes_linear_time(self, pool, rules):
+        """However often they say the same."""
+        page = f"<style>{rules}</style>".encode() + PARAGRAPH * 20
+        assert "somebody" in pool.extract(page, "html", seconds=60, max_chars=10_000).text
+
     def test_marks_without_end_take_linear_time(self, pool):
         """Hundreds of thousands of marks on one letter are put in order in parts."""
         marked = "a" + "\u0301\u0316" * 50_000

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from guardgraph.formats.extraction import ExtractionFailed
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -92,11 +95,17 @@ def rules_in(sheet: str) -> Iterator[Rule]:
     """Yield the rules of a style sheet for an ordinary screen, in their order; those inside of rules, too.
 
     Of groups of rules, those of `@media`, `@supports` and `@layer` are read.
+
+    Raises:
+        ExtractionFailed: `too_large`: rules are nested so deeply, or in so many selectors, that nobody wrote them by
+            hand, and that reading them takes the square of their length.
     """
     blocks = [_Block(None, applies=True)]
     for token in _TOKEN.finditer(_LINE_END.sub("\n", sheet)):
         block, other = blocks[-1], token["other"]
         if other == "{":
+            if len(blocks) > _MOST_LEVELS:
+                raise ExtractionFailed("too_large", {"limit": "nested rules", "allowed": _MOST_LEVELS})
             prelude = "".join(block.pieces).strip()
             block.pieces = []
             blocks.append(_opened(prelude, block))
@@ -126,11 +135,22 @@ def _opened(prelude: str, around: _Block) -> _Block:
     return _Block(around.selector, applies)
 
 
+_MOST_LEVELS: Final = 30
+"""Of rules in each other."""
+_LONGEST: Final = 20_000
+"""Letters of a selector with those around it written out."""
+
+
 def _nested(selector: str, around: str | None) -> str:
     if around is None:
         return selector
-    inside = (part if "&" in part else f"& {part}" for part in _parted(selector))
-    return ",".join(part.replace("&", f":is({around})") for part in inside)
+    inside = [part if "&" in part else f"& {part}" for part in _parted(selector)]
+    if sum(map(len, inside)) + sum(part.count("&") for part in inside) * len(around) > _LONGEST:
+        raise ExtractionFailed("too_large", {"limit": "nested selectors", "allowed": _LONGEST})
+    # Lexbor finds nothing below `:is(body)`; at the beginning, one selector means the same without it.
+    is_one = next(islice(_parted(around), 1, None), None) is None
+    begun = (part.replace("&", around, 1) if is_one and part.startswith("& ") else part for part in inside)
+    return ",".join(part.replace("&", f":is({around})") for part in begun)
 
 
 def _closed(block: _Block) -> Iterator[Rule]:
@@ -148,6 +168,8 @@ _QUERY_WIDTH = re.compile(
 _SEEN_ON: Final = re.compile(
     r"(?:only\s+)?(?:screen|all)|prefers-[\w-]+\s*:\s*(?:no-preference|light)|(?:any-)?hover(?:\s*:\s*hover)?"
     r"|(?:any-)?pointer(?:\s*:\s*fine)?|orientation\s*:\s*landscape|scripting(?:\s*:\s*enabled)?|min-height\s*:.*"
+    r"|color|width|height|aspect-ratio|resolution|(?:min-color|grid|monochrome|-webkit-min-device-pixel-ratio)\s*:\s*[01]"
+    r"|update(?:\s*:\s*fast)?|color-gamut(?:\s*:\s*srgb)?|display-mode\s*:\s*browser|min-resolution\s*:\s*1d(?:ppx|pi)"
 )
 
 
@@ -185,6 +207,7 @@ _OTHER = re.compile(
     re.IGNORECASE,
 )
 """What is not true of it, or of no element."""
+_NEGATED = re.compile(r":not\([^():]*:[a-z-]+\)|:not\([^()]*\)", re.IGNORECASE)
 _NAME = re.compile(r"([.#])((?:\\[0-9a-f]{1,6}\s?|\\[^\n]|[-\w]|[^\x00-\x7f])+)", re.IGNORECASE)
 _LISTED = re.compile(r":(?:not|is|where|has|matches|any)\(.*|\[[^\]]*\]|\"[^\"]*\"", re.DOTALL | re.IGNORECASE)
 _QUOTED_OR_NESTED = re.compile(r"\"[^\"]*\"|'[^']*'|[()\[\],]")
@@ -228,6 +251,8 @@ class Declared(NamedTuple):
         return self.key[0]
 
 
+_Said: TypeAlias = dict[tuple[str, bool], tuple[Words, ...]]
+"""What a rule says, by property and whether it is important."""
 Style: TypeAlias = Mapping[str, Declared]
 
 
@@ -256,26 +281,35 @@ class Cascade:
             origin: 0 for rules that any other outweighs, 1 for those of a page.
             known: classes and ids of the tree, each behind its mark: no other selector can match.
         """
+        matched: dict[str, list[LexborNode]] = {}
         for rule in rules:
-            said = [each for each in rule.declarations if each.name.startswith("--") or self._counts(each)]
+            said = dict[tuple[str, bool], list[Words]]()
+            for name, words, is_important in filter(self._is_read, rule.declarations):
+                said.setdefault((name, is_important), []).append(words)
             if not said:
                 continue
+            # Each value once, where it stands last: of many that say the same none takes time.
+            whole = {key: tuple(reversed(dict.fromkeys(reversed(values)))) for key, values in said.items()}
             self._order += 1
             for selector in _parted(_STATES.sub("", rule.selector)):
-                if _OTHER.search(selector) or not _needed_names(selector) <= known:
+                if _OTHER.search(_NEGATED.sub("", selector)) or not _needed_names(selector) <= known:
                     continue
-                for node in _matched(root, selector or "*"):
-                    self._declare(node, said, origin, _specificity(selector))
+                if selector not in matched:
+                    matched[selector] = _matched(root, selector or "*")
+                narrow = _specificity(selector)
+                for node in matched[selector]:
+                    self._declare(node, whole, origin, narrow)
 
-    def _declare(self, node: LexborNode, said: list[Declaration], origin: int, narrow: tuple[int, int, int]) -> None:
+    def _is_read(self, declaration: Declaration) -> bool:
+        return declaration.name.startswith("--") or self._counts(declaration)
+
+    def _declare(self, node: LexborNode, said: _Said, origin: int, narrow: tuple[int, int, int]) -> None:
         style = self._styles.setdefault(node.mem_id, {})
-        for name, words, is_important in said:
+        for (name, is_important), values in said.items():
             key = (is_important, origin, narrow, self._order)
             had = style.get(name)
             if had is None or key > had.key:
-                style[name] = Declared(key, (words,))
-            elif key == had.key:
-                style[name] = Declared(key, (*had.values, words))
+                style[name] = Declared(key, values)
 
 
 def _needed_names(selector: str) -> set[str]:

@@ -19,7 +19,7 @@ FailureReason = Literal["too_large", "timeout", "charset", "binary", "broken", "
 
 EXTRACTION_FAILURES: Final[Mapping[FailureReason, str]] = MappingProxyType(
     {
-        "too_large": "It takes more memory than the child has, or has more text than is asked for.",
+        "too_large": "It takes more memory than the child has, more text than is asked for, or rules nested too deep.",
         "timeout": "The time was over before it was read.",
         "charset": "Its character encoding is unknown, or is one that browsers refuse.",
         "binary": "It is said to be text, and has characters that no text has.",

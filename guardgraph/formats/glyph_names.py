@@ -23,7 +23,8 @@ _ENCODINGS: Final = ("/WinAnsiEncoding", "/MacRomanEncoding", "/StandardEncoding
 def has_lying_map(content: bytes) -> bool:
     """Say whether a font of a file says of a glyph that it is one letter by its name and another one by its map.
 
-    Only fonts of single bytes name their glyphs in the file. What cannot be read counts as a lie.
+    Only fonts of single bytes name their glyphs in the file. What cannot be read counts as a lie, and so does any map
+    where pypdf has no list of names any more.
 
     Args:
         content: bytes of a PDF file that opens without a password.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from math import cos, radians, sin
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
@@ -89,14 +90,44 @@ _DISPLAYS: Final = _NO_LEVEL | {
     "table-caption", "table-column", "table-column-group", "ruby", "ruby-base", "ruby-text", "run-in", "math",
     "-webkit-box", "-webkit-inline-box", "-webkit-flex", "-webkit-inline-flex", "-ms-flexbox", "-ms-inline-flexbox",
 }  # fmt: skip
+_UNBOXED: Final = {"none", "table-column", "table-column-group"}
+"""What is displayed so has no box (CSS 2, section 17.2)."""
 _BOXES: Final = ("block", "flex", "grid", "table", "list-item", "flow-root", "box")
 _ROWS: Final = ("flex", "grid", "box")
 _VISIBILITIES: Final = frozenset({"visible", "hidden", "collapse", "inherit", "initial", "unset", "revert"})
-_COLOURS: Final = {
-    "white": "#fff", "black": "#000", "transparent": "#0000", "red": "#f00", "green": "#008000", "blue": "#00f",
-    "yellow": "#ff0", "gray": "#808080", "grey": "#808080", "silver": "#c0c0c0", "ivory": "#fffff0", "snow": "#fffafa",
-    "whitesmoke": "#f5f5f5", "ghostwhite": "#f8f8ff", "floralwhite": "#fffaf0", "azure": "#f0ffff", "navy": "#000080",
-}  # fmt: skip
+_COLOUR_NAMES: Final = """
+aliceblue=f0f8ff antiquewhite=faebd7 aqua=00ffff aquamarine=7fffd4 azure=f0ffff beige=f5f5dc bisque=ffe4c4
+black=000000 blanchedalmond=ffebcd blue=0000ff blueviolet=8a2be2 brown=a52a2a burlywood=deb887 cadetblue=5f9ea0
+chartreuse=7fff00 chocolate=d2691e coral=ff7f50 cornflowerblue=6495ed cornsilk=fff8dc
+crimson=dc143c cyan=00ffff darkblue=00008b darkcyan=008b8b darkgoldenrod=b8860b darkgray=a9a9a9 darkgreen=006400
+darkgrey=a9a9a9 darkkhaki=bdb76b darkmagenta=8b008b darkolivegreen=556b2f darkorange=ff8c00 darkorchid=9932cc
+darkred=8b0000 darksalmon=e9967a darkseagreen=8fbc8b darkslateblue=483d8b darkslategray=2f4f4f
+darkslategrey=2f4f4f darkturquoise=00ced1 darkviolet=9400d3 deeppink=ff1493 deepskyblue=00bfff dimgray=696969
+dimgrey=696969 dodgerblue=1e90ff firebrick=b22222 floralwhite=fffaf0 forestgreen=228b22 fuchsia=ff00ff
+gainsboro=dcdcdc ghostwhite=f8f8ff gold=ffd700 goldenrod=daa520 gray=808080 green=008000 greenyellow=adff2f
+grey=808080 honeydew=f0fff0 hotpink=ff69b4 indianred=cd5c5c indigo=4b0082 ivory=fffff0 khaki=f0e68c
+lavender=e6e6fa lavenderblush=fff0f5 lawngreen=7cfc00 lemonchiffon=fffacd lightblue=add8e6 lightcoral=f08080
+lightcyan=e0ffff lightgoldenrodyellow=fafad2 lightgray=d3d3d3 lightgreen=90ee90 lightgrey=d3d3d3
+lightpink=ffb6c1 lightsalmon=ffa07a lightseagreen=20b2aa lightskyblue=87cefa lightslategray=778899
+lightslategrey=778899 lightsteelblue=b0c4de lightyellow=ffffe0 lime=00ff00 limegreen=32cd32 linen=faf0e6
+magenta=ff00ff maroon=800000 mediumaquamarine=66cdaa mediumblue=0000cd mediumorchid=ba55d3 mediumpurple=9370db
+mediumseagreen=3cb371 mediumslateblue=7b68ee mediumspringgreen=00fa9a mediumturquoise=48d1cc
+mediumvioletred=c71585 midnightblue=191970 mintcream=f5fffa mistyrose=ffe4e1 moccasin=ffe4b5 navajowhite=ffdead
+navy=000080 oldlace=fdf5e6 olive=808000 olivedrab=6b8e23 orange=ffa500 orangered=ff4500 orchid=da70d6
+palegoldenrod=eee8aa palegreen=98fb98 paleturquoise=afeeee palevioletred=db7093 papayawhip=ffefd5
+peachpuff=ffdab9 peru=cd853f pink=ffc0cb plum=dda0dd powderblue=b0e0e6 purple=800080 rebeccapurple=663399
+red=ff0000 rosybrown=bc8f8f royalblue=4169e1 saddlebrown=8b4513 salmon=fa8072 sandybrown=f4a460 seagreen=2e8b57
+seashell=fff5ee sienna=a0522d silver=c0c0c0 skyblue=87ceeb slateblue=6a5acd slategray=708090 slategrey=708090
+snow=fffafa springgreen=00ff7f steelblue=4682b4 tan=d2b48c teal=008080 thistle=d8bfd8 tomato=ff6347
+turquoise=40e0d0 violet=ee82ee wheat=f5deb3 white=ffffff whitesmoke=f5f5f5 yellow=ffff00 yellowgreen=9acd32
+activetext=ff0000 buttonborder=000000 buttonface=f0f0f0 buttontext=000000 canvas=ffffff canvastext=000000
+field=ffffff fieldtext=000000 graytext=6d6d6d highlight=3367d1 highlighttext=ffffff linktext=0000ee mark=ffff00
+marktext=000000 visitedtext=551a8b window=ffffff windowtext=000000
+"""
+"""CSS Color 4, sections 6.1 and 6.2: names, and what browsers take of the system where it is light."""
+_COLOURS: Final = {"transparent": "#0000"} | {
+    name: f"#{digits}" for name, digits in (each.split("=") for each in _COLOUR_NAMES.split())
+}
 _HEX = re.compile(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})")
 _EDGES: Final = (
     "left",
@@ -107,11 +138,17 @@ _EDGES: Final = (
     "inset-inline-start",
     "inset-inline-end",
     "inset-block-start",
+    "inset-inline",
+    "inset-block",
+    "inset-block-end",
 )
 _SIZES: Final = ("width", "height", "max-width", "max-height", "inline-size", "block-size", "max-inline-size",
                  "max-block-size", "line-height")  # fmt: skip
 _OVERFLOWS: Final = ("overflow", "overflow-x", "overflow-y", "contain")
-_MARGINS: Final = ("margin", "margin-left", "margin-top", "margin-right", "margin-inline-start", "text-indent")
+_MARGINS: Final = ("margin", "margin-left", "margin-top", "margin-right", "margin-inline", "margin-inline-start",
+                   "margin-block", "margin-block-start", "text-indent")  # fmt: skip
+_MASKS: Final = ("mask", "mask-image", "-webkit-mask", "-webkit-mask-image")
+_TRACKS: Final = ("grid-template-rows", "grid-template-columns", "grid-template")
 _TURNS: Final = ("transform", "-webkit-transform", "translate", "scale", "rotate")
 _PROPERTIES: Final = frozenset(
     {
@@ -119,16 +156,40 @@ _PROPERTIES: Final = frozenset(
         "-webkit-clip-path", "position", "color", "-webkit-text-fill-color", "background", "background-color",
         "background-image", "background-clip", "-webkit-background-clip", "vertical-align", "text-decoration",
         "text-decoration-line", "-webkit-text-security", "filter", "letter-spacing", "float", "unicode-bidi",
-        "white-space", "zoom", *_EDGES, *_SIZES, *_OVERFLOWS, *_MARGINS, *_TURNS,
+        "white-space", "zoom", "content", *_MASKS, *_TRACKS, *_EDGES, *_SIZES, *_OVERFLOWS, *_MARGINS, *_TURNS,
     }
 )  # fmt: skip
 
 
 def does_count(declaration: Declaration) -> bool:
-    """Say whether a declaration may decide what is seen, as far as a browser understands it."""
+    """Say whether a declaration may decide what is seen, as far as a browser understands it.
+
+    One that no browser understands outweighs nothing: ``opacity: 0`` holds though ``opacity: any`` comes later.
+    """
     name, words, _ = declaration
-    known = {"display": _DISPLAYS, "visibility": _VISIBILITIES}.get(name)
-    return name in _PROPERTIES and (known is None or "var" in words or known.issuperset(words))
+    if name not in _PROPERTIES or not words:
+        return False
+    if "var" in words or words[0] in _EVERYWHERE:
+        return True
+    if known := {"display": _DISPLAYS, "visibility": _VISIBILITIES}.get(name):
+        return known.issuperset(words)
+    if name in ("color", "-webkit-text-fill-color"):
+        return words[0] == "currentcolor" or words[0] in _FUNCTIONS or _parse_colour(words) is not None
+    if name in ("opacity", "zoom", "font-size", *_EDGES, *_SIZES, *_MARGINS):
+        return any(word in _SIZE_WORDS or _parse_number(word) is not None for word in words)
+    return True
+
+
+_EVERYWHERE: Final = ("inherit", "initial", "unset", "revert", "revert-layer")
+_FUNCTIONS: Final = ("color-mix", "light-dark", "contrast-color", "device-cmyk", "env", "attr")
+_SIZE_WORDS: Final = frozenset(
+    {
+        "auto", "none", "normal", "reset", "min-content", "max-content", "fit-content", "stretch",
+        "-webkit-fill-available", "-moz-available", "-moz-fit-content", "-webkit-fit-content", "content", "env",
+        "attr", "anchor",
+        "smaller", "larger", "xx-small", "x-small", "small", "medium", "large", "x-large", "xx-large", "xxx-large",
+    }
+)  # fmt: skip
 
 
 _Values: TypeAlias = dict[str, tuple[Words, ...]]
@@ -238,7 +299,7 @@ class _Reader:
         for name in ("display", "visibility", "opacity"):
             if any(self._resolved(words) is None for words in self._values.get(name, ())):
                 return True
-        if any("none" in words for words in self._understood("display", _DISPLAYS)):
+        if any(_UNBOXED & set(words) for words in self._understood("display", _DISPLAYS)):
             return True
         return any("hidden" in words for words in self._all("content-visibility"))
 
@@ -267,20 +328,22 @@ class _Reader:
 
     def _opacity(self) -> float:
         """Return the product of its opacity and of the one of its filter, each the least that is said."""
-        said = [words for words in self._all("opacity") if "calc" not in words]
+        said = [words for words in self._all("opacity") if "calc" not in words or len(words) < 3 or "-" in words]
         filters = [words[words.index("opacity") + 1 :] for words in self._all("filter") if "opacity" in words]
         return max(min(map(_parse_share, said), default=1.0) * min(map(_parse_share, filters), default=1.0), 0.0)
 
     def _pixels(self) -> float:
         around, sizes = self._around.pixels, list[float]()
         for words in self._all("font-size", "font"):
-            found = next((number for number in map(_parse_number, words) if number and _is_size(*number)), None)
-            if found is not None:
-                number, unit = found
-                sizes.append(number * (_RELATIVE[unit] * around if unit in _RELATIVE else _PIXELS.get(unit, 0.0)))
+            found = [
+                number * (_RELATIVE[unit] * around if unit in _RELATIVE else _PIXELS.get(unit, 0.0))
+                for number, unit in filter(None, map(_parse_number, words))
+                if _is_size(number, unit)
+            ]
+            if found:
+                sizes.append(_calculated(words, found))
         for words in self._all("zoom"):
-            found = _first_number(words)
-            if found is not None and 0 < found[0] < 1:
+            if 0 < _parse_share(words) < 1:
                 sizes.append(around * _parse_share(words))
         return min(sizes, default=around)
 
@@ -290,12 +353,13 @@ class _Reader:
         return faint or (said[-1] if said else self._around.colour)
 
     def _ground(self) -> Colour | None:
-        said = [words for words in self._all("background", "background-color", "background-image") if _says(words)]
+        said = [words for words in self._all("background", "background-color", "background-image")
+                if _says(words) or "currentcolor" in words]  # fmt: skip
         if not said:
             return self._around.ground
-        if any("url" in words or any("gradient" in word or word == "image-set" for word in words) for words in said):
+        if any(any(map(_is_picture, words)) for words in said):
             return None
-        colour = _parse_colour(said[-1])
+        colour = self._colour() if "currentcolor" in said[-1] else _parse_colour(said[-1])
         if colour is None:
             return self._around.ground if set(said[-1]) <= {"none", "0", "no-repeat"} else None
         if colour[3] < _LEAST_OPACITY:
@@ -325,7 +389,14 @@ class _Reader:
         return self._around.raised
 
     def _is_out_of_sight(self) -> bool:
-        return self._is_cut() or self._is_empty() or self._is_off() or self._is_turned_away() or self._is_squeezed()
+        return (
+            self._is_cut()
+            or self._is_replaced()
+            or self._is_empty()
+            or self._is_off()
+            or self._is_turned_away()
+            or self._is_squeezed()
+        )
 
     def _is_cut(self) -> bool:
         for words in self._all("clip"):
@@ -339,21 +410,33 @@ class _Reader:
                     return True
         return any(_cuts_all(words) for words in self._all("clip-path", "-webkit-clip-path"))
 
+    def _is_replaced(self) -> bool:
+        """Say whether a picture stands in its place, or over it as a mask, of which nobody knows what it leaves."""
+        pictured = (words for words in self._all("content", *_MASKS) for word in words if _is_picture(word))
+        return next(pictured, None) is not None
+
     def _is_empty(self) -> bool:
+        tracks = [[number[0] for number in map(_parse_number, words) if number] for words in self._all(*_TRACKS)]
+        if any(sizes and not any(sizes) for sizes in tracks):
+            return True
         if not any(word not in _OVERFLOWING for words in self._all(*_OVERFLOWS) for word in words):
             return False
         sizes = (_first_number(words) for words in self._all(*_SIZES))
         return any(size is not None and self._to_pixels(*size) <= 1 for size in sizes)
 
     def _is_off(self) -> bool:
-        placed = [word for words in self._all("position") for word in words]
+        placed = {word for words in self._all("position") for word in words}
         offsets = list(self._all(*_EDGES))
         if placed and "static" not in placed and any(map(self._is_beyond, offsets)):
             return True
         if any(self._is_beyond(words, least=_OFF if not offsets else -1000.0) for words in self._all(*_MARGINS)):
             return True
         does_not_break = any({"nowrap", "pre"} & set(words) for words in self._all("white-space"))
-        return does_not_break and any(words == ("100%",) for words in self._all("text-indent"))
+        if does_not_break and any(
+            _parse_share(words) >= 1 and words[0][-1] == "%" for words in self._all("text-indent") if words
+        ):
+            return True
+        return "fixed" in placed and any(word in _BEYOND_SCREEN for words in offsets for word in words)
 
     def _is_beyond(self, words: Words, least: float = _OFF) -> bool:
         numbers = [number for number in map(_parse_number, words) if number is not None]
@@ -388,9 +471,15 @@ class _Reader:
                 or self._to_pixels(number, unit) >= _FAR_OFF
                 for number, unit in arguments
             )  # fmt: skip
-        if function in ("rotatex", "rotatey"):
-            degrees = arguments[0][0] * {"turn": 360, "rad": 57.29578, "grad": 0.9}.get(arguments[0][1], 1)
-            return abs(degrees % 180 - 90) < 3
+        angle, unit = arguments[-1]
+        is_across = abs(angle * _DEGREES.get(unit, 1) % 180 - 90) < 3
+        if function in ("rotatex", "rotatey", "skewx", "skewy", "skew"):
+            return is_across
+        if function in ("rotate3d", "rotate") and len(arguments) == 4:
+            return is_across and any(number for number, _ in arguments[:2])
+        if function == "matrix3d" and len(arguments) == 16:
+            arguments = [arguments[at] for at in (0, 1, 4, 5)]
+            function = "matrix"
         if function == "matrix" and len(arguments) >= 4:
             (a, _), (b, _), (c, _), (d, _) = arguments[:4]
             return abs(a * d - b * c) < _LEAST_SCALE**2
@@ -407,6 +496,9 @@ class _Reader:
 
 
 _MOST_VARIABLES: Final = 20
+_DEGREES: Final = {"turn": 360, "rad": 57.29578, "grad": 0.9}
+_BEYOND_SCREEN: Final = ("100%", "-100%", "100vw", "-100vw", "100vh", "-100vh", "100dvh", "-100dvh")
+"""Where what is fixed there is not on the screen, until a script moves it."""
 _LEAST_SCALE: Final = 0.1
 _OVERFLOWING: Final = frozenset(
     {"visible", "none", "layout", "style", "size", "inline-size", "initial", "unset", "inherit"}
@@ -437,6 +529,21 @@ def _is_size(number: float, unit: str) -> bool:
     return number == 0 or (unit != "" and (unit in _PIXELS or unit in _RELATIVE))
 
 
+def _is_picture(word: str) -> bool:
+    return word in ("url", "image-set", "element", "paint") or "gradient" in word
+
+
+def _calculated(words: Words, sizes: list[float]) -> float:
+    """Return what a size comes to: the least that a function makes of it, as far as it is known."""
+    if "clamp" in words and len(sizes) == 3:
+        return max(sizes[0], min(sizes[1], sizes[2]))
+    if "max" in words:
+        return max(sizes)
+    if "calc" in words and "-" in words:
+        return sizes[0] - sum(sizes[1:])
+    return min(sizes) if "min" in words or 0 in sizes else sizes[0]
+
+
 def _functions(words: Words, name: str) -> Iterator[tuple[str, list[tuple[float, str]]]]:
     """Yield the functions of a value with their numbers."""
     numbers = list[tuple[float, str]]()
@@ -462,6 +569,9 @@ def _cuts_all(words: Words) -> bool:
         return top + bottom >= 99 or left + right >= 99
     if words[0] in ("circle", "ellipse"):
         return numbers[0][0] <= 1 or (words[0] == "ellipse" and len(numbers) > 1 and numbers[1][0] <= 1)
+    if words[0] in ("rect", "xywh") and len(numbers) == 4:
+        (top, _), (right, _), (bottom, _), (left, _) = numbers
+        return not (right and bottom) if words[0] == "xywh" else top >= bottom or left >= right
     if words[0] == "polygon":
         return len({n for n, _ in numbers[::2]}) == 1 or len({n for n, _ in numbers[1::2]}) == 1
     return False
@@ -474,24 +584,65 @@ def _parse_colour(words: Words) -> Colour | None:
             digits = word[1:] if len(word) > 5 else "".join(digit * 2 for digit in word[1:])
             red, green, blue, alpha = (int(digits[place : place + 2] or "ff", 16) for place in range(0, 8, 2))
             return red, green, blue, alpha / 255
-        if word in ("rgb", "rgba", "hsl", "hsla"):
-            return _parse_channels(word, words[at + 1 : at + 5])
+        if word in _CHANNELS:
+            return _parse_channels(word, words[at + 1 :])
     return None
+
+
+_CHANNELS: Final = ("rgb", "rgba", "hsl", "hsla", "hwb", "lab", "lch", "oklab", "oklch", "color")
 
 
 def _parse_channels(function: str, words: Words) -> Colour | None:
     from colorsys import hls_to_rgb
 
-    numbers = [number for number in map(_parse_number, words) if number is not None]
+    if words[:1] == ("from",):
+        # What is made of another colour is that one, as far as anybody knows.
+        return _parse_colour(words[1:])
+    given = ((0.0, "") if word == "none" else _parse_number(word) for word in words)
+    numbers = [number for number in given if number is not None]
     if len(numbers) < 3:
         return None
     alpha = 1.0 if len(numbers) < 4 else numbers[3][0] * (0.01 if numbers[3][1] == "%" else 1)
+    (first, unit), (second, _), (third, _) = numbers[:3]
     if function.startswith("rgb"):
         red, green, blue = (number * (2.55 if unit == "%" else 1) for number, unit in numbers[:3])
+    elif function == "color":
+        red, green, blue = (number * (2.55 if unit == "%" else 255) for number, unit in numbers[:3])
+    elif function.startswith("hsl"):
+        red, green, blue = (part * 255 for part in hls_to_rgb(first % 360 / 360, third / 100, second / 100))
+    elif function == "hwb":
+        white, black = second / 100, third / 100
+        hue = hls_to_rgb(first % 360 / 360, 0.5, 1.0)
+        least = max(white + black, 1.0)
+        red, green, blue = (255 * (part * max(0.0, 1 - white - black) + white / least) for part in hue)
     else:
-        hue, saturation, light = (number for number, _ in numbers[:3])
-        red, green, blue = (part * 255 for part in hls_to_rgb(hue % 360 / 360, light / 100, saturation / 100))
+        light = first / 100 if unit == "%" or not function.startswith("ok") else first
+        red, green, blue = (255 * part for part in _lab_to_rgb(function, light, numbers[1], numbers[2]))
     return red, green, blue, alpha
+
+
+def _lab_to_rgb(function: str, light: float, one: tuple[float, str], two: tuple[float, str]) -> tuple[float, ...]:
+    """Return red, green and blue from 0 to 1 (CSS Color 4, section 10); the two Labs are taken for one."""
+    is_ok = function.startswith("ok")
+    share = (0.4 if is_ok else 125.0) / 100
+    a, b = (number * (share if unit == "%" else 1) for number, unit in (one, two))
+    if function.endswith("lch"):
+        hue = radians(two[0] * _DEGREES.get(two[1], 1))
+        a, b = a * cos(hue), a * sin(hue)
+    if not is_ok:
+        grey = ((light * 100 + 16) / 116) ** 3 if light > 0.08 else light / 9.033
+        light, a, b = grey ** (1 / 3) if grey > 0 else 0.0, a / 300, b / 300
+    long, medium, short = (
+        (light + x * a + y * b) ** 3
+        for x, y in ((0.3963377774, 0.2158037573), (-0.1055613458, -0.0638541728), (-0.0894841775, -1.2914855480))
+    )
+    linear = (
+        4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short,
+        -1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short,
+        -0.0041960863 * long - 0.7034186147 * medium + 1.7076147010 * short,
+    )
+    held = (min(max(part, 0.0), 1.0) for part in linear)
+    return tuple(12.92 * part if part <= 0.0031308 else 1.055 * part ** (1 / 2.4) - 0.055 for part in held)
 
 
 CLASS_NAMES: Final = """
