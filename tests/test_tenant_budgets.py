@@ -178,3 +178,8 @@ def test_wrong_arguments_are_named(tmp_path):
         TenantWorld(store, TenantBudget())
     with pytest.raises(ConfigurationError, match=r"tenants.acme: a list of TenantBudget is required"):
         TenantWorld(store, tenants={"acme": 5})
+    for tenants in (5, [("acme", [])], {1: []}):
+        with pytest.raises(ConfigurationError, match="tenants: a mapping of names to budgets is required"):
+            TenantWorld(store, tenants=tenants)
+    with pytest.raises(ConfigurationError, match=r"world: an object with clock, .* is required; given: 5"):
+        TenantWorld(store, world=5)
