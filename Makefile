@@ -6,7 +6,7 @@ unexport PYTHONDONTWRITEBYTECODE  # hundreds of processes of the tests import wh
 
 .PHONY: demo test soak coverage install format lint types imports unit wheel lowest bench clean
 
-demo: .venv/.installed  ## the three patterns, offline
+demo: .venv/.installed  ## the four patterns, offline
 	@$(BIN)/guardgraph demo
 
 test: .venv/.dev  ## what every change must pass; what has one process runs beside another

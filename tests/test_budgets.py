@@ -276,6 +276,8 @@ def test_a_table_of_prices_comes_from_a_kept_library():
     assert RagBudget(prices=table).prices == table
     with pytest.raises(ConfigurationError, match="a model that genai-prices knows"):
         library_prices("nobody-made-this")
+    with pytest.raises(ConfigurationError, match="prices: names of models are required; given: 3"):
+        library_prices(3)
 
 
 def test_what_was_recorded_before_keeps_its_fingerprints():

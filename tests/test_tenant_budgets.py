@@ -273,3 +273,8 @@ def test_wrong_arguments_are_named(tmp_path):
         TenantWorld(store, tenants={"acme": 5})
     with pytest.raises(ConfigurationError, match=r"budgets: one budget for each period is allowed; given: day, day"):
         TenantWorld(store, [TenantBudget(max_tokens=5), TenantBudget(max_cost=1)])
+    for tenants in (5, [("acme", [])], {1: []}):
+        with pytest.raises(ConfigurationError, match="tenants: a mapping of names to budgets is required"):
+            TenantWorld(store, tenants=tenants)
+    with pytest.raises(ConfigurationError, match=r"world: an object with clock, .* is required; given: 5"):
+        TenantWorld(store, world=5)

@@ -93,7 +93,7 @@ def rag(
 ) -> None:
     """Answer a question from a knowledge base, with citations, or ask for clarification.
 
-    With a FILE, --tenant, --user and --group say who asks: documents that he may not read are not there for him.
+    With a FILE, --tenant, --user and --group say who asks: documents that they may not read are not there for them.
     """
     inputs.load_dotenv_file()
     caller = knowledge.caller_of(kb, tenant, user, group)

@@ -192,8 +192,14 @@ def add(
     What is new or changed is read, what is gone is removed, and every rule is held again. Exit code 3 if a file could
     not be taken in; the others were.
     """
+    from guardgraph.knowledge.ingest.rules import read_access_list
+
     inputs.load_dotenv_file()
     inputs.require_folder_option("FOLDER", folder)
+    try:
+        read_access_list(reader or [])
+    except ValueError as error:  # before a file is made
+        raise ConfigurationError(f"--reader: {error}") from None
     with _open_base(file, makes=True) as kb, show_progress_bar() as progress:
         report = kb.add(folder, tenant=tenant, readers=reader, name=name, prune=prune, progress=progress)
     if as_json:
@@ -261,9 +267,9 @@ def search(
     top_k: Annotated[int, typer.Option("--top-k", min=1, max=1000, help="How many at most.")] = 4,
     as_json: Json = False,
 ) -> None:
-    """Show what a caller would find, and why he does not find more.
+    """Show what a caller would find, and why they do not find more.
 
-    That shows documents that the caller may not read: whoever may open the file may read all of it.
+    That shows documents that the caller may not read: who may open the file may read all of it.
     """
     inputs.load_dotenv_file()
     with _open_base(file) as kb:
@@ -317,7 +323,7 @@ def check(
 
 @app.command()
 def rebuild(file: File, *, as_json: Json = False) -> None:
-    """Make the index anew from the stored texts that are what was put in.
+    """Make the index again from the stored texts that are what was put in.
 
     That takes a base that another version read, too. Texts that are not what was put in stay out of the index and are
     named. Exit code 3 if documents have to be added again.

@@ -29,6 +29,8 @@ def library_prices(*models: str) -> dict[str, Price]:
     Raises:
         ConfigurationError: the library does not know a model, or the extra ``prices`` is not installed.
     """
+    if wrong := [model for model in models if not isinstance(model, str)]:
+        raise ConfigurationError(f"prices: names of models are required; given: {wrong[0]!r:.80}")
     return {model.rpartition(":")[2]: _look_up_price(model) for model in models}
 
 

@@ -34,13 +34,19 @@ def switch_live_policy(file: str | Path, *, on: bool, by: str, why: str) -> Json
         why: why.
 
     Raises:
-        ConfigurationError: an argument is blank or too long, or the file cannot be read, changed or written.
+        ConfigurationError: an argument is of the wrong type, blank or too long, or the file cannot be read, changed or
+            written.
     """
+    if not isinstance(file, str | Path):
+        raise ConfigurationError(f"file: a file's name is required; given: {file!r:.80}")
     path = Path(file)
+    if not isinstance(on, bool):
+        raise ConfigurationError(f"on: True or False is required; given: {on!r:.80}")
     if (parse := PARSERS.get(path.suffix.lower())) is None:
         raise ConfigurationError(f"{str(file)!r:.200}: a file that ends in .yaml, .yml or .toml is required")
     for name, given in {"by": by, "why": why}.items():
-        if not given.strip() or len(given) > LONGEST_SAID or find_json_problem(given) is not None:
+        is_text = isinstance(given, str) and find_json_problem(given) is None
+        if not is_text or not given.strip() or len(given) > LONGEST_SAID:
             raise ConfigurationError(
                 f"{name}: a text that is not blank, of at most {LONGEST_SAID} characters; given: {given!r:.80}"
             )
@@ -54,7 +60,9 @@ def switch_live_policy(file: str | Path, *, on: bool, by: str, why: str) -> Json
         if expected is None or parse(changed)[0] != expected:
             raise ConfigurationError(f"{str(file)!r:.200}: fields at the left edge are required, a line for each")
         _replace_file(path, changed)
-    except (WrongText, OSError) as error:
+    except OSError as error:  # names a file beside this one, of which nobody has heard
+        raise ConfigurationError(f"{str(file)!r:.200}: cannot be written: {error.strerror}") from None
+    except WrongText as error:
         raise ConfigurationError(f"{str(file)!r:.200}: {error}") from None
     return expected
 
