@@ -49,7 +49,7 @@ class TenantWorld:
 
     Args:
         ledger: who keeps the accounts, such as a store of `sql_store`; all processes that share it share the budgets.
-        budgets: what every tenant may use up; callers without a tenant share one budget.
+        budgets: what every tenant may use up, one for each period; callers without a tenant share one.
         tenants: what single tenants may use up instead, by their names.
         world: that makes the calls; a `LiveWorld` when None.
 
