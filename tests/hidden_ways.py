@@ -113,6 +113,7 @@ MARKUP = [
     "<div><template shadowrootmode=closed><slot name=a></slot></template><b>{x}</b></div>",
     "<x-y><template shadowrootmode=open></template><i slot=b>{x}</i></x-y>",
     "<div><template shadowrootmode=open><slot hidden></slot></template>{x}</div>",
+    "<div><template shadowrootmode=open><slot hidden></slot><slot></slot></template>{x}</div>",
     "<div><template shadowrootmode=open><style>slot{display:none}</style><slot></slot></template>{x}</div>",
     "<div><template shadowrootmode=open><style>p{display:none}</style><p>{x}</p></template></div>",
     "<font color=white>{x}</font>", "<font color='#FFFFFF'>{x}</font>", "<table bgcolor=#000000><tr><td>{x}</table>",
@@ -167,6 +168,9 @@ def hidden_ways() -> dict[str, list[str]]:
 
 
 SEEN = [
+    "<div><template shadowrootmode=open><p>a</p><b><slot></slot></b><slot name=a></slot></template><i>{x}</i></div>",
+    "<div><template shadowrootmode=open><slot name=a></slot><slot name=b>b</slot></template><i slot=a>{x}</i></div>",
+    "<div><template shadowrootmode=open><x-y><template shadowrootmode=open><slot></slot></template><slot></slot></x-y></template>{x}</div>",
     "<p style='color:oklch(40% .1 250)'>{x}</p>", "<p style='color:lab(30 10 10)'>{x}</p>", "<p style='color:hwb(0 0% 40%)'>{x}</p>",
     "<p style='color:color(display-p3 .2 .3 .4)'>{x}</p>", "<p style='color:tomato'>{x}</p>", "<p style='color:linktext'>{x}</p>",
     "<p style='font-size:calc(1rem + 1vw)'>{x}</p>", "<p style='font-size:clamp(1rem,2vw,2rem)'>{x}</p>",

@@ -372,8 +372,10 @@ def server_filled(owner, url, tenants, chunks, processes, kills, seed):
                     sleep(0.2)  # the server may recover yet
                     children[at] = start(at)
         sleep(0.05)
-    for child, _ in children:
+    for child, reading in children:
         child.wait()
+        reading.join()
+        child.stdout.close()
     return at_work
 
 

@@ -59,6 +59,8 @@ class _Host(NamedTuple):
 
     node: LexborNode
     around: _Host | None
+    slots: Mapping[str, int]
+    """By name the slot that takes what has this name: the first of its tree, shown or not (DOM standard, 4.2.2.3)."""
 
 
 class _Place(NamedTuple):
@@ -170,10 +172,11 @@ def _children(node: LexborNode, inside: _Place, styles: _Styles) -> Iterator[tup
     shown_in = node
     if (shadow := _shadow_of(node)) is not None:
         styles.read(shadow)
-        inside, shown_in = inside._replace(host=_Host(node, inside.host)), shadow
+        inside, shown_in = inside._replace(host=_Host(node, inside.host, _slots_in(shadow))), shadow
     elif node.tag == "slot" and inside.host is not None:
         name = node.attributes.get("name") or ""
-        taken = [child for child in _nodes_in(inside.host.node) if _slot_of(child) == name]
+        is_first = inside.host.slots.get(name) == node.mem_id
+        taken = [child for child in _nodes_in(inside.host.node) if _slot_of(child) == name] if is_first else []
         if taken:
             place = inside._replace(host=inside.host.around)
             yield from ((child, place) for child in taken)
@@ -186,6 +189,10 @@ def _nodes_in(node: LexborNode) -> Iterator[LexborNode]:
     while child is not None:
         yield child
         child = child.prev
+
+
+def _slots_in(shadow: LexborNode) -> Mapping[str, int]:
+    return {slot.attributes.get("name") or "": slot.mem_id for slot in reversed(elements_of(shadow, "slot"))}
 
 
 def _slot_of(node: LexborNode) -> str | None:
