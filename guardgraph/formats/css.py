@@ -28,7 +28,7 @@ _LINE_END = re.compile(r"\r\n?|\f")
 _ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|([^\n]))", re.IGNORECASE)
 
 
-class Declaration(NamedTuple):
+class CssDeclaration(NamedTuple):
     """A property and its value."""
 
     name: str
@@ -41,10 +41,10 @@ class Rule(NamedTuple):
     """Declarations for the elements that a selector matches."""
 
     selector: str
-    declarations: list[Declaration]
+    declarations: list[CssDeclaration]
 
 
-def declarations_in(style: str) -> Iterator[Declaration]:
+def declarations_in(style: str) -> Iterator[CssDeclaration]:
     """Yield the declarations of a style (CSS Syntax 3). What is no declaration has a name that no property has."""
     words: list[str] = []
     name, marked = "", False
@@ -63,9 +63,9 @@ def declarations_in(style: str) -> Iterator[Declaration]:
     yield _declared(name, words, marked)
 
 
-def _declared(name: str, words: list[str], marked: bool) -> Declaration:
+def _declared(name: str, words: list[str], marked: bool) -> CssDeclaration:
     is_important = marked and words[-1:] == ["important"]
-    return Declaration(name, tuple(words[:-1] if is_important else words), is_important)
+    return CssDeclaration(name, tuple(words[:-1] if is_important else words), is_important)
 
 
 def _plain(word: str) -> str:
@@ -263,7 +263,7 @@ class Cascade:
         counts: says whether a declaration counts; those of custom properties do.
     """
 
-    def __init__(self, counts: Callable[[Declaration], bool]) -> None:
+    def __init__(self, counts: Callable[[CssDeclaration], bool]) -> None:
         self._counts = counts
         self._styles: dict[int, dict[str, Declared]] = {}
         self._order = 0
@@ -300,7 +300,7 @@ class Cascade:
                 for node in matched[selector]:
                     self._declare(node, whole, origin, narrow)
 
-    def _is_read(self, declaration: Declaration) -> bool:
+    def _is_read(self, declaration: CssDeclaration) -> bool:
         return declaration.name.startswith("--") or self._counts(declaration)
 
     def _declare(self, node: LexborNode, said: _Said, origin: int, narrow: tuple[int, int, int]) -> None:

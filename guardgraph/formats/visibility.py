@@ -11,7 +11,7 @@ from math import cos, radians, sin
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
-from guardgraph.formats.css import Declaration, Style, Words, declarations_in
+from guardgraph.formats.css import CssDeclaration, Style, Words, declarations_in
 from guardgraph.plain.letters import normalise_to_nfc
 
 Colour: TypeAlias = tuple[float, float, float, float]
@@ -161,7 +161,7 @@ _PROPERTIES: Final = frozenset(
 )  # fmt: skip
 
 
-def does_count(declaration: Declaration) -> bool:
+def does_count(declaration: CssDeclaration) -> bool:
     """Say whether a declaration may decide what is seen, as far as a browser understands it.
 
     One that no browser understands outweighs nothing: ``opacity: 0`` holds though ``opacity: any`` comes later.

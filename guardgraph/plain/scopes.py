@@ -59,7 +59,7 @@ def find_registrable_domain(host: str) -> str | None:
     return domain
 
 
-class Scope(NamedTuple):
+class HostScope(NamedTuple):
     """What one entry of a list means."""
 
     reach: Reach
@@ -73,15 +73,15 @@ class Scope(NamedTuple):
 
 
 @remember_by_text(texts=_KNOWN, chars=_CHARS)
-def parse_scope(entry: str) -> Scope | None:
+def parse_scope(entry: str) -> HostScope | None:
     """Return what an entry means; None for what can mean nothing, such as ``domain:com``."""
     reach, name = _split_entry(entry)
     if reach is None:
         host = normalise_host(name)
-        return None if host is None else Scope("host", host)
+        return None if host is None else HostScope("host", host)
     host = normalise_host(name) if find_host_problem(name) is None else None
     is_right = host is not None and (_is_registrable(host) if reach == "domain" else _is_suffix(host))
-    return Scope(reach, host) if host is not None and is_right else None
+    return HostScope(reach, host) if host is not None and is_right else None
 
 
 def find_scope_problem(entry: str) -> str | None:
@@ -141,11 +141,11 @@ class ScopeSet:
         bare = host.rstrip(".")
         return bare in self._bare_hosts or self._has_wider_than(bare)
 
-    def denies_scope(self, scope: Scope) -> bool:
+    def denies_scope(self, scope: HostScope) -> bool:
         """Say whether entries deny all that a scope means."""
         return self.denies_host(scope.name) if scope.reach == "host" else self.covers(scope)
 
-    def covers(self, scope: Scope) -> bool:
+    def covers(self, scope: HostScope) -> bool:
         """Say whether one entry means all that a scope does."""
         if scope.reach == "host":
             return self.has_host(scope.name)
@@ -153,15 +153,15 @@ class ScopeSet:
             return self._has_wider_than(scope.name)
         return any(name in self._suffixes for name in _list_endings(scope.name))
 
-    def list_within(self, scope: Scope) -> list[Scope]:
+    def list_within(self, scope: HostScope) -> list[HostScope]:
         """Return the entries that mean a part of what a scope does, in their order."""
         around = ScopeSet((scope.entry,))
         return [inner for inner in self._by_ending.get(scope.name, ()) if inner != scope and around.covers(inner)]
 
     @cached_property
-    def _by_ending(self) -> dict[str, list[Scope]]:
+    def _by_ending(self) -> dict[str, list[HostScope]]:
         """The scopes by whatever their names end with: two long lists meet without holding each entry against each."""
-        found: dict[str, list[Scope]] = {}
+        found: dict[str, list[HostScope]] = {}
         for scope in self.scopes:
             for ending in _list_endings(scope.name):
                 found.setdefault(ending, []).append(scope)

@@ -43,7 +43,7 @@ LONGEST_SAID = 1000
 """Characters of who changed a live policy, why, and when."""
 
 
-class Look(NamedTuple):
+class PolicyLook(NamedTuple):
     """One look at a live policy."""
 
     reading: LiveReading
@@ -52,13 +52,13 @@ class Look(NamedTuple):
     """What tightens the policy."""
 
 
-class Source(Protocol):
+class PolicySource(Protocol):
     """Where nodes read a live policy: as it is now, or as it was recorded."""
 
-    def read(self, policy: Settings) -> Look:
+    def read(self, policy: Settings) -> PolicyLook:
         """Return what it says to a graph with this policy."""
 
-    async def aread(self, policy: Settings) -> Look:
+    async def aread(self, policy: Settings) -> PolicyLook:
         """Return what it says, without blocking the event loop."""
 
 
@@ -77,14 +77,14 @@ class LivePolicy:
         self._given: Any = None
         self._error: BaseException | None = None
         self._read_at: float | None = None
-        self._parsed: dict[type[Settings], tuple[object, Look]] = {}
-        self._last_good: dict[type[Settings], tuple[Look, float]] = {}
+        self._parsed: dict[type[Settings], tuple[object, PolicyLook]] = {}
+        self._last_good: dict[type[Settings], tuple[PolicyLook, float]] = {}
 
     def __repr__(self) -> str:
         source = str(self._source) if isinstance(self._source, Path) else "a function"
         return f"<LivePolicy {source} every {self.every:g} s>"
 
-    def read(self, policy: Settings) -> Look:
+    def read(self, policy: Settings) -> PolicyLook:
         """Return what it says to a graph with this policy, read again where the last reading is `every` seconds old."""
         with self._lock:
             now = time.monotonic()
@@ -92,7 +92,7 @@ class LivePolicy:
                 self._read_source()
             return self._judge_reading(policy, now)
 
-    async def aread(self, policy: Settings) -> Look:
+    async def aread(self, policy: Settings) -> PolicyLook:
         """Return what it says, like `read`; where it is read again, a thread does it."""
         if self._is_due(time.monotonic()):
             return await asyncio.wrap_future(run_in_call_thread(partial(self.read, policy)))
@@ -133,7 +133,7 @@ class LivePolicy:
         copied: JsonObject = copy_json(dict(given))
         return copied
 
-    def _judge_reading(self, policy: Settings, now: float) -> Look:
+    def _judge_reading(self, policy: Settings, now: float) -> PolicyLook:
         """Return what was read, as it holds now."""
         kind, error = type(policy), self._error
         if error is None:
@@ -148,8 +148,8 @@ class LivePolicy:
         said = describe_run_error(error)
         look, read_at = self._last_good.get(kind, (None, 0.0))
         if look is not None and now - read_at < self.stale_for:
-            return Look({**look.reading, "unreadable": cast(Any, said)}, look.overlay)
-        return Look({"unreadable": cast(Any, said)}, None)
+            return PolicyLook({**look.reading, "unreadable": cast(Any, said)}, look.overlay)
+        return PolicyLook({"unreadable": cast(Any, said)}, None)
 
 
 def live_policy(
@@ -186,7 +186,7 @@ def live_policy(
     return LivePolicy(source, every=every, stale_for=stale_for, timeout=timeout)
 
 
-def parse_live_policy(given: JsonObject, policy: Settings) -> Look:
+def parse_live_policy(given: JsonObject, policy: Settings) -> PolicyLook:
     """Return what a live policy says to a graph.
 
     Args:
@@ -207,10 +207,10 @@ def parse_live_policy(given: JsonObject, policy: Settings) -> Look:
     policy.check_overlay(overlay, "live policy")
     said = overlay.model_dump(mode="json", exclude_unset=True)
     if given.get(SWITCHED) is None:
-        return Look(LiveReading(version=digest({"policy": said}), policy=said), overlay)
+        return PolicyLook(LiveReading(version=digest({"policy": said}), policy=said), overlay)
     switched = _parse_switch(given[SWITCHED])
     version = digest({"policy": said, SWITCHED: switched})
-    return Look(LiveReading(version=version, policy=said, switched=switched), overlay)
+    return PolicyLook(LiveReading(version=version, policy=said, switched=switched), overlay)
 
 
 def _parse_switch(given: object) -> Switch:
@@ -230,16 +230,16 @@ class RecordedLive:
     def __init__(self, readings: list[LiveReading]) -> None:
         self._readings, self._at = readings, 0
 
-    def read(self, policy: Settings) -> Look:
+    def read(self, policy: Settings) -> PolicyLook:
         """Return the next reading."""
         reading = self._readings[min(self._at, len(self._readings) - 1)]
         self._at += 1
         if "policy" not in reading:
-            return Look(reading, None)
+            return PolicyLook(reading, None)
         look = parse_live_policy({**reading["policy"], **_get_switch(reading)}, policy)
-        return Look(reading, look.overlay)
+        return PolicyLook(reading, look.overlay)
 
-    async def aread(self, policy: Settings) -> Look:
+    async def aread(self, policy: Settings) -> PolicyLook:
         """Return the next reading."""
         return self.read(policy)
 
@@ -252,22 +252,22 @@ def _get_switch(reading: LiveReading) -> JsonObject:
 class Looking:
     """A look at a live policy, as something that a node at work needs done."""
 
-    source: Source
+    source: PolicySource
     policy: Settings
 
-    def run(self) -> Look:
+    def run(self) -> PolicyLook:
         """Do it in this thread."""
         return self.source.read(self.policy)
 
-    async def arun(self) -> Look:
+    async def arun(self) -> PolicyLook:
         """Do it without blocking the event loop."""
         return await self.source.aread(self.policy)
 
 
-LookAgain: TypeAlias = Generator[Looking, Look, Run[Any, Any]]
+LookAgain: TypeAlias = Generator[Looking, PolicyLook, Run[Any, Any]]
 
 
-def tighten_by_look(run: Run[Any, Any], base: Run[Any, Any], look: Look) -> Run[Any, Any]:
+def tighten_by_look(run: Run[Any, Any], base: Run[Any, Any], look: PolicyLook) -> Run[Any, Any]:
     """Return a run as it is under a look at the live policy.
 
     Args:

@@ -19,7 +19,7 @@ from guardgraph.graphs.declaring.channels import name_input_channel
 from guardgraph.graphs.running.admission import REQUEST_KEY
 from guardgraph.graphs.running.frame import Frame, Part
 from guardgraph.graphs.running.langgraph import CHECKPOINTER, READ, RUNTIME
-from guardgraph.graphs.running.live import Look, Looking, Source, shorten_reading, tighten_by_look
+from guardgraph.graphs.running.live import Looking, PolicyLook, PolicySource, shorten_reading, tighten_by_look
 from guardgraph.graphs.running.notes import KnownNotes
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
@@ -393,7 +393,7 @@ class Visit:
 
     __slots__ = ("_active", "_before", "_clock", "_live", "_looks", "_readings", "began", "log", "part", "session")
 
-    def __init__(self, part: Part, log: list[LogEntry], session: Session, live: Source | None = None) -> None:
+    def __init__(self, part: Part, log: list[LogEntry], session: Session, live: PolicySource | None = None) -> None:
         self.part, self.log, self.session, self._live = part, log, session, live
         self._clock = session.world.clock
         self._readings = [session.last]
@@ -425,7 +425,7 @@ class Visit:
         base = self.session.run
         return None if self._live is None or base is None else Looking(self._live, base.policy)
 
-    def take_look(self, run: Run[Any, Any] | Exception, look: Look) -> Run[Any, Any]:
+    def take_look(self, run: Run[Any, Any] | Exception, look: PolicyLook) -> Run[Any, Any]:
         """Return the run as it is under a look at the live policy, which the node's line in the log tells of."""
         self._looks.append(shorten_reading(look.reading, self._looks, self.log))
         base = self.session.run

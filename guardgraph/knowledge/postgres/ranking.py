@@ -63,7 +63,7 @@ Postings: TypeAlias = Mapping[tuple[int, str], Sequence[tuple[int, int, bytes]]]
 """By part and term, for each block how many chunks have the term, and which."""
 
 
-class Asked(NamedTuple):
+class AskedTerm(NamedTuple):
     """A term of a question."""
 
     reading: int
@@ -130,7 +130,7 @@ def rank_chunks(
     if not allowed or top_k < 1:
         return []
     terms = [
-        Asked(reading, times, _name_terms(view.languages, reading, forms))
+        AskedTerm(reading, times, _name_terms(view.languages, reading, forms))
         for reading, forms, times in scaled(asked(query, view.language, view.languages))
     ]
     whole, covered = _cover(connection, view, allowed, terms, top_k)
@@ -159,7 +159,7 @@ def _name_terms(languages: Sequence[str], reading: int, forms: Sequence[str]) ->
 
 
 def _cover(
-    connection: Connection[Any], view: View, allowed: Sequence[StatisticsPart], terms: Sequence[Asked], wanted: int
+    connection: Connection[Any], view: View, allowed: Sequence[StatisticsPart], terms: Sequence[AskedTerm], wanted: int
 ) -> tuple[float, dict[Place, float]]:
     """Return what a question says, and how much of it the best chunks cover, those equal to the last one, too."""
     postings = _read_postings(connection, view, terms)
@@ -184,7 +184,7 @@ def _cover(
     return whole, {(scope, block * BLOCK + hit.place): hit.covered for (scope, block), hit in found}
 
 
-def _read_postings(connection: Connection[Any], view: View, terms: Sequence[Asked]) -> Postings:
+def _read_postings(connection: Connection[Any], view: View, terms: Sequence[AskedTerm]) -> Postings:
     tenants, parts = _list_tenant_keys(view.scopes), [part.id for part in view.parts]
     wanted = [tenants, parts, [*{key for term in terms for key in term.keys.values()}]]
     held: dict[tuple[int, str], list[tuple[int, int, bytes]]] = {}
