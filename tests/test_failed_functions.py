@@ -229,6 +229,19 @@ def test_a_recorder_that_fails_is_logged(mode, timeout, caplog):
     assert "raise OSError" in caplog.text
 
 
+def test_a_recorder_s_secret_is_not_logged(caplog):
+    """A password in what a recorder raises is masked, in the message and in the traceback."""
+
+    class Away:
+        def record(self, run):
+            raise OSError("postgresql://ada:hunter2@db.example/audit is away")
+
+    run(agent(recorder=Away()), QUESTION, "invoke")
+    assert "recorder.record failed" in caplog.text
+    assert "db.example" in caplog.text
+    assert "hunter2" not in caplog.text
+
+
 def test_a_log_that_fails_changes_no_run():
     """Whatever a filter of somebody's does."""
 

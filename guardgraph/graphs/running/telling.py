@@ -20,10 +20,9 @@ from guardgraph.graphs.running.frame import Part, describe_run_error
 from guardgraph.graphs.running.notes import KnownNotes
 from guardgraph.graphs.running.session import Session, format_utc_moment
 from guardgraph.plain.json import JsonObject, copy_json
+from guardgraph.plain.log import log_failure
 from guardgraph.state.recording import NoteKind, RunNote
 from guardgraph.world.threads import Handover, run_in_call_thread, start_thread_work
-
-LOGGER = logging.getLogger("guardgraph")
 
 _AFTER: Final = "after"
 """The parameter of a recorder's `notes` that is given the number of an entry."""
@@ -189,9 +188,7 @@ def _fail_telling(telling: Telling, error: BaseException) -> Told:
     said = describe_run_error(error)
     content = telling.content
     run_id = content.get("run_id") if isinstance(content, dict) else content
-    LOGGER.warning(
-        "recorder.%s failed, run %s: %s: %s", telling.method, run_id, said["type"], said["message"], exc_info=error
-    )
+    log_failure(f"recorder.{telling.method} failed, run {run_id}", error, logging.WARNING, run_id=run_id)
     return Told(error=said)
 
 
