@@ -165,7 +165,9 @@ def test_a_reading_counts_for_its_interval_and_one_that_hangs_has_failed():
     assert agent(live=slow).invoke(QUESTION)["details"]["type"] == "TimeoutError"
 
 
-@pytest.mark.parametrize("wrong", [{"source": "live.json"}, {"source": 7}, {"every": -1}, {"stale_for": "1"}])
+@pytest.mark.parametrize(
+    "wrong", [{"source": "live.json"}, {"source": 7}, {"every": -1}, {"stale_for": "1"}, {"timeout": 0}]
+)
 def test_a_wrong_argument_is_refused(wrong):
     """With its name and what is allowed; an agent takes nothing else as live policy."""
     with pytest.raises(ConfigurationError, match=next(iter(wrong))):

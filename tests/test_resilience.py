@@ -310,7 +310,15 @@ def test_calls_made_at_once_are_tried_again_without_those_that_went_well():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"attempts": 0}, {"wait": -1}, {"attempt_seconds": 0}, {"fallbacks": "openai"}, {"world": 3}, {"breakers": 5}],
+    [
+        {"attempts": 0},
+        {"wait": -1},
+        {"max_wait": float("inf")},
+        {"attempt_seconds": 0},
+        {"fallbacks": "openai"},
+        {"world": 3},
+        {"breakers": 5},
+    ],
 )
 def test_a_wrong_argument_is_refused(wrong):
     """With its name and what is allowed."""
@@ -318,6 +326,8 @@ def test_a_wrong_argument_is_refused(wrong):
         ResilientWorld(**wrong)
     with pytest.raises(ConfigurationError, match=r"^failures: "):
         Breakers(failures=0)
+    with pytest.raises(ConfigurationError, match=r"^open_seconds: "):
+        Breakers(open_seconds=float("inf"))
 
 
 def test_its_clock_is_that_of_the_world_inside():

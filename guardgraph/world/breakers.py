@@ -92,7 +92,8 @@ class Breakers:
     def __init__(self, *, failures: int = 5, open_seconds: float = 30.0) -> None:
         if isinstance(failures, bool) or not isinstance(failures, int) or failures < 1:
             raise ConfigurationError(f"failures: a whole number from 1 on is required; given: {failures!r:.80}")
-        if isinstance(open_seconds, bool) or not isinstance(open_seconds, int | float) or not open_seconds > 0:
+        is_number = isinstance(open_seconds, int | float) and not isinstance(open_seconds, bool)
+        if not (is_number and 0 < open_seconds < float("inf")):
             raise ConfigurationError(f"open_seconds: a number above 0 is required; given: {open_seconds!r:.80}")
         self.failures, self.open_seconds = failures, open_seconds
         self._lock = Lock()

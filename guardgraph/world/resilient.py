@@ -134,7 +134,7 @@ class ResilientWorld:
             raise ConfigurationError(f"attempts: a whole number from 1 on is required; given: {attempts!r:.80}")
         for name, given in {_ATTEMPT: attempt_seconds, "wait": wait, "max_wait": max_wait}.items():
             is_number = isinstance(given, int | float) and not isinstance(given, bool)
-            if not (given is None and name == _ATTEMPT) and not (is_number and given > 0):  # type: ignore[operator]
+            if not (given is None and name == _ATTEMPT) and not (is_number and 0 < given < float("inf")):  # type: ignore[operator]
                 raise ConfigurationError(f"{name}: seconds above 0 are required; given: {given!r:.80}")
         if isinstance(fallbacks, str) or not isinstance(fallbacks, Sequence):
             raise ConfigurationError(f"fallbacks: a list of models is required; given: {fallbacks!r:.80}")

@@ -183,6 +183,8 @@ def live_policy(
     for name, given in {"every": every, "stale_for": stale_for, "timeout": timeout}.items():
         if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given < float("inf"):
             raise ConfigurationError(f"{name}: seconds from 0 on are required; given: {given!r:.80}")
+    if timeout == 0:
+        raise ConfigurationError("timeout: seconds above 0 are required, or nothing is ever read; given: 0")
     return LivePolicy(source, every=every, stale_for=stale_for, timeout=timeout)
 
 
