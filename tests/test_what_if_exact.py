@@ -289,6 +289,16 @@ def test_what_is_known_of_a_research_run_is_what_a_live_run_gives(then, now, con
     check_exact(*agents, PATTERNS["research"].demo(), context, seed)
 
 
+@given(seed=st.just(1))
+def test_a_call_that_a_what_if_cuts_off_used_up_what_it_would_live(seed):
+    """A model that is asked again and has no time left for its answer wrote nothing that counts."""
+    agents = [
+        shipped("self_critique", seed, "model", SelfCritiquePolicy(), budget)
+        for budget in (SelfCritiqueBudget(), SelfCritiqueBudget(max_seconds=8.0))
+    ]
+    check_exact(*agents, PATTERNS["self_critique"].demo(), None, seed)
+
+
 @settings(max_examples=24 * TIMES)
 @given(then=SELF_CRITIQUE, now=SELF_CRITIQUE, context=CONTEXTS, seed=SEEDS, by=BY)
 def test_what_is_known_of_a_self_critique_run_is_what_a_live_run_gives(then, now, context, seed, by):

@@ -195,10 +195,10 @@ def _settle_attempt(asked: Asked, attempt: RecordedAttempt) -> _Used:
 
 def _estimate_reply(asked: Asked, outcome: Outcome, shown: int) -> int:
     """Return the tokens that a model may have written, by what came of it."""
+    if outcome.form == "failure":  # also where a run that is decided again cuts off what was recorded
+        return 0
     if asked.recorded is not None and asked.recorded.get("estimated"):
         return max(asked.recorded["tokens"] - shown, 0)
-    if outcome.form == "failure":
-        return 0
     content: JsonValue = outcome.content
     return estimate_tokens(content if isinstance(content, str) else json.dumps(content, ensure_ascii=False))
 
