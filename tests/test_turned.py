@@ -363,3 +363,24 @@ def test_recorded_settings_are_what_their_version_had():
     assert (old.check_turned, old.check_together) == (False, False)
     assert (old.recorded(), old.fingerprint) == (said, RagPolicy(**LISTS, check_turned=False).fingerprint)
     assert old.tightened_by(RagPolicy(check_turned=True)).check_turned
+
+
+@pytest.mark.parametrize(
+    ("answer", "source"),
+    [
+        ("Ferries over 20 metres long are not allowed here.", "Ferries up to 20 metres long are allowed here."),
+        (
+            "Ferry line 4 no longer supports paper tickets at all.",
+            "Support of paper tickets on ferry line 4 was dropped.",
+        ),
+    ],
+)
+def test_what_is_said_otherwise_contradicts_nothing(answer, source):
+    """A bound that is denied is its complement, and what was dropped is no longer there."""
+    assert find_turned_sentence(answer, [source]) is None
+
+
+def test_a_place_is_no_bound():
+    """Above and below are opposites where no number follows."""
+    source = "The two clubs stand below the relegation places in March."
+    assert find_turned_sentence(source.replace("below", "above"), [source])

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
-from itertools import pairwise
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
+from itertools import pairwise, repeat
 from typing import Final, NamedTuple
 
+from guardgraph.guards.facts.grammar import BEFORE
+from guardgraph.guards.facts.units import NUMBER_WORDS
 from guardgraph.guards.quotes import find_quotes
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.word_lists import load_word_lists
@@ -44,7 +46,21 @@ _HEADING: Final = re.compile(r"\s*#.*|.*:\s*", re.DOTALL)
 _NAMES: Final = frozenset({"May", "Will"})
 """Words that are verbs in lower case only, but where they open a sentence."""
 _MARKS: Final = frozenset(",;:()[]—–")
+_APOSTROPHES: Final = frozenset("'’")
 
+
+_ENDED: Final = frozenset(["dropped", "ended", "removed", "discontinued", "retired", "ceased", "withdrawn"])
+_SUPPORTED: Final = frozenset(["support", "supports", "supported"])
+
+
+def _list_bounds() -> dict[str, list[tuple[tuple[str, ...], int]]]:
+    found: dict[str, list[tuple[tuple[str, ...], int]]] = {}
+    for said, bound in BEFORE.items():
+        found.setdefault(said[0], []).append((said, 1 if bound == "least" else -1))
+    return found
+
+
+_BOUNDS: Final = _list_bounds()
 
 _SHOWN: Final = 280
 """Characters of a sentence that a stop shows."""
@@ -80,19 +96,56 @@ class _Denial(NamedTuple):
     *Not until May* is *in May*, *not all* is *some*."""
 
 
-class _ComparedSentence(NamedTuple):
-    """A sentence as it is compared."""
+class _ReadSentence(NamedTuple):
+    """What is compared of a sentence."""
 
-    text: str
     words: tuple[_Word, ...]
     denials: tuple[_Denial, ...]
     kinds: frozenset[str]
     """Of the words ``waiting``, ``whole`` and ``saying``: which the sentence has."""
+    content: frozenset[str]
+    """The keys of its content words."""
 
-    @property
-    def content(self) -> frozenset[str]:
-        """The keys of its content words."""
-        return frozenset(word.key for word in self.words if word.is_content)
+
+class _ComparedSentence:
+    """A sentence as it is compared. Most are near to no other one, and are never read."""
+
+    def __init__(self, text: str, tokens: Sequence[str], language: str, *, is_quoted: bool) -> None:
+        self.text = text
+        self._tokens, self._language, self._is_quoted = tokens, language, is_quoted
+        signs = [(at, each) for at, each in enumerate(_list_tokens(tokens, language)) if each.is_sign]
+        self.sides = frozenset((word.key, word.side) for _, (word, *_) in signs if word is not None and word.side)
+        """Its opposites: the name of each, and the side."""
+        self.may_deny = any(_match_phrase(tokens, at, each.phrases)[1] for at, each in signs if each.phrases)
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """The keys of its words, and of those of its negations: more than what is compared."""
+        known = _list_tokens(self._tokens, self._language)
+        return frozenset(each.word.key for each in known if each.word is not None)
+
+    @cached_property
+    def bounds(self) -> frozenset[tuple[int, str]]:
+        """What bounds an amount from below (1) or above (-1), and the word or digits behind it."""
+        return frozenset(
+            (side, self._tokens[at + len(phrase)])
+            for at in range(len(self._tokens))
+            for phrase, side in _BOUNDS.get(self._tokens[at], ())
+            if tuple(self._tokens[at : at + len(phrase)]) == phrase and at + len(phrase) < len(self._tokens)
+            if self._tokens[at + len(phrase)][0].isdecimal() or self._tokens[at + len(phrase)] in NUMBER_WORDS
+        )
+
+    @cached_property
+    def says_end(self) -> bool:
+        """Whether it says that something is no longer there, without a negation: *support was dropped*."""
+        words = set(self._tokens)
+        return not words.isdisjoint(_ENDED) and not words.isdisjoint(_SUPPORTED)
+
+    @cached_property
+    def read(self) -> _ReadSentence:
+        """Its words and negations."""
+        read = _read_tokens(self._tokens, self._language)
+        return read._replace(kinds=read.kinds | {"saying"}) if self._is_quoted else read
 
 
 def check_turned_sentences(answer: str, sources: Iterable[str], *, question: str) -> None:
@@ -131,7 +184,7 @@ def find_turned_sentence(answer: str, sources: Iterable[str], *, question: str =
     for language, read in by_language.items():
         asked = [item for item in _read_sentences(question, language) if _is_asked_of_fact(item.text, language)]
         said = [item for item in read if not _says_nothing(item.text)]
-        index = _index_sentences([*said, *asked])
+        index = _SentenceIndex([*said, *asked])
         for sentence in _read_sentences(answer, language):
             if not sentence.text.endswith("?") and (found := _find_contradicted(sentence, index)):
                 return Turned(sentence.text, found.text)
@@ -150,58 +203,102 @@ def _is_asked_of_fact(sentence: str, language: str) -> bool:
     return not _load_lexicon(language).asking.isdisjoint(_split_tokens(sentence)[:3])
 
 
-class _SentenceIndex(NamedTuple):
-    sentences: Sequence[_ComparedSentence]
-    places: Mapping[str, Sequence[int]]
-    """For each content word the sentences that have it."""
+class _SentenceIndex:
+    """The sentences that those of an answer are held against."""
 
+    def __init__(self, sentences: Sequence[_ComparedSentence]) -> None:
+        self.sentences = sentences
+        self.sides = frozenset[tuple[str, int]]().union(*(sentence.sides for sentence in sentences))
+        """The opposites of all sentences."""
+        self.may_deny = any(sentence.may_deny for sentence in sentences)
+        """Whether one of the sentences may have a negation."""
 
-def _index_sentences(sentences: Sequence[_ComparedSentence]) -> _SentenceIndex:
-    places: dict[str, list[int]] = defaultdict(list)
-    for at, sentence in enumerate(sentences):
-        for key in sentence.content:
-            if len(places[key]) < _MOST_LISTED:
-                places[key].append(at)
-    return _SentenceIndex(sentences, places)
+    @cached_property
+    def places(self) -> Mapping[str, Sequence[int]]:
+        """For each word the sentences that have it."""
+        places: dict[str, list[int]] = defaultdict(list)
+        for at, sentence in enumerate(self.sentences):
+            for key in sentence.keys:
+                if len(places[key]) < _MOST_LISTED:
+                    places[key].append(at)
+        return places
 
 
 def _find_contradicted(sentence: _ComparedSentence, index: _SentenceIndex) -> _ComparedSentence | None:
     """Return the source sentence that a sentence turns round, None where one says the same."""
-    wanted = sentence.content
-    least = max(LEAST_WORDS, LEAST_SHARE * len(wanted))
-    shared = Counter(at for key in sorted(wanted) for at in index.places.get(key, ()))
-    turned = None
-    for at, count in shared.most_common(_MOST_COMPARED):
-        if count < least:
-            break
-        pairs = _align(sentence.words, index.sentences[at].words)
-        if not _is_same_matter(sentence, index.sentences[at], pairs):
+    if not (sentence.may_deny or index.may_deny or _has_opposite(sentence, index.sides)):
+        return None  # nothing in which it could contradict any of them
+    near = _find_near_sentences(sentence, index)
+    if not any(
+        sentence.may_deny or each.may_deny or _has_opposite(sentence, each.sides)
+        for each in map(index.sentences.__getitem__, near)
+    ):
+        return None
+    one, turned = sentence.read, None
+    for at in near:
+        other = index.sentences[at].read
+        pairs = _align(one.words, other.words)
+        if not _is_same_matter(one, other, pairs):
             continue
-        is_turned = _is_turned(sentence, index.sentences[at], pairs)
+        is_turned = _is_turned(one, other, pairs)
         if is_turned is False:
             return None
-        is_reported = "saying" in index.sentences[at].kinds - sentence.kinds
-        if is_turned and turned is None and not is_reported and not _is_of_another(sentence, at, pairs, index):
+        if is_turned and _is_said_otherwise(sentence, index.sentences[at]):
+            continue
+        is_reported = "saying" in other.kinds - one.kinds
+        if is_turned and turned is None and not is_reported and not _is_of_another(one, at, pairs, index):
             turned = index.sentences[at]
     return turned
 
 
-def _is_of_another(one: _ComparedSentence, at: int, pairs: Sequence[tuple[int, int]], index: _SentenceIndex) -> bool:
+def _is_said_otherwise(one: _ComparedSentence, other: _ComparedSentence) -> bool:
+    """Say whether two sentences differ in what a rule cannot count: *over 2 GB* and *up to 2 GB*, *dropped* and *no*.
+
+    A bound that is turned round is told by the check of numbers.
+    """
+    beyond = {(-side, number) for side, number in other.bounds}
+    return one.says_end != other.says_end or not beyond.isdisjoint(one.bounds)
+
+
+def _has_opposite(sentence: _ComparedSentence, sides: Collection[tuple[str, int]]) -> bool:
+    """Say whether the opposite of one of a sentence's words is among some."""
+    return any((key, -side) in sides for key, side in sentence.sides)
+
+
+def _find_near_sentences(sentence: _ComparedSentence, index: _SentenceIndex) -> list[int]:
+    """Return the places of the sentences that share the most content words with one, the nearest first."""
+    shared = Counter(at for key in sentence.keys for at in index.places.get(key, ()))
+    places = sorted(at for at, count in shared.items() if count >= LEAST_WORDS)
+    if not places:
+        return []
+    wanted = sentence.read.content
+    least = max(LEAST_WORDS, LEAST_SHARE * len(wanted))
+    content = [(at, index.sentences[at].read.content) for at in places]
+    compared = Counter(at for key in sorted(wanted) for at, its in content if key in its)
+    return [at for at, count in compared.most_common(_MOST_COMPARED) if count >= least]
+
+
+def _is_of_another(one: _ReadSentence, at: int, pairs: Sequence[tuple[int, int]], index: _SentenceIndex) -> bool:
     """Say whether a sentence names another thing where a source names its own: one that other sentences tell of.
 
     *Gold includes a lounge, Silver does not*: what is said of Gold contradicts nothing that is said of Silver.
     """
-    other = index.sentences[at]
+    other = index.sentences[at].read
     edges = [(max(-1, pairs[0][0] - 4), max(-1, pairs[0][1] - 4)), *pairs, (pairs[-1][0] + 4, pairs[-1][1] + 4)]
     for (here, there), (next_here, next_there) in pairwise(edges):
         named = {word.key for word in one.words[here + 1 : next_here] if word.is_content}
         replaced = {word.key for word in other.words[there + 1 : next_there] if word.is_content}
-        if replaced and any(set(index.places.get(key, ())) - {at} for key in named - other.content):
+        if replaced and any(_tells_of(key, index, but=at) for key in named - other.content):
             return True
     return False
 
 
-def _is_same_matter(one: _ComparedSentence, other: _ComparedSentence, pairs: Sequence[tuple[int, int]]) -> bool:
+def _tells_of(key: str, index: _SentenceIndex, *, but: int) -> bool:
+    """Say whether another sentence than one has a content word."""
+    return any(at != but and key in index.sentences[at].read.content for at in index.places.get(key, ()))
+
+
+def _is_same_matter(one: _ReadSentence, other: _ReadSentence, pairs: Sequence[tuple[int, int]]) -> bool:
     """Say whether three quarters of a sentence are three quarters of a stretch of the other."""
     met = sum(one.words[here].is_content for here, _ in pairs)
     if met < LEAST_WORDS:
@@ -214,7 +311,7 @@ def _count_content(words: Iterable[_Word]) -> int:
     return sum(word.is_content for word in words)
 
 
-def _is_turned(one: _ComparedSentence, other: _ComparedSentence, pairs: Sequence[tuple[int, int]]) -> bool | None:
+def _is_turned(one: _ReadSentence, other: _ReadSentence, pairs: Sequence[tuple[int, int]]) -> bool | None:
     """Say whether sentences of one matter differ in an odd number of negations and opposites; None where in doubt."""
     opposites = sum(one.words[here].side * other.words[there].side < 0 for here, there in pairs)
     ours = _count_denials(one, other, [here for here, _ in pairs])
@@ -222,7 +319,7 @@ def _is_turned(one: _ComparedSentence, other: _ComparedSentence, pairs: Sequence
     return None if ours is None or theirs is None else (opposites + ours + theirs) % 2 == 1
 
 
-def _count_denials(sentence: _ComparedSentence, other: _ComparedSentence, shared: Sequence[int]) -> int | None:
+def _count_denials(sentence: _ReadSentence, other: _ReadSentence, shared: Sequence[int]) -> int | None:
     """Count the negations of shared words; None where one in the stretch denies a word that the other has not."""
     count = 0
     for denial in sentence.denials:
@@ -246,12 +343,13 @@ def _align(one: Sequence[_Word], other: Sequence[_Word]) -> list[tuple[int, int]
     """
     scores = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
     best, end = 0, (0, 0)
-    for here, word in enumerate(one, 1):
-        before, row = scores[here - 1], scores[here]
-        for there, its in enumerate(other, 1):
-            score = max(0, before[there] - _LEFT_OUT, row[there - 1] - _ADDED)
-            if word.key == its.key:
-                score = max(score, before[there - 1] + (_OPPOSITE if word.side * its.side < 0 else _SAME))
+    theirs = [(its.key, its.side) for its in other]
+    for here, (key, side, _) in enumerate(one, 1):
+        before, row, score = scores[here - 1], scores[here], 0
+        for there, (its_key, its_side) in enumerate(theirs, 1):
+            score = max(score - _ADDED, before[there] - _LEFT_OUT, 0)
+            if key == its_key:
+                score = max(score, before[there - 1] + (_OPPOSITE if side * its_side < 0 else _SAME))
             row[there] = score
             if score > best:
                 best, end = score, (here, there)
@@ -336,16 +434,21 @@ def _read_sentences(text: str, language: str) -> tuple[_ComparedSentence, ...]:
     is_cased = text != text.lower()  # else a line that begins in lower case need not go on with the one before
     for whole in split_sentences(unwrap_text_lines(text) if is_cased else text):
         for sentence in _SPACED_END.split(whole):
-            tokens, said = _split_tokens(sentence), {"saying"} if _is_mostly_quoted(sentence) else set[str]()
-            for start in range(0, len(tokens), _LONGEST):
-                read = _read_tokens(tokens[start : start + _LONGEST], language)
-                found.append(read._replace(text=sentence, kinds=read.kinds | said))
+            tokens, is_quoted = _split_tokens(sentence), _is_mostly_quoted(sentence)
+            found += [
+                _ComparedSentence(sentence, tokens[start : start + _LONGEST], language, is_quoted=is_quoted)
+                for start in range(0, len(tokens), _LONGEST)
+            ]
     return tuple(found)
 
 
 def _split_tokens(sentence: str) -> list[str]:
     """Return the words and marks of a sentence in lower case; the month and the name keep their capital."""
-    plain = _CONTRACTED.sub(_spell_out_negation, normalise_to_nfkc(sentence))
+    plain = normalise_to_nfkc(sentence)
+    if not _APOSTROPHES.isdisjoint(plain):
+        plain = _CONTRACTED.sub(_spell_out_negation, plain)
+    if plain.isascii() and not any(name in plain for name in _NAMES):
+        return _TOKEN.findall(plain.lower())
     tokens = _TOKEN.findall(plain)
     return [token if at and token in _NAMES else token.lower() for at, token in enumerate(tokens)]
 
@@ -354,12 +457,12 @@ def _spell_out_negation(match: re.Match[str]) -> str:
     return f"{_FULL[match[1].lower()] if match[1] else match[2]} not"
 
 
-def _read_tokens(tokens: Sequence[str], language: str) -> _ComparedSentence:
+def _read_tokens(tokens: Sequence[str], language: str) -> _ReadSentence:
     words, denials, kinds = list[_Word](), list[tuple[int, str]](), set[str]()
     stops, runs, at = set[int](), set[int](), 0
     while at < len(tokens):
-        read = _read_token(tokens[at], language)
-        length, denies = _match_phrase(tokens, at, read.phrases) if read.phrases else (0, False)
+        word, kind, phrases, is_mark, _ = _read_token(tokens[at], language)
+        length, denies = _match_phrase(tokens, at, phrases) if phrases else (0, False)
         if length:
             follows = tokens[at + length] if at + length < len(tokens) else ""
             if denies and not (tokens[at] == "no" and follows[:1].isdigit()):
@@ -369,16 +472,33 @@ def _read_tokens(tokens: Sequence[str], language: str) -> _ComparedSentence:
             at += length
             continue
         at += 1
-        if read.kind:
-            kinds.add(read.kind)
-        if read.word is not None:
-            words.append(read.word)
+        if kind:
+            kinds.add(kind)
+        if word is not None:
+            words.append(word)
         else:
-            (stops if read.is_mark else runs).add(len(words))
+            (stops if is_mark else runs).add(len(words))
     if "waiting" in kinds:
         denials = [(place, needs or "waiting") for place, needs in denials]
-    reached = _find_reaches(words, denials, stops, runs | stops, is_twice=language in _DENIED_TWICE)
-    return _ComparedSentence("", tuple(words), tuple(reached), frozenset(kinds))
+    reached = _find_reaches(words, denials, stops, runs, is_twice=language in _DENIED_TWICE) if denials else ()
+    content = frozenset(word.key for word in words if word.is_content)
+    return _ReadSentence(tuple(words), tuple(reached), frozenset(kinds), content)
+
+
+_LONGEST_KNOWN: Final = 40
+"""Letters of a word of which it is kept what it is."""
+
+
+def _list_tokens(tokens: Sequence[str], language: str) -> Iterable[_Token]:
+    """Return what each token may be."""
+    if max(map(len, tokens), default=0) <= _LONGEST_KNOWN:
+        return map(_read_short_token, tokens, repeat(language))
+    return (_read_token(token, language) for token in tokens)
+
+
+def _read_token(token: str, language: str) -> _Token:
+    read = _read_short_token if len(token) <= _LONGEST_KNOWN else _read_short_token.__wrapped__
+    return read(token, language)
 
 
 class _Token(NamedTuple):
@@ -387,14 +507,16 @@ class _Token(NamedTuple):
     word: _Word | None
     """None of a mark and of a small word."""
     kind: str
-    """One of the kinds of `_ComparedSentence`, or none."""
+    """One of the kinds of `_ReadSentence`, or none."""
     phrases: Sequence[tuple[tuple[str, ...], bool]]
     """The phrases that begin with it."""
     is_mark: bool
+    is_sign: bool
+    """Whether it may deny, or has an opposite."""
 
 
-@remember_by_text(texts=65_536, chars=40)
-def _read_token(token: str, language: str) -> _Token:
+@lru_cache(maxsize=65_536)
+def _read_short_token(token: str, language: str) -> _Token:
     lexicon, [stem] = _load_lexicon(language), stem_words([token], language)
     is_mark, word = token in _MARKS, None
     known = lexicon.opposites.get(token) or lexicon.opposites.get(f"~{stem}")
@@ -402,7 +524,9 @@ def _read_token(token: str, language: str) -> _Token:
         word = _Word(*known, token not in lexicon.plain)
     elif token not in _load_plain_words(language) and not is_mark:
         word = _Word(stem, 0, is_content=True)
-    return _Token(word, lexicon.kinds.get(token, ""), lexicon.phrases.get(token, ()), is_mark)
+    phrases = lexicon.phrases.get(token, ())
+    is_sign = bool(phrases) or (word is not None and word.side != 0)
+    return _Token(word, lexicon.kinds.get(token, ""), phrases, is_mark, is_sign)
 
 
 def _is_mostly_quoted(sentence: str) -> bool:
@@ -423,7 +547,7 @@ def _find_reaches(
 ) -> list[_Denial]:
     """Return what each negation may deny: the words behind it up to the next small word, else those before it."""
     found, clause = list[_Denial](), -1
-    ends = sorted(stops)
+    runs, ends = runs | stops, sorted(stops)
     for place, needs in denials:
         number = sum(end <= place for end in ends)
         if is_twice and number == clause:

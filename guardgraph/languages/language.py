@@ -225,15 +225,16 @@ def _detect_language_of_text(text: str) -> str:
     languages = _LANGUAGES.get(_detect_script(text), ())
     if len(languages) <= 1:
         return "".join(languages)
-    votes = Counter[str]()
+    votes = dict.fromkeys(languages, 0)
     known = _load_language_signs(languages)
-    for sign, times in Counter(_list_language_signs(text)).items():
-        if sign in known:
-            for language in known[sign]:
-                votes[language] += times * (_WHOLE_VOTE // len(known[sign]))
-    most = max(votes.values(), default=0)
+    for named in map(known.get, _list_language_signs(text)):
+        if named is not None:
+            vote = _WHOLE_VOTE // len(named)
+            for language in named:
+                votes[language] += vote
+    most = max(votes.values())
     best = [language for language in votes if votes[language] == most]
-    return best[0] if len(best) == 1 else ""
+    return best[0] if len(best) == 1 and most else ""
 
 
 _WHOLE_VOTE: Final = 360_360

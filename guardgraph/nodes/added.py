@@ -105,7 +105,7 @@ def make_own_guard_node(guard: AnswerGuard, answer: GuardedAnswer, *, is_last: b
     def run_own_guard_node(state: Any, run: Run[Any, Any]) -> Pass:
         said, view = answer.show(state, run)
         _refuse_answer(guard.check, said, view, own)
-        return Pass(to=answer.choose_ending(state), steps=_release_steps(state)) if is_last else Pass()
+        return Pass(to=answer.choose_ending(state), steps=release_steps(state)) if is_last else Pass()
 
     return run_own_guard_node
 
@@ -161,12 +161,12 @@ def make_support_guard_node(answer: GuardedAnswer) -> Body:
         check_answer_support(unsupported, claims)
         counted = {"verified_claims": len(claims)}
         step = Step({"phase": answer.phase, **counted}, {"action": "verify_answer", **counted, **about})
-        return Pass(to=answer.choose_ending(state), steps=(*_release_steps(state), step))
+        return Pass(to=answer.choose_ending(state), steps=(*release_steps(state), step))
 
     return run_support_guard_node
 
 
-def _release_steps(state: Any) -> tuple[Step, ...]:
+def release_steps(state: Any) -> tuple[Step, ...]:
     """Return the steps that the answer guard would have completed, had nothing stood behind it."""
     return tuple(Step(*step) for step in state[HELD_STEPS])
 

@@ -464,6 +464,7 @@ def _pass_proposed_answer(given: Proposal, state: RagState, run: RagRun) -> Pass
     question, chunks, policy = guards.read_user_words(state["task"]), _list_usable_chunks(state, run), run.policy
     read = _read_answer_citations(given.value, chunks, marked=policy.require_sentence_citations)
     guards.check_cited_links(read.text, question=question, chunks=read.used, policy=run.policy_of("links"))
+    _check_table_rows(read, question, run)
     try:
         _check_answer_citations(read, question, chunks, policy)
     except Stop as refused:
@@ -472,6 +473,14 @@ def _pass_proposed_answer(given: Proposal, state: RagState, run: RagRun) -> Pass
         left = _remove_refused_sentences(read, refused, question, chunks, policy)
         raise PartialRefusal(refused, _accept_answer(left, given, policy)) from None
     return _accept_answer(read, given, policy)
+
+
+def _check_table_rows(read: _ReadAnswer, question: str, run: RagRun) -> None:
+    """Hold what an answer says of one row of a table against that row; a recording of before was decided without."""
+    if run.policy.check_numbers and run.policy_of("table_rows") and any("|" in chunk["text"] for chunk in read.used):
+        from guardgraph.guards.rag.tables import check_cited_rows  # reads facts, the largest part of an import
+
+        check_cited_rows(read.text, question=question, chunks=read.used)
 
 
 def _accept_answer(read: _ReadAnswer, given: Proposal, policy: RagPolicy) -> Pass:
@@ -604,8 +613,11 @@ GUARDED_ANSWER = GuardedAnswer(
 
 @declares(phase="generate", reads=["accepted_context", "accepted_answer"], writes=ANSWERED, later_writes=["removed"])
 def run_answered_node(state: RagState, run: RagRun) -> dict[str, Any]:
-    """End with a grounded answer, unless the run was resumed here by somebody who may not read what it is made of."""
+    """End with a grounded answer, unless who resumed the run may not read what it is made of, or it is switched off."""
     chunks = state["accepted_context"]["chunks"]
-    guards.check_candidate_access(chunks, caller=run.caller, required=run.policy.require_access)
+    if run.policy_of("lists_at_the_end") is None:
+        guards.check_candidate_access(chunks, caller=run.caller, required=run.policy.require_access)
+    else:
+        check_context_chunks(chunks, run)
     answer = state["accepted_answer"]
     return {"outcome": "grounded_partial" if "removed" in answer else "grounded_answer", **answer}

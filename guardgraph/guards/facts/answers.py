@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from fractions import Fraction
 from functools import cached_property
-from itertools import chain, combinations, islice
+from itertools import chain, combinations, islice, takewhile
 from typing import Any, Final, NamedTuple
 
 from guardgraph.guards.facts.grammar import FUNCTION_WORDS
@@ -21,7 +21,7 @@ from guardgraph.guards.facts.quantities import PLAIN, is_plural_noun
 from guardgraph.guards.facts.references import find_incident_id_facts, find_severity_facts
 from guardgraph.guards.facts.spelling import drop_invisible_characters
 from guardgraph.guards.facts.tokens import Token
-from guardgraph.guards.facts.units import CURRENCIES, SCALES, TIMES_SAID
+from guardgraph.guards.facts.units import CURRENCIES, SCALES, TIMES_SAID, find_units
 from guardgraph.guards.facts.values import BARE, RATIO, Amount, Date, Label, Named, Number, Ordinal, Quantity, Unit
 from guardgraph.guards.quotes import is_quote_in_text
 from guardgraph.guards.word_lists import load_word_lists
@@ -41,6 +41,8 @@ _SHOWN: Final = frozenset(_LISTS["shown"])
 _BEING: Final = frozenset({"am", "is", "are", "was", "were", "be", "been", "being"})
 _OPENING: Final = frozenset({"", ".", ",", ";", ":", "!", "?", "-", "–", "—", "and", "while", "but", "whereas", "*"})
 _ASIDE: Final = frozenset({",", ":", "(", "–", "—", "*"})
+_OBJECTS: Final = frozenset({"it", "them", "this", "that", "these", "those"})
+"""Words between a verb and a "first" that says what is done before."""
 _SMALL: Final = (2, 3)
 _LABEL_SIGNS: Final = frozenset({":", "|", "=", '"', "'", ",", "_"})
 _COUNTED_TOKENS: Final = 5
@@ -186,6 +188,8 @@ def _is_one_of_counted(tokens: Sequence[Token], each: FoundNumber, counted: Coll
     value = each.readings[0] if each.readings else None
     if not isinstance(value, Ordinal) or value.place not in (1, 2) or tokens[each.first].word[:1].isdecimal():
         return False
+    if value.place == 1 and tokens[each.first - 1].lower in _OBJECTS and not tokens[each.end].text.isalnum():
+        return True  # "approve it first."
     at = each.first - 1 if tokens[each.first - 1].lower == "the" else each.first
     if at > 0 and tokens[at - 1].lower not in _OPENING:
         return False
@@ -207,7 +211,17 @@ def _is_shown_document(tokens: Sequence[Token], each: FoundNumber, documents: in
 
 _NEAREST, _DOWN, _UP = (frozenset(_LISTS[name]) for name in ("nearest", "down", "up"))
 _SUM, _DIFFERENCE, _SHARE, _SPAN = (frozenset(_LISTS[name]) for name in ("sum", "difference", "share", "span"))
+_RISING, _FALLING = (frozenset(_LISTS[name]) for name in ("rising", "falling"))
 _PRICE, _DOSE, _LIMIT = (frozenset(_LISTS[name]) for name in ("price", "dose", "limit"))
+
+_DENYING: Final = frozenset(_LISTS["denying"])
+"""Words of a sentence that says what is not done, or not allowed."""
+
+_SHORTENED: Final = frozenset(_LISTS["shortened"])
+"""Words before the t of n't."""
+
+_EVERY: Final = frozenset({"every", "each"})
+_EACH_TIME: Final = frozenset({"a", "an", "per", "each", "every"})
 
 _BOUNDS: Final = frozenset({"least", "most", "to", "minimum", "maximum"})
 """Words of a limit: "at least", "up to". A rounded one is another limit."""
@@ -220,6 +234,12 @@ _BETWEEN: Final = frozenset({"of", "the", "these", "those", "their", "its", "mor
 
 _NEAR: Final = 5
 """Tokens between a number and the word that says how it follows, at most."""
+
+_CLAUSE: Final = 8
+"""Tokens on each side of a number that are taken for its clause, at most."""
+
+_JOINING: Final = frozenset({",", ";", ":", ".", "and", "but", "while", "whereas", "because", "so", "(", ")"})
+"""What parts clauses."""
 
 _SENTENCE: Final = 40
 """Tokens on each side of a number that are looked at of its sentence, at most."""
@@ -261,6 +281,10 @@ class _Said(NamedTuple):
     nouns: frozenset[str]
     words: frozenset[str]
     """Of its sentence."""
+    near: frozenset[str]
+    """Words around it."""
+    is_repeated: bool
+    """Whether it is how often something happens: "every 6 hours"."""
 
 
 class _Claim(NamedTuple):
@@ -271,6 +295,8 @@ class _Claim(NamedTuple):
     words: frozenset[str]
     near: frozenset[str]
     """Words around it."""
+    clause: frozenset[str]
+    """Words of its clause, about."""
     before: frozenset[str]
     """Words right before it."""
     digit: Amount
@@ -279,6 +305,8 @@ class _Claim(NamedTuple):
     """How many digits it has up to there."""
     scaled: bool
     """Whether it is said in thousands or millions."""
+    amounts: frozenset[Amount]
+    """All amounts of its sentence."""
 
 
 def list_counted_nouns(tokens: Sequence[Token], end: int) -> list[str]:
@@ -327,13 +355,15 @@ class Derivations:
     def covers_number(self, sentence: NumberSentence, each: FoundNumber) -> bool:
         """Say whether a number of an answer follows from numbers of the texts, and is said so."""
         values = each.readings
+        if self._covers_frequency(sentence, each):
+            return True
         if any(isinstance(value, Ordinal) for value in values):
             return self._covers_century(sentence.tokens, each)
         if any(isinstance(value, Date) for value in values):
             return False
         for value in values:
             if isinstance(value, Quantity) and (claim := _read_claim(sentence, each, value)):
-                if self._covers_span(claim):
+                if self._covers_span(claim) or self._covers_complement(claim):
                     return True
                 if _is_exact(claim.value, claim.words):
                     continue
@@ -400,14 +430,47 @@ class Derivations:
         spans = (span for one, other in self._date_pairs for span in _list_spans(one, other, measured))
         return any(span and (claim.value.amount == span or _rounds_to(claim, span)) for span in spans)
 
+    def _covers_complement(self, claim: _Claim) -> bool:
+        """Say whether a bound is denied of what lies beyond it: "never more than 3" of "at most 3"."""
+        own = claim.value
+        said = self._amounts.get(own.unit.dimension, ()) if own.bound else ()
+        if own.bound == "least" and own.unit == BARE and any(_is_next_whole_number(claim, each) for each in said):
+            return True
+        if not own.bound or not _is_denied(claim.clause):
+            return False
+        return any(
+            {own.bound, each.value.bound} == {"least", "most"}
+            and own.per == each.value.per
+            and own.unit.convert_to_base(own.amount) == each.value.unit.convert_to_base(each.value.amount)
+            and not _is_denied(each.near)
+            and (own.unit != BARE or not claim.nouns or not each.nouns or not claim.nouns.isdisjoint(each.nouns))
+            for each in said
+        )
+
+    def _covers_frequency(self, sentence: NumberSentence, each: FoundNumber) -> bool:
+        """Say whether something is done every so often that is said to be done so many times in a time."""
+        tokens, value = sentence.tokens, each.readings[0] if each.readings else None
+        said = [token.lower for token in tokens[each.end : each.end + 3]]
+        if not isinstance(value, Quantity) or value.unit != BARE or len(said) < 3:
+            return False
+        if said[0] != "times" or said[1] not in _EACH_TIME:
+            return False
+        return any(
+            other.is_repeated and value.amount * other.value.unit.convert_to_base(other.value.amount) == unit.factor
+            for unit in find_units(said[2])
+            for other in self._amounts.get(unit.dimension, ())
+        )
+
     def _covers_operation(self, claim: _Claim) -> bool:
         """Say whether an amount is the sum, the difference, the share or the ratio of two that stand together."""
         sums, differs = not claim.near.isdisjoint(_SUM), not claim.near.isdisjoint(_DIFFERENCE)
         shares = claim.value.unit.dimension == RATIO and not claim.near.isdisjoint(_SHARE)
-        if not (sums or differs or shares) or claim.value.per is not None:
+        changes = claim.value.unit.dimension == RATIO and not (_RISING | _FALLING).isdisjoint(claim.near)
+        if not (sums or differs or shares or changes) or claim.value.per is not None:
             return False
         return any(
             (sums and _is_sum(claim, one, other))
+            or (changes and _is_change(claim, one, other))
             or (differs and _is_difference(claim, one, other))
             or (shares and (_is_share(claim, one, other) or _is_share(claim, other, one)))
             for one, other in self._pairs
@@ -422,7 +485,9 @@ def _read_amounts(sentence: NumberSentence) -> Iterator[_Said]:
         # "Bob 7 goals" is read as a name with a number too.
         for value in each.hit.list_readings() if each.hit else each.readings:
             if isinstance(value, Quantity) and not value.otherwise:
-                yield _Said(value, cover_word_forms(list_counted_nouns(sentence.tokens, each.end)), words)
+                nouns = cover_word_forms(list_counted_nouns(sentence.tokens, each.end))
+                near = _list_clause_words(sentence.tokens, each)
+                yield _Said(value, nouns, words, near, is_repeated=sentence.tokens[each.first - 1].lower in _EVERY)
 
 
 def _read_claim(sentence: NumberSentence, each: FoundNumber, value: Quantity) -> _Claim | None:
@@ -441,11 +506,25 @@ def _read_claim(sentence: NumberSentence, each: FoundNumber, value: Quantity) ->
         cover_word_forms(list_counted_nouns(tokens, each.end)),
         frozenset(token.lower for token in tokens[max(each.first - _SENTENCE, 0) : each.end + _SENTENCE]),
         frozenset(token.lower for token in around),
+        _list_clause_words(tokens, each),
         frozenset(token.lower for token in tokens[max(each.first - _BEFORE, 0) : each.first]),
         digit * scale,
         figures,
         scaled,
+        frozenset(said.amount for item in sentence.found for said in item.readings if isinstance(said, Quantity)),
     )
+
+
+def _list_clause_words(tokens: Sequence[Token], each: FoundNumber) -> frozenset[str]:
+    """Return the words around a number, up to a sign or a word that joins clauses."""
+    before = [token.lower for token in tokens[max(each.first - _CLAUSE, 0) : each.first]]
+    behind = [token.lower for token in tokens[each.end : each.end + _CLAUSE]]
+    clause = [*takewhile(_is_within_clause, reversed(before)), *takewhile(_is_within_clause, behind)]
+    return frozenset(clause)
+
+
+def _is_within_clause(word: str) -> bool:
+    return word not in _JOINING
 
 
 def _measure_last_digit(text: str, amount: Amount) -> tuple[Fraction, int]:
@@ -559,6 +638,38 @@ def _is_share(claim: _Claim, part: _Said, whole: _Said) -> bool:
         return False
     share = Fraction(_measure(part)) / Fraction(_measure(whole)) / Fraction(claim.value.unit.factor)
     return abs(share - claim.value.amount) * 2 <= claim.digit
+
+
+def _is_next_whole_number(claim: _Claim, said: _Said) -> bool:
+    """Say whether "three or more" is said of "more than two"."""
+    return (
+        said.value.bound == "least"
+        and said.value.unit == BARE
+        and "than" in said.near
+        and not claim.near.isdisjoint(("or", "least"))
+        and isinstance(claim.value.amount, int)
+        and claim.value.amount == said.value.amount + 1
+        and not claim.clause.isdisjoint(said.nouns)
+    )
+
+
+def _is_denied(words: Collection[str]) -> bool:
+    """Say whether the words of a sentence deny or refuse something."""
+    return not _DENYING.isdisjoint(words) or ("t" in words and not _SHORTENED.isdisjoint(words))
+
+
+def _is_change(claim: _Claim, one: _Said, other: _Said) -> bool:
+    """Say whether a share is by how much one amount changed to another, both of which the answer's sentence states."""
+    if not _is_of_one_kind(one, other) or _measure(one) <= 0 or _measure(one) == _measure(other):
+        return False
+    if not {one.value.amount, other.value.amount} <= claim.amounts:
+        return False
+    is_up = not claim.near.isdisjoint(_RISING)
+    is_down = not claim.near.isdisjoint(_FALLING)
+    change = Fraction(_measure(other) - _measure(one)) / Fraction(_measure(one)) / Fraction(claim.value.unit.factor)
+    if is_up == is_down or is_up != (change > 0):
+        return False
+    return abs(abs(change) - claim.value.amount) * 2 <= claim.digit
 
 
 def _list_spans(one: Date, other: Date, unit: Unit) -> Iterator[Amount]:

@@ -313,6 +313,10 @@ def _apply_amount_sign(tokens: list[Token], hit: Hit) -> Hit:
     return hit._replace(first=hit.first - 1, amount=-hit.amount, also=None)
 
 
+_AHEAD: Final = frozenset({"before", "prior", "ahead"})
+"""Behind a length of time: from which event it counts back."""
+
+
 def _apply_amount_bound(tokens: list[Token], hit: Hit, floor: int) -> Hit:
     if tokens[hit.end].text == "+" and tokens[hit.end].end and not tokens[hit.end].leads:
         return hit._replace(bound="least")
@@ -323,8 +327,11 @@ def _apply_amount_bound(tokens: list[Token], hit: Hit, floor: int) -> Hit:
         return hit
     for length in range(_BOUND_TOKENS, 0, -1):
         first = hit.first - length
-        if first >= floor and (bound := BEFORE.get(tuple(token.lower for token in tokens[first : hit.first]))):
-            return hit._replace(bound=bound)
+        said = tuple(token.lower for token in tokens[first : hit.first]) if first >= floor else ()
+        if bound := BEFORE.get(said):
+            # "No later than eight weeks before" is at least eight weeks before.
+            is_lead = said[-2:] == ("later", "than") and tokens[hit.end].lower in _AHEAD
+            return hit._replace(bound="least" if is_lead and bound == "most" else bound)
     return hit
 
 

@@ -12,6 +12,7 @@ from itertools import starmap
 from typing import Final, NamedTuple
 
 from guardgraph.guards.links.finding import Link, find_links, list_licensed_links, make_mail, make_url
+from guardgraph.guards.links.hidden import find_hidden_signs
 from guardgraph.guards.links.hosts import is_documentation_host
 from guardgraph.guards.links.layout import Layout, list_layouts
 from guardgraph.guards.links.markup import find_active_markup, is_script_address, list_tag_targets
@@ -89,8 +90,13 @@ def check_links(
     Raises:
         Stop: ``<family>:active_markup`` or ``<family>:unsupported_link``, with `unsupported`.
     """
+    if policy is None:
+        return
+    texts = list(texts)
+    if hidden := [sign for text in texts for sign in find_hidden_signs(text)]:
+        raise Stop(f"{family}:active_markup", unsupported=_show(hidden))
     suspects = [text for text in texts if may_have_links(text)]
-    if policy is None or not suspects:
+    if not suspects:
         return
     sources = [*dict.fromkeys(cited)]
     laid_out = {text: list_layouts(text) for text in suspects}

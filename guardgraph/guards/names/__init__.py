@@ -18,6 +18,7 @@ from guardgraph.guards.names.support import (
     join_name_words,
     list_name_initials,
     read_supporting_words,
+    split_mixed_acronym,
 )
 from guardgraph.guards.names.vocabulary import WORDS_LISTED, find_label_words, is_known_word, is_ordinary_word
 from guardgraph.guards.names.words import NameWord, split_name_words, tell_lowercase_language
@@ -135,7 +136,10 @@ def _support_names_by_initials(found: Sequence[NameWord], support: NameSupport) 
         if (word.is_acronym and (word.letters in support.phrase_initials or word.key in support.phrase_initials))
         or (len(word.letters) == 1 and word.letters in support.capital_letters)
     }
-    return acronyms | _expand_name_spans(span for span in list_name_initials(found) if span[2] in support.acronyms)
+    mixed = {at for at, word in enumerate(found) if (parts := split_mixed_acronym(word)) and support.has_phrase(parts)}
+    return (
+        acronyms | mixed | _expand_name_spans(span for span in list_name_initials(found) if span[2] in support.acronyms)
+    )
 
 
 def _support_names_by_definition(found: Sequence[NameWord], support: NameSupport) -> set[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -104,6 +105,15 @@ class NameSupport:
         """What the acronyms of its phrases would be."""
         return frozenset(text for found in self._text_words for _, _, text in list_name_initials(found))
 
+    def has_phrase(self, beginnings: Sequence[str]) -> bool:
+        """Say whether words begin so, one behind the other."""
+        return any(
+            all(word.letters.startswith(part) for word, part in zip(words, beginnings, strict=True))
+            and not any(word.apart for word in words[1:])
+            for found in self._text_words
+            for words in zip(*(found[at:] for at in range(len(beginnings))), strict=False)
+        )
+
     @cached_property
     def capital_letters(self) -> frozenset[str]:
         """The first letters of capitalised words."""
@@ -132,6 +142,16 @@ class NameSupport:
             for _, _, codes in find_territory_names(found, self.languages)
             for code in codes
         )
+
+
+def split_mixed_acronym(word: NameWord) -> list[str]:
+    """Return the beginnings of words that an acronym with small letters is made of: id and p of IdP; else none."""
+    parts = _BEGINNING.findall(word.text)
+    is_mixed = word.is_acronym and word.text.isalpha() and len(word.text) <= MOST_INITIALS and len(parts) > 1
+    return [part.lower() for part in parts] if is_mixed and len(parts) < len(word.text) else []
+
+
+_BEGINNING: Final = re.compile(r"[A-Z][a-z]*+")
 
 
 def join_name_words(found: Sequence[NameWord]) -> Iterator[tuple[int, int, str]]:
