@@ -285,6 +285,45 @@ def test_a_lead_in_brings_the_whole_of_what_it_leads_to(led):
     assert said("How do I install acme?", f"Install acme as follows:\n\n{led.ljust(700, chr(46))}").get("insufficient")
 
 
+OPTIONS = """--keep=<days>
+
+Keep entries of the journal for as many days. Some tools read them. The default value is 90.
+
+--purge
+
+Remove entries of the journal at once.
+"""
+
+
+def test_a_paragraph_under_a_term_is_answered_with_the_term():
+    """An option, a setting or a word that a manual explains stands before what is said of it."""
+    assert said("How is the journal removed at once?", OPTIONS)["answer"] == (
+        "--purge: Remove entries of the journal at once."
+    )
+    assert said("Which option removes the journal?", OPTIONS)["answer"].startswith("--purge: Remove")
+
+
+def test_a_default_is_found_where_the_next_sentences_say_it():
+    """What is asked for may stand two sentences behind the words of the question; it is said with what is between."""
+    answer = said("What is the default of keep for entries of the journal?", OPTIONS)["answer"]
+    assert "--keep=<days>" in answer
+    assert answer.endswith("The default value is 90.")
+
+
+def test_the_heading_is_said_where_it_is_the_term_asked_for():
+    """*Which hook* is answered with the heading of one word, which its text does not repeat."""
+    text = "It is invoked before a message is committed, and can reject the message."
+    answer = said("Which hook can reject a message?", text, section="Hooks > check-msg")["answer"]
+    assert answer == f"check-msg: {text}"
+    assert said("Can a hook reject a message?", text, section="Hooks > check-msg")["answer"] == text
+
+
+def test_of_equal_sentences_the_first_chunk_s_is_taken():
+    """What the search found first is preferred."""
+    texts = ("The cache of pages lives 300 seconds.", "The cache of views lives 600 seconds.")
+    assert "300" in said("How long does the cache live?", *texts)["answer"]
+
+
 def test_an_answer_that_turns_its_source_round_is_not_proposed():
     """Two sentences of a source that say the opposite of each other cannot both be cited."""
     texts = ("The new plan includes the monthly report.", "The new plan does not include the monthly report.")

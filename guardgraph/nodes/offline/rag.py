@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from guardgraph.guards.facts.values import Number
 
 
-Wanted: TypeAlias = Literal["duration", "time", "name", "number", ""]
-"""What answers a question: how long or soon something is, when it is, who it is, any number; blank for the others."""
+Wanted: TypeAlias = Literal["duration", "time", "name", "number", "value", "term", ""]
+"""What answers a question: how long or soon something is, when it is, who it is, any number; a default or a bound,
+which may be a number or a term; a term, as *which option* asks for; blank for the others."""
 
 _DURATION: Final = (
     r"how (?:long|fast|quick(?:ly)?|soon)|wie (?:lange|schnell|bald)|cuánto tiempo|combien de temps"
@@ -35,6 +36,14 @@ _DURATION: Final = (
 )
 _TIME: Final = r"when|(?:what|which) (?:\w+ )?(?:year|month|day|date|time)|wann|cuándo|quand|коли|когда"
 _NAME: Final = r"who(?:m|se)?|wer|wem|wen|quién(?:es)?|qui|хто|кто"
+
+_VALUE: Final = (
+    r"(?:what(?:'s| is| are| was| were)|which(?: is| are)?) (?:the |its |their )?(?:\w+ )?"
+    r"(?:default|max(?:imum)?|min(?:imum)?|largest|smallest|highest|lowest|longest|shortest|most|least|range|size|port)"
+)
+_TERM: Final = (
+    r"which|what (?=(?:\w+ )?(?:command|option|flag|function|method|class|setting|field|parameter|file|type))"
+)
 
 _ENGLISH: Final = (
     r"how (?:many|much|long|often|fast|quick(?:ly)?|soon|far|old|big|large|high|deep|wide|tall|late|early)|when"
@@ -66,7 +75,16 @@ _KINDS: Final[dict[Wanted, re.Pattern[str]]] = {
     "time": re.compile(rf"(?<!\w)(?:{_TIME})(?!\w)", re.IGNORECASE),
     "name": re.compile(rf"(?<!\w)(?:{_NAME})(?!\w)", re.IGNORECASE),
     "number": _WORDS,
+    "value": re.compile(rf"(?<!\w)(?:{_VALUE})(?!\w)", re.IGNORECASE),
+    "term": re.compile(rf"(?<!\w)(?:{_TERM})(?!\w)", re.IGNORECASE),
 }
+
+_DEFAULTS: Final = re.compile(r"\bdefaults?\b", re.IGNORECASE)
+_CODE_TERM: Final = re.compile(
+    r"`[^`\n]+`|(?<![\w-])--?[a-z][\w-]+|\b[A-Z][A-Z0-9]*(?:[ _-][A-Z0-9]+)*\b|\b\w+(?:[_.]\w+)+\b|\b[a-z]\w*\(\)"
+    r"|\b[A-Z][a-z]+[A-Z]\w*|\b[a-z]+[A-Z]\w*"
+)
+"""What is written as a name of code: in backticks, an option, capitals, a dotted or joined word."""
 
 
 def find_wanted_kind(question: str) -> Wanted:
@@ -94,10 +112,19 @@ def score_sentence_fit(text: str, kind: Wanted, question: str) -> int:
     """
     if kind == "name":
         return 2 if _find_unasked_names(text, question) else 0
+    if kind == "term":
+        return 2 if _has_unasked_term(text, question) else 0
     new = _find_sentence_numbers(text) - _find_sentence_numbers(question) if kind else frozenset()
+    if kind == "value" and not new and _DEFAULTS.search(text) and _has_unasked_term(text, question):
+        return 2
     if not new:
         return 0
-    return 2 if kind == "number" or any(map(_is_time_number, new)) else 1
+    return 2 if kind in ("number", "value") or any(map(_is_time_number, new)) else 1
+
+
+def _has_unasked_term(text: str, question: str) -> bool:
+    asked = question.casefold()
+    return any(match[0].strip("`").casefold() not in asked for match in _CODE_TERM.finditer(text))
 
 
 def _find_sentence_numbers(text: str) -> frozenset[Number]:
@@ -125,6 +152,8 @@ QUERY_CHARS = 240
 """max_query_chars of the default budget, where the view does not say."""
 
 _INSUFFICIENT: Final[JsonObject] = {"answer": "", "citations": [], "insufficient": True}
+_RANKED: Final = 20
+"""From which a chunk's rank is taken: what was found first is preferred a little."""
 _PRECISION: Final = 1000
 """Weights are whole numbers, so that the order of adding changes nothing."""
 _PREFERENCE: Final = 4
@@ -148,6 +177,15 @@ _PROMPT: Final = re.compile(r"\s*(?:>>>|\.\.\.(?!\w)|\$ ?[a-z])")
 """What lines of code begin with that stand without a fence."""
 _LONGEST_LED: Final = 600
 """Characters of a lead-in with the list or the code that it leads to."""
+_LONGEST_LABEL: Final = 80
+"""Characters of a term that a paragraph explains."""
+_LABEL_ENDS: Final = ">])`*\"'"
+"""What a term ends with beside letters and digits; code ends otherwise."""
+_IMPORT: Final = re.compile(r"(?:from \S+ )?import ")
+_PASSAGE: Final = 600
+"""Characters of the sentences that are taken together with the best one."""
+_AROUND: Final = 3
+"""Sentences behind the best one, or before it, that are looked at for what is wanted."""
 _UNSPACED_END: Final = ("。", "！", "？", "｡")
 _END: Final = (*".!?…।۔؟:;,", *(f"{mark}{close}" for mark in ".!?" for close in "\"'”’»)"))
 
@@ -190,6 +228,10 @@ class _ChunkLine:
     """How well it answers what the question wants."""
     at: int
     """Which of its chunk's parts it is."""
+    paragraph: int
+    """Which of its chunk's lines it is in."""
+    label: str
+    """The term, the option or the heading in the text that it says something about; blank where there is none."""
 
 
 @mark_as_instant
@@ -199,7 +241,7 @@ def write_offline_answer(view: JsonObject) -> JsonObject:
     Sentences are taken one by one, each the one that covers most of what none before it covers: a term weighs the more
     the fewer sentences of the context have it, and half where only the words above the sentence have it. Where a
     question asks how long, when, who or how much, a sentence that says so counts half as much again. A sentence that
-    asks, or that the guards would refuse, is passed over.
+    asks, or that the guards would refuse, is passed over. What stands under a term is said with the term.
 
     Args:
         view: ``{question, context_chunks}``, the chunks best first; and ``sentence_citations`` where every sentence
@@ -216,7 +258,7 @@ def write_offline_answer(view: JsonObject) -> JsonObject:
     lines = list(_read_context_lines(question, asked, language, chunks))
     marked = view.get("sentence_citations") is True
     chosen = _choose_answer_sentences(question, asked, chunks, lines, marked=marked)
-    whole = sorted({*chosen, *_choose_sentence_beside(question, language, lines, chosen)})
+    whole = sorted({*chosen, *_choose_passage(question, language, lines, chosen)})
     for taken in (whole, sorted(chosen), chosen[:1]):
         used = list(dict.fromkeys(lines[place].rank for place in taken))
         text = _join_answer_lines([lines[place] for place in taken], chunks if marked else None)
@@ -250,20 +292,26 @@ def _read_context_lines(
     for rank, chunk in enumerate(chunks):
         above = asked.intersection(read_terms(f"{chunk['title']}\n{chunk['section']}", language))
         led: frozenset[str] = frozenset()
+        heading = _read_heading_term(chunk) if kind == "term" else ""
+        label = ""
         parts = list(_read_text_parts(unwrap_text_lines(chunk["text"])))
         for at, (part, following) in enumerate(pairwise([*parts, _TextPart("", is_item=False)])):
             text, is_header = part.text, _is_ruled_line(following.text)
             own = asked.intersection(read_terms(text, language))
             is_lead = not part.is_code and text.rstrip(_EMPHASIS).endswith(_LEADS)
             if is_lead or is_header:
-                led = own
+                led, label = own, ""
+            elif _is_label(parts, at) and not is_fragment(text, language):
+                led, label = own, text
+                continue
             if is_lead:
                 text = _join_led_parts(part, parts[at + 1 :])
             elif is_header or part.is_code or _is_ruled_line(text) or _is_part_cut(parts, at, language):
                 continue
             if text:
+                text = _say_with_label(text, label or heading)
                 fit = score_sentence_fit(text, kind, question) if own else 0
-                yield _ChunkLine(rank, text, own, (above | led) - own, fit, at)
+                yield _ChunkLine(rank, text, own, (above | led) - own, fit, at, part.line, label)
 
 
 class _TextPart(NamedTuple):
@@ -272,13 +320,15 @@ class _TextPart(NamedTuple):
     text: str
     is_item: bool
     is_code: bool = False
+    line: int = 0
+    """Of the unwrapped text, where a line is a paragraph, an item or a row."""
 
 
 def _read_text_parts(text: str) -> Iterator[_TextPart]:
     """Read a text as sentences, list markers taken off, and blocks of code."""
     code: list[str] = []
     fence = ""
-    for line in text.split("\n"):
+    for number, line in enumerate(text.split("\n")):
         mark = line.strip()[:3]
         if fence or mark in _FENCES or _PROMPT.match(line):
             code.append(line.rstrip())
@@ -286,12 +336,12 @@ def _read_text_parts(text: str) -> Iterator[_TextPart]:
             if fence or mark not in _FENCES:
                 continue
         if code:
-            yield _TextPart("\n".join(code), is_item=False, is_code=True)
+            yield _TextPart("\n".join(code), is_item=False, is_code=True, line=number)
             code = []
         if mark not in _FENCES:
             is_item = _MARKER.match(line) is not None
             sentences = (" ".join(_MARKER.sub("", item, count=1).split()) for item in split_sentences(line))
-            yield from (_TextPart(item, is_item) for item in sentences if item)
+            yield from (_TextPart(item, is_item, line=number) for item in sentences if item)
     if code:
         yield _TextPart("\n".join(code), is_item=False, is_code=True)
 
@@ -306,6 +356,35 @@ def _join_led_parts(lead: _TextPart, following: list[_TextPart]) -> str:
         led = [f"- {part.text}" for part in takewhile(lambda part: part.is_item, following)]
     whole = "\n".join([lead.text, *led])
     return whole if led and len(whole) <= _LONGEST_LED else ""
+
+
+def _is_label(parts: list[_TextPart], at: int) -> bool:
+    """Say whether a part is a line of its own, and no sentence, behind which something is said: a term, an option."""
+    part = parts[at]
+    return (
+        not part.is_item
+        and not part.is_code
+        and len(part.text) <= _LONGEST_LABEL
+        and not part.text.endswith(_END)
+        and (at == 0 or parts[at - 1].line != part.line)
+        and at + 1 < len(parts)
+        and parts[at + 1].line != part.line
+        and not _is_ruled_line(part.text)
+        and "|" not in part.text
+        and ": " not in part.text
+        and (part.text[-1].isalnum() or part.text[-1] in _LABEL_ENDS)
+        and not _IMPORT.match(part.text)
+    )
+
+
+def _read_heading_term(chunk: ContextChunk) -> str:
+    """Return the last heading above a chunk where it is a term, one word, which its text often does not repeat."""
+    heading = chunk["section"].rpartition(" > ")[2]
+    return heading if not heading[:1].isupper() and len(heading.split()) == 1 else ""
+
+
+def _say_with_label(text: str, label: str) -> str:
+    return text if not label or label in text else f"{label}: {text}"
 
 
 def _is_part_cut(parts: list[_TextPart], at: int, language: str) -> bool:
@@ -330,7 +409,7 @@ def _choose_answer_sentences(
         line = lines[place]
         own = sum(weights[term] for term in line.own & open_terms)
         inherited = sum(weights[term] for term in line.inherited & open_terms)
-        return (2 * own + inherited) * (_PREFERENCE + line.fit) if own else 0
+        return (2 * own + inherited) * (_PREFERENCE + line.fit) * (_RANKED - line.rank) if own else 0
 
     chosen: list[int] = []
     rest = list(range(len(lines)))
@@ -349,27 +428,38 @@ def _choose_answer_sentences(
     return chosen
 
 
-def _choose_sentence_beside(question: str, language: str, lines: list[_ChunkLine], chosen: list[int]) -> list[int]:
-    """Return the sentence beside the best one that says what that one leaves open; nothing where none does.
+def _choose_passage(question: str, language: str, lines: list[_ChunkLine], chosen: list[int]) -> list[int]:
+    """Return the sentences around the best one that say what that one leaves open; nothing where none does.
 
-    A question that wants a name, a time or a number is often answered by the next sentence, which does not repeat its
-    words; to any other, what goes on from the best sentence ("They lack ...") belongs.
+    A question that wants a name, a time, a number or a term is often answered by a sentence near by, which does not
+    repeat its words: the sentences up to that one are taken. To any other, what goes on from the best sentence
+    ("They lack ...") belongs.
     """
     kind = find_wanted_kind(question)
-    for best in chosen[:1]:
-        near = [
-            place
-            for place in (best + 1, best - 1)
-            if 0 <= place < len(lines)
-            and place not in chosen
-            and (lines[place].rank, lines[place].at) == (lines[best].rank, lines[best].at + place - best)
-        ]
-        if any(lines[place].fit == _FITS for place in chosen):
-            return []
-        if kind:
-            return [place for place in near if score_sentence_fit(lines[place].text, kind, question) == _FITS][:1]
-        return [place for place in near if place > best and leans_on_text_before(lines[place].text, language)]
-    return []
+    if not chosen or any(lines[place].fit == _FITS for place in chosen):
+        return []
+    best = chosen[0]
+    behind, before = (list(_walk_from_line(lines, best, step)) for step in (1, -1))
+    if not kind:
+        return list(takewhile(lambda place: leans_on_text_before(lines[place].text, language), behind[:1]))
+    for near in (behind, before):
+        for count, place in enumerate(near, start=1):
+            if score_sentence_fit(lines[place].text, kind, question) == _FITS:
+                return near[:count]
+    return [place for place in behind if lines[place].paragraph == lines[best].paragraph]
+
+
+def _walk_from_line(lines: list[_ChunkLine], place: int, step: int) -> Iterator[int]:
+    """Yield the places beside a sentence, one way, as long as they are about the same and short enough together."""
+    chars = len(lines[place].text)
+    for nearby in range(place + step, place + step * (_AROUND + 1), step):
+        if not 0 <= nearby < len(lines):
+            return
+        here, last = lines[nearby], lines[nearby - step]
+        chars += len(here.text)
+        if (here.rank, here.at, here.label) != (last.rank, last.at + step, last.label) or chars > _PASSAGE:
+            return
+        yield nearby
 
 
 def _is_supported_answer(
