@@ -53,7 +53,7 @@ class TestPage:
     @pytest.mark.parametrize("page", ["", "<title>Empty</title>", "<p hidden>x", "<script>x</script>"])
     def test_a_page_that_shows_nothing_has_no_text(self, page):
         """But maybe a title."""
-        assert read(page)[1:] == ("", (), "", "", "")
+        assert read(page)[1:] == ("", (), "", "", "", ())
 
     def test_a_text_may_be_as_long_as_is_asked_for(self):
         """One character more is too large."""

@@ -125,7 +125,7 @@ def test_bytes_that_are_no_text_are_refused(content, declared, why, monkeypatch)
 
 def test_plain_text_is_what_is_seen():
     """Without letters that are drawn as nothing, and no longer than it may be."""
-    assert read_plain(" a\u200bb \n", 9) == ("", "ab", ("ab",), "", "", "")
+    assert read_plain(" a\u200bb \n", 9) == ("", "ab", ("ab",), "", "", "", None)
     assert read_plain("\u200b", 9).parts == ()
     assert (plain_text("e\u0301"), one_line(" a\n\u200bb ")) == ("é", "a b")
     assert within("abc", 3) == "abc"

@@ -17,7 +17,7 @@ import guardgraph
 from guardgraph.formats import worker
 from guardgraph.formats.extraction import Extracted, ExtractionFailed, read_answer
 from guardgraph.formats.frames import framed, receive_all, send_all
-from guardgraph.formats.pool import _BOOT, _LIBRARIES_FOR, _paths, extract
+from guardgraph.formats.pool import _BOOT, _LIBRARIES, _LIBRARIES_FOR, extract, list_library_paths
 from guardgraph.plain.errors import ConfigurationError
 
 PAGE = b"<title>Fees</title><main><h1>Fees</h1><p>None at all.</p></main>"
@@ -115,7 +115,7 @@ def test_the_pipe_may_end_within_a_message():
 
 def test_a_child_finds_what_it_reads_with():
     """This library and all that it needs, wherever they are installed."""
-    paths = [Path(path) for path in _paths()]
+    paths = [Path(path) for path in list_library_paths(_LIBRARIES)]
     assert Path(guardgraph.__file__).resolve().parents[1] in paths
     for library in ("trafilatura", "lxml", "selectolax", "charset_normalizer", "pypdfium2"):
         assert any((path / library).is_dir() for path in paths)
@@ -133,7 +133,7 @@ def test_a_child_loads_no_more_than_it_reads_with():
         "    assert _answer(content, head).startswith(b'[\"read\"'), kind\n"
         "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     )
-    command = [sys.executable, "-I", "-B", "-X", "utf8", "-c", code, "0", *_paths()]
+    command = [sys.executable, "-I", "-B", "-X", "utf8", "-c", code, "0", *list_library_paths(_LIBRARIES)]
     said = subprocess.run(command, capture_output=True, text=True, check=True, cwd="/", env={})
     loaded = set(said.stdout.split())
     assert {"guardgraph", "trafilatura", "selectolax", "pypdfium2"} <= loaded

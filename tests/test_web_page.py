@@ -26,7 +26,27 @@ def read(body: bytes, content_type: str, seconds: float = 30) -> dict:
 def test_a_page_has_title_text_and_day(kind):
     """Types are compared as the web does, whatever their case and parameters."""
     page = {"title": "Targets", "published_at": "2026-05-01", "body": TEXT, "declared_date": "2026-05-01"}
-    assert read(HTML.encode(), kind) == page
+    assert read(HTML.encode(), kind) == {**page, "linked_hosts": []}
+
+
+def test_a_page_says_which_hosts_it_links_to():
+    """Seen or not, by relative and absolute links, its canonical one and a base; its own host is none of them."""
+    links = (
+        '<base href="https://base.example.org/x/"><link rel="canonical" href="https://first.example.com/1">'
+        '<link rel="stylesheet" href="https://cdn.example.com/s.css"><a href="/own">a</a>'
+        '<a href="//Other.Example.com:8443/2#x" style="display:none">b</a><a href="mailto:me@example.net">c</a>'
+        '<a href="http://[broken">d</a><a href="https://docs.example.com/1">e</a><a href="javascript:x()">f</a>'
+    )
+    page = read(HTML.replace("</head>", links + "</head>").encode(), "text/html")
+    assert page["linked_hosts"] == ["base.example.org", "first.example.com", "other.example.com"]
+
+
+def test_of_a_page_with_too_many_links_and_of_other_kinds_nobody_knows_them():
+    """What cannot be told is left out, and so means that nobody knows."""
+    many = "".join(f'<a href="https://h{at}.example.org/">{at}</a>' for at in range(1_001))
+    assert "linked_hosts" not in read(HTML.replace("</p>", f"</p>{many}").encode(), "text/html")
+    assert "linked_hosts" not in read(TEXT.encode(), "text/plain")
+    assert "linked_hosts" not in read(pdf_of(TEXT), "application/pdf")
 
 
 def test_plain_text_and_pdf_are_read():

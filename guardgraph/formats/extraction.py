@@ -52,6 +52,8 @@ class Extracted(NamedTuple):
     """What it may be where nothing is declared; evidence of nothing."""
     extraction: str = ""
     """`unsure` where the text may be another one than a reader sees."""
+    linked_hosts: tuple[str, ...] | None = None
+    """The hosts that it links to, sorted; None where nobody knows."""
 
     @property
     def pages(self) -> list[tuple[int, int]]:
@@ -112,9 +114,10 @@ def read_answer(answer: bytes) -> Extracted | ExtractionFailed | ConfigurationEr
                     f"{library}, with which content is read, cannot be loaded: {why:.200}; "
                     "pip install 'guardgraph[kb]' or 'guardgraph[web]'"
                 )
-            case ["read", str(title), str(text), list(parts), str(declared), str(guessed), ("" | "unsure") as sure]:
-                return Extracted(title, text, tuple(map(_part, parts)), declared, guessed, sure)
-    except (ValueError, RecursionError):
+            case ["read", str(title), str(text), list(parts), str(declared), str(guessed), ("" | "unsure") as sure, to]:
+                linked = None if to is None else tuple(map(_host, to))
+                return Extracted(title, text, tuple(map(_part, parts)), declared, guessed, sure, linked)
+    except (ValueError, TypeError, RecursionError):
         pass
     raise ExtractionFailed("crashed", {"answer": "not understood"})
 
@@ -126,6 +129,12 @@ def _part(sent: object) -> Part:
         case [int(level), str(text)]:
             return Heading(level, text)
     raise ValueError("neither a heading nor a text")
+
+
+def _host(sent: object) -> str:
+    if not isinstance(sent, str):
+        raise ValueError("no host")
+    return sent
 
 
 def _sent(answer: list[object]) -> bytes:

@@ -10,14 +10,16 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from itertools import accumulate, chain
 from typing import Any, Final
+from urllib.parse import urljoin
 
 from guardgraph.formats.article import assembled
 from guardgraph.formats.dates import declared_in, guessed_from, shown_in
 from guardgraph.formats.extraction import Extracted
 from guardgraph.formats.html import Block, BlockReader, Element, ShownPage, parts_of
-from guardgraph.formats.page_tree import VOID, Tag, title_in, tree_of, visible_pieces
+from guardgraph.formats.page_tree import VOID, Tag, elements_of, title_in, tree_of, visible_pieces
 from guardgraph.formats.text import within
 from guardgraph.formats.visibility import one_line, plain_text
+from guardgraph.plain.urls import parse_url_target
 
 _INLINE: Final = frozenset(
     {
@@ -221,8 +223,9 @@ def read_page(page: str, url: str, max_chars: int) -> Extracted:
         reader.take(piece)
         markup.append(markup_of(piece))
     shown, title, declared = reader.page(), title_in(root), declared_in(root)
+    linked = linked_hosts_in(root, url)
     if not shown.blocks:
-        return Extracted(title, "", (), declared, "")
+        return Extracted(title, "", (), declared, "", linked_hosts=linked)
     # Without huge_tree, whatever is below the 255th level is lost.
     parser = HTMLParser(encoding="utf-8", huge_tree=True)
     tree = document_fromstring("".join(markup).encode(), parser=parser)
@@ -230,7 +233,39 @@ def read_page(page: str, url: str, max_chars: int) -> Extracted:
     guessed = "" if declared else guessed_from(tree, url)
     parts = parts_of(main_part(shown, chosen_text(tree, url)))
     text = within(assembled(parts).text, max_chars)
-    return Extracted(title or _first_heading(shown.blocks), text, tuple(parts), declared, guessed)
+    title = title or _first_heading(shown.blocks)
+    return Extracted(title, text, tuple(parts), declared, guessed, linked_hosts=linked)
+
+
+_MOST_LINKS: Final = 10_000
+_MOST_LINKED_HOSTS: Final = 1_000
+"""Links and hosts of a page that are told; of one that has more nobody knows."""
+_LINKS: Final = "a[href], area[href], link[rel~=canonical][href], link[rel~=amphtml][href]"
+
+
+def linked_hosts_in(root: Any, url: str) -> tuple[str, ...] | None:
+    """Return the hosts that a page links to, seen or not, without its own; None where there are too many to tell.
+
+    Args:
+        root: of its tree.
+        url: where it is from.
+    """
+    base = next(iter(elements_of(root, "base[href]")), None)
+    around = urljoin(url, (base.attributes.get("href") or "").strip()) if base is not None else url
+    targets = {(link.attributes.get("href") or "").strip() for link in elements_of(root, _LINKS)}
+    if len(targets) > _MOST_LINKS:
+        return None
+    own = parse_url_target(url)
+    hosts = {known.host for target in targets if (known := _parse_link(around, target)) is not None}
+    hosts -= {own.host} if own is not None else set()
+    return tuple(sorted(hosts)) if len(hosts) <= _MOST_LINKED_HOSTS else None
+
+
+def _parse_link(around: str, target: str) -> Any:
+    try:
+        return parse_url_target(urljoin(around, target))
+    except ValueError:  # of urljoin, for what is no URL
+        return None
 
 
 def _first_heading(blocks: list[Block]) -> str:

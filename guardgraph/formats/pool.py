@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -51,7 +51,7 @@ class Child:
             raise ConfigurationError(f"os.name: {os.name!r}; pages are read within limits that posix systems have")
         if not sys.executable:
             raise ConfigurationError("sys.executable is empty; pages are read in a process of this Python")
-        command = [sys.executable, "-I", "-B", "-X", "utf8", "-c", _BOOT, str(memory), *_paths()]
+        command = [sys.executable, "-I", "-B", "-X", "utf8", "-c", _BOOT, str(memory), *list_library_paths(_LIBRARIES)]
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -130,9 +130,9 @@ _LAST_SECONDS: Final = 5.0
 """In which a child that closed its pipe has to be gone."""
 
 
-def _paths() -> list[str]:
-    """Return the folders that the libraries are in, for a child that would not find them by itself."""
-    specs = [find_spec(name) for name in _LIBRARIES]
+def list_library_paths(names: Iterable[str]) -> list[str]:
+    """Return the folders that libraries are in, for a child that would not find them by itself."""
+    specs = [find_spec(name) for name in names]
     places = (place for spec in specs if spec for place in spec.submodule_search_locations or ())
     return list(dict.fromkeys(str(Path(place).resolve().parent) for place in places))
 

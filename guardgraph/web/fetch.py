@@ -108,8 +108,8 @@ class Hops:
         downgrade = DOWNGRADE if place.scheme == "https" and parsed.protocol == "http:" else None
         return self._judge_hop("redirect_denied", parsed, downgrade)
 
-    def add_robots_hops(self, hops: Iterable[JsonObject]) -> None:
-        """Take the hops of what was read before the page: where a robots.txt led, which the lists judged too."""
+    def add_hops_beside(self, hops: Iterable[JsonObject]) -> None:
+        """Take the hops of what was read beside the page, which the lists judged too."""
         self._beside += [hop for hop in hops if hop not in self._beside]
 
     def list_hops(self) -> list[JsonObject]:

@@ -22,6 +22,7 @@ from guardgraph.state.settings import choose_settings
 from guardgraph.web.addresses import Network, parse_allowed_addresses
 from guardgraph.web.fetch import Hops, Place
 from guardgraph.web.limits import Meter, WebLimits
+from guardgraph.web.render import Asset, Renderer
 from guardgraph.web.robots import Robots
 from guardgraph.world.deadline import deadline
 
@@ -67,7 +68,7 @@ def page_of(body: bytes, content_type: str, *, url: str, seconds: float) -> Json
         ``{title, published_at, body, declared_date}``: the text as a reader of the page sees it, and two days such as
         ``2026-03-14``. The page itself declares the second; where it is blank, the first is a guess, or blank. Of a
         PDF file ``pages``, too, where each begins in the body, and ``extraction``, ``"unsure"``, where its text may be
-        another one than a reader sees.
+        another one than a reader sees. Of HTML ``linked_hosts``, the hosts that it links to, where they can be told.
 
     Raises:
         ReadFailure: ``content_type``, ``charset``, ``too_large``, ``timeout`` or ``killed``.
@@ -91,6 +92,8 @@ def page_of(body: bytes, content_type: str, *, url: str, seconds: float) -> Json
         page["extraction"] = found.extraction
     if _KINDS[kind] == "pdf":
         page["pages"] = [list(place) for place in found.pages]
+    if found.linked_hosts is not None:
+        page["linked_hosts"] = [*found.linked_hosts]
     return page
 
 
@@ -103,6 +106,7 @@ def web_reader(
     user_agent: str | None = None,
     robots: bool = True,
     limits: WebLimits | None = None,
+    render: bool | str | os.PathLike[str] = False,
 ) -> WebReader:
     """Return a reader of the real web, for `create_research_agent`. It needs guardgraph's extra `web`.
 
@@ -120,6 +124,9 @@ def web_reader(
             when None.
         robots: whether robots.txt is heeded.
         limits: what one page may take; a run's budget may say less, never more.
+        render: whether a browser tells what of an HTML page is seen, by the extra `render`; a path is that of Chromium,
+            and True means the one of Playwright. No script runs, and what the page asks for is read as the page is, or
+            refused.
 
     Raises:
         ConfigurationError: an argument is wrong, or the extra is not installed.
@@ -132,16 +139,19 @@ def web_reader(
     agent = _check_user_agent(user_agent)
     limits = choose_settings(WebLimits(), limits, "limits")
     fetching = _make_fetching(cache, resolve, networks, _check_ssl_context(ssl_context), agent)
-    return WebReader(fetching, Robots(agent) if robots else None, limits)
+    return WebReader(fetching, Robots(agent) if robots else None, limits, _make_renderer(render))
 
 
 class WebReader:
     """A reader of the real web; `web_reader` makes it. It can be called from many threads at once."""
 
-    def __init__(self, fetching: Fetching, robots: Robots | None, limits: WebLimits) -> None:
+    def __init__(
+        self, fetching: Fetching, robots: Robots | None, limits: WebLimits, renderer: Renderer | None = None
+    ) -> None:
         self._fetching = fetching
         self._robots = robots
         self._limits = limits
+        self._renderer = renderer
 
     def __call__(self, request: JsonObject) -> JsonObject:
         """Read a page.
@@ -161,7 +171,8 @@ class WebReader:
         hops, meter = Hops(**lists), Meter(self._tighten_web_limits(asked), deadline())
         try:
             fetched = self._fetch_web_page(url, hops, lists, meter)
-            page = page_of(fetched.body, fetched.content_type, url=fetched.url, seconds=meter.check_seconds_left())
+            body, content_type = self._render_web_page(fetched, hops, lists, meter)
+            page = page_of(body, content_type, url=fetched.url, seconds=meter.check_seconds_left())
         except ReadFailure as failure:
             raise ReadFailure(
                 failure.reason, {**failure.details, "hops": hops.list_hops(), "limits": meter.list_web_limits()}
@@ -183,13 +194,35 @@ class WebReader:
             raise InputError(f"request.limits: numbers of at least 0 are required; given: {asked!r:.200}") from None
 
     def close(self) -> None:
-        """Close the cache; the reader can still be called, without it."""
+        """Close the cache and the browsers; the reader can still be called, without the cache."""
+        if self._renderer is not None:
+            self._renderer.close()
         if self._fetching.cache is not None:
             self._fetching.cache.close()
             self._fetching.cache = None
 
     def _fetch_web_page(self, url: str, hops: Hops, lists: Mapping[str, Collection[str]], meter: Meter) -> Fetched:
         return self._fetching.fetch_page(url, hops, meter, self._make_robots_check(hops, lists))
+
+    def _render_web_page(
+        self, fetched: Fetched, hops: Hops, lists: Mapping[str, Collection[str]], meter: Meter
+    ) -> tuple[bytes, str]:
+        """Return a page as it is seen, and what it is; as it came where nobody asks what is seen."""
+        kind = fetched.content_type.partition(";")[0].strip().lower()
+        if self._renderer is None or _KINDS.get(kind) != "html":
+            return fetched.body, fetched.content_type
+
+        def fetch_asset(url: str) -> Asset:
+            way = Hops(**lists)
+            try:
+                found = self._fetch_web_page(url, way, lists, meter)
+            finally:
+                hops.add_hops_beside(way.list_hops())
+            return Asset(found.body, found.content_type)
+
+        seconds = meter.check_seconds_left()
+        shown = self._renderer.show(fetched.url, fetched.body, fetched.content_type, fetch_asset, seconds=seconds)
+        return shown, "text/html; charset=utf-8"
 
     def _make_robots_check(
         self, hops: Hops, lists: Mapping[str, Collection[str]]
@@ -201,7 +234,7 @@ class WebReader:
         def check_robots_of_site(place: Place, meter: Meter) -> None:
             way = Hops(**lists)
             fetch = partial(self._fetching.fetch_page, hops=way, kept=False)
-            hops.add_robots_hops(robots.wait_for_robots(place, meter, lambda url, small: fetch(url, meter=small), way))
+            hops.add_hops_beside(robots.wait_for_robots(place, meter, lambda url, small: fetch(url, meter=small), way))
 
         return check_robots_of_site
 
@@ -236,6 +269,14 @@ def _make_fetching(
             f"web_reader: guardgraph's extra `web` is required, as in pip install '.[web]' ({error})"
         ) from error
     return Fetching(resolve, networks, context, agent, Cache(cache) if cache is not None else None)
+
+
+def _make_renderer(render: object) -> Renderer | None:
+    if not isinstance(render, bool | str | os.PathLike) or render == "":
+        raise ConfigurationError(f"render: True, False or the path of Chromium is required; given: {render!r:.80}")
+    if render is False:
+        return None
+    return Renderer("" if render is True else os.path.abspath(os.fspath(render)))
 
 
 def _check_user_agent(given: object) -> str:

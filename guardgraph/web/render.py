@@ -1,0 +1,255 @@
+"""What of a page a browser shows: Chromium in a process of its own, in which no script runs and which dials nothing.
+
+Whatever a page asks for is answered by the reader, under the lists, addresses and limits of the page, or refused.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from threading import BoundedSemaphore
+from typing import Any, Final, NamedTuple
+from weakref import finalize
+
+from guardgraph.formats.frames import FrameTooLong, receive, send
+from guardgraph.formats.pool import list_library_paths
+from guardgraph.plain.errors import ConfigurationError, ReadFailure
+
+MOST_ASKED: Final = 100
+"""What a page may ask for; the rest is refused."""
+_MOST_BYTES: Final = 30_000_000
+"""Of a message of the browser's: the page as it is seen."""
+_MOST_BROWSERS: Final = 4
+_SHOWN: Final = 200
+"""A browser that showed so many pages is replaced."""
+_BOOT: Final = (
+    "import sys; sys.path += [path for path in sys.argv[2:] if path not in sys.path]; "
+    "from guardgraph.web.browser import main; main(sys.argv[1])"
+)
+_LIBRARIES: Final = ("guardgraph", "playwright", "greenlet", "pyee", "typing_extensions")
+
+
+class Asset(NamedTuple):
+    """What a page asked for: a style sheet, a picture, a font."""
+
+    body: bytes
+    content_type: str
+
+
+Fetch = Callable[[str], Asset]
+"""Answers what a page asks for, or raises a `ReadFailure`."""
+
+
+class Renderer:
+    """Browsers that are started when they are needed. Threads may use it side by side.
+
+    Args:
+        executable: Chromium; Playwright's own where it is blank.
+
+    Raises:
+        ConfigurationError: the extra `render` is missing.
+    """
+
+    def __init__(self, executable: str = "") -> None:
+        if find_spec("playwright") is None:
+            raise ConfigurationError(
+                "render: guardgraph's extra `render` is required, as in pip install '.[web,render]'"
+            )
+        if os.name != "posix":
+            raise ConfigurationError(f"os.name: {os.name!r}; a browser is ended in a way that posix systems have")
+        if executable and not os.access(executable, os.X_OK):
+            raise ConfigurationError(f"render: a browser that can be executed is required; given: {executable!r:.80}")
+        self._executable = executable
+        self._free = BoundedSemaphore(max(1, min(os.cpu_count() or 1, _MOST_BROWSERS)))
+        self._idle: list[_Browser] = []
+        finalize(self, _end, self._idle, os.getpid())
+
+    def show(self, url: str, body: bytes, content_type: str, fetch: Fetch, *, seconds: float) -> bytes:
+        """Return the page that is seen, without what is not, in UTF-8.
+
+        Args:
+            url: where the page is from.
+            body: its bytes.
+            content_type: what the server says that they are.
+            fetch: answers what the page asks for.
+            seconds: how long it may take, waiting for a browser included.
+
+        Raises:
+            ReadFailure: ``browser`` or ``too_large``.
+        """
+        deadline = time.monotonic() + seconds
+        with self._browser(deadline, seconds) as browser:
+            return browser.show(url, body, content_type, fetch, deadline)
+
+    def close(self) -> None:
+        """End the browsers that wait."""
+        _end(self._idle, os.getpid())
+
+    @contextmanager
+    def _browser(self, deadline: float, seconds: float) -> Iterator[_Browser]:
+        if not self._free.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            raise _make_hung_failure(seconds)
+        browser = None
+        try:
+            browser = self._waiting() or _Browser(self._executable)
+            yield browser
+            if browser.shown < _SHOWN:
+                self._idle.append(browser)
+                browser = None
+        except TimeoutError:
+            raise _make_hung_failure(seconds) from None
+        except (EOFError, BrokenPipeError):
+            raise ReadFailure("browser", {"cause": "it was ended, or cannot be started"}) from None
+        finally:
+            if browser is not None:
+                browser.close()
+            self._free.release()
+
+    def _waiting(self) -> _Browser | None:
+        while True:
+            try:
+                browser = self._idle.pop()
+            except IndexError:
+                return None
+            if browser.is_alive:
+                return browser
+            browser.close()
+
+
+def _make_hung_failure(seconds: float) -> ReadFailure:
+    return ReadFailure("browser", {"cause": "it took too long", "seconds": round(seconds, 3)})
+
+
+class _Browser:
+    """One process with one Chromium; after any exception it cannot be asked again."""
+
+    def __init__(self, executable: str) -> None:
+        self._home = tempfile.TemporaryDirectory(prefix="guardgraph-browser-", ignore_cleanup_errors=True)
+        command = [sys.executable, "-I", "-B", "-X", "utf8", "-c", _BOOT, executable, *list_library_paths(_LIBRARIES)]
+        kept = {name: os.environ[name] for name in ("PATH", "PLAYWRIGHT_BROWSERS_PATH") if name in os.environ}
+        if not executable:
+            kept["PLAYWRIGHT_BROWSERS_PATH"] = kept.get("PLAYWRIGHT_BROWSERS_PATH") or _playwright_browsers()
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            cwd="/",
+            env={**kept, "HOME": self._home.name, "TMPDIR": self._home.name},
+            start_new_session=True,
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._asks, self._answers = self._process.stdin.fileno(), self._process.stdout.fileno()
+        os.set_blocking(self._asks, False)
+        os.set_blocking(self._answers, False)
+        self.shown = 0
+        """How many pages it showed."""
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can be asked."""
+        return self._process.poll() is None
+
+    def show(self, url: str, body: bytes, content_type: str, fetch: Fetch, deadline: float) -> bytes:
+        """Return the page that is seen."""
+        self.shown += 1
+        seconds = max(0.1, deadline - time.monotonic())
+        self._send({"url": url, "content_type": content_type, "seconds": seconds}, body, deadline)
+        asked = 0
+        while True:
+            said, found = self._receive(deadline)
+            match said:
+                case {"said": "asks", "url": str(wanted)}:
+                    asked += 1
+                    asset = _answer(fetch, wanted) if asked <= MOST_ASKED else None
+                    known = {"content_type": None if asset is None else asset.content_type}
+                    self._send(known, b"" if asset is None else asset.body, deadline)
+                case {"said": "shown"}:
+                    return found
+                case {"said": "too_large"}:
+                    raise ReadFailure("too_large", {"limit": "characters"})
+                case {"said": "failed", "cause": str(cause)}:
+                    raise ReadFailure("browser", {"cause": cause})
+                case _:
+                    raise ReadFailure("browser", {"cause": "its answer is not understood"})
+
+    def close(self) -> None:
+        """End it, and all that it started."""
+        for started in [*_list_descendants(self._process.pid), self._process.pid]:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(started, signal.SIGKILL)
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+        self._home.cleanup()
+
+    def _send(self, said: dict[str, Any], body: bytes, deadline: float) -> None:
+        send(self._asks, json.dumps(said).encode(), deadline)
+        send(self._asks, body, deadline)
+
+    def _receive(self, deadline: float) -> tuple[Any, bytes]:
+        try:
+            head = receive(self._answers, _MOST_BYTES, deadline)
+            return json.loads(head), receive(self._answers, _MOST_BYTES, deadline)
+        except FrameTooLong:
+            raise ReadFailure("too_large", {"limit": "bytes", "bytes": _MOST_BYTES}) from None
+        except ValueError:
+            raise ReadFailure("browser", {"cause": "its answer is not understood"}) from None
+
+
+def _answer(fetch: Fetch, url: str) -> Asset | None:
+    try:
+        return fetch(url)
+    except ReadFailure:
+        return None  # the page is shown without it
+
+
+def _playwright_browsers() -> str:
+    """Return where Playwright keeps its browsers, which it would look for in the home of the process."""
+    places = {"darwin": "Library/Caches/ms-playwright"}
+    return str(Path.home() / places.get(sys.platform, ".cache/ms-playwright"))
+
+
+def _list_descendants(pid: int) -> list[int]:
+    """Return the processes that a process started, and theirs: Chromium leaves the group of whoever starts it."""
+    children = dict[int, list[int]]()
+    for one, parent in _list_processes():
+        children.setdefault(parent, []).append(one)
+    found, waiting = list[int](), [pid]
+    while waiting:
+        started = children.pop(waiting.pop(), [])
+        found += started
+        waiting += started
+    return found
+
+
+def _list_processes() -> Iterator[tuple[int, int]]:
+    """Yield the processes of this machine, each with the one that started it."""
+    if not Path("/proc/self/stat").exists():
+        listed = subprocess.run(["/bin/ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=False)
+        for line in listed.stdout.splitlines():
+            one, parent = line.split()
+            yield int(one), int(parent)
+        return
+    for place in Path("/proc").iterdir():
+        if place.name.isdigit():
+            with suppress(OSError, ValueError, IndexError):
+                yield int(place.name), int((place / "stat").read_text().rpartition(")")[2].split()[1])
+
+
+def _end(idle: list[_Browser], owner: int) -> None:
+    """End the browsers of a process, if it is this one."""
+    while idle and os.getpid() == owner:
+        idle.pop().close()
