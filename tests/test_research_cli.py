@@ -164,3 +164,16 @@ def test_nothing_but_the_run_is_printed_when_a_page_is_asked_for_again(web):
     )
     assert json.loads(researched("--json").stdout)["status"] == "ok"
     assert web.log.count("http://status.example.com/now") == 2
+
+
+def test_a_report_searches_several_times(web):
+    """`--report` has the limits of a report, and the screen says what is still open."""
+    done = researched("--report", "--json")
+    result = json.loads(done.stdout)
+    assert (len(result["queries"]), result["stopped_because"]) == (2, "enough")
+    assert "Still open" in researched("--report").stdout
+
+
+def test_a_report_has_its_limits_from_one_place(here):
+    """A policy file has limits of its own."""
+    assert "--report, --policy FILE: not both" in refused(run("research", "--report", "--policy", "policy.yaml"))

@@ -30,7 +30,7 @@ from research_cases import (
 )
 from runs import ASKED_ONCE, StopCase, check_stop, reasons_without_a_run, write_state
 
-from guardgraph import LiveWorld, ResearchBudget, create_research_agent
+from guardgraph import LiveWorld, ResearchBudget, ResearchPolicy, create_research_agent
 from guardgraph.guards.research.notes import parse_notes, verify_notes
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool, scripted_verifier
@@ -58,6 +58,12 @@ def timed(phase):
         context={"budget": {"max_seconds": 0.0 if phase == "plan" else 20.0}},
         **parts[phase],
     )
+
+
+def missing(proposal):
+    """Make a run that may search twice, and is proposed this behind its first search."""
+    policy = ResearchPolicy(denied_query_terms=("zephyr",))
+    return lambda: research(gaps=lambda view: proposal, budget=ResearchBudget(max_queries=2), policy=policy)
 
 
 def edited(node, after, **channels):
@@ -218,6 +224,20 @@ STOPS = {
     "verification_failed:url_not_read": StopCase("verify", noted(url=RUMORS), UNVERIFIED),
     "verification_failed:quote_not_in_source": StopCase("verify", noted(quote=NOTES[1]["quote"]), UNVERIFIED),
     "verification_failed:number_not_in_quote": StopCase("verify", noted(claim="ETA 45 hours"), UNVERIFIED),
+    **{
+        f"invalid_gaps:{what}": StopCase("gaps", missing(proposal), shown)
+        for what, (proposal, shown) in {
+            "not_object": ([], DETAILS),
+            "open": ({"open": "all"}, DETAILS),
+            "queries": ({"queries": "more"}, DETAILS),
+            "query": ({"queries": [""]}, DETAILS),
+            "query_too_long": ({"queries": ["q" * 401]}, DETAILS),
+            "too_many": ({"queries": ["one", "two"]}, DETAILS),
+            "active_markup": ({"open": ["<img src=x onerror=alert(1)>"]}, {"unsupported": ...}),
+            "unsupported_link": ({"open": ["See https://attacker.io/a"]}, {"unsupported": ...}),
+        }.items()
+    },
+    "query_denied": StopCase("gaps", missing({"queries": ["what Zephyr does"]}), DETAILS),
     "invalid_answer:empty": StopCase("synthesize", written(answer=" ")),
     "invalid_answer:too_long": StopCase("synthesize", written(answer="Uptime was good. " * 90)),
     "invalid_answer:citations": StopCase("synthesize", written(citations=[])),
@@ -259,9 +279,16 @@ def limited(phase, world=None, **budget):
 STOPS |= dict(limit_cases(limited, {"plan": (0, 0)}, {"search": (0, 1)}))
 
 
+OF_PERSONS_AND_SOURCES = (
+    *("conflicting_sources", "insufficient_corroboration:<n>"),
+    *("review_rejected", "review_unavailable", "review_expired"),
+)
+"""Reasons that the runs of test_research_trust.py end with."""
+
+
 def test_every_reason_has_a_run():
     """The catalogue and the runs below name the same reasons, but for those that no run can reach."""
-    assert reasons_without_a_run(RESEARCH_REASONS, STOPS) == []
+    assert reasons_without_a_run(RESEARCH_REASONS, {*STOPS, *OF_PERSONS_AND_SOURCES}) == []
     assert [item.reason for item in RESEARCH_REASONS if item.defensive] == ["tool_invalid_output:verify_notes"]
 
 

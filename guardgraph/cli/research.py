@@ -12,7 +12,7 @@ import typer
 
 import guardgraph
 from guardgraph.cli import graphs, inputs, policies, runs
-from guardgraph.cli.making import Goal, Json, Model, Policy, Tenant, exit_with_status, print_json, run_and_exit
+from guardgraph.cli.making import Goal, Json, Live, Model, Policy, Tenant, exit_with_status, print_json, run_and_exit
 from guardgraph.cli.screen import Screen
 from guardgraph.graphs.loading import load_named_graph
 from guardgraph.plain.errors import ConfigurationError, ReadFailure
@@ -70,6 +70,17 @@ def load_web_settings_options(policy: str | None, tenant: str | None, allow: lis
     hosts = guardgraph.ResearchPolicy(allowed_domains_policy=tuple(allow), allowed_domains_execution=tuple(allow))
     hosts.check_listed("--allow")
     return {"policy": hosts}
+
+
+def load_report_option(report: bool, policy: str | None) -> dict[str, Any]:
+    """Return the limits of ``--report``, nothing without it.
+
+    Raises:
+        ConfigurationError: a policy file says what the limits are.
+    """
+    if report and policy is not None:
+        raise ConfigurationError("--report, --policy FILE: not both; the file has the limits of the run")
+    return {"budget": guardgraph.ResearchBudget.report()} if report else {}
 
 
 def load_reader_option(reader: str | None, cache: str | None) -> Outside:
@@ -168,9 +179,13 @@ def research(
     cache: Cache = None,
     evidence: Evidence = None,
     reader: Reader = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Search several times, for a longer answer, in up to five minutes.")
+    ] = False,
     goal: Goal = None,
     model: Model = None,
     policy: Policy = None,
+    live: Live = None,
     tenant: Tenant = None,
     as_json: Json = False,
 ) -> None:
@@ -179,17 +194,18 @@ def research(
     With --searx or --urls, pages of the hosts of --allow, or of --policy, are read, and no others.
     """
     inputs.load_dotenv_file()
+    limits = load_report_option(report, policy)
     if searx is None and urls is None:
         given = {"--allow": allow, "--cache": cache, "--evidence": evidence, "--reader": reader}
         if beside := [option for option, value in given.items() if value]:
             raise ConfigurationError(f"{beside[0]}: --searx URL or --urls FILE is required beside it")
-        settings = policies.load_policy_option("research", policy, tenant)
+        settings = policies.load_policy_option("research", policy, tenant) | limits | policies.load_live_option(live)
         run_and_exit(runs.prepare_research_command(question, goal=goal, model=model, **settings), as_json)
     if searx is not None and urls is not None:
         raise ConfigurationError("--searx URL, --urls FILE: not both")
     if question is None:
         raise ConfigurationError("QUESTION: required beside --searx and --urls")
-    settings = load_web_settings_options(policy, tenant, allow)
+    settings = load_web_settings_options(policy, tenant, allow) | limits | policies.load_live_option(live)
     search: Any = guardgraph.searx_search(searx) if searx is not None else guardgraph.listed_search(urls or "")
     shown = None if as_json else partial(_print_page_line, Screen(), Lock())
     pages = print_pages_of_reader(load_reader_option(reader, cache), evidence, shown)

@@ -1,8 +1,9 @@
-"""The Research agent: plan, search, dedupe, read what both lists allow, verify the notes, cite them."""
+"""The Research agent: plan, search, dedupe, read what both lists allow, verify the notes, search again, cite them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from guardgraph.graphs.grammar import Pattern
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.running.live import LivePolicy
 from guardgraph.nodes import research as nodes
+from guardgraph.nodes import research_trust as trusted
 from guardgraph.nodes.added import AnswerGuard, extend_catalogue
 from guardgraph.nodes.offline import research as offline
 from guardgraph.nodes.offline.research import take_offline_notes as offline_notes
@@ -24,6 +26,7 @@ from guardgraph.state.research import (
     ResearchResult,
     ResearchState,
 )
+from guardgraph.state.review import Reviewers
 from guardgraph.state.settings import choose_settings
 from guardgraph.tools.langchain.asking import is_from_langchain, is_langchain_tool, unwrap_runnable
 from guardgraph.tools.langchain.search import LangChainReader, LangChainSearch
@@ -40,6 +43,7 @@ def create_research_agent(
     model: ChatModel | str | None = None,
     *,
     planner: Outside | None = None,
+    gaps: Outside | None = None,
     writer: Outside | None = None,
     search: Outside | VectorStore | None = None,
     reader: Outside | None = None,
@@ -53,6 +57,7 @@ def create_research_agent(
     name: str | None = None,
     world: World | None = None,
     recorder: Recorder | None = None,
+    reviewers: Reviewers | None = None,
     shadow: Mapping[str, GuardedGraph] | None = None,
     forks: bool = False,
     live: LivePolicy | None = None,
@@ -66,6 +71,8 @@ def create_research_agent(
         model: who plans and writes: a chat model, plain or wrapped, ``"openai"``, ``"PROVIDER:NAME"``, or None for
             the offline rules.
         planner: replaces the planner; given ``{goal, request}``, it returns ``{steps}``.
+        gaps: replaces who says, behind each search of a run that may make several (`max_queries`), what is still
+            missing; given ``{goal, question, queries, notes, unread_urls}``, it returns ``{open, queries}``.
         writer: replaces the writer; given ``{goal, question, notes, max_answer_chars}``, it returns
             ``{answer, citations}``.
         search: replaces the search; given ``{query, max_results}``, it returns hits, each with a ``url``. One that says
@@ -92,6 +99,8 @@ def create_research_agent(
         name: the graph's name; ``"research"`` when None, and on LangGraph's server the id in langgraph.json.
         world: what the graph reaches outside through; the live one when None.
         recorder: who is given the recording of every run that ends.
+        reviewers: who answers for a run on a topic of high risk: given a person's whole answer and the `Caller` who
+            resumes the run, it returns an `Identity`, or its name; None where it knows nobody.
         shadow: agents of this pattern by name, who judge every recorded run once more; see `Pattern.compile`.
         forks: whether a client may go on from an earlier checkpoint, as a run of its own; see `Pattern.compile`.
         live: an overlay that tightens the policy while runs go on; see `live_policy`.
@@ -103,6 +112,7 @@ def create_research_agent(
     choose = partial(choose_proposer, model=model, budget=limits)
     return research_pattern(
         planner=choose("planner", planner, prompt="research_plan", offline=offline.plan_offline_research),
+        gaps=choose("gaps", gaps, prompt="research_gaps", offline=offline.find_offline_gaps),
         writer=choose(
             "writer", writer, prompt="research_answer", offline=offline.write_offline_brief, instructions=instructions
         ),
@@ -114,13 +124,21 @@ def create_research_agent(
         guards=guards,
         verifier=choose_verifier(verifier),
     ).compile(
-        name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow, forks=forks, live=live
+        name=name,
+        checkpointer=checkpointer,
+        world=world,
+        recorder=recorder,
+        reviewers=reviewers,
+        shadow=shadow,
+        forks=forks,
+        live=live,
     )
 
 
 def research_pattern(
     *,
     planner: Proposer,
+    gaps: Proposer,
     writer: Proposer,
     search: Outside,
     reader: Outside,
@@ -138,36 +156,62 @@ def research_pattern(
     p.guard("plan_guard", nodes.run_plan_guard_node, to="query_guard", again="plan")
     p.guard("query_guard", nodes.run_query_guard_node, to="search", again="plan")
     p.act("search", nodes.make_search_node(search), to="hits_guard")
-    p.guard("hits_guard", nodes.run_hits_guard_node, to="dedupe_guard")
-    p.guard("dedupe_guard", nodes.run_dedupe_guard_node, to="source_guard")
-    p.guard("source_guard", nodes.run_source_guard_node, to="read")
+    p.guard("hits_guard", nodes.run_hits_guard_node, to=["dedupe_guard", "searches_guard"])
+    p.guard("dedupe_guard", nodes.run_dedupe_guard_node, to=["source_guard", "searches_guard"])
+    p.guard("source_guard", nodes.run_source_guard_node, to=["read", "searches_guard"])
     p.act("read", nodes.make_read_node(reader), to="pages_guard")
-    p.guard("pages_guard", nodes.run_pages_guard_node, to="extract")
-    verified = "synthesize" if verifier is None else "verify_notes"
+    p.guard("pages_guard", nodes.run_pages_guard_node, to=["extract", "searches_guard"])
+    taken = ["verify_guard", "searches_guard"]
+    written = ["synthesize", trusted.AGREEMENT_GUARD]
+    verified = [*written, "searches_guard"]
+    verify_guard = nodes.make_verify_guard("synthesize" if verifier is None else "verify_notes")
+    if verifier is None:
+        verify_guard = trusted.lead_to_agreement(verify_guard)
+    behind = verified if verifier is None else ["verify_notes"]
     if isinstance(extractor, Proposer):
         p.propose("extract", nodes.make_propose_notes_node(extractor), to="notes_guard")
-        p.guard("notes_guard", nodes.run_proposed_notes_guard_node, to="verify_guard", again="extract")
-        p.guard("verify_guard", nodes.run_verify_guard_node, to=verified, again="extract")
+        p.guard("notes_guard", nodes.run_proposed_notes_guard_node, to=taken, again="extract")
+        p.guard("verify_guard", verify_guard, to=behind, again="extract")
     else:
         p.act("extract", nodes.make_extract_node(extractor), to="notes_guard")
-        p.guard("notes_guard", nodes.run_notes_guard_node, to="verify_guard")
-        p.guard("verify_guard", nodes.run_verify_guard_node, to=verified)
+        p.guard("notes_guard", nodes.run_notes_guard_node, to=taken)
+        p.guard("verify_guard", verify_guard, to=behind)
     if verifier is not None:
         p.propose("verify_notes", nodes.make_verify_notes_node(verifier), to="note_support_guard")
-        p.guard("note_support_guard", nodes.run_note_support_guard_node, to="synthesize", again="verify_notes")
+        supported = trusted.lead_to_agreement(nodes.run_note_support_guard_node)
+        p.guard("note_support_guard", supported, to=verified, again="verify_notes")
+    searched = trusted.lead_to_agreement(nodes.run_searches_guard_node)
+    p.guard("searches_guard", searched, to=["gaps", "search", *written], later=True)
+    p.propose("gaps", nodes.make_gaps_node(gaps), to="gaps_guard", later=True)
+    closed = trusted.lead_to_agreement(nodes.run_gaps_guard_node)
+    p.guard("gaps_guard", closed, to=["search", *written], again="gaps", later=True)
+    p.guard(trusted.AGREEMENT_GUARD, trusted.run_agreement_guard_node, to="synthesize", later=True)
     p.propose("synthesize", nodes.make_synthesize_node(writer), to="answer_guard")
+    ending = trusted.RISK_GUARD if policy.asks_person() else "answered"
     declare_answer_guard(
         p,
         "answer_guard",
         nodes.run_answer_guard_node,
-        nodes.GUARDED_ANSWER,
-        to=["answered"],
+        replace(nodes.GUARDED_ANSWER, ends=(ending,)),
+        to=[ending],
         again=["synthesize"],
         guards=guards,
         verifier=verifier,
     )
-    p.terminal("answered", nodes.run_answered_node)
+    if policy.asks_person():
+        _declare_review(p)
+    else:
+        p.terminal("answered", nodes.run_answered_node)
     return p
+
+
+def _declare_review(p: Pattern[Any, Any, Any]) -> None:
+    """Declare how a person lets an answer through on a topic of high risk, as it is or in their own words."""
+    p.guard(trusted.RISK_GUARD, trusted.run_risk_guard_node, to=["answered", "ask_reviewer"])
+    p.review("ask_reviewer", trusted.make_ask_reviewer_node(nodes.check_edited_brief), to="brief_review_guard")
+    p.guard("brief_review_guard", trusted.run_brief_review_guard_node, to=[trusted.RISK_GUARD, "edit_brief"])
+    p.propose("edit_brief", trusted.run_edit_brief_node, to="answer_guard")
+    p.terminal("answered", trusted.tell_approval(nodes.run_answered_node), behind=trusted.RISK_GUARD)
 
 
 def _choose_note_extractor(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Annotated, Literal, NotRequired, TypeAlias
+from typing import Annotated, Literal, NotRequired, Self, TypeAlias
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
+from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons, list_review_reasons
 from guardgraph.state.context import Context
+from guardgraph.state.review import ReviewPolicy
 from guardgraph.state.run import Ok, RemovedText, Stopped
 from guardgraph.state.settings import (
     LIVE,
@@ -22,12 +24,16 @@ from guardgraph.state.settings import (
     Later,
     MaxFloat,
     MaxInt,
+    MinFloat,
+    Names,
     Scopes,
     TextPolicy,
     Unsupported,
     UnsureText,
     Vocabulary,
 )
+from guardgraph.state.tightening import Tightens
+from guardgraph.state.trust import TIERS, UNRATED, TrustEntries
 
 
 class SourcePage(TypedDict):
@@ -52,6 +58,8 @@ class SourcePage(TypedDict):
     """`unsure` where a reader of the page may see another text than its body; absent where nothing says so."""
     pages: NotRequired[list[list[int]]]
     """Of a file with pages: the number of each that has text, and where that begins in the body."""
+    linked_hosts: NotRequired[list[str]]
+    """The hosts that it links to, sorted; absent where its reader does not say."""
 
 
 class Note(TypedDict):
@@ -89,11 +97,16 @@ READ_FAILURES: Mapping[str, str] = MappingProxyType(
         "content_type": "The page is of no type that can be read.",
         "charset": "The page's letters cannot be told.",
         "killed": "The process that read the page was ended from outside, twice.",
+        "browser": "The browser that was to show the page hung, broke off, or was ended from outside.",
         "tls": "The server could not prove that it is the host.",
         "connection": "The server could not be reached, or broke off.",
     }
 )
 """Why a page that may be read cannot be read: what a reader may give as the reason of a `ReadFailure`."""
+
+
+Corroboration: TypeAlias = Annotated[Literal["none", "mark", "require"], Tightens.ordered("none", "mark", "require")]
+"""Whether the notes of several sources are held against each other; of two the later one holds."""
 
 
 class ResearchInput(TypedDict):
@@ -111,6 +124,8 @@ class ResearchTask(TypedDict):
     report_date: NotRequired[str]
     region: NotRequired[str]
     policy_hints: JsonObject
+    as_of: NotRequired[str]
+    """The day by which the recency of pages is told; where trust is declared."""
 
 
 class PlanStep(TypedDict):
@@ -163,6 +178,44 @@ class Sources(TypedDict):
     failed_sources: list[JsonObject]
 
 
+SearchesEnd: TypeAlias = Literal[
+    "enough", "max_queries", "max_urls", "max_read_pages", "max_notes", "time", "gaps_failed"
+]
+"""Why a run searches no more."""
+
+
+class FailedQuery(TypedDict):
+    """A query that brought no note."""
+
+    query: str
+    """Blank where it may not be said."""
+    reason: str
+    """The stop reason that it would have been, had it been the run's only one."""
+
+
+class Searches(TypedDict):
+    """How far a run has come that may search several times; a run that searches once has none of it."""
+
+    queries: list[str]
+    """What was searched for, in order; the last one is the search of now."""
+    waiting: list[str]
+    """Queries that were accepted, and not searched for yet."""
+    rounds: int
+    """Proposals that queries came of, the plan among them."""
+    open: list[str]
+    """What the last proposal said that nothing found says."""
+    failed_queries: list[FailedQuery]
+    hits: int
+    """What all searches found."""
+    urls: list[str]
+    """URLs that were kept, as `max_urls` counts them."""
+    notes: int
+    """Notes that were verified before the search of now."""
+    began: float
+    """When the search of now began, in seconds of the run."""
+    stopped_because: NotRequired[SearchesEnd]
+
+
 class ResearchAnswer(TypedDict):
     """An answer and the ids of the notes that it cites."""
 
@@ -170,6 +223,40 @@ class ResearchAnswer(TypedDict):
     citations: list[str]
     removed: NotRequired[list[RemovedText]]
     """What was taken out of it, where anything was."""
+
+
+class NoteConflict(TypedDict):
+    """A note that says something else of the same thing."""
+
+    id: str
+    says: str
+    """Its value, as written."""
+    instead_of: str
+    """The value of the note that it conflicts with."""
+
+
+class NoteAgreement(TypedDict):
+    """How a note stands beside those of other sources."""
+
+    id: str
+    claim: str
+    standing: Literal["agreed", "single_source", "conflict"]
+    independent: int
+    """Independent sources that say it, its own among them."""
+    agrees_with: list[str]
+    """Ids of the notes of other pages that say the same."""
+    conflicts_with: list[NoteConflict]
+
+
+class BriefReview(TypedDict):
+    """What a person decided of a brief on a topic of high risk."""
+
+    approved_by: str
+    """Who it was; ``unverified`` where the graph has no reviewers."""
+    sha256: str
+    """Of the answer that they let through, with its citations, as canonical JSON."""
+    edit: NotRequired[JsonObject]
+    """The answer in their words, ``{answer, citations}``, where they changed it."""
 
 
 class ResearchState(TypedDict):
@@ -192,6 +279,11 @@ class ResearchState(TypedDict):
     accepted_answer: ResearchAnswer
     held_steps: list[list[JsonObject]]
     proposed_support: str
+    accepted_agreement: list[NoteAgreement]
+    raw_brief_review: str
+    accepted_brief_review: BriefReview
+    proposed_gaps: str
+    accepted_searches: Searches
 
 
 class SourcesLeftOut(TypedDict):
@@ -199,6 +291,7 @@ class SourcesLeftOut(TypedDict):
 
     dropped_urls: NotRequired[list[str]]
     failed_sources: NotRequired[list[JsonObject]]
+    failed_queries: NotRequired[list[FailedQuery]]
 
 
 class ResearchAnswered(Ok, SourcesLeftOut):
@@ -210,6 +303,18 @@ class ResearchAnswered(Ok, SourcesLeftOut):
     passages: list[JsonObject]
     aggregate: JsonObject
     dropped_notes: NotRequired[list[DroppedNote]]
+    agreement: NotRequired[list[NoteAgreement]]
+    """How each note stands beside those of other sources, where the policy has it compared."""
+    approved_by: NotRequired[str]
+    """Who let it through, where a person had to."""
+    queries: NotRequired[list[str]]
+    """Of a run that may search several times, as what follows: what was searched for, in order."""
+    rounds: NotRequired[int]
+    """Proposals that queries came of, the plan among them."""
+    open: NotRequired[list[str]]
+    """What nothing that was found says, as the last proposal has it."""
+    stopped_because: NotRequired[SearchesEnd]
+    """Why it searched no more."""
 
 
 class ResearchOk(ResearchAnswered):
@@ -240,7 +345,7 @@ ResearchResult: TypeAlias = ResearchOk | ResearchPartial | ResearchStopped
 """What a run returns; `status` and `outcome` say which."""
 
 
-class ResearchPolicy(TextPolicy):
+class ResearchPolicy(TextPolicy, ReviewPolicy):
     """Which hosts the model may name, which the runtime will read now, and which checks run."""
 
     allowed_domains_policy: Scopes = ("official-status.example.com", "vendor.example.com", "regulator.example.org")
@@ -268,6 +373,36 @@ class ResearchPolicy(TextPolicy):
     """Whether a page may be read whose reader is unsure that its text is what somebody sees: "allow" or "refuse"."""
     known_regions: Vocabulary = ()
     """Region names to watch for beside the built-in ones."""
+    trust: Annotated[TrustEntries, Later((0, 10))] = ()
+    """How far hosts are trusted, ``{scope, tier, owner?, source?, date?}``; `load_trust` reads them from a file."""
+    min_trust: Annotated[MinFloat, Field(le=1), Later((0, 10))] = 0.0
+    """The least trust, 0 to 1, of a page that is read and used."""
+    corroboration: Annotated[Corroboration, Later((0, 10))] = "none"
+    """Whether notes are held against each other: "none"; "mark" says which agree, stand alone and conflict; "require"
+    stops where some conflict, or too few independent sources say one of them."""
+    min_independent: Annotated[int, Field(ge=1, le=100), Tightens.largest, Later((0, 10))] = 2
+    """Independent sources that have to say a note, where corroboration is required."""
+    high_risk_terms: Annotated[Vocabulary, Later((0, 10))] = ()
+    """Words and phrases: a run that has one in its question, goal or answer waits for a person before it ends."""
+    high_risk_scopes: Annotated[DeniedScopes, Later((0, 10))] = ()
+    """Hosts, in the spellings of the lists: a run whose answer cites one of them waits for a person."""
+    high_risk_tiers: Annotated[Names, Tightens.denied_among(*TIERS, UNRATED), Later((0, 10))] = ()
+    """Tiers: a run whose answer cites a source of one of them waits for a person."""
+
+    def asks_person(self) -> bool:
+        """Say whether there is a topic of high risk."""
+        return bool(self.high_risk_terms or self.high_risk_scopes or self.high_risk_tiers)
+
+    def wrong_overlay(self, overlay: Self | None) -> Iterator[tuple[str, str]]:
+        """Yield fields of an overlay with what is wrong in them; an agent that asks nobody cannot begin to."""
+        yield from super().wrong_overlay(overlay)
+        if isinstance(overlay, ResearchPolicy) and overlay.asks_person() and not self.asks_person():
+            for name in ("high_risk_terms", "high_risk_scopes", "high_risk_tiers"):
+                if getattr(overlay, name):
+                    yield name, "the deployment names topics of high risk too: without any, its agent asks nobody"
+
+    denied_query_terms: Annotated[Vocabulary, Later((0, 10))] = ()
+    """Words that no query but the plan's may say, such as names of projects; values of the caller are none either."""
 
 
 class ResearchBudget(Budget):
@@ -277,6 +412,8 @@ class ResearchBudget(Budget):
     """Seconds that a run may be active, summed over resumes."""
     max_steps: MaxInt = 8
     """Steps of a plan."""
+    max_queries: Annotated[MaxInt, Field(ge=1), Later((0, 10))] = 1
+    """Queries that are searched for; with more than one, a proposer says after each what is still missing."""
     max_urls: MaxInt = 6
     """URLs that are kept after duplicates are dropped; those that a list denies do not count."""
     max_read_pages: MaxInt = 3
@@ -294,11 +431,23 @@ class ResearchBudget(Budget):
     max_answer_chars: MaxInt = 850
     """Characters of the answer."""
 
+    @classmethod
+    def brief(cls) -> Self:
+        """Return the limits of a brief: one search, three pages, an answer of a paragraph. They are the defaults."""
+        return cls()
+
+    @classmethod
+    def report(cls) -> Self:
+        """Return the limits of a report: several searches, and an answer of some pages."""
+        return cls(
+            max_seconds=300.0, max_queries=6, max_urls=60, max_read_pages=40, max_notes=60, max_answer_chars=8_000
+        )
+
 
 ResearchContext = Context[ResearchPolicy, ResearchBudget]
 """What one run may tighten."""
 
-PHASES = ("plan", "search", "dedupe", "read_extract", "verify", "synthesize")
+PHASES = ("plan", "search", "dedupe", "read_extract", "verify", "gaps", "synthesize")
 
 RESEARCH_REASONS = Catalogue(
     "research",
@@ -306,13 +455,14 @@ RESEARCH_REASONS = Catalogue(
     [
         *common_reasons(
             phases=PHASES,
-            asking=("plan", "read_extract", "verify", "synthesize"),
+            asking=("plan", "read_extract", "verify", "gaps", "synthesize"),
             texts=("synthesize",),
             judging=("verify",),
-            spending=("plan", "search", "read_extract", "verify", "synthesize"),
+            spending=("plan", "search", "read_extract", "verify", "gaps", "synthesize"),
             tools={"search_sources": "search", "read_source": "read_extract", "extract_notes": "read_extract"},
             readers=("read_source",),
         ),
+        *list_review_reasons(["synthesize"], later=True),
         StopReason("invalid_plan:steps", "invalid_plan", ("plan",), "The plan has no list of steps, or an empty one.", "Look at raw_plan; use a model that follows the prompt.", again=True),
         StopReason("invalid_plan:too_many_steps", "invalid_plan", ("plan",), "The plan has more than max_steps steps.", "Look at raw_plan, or raise max_steps.", again=True),
         StopReason("invalid_step:not_object", "invalid_plan", ("plan",), "A step is no object.", "Look at raw_plan.", again=True),
@@ -342,6 +492,17 @@ RESEARCH_REASONS = Catalogue(
         StopReason("verification_failed:quote_not_in_source", "verification_failed", ("verify",), "A quote does not stand in its page, word for word.", "Look at verification; mend the extractor.", again=True),
         StopReason("verification_failed:number_not_in_quote", "verification_failed", ("verify",), "A claim states a fact that its quote does not have.", "Look at verification; mend the extractor.", again=True),
         StopReason("verification_failed:unsupported_claim", "verification_failed", ("verify",), "The verifier found a note whose quote does not bear out its claim.", "Look at verification; mend the extractor.", later=True),
+        StopReason("conflicting_sources", "agreement", ("verify",), "Two notes of different pages state different values of one thing.", "Look at details: both notes, with their quotes; ask a person, or deny one of the sources.", later=True),
+        StopReason("insufficient_corroboration:<n>", "agreement", ("verify",), "A note is said by fewer independent sources than n.", "Look at details: which notes; read more pages, set unsupported to drop, or lower min_independent.", later=True),
+        StopReason("invalid_gaps:not_object", "invalid_gaps", ("gaps",), "What was proposed to close gaps is no object.", "Look at details; use a model that follows the prompt.", later=True, again=True),
+        StopReason("invalid_gaps:open", "invalid_gaps", ("gaps",), "What is named open is no list of short texts.", "Look at details.", later=True, again=True),
+        StopReason("invalid_gaps:queries", "invalid_gaps", ("gaps",), "The queries are no list, or a very long one.", "Look at details.", later=True, again=True),
+        StopReason("invalid_gaps:query", "invalid_gaps", ("gaps",), "A query is blank or no string.", "Look at details.", later=True, again=True),
+        StopReason("invalid_gaps:query_too_long", "invalid_gaps", ("gaps",), "A query has more than 400 characters.", "Look at details.", later=True, again=True),
+        StopReason("invalid_gaps:too_many", "invalid_gaps", ("gaps",), "There are more new queries than max_queries leaves.", "Look at details; raise max_queries, or ask for less.", later=True, again=True),
+        StopReason("invalid_gaps:active_markup", "invalid_gaps", ("gaps",), "What is named open would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported.", later=True),
+        StopReason("invalid_gaps:unsupported_link", "invalid_gaps", ("gaps",), "What is named open has a URL, a host or a mail address that neither the notes nor the question has.", "Look at unsupported.", later=True, again=True, untold=True),
+        StopReason("query_denied", "invalid_gaps", ("gaps",), "A query says a value of the caller, or one of denied_query_terms, that the run was not asked about.", "See what a page made the proposer write; the query was not searched for.", later=True),
         StopReason("invalid_answer:empty", "invalid_answer", ("synthesize",), "The answer is blank or no string.", "Use another model.", again=True),
         StopReason("invalid_answer:too_long", "invalid_answer", ("synthesize",), "The answer is longer than max_answer_chars.", "Raise max_answer_chars, or ask for less.", again=True),
         StopReason("invalid_answer:citations", "invalid_answer", ("synthesize",), "The citations are no list of strings, or an empty one.", "Use a model that cites.", again=True),

@@ -39,11 +39,12 @@ def read_proposed_notes(raw: JsonValue) -> list[JsonValue]:
     return [{key: note.get(key) for key in said} if isinstance(note, dict) else note for note in notes]
 
 
-def number_notes(raw: JsonValue) -> list[JsonValue]:
+def number_notes(raw: JsonValue, *, before: Collection[str] = ()) -> list[JsonValue]:
     """Give the notes that have no id one: n1, n2, … in their order, leaving out ids that are taken.
 
     Args:
         raw: what an extractor returned; items that are no objects stay as they are.
+        before: ids of the notes of searches before; a note that comes with one of them gets another.
 
     Raises:
         Stop: ``tool_invalid_output:extract_notes`` with `details` ``{allowed, given}`` for what is no list.
@@ -53,9 +54,14 @@ def number_notes(raw: JsonValue) -> list[JsonValue]:
             "tool_invalid_output:extract_notes", details={"allowed": "a list of notes", "given": excerpt_value(raw)}
         )
     given = [note.get("id") for note in raw if isinstance(note, dict)]
-    taken = {name.strip() for name in given if isinstance(name, str)}
+    taken = {name.strip() for name in given if isinstance(name, str)} | {*before}
     free = (name for number in count(1) if (name := f"n{number}") not in taken)
-    return [{**note, "id": next(free)} if isinstance(note, dict) and note.get("id") is None else note for note in raw]
+
+    def needs_id(note: JsonObject) -> bool:
+        name = note.get("id")
+        return name is None or (isinstance(name, str) and name.strip() in before)
+
+    return [{**note, "id": next(free)} if isinstance(note, dict) and needs_id(note) else note for note in raw]
 
 
 def parse_notes(raw: JsonValue, *, max_notes: int) -> list[Note]:

@@ -110,7 +110,20 @@ def parse_source_page(raw: JsonValue) -> SourcePage | None:
         page["extraction"] = "unsure"
     if pages := _read_page_starts(raw.get("pages")):
         page["pages"] = pages
+    if (linked := _read_linked_hosts(raw.get("linked_hosts"))) is not None:
+        page["linked_hosts"] = linked
     return page
+
+
+MOST_LINKED_HOSTS = 1_000
+"""Hosts that a page links to; of one that links to more, nobody knows whether it links to another."""
+
+
+def _read_linked_hosts(raw: JsonValue) -> list[str] | None:
+    """Return the hosts that a page links to, None where its reader does not say, or says nothing that can be read."""
+    if not isinstance(raw, list) or len(raw) > MOST_LINKED_HOSTS or not all(isinstance(host, str) for host in raw):
+        return None
+    return sorted({host for host in raw if isinstance(host, str)})
 
 
 def _read_page_starts(raw: JsonValue) -> list[list[int]]:

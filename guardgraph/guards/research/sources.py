@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Final
@@ -36,6 +36,28 @@ def start_research_sources(spellings: dict[str, str], dropped: list[str]) -> Sou
     )
 
 
+def merge_found_sources(before: Sources | None, spellings: dict[str, str], dropped: list[str]) -> Sources:
+    """Return the sources of a run whose search of now has found URLs, which are still to be judged.
+
+    Those of searches before stay; `allowed_urls` are what the search of now found.
+
+    Args:
+        before: what became of the URLs that searches before have found, None where there was none.
+        spellings: by identity, the URL as it was first found by this search.
+        dropped: what was no URL.
+    """
+    found = start_research_sources(spellings, dropped)
+    if before is None:
+        return {**found, "allowed_urls": found["urls"]}
+    return {
+        **before,
+        "urls": [*dict.fromkeys([*before["urls"], *found["urls"]])],
+        "spellings": {**spellings, **before["spellings"]},
+        "dropped_urls": [*dict.fromkeys([*before["dropped_urls"], *dropped])],
+        "allowed_urls": found["urls"],
+    }
+
+
 def find_source_spelling(url: str, sources: Sources) -> str:
     """Return the URL to fetch for an identity: as it was first found."""
     return sources.get("spellings", {}).get(url, url)
@@ -59,6 +81,7 @@ def select_usable_sources(
     execution: Collection[str],
     denied: Collection[str] = (),
     led_to: Mapping[str, str] = NOWHERE,
+    distrust: Callable[[str], str | None] = lambda url: None,
 ) -> tuple[list[str], Sources]:
     """Hold URLs against the lists; it is done wherever they are used, since a resume may bring tighter lists.
 
@@ -69,6 +92,7 @@ def select_usable_sources(
         execution: hosts that may be read now.
         denied: hosts that may never be read, whatever the lists say.
         led_to: where their pages were in the end, which is judged too.
+        distrust: says why a URL is trusted too little, None where it is not; asked after the lists.
 
     Returns:
         The URLs that may be used, each once, and the sources with those that are denied from now on.
@@ -76,7 +100,10 @@ def select_usable_sources(
     Raises:
         Stop: ``no_reliable_sources`` when none may be used.
     """
-    explain_denial = partial(explain_url_denial, policy=policy, execution=execution, denied=denied)
+    explain_listed = partial(explain_url_denial, policy=policy, execution=execution, denied=denied)
+
+    def explain_denial(url: str) -> str | None:
+        return explain_listed(url) or distrust(url)
 
     def explain_source_denial(url: str) -> JsonObject | None:
         final = led_to.get(url, url)
@@ -108,7 +135,7 @@ def sort_read_pages(
         unsure_text: whether a page may be used whose reader is unsure of its text.
 
     Returns:
-        The pages by URL, and the sources with what could not be read in `failed_sources`.
+        The pages by URL, and the sources with what could not be read added to `failed_sources`.
 
     Raises:
         Stop: ``no_reliable_sources`` when there is no page, ``tool_invalid_output:read_source`` for something that
@@ -116,7 +143,7 @@ def sort_read_pages(
             was not called.
     """
     pages: dict[str, SourcePage] = {}
-    failed: list[JsonObject] = []
+    failed: list[JsonObject] = [*sources["failed_sources"]]
     for url, packed in parse_json(brought):
         outcome = Outcome.unpacked(packed)
         if outcome.form == "failure":

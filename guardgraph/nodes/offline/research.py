@@ -1,4 +1,4 @@
-"""The Research agent's offline proposers: the standard plan, notes, and a brief.
+"""The Research agent's offline proposers: the standard plan, notes, what is still missing, and a brief.
 
 Notes are the sentences of the pages that share most with the question; the brief repeats their claims.
 """
@@ -15,6 +15,7 @@ from guardgraph.guards.links import has_supported_links
 from guardgraph.guards.research.answer import check_answer_facts, check_answer_links, check_answer_names
 from guardgraph.guards.research.notes import MIN_QUOTE_CHARS
 from guardgraph.guards.research.request import RESEARCH_ACTIONS
+from guardgraph.guards.research.searches import LONGEST_QUERY, MOST_GAPS
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.turned import check_turned_sentences
 from guardgraph.languages.language import detect_language
@@ -24,6 +25,9 @@ from guardgraph.nodes.offline.prose import is_fragment
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.research import ResearchAnswer, ResearchPolicy
 from guardgraph.world.call import mark_as_instant
+
+_SENTENCE_MARKS: Final = ".,;:!?()[]\"'„“”«»？。、！"
+"""What stands around words, and is no part of a query."""
 
 CLAIMS = 3
 """Claims that a brief repeats at most."""
@@ -71,6 +75,23 @@ def write_offline_brief(view: JsonObject) -> JsonObject:
     briefs = [(text, taken) for taken in (notes, *([note] for note in notes)) for text in _list_briefs(taken)]
     text, taken = next((brief for brief in briefs if _is_supported_brief(*brief, view)), briefs[0])
     return {"answer": text, "citations": [note["id"] for note in taken]}
+
+
+@mark_as_instant
+def find_offline_gaps(view: JsonObject) -> JsonObject:
+    """Propose to search for those words of the question that no note has; enough was found where each has all.
+
+    Args:
+        view: ``{goal, question, queries, notes, unread_urls}``.
+    """
+    question = view["question"]
+    language = detect_language(question) or ""
+    said = {term for note in view["notes"] for term in read_terms(note["claim"], language)}
+    missing = [
+        word for word in question.split() if (terms := read_terms(word, language)) and not said.issuperset(terms)
+    ]
+    words = [word.strip(_SENTENCE_MARKS) for word in missing]
+    return {"open": words[:MOST_GAPS], "queries": [" ".join(words)[:LONGEST_QUERY]] if words else []}
 
 
 def _list_briefs(notes: list[JsonObject]) -> list[str]:

@@ -1,0 +1,332 @@
+"""Runs of the Research agent that weigh their sources: declared trust, agreement of sources, a person."""
+
+from __future__ import annotations
+
+import pytest
+from aging_world import Aging
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+from recorded_runs import Kept
+from runs import check_result
+from web_contacts import only_loopback
+from web_server import LOOPBACK, WebServer, answer
+
+from guardgraph import (
+    ConfigurationError,
+    ResearchPolicy,
+    create_research_agent,
+    load_trust,
+    replay,
+    verify,
+    web_reader,
+    what_if,
+)
+from guardgraph.grammar import AnswerGuard, Stop, StopReason
+from guardgraph.state.research import RESEARCH_REASONS
+
+nobody_else_is_contacted = pytest.fixture(autouse=True)(only_loopback)
+
+HOSTS = ("herald.test", "gazette.test", "blog.test")
+THREAD = {"configurable": {"thread_id": "1"}}
+QUESTION = "How many people did the fire at the Halden mill hurt?"
+GIVEN = {
+    "goal": "Report the fire.",
+    "request": {"request": {"question": QUESTION, "report_date": "2026-03-20"}, "policy_hints": {}},
+}
+HERALD = "The fire at the Halden mill hurt 14 people on Monday evening."
+GAZETTE = "Police said on Tuesday that the fire at the Halden mill had hurt 14 people."
+MORE = "It began in the cellar of the old building, and no one knows why yet."
+BLOG = "The fire at the Halden mill hurt 41 people on Monday evening."
+TRUST = (
+    {"scope": "domain:herald.test", "tier": "official", "owner": "Herald Group", "source": "press list"},
+    {"scope": "gazette.test", "tier": "known"},
+    {"scope": "blog.test", "tier": "doubtful", "date": "2026-01-01"},
+)
+
+ONE_OWNER = (
+    {"scope": "herald.test", "tier": "known", "owner": "A B"},
+    {"scope": "gazette.test", "tier": "known", "owner": "a  b"},
+)
+
+
+def page(text, day="2026-03-19", links="", more=""):
+    """Return a page of a newspaper, its day declared in its head."""
+    head = f'<title>News</title><meta property="article:published_time" content="{day}">' if day else "<title>N</title>"
+    body = f"<main><h1>Fire</h1><p>{text}</p><p>{more}</p></main>{links}"
+    return answer(f"<html><head>{head}</head><body>{body}</body></html>", content_type="text/html; charset=utf-8")
+
+
+@pytest.fixture
+def server():
+    """Two newspapers that say the same, and a blog that does not."""
+    pages = {"herald.test/": page(HERALD), "gazette.test/": page(GAZETTE), "blog.test/": page(BLOG)}
+    with WebServer(pages) as server:
+        yield server
+
+
+def agent_of(server, *hosts, given=None, **policy):
+    """Return an agent that finds the first page of each host and reads it from the server."""
+    urls = [f"http://{host}/" for host in hosts or HOSTS]
+    return create_research_agent(
+        search=lambda asked: [{"url": url} for url in urls],
+        reader=web_reader(resolve=server.resolve, allowed_addresses=LOOPBACK, robots=False),
+        extractor=take_notes,
+        policy=ResearchPolicy(
+            allowed_domains_policy=HOSTS, allowed_domains_execution=HOSTS, check_names=False, **policy
+        ),
+        **(given or {}),
+    )
+
+
+def take_notes(asked):
+    """Take the sentence of each page that speaks of the mill."""
+    said = {
+        url: next(line for line in each["body"].split("\n") if "mill" in line) for url, each in asked["pages"].items()
+    }
+    return [{"claim": text, "quote": text, "url": url, "title": "", "published_at": ""} for url, text in said.items()]
+
+
+def ask(agent, *args, **kwargs):
+    """Run the agent once, and hold what it returns against the catalogue."""
+    return check_result(RESEARCH_REASONS, agent.invoke(GIVEN, *args, **kwargs))
+
+
+def test_an_agent_that_weighs_nothing_says_nothing_of_it(server):
+    """No agreement, no trust, no further node."""
+    result = ask(agent_of(server))
+    assert result["status"] == "ok"
+    assert not {"agreement", "approved_by"} & result.keys()
+    assert not {"trust", "tier"} & result["citation_details"][0].keys()
+    assert "agreement_guard" not in result["path"]
+
+
+def test_agreement_and_conflict_are_shown_of_each_claim(server):
+    """Two newspapers agree, the blog conflicts with the one of its day; result, trace and history have it."""
+    result = ask(agent_of(server, corroboration="mark"))
+    said = {item["id"]: item for item in result["agreement"]}
+    assert [said[name]["standing"] for name in ("n1", "n2", "n3")] == ["conflict", "agreed", "conflict"]
+    assert said["n1"]["agrees_with"] == ["n2"]
+    assert said["n1"]["independent"] == 2
+    assert said["n1"]["conflicts_with"] == [{"id": "n3", "says": "41", "instead_of": "14"}]
+    told = next(step for step in result["history"] if step["action"] == "compare_notes")
+    assert told["agreement"] == result["agreement"]
+    assert next(step for step in result["trace"] if "compared_notes" in step)["conflict"] == 2
+
+
+def test_sources_that_have_to_agree_and_conflict_stop_the_run(server):
+    """Both notes are shown, with quotes and values."""
+    result = ask(agent_of(server, corroboration="require"))
+    assert (result["stop_reason"], result["phase"]) == ("conflicting_sources", "verify")
+    assert {note["quote"] for note in result["details"]["notes"]} <= {HERALD, GAZETTE, BLOG}
+    assert BLOG in {note["quote"] for note in result["details"]["notes"]}
+
+
+@pytest.mark.parametrize(
+    ("pages", "trust"),
+    [
+        ({"gazette.test/": page(GAZETTE, links='<a href="http://www.herald.test/1">seen</a>')}, ()),
+        ({"gazette.test/": answer(GAZETTE)}, ()),
+        ({}, ONE_OWNER),
+        ({host: page(HERALD, more=MORE) for host in ("herald.test/", "gazette.test/")}, ()),
+    ],
+    ids=["linked", "links unknown", "one owner", "a copy"],
+)
+def test_what_is_not_independent_does_not_corroborate(server, pages, trust):
+    """A page that links the other, one whose links nobody knows, one owner, and a copied text."""
+    server.pages |= pages
+    result = ask(agent_of(server, *HOSTS[:2], corroboration="require", trust=trust))
+    assert result["stop_reason"] == "insufficient_corroboration:2"
+    assert [note["independent"] for note in result["details"]["notes"]] == [1, 1]
+
+
+def test_independent_sources_corroborate(server):
+    """Two newspapers that know nothing of each other; three are more than there are."""
+    assert ask(agent_of(server, *HOSTS[:2], corroboration="require"))["status"] == "ok"
+    few = ask(agent_of(server, *HOSTS[:2], corroboration="require", min_independent=3))
+    assert few["stop_reason"] == "insufficient_corroboration:3"
+
+
+def test_notes_without_a_second_source_are_dropped_where_the_policy_drops(server):
+    """What two sources say stays, and what is dropped is listed; a conflict is never dropped."""
+    server.pages["blog.test/"] = page("The mill at Halden was built by the Olsen family long ago.")
+    result = ask(agent_of(server, corroboration="require", unsupported="drop"))
+    assert result["status"] == "ok"
+    assert [note["reason"] for note in result["dropped_notes"]] == ["insufficient_corroboration:2"]
+    server.pages["blog.test/"] = page(BLOG)
+    assert ask(agent_of(server, corroboration="require", unsupported="drop"))["stop_reason"] == "conflicting_sources"
+
+
+def test_a_context_may_only_tighten_corroboration(server):
+    """An agent that marks requires where a run says so, and one that requires does not stop to."""
+    marking, strict = agent_of(server, corroboration="mark"), agent_of(server, corroboration="require")
+    assert ask(marking, context={"policy": {"corroboration": "require"}})["stop_reason"] == "conflicting_sources"
+    assert ask(strict, context={"policy": {"corroboration": "none"}})["stop_reason"] == "conflicting_sources"
+
+
+def test_trust_orders_reading_and_notes_and_stands_in_citations(server):
+    """The most trusted host is read first, whatever the search's order; its number has tier and recency."""
+    agent = agent_of(server, "blog.test", "gazette.test", "herald.test", trust=TRUST)
+    result = ask(agent)
+    cited = result["citation_details"]
+    assert [item["url"].rstrip("/") for item in cited] == [f"http://{host}" for host in HOSTS]
+    assert [item["tier"] for item in cited] == ["official", "known", "doubtful"]
+    assert [item["trust"] for item in cited] == sorted((item["trust"] for item in cited), reverse=True)
+    assert cited[0]["trust"] == pytest.approx(0.999, abs=0.001)
+    assert cited[0]["trusted_by"] == {"owner": "Herald Group", "source": "press list"}
+
+
+def test_what_is_trusted_too_little_is_not_even_asked_for(server):
+    """A host under min_trust is denied before it is read; one whose page turns out too old, behind that."""
+    server.pages["gazette.test/"] = page(GAZETTE, day="2019-01-01")
+    result = ask(agent_of(server, trust=TRUST, min_trust=0.3))
+    denied = {item["url"].rstrip("/"): item["reason"] for item in result["aggregate"]["denied_sources"]}
+    assert denied == {"http://blog.test": "source_denied_trust", "http://gazette.test": "source_denied_trust"}
+    assert not any("blog.test" in url for url in server.log)
+    assert len(result["citation_details"]) == 1
+    none = ask(agent_of(server, "blog.test", trust=TRUST, min_trust=0.3))
+    assert none["stop_reason"] == "no_reliable_sources"
+
+
+def test_a_recorded_run_is_weighed_as_it_was(server):
+    """Replay is exact, long after and without the network; another trust table is decided exactly, or is unknown."""
+    kept = Kept()
+    agent = agent_of(server, trust=TRUST, corroboration="mark", given={"recorder": kept})
+    result = ask(agent)
+    recording = kept.only
+    assert replay(agent, recording) == result
+    stricter = agent_of(server, trust=TRUST, corroboration="require")
+    assert what_if(stricter, [recording]).rows[0].kind == "changed"
+    upside_down = tuple(
+        {**entry, "tier": tier} for entry, tier in zip(TRUST, ("doubtful", "known", "official"), strict=True)
+    )
+    other = agent_of(server, trust=upside_down, corroboration="mark")
+    assert what_if(other, [recording]).rows[0].kind == "unknown"
+
+
+def waiting(server, **policy):
+    """Run an agent until it asks a person, and return the agent and what it asks."""
+    agent = agent_of(server, given={"checkpointer": InMemorySaver()}, corroboration="mark", **policy)
+    agent.invoke(GIVEN, THREAD)
+    [asked] = agent.get_state(THREAD).interrupts
+    return agent, asked.value
+
+
+@pytest.mark.parametrize(
+    ("policy", "why"),
+    [
+        ({"high_risk_terms": ("Fire at the Halden",)}, {"term": "Fire at the Halden"}),
+        ({"high_risk_scopes": ("domain:blog.test",)}, {"host": "blog.test"}),
+        ({"high_risk_tiers": ("unrated",)}, {"tier": "unrated", "url": "http://herald.test"}),
+    ],
+)
+def test_a_topic_of_high_risk_waits_for_a_person(server, policy, why):
+    """Who sees answer, claims, quotes and conflicts, and why they are asked; what they approve ends the run."""
+    agent, asked = waiting(server, **policy)
+    shown = asked["shown"]
+    assert why in [{**item, "url": item["url"].rstrip("/")} if "url" in item else item for item in shown["high_risk"]]
+    assert {claim["quote"] for claim in shown["claims"]} == {HERALD, GAZETTE, BLOG}
+    assert [claim["standing"] for claim in shown["claims"]] == ["conflict", "agreed", "conflict"]
+    result = agent.invoke(Command(resume={"hash": asked["hash"], "decision": "approve"}), THREAD)
+    assert (result["status"], result["approved_by"]) == ("ok", "unverified")
+    assert result["answer"] == shown["brief"]["answer"]
+    assert verify(agent) == []
+
+
+def test_a_person_may_say_no(server):
+    """The run stops with their whole answer."""
+    agent, asked = waiting(server, high_risk_terms=("fire",))
+    result = agent.invoke(Command(resume={"hash": asked["hash"], "decision": "reject", "why": "no"}), THREAD)
+    assert (result["stop_reason"], result["phase"]) == ("review_rejected", "synthesize")
+
+
+def test_nobody_answers_in_time(server):
+    """A question that has stood too long ends the run, whatever is answered then."""
+    world = Aging()
+    parts = {"checkpointer": InMemorySaver(), "world": world}
+    agent = agent_of(server, given=parts, high_risk_terms=("fire",), max_review_seconds=60)
+    agent.invoke(GIVEN, THREAD)
+    [asked] = agent.get_state(THREAD).interrupts
+    world.ahead = 61
+    result = agent.invoke(Command(resume={"hash": asked.value["hash"], "decision": "approve"}), THREAD)
+    assert (result["stop_reason"], result["phase"]) == ("review_expired", "synthesize")
+
+
+def test_an_edited_brief_is_guarded_like_any_answer(server):
+    """Their own words pass where the notes bear them out; others do not count, and the run goes on waiting."""
+    said = {"answer": "Two newspapers say that the fire hurt 14 people.", "citations": ["n1", "n2"]}
+    agent, asked = waiting(server, high_risk_terms=("fire",))
+    edited = {"hash": asked["hash"], "decision": "edit"}
+    for edit, reason in [
+        ({**said, "answer": "The fire hurt 99 people."}, "invalid_answer:unsupported_number"),
+        ({**said, "citations": ["n9"]}, "invalid_answer:citation_unknown"),
+        ("just this", "review_rejected"),
+    ]:
+        assert agent.invoke(Command(resume={**edited, "edited": edit}), THREAD)["status"] == "waiting"
+        [again] = agent.get_state(THREAD).interrupts
+        assert reason in again.value["problem"]
+    result = agent.invoke(Command(resume={**edited, "edited": said}), THREAD)
+    assert (result["status"], result["answer"], result["citations"]) == ("ok", said["answer"], said["citations"])
+    assert result["path"].count("answer_guard") == 2
+
+
+def test_a_guard_of_the_application_judges_an_edited_brief_too(server):
+    """What only stands behind the answer guard refuses their words; the writer is not asked in their place."""
+
+    def refuse(said, view):
+        if "newspapers" in said["answer"]:
+            raise Stop("house:newspapers")
+
+    own = AnswerGuard(refuse, [StopReason("house:newspapers", "house", ("synthesize",), "Said.", "Do not.")], "house")
+    parts = {"checkpointer": InMemorySaver(), "guards": [own]}
+    agent = agent_of(server, given=parts, high_risk_terms=("fire",))
+    agent.invoke(GIVEN, THREAD)
+    [asked] = agent.get_state(THREAD).interrupts
+    said = {"answer": "Two newspapers say that the fire hurt 14 people.", "citations": ["n1", "n2"]}
+    resume = {"hash": asked.value["hash"], "decision": "edit", "edited": said}
+    result = agent.invoke(Command(resume=resume), THREAD)
+    assert result["stop_reason"] == "house:newspapers"
+
+
+def test_only_a_question_of_high_risk_is_asked(server):
+    """Other runs of the same agent end without anybody, behind the guard that looks."""
+    agent = agent_of(server, high_risk_terms=("earthquake",), given={"checkpointer": InMemorySaver()})
+    result = check_result(RESEARCH_REASONS, agent.invoke(GIVEN, THREAD))
+    assert result["status"] == "ok"
+    assert "approved_by" not in result
+    assert result["path"][-2:] == ["risk_guard", "answered"]
+
+
+def test_without_a_checkpointer_nobody_can_be_asked(server):
+    """The run stops; it does not end unseen."""
+    assert ask(agent_of(server, high_risk_terms=("fire",)))["stop_reason"] == "review_unavailable"
+
+
+def test_the_graph_asks_nobody_unless_the_policy_names_a_risk(server):
+    """Its nodes are the same without, and no context makes an agent ask that cannot."""
+    plain = agent_of(server)
+    assert not {"risk_guard", "ask_reviewer", "edit_brief"} & {*plain.builder.nodes}
+    with pytest.raises(ConfigurationError, match="high_risk_terms: the deployment names topics of high risk too"):
+        plain.invoke(GIVEN, context={"policy": {"high_risk_terms": ["fire"]}})
+
+
+def test_verify_finds_a_way_around_the_person(server):
+    """An ending says behind which guard it stands, and an edge that leads past it is found."""
+    agent = agent_of(server, high_risk_terms=("fire",))
+    agent.builder.add_edge("synthesize", "answered")
+    found = verify(agent.builder.compile())
+    assert any(item.rule == "behind" and "risk_guard" in item.message for item in found)
+
+
+def test_a_trust_file_is_read_or_refused_by_line(tmp_path):
+    """Each finding has file, line, field, what was given and what is allowed."""
+    good, bad = tmp_path / "trust.yaml", tmp_path / "bad.yaml"
+    good.write_text("trust:\n  - {scope: domain:Herald.test, tier: official, owner: Herald Group, date: 2026-03-01}\n")
+    assert load_trust(good) == (
+        {"scope": "domain:herald.test", "tier": "official", "owner": "Herald Group", "date": "2026-03-01"},
+    )
+    bad.write_text("trust:\n  - scope: http://a.test\n    tier: gold\n  - {scope: a.test, tier: known, date: soon}\n")
+    with pytest.raises(ConfigurationError) as refused:
+        load_trust(bad)
+    lines = str(refused.value).splitlines()
+    assert [line.partition("bad.yaml:")[2].partition(": ")[0] for line in lines] == ["2", "3", "4"]
+    assert "trust.1.date: a day such as 2026-03-14 is required; given: 'soon'" in lines[2]
