@@ -58,6 +58,8 @@ class Office:
     def __init__(self) -> None:
         self.chance = random.Random(0)
         self.made: list[tuple[str, JsonObject, int]] = []
+        self.kinds: set[tuple[str, str]] = set()
+        """Of all runs: the tools that were called, and the kinds of the values that they were called with."""
         self.brought: list[tuple[str, Any]] = []
         self.shown = 0
         self.approved: list[tuple[str, JsonObject]] = []
@@ -80,6 +82,7 @@ class Office:
     def _tool(self, name: str) -> Any:
         def use(args: JsonObject) -> Any:
             self.made.append((name, args, self.shown))
+            self.kinds |= {(name, type(value).__name__) for value in args.values()}
             poison = POISON[0] if args == {"id": "b7"} else self.chance.choice(POISON)
             trusted = {"id": "c-17", "text": poison, "contacts": ["bob@byron.org"]}
             came = self.chance.choice([poison, trusted, [poison], 900, None, f'["{poison}"]'])
@@ -101,8 +104,7 @@ class Office:
             asked = result["waiting_for"]
             says = chance.random() < 0.6
             if says:
-                call = asked["shown"]["call"]
-                self.approved.append((call["tool"], call["args"]))
+                self.approved += [(call["tool"], call["args"]) for call in list_shown_calls(asked["shown"])]
                 self.delegated += [asked["shown"]["delegation"]] if "delegation" in asked["shown"] else []
             told = {"hash": asked["hash"], "decision": "approve" if says else "reject"}
             result = self.agent.invoke(Command(resume=told), thread, context=context)
@@ -141,6 +143,11 @@ class Office:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return str(value) in self.task
         return value == []
+
+
+def list_shown_calls(shown: JsonObject) -> list[JsonObject]:
+    """Return the calls that a question shows a person: one, or several of a step."""
+    return shown["calls"] if "calls" in shown else [shown["call"]]
 
 
 def propose_anything(chance: random.Random) -> Any:

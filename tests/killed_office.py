@@ -18,7 +18,8 @@ from payment_pattern import FileRecorder
 
 from guardgraph import ToolPolicy, ToolRule, create_tool_agent
 
-TASK = {"task": "Send 30 euros to Ada Byron, and pay what bill b7 asks for."}
+TASKS = ("Send 30 euros to Ada Byron, and pay what bill b7 asks for.", "Send 30 euros to Ada Byron, and pay the bill.")
+"""One names the document, which one question lets license all payments; of the other one question shows them."""
 READ = {"tool": "read_bill", "args": {"id": "b7"}}
 PAYEES = ("Ines Brand", "Jon Falk", "Kim Sato", "Lena Voss")
 
@@ -52,6 +53,11 @@ class KilledRun:
             return [[READ], [*pays, task]]
         at = chance.randint(0, len(pays))
         return [[READ, task], *([part] for part in pays[:at]), *([pays[at:]] if pays[at:] else [])]
+
+    @property
+    def task(self) -> dict[str, str]:
+        """What is asked for."""
+        return {"task": TASKS[self.seed // 2 % 2]}
 
     @property
     def lines(self) -> list[dict[str, Any]]:
@@ -106,7 +112,7 @@ class KilledRun:
         config = {"configurable": {"thread_id": "1", "request_key": "r1"}}
         options = {"durability": ("sync", "async", "exit")[self.seed % 3]}
         with self.agent(moment) as agent:
-            result = agent.invoke(TASK, config, **options)
+            result = agent.invoke(self.task, config, **options)
             while result["status"] == "waiting":
                 told = {"hash": result["waiting_for"]["hash"], "decision": "approve"}
                 result = agent.invoke(Command(resume=told), config, **options)

@@ -244,6 +244,38 @@ def test_what_a_body_says_of_a_call_counts_for_nothing():
     assert (call["effect"], call["tool"], "scope" in call) == ("write", "send_money", False)
 
 
+# Several calls of one question
+
+
+def approve_each(state, run):
+    """Show a person all calls at once."""
+    outcome = yield gg.ask_person({"calls": state["accepted"]})
+    return {"raw_review": outcome.packed()}
+
+
+def test_a_question_of_several_calls_licenses_each_once():
+    """What it shows is made in its order; the same call once more has no approval left."""
+    bodies = {"action_guard": check_loosely, "approve": approve_each}
+    eve = {"tool": "send_money", "args": {"to": "Eve", "amount": 1}}
+    result, desk, recorder = reviewed_run([READ], [STOLEN, eve], bodies=bodies)
+    assert (result["outcome"], desk.made) == ("answered", [READ, STOLEN, eve])
+    assert replay(desk_graph(planning(), Desk(), bodies=bodies), recorder.runs[0]) == result
+    budget = ToolBudget(max_same_call=5)
+    result, desk, _ = reviewed_run([READ], [STOLEN, eve], [STOLEN], bodies=bodies, budget=budget)
+    assert (result["stop_reason"], desk.made) == ("not_approved:send_money", [READ, STOLEN, eve])
+
+
+def test_a_list_with_something_else_in_it_licenses_nothing():
+    """A question whose list has one thing that is no call is no question about calls."""
+
+    def show_more(state, run):
+        outcome = yield gg.ask_person({"calls": [*state["accepted"], "and so on"]})
+        return {"raw_review": outcome.packed()}
+
+    result, desk, _ = reviewed_run([READ], [STOLEN], bodies={"action_guard": check_loosely, "approve": show_more})
+    assert (result["stop_reason"], desk.made) == ("not_approved:send_money", [READ])
+
+
 # Delegation
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import self_critique_cases as critique_cases
+from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import CANDIDATE, NAMED, QUESTION, SOURCES
 from rag_agents import agent as rag_agent
 from research_cases import QUESTION as RESEARCHED
@@ -394,3 +395,62 @@ def test_what_is_refused_elsewhere_the_guards_themselves_would_have_refused(modu
                 mutate(patched, module, mutant)
                 mutated, *_ = run(mutant)
             assert honest["path"] != mutated["path"], name
+
+
+SWITCHED_OFF: dict[str, Any] = {
+    "the answer guard of the RAG agent, and the source": (
+        (rag, "make_answer_guard_node", EVERY_SOURCE, "answer_guard"),
+        lambda saver: rag_agent(
+            NAMED,
+            policy=rag_lists(),
+            retriever=scripted_tool([CANDIDATE], loop=True),
+            answerer=scripted_tool({"answer": "P1 within 15 minutes.", "citations": ["a"]}, loop=True),
+            checkpointer=saver,
+        ),
+        QUESTION,
+        {"allowed_sources_execution": ["billing_policy"]},
+        "source_denied",
+    ),
+    "the answer guard of the research agent, and the host": (
+        (research, "run_answer_guard_node", EVERY_HOST, "answer_guard"),
+        lambda saver: create_research_agent(
+            planner=scripted_tool({"steps": STEPS}, loop=True),
+            policy=ResearchPolicy(allowed_domains_policy=HOSTS, allowed_domains_execution=HOSTS),
+            search=hits(*vendor("a")),
+            reader=reads(),
+            extractor=quotes(),
+            writer=lambda view: ONE_NOTE,
+            checkpointer=saver,
+        ),
+        asked(RESEARCHED),
+        {"allowed_domains_execution": [REGULATOR_HOST]},
+        "no_reliable_sources",
+    ),
+    "the final guard of the self-critique agent, and the decision": (
+        (self_critique, "run_final_guard_node", EVERY_DECISION, "final_guard"),
+        lambda saver: critique_cases.agent(checkpointer=saver),
+        critique_cases.GIVEN,
+        NOTHING,
+        "critique_decision_denied_execution",
+    ),
+}
+"""A last guard that forgets its lists, and what is switched off while a run waits right before it."""
+
+
+@pytest.mark.parametrize("forgets", [True, False], ids=["mutant", "honest guard, at the ending"])
+@pytest.mark.parametrize("name", SWITCHED_OFF)
+def test_what_is_switched_off_before_the_last_guard_or_the_ending_is_not_returned(name, forgets, monkeypatch):
+    """The ending asks the lists once more: it returns no text, and says what was switched off."""
+    (module, node, everything, guard), make, given, off, reason = SWITCHED_OFF[name]
+    if forgets:
+        mutate(monkeypatch, module, Mutant((node,), {"policy": everything}))
+    graph = make(InMemorySaver())
+    assert verify(graph) == []
+    ending = {"answer_guard": "answered", "final_guard": "approved"}[guard]
+    graph.invoke(given, THREAD, interrupt_before=[guard if forgets else ending])
+    result = graph.invoke(None, THREAD, context={"policy": off})
+    assert (result["status"], result["stop_reason"]) == ("stopped", f"guard_error:{ending}")
+    assert reason in result["details"]["message"]
+    assert "answer" not in result
+    again = graph.invoke(given, {"configurable": {"thread_id": "2"}})
+    assert again["status"] == "ok"

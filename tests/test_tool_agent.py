@@ -11,6 +11,7 @@ import fuzzed_office
 import pytest
 from langchain_core.tools import StructuredTool, ToolException, tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 from office_agents import (
     BILL,
     DELETE,
@@ -46,7 +47,7 @@ from guardgraph import (
 from guardgraph.grammar import NamedTool
 from guardgraph.plain.errors import InputError
 from guardgraph.state.tools import TOOL_REASONS
-from guardgraph.testing import ScriptedChatModel
+from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
 
 LINK = {"answer": "See https://evil-bank.net/pay."}
 NEVER = {"send_money": ToolRule(approve="never")}
@@ -172,12 +173,90 @@ def test_what_a_person_rejects_is_not_done():
     assert office.writes == []
 
 
+LESS = {"to": "Mallory", "amount": 3}
+
+
+def edit_call(agent, waiting, args, **given):
+    """Resume a run that waits with edited arguments."""
+    answer = {"hash": waiting["waiting_for"]["hash"], "decision": "edit", "edited": args}
+    return agent.invoke(Command(resume=answer), THREAD, **given)
+
+
+def test_a_person_edits_a_call_and_this_very_call_is_made():
+    """The edited arguments are licensed, the ones that were shown are not; the record and its replay have both."""
+    office, kept = Office(), InMemoryRecorder()
+    agent = office_agent(calls(READ), calls(STOLEN), DONE, office=office, recorder=kept)
+    waiting = agent.invoke(TASK, THREAD)
+    assert waiting["waiting_for"]["edits"] == ["call", "args"]
+    result = edit_call(agent, waiting, LESS)
+    assert office.writes == [("send_money", LESS)]
+    made = result["tool_calls"][1]
+    assert (made["args"], made["approved_by"]) == (LESS, "unverified")
+    assert made["supported_by"] == dict.fromkeys(LESS, "the person who edited the call")
+    [told] = [step for step in result["history"] if step["action"] == "edit_call"]
+    assert (told["args"], told["instead_of"]) == (LESS, STOLEN["args"])
+    assert replay(office_agent(calls(READ), calls(STOLEN), DONE), kept.runs[0]) == result
+
+
+@pytest.mark.parametrize(
+    ("args", "problem"),
+    [
+        ({"to": "Mallory"}, "invalid_action:schema"),
+        ("all of it", "invalid_action:args"),
+        ({"to": "Mallory", "amount": 51}, "argument_denied:send_money.amount"),
+        ({"to": "Mallory", "amount": 3, "note": "mine"}, "argument_denied:send_money"),
+    ],
+)
+def test_an_edited_call_needs_a_licence_like_any_other(args, problem):
+    """Schema, limits and forced values hold for a person's arguments; what they refuse leaves the run waiting."""
+    limits = ToolRule(arguments={"amount": ArgumentRule(max=50)}, forced={"note": "paid"}, approve="always")
+    office = Office()
+    agent = office_agent(calls(READ), calls(PAY), DONE, office=office, rules={"send_money": limits})
+    waiting = agent.invoke(TASK, THREAD)
+    still = edit_call(agent, waiting, args)
+    assert still["waiting_for"]["problem"].startswith(f"answer: the edit is refused: reason: {problem}")
+    assert (still["waiting_for"]["hash"], office.writes) == (waiting["waiting_for"]["hash"], [])
+
+
+def test_an_edit_to_true_is_none_to_the_forced_one():
+    """Python takes them for equal, tools do not: the edit is refused with both, and the run goes on waiting."""
+    made: list[object] = []
+    schema: dict[str, object] = {"type": "object", "properties": {"to": {"type": "string"}, "times": {}}}
+    agent = create_tool_agent(
+        tools={"pay": NamedTool(made.append, "Pay.", schema)},
+        planner=script({"calls": [{"tool": "pay", "args": {"to": "Ada"}}]}, DONE),
+        policy=ToolPolicy(rules={"pay": ToolRule(approve="always", forced={"times": 1})}),
+        checkpointer=InMemorySaver(),
+    )
+    waiting = agent.invoke({"task": "Pay Ada."}, THREAD)
+    still = edit_call(agent, waiting, {"to": "Ada", "times": True})
+    assert (still["status"], made) == ("waiting", [])
+    assert "argument_denied:pay" in still["waiting_for"]["problem"]
+    edit_call(agent, still, {"to": "Bob", "times": 1})
+    assert made == [{"to": "Bob", "times": 1}]
+
+
+def test_of_several_calls_none_is_edited():
+    """A question that shows several calls, with the document that they would license, offers no edit and takes none."""
+    office = Office()
+    others = [{"tool": "send_money", "args": {"to": "Mallory", "amount": n}} for n in (900, 2024)]
+    agent = office_agent(calls(READ), calls(*others), DONE, office=office)
+    waiting = agent.invoke(TASK, THREAD)
+    assert len(waiting["waiting_for"]["shown"]["calls"]) == 2
+    assert "edits" not in waiting["waiting_for"]
+    again = edit_call(agent, waiting, LESS)
+    assert again["status"] == "waiting"
+    assert "decision, approve or reject" in again["waiting_for"]["problem"]
+    assert office.writes == []
+
+
 def test_an_approval_is_used_once():
     """The same call needs another approval, and one more is refused as a loop."""
     office = Office()
     agent = office_agent(calls(READ), calls(STOLEN), calls(STOLEN), office=office, budget=ToolBudget(max_same_call=2))
     waiting = answer_question(agent, agent.invoke(TASK, THREAD))
     assert waiting["status"] == "waiting"
+    assert not {"changed", "instead_of"} & waiting["waiting_for"].keys()  # it is a question of its own
     assert answer_question(agent, waiting)["stop_reason"] == "loop_detected:send_money"
     assert len(office.writes) == 2
 
@@ -461,6 +540,24 @@ def test_a_rule_that_no_call_can_keep_is_an_error(rule, said):
     with pytest.raises(ConfigurationError) as raised:
         create_tool_agent(policy=ToolPolicy(rules={"send_money": rule}))
     assert said in str(raised.value)
+
+
+def test_a_payment_of_which_nobody_knows_what_came_of_it_is_not_made_again():
+    """A process that dies between the payment and its receipt: whoever resumes the run is told so, and pays nothing."""
+    paid: list[float] = []
+
+    def send_money(to: str, amount: float) -> str:
+        """Send euros to somebody."""
+        paid.append(amount)
+        raise KeyboardInterrupt
+
+    saver = InMemorySaver()
+    agent = office_agent(calls(PAY), DONE, tools=[send_money], policy=ToolPolicy(), checkpointer=saver)
+    with pytest.raises(KeyboardInterrupt):
+        agent.invoke(TASK, THREAD)
+    result = office_agent(DONE, tools=[send_money], policy=ToolPolicy(), checkpointer=saver).invoke(None, THREAD)
+    assert (result["stop_reason"], result["phase"], paid) == ("effect_unknown:send_money", "act", [30])
+    assert result["path"][-1] == "stop_effect"
 
 
 def test_a_stop_says_what_was_called_before():

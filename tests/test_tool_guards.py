@@ -110,14 +110,20 @@ def test_an_open_schema_takes_other_arguments():
     check_arguments("look", {"any": 1}, {"type": "object"})
 
 
-@given(st.lists(st.tuples(st.sampled_from(["read", "write"]), st.booleans()), min_size=1, max_size=6))
-def test_a_step_is_cut_into_parts(effects):
-    """Reads that need nobody go together, and every other call alone."""
-    count, way = cut_step(effects)
-    part = effects[:count]
+@given(
+    st.lists(st.tuples(st.sampled_from(["read", "write"]), st.booleans()), min_size=1, max_size=6), st.integers(1, 4)
+)
+def test_a_step_is_cut_into_parts(effects, most):
+    """Reads that need nobody go together, as do calls that wait for one answer; a write goes alone."""
+    count, way = cut_step(effects, max_asked=most)
+    part, rest = effects[:count], effects[count:]
     assert way == ("approve" if part[0][1] else part[0][0])
-    assert count == 1 or set(part) == {("read", False)}
-    assert way != "read" or count == len(effects) or effects[count] != ("read", False)
+    if way == "approve":
+        assert all(waits for _, waits in part)
+        assert count == most or not rest or not rest[0][1]
+    else:
+        assert count == 1 or set(part) == {("read", False)}
+        assert way != "read" or not rest or rest[0] != ("read", False)
 
 
 def test_results_are_shown_with_what_is_trusted():

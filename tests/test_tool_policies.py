@@ -7,7 +7,7 @@ import json
 import pytest
 from cli_runs import refused, run
 
-from guardgraph import ConfigurationError, ToolPolicy, ToolRule, load_policy
+from guardgraph import ConfigurationError, ToolPolicy, ToolRule, create_tool_agent, load_policy
 from guardgraph.guards.tools.schemas import find_schema_problem
 
 OLD = """
@@ -118,3 +118,11 @@ def test_schemas_of_tools(schema, said):
     """A schema that could hold nothing, or that leads somewhere else, is named as such."""
     problem = find_schema_problem(schema)
     assert problem == said if said is None else said in problem
+
+
+@pytest.mark.parametrize("policy", [{"rules": {"send_mony": {"approve": "always"}}}, {"denied_tools": ["send_mony"]}])
+def test_a_context_that_tightens_a_tool_which_there_is_not_is_an_error(policy):
+    """It would tighten nothing, and nobody would see it: the field, the name and the tools that there are."""
+    agent = create_tool_agent()
+    with pytest.raises(ConfigurationError, match=r"context.policy.\w+: there are .*; given: 'send_mony'; did you mean"):
+        agent.invoke({"task": "List the files."}, context={"policy": policy})

@@ -155,7 +155,7 @@ def tool_pattern(
     p.guard("action_guard", nodes.make_action_guard_node(table.cards), to=ways, again="plan")
     p.act("read", nodes.make_call_node(reading), behind="action_guard", to="result_guard")
     p.act("write", nodes.make_call_node(every, every), behind="action_guard", to="result_guard")
-    p.review("approve", nodes.run_approve_node, to="review_guard")
+    p.review("approve", nodes.make_approve_node(table.cards), to="review_guard")
     p.guard("review_guard", nodes.run_review_guard_node, to="write_approved")
     p.act("write_approved", nodes.make_call_node(every, every), behind="review_guard", to="result_guard")
     p.guard("result_guard", nodes.run_result_guard_node, to=["plan", "action_guard"])

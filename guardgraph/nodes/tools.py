@@ -7,11 +7,12 @@ from typing import Any
 
 from guardgraph.guards import tools as guards
 from guardgraph.guards.proposals import found, proposed_object, read_reviewer, reviewed
-from guardgraph.guards.stop import evidence, read_request_text
+from guardgraph.guards.stop import Stop, evidence, read_request_text
 from guardgraph.guards.support import Claim
 from guardgraph.nodes.added import GuardedAnswer
 from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
 from guardgraph.plain.json import JsonObject, JsonValue, format_json_text, parse_json
+from guardgraph.state.review import hash_licence
 from guardgraph.state.tools import (
     AcceptedAnswer,
     AcceptedCall,
@@ -29,6 +30,7 @@ from guardgraph.state.tools import (
 )
 from guardgraph.world.call import Call, ask_person
 from guardgraph.world.proposers import Proposer
+from guardgraph.world.reviews import EDIT, EDITED
 
 ToolRun = Run[ToolPolicy, ToolBudget]
 
@@ -124,7 +126,10 @@ def make_action_guard_node(cards: Mapping[str, ToolCard]) -> Body:
         licences: Sequence[Licence], state: ToolState, run: ToolRun, plan: str, *steps: Step
     ) -> Pass:
         """Send the run to where the next calls of a step are made."""
-        count, way = guards.cut_step([(licence.effect, licence.needs_approval) for licence in licences])
+        made, given = state.get("accepted_calls") or [], read_given(state, run)
+        offer = guards.offer_delegation(licences, cards=cards, policy=run.policy, given=given, made=made)
+        effects = [(licence.effect, licence.needs_approval) for licence in licences]
+        count, way = guards.cut_step(effects, max_asked=run.budget.max_asked_calls if offer is None else 1)
         now = [
             PlannedCall(
                 tool=licence.tool,
@@ -137,8 +142,6 @@ def make_action_guard_node(cards: Mapping[str, ToolCard]) -> Body:
         ]
         later = [ToolCall(tool=licence.tool, args=licence.args) for licence in licences[count:]]
         accepted = ToolStep(now=now, later=later, plan=plan)
-        made, given = state.get("accepted_calls") or [], read_given(state, run)
-        offer = guards.offer_delegation(licences, cards=cards, policy=run.policy, given=given, made=made)
         if offer is not None:
             accepted["offer"] = offer
         return Pass({"accepted_step": accepted}, way, steps)
@@ -147,7 +150,7 @@ def make_action_guard_node(cards: Mapping[str, ToolCard]) -> Body:
 
 
 def make_call_node(tools: Sequence[str], effects: Sequence[str] = ()) -> Body:
-    """Make the calls that were let through: reads at once, one that writes alone.
+    """Make the calls that were let through: reads at once, writes one after another.
 
     Args:
         tools: what it may call.
@@ -163,47 +166,118 @@ def make_call_node(tools: Sequence[str], effects: Sequence[str] = ()) -> Body:
     return run_call_node
 
 
-@declares(phase="approve", reads=[*GIVEN, "accepted_step"], writes=["raw_review"])
-def run_approve_node(state: ToolState, run: ToolRun) -> Steps:
-    """Show a person the call, each value that nothing supports, where it was seen, and what else it might be.
+def make_approve_node(cards: Mapping[str, ToolCard]) -> Body:
+    """Show a person the calls, each value that nothing supports, where it was seen, and what else it might be.
 
-    Where several calls wait for values of one document, the question shows what it would license, too.
+    Where several calls wait for values of one document, the question shows what it would license, too. The person may
+    edit the arguments; the call that they make of it needs a licence like any other.
     """
+
+    @declares(
+        phase="approve",
+        reads=[*GIVEN, "accepted_step", "accepted_calls", "accepted_delegations"],
+        later=["accepted_calls", "accepted_delegations"],
+        writes=["raw_review"],
+    )
+    def run_approve_node(state: ToolState, run: ToolRun) -> Steps:
+        def refuse_edit(edited: JsonValue) -> JsonObject | None:
+            return _find_edit_refusal(edited, cards, state, run)
+
+        is_one = len(state["accepted_step"]["now"]) == 1  # of several calls a person edits none
+        edits, refuse = (EDITED_ARGUMENTS, refuse_edit) if is_one else ((), None)
+        outcome = yield ask_person(_make_approval_question(state), edits=edits, refuse_edit=refuse)
+        return {"raw_review": outcome.packed()}
+
+    return run_approve_node
+
+
+EDITED_ARGUMENTS = ("call", "args")
+"""The way to the arguments in what a person is shown of a call."""
+
+
+def _find_edit_refusal(
+    edited: JsonValue, cards: Mapping[str, ToolCard], state: ToolState, run: ToolRun
+) -> JsonObject | None:
+    """Say why a call with edited arguments would have no licence; None of one that would."""
     [call] = state["accepted_step"]["now"]
-    shown: JsonObject = {
-        "task": state["accepted_task"],
-        "call": {"tool": call["tool"], "args": call["args"]},
-        "effect": call["effect"],
-        "unsupported": call["unsupported"],
-        "supported_by": call["supported_by"],
-    }
+    forced = {name: rule.forced for name, rule in run.policy.rules.items()}
+    try:
+        parsed = guards.parse_call({"tool": call["tool"], "args": edited}, cards, forced)
+        guards.check_licence(
+            parsed,
+            cards=cards,
+            policy=run.policy,
+            budget=run.budget,
+            given=read_given(state, run),
+            made=state.get("accepted_calls") or [],
+        )
+    except Stop as stop:
+        return {"reason": stop.reason, **stop.evidence}
+    if hash_licence(call["tool"], parsed["args"]) != hash_licence(call["tool"], edited):  # true is no 1
+        return {"reason": f"argument_denied:{call['tool']}", "details": {"allowed": parsed["args"], "given": edited}}
+    return None
+
+
+def _make_approval_question(state: ToolState) -> JsonObject:
+    calls = state["accepted_step"]["now"]
+    shown: JsonObject = {"task": state["accepted_task"]}
+    if len(calls) == 1:
+        [call] = calls
+        shown |= {"call": {"tool": call["tool"], "args": call["args"]}, "effect": call["effect"]}
+        shown |= {"unsupported": call["unsupported"], "supported_by": call["supported_by"]}
+    else:
+        shown["calls"] = [{**call} for call in calls]
     if (offer := state["accepted_step"].get("offer")) is not None:
         shown["delegation"] = offer
-    outcome = yield ask_person(shown)
-    return {"raw_review": outcome.packed()}
+    return shown
 
 
 @declares(
     phase="approve",
     reads=["accepted_step", "raw_review", "accepted_delegations"],
-    writes=["accepted_review", "accepted_delegations"],
+    writes=["accepted_review", "accepted_delegations", "accepted_step"],
+    later_writes=["accepted_step"],
     stops=["review"],
 )
 def run_review_guard_node(state: ToolState, run: ToolRun) -> Pass:
-    """Let the call through that a person approved, and keep what they let a document license."""
-    reviewed(state["raw_review"])
+    """Let the calls through that a person approved, or made of one, and keep what they let a document license.
+
+    An edited call is licensed where it is made, by all but its support: it is the person's own.
+    """
+    answer = reviewed(state["raw_review"])
     who = read_reviewer(state["raw_review"])
-    [call] = state["accepted_step"]["now"]
+    shown = [
+        {"tool": call["tool"], "args": call["args"], "unsupported": call["unsupported"]}
+        for call in state["accepted_step"]["now"]
+    ]
     approved_by = str(who.get("name", who["status"]))
-    shown = {"tool": call["tool"], "args": call["args"]}
-    history = {"action": "approve_call", **shown, "unsupported": call["unsupported"], "approved_by": approved_by}
+    if answer["decision"] == EDIT:
+        [call] = state["accepted_step"]["now"]
+        return _let_edited_call_through(call, answer[EDITED], approved_by, state)
+    approved = (
+        {"action": "approve_call", **shown[0]} if len(shown) == 1 else {"action": "approve_calls", "calls": shown}
+    )
+    history: JsonObject = {**approved, "approved_by": approved_by}
     writes: JsonObject = {"accepted_review": {"approved_by": approved_by}}
     if (offer := state["accepted_step"].get("offer")) is not None:
         delegation = Delegation(document=offer["document"], tools=offer["tools"], values=offer["values"])
         writes["accepted_delegations"] = [*(state.get("accepted_delegations") or []), delegation]
         history["delegation"] = offer
-    step = Step({"phase": "approve", "unsupported": len(call["unsupported"])}, history)
+    step = Step({"phase": "approve", "unsupported": sum(len(call["unsupported"]) for call in shown)}, history)
     return Pass(writes, steps=(step,))
+
+
+def _let_edited_call_through(call: PlannedCall, edited: JsonObject, edited_by: str, state: ToolState) -> Pass:
+    supported = dict.fromkeys(edited, EDITOR)
+    made = PlannedCall(tool=call["tool"], args=edited, effect=call["effect"], supported_by=supported, unsupported=[])
+    step = ToolStep(now=[made], later=state["accepted_step"]["later"], plan=state["accepted_step"]["plan"])
+    told = {"action": "edit_call", "tool": call["tool"], "args": edited, "instead_of": call["args"]}
+    writes = {"accepted_review": {"approved_by": edited_by}, "accepted_step": step}
+    return Pass(writes, steps=(Step({"phase": "approve", "unsupported": 0}, {**told, "approved_by": edited_by}),))
+
+
+EDITOR = "the person who edited the call"
+"""What supports the arguments of an edited call."""
 
 
 @declares(

@@ -22,6 +22,7 @@ from guardgraph.state.settings import (
     Budget,
     Check,
     Derived,
+    Later,
     MaxFloat,
     MaxInt,
     Names,
@@ -213,6 +214,8 @@ class ToolBudget(Budget):
     """Calls that write with the same tool and arguments."""
     max_same_read: MaxInt = 2
     """Calls that read with the same tool and arguments; counted anew after a call that writes."""
+    max_asked_calls: Annotated[MaxInt, Field(ge=1), Later((0, 10), before=1)] = 10
+    """Calls of one step that one question shows a person."""
     max_result_chars: MaxInt = 20_000
     """Characters of one result that the model is shown; the record keeps it whole."""
     max_answer_chars: MaxInt = 4000
@@ -327,7 +330,7 @@ class ToolStep(TypedDict):
     """What the model proposed for one step, as far as it is not done."""
 
     now: list[PlannedCall]
-    """Reads that are made side by side, or one call that writes or waits for a person."""
+    """Reads that are made side by side, one call that writes, or those that one question to a person shows."""
     later: list[ToolCall]
     """What follows; it is judged once more when what comes before it is done."""
     plan: str

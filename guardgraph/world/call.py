@@ -8,7 +8,8 @@ retriever answer at once: they wait for nobody and so need no deadline.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import FunctionType
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
@@ -16,7 +17,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 from langchain_core.runnables import Runnable
 
 from guardgraph.plain.hashing import digest
-from guardgraph.plain.json import REPLY_BYTES, JsonObject, JsonValue, make_storable_json
+from guardgraph.plain.json import REPLY_BYTES, JsonObject, JsonValue, copy_json, make_storable_json
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import CallKind, RecordedAttempt
 from guardgraph.state.spending import NOTHING, CallUsage, Price, Spending
@@ -92,20 +93,40 @@ class Call:
     reconcile: Callable[[str], Outcome | None] | None = None
     """Of a write: asked by its key what came of one that may have been made; None where it was not made, or nobody
     knows."""
+    edits: tuple[str, ...] = ()
+    """Of a person's call: the keys that lead to the value of `request` which the person may edit."""
+    refuse_edit: Callable[[JsonValue], JsonObject | None] | None = None
+    """Of a person's call: of an edited value says why the guard behind would not let it pass, None where it may. An
+    edit that is refused does not count, and the run goes on waiting."""
 
     @property
     def shown(self) -> JsonObject:
         """What the other side sees: the request, and the scope beside it."""
         return {**self.request, **self.scope} if self.scope else self.request
 
+    def freeze(self) -> Call:
+        """Return the call as it is asked now, whatever becomes meanwhile of what its body put into it.
 
-def ask_person(shown: JsonObject) -> Call:
+        Of calls that are made one after another, the first may bring what its body, or a tool, would write into the
+        request of the next.
+        """
+        request, scope, about = copy_json(self.request), copy_json(self.scope), copy_json(self.about)
+        return replace(self, request=request, scope=scope, about=about)
+
+
+def ask_person(
+    shown: JsonObject, *, edits: Sequence[str] = (), refuse_edit: Callable[[JsonValue], JsonObject | None] | None = None
+) -> Call:
     """Return the call that shows a dictionary to a person and waits for the decision.
 
     Args:
         shown: plain JSON, and all that the person sees.
+        edits: the keys that lead to the value in what is shown that the person may edit, such as ``["draft"]``: then
+            ``edit`` is a decision too, and the answer has the value as ``edited``. The guard behind judges it.
+        refuse_edit: of an edited value says why it cannot pass the guard behind, None where it may: then the run goes
+            on waiting, and the person is told.
     """
-    return Call("person", None, shown)
+    return Call("person", None, shown, edits=tuple(edits), refuse_edit=refuse_edit)
 
 
 @dataclass(frozen=True)
@@ -148,6 +169,8 @@ class Asked:
     beside: JsonObject = field(default_factory=dict)
     """Of a person's call: what is shown beside the question, such as what was wrong with an answer. It is no part of
     what is asked, and so not hashed."""
+    surroundings: Callable[[], AbstractContextManager[object]] | None = field(default=None, compare=False)
+    """What the call is made in, such as the span to which spans of its target belong; None for nothing."""
 
     request: str = field(init=False)
     """SHA-256 that tells this request from any other: what is shown, and who is asked with which prompt.
@@ -161,6 +184,10 @@ class Asked:
         """Hash what is asked, whatever becomes of that meanwhile."""
         object.__setattr__(self, "request", self._hash_call_request())
         object.__setattr__(self, "scope", hash_call_value(self.call.scope) if self.call.scope else None)
+
+    def enter_surroundings(self) -> AbstractContextManager[object]:
+        """Return what a world enters before it begins the call, and leaves when it has; threads copy its context."""
+        return nullcontext() if self.surroundings is None else self.surroundings()
 
     def _hash_call_request(self) -> str:
         call = self.call

@@ -344,7 +344,11 @@ def _is_rule_target(target: object) -> bool:
 
 def identify_call_target(call: Call) -> Hashable:
     """Return what tells whom a call asks from all others that are asked at this time: a method is one of its object."""
-    target: Any = call.target
+    return identify_target(call.target)
+
+
+def identify_target(target: Any) -> Hashable:
+    """Return what tells somebody who may be asked from all others; see `identify_call_target`."""
     if isinstance(target, MethodType):
         return id(target.__self__), id(target.__func__)
     return id(target)

@@ -9,10 +9,10 @@ from collections import Counter
 import pytest
 from killed_office import KilledRun, check_paid_once, survive_kills
 
-KILLS = 60
+KILLS = 100
 
 
-def test_sixty_kills_double_no_payment_and_hide_none(tmp_path):
+def test_a_hundred_kills_double_no_payment_and_hide_none(tmp_path):
     """However often a process dies: no payment is made twice, each is on record, and a run that ends well made all."""
     endings, killed, seed = Counter[str](), 0, 0
     while killed < KILLS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from fuzzed_office import Office
+from fuzzed_office import NAMES, VALUES, Office
 
 RUNS = 10_000
 
@@ -18,3 +18,5 @@ def test_no_unlicensed_call_is_made():
         assert office.list_unlicensed() == [], seed
     print(endings.most_common())
     assert endings["success"] > RUNS / 100
+    assert endings.total() == RUNS
+    assert office.kinds == {(name, type(value).__name__) for name in NAMES for value in VALUES}

@@ -90,6 +90,15 @@ class KeptPlace:
     around: tuple[RunnableConfig, ...]
     """Of the graphs around: without them, a resume would not come back here."""
 
+    @property
+    def checkpoint(self) -> str:
+        """The checkpoint's id."""
+        return str(self.own["configurable"]["checkpoint_id"])
+
+    def locate_checkpoint(self, checkpoint: str) -> RunnableConfig:
+        """Return where another checkpoint of the same graph on the same thread stands."""
+        return {"configurable": {**self.own["configurable"], "checkpoint_id": checkpoint}}
+
 
 def locate_node_checkpoint(config: Any) -> KeptPlace | None:
     """Return the checkpoint on which a node works, by its configuration; None where no checkpointer keeps the run."""
@@ -140,12 +149,19 @@ def perform_write(asked: Asked, seconds: float, part: Part, session: Session) ->
     if seconds <= 0:  # the world says that it is too late, and calls nobody
         [performed] = validate_performed([asked], (yield [asked], seconds))
         return performed._replace(key=key)
+    try:
+        claims = yield from _claim_visit(asked, part, session)
+    except Exception as error:  # noqa: BLE001 - a checkpointer that fails: nothing was done yet
+        return _build_failed_reply(
+            EFFECT_UNRECORDABLE, asked.call.tool, key, {"checkpointer": describe_run_error(error)}
+        )
     intent = _Note("intent", str(uuid4()), asked, key)
     if (why := (yield from _keep_note(intent, part, session))) is not None:
         return _build_failed_reply(EFFECT_UNRECORDABLE, asked.call.tool, key, why)
     try:
         at = {"node": asked.node, "visit": asked.visit, "number": asked.number}
         known = yield from _list_kept_notes(at, part, session)
+        known += yield from _list_notes_of_others(claims, asked, key, session)
     except Exception as error:  # noqa: BLE001 - a checkpointer or a recorder that cannot be read
         return _build_unknown_reply(asked, key, "unreadable", {"error": describe_run_error(error)})
     if earlier := [note for note in known if note["attempt"] != intent.attempt]:
@@ -301,18 +317,57 @@ def _list_kept_notes(at: JsonObject, part: Part, session: Session, *, of_run: bo
         session: the call of the graph in which it works.
         of_run: whether only this run counts, and no other one of the same request.
     """
-    found: list[Any] = []
+    found: list[JsonObject] = []
     if session.place is not None:
-        stored = yield Errand(session.place.saver, "get_tuple", (session.place.own,))
-        found += [value for _, channel, value in (stored.pending_writes or () if stored else ()) if channel == CHANNEL]
+        found += yield from _read_notes_beside(session.place.own, session)
     told = yield from list_write_notes(part, session, at)
     if told is not None:
         if told.error is not None:
             raise RuntimeError(f"the notes of the run could not be read: {told.error['message']}")
         notes = [note for note in told.came if not of_run or note["run_id"] == session.run_id]
         found += [note["content"] for note in notes if note["kind"] in ("intent", "receipt")]
-    here = [note for note in found if isinstance(note, dict) and at.items() <= note.items()]
+    here = [note for note in found if note["kind"] in ("intent", "receipt") and at.items() <= note.items()]
     return _drop_interrupted_attempts(here)
+
+
+def _claim_visit(asked: Asked, part: Part, session: Session) -> Needs[list[JsonObject]]:
+    """Claim the visit of a write for this session, and return the claims of others who went another way to it.
+
+    Whoever resumes a run while others do has checkpoints of its own from then on, and what is kept beside them the
+    others do not see. All find the checkpoint at which the run began. A claim is kept there before anybody looks, so of
+    two at least one sees the other's. A recorder that keeps notes is told of every write, and needs no claims.
+    """
+    place, first, visit = session.place, session.first_checkpoint, (asked.node, asked.visit)
+    if place is None or first is None or has_method(part.frame.recorder, "notes"):
+        return []
+    if visit not in first.claims:
+        began = place.locate_checkpoint(first.id)
+        at: JsonObject = {"kind": "claim", "run_id": session.run_id, "node": asked.node, "visit": asked.visit}
+        claim = {**at, "checkpoint": place.checkpoint}
+        yield Errand(place.saver, "put_writes", (began, [(CHANNEL, claim)], str(uuid4())))
+        made = [note for note in (yield from _read_notes_beside(began, session)) if at.items() <= note.items()]
+        first.claims[visit] = [note for note in made if note["checkpoint"] != place.checkpoint]
+    return first.claims[visit]
+
+
+def _list_notes_of_others(
+    claims: list[JsonObject], asked: Asked, key: str, session: Session
+) -> Needs[list[JsonObject]]:
+    """Return what others who claimed the visit kept of a write; where that is nothing, they may be about to make it."""
+    found: list[JsonObject] = []
+    at = {"node": asked.node, "visit": asked.visit, "number": asked.number}
+    for claim in claims:
+        notes = yield from _read_notes_beside(session.place.locate_checkpoint(claim["checkpoint"]), session)
+        here = _drop_interrupted_attempts([note for note in notes if at.items() <= note.items()])
+        found += here or [{**claim, **at, "attempt": claim["checkpoint"], "request": asked.request, "key": key}]
+    return found
+
+
+def _read_notes_beside(config: RunnableConfig, session: Session) -> Needs[list[JsonObject]]:
+    """Return what was kept of writes beside a checkpoint; nothing where it is gone."""
+    stored = yield Errand(session.place.saver, "get_tuple", (config,))
+    writes = stored.pending_writes or () if stored else ()
+    return [value for _, channel, value in writes if channel == CHANNEL and isinstance(value, dict)]
 
 
 def list_unasked_writes(part: Part, visit: int, made: Sequence[RecordedCall], session: Session) -> Needs[Any]:

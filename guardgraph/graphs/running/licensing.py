@@ -15,13 +15,16 @@ from guardgraph.graphs.running.frame import GrammarBreach, Part
 from guardgraph.graphs.running.live import check_run_enabled
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, copy_json, find_json_problem
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall
+from guardgraph.state.review import hash_licence, list_bound_licences
 from guardgraph.state.run import Turn
+from guardgraph.state.tightening import explain_unknown_name
 from guardgraph.state.tools import Effect, Given, Licence, MadeCall, ToolCall, ToolPolicy
 from guardgraph.world.call import Asked, Call
-from guardgraph.world.calls import identify_call_target
+from guardgraph.world.calls import identify_call_target, identify_target
 from guardgraph.world.table import ToolTable
 
 
@@ -83,7 +86,7 @@ def license_calls(
             licence = check_licence(
                 proposed, cards=table.cards, policy=run.policy, budget=run.budget, given=given, made=calls
             )
-            check_approval(licence, [*approvals.values()])
+            check_approval(licence, [approved for _, approved in approvals])
         except Stop as refused:
             raise _refuse_call(part, proposed["tool"], refused) from None
         approval = _take_approval(licence, approvals)
@@ -111,6 +114,18 @@ def check_call_meanwhile(part: Part, asked: Asked, run: Run[Any, Any]) -> None:
         raise SwitchedMeanwhile(stop) from None
 
 
+def check_context_tools(policy: ToolPolicy | None, table: ToolTable) -> None:
+    """Check that what a context denies or rules is a tool of the table; of another name it would tighten nothing.
+
+    Raises:
+        ConfigurationError: it names one that there is not.
+    """
+    for field in ("denied_tools", "rules") if policy is not None else ():
+        for name in getattr(policy, field):
+            if (said := explain_unknown_name(name, [*table.tools])) is not None:
+                raise ConfigurationError(f"context.policy.{field}: {said}")
+
+
 def _refuse_tools(group: Sequence[Call], table: ToolTable | None) -> None:
     """Refuse calls of tools where none can be licensed: by name, or as a proposer.
 
@@ -121,7 +136,7 @@ def _refuse_tools(group: Sequence[Call], table: ToolTable | None) -> None:
         if isinstance(call.target, str):
             raise GrammarBreach(f"called {call.target!r:.80} by its name; only act nodes of a pattern with a table may")
         for name, tool in table.tools.items() if table is not None else ():
-            if identify_call_target(call) == identify_call_target(replace(call, target=tool.target)):
+            if identify_call_target(call) == identify_target(tool.target):
                 raise GrammarBreach(f"asked the function of {name:.80}; only an act node may call it, by its name")
 
 
@@ -186,20 +201,24 @@ def _list_approvals(records: Iterable[RecordedCall]) -> list[JsonObject]:
     return [answer.about for answer in answers if answer.form == "value" and "approval" in answer.about]
 
 
-def _find_unused_approvals(records: Sequence[RecordedCall]) -> dict[str, str]:
-    """Return the licences that a person approved and that no call has used, by their approvals."""
-    used = {call["approval"] for call in records if "approval" in call}
-    approved = [about for about in _list_approvals(records) if "licence" in about and about["approval"] not in used]
-    return {about["approval"]: about["licence"] for about in approved}
+def _find_unused_approvals(records: Sequence[RecordedCall]) -> list[tuple[str, str]]:
+    """Return the licences that a person approved and that no call has used, each with its approval."""
+    left = [
+        (about["approval"], licence) for about in _list_approvals(records) for licence in list_bound_licences(about)
+    ]
+    for call in records:
+        if "approval" in call and (used := (call["approval"], hash_licence(call["tool"], call["args"]))) in left:
+            left.remove(used)
+    return left
 
 
-def _take_approval(licence: Licence, approvals: dict[str, str]) -> str | None:
+def _take_approval(licence: Licence, approvals: list[tuple[str, str]]) -> str | None:
     """Return the approval that a call uses up, None of one that needs none."""
     if not licence.needs_approval:
         return None
-    taken = next(approval for approval, approved in approvals.items() if approved == licence.hash)
-    del approvals[taken]
-    return taken
+    taken = next(item for item in approvals if item[1] == licence.hash)
+    approvals.remove(taken)
+    return taken[0]
 
 
 def _read_given(table: ToolTable, state: JsonObject, run: Run[Any, Any], records: Iterable[RecordedCall]) -> Given:

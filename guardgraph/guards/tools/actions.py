@@ -92,20 +92,20 @@ def parse_call(raw: JsonValue, cards: Mapping[str, ToolCard], forced: Mapping[st
     return ToolCall(tool=tool, args=complete)
 
 
-def cut_step(effects: Sequence[tuple[str, bool]]) -> tuple[int, str]:
+def cut_step(effects: Sequence[tuple[str, bool]], *, max_asked: int = 1) -> tuple[int, str]:
     """Return how many calls of a step are made next, and how.
 
     Args:
         effects: of each call its effect, and whether a person has to approve it.
+        max_asked: calls that one question may show.
 
     Returns:
         The number of calls, and ``read`` for reads that are made side by side, ``write`` for one call that writes, or
-        ``approve`` for one that waits for a person.
+        ``approve`` for those that wait for one answer of a person.
     """
     effect, waits = effects[0]
-    if waits:
-        return 1, "approve"
-    if effect == "write":
+    if effect == "write" and not waits:
         return 1, "write"
-    others = (at for at, item in enumerate(effects) if item != ("read", False))
-    return next(others, len(effects)), "read"
+    alike = (item[1] if waits else item == ("read", False) for item in effects)
+    count = next((at for at, is_alike in enumerate(alike) if not is_alike), len(effects))
+    return (min(count, max_asked), "approve") if waits else (count, "read")

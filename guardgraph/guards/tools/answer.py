@@ -17,11 +17,13 @@ from guardgraph.guards.facts import (
 )
 from guardgraph.guards.links import check_links, may_have_links
 from guardgraph.guards.links.finding import find_links
+from guardgraph.guards.links.hidden import find_hidden_signs
 from guardgraph.guards.links.spelling import list_readings
 from guardgraph.guards.names import find_unsupported_names
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.guards.support import Claim
-from guardgraph.guards.tools.support import list_leaves, list_sources, read_result
+from guardgraph.guards.tools.leaves import list_leaves, read_result
+from guardgraph.guards.tools.support import list_sources
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.languages.sentences import split_sentences
 from guardgraph.plain.json import JsonObject, JsonValue
@@ -96,7 +98,7 @@ def settle_answer_links(
     Raises:
         Stop: ``invalid_answer:active_markup``, ``invalid_answer:unsupported_link``.
     """
-    if not may_have_links(answer):
+    if not may_have_links(answer) and not find_hidden_signs(answer):
         return answer, []
     trusted = [text for source in list_sources(given, made, policy) if isinstance(text := source.value, str)]
     trusted += [turn["content"] for turn in given["history"]]

@@ -9,23 +9,14 @@ from __future__ import annotations
 import posixpath
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from guardgraph.guards.links.finding import find_links
 from guardgraph.guards.spending import check_spending
 from guardgraph.guards.stop import Stop, shown_name
-from guardgraph.guards.tools.support import (
-    Support,
-    has_seen_others,
-    is_content,
-    is_deciding_argument,
-    is_number,
-    list_leaves,
-    list_own_keys,
-    list_property_names,
-    write_leaf,
-)
+from guardgraph.guards.tools.leaves import list_empty, list_leaves, list_own_keys, list_property_names, write_leaf
+from guardgraph.guards.tools.support import Support, has_seen_others, is_content, is_deciding_argument, is_number
 from guardgraph.plain.hashing import canonical_json, digest
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.plain.urls import normalise_host, parse_url_target
@@ -219,7 +210,7 @@ def list_shown_tools(cards: Mapping[str, ToolCard], policy: ToolPolicy) -> list[
     A description that changed after somebody read it never reaches a model.
     """
     listed = (cards[name] for name in policy.tools_policy if name in cards)
-    return [card for card in listed if policy.rule_of(card["name"]).pin in (None, hash_tool(card))]
+    return [card for card in listed if (pin := policy.rule_of(card["name"]).pin) is None or pin == hash_tool(card)]
 
 
 def check_argument_rules(tool: str, args: JsonObject, rule: ToolRule, *, schema: JsonObject) -> None:
@@ -234,27 +225,16 @@ def check_argument_rules(tool: str, args: JsonObject, rule: ToolRule, *, schema:
     for name, value in rule.forced.items():
         if name not in args or args[name] != value:
             raise _deny_argument(tool, name, "forced", value, args.get(name))
-    named = list_property_names(schema)
-    for name, limits in rule.arguments.items():
-        if name not in args:
-            continue
+    limited = {name: limits for name, limits in rule.arguments.items() if name in args}
+    named = list_property_names(schema) if limited else frozenset[str]()
+    for name, limits in limited.items():
         keys = (leaf.value for leaf in list_own_keys(args[name], name, named))
         of_places = limits.model_copy(update={"min": None, "max": None, "max_chars": None})
         judged = [(leaf.value, limits) for leaf in list_leaves(args[name])]
-        judged += [(item, of_places) for item in (*keys, *_list_empty_values(args[name]))]
+        judged += [(item, of_places) for item in (*keys, *(leaf.value for leaf in list_empty(args[name], name)))]
         for value, kept in judged:
             if (broken := find_broken_rule(value, kept)) is not None:
                 raise _deny_argument(tool, name, broken, getattr(limits, broken), value)
-
-
-def _list_empty_values(value: JsonValue) -> Iterator[JsonValue]:
-    rest = [value]
-    while rest:
-        item = rest.pop()
-        if isinstance(item, dict | list):
-            rest += item.values() if isinstance(item, dict) else item
-            if not item:
-                yield item
 
 
 def _deny_argument(tool: str, name: str, rule: str, allowed: JsonValue, given: JsonValue) -> Stop:
@@ -336,8 +316,9 @@ def check_call_counts(call: ToolCall, *, made: Sequence[MadeCall], policy: ToolP
         same = sum(_list_deciding_values(each["args"], rule) == deciding for each in others)
         most = budget.max_same_call
     else:
-        licence = hash_licence(tool, call["args"])
-        same = sum(hash_licence(tool, each["args"]) == licence for each in others)
+        alike = [each for each in others if each["args"] == call["args"]]  # with 1 for true, and 1.0
+        licence = hash_licence(tool, call["args"]) if alike else ""
+        same = sum(hash_licence(tool, each["args"]) == licence for each in alike)
         most = budget.max_same_read
     if same >= most:
         raise Stop(f"loop_detected:{shown_name(tool)}", details={"args": excerpt_value(call["args"]), "calls": same})

@@ -7,7 +7,7 @@ deployment, or from a field that the tool's owner sets. Texts of others, such as
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -19,6 +19,19 @@ from guardgraph.guards.facts.values import BARE, RATIO, Amount, Label, Named, Nu
 from guardgraph.guards.links import LinkSupport, read_known_links, read_link_support
 from guardgraph.guards.links.finding import Link, find_links, list_licensed_links
 from guardgraph.guards.links.spelling import list_readings
+from guardgraph.guards.tools.leaves import (
+    Leaf,
+    is_container,
+    is_trusted_key,
+    is_trusted_leaf,
+    list_empty,
+    list_keys,
+    list_leaves,
+    list_own_keys,
+    list_property_names,
+    read_result,
+    write_leaf,
+)
 from guardgraph.guards.tools.values import (
     ISO_MOMENT,
     FoldedText,
@@ -34,7 +47,7 @@ from guardgraph.guards.tools.values import (
 )
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.plain.hashing import digest
-from guardgraph.plain.json import JsonObject, JsonValue, NotJson, parse_json
+from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.letters import normalise_to_nfc
 from guardgraph.state.tools import DECIDING, Given, MadeCall, Sighting, ToolPolicy, ToolRule, UnsupportedValue
 
@@ -60,67 +73,6 @@ MOST_LOOKED_FOR: Final = 100
 """Unsupported values of a call that are looked for in results; a person reads no more."""
 
 
-class Leaf(NamedTuple):
-    """A value that holds no other, and where it stands."""
-
-    path: str
-    keys: tuple[str, ...]
-    """The keys on the way; items of lists have none."""
-    value: JsonValue
-
-
-def list_leaves(value: JsonValue, path: str = "") -> Iterator[Leaf]:
-    """Yield the leaves of a JSON value in order, without recursion, since it may be nested deeper than the stack."""
-    rest: list[Leaf] = [Leaf(path, (path,) if path else (), value)]
-    while rest:
-        at, keys, item = rest.pop()
-        if isinstance(item, dict):
-            inner = [Leaf(f"{at}.{key}" if at else key, (*keys, key), child) for key, child in item.items()]
-            rest += reversed(inner)
-        elif isinstance(item, list):
-            rest += reversed([Leaf(f"{at}[{number}]", keys, child) for number, child in enumerate(item)])
-        else:
-            yield Leaf(at, keys, item)
-
-
-def is_trusted_leaf(leaf: Leaf, trusted: Iterable[str]) -> bool:
-    """Say whether a leaf of a result stands in a field that may license arguments."""
-    return any(_matches_path(leaf.keys, tuple(path.split("."))) for path in trusted)
-
-
-def _matches_path(keys: tuple[str, ...], path: tuple[str, ...]) -> bool:
-    if path[-1] == DECIDING and all(name in (DECIDING, key) for name, key in zip(path[:-1], keys, strict=False)):
-        return len(keys) >= len(path) - 1
-    return len(keys) == len(path) and all(name in (DECIDING, key) for name, key in zip(path, keys, strict=True))
-
-
-def _is_trusted_key(keys: tuple[str, ...], trusted: Iterable[str]) -> bool:
-    """Say whether a path of trusted fields names the last of some keys, or leaves it open and it is one value."""
-    return any(_names_key(keys, tuple(path.split("."))) for path in trusted)
-
-
-def _names_key(keys: tuple[str, ...], path: tuple[str, ...]) -> bool:
-    if path[-1] == DECIDING:
-        path += (DECIDING,) * (len(keys) - len(path))
-    names = path[: len(keys)]
-    is_on_path = len(names) == len(keys) and all(name in (DECIDING, key) for name, key in zip(names, keys, strict=True))
-    return is_on_path and (names[-1] != DECIDING or is_single_value(keys[-1]))
-
-
-def read_result(value: JsonValue) -> JsonValue:
-    """Return what a tool brought as its fields: a text that is a JSON object or list counts as that.
-
-    One in which a key stands twice is a text: the model reads both values, and its fields would have one.
-    """
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
-        try:
-            parse_json(value, keys_once=True)
-            return parse_json(value, exact_numbers=True)
-        except NotJson:
-            return value
-    return value
-
-
 def has_seen_others(given: Given, made: Iterable[MadeCall], policy: ToolPolicy) -> bool:
     """Say whether the model was shown anything that others wrote: from then on its calls need support.
 
@@ -132,7 +84,7 @@ def has_seen_others(given: Given, made: Iterable[MadeCall], policy: ToolPolicy) 
         return True
     for call in made:
         trusted, result = policy.rule_of(call["tool"]).trusted, read_result(call["value"])
-        if any(key.value and not _is_trusted_key(key.keys, trusted) for key in _list_keys(result)):
+        if any(key.value and not is_trusted_key(key.keys, trusted) for key in list_keys(result)):
             return True
         if any(
             _says_something(leaf.value) and not (is_trusted_leaf(leaf, trusted) and is_single_value(leaf.value))
@@ -243,7 +195,7 @@ class Support:
             elif is_deciding_argument(name, rule):
                 limits = rule.arguments.get(name)
                 listed = limits.allowed if limits is not None and limits.licenses else None
-                leaves = (*list_leaves(value, name), *_list_empty(value, name), *list_own_keys(value, name, named))
+                leaves = (*list_leaves(value, name), *list_empty(value, name), *list_own_keys(value, name, named))
                 self._judge_deciding(leaves, listed, judged)
             else:
                 self._judge_text((*list_leaves(value, name), *list_own_keys(value, name, frozenset())), judged)
@@ -251,7 +203,7 @@ class Support:
 
     def _judge_deciding(self, leaves: Iterable[Leaf], listed: Collection[str] | None, judged: _Judged) -> None:
         for leaf in leaves:
-            if listed is not None and not _is_container(leaf.value) and write_leaf(leaf.value) in listed:
+            if listed is not None and not is_container(leaf.value) and write_leaf(leaf.value) in listed:
                 judged.supported[leaf.path] = "rule"
             elif (source := self.find_source(leaf.value, leaf.keys)) is not None:
                 judged.supported[leaf.path] = source
@@ -521,13 +473,6 @@ def _is_same_json(one: JsonValue, other: JsonValue) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
-def write_leaf(value: JsonValue) -> str:
-    """Return a leaf as the text by which a rule allows it."""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return value if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def read_amounts(leaf: JsonValue) -> frozenset[Amount]:
     """Return the amounts that a text says; none of anything else."""
     read = (number.readings[0] for number in facts_in_text(leaf).numbers) if isinstance(leaf, str) else ()
@@ -540,29 +485,12 @@ def _has_value(leaf: JsonValue, amounts: frozenset[Amount], value: JsonValue) ->
     return _is_same_json(leaf, value)
 
 
-def _is_container(value: JsonValue) -> bool:
-    return isinstance(value, dict | list)
-
-
-def _list_empty(value: JsonValue, name: str) -> Iterator[Leaf]:
-    """Yield the empty lists and objects of an argument: that there is nothing can decide too, as with all members."""
-    rest = [(name, value)]
-    while rest:
-        at, item = rest.pop()
-        if _is_container(item) and not item:
-            yield Leaf(at, (), item)
-        elif isinstance(item, dict):
-            rest += [(f"{at}.{key}", child) for key, child in item.items()]
-        elif isinstance(item, list):
-            rest += [(f"{at}[{number}]", child) for number, child in enumerate(item)]
-
-
 def _is_plain_default(own: JsonObject, schema: JsonObject) -> bool:
     """Say whether a default of a schema names nobody: no text, but for one of those that the schema counts up."""
     default = own["default"]
     if isinstance(default, str) and default:
         return _counts_up(own, default, schema)
-    return not (_is_container(default) and default)
+    return not (is_container(default) and default)
 
 
 def _counts_up(own: JsonValue, value: str, schema: JsonObject) -> bool:
@@ -580,35 +508,3 @@ def _counts_up(own: JsonValue, value: str, schema: JsonObject) -> bool:
             rest += each if isinstance(each := item.get(kind), list) else []
         rest.append(names.pop(str(item.get("$ref")).removeprefix("#/$defs/"), None))  # each once, so it ends
     return False
-
-
-def list_property_names(schema: JsonValue) -> frozenset[str]:
-    """Return the names of properties anywhere in a schema: keys of arguments that the tool's owner set."""
-    names, rest = set[str](), [schema]
-    while rest:
-        item = rest.pop()
-        if isinstance(item, Mapping):
-            properties = item.get("properties")
-            names.update(properties if isinstance(properties, Mapping) else ())
-            rest += item.values()
-        elif isinstance(item, list):
-            rest += item
-    return frozenset(names)
-
-
-def _list_keys(value: JsonValue, name: str = "") -> Iterator[Leaf]:
-    """Yield the keys of a value, each as a leaf that says itself, with the keys on the way and itself."""
-    rest: list[Leaf] = [Leaf(name, (name,) if name else (), value)]
-    while rest:
-        at, keys, item = rest.pop()
-        if isinstance(item, dict):
-            below = [Leaf(f"{at}.{key}" if at else key, (*keys, key), child) for key, child in item.items()]
-            yield from (Leaf(f"{leaf.path} (key)", leaf.keys, leaf.keys[-1]) for leaf in below)
-            rest += below
-        elif isinstance(item, list):
-            rest += [Leaf(f"{at}[{number}]", keys, child) for number, child in enumerate(item)]
-
-
-def list_own_keys(value: JsonValue, name: str, named: frozenset[str]) -> Iterator[Leaf]:
-    """Yield keys inside an argument that no schema has: they are written by the model, as values are."""
-    yield from (Leaf(key.path, (), key.value) for key in _list_keys(value, name) if key.value not in named)

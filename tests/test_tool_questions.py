@@ -1,0 +1,172 @@
+"""One question of the tool agent for several calls of a step: what it shows, what it licenses, what becomes of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from office_agents import (
+    DELETE,
+    DONE,
+    PAY,
+    READ,
+    RULES,
+    STOLEN,
+    TASK,
+    THREAD,
+    Office,
+    answer_question,
+    calls,
+    office_agent,
+    script,
+)
+from recorded_runs import Kept
+
+from guardgraph import ToolBudget, ToolPolicy, ToolRule, create_tool_agent, replay, verify, what_if
+from guardgraph.grammar import Call, NamedTool, hash_licence
+from guardgraph.state.outcome import Outcome
+from guardgraph.world.call import Asked
+from guardgraph.world.reviews import bind_decision, bind_recorded_decision
+
+TRUDY = {"tool": "send_money", "args": {"to": "Trudy", "amount": 901}}
+SEARCH = {"tool": "search", "args": {"query": "Mallory 900"}}
+EACH = ToolBudget(max_asked_calls=1)
+
+
+def wait(*steps: Any, office: Office, **given: Any) -> tuple[Any, Any]:
+    """Return an agent, and its run that waits."""
+    agent = office_agent(*steps, office=office, **given)
+    waiting = agent.invoke(TASK, THREAD)
+    assert waiting["status"] == "waiting"
+    return agent, waiting
+
+
+def test_calls_of_a_step_that_wait_are_one_question():
+    """It shows each call with its unsupported values; approved, all are made in their order, and each is on record."""
+    office, kept = Office(), Kept()
+    agent, waiting = wait(calls(READ), calls(STOLEN, DELETE, TRUDY), DONE, office=office, recorder=kept)
+    assert verify(agent) == []
+    asked = waiting["waiting_for"]
+    assert "call" not in asked["shown"]
+    assert [(call["tool"], call["args"]) for call in asked["shown"]["calls"]] == [
+        (call["tool"], call["args"]) for call in (STOLEN, DELETE, TRUDY)
+    ]
+    assert [len(call["unsupported"]) for call in asked["shown"]["calls"]] == [2, 0, 2]
+    assert asked["licences"] == [hash_licence(call["tool"], call["args"]) for call in (STOLEN, DELETE, TRUDY)]
+    assert office.writes == []
+    result = answer_question(agent, waiting)
+    assert office.writes == [(call["tool"], call["args"]) for call in (STOLEN, DELETE, TRUDY)]
+    assert (result["outcome"], result["path"].count("approve")) == ("answered", 1)
+    assert [call.get("approved_by") for call in result["tool_calls"]] == [None, *["unverified"] * 3]
+    [recording] = kept.recordings
+    assert len({call["approval"] for call in recording["calls"] if "approval" in call}) == 1
+    assert replay(agent, recording) == result
+
+
+def test_what_is_rejected_is_not_done():
+    """A no is one to all calls that the question showed."""
+    office = Office()
+    agent, waiting = wait(calls(READ), calls(STOLEN, TRUDY), office=office)
+    assert answer_question(agent, waiting, "reject")["stop_reason"] == "review_rejected"
+    assert office.writes == []
+
+
+@pytest.mark.parametrize(("most", "questions"), [(1, 3), (2, 2), (3, 1)])
+def test_a_question_shows_so_many_calls(most, questions):
+    """With `max_asked_calls` 1 each call is a question of its own, as before 0.10."""
+    office, asked = Office(), 0
+    budget = ToolBudget(max_asked_calls=most)
+    agent, result = wait(calls(READ), calls(STOLEN, DELETE, TRUDY), DONE, office=office, budget=budget)
+    while result["status"] == "waiting":
+        asked, result = asked + 1, answer_question(agent, result)
+    assert (result["outcome"], asked, len(office.writes)) == ("answered", questions, 3)
+
+
+def test_a_call_that_needs_nobody_stands_between_questions():
+    """Calls keep their order: what follows one that need not wait is asked about after it was made."""
+    office = Office()
+    agent, waiting = wait(calls(READ), calls(STOLEN, PAY, TRUDY), DONE, office=office)
+    assert waiting["waiting_for"]["shown"]["call"] == STOLEN
+    again = answer_question(agent, waiting)
+    assert again["waiting_for"]["shown"]["call"] == TRUDY
+    assert office.writes == [("send_money", STOLEN["args"]), ("send_money", PAY["args"])]
+
+
+def test_reads_that_send_something_out_are_one_question_too():
+    """They are made side by side, once the person said yes."""
+    office = Office()
+    other = {"tool": "search", "args": {"query": "Trudy"}}
+    agent, waiting = wait(calls(READ), calls(SEARCH, other), DONE, office=office)
+    assert answer_question(agent, waiting)["outcome"] == "answered"
+    assert sorted(args["query"] for name, args in office.made if name == "search") == ["Mallory 900", "Trudy"]
+
+
+def test_a_call_behind_one_that_failed_is_not_made():
+    """Nobody judged it in the light of that: the run stops, and says what was done and what failed."""
+    done: list[str] = []
+
+    def use(name: str) -> Any:
+        def work(args: Any) -> str:
+            done.append(name)
+            if name == "move":
+                raise RuntimeError("no funds")
+            return "done"
+
+        return work
+
+    names = ("first", "move", "close")
+    step = {"calls": [{"tool": name, "args": {}} for name in names]}
+    agent = create_tool_agent(
+        tools={name: NamedTool(use(name), name, {"type": "object"}) for name in names},
+        planner=script(step, DONE),
+        policy=ToolPolicy(rules={name: ToolRule(approve="always") for name in names}),
+        checkpointer=InMemorySaver(),
+        recorder=(kept := Kept()),
+    )
+    result = answer_question(agent, agent.invoke({"task": "Move it, and close the account."}, THREAD))
+    assert (result["stop_reason"], done) == ("tool_invalid_output:move", ["first", "move"])
+    assert [(call["tool"], call.get("failed")) for call in result["tool_calls"]] == [("first", None), ("move", True)]
+    assert replay(agent, kept.recordings[0]) == result
+
+
+def test_under_another_policy_such_a_run_is_decided_as_it_would_be():
+    """A what-if has the same ending as a live run under its policy, or says that nobody knows."""
+    office, kept = Office(), Kept()
+    agent, waiting = wait(calls(READ), calls(STOLEN, TRUDY), DONE, office=office, recorder=kept)
+    answer_question(agent, waiting)
+    denied = office_agent(policy=ToolPolicy(rules={**RULES, "send_money": ToolRule(max_calls=1)}))
+    assert [row.new.stop_reason for row in what_if(denied, kept.recordings).rows] == ["max_calls:send_money"]
+    assert what_if(agent, kept.recordings).counts["same"] == 1
+    assert what_if(office_agent(budget=EACH), kept.recordings).counts["unknown"] == 1
+
+
+def test_what_is_switched_off_between_two_calls_is_not_made():
+    """Each call is held against the lists of the moment in which it is made."""
+    office = Office()
+    agent, waiting = wait(calls(READ), calls(STOLEN, DELETE), office=office)
+    off = {"policy": {"tools_execution": ["read_bill", "send_money", "search", "send_mail"]}}
+    result = answer_question(agent, waiting, context=off)
+    if result["status"] == "waiting":  # under other settings it is another question
+        result = answer_question(agent, result, context=off)
+    assert (result["stop_reason"], office.writes) == ("tool_denied_execution:delete_file", [])
+
+
+def test_recordings_of_before_mean_one_call_a_question():
+    """A budget that was recorded without the limit has it as 1, so that such a run is decided as it was."""
+    plain = ToolBudget().recorded()
+    del plain["max_asked_calls"]
+    assert ToolBudget.from_recorded(plain).max_asked_calls == 1
+
+
+def test_a_list_of_calls_that_an_earlier_version_showed_stays_what_it_was():
+    """Before 0.10 such a list in a pattern of one's own bound no licences: its record reads as it was made."""
+    call = Call("person", None, {"calls": [STOLEN, TRUDY]})
+    asked = Asked(call, "approve", 1, 1, "run", "settings")
+    made = bind_decision(asked, {"decision": "approve"}, {"status": "unverified"})
+    assert made["licences"] == [hash_licence(each["tool"], each["args"]) for each in (STOLEN, TRUDY)]
+    answer = {"hash": asked.request, "decision": "approve"}
+    older = {key: made[key] for key in ("reviewer", "approval")}
+    forged = bind_recorded_decision(Outcome("value", answer, older), asked)
+    assert "licences" not in forged.about
+    assert forged.about["approval"] != made["approval"]
