@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 from runs import check_result
 
 from guardgraph import SelfCritiqueBudget, SelfCritiquePolicy, create_self_critique_agent
@@ -94,6 +95,22 @@ def checked(result):
 def result_of(*args, input=GIVEN, context=None, **settings):
     """Run an agent of `agent` once and return the result, checked."""
     return checked(agent(*args, **settings).invoke(input, context=context))
+
+
+WAIT = {"escalation": "wait"}
+"""The policy of an agent whose escalations wait for a person."""
+THREAD = {"configurable": {"thread_id": "1"}}
+
+
+def escalated(*, policy=None, draft=DRAFT, critique=ESCALATE, **more):
+    """Return an agent whose run waits for a person, and what it shows."""
+    graph = agent(draft, critique, **{"policy": {**WAIT, **(policy or {})}, "checkpointer": InMemorySaver(), **more})
+    return graph, graph.invoke(GIVEN, THREAD)
+
+
+def decided(shown, decision, **more):
+    """Return the Command with a person's answer to what a run shows."""
+    return Command(resume={"hash": shown["waiting_for"]["hash"], "decision": decision, **more})
 
 
 def resumed(before, *args, context=None, **settings):

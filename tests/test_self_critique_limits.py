@@ -100,6 +100,8 @@ def test_the_defaults_are_the_contracts():
         "max_output_tokens": None,
         "prices": {},
         "severity_budget": None,
+        "min_mention_similarity": 0.8,
+        "max_soften_similarity": 0.8,
     }
     policy = SelfCritiquePolicy()
     assert policy.allowed_decisions_policy == policy.allowed_decisions_execution == ("approve", "revise", "escalate")

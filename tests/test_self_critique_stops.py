@@ -25,7 +25,10 @@ from self_critique_cases import (
     GIVEN,
     REVISE,
     REVISED,
+    THREAD,
     checked,
+    decided,
+    escalated,
     failing,
     model_run,
     result_of,
@@ -41,6 +44,12 @@ from guardgraph.testing import Reply, ScriptedChatModel, scripted_tool
 DETAILS = {"details": ...}
 DEFECT = {"details": {"type": "AssertionError"}}
 OFF = {"policy": {"allowed_decisions_execution": []}}
+
+
+def answered(decision, **settings):
+    """Return the result of a run whose escalation a person decided."""
+    graph, shown = escalated(**settings)
+    return checked(graph.invoke(decided(shown, decision), THREAD))
 
 
 DRAFTS = {
@@ -151,6 +160,15 @@ STOPS = {
         lambda: result_of(DRAFT, REVISE, policy={"denied_decisions": ["revise"]}),
         {"raw_critique": REVISE},
         reason="critique_decision_denied_listed:revise",
+    ),
+    "review_unavailable": StopCase(
+        "revise", lambda: checked(escalated(checkpointer=None)[1]), {"details": {"given": "none"}}
+    ),
+    "review_rejected": StopCase("revise", lambda: answered("reject"), {"details": {"decision": "reject"}}),
+    "review_expired": StopCase(
+        "revise",
+        lambda: answered("approve", policy={"max_review_seconds": 0}),
+        {"details": {"max_review_seconds": 0.0}},
     ),
     "policy_escalation": StopCase(
         "critique",

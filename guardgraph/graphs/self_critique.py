@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from guardgraph.graphs.added import declare_answer_guard
 from guardgraph.graphs.grammar import Pattern
@@ -15,6 +15,7 @@ from guardgraph.nodes.added import AnswerGuard, extend_catalogue
 from guardgraph.nodes.offline import self_critique as offline
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.recording import Recorder
+from guardgraph.state.review import Reviewers
 from guardgraph.state.self_critique import (
     SELF_CRITIQUE_REASONS,
     SelfCritiqueBudget,
@@ -26,10 +27,14 @@ from guardgraph.state.self_critique import (
 )
 from guardgraph.state.settings import choose_settings
 from guardgraph.state.tenants import Ledger
+from guardgraph.tools.langchain.similarity import LangChainSimilarity
 from guardgraph.world.call import Outside, World
 from guardgraph.world.proposers import Proposer, choose_proposer
 from guardgraph.world.tenants import make_tenant_counter, validate_ledger
 from guardgraph.world.wrapped import ChatModel
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
 
 
 def create_self_critique_agent(
@@ -44,10 +49,12 @@ def create_self_critique_agent(
     policy: SelfCritiquePolicy | None = None,
     budget: SelfCritiqueBudget | None = None,
     ledger: Ledger | None = None,
+    embedding: Embeddings | None = None,
     checkpointer: Any = None,
     name: str | None = None,
     world: World | None = None,
     recorder: Recorder | None = None,
+    reviewers: Reviewers | None = None,
     shadow: Mapping[str, GuardedGraph] | None = None,
     forks: bool = False,
     live: LivePolicy | None = None,
@@ -73,10 +80,13 @@ def create_self_critique_agent(
         policy: the decisions and risks on the lists, and the checks.
         budget: the limits of one run.
         ledger: who counts critiques of high severity for `severity_budget`, such as a store of `sql_store`.
-        checkpointer: LangGraph's.
+        embedding: LangChain's, by which `MUST_MENTION` and `MUST_SOFTEN` are judged beside the stems of their phrases;
+            see `min_mention_similarity` and `max_soften_similarity` of the budget.
+        checkpointer: LangGraph's; needed where the policy says ``escalation="wait"``.
         name: the graph's name; ``"self_critique"`` when None, and on LangGraph's server the id in langgraph.json.
         world: what the graph reaches outside through; the live one when None.
         recorder: who is given the recording of every run that ends.
+        reviewers: who says whose answer it is that a person gives; see `Pattern.compile`.
         shadow: agents of this pattern by name, who judge every recorded run once more; see `Pattern.compile`.
         forks: whether a client may go on from an earlier checkpoint, as a run of its own; see `Pattern.compile`.
         live: an overlay that tightens the policy while runs go on; see `live_policy`.
@@ -103,10 +113,23 @@ def create_self_critique_agent(
         policy=choose_settings(SelfCritiquePolicy(), policy, "policy"),
         budget=limits,
         ledger=ledger,
+        measurer=None if embedding is None else _choose_measurer(embedding),
         guards=guards,
     ).compile(
-        name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow, forks=forks, live=live
+        name=name,
+        checkpointer=checkpointer,
+        world=world,
+        recorder=recorder,
+        reviewers=reviewers,
+        shadow=shadow,
+        forks=forks,
+        live=live,
     )
+
+
+def _choose_measurer(embedding: Embeddings) -> Proposer:
+    target = LangChainSimilarity(embedding)
+    return Proposer(target, {"proposer": target.name})
 
 
 def self_critique_pattern(
@@ -119,6 +142,7 @@ def self_critique_pattern(
     policy: SelfCritiquePolicy,
     budget: SelfCritiqueBudget,
     ledger: Ledger | None = None,
+    measurer: Proposer | None = None,
     guards: Sequence[AnswerGuard] = (),
 ) -> Pattern[SelfCritiqueInput, SelfCritiqueContext, SelfCritiqueResult]:
     """Return the Self-critique agent's diagram."""
@@ -142,10 +166,19 @@ def self_critique_pattern(
         p.guard("severity_guard", nodes.run_severity_guard_node, to="escalation_guard", later=True)
         decided.append(nodes.COUNTING_NODE)
     p.guard("critique_guard", nodes.run_critique_guard_node, to=decided, again="critique")
-    p.guard("escalation_guard", nodes.run_escalation_guard_node, to=[])
+    is_waiting = policy.escalation == "wait"
+    p.guard("escalation_guard", nodes.run_escalation_guard_node, to=["escalate"] if is_waiting else [])
+    if is_waiting:
+        p.review("escalate", nodes.run_escalate_node, to="decision_guard", later=True)
+        p.guard("decision_guard", nodes.run_decision_guard_node, to="final_guard", later=True)
     p.propose("revise", nodes.make_revise_node(reviser, strict_reviser), to="patch_guard")
     patched = ["final_guard", "revise", "repair"]
-    p.guard("patch_guard", nodes.run_patch_guard_node, to=patched, again="revise", attempts=nodes.PATCH_ATTEMPTS)
+    judge, measuring = nodes.run_patch_guard_node, list[str]()
+    if measurer is not None:
+        judge, measuring = nodes.run_unmeasured_patch_guard_node, [nodes.MEASURING_NODE]
+        p.propose(nodes.MEASURING_NODE, nodes.make_measure_changes_node(measurer), to="changes_guard", later=True)
+        p.guard("changes_guard", nodes.run_changes_guard_node, to=patched, later=True)
+    p.guard("patch_guard", judge, to=[*patched, *measuring], again="revise", attempts=nodes.PATCH_ATTEMPTS)
     p.propose("repair", nodes.run_repair_node, to="patch_guard")
     declare_answer_guard(
         p, "final_guard", nodes.run_final_guard_node, nodes.GUARDED_ANSWER, to=["approved", "revised"], guards=guards

@@ -8,13 +8,13 @@ from typing import Any
 
 from guardgraph.guards import self_critique as guards
 from guardgraph.guards.facts import DEFAULT_REGIONS
-from guardgraph.guards.proposals import proposed_object, proposed_text
+from guardgraph.guards.proposals import proposed_object, proposed_text, read_reviewer, reviewed
 from guardgraph.guards.self_critique.revision import measure_length_increase
 from guardgraph.guards.spending import check_severity_budget
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.languages.sentences import split_sentences
 from guardgraph.languages.wording import hash_normalised_text, normalise_spaces
-from guardgraph.nodes.added import GuardedAnswer
+from guardgraph.nodes.added import HELD_STEPS, GuardedAnswer, release_steps
 from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
 from guardgraph.nodes.offline.self_critique import apply_required_changes as edited
 from guardgraph.plain.json import JsonObject, JsonValue
@@ -28,8 +28,9 @@ from guardgraph.state.self_critique import (
     SelfCritiquePolicy,
     SelfCritiqueState,
 )
-from guardgraph.world.call import Call
+from guardgraph.world.call import Call, ask_person
 from guardgraph.world.proposers import OFFLINE, Proposer
+from guardgraph.world.reviews import EDIT, EDITED
 
 SelfCritiqueRun = Run[SelfCritiquePolicy, SelfCritiqueBudget]
 
@@ -215,11 +216,59 @@ def run_severity_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> P
 
 @declares(phase="critique", reads=["accepted_critique"], stops=["denied_execution", "escalation"])
 def run_escalation_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
-    """Hand the draft to a person."""
+    """Hand the draft to a person: the run ends with it, or waits for them."""
     accepted = state["accepted_critique"]
     check_critique_decision(accepted, run)
+    if run.policy.escalation == "wait":
+        return Pass()
     reason = accepted["reason"][:ESCALATION_CHARS]
     raise Stop("policy_escalation", escalation_reason=reason, critique=accepted)
+
+
+@declares(phase="revise", reads=["task", "accepted_draft", "accepted_critique"], writes=["raw_review"])
+def run_escalate_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
+    """Show a person the draft and what the critic says of it; they may edit the draft."""
+    critique = state["accepted_critique"]
+    told = {key: critique[key] for key in ("severity", "risks", "required_changes", "reason")}
+    shown = {"goal": state["task"]["goal"], "draft": state["accepted_draft"], "critique": told}
+
+    def refuse_edit(edited: JsonValue) -> JsonObject | None:
+        try:
+            _check_edited_draft(edited, state, run)
+        except Stop as stop:
+            return {"reason": stop.reason, **stop.evidence}
+        return None
+
+    outcome = yield ask_person(shown, edits=["draft"], refuse_edit=refuse_edit)
+    return {"raw_review": outcome.packed()}
+
+
+@declares(
+    phase="revise",
+    reads=["task", "accepted_draft", "accepted_critique", "raw_review"],
+    writes=["accepted_critique", "accepted_revision"],
+    stops=["denied_execution", "review", "invalid_revised", "patch_violation"],
+)
+def run_decision_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
+    """Let the draft through that a person approved, and what they made of it as any revision."""
+    check_critique_decision(state["accepted_critique"], run)
+    answer, reviewer = reviewed(state["raw_review"]), read_reviewer(state["raw_review"])
+    trace: JsonObject = {"phase": "revise", "decided": answer["decision"]}
+    told = {"action": "decide_escalation", "decision": answer["decision"]}
+    history = {**told, "decided_by": str(reviewer.get("name", reviewer["status"]))}
+    writes: JsonObject = {"accepted_critique": {**state["accepted_critique"], "reviewed": answer["decision"]}}
+    if answer["decision"] == EDIT:
+        patch = _check_edited_draft(answer[EDITED], state, run)
+        writes["accepted_revision"] = patch
+        measured = {key: patch[key] for key in ("patch_similarity", "length_increase_pct")}
+        trace |= {**measured, "revised_hash": hash_normalised_text(patch["revised_answer"])}
+        history["revised_answer"] = patch["revised_answer"]
+    return Pass(writes, steps=(Step(trace, history),))
+
+
+def _check_edited_draft(edited: JsonValue, state: SelfCritiqueState, run: SelfCritiqueRun) -> Patch:
+    """Hold a person's text against draft and incident as a revision; whether the critic's changes are made they say."""
+    return _check_patch(edited, [], state, run)
 
 
 REVISION_ATTEMPTS = 3
@@ -260,24 +309,101 @@ def run_repair_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> JsonObjec
     return {"proposed_revision": Outcome("value", {"revised_answer": text}, {"proposer": OFFLINE}).packed()}
 
 
-@declares(
-    phase="revise",
-    reads=["task", "accepted_draft", "accepted_critique", "rejected_revision", "proposed_revision"],
-    writes=["rejected_revision", "accepted_revision"],
-    stops=["llm", "denied_execution", "invalid_revised", "patch_violation"],
-)
+PATCH_READS = ("task", "accepted_draft", "accepted_critique", "rejected_revision", "proposed_revision")
+PATCH_WRITES = ("rejected_revision", "accepted_revision")
+PATCH_STOPS = ("llm", "denied_execution", "invalid_revised", "patch_violation")
+
+
+@declares(phase="revise", reads=PATCH_READS, writes=PATCH_WRITES, stops=PATCH_STOPS)
 def run_patch_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
     """Hold the revision against the draft; changes that were not made are asked for again, then made by rule."""
-    text, about = read_proposed_text(state["proposed_revision"], "revised_answer")
+    return _judge_patch(state, run, by_meaning=False)
+
+
+@declares(phase="revise", reads=PATCH_READS, writes=[*PATCH_WRITES, "revised_by", HELD_STEPS], stops=PATCH_STOPS)
+def run_unmeasured_patch_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
+    """Hold the revision against the draft; what it must mention and soften is judged once it is measured."""
+    passed = _judge_patch(state, run, by_meaning=True)
+    if passed.to != "final_guard" or not guards.list_changes_by_stems(state["accepted_critique"]["required_changes"]):
+        return passed
+    held = [[step.trace, step.history] for step in passed.steps]
+    revised_by = proposed_text(state["proposed_revision"], "revised_answer").about
+    return Pass({**passed.writes, "revised_by": revised_by, HELD_STEPS: held}, MEASURING_NODE)
+
+
+MEASURING_NODE = "measure_changes"
+"""Where an embedding says how near the sentences of a revision are to what they must mention or soften."""
+
+
+def make_measure_changes_node(measurer: Proposer) -> Body:
+    """Show the phrases and the sentences of a revision to an embedding, all in one call."""
+
+    @declares(
+        phase="revise",
+        reads=["accepted_critique", "accepted_revision"],
+        writes=["proposed_similarities"],
+        calls=[measurer],
+    )
+    def run_measure_changes_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
+        check_critique_decision(state["accepted_critique"], run)
+        outcome = yield measurer.call(_show_changes(state))
+        return {"proposed_similarities": outcome.packed()}
+
+    return run_measure_changes_node
+
+
+def _show_changes(state: SelfCritiqueState) -> JsonObject:
+    changes = guards.list_changes_by_stems(state["accepted_critique"]["required_changes"])
+    return guards.show_measured_changes(changes, state["accepted_revision"]["revised_answer"])
+
+
+@declares(
+    phase="revise",
+    reads=[
+        "accepted_critique",
+        "accepted_revision",
+        "rejected_revision",
+        "revised_by",
+        "proposed_similarities",
+        HELD_STEPS,
+    ],
+    writes=["rejected_revision"],
+    stops=["llm", "denied_execution", "patch_violation"],
+)
+def run_changes_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
+    """Judge what a revision must mention and soften by the similarities that were measured, beside the stems."""
+    check_critique_decision(state["accepted_critique"], run)
+    text = state["accepted_revision"]["revised_answer"]
+    changes = guards.list_changes_by_stems(state["accepted_critique"]["required_changes"])
+    rows, about = guards.read_similarities(state["proposed_similarities"], _show_changes(state))
+    try:
+        guards.check_measured_changes(
+            changes, text, rows, least=run.budget.min_mention_similarity, most=run.budget.max_soften_similarity
+        )
+    except Stop as stop:
+        return _send_revision_back(stop, text, state["revised_by"], state)
+    trace: JsonObject = {"phase": "revise", "measured_changes": len(changes)}
+    step = Step(trace, {"action": "measure_changes", "similarities": rows, **about})
+    return Pass(to="final_guard", steps=(*release_steps(state), step))
+
+
+def _send_revision_back(stop: Stop, text: JsonValue, about: JsonObject, state: SelfCritiqueState) -> Pass:
+    """Have a revision made anew that lacks changes, by the reviser or at last by rule; other refusals are final."""
     rejected = list_rejected_attempts(state.get("rejected_revision"))
     attempts = len(rejected) + 1
+    if stop.reason != "patch_violation:required_changes_not_applied" or attempts > REVISION_ATTEMPTS:
+        raise stop
+    again = {"rejected_revision": Rejected(text=text, by=[*rejected, about])}
+    return Pass(again, "revise" if attempts < REVISION_ATTEMPTS else "repair")
+
+
+def _judge_patch(state: SelfCritiqueState, run: SelfCritiqueRun, *, by_meaning: bool) -> Pass:
+    text, about = read_proposed_text(state["proposed_revision"], "revised_answer")
+    rejected = list_rejected_attempts(state.get("rejected_revision"))
     try:
-        patch = _check_proposed_patch(text, state, run)
+        patch = _check_proposed_patch(text, state, run, by_meaning=by_meaning)
     except Stop as stop:
-        if stop.reason != "patch_violation:required_changes_not_applied" or attempts > REVISION_ATTEMPTS:
-            raise
-        again = {"rejected_revision": Rejected(text=text, by=[*rejected, about])}
-        return Pass(again, "revise" if attempts < REVISION_ATTEMPTS else "repair")
+        return _send_revision_back(stop, text, about, state)
     required = state["accepted_critique"]["required_changes"]
     history = {
         "action": "revise_once",
@@ -289,13 +415,27 @@ def run_patch_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass
     return Pass({"accepted_revision": patch}, "final_guard", (step,))
 
 
-def _check_proposed_patch(text: JsonValue, state: SelfCritiqueState, run: SelfCritiqueRun) -> Patch:
+def _check_proposed_patch(
+    text: JsonValue, state: SelfCritiqueState, run: SelfCritiqueRun, *, by_meaning: bool
+) -> Patch:
+    return _check_patch(text, state["accepted_critique"]["required_changes"], state, run, by_meaning=by_meaning)
+
+
+def _check_patch(
+    text: JsonValue,
+    required_changes: Sequence[str],
+    state: SelfCritiqueState,
+    run: SelfCritiqueRun,
+    *,
+    by_meaning: bool = False,
+) -> Patch:
     task, budget = state["task"], run.budget
     return guards.check_revision_patch(
         text,
         draft=state["accepted_draft"],
         context=task["incident_context"],
-        required_changes=state["accepted_critique"]["required_changes"],
+        required_changes=required_changes,
+        by_meaning=by_meaning,
         max_chars=budget.max_answer_chars,
         min_similarity=budget.min_patch_similarity,
         max_length_increase_pct=budget.max_length_increase_pct,
@@ -427,7 +567,8 @@ def show_final_text(state: SelfCritiqueState, run: SelfCritiqueRun) -> tuple[Jso
 
 def choose_final_ending(state: SelfCritiqueState) -> str:
     """Return the ending of a run whose text was accepted."""
-    return "revised" if state["accepted_critique"]["decision"] == "revise" else "approved"
+    accepted = state["accepted_critique"]
+    return "revised" if accepted["decision"] == "revise" or accepted.get("reviewed") == EDIT else "approved"
 
 
 GUARDED_ANSWER = GuardedAnswer(
@@ -444,17 +585,21 @@ GUARDED_ANSWER = GuardedAnswer(
 @declares(phase="finalize", reads=ACCEPTED, writes=RESULT)
 def run_approved_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> dict[str, Any]:
     """End with the draft as it was."""
-    return _make_critique_result(state, "approved_direct")
+    is_direct = "reviewed" not in state["accepted_critique"]
+    return _make_critique_result(state, run, "approved_direct" if is_direct else "approved_by_person")
 
 
 @declares(phase="finalize", reads=ACCEPTED, writes=RESULT)
 def run_revised_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> dict[str, Any]:
     """End with the revision."""
-    return _make_critique_result(state, "revised_once")
+    is_model = "reviewed" not in state["accepted_critique"]
+    return _make_critique_result(state, run, "revised_once" if is_model else "edited_by_person")
 
 
-def _make_critique_result(state: SelfCritiqueState, outcome: str) -> dict[str, Any]:
+def _make_critique_result(state: SelfCritiqueState, run: SelfCritiqueRun, outcome: str) -> dict[str, Any]:
     accepted = state["accepted_critique"]
+    if run.policy_of("lists_at_the_end") is not None:
+        check_critique_decision(accepted, run)
     judged = {key: accepted[key] for key in ("severity", "risks", "required_changes")}
     answer = {"answer": state["accepted_answer"], "critique_decision": accepted["decision"]}
     return {"outcome": outcome, **answer, **judged, "audit": state["accepted_audit"]}

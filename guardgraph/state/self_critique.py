@@ -7,9 +7,10 @@ from typing import Annotated, Literal, NotRequired, TypeAlias, get_args
 from typing_extensions import TypedDict
 
 from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
+from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons, list_review_reasons
 from guardgraph.state.context import Context
-from guardgraph.state.run import Audit, Ok, Stopped
+from guardgraph.state.review import ReviewPolicy
+from guardgraph.state.run import Audit, Ok, Stopped, Waiting
 from guardgraph.state.settings import (
     LIVE,
     Budget,
@@ -27,6 +28,11 @@ from guardgraph.state.tightening import Tightens
 
 Decision = Literal["approve", "revise", "escalate"]
 Severity = Literal["low", "medium", "high"]
+Reviewed = Literal["approve", "edit"]
+"""What a person decided of a draft that a critic handed to them; after a no there is no more to decide."""
+
+Escalation: TypeAlias = Annotated[Literal["stop", "wait"], Tightens.ordered("wait", "stop"), Later((0, 10))]
+"""What becomes of a run whose critic hands the draft to a person; "stop" holds if either says so."""
 
 Decisions: TypeAlias = Annotated[Names, Tightens.among(*get_args(Decision))]
 """Decisions that are allowed; only those on both lists hold."""
@@ -80,6 +86,8 @@ class Critique(TypedDict):
     required_changes: list[str]
     reason: str
     high_risk: bool
+    reviewed: NotRequired[Reviewed]
+    """What a person decided, where one was asked."""
 
 
 class Patch(TypedDict):
@@ -120,8 +128,11 @@ class SelfCritiqueState(TypedDict):
     proposed_critique: str
     accepted_critique: Critique
     found_severity: str
+    raw_review: str
     proposed_revision: str
     rejected_revision: Rejected
+    revised_by: JsonObject
+    proposed_similarities: str
     accepted_revision: Patch
     accepted_answer: str
     accepted_audit: ChangeAudit
@@ -153,11 +164,11 @@ class SelfCritiqueStopped(Stopped):
     length_increase_pct: NotRequired[float]
 
 
-SelfCritiqueResult: TypeAlias = SelfCritiqueOk | SelfCritiqueStopped
+SelfCritiqueResult: TypeAlias = SelfCritiqueOk | SelfCritiqueStopped | Waiting
 """What a run returns; `status` says which."""
 
 
-class SelfCritiquePolicy(TextPolicy):
+class SelfCritiquePolicy(TextPolicy, ReviewPolicy):
     """What a critic may decide and name, what the runtime will carry out now, and which checks run."""
 
     allowed_decisions_policy: Decisions = get_args(Decision)
@@ -172,6 +183,9 @@ class SelfCritiquePolicy(TextPolicy):
     """Facts of a draft must stand in the context, those of a revision in the context or the draft."""
     known_regions: Vocabulary = ()
     """Region names to watch for beside the built-in ones."""
+    escalation: Escalation = "stop"
+    """What becomes of a run whose critic escalates: it stops as `policy_escalation`, or, with `wait`, it asks a person,
+    who approves the draft, edits or rejects it."""
 
 
 class SelfCritiqueBudget(Budget):
@@ -193,6 +207,11 @@ class SelfCritiqueBudget(Budget):
     """Growth of a revision over its draft, in per cent."""
     min_patch_similarity: MinFloat = 0.4
     """What a revision must have in common with its draft, from 0 to 1."""
+    min_mention_similarity: Annotated[MinFloat, Later((0, 10))] = 0.8
+    """From which similarity on a sentence mentions a phrase, where an `embedding` measures it."""
+    max_soften_similarity: Annotated[MaxFloat, Later((0, 10))] = 0.8
+    """How similar a sentence that is not hedged may be to a phrase that is to be softened, where an `embedding` measures
+    it."""
     severity_budget: Annotated[OptionalMaxInt, Later((0, 9))] = None
     """Critiques of high severity that the caller's tenant may have in a day (UTC), over all its runs; the agent needs a
     `ledger` to count them. None for no limit."""
@@ -214,6 +233,7 @@ SELF_CRITIQUE_REASONS = Catalogue(
             spending=("draft", "critique", "revise"),
             calling=("critique",),
         ),
+        *list_review_reasons(["revise"], later=True),
         StopReason("severity_budget", "budget", ("critique",), "The caller's tenant has had as many critiques of high severity today as it may; nobody was asked to decide on this one.", "Look at details; see why so many drafts are of high severity, or raise severity_budget.", later=True),
         StopReason("invalid_draft:empty", "invalid_draft", ("draft",), "The draft is blank or no string.", "Use another drafter.", again=True),
         StopReason("invalid_draft:too_long", "invalid_draft", ("draft",), "The draft is longer than max_draft_chars, also once shortened.", "Raise max_draft_chars, or ask for less."),
@@ -248,7 +268,7 @@ SELF_CRITIQUE_REASONS = Catalogue(
         StopReason("invalid_critique:unsupported_link", "invalid_critique", ("critique",), "A required change, a note of a risk or the reason has a URL, a host or a mail address that the incident does not have.", "Look at unsupported; links that any text may have belong on known_links.", later=True),
         StopReason("critique_decision_denied_execution:<decision>", "denied_execution", ("critique", "revise", "finalize"), "The decision is not carried out now.", "Add it to allowed_decisions_execution to switch it on."),
         StopReason("critique_decision_denied_listed:<decision>", "denied_execution", ("critique", "revise", "finalize"), "The decision is on the list of what is denied, which wins over both others.", "Take it off denied_decisions, if it may be carried out.", later=True),
-        StopReason("policy_escalation", "escalation", ("critique",), "The critic hands the draft to a person.", "Read escalation_reason and critique."),
+        StopReason("policy_escalation", "escalation", ("critique",), "The critic hands the draft to a person.", "Read escalation_reason and critique; with escalation: wait the run waits for that person."),
         StopReason("invalid_revised:empty", "invalid_revised", ("revise",), "The revision is blank or no string.", "Use another reviser.", again=True),
         StopReason("invalid_revised:too_long", "invalid_revised", ("revise",), "The revision is longer than max_answer_chars.", "Raise max_answer_chars.", again=True),
         StopReason("invalid_revised:no_changes", "invalid_revised", ("revise",), "The revision is the draft.", "Use another reviser.", again=True),

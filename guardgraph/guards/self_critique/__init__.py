@@ -20,6 +20,12 @@ from guardgraph.guards.self_critique.critique import (
     parse_required_change,
 )
 from guardgraph.guards.self_critique.guarantees import GUARANTEES
+from guardgraph.guards.self_critique.meaning import (
+    check_measured_changes,
+    list_changes_by_stems,
+    read_similarities,
+    show_measured_changes,
+)
 from guardgraph.guards.self_critique.request import parse_self_critique_request
 from guardgraph.guards.self_critique.revision import (
     check_final_draft,
@@ -40,11 +46,13 @@ __all__ = [
     "check_critique_links",
     "check_decision_execution",
     "check_final_draft",
+    "check_measured_changes",
     "check_revision_patch",
     "find_context_claims",
     "find_unapplied_changes",
     "forbidden_claims",
     "licenses_closures",
+    "list_changes_by_stems",
     "list_enforceable_changes",
     "measure_length_increase",
     "measure_patch_growth",
@@ -53,5 +61,7 @@ __all__ = [
     "parse_draft",
     "parse_required_change",
     "parse_self_critique_request",
+    "read_similarities",
     "restricted_claims",
+    "show_measured_changes",
 ]

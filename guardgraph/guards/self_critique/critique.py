@@ -198,7 +198,8 @@ ChangeKind: TypeAlias = Literal["include", "remove", "mention", "soften"]
 sentence, in whatever form; or say it, in whatever form of its words, only as what may be."""
 
 _ADDED: tuple[ChangeKind, ...] = ("include", "mention")
-_BY_STEMS: tuple[ChangeKind, ...] = ("mention", "soften")
+BY_STEMS: tuple[ChangeKind, ...] = ("mention", "soften")
+"""Changes that are judged by the stems of a phrase, or by its similarity where an embedding measures it."""
 
 _HEDGES = frozenset(
     split_claim_words(
@@ -267,7 +268,7 @@ def find_unapplied_changes(changes: Iterable[Change], text: str) -> list[Change]
 
 def is_change_applied(change: Change, text: str) -> bool:
     """Say whether a text obeys a change."""
-    language = detect_language(text) or DEFAULT_LANGUAGE if change.kind in _BY_STEMS else ""
+    language = detect_language(text) or DEFAULT_LANGUAGE if change.kind in BY_STEMS else ""
     if change.kind == "mention":
         return _mentions_phrase(text, change.phrase, language)
     if change.kind == "soften":
@@ -286,11 +287,16 @@ def _mentions_phrase(text: str, phrase: str, language: str) -> bool:
     )
 
 
+def is_hedged(sentence: str) -> bool:
+    """Say whether a sentence has a word that makes what it says less than certain."""
+    return not _HEDGES.isdisjoint(list_word_keys(sentence))
+
+
 def _states_phrase(sentence: str, phrase: str, language: str) -> bool:
     """Say whether a sentence has the words of a phrase in order, by their stems, and nothing that makes it less."""
-    words = list_word_keys(sentence)
-    if not _HEDGES.isdisjoint(words):
+    if is_hedged(sentence):
         return False
+    words = list_word_keys(sentence)
     said, wanted = stem_words(words, language), stem_words(list_word_keys(phrase), language)
     reached = {at for at, word in enumerate(said) if word == wanted[0]}
     for word in wanted[1:]:
@@ -301,7 +307,7 @@ def _states_phrase(sentence: str, phrase: str, language: str) -> bool:
 
 def _is_enforceable(item: str, *, by_stems: bool) -> bool:
     change = parse_required_change(item)
-    return change is not None and (by_stems or change.kind not in _BY_STEMS)
+    return change is not None and (by_stems or change.kind not in BY_STEMS)
 
 
 def find_contradictory_changes(items: Iterable[str]) -> list[str]:

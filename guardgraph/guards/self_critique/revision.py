@@ -12,6 +12,7 @@ from guardgraph.guards.facts import facts_in_json, facts_in_text, unsupported
 from guardgraph.guards.links import check_links
 from guardgraph.guards.self_critique.claims import forbidden_claims, list_context_texts
 from guardgraph.guards.self_critique.critique import (
+    BY_STEMS,
     Change,
     find_unapplied_changes,
     list_enforceable_changes,
@@ -80,6 +81,7 @@ def check_revision_patch(
     check_facts: bool,
     regions: Collection[str],
     policy: SelfCritiquePolicy | None = None,
+    by_meaning: bool = False,
 ) -> Patch:
     """Read a revision and check it against the draft; the evidence of a stop is what was measured or found.
 
@@ -96,6 +98,7 @@ def check_revision_patch(
         check_facts: whether its facts must stand in the draft or the context.
         regions: names of regions to watch for.
         policy: which links and which markup it may have; None where links are not judged.
+        by_meaning: whether what it must mention and soften is left to `check_measured_changes`.
 
     Raises:
         Stop: ``invalid_revised:empty|too_long|no_changes``, then ``patch_violation:`` ``too_large_edit``,
@@ -111,7 +114,7 @@ def check_revision_patch(
     if check_facts:
         _check_draft_facts(text, context, draft, "patch_violation", regions)
     _check_draft_claims(text, context, avoid_absolute_guarantees, "patch_violation")
-    _check_required_changes(text, changes)
+    _check_required_changes(text, [item for item in changes if not (by_meaning and item.kind in BY_STEMS)])
     return patch
 
 

@@ -1,0 +1,155 @@
+"""Changes that are judged by meaning: an embedding measures, the record keeps what it measured, a guard decides."""
+
+from __future__ import annotations
+
+import pytest
+from langchain_core.embeddings import Embeddings
+from self_critique_cases import DRAFT, GIVEN, REVISE, agent, checked
+
+from guardgraph import ConfigurationError, NotRecorded, replay
+from guardgraph.guards.self_critique.meaning import check_measured_changes, list_changes_by_stems
+from guardgraph.guards.stop import Stop
+from guardgraph.testing import InMemoryRecorder
+
+MONEY = f"{DRAFT} Money comes back."
+SILENT = f"{DRAFT} Thank you."
+MENTION = {**REVISE, "required_changes": ['MUST_MENTION "refund timing"']}
+SURE = f"{DRAFT} We ring customers."
+SOFT = f"{DRAFT} We may ring customers."
+SOFTEN = {**REVISE, "required_changes": ['MUST_SOFTEN "will call you"']}
+
+
+class Topics(Embeddings):
+    """Vectors by the topic of a text: money, repair, or anything else."""
+
+    words = ("refund", "money"), ("call", "ring")
+
+    def __init__(self):
+        self.asked = []
+
+    def embed_documents(self, texts):
+        """Return a vector for each text."""
+        self.asked.append(texts)
+        return [self.embed_query(text) for text in texts]
+
+    def embed_query(self, text):
+        """Return 1 for the topics that a text has, 0.1 where it has none."""
+        return [float(any(word in text.lower() for word in words)) for words in self.words] + [0.1]
+
+
+class Broken(Topics):
+    """An embedding that returns too few vectors."""
+
+    def embed_documents(self, texts):
+        """Return one vector."""
+        return [[1.0]]
+
+
+class Failing(Topics):
+    """An embedding that fails."""
+
+    def embed_documents(self, texts):
+        """Fail."""
+        raise ValueError("no vectors today")
+
+
+def measured(critique, revised, embedding=None, **more):
+    """Return the checked result of a run that an embedding measures."""
+    embedding = embedding or Topics()
+    return checked(agent(DRAFT, critique, revised, embedding=embedding, **more).invoke(GIVEN))
+
+
+def test_a_sentence_mentions_a_phrase_in_other_words():
+    """What no stem finds, the similarity does: the first revision is refused, the second accepted."""
+    embedding = Topics()
+    result = measured(MENTION, (SILENT, MONEY), embedding)
+    assert (result["status"], result["answer"]) == ("ok", MONEY)
+    assert len(embedding.asked) == 2
+    assert result["path"].count("measure_changes") == 2
+    assert result["path"].count("changes_guard") == 2
+    step = next(item for item in result["history"] if item.get("action") == "measure_changes")
+    assert (step["proposer"], max(step["similarities"][0]) > 0.8) == ("Topics", True)
+
+
+def test_without_an_embedding_stems_decide_as_before():
+    """The same revision is refused three times, and the rule adds the phrase."""
+    without = agent(DRAFT, MENTION, (MONEY, f"{MONEY} Thanks.", f"{MONEY} Thank you."))
+    assert "refund timing" in checked(without.invoke(GIVEN))["answer"]
+    assert "measure_changes" not in without.get_graph().nodes
+
+
+def test_a_sentence_in_other_words_has_to_be_softened():
+    """What is stated in other words is refused until a hedge stands in it; by stems it would have passed."""
+    assert measured(SOFTEN, (SURE, SOFT))["answer"] == SOFT
+    assert checked(agent(DRAFT, SOFTEN, (SURE,)).invoke(GIVEN))["answer"] == SURE
+
+
+def test_what_the_rule_cannot_soften_stops():
+    """After three revisions and the edit of the rule, what is still stated ends the run with what is missing."""
+    result = measured(SOFTEN, (SURE, f"{SURE} Thanks.", f"{SURE} Thank you."))
+    assert result["stop_reason"] == "patch_violation:required_changes_not_applied"
+    assert result["unapplied"] == ["soften will call you"]
+
+
+def test_changes_word_for_word_ask_no_embedding():
+    """Where nothing has to be mentioned or softened, nothing is measured."""
+    embedding = Topics()
+    assert measured(REVISE, (f"{DRAFT} Timing may change.",), embedding)["status"] == "ok"
+    assert embedding.asked == []
+
+
+@pytest.mark.parametrize("embedding", [Broken(), Failing()])
+def test_an_embedding_that_fails_lets_nothing_pass(embedding):
+    """Too few vectors and an exception both end the run; nothing is returned."""
+    result = measured(MENTION, (MONEY,), embedding)
+    assert result["status"] == "stopped"
+    assert result["stop_reason"] == "llm_bad_response"
+    assert "answer" not in result
+
+
+def test_what_was_measured_is_recorded_and_decides_under_other_thresholds():
+    """A replay asks no embedding; under another threshold it ends as recorded or is unknown."""
+    recorder = InMemoryRecorder()
+    result = measured(MENTION, (MONEY,), recorder=recorder)
+    run = recorder.runs[0]
+    unasked = Topics()
+    other = agent(DRAFT, MENTION, (MONEY,), embedding=unasked)
+    assert replay(other, run)["answer"] == result["answer"] == MONEY
+    strict = agent(DRAFT, MENTION, (MONEY,), embedding=unasked, budget={"min_mention_similarity": 1.5})
+    with pytest.raises(NotRecorded, match="revise"):
+        replay(strict, run)
+    measured_by_none = InMemoryRecorder()
+    said = f"{DRAFT} Refunds are timed by the bank."
+    checked(agent(DRAFT, MENTION, (said,), recorder=measured_by_none).invoke(GIVEN))
+    with pytest.raises(NotRecorded, match="measure_changes"):
+        replay(other, measured_by_none.runs[0])
+    assert unasked.asked == []
+
+
+@pytest.mark.parametrize(
+    ("item", "text", "similarity", "least", "most", "is_applied"),
+    [
+        ('MUST_MENTION "refund timing"', "Money comes.", 0.8, 0.8, 0.8, True),
+        ('MUST_MENTION "refund timing"', "Money comes.", 0.79, 0.8, 0.8, False),
+        ('MUST_MENTION "refund timing"', "Refunds are timed by the bank.", 0.0, 0.8, 0.8, True),
+        ('MUST_SOFTEN "will be fixed"', "It gets repaired.", 0.8, 0.8, 0.8, True),
+        ('MUST_SOFTEN "will be fixed"', "It gets repaired.", 0.81, 0.8, 0.8, False),
+        ('MUST_SOFTEN "will be fixed"', "It may get repaired.", 0.99, 0.8, 0.8, True),
+        ('MUST_SOFTEN "will be fixed"', "It will be fixed.", 0.0, 0.8, 0.8, False),
+    ],
+)
+def test_the_thresholds_are_exact(item, text, similarity, least, most, is_applied):
+    """A mention is at least so similar, what is not hedged at most; stems count beside."""
+    changes = list_changes_by_stems([item])
+    refused = None
+    try:
+        check_measured_changes(changes, text, [[similarity]], least=least, most=most)
+    except Stop as stop:
+        refused = stop.reason
+    assert refused == (None if is_applied else "patch_violation:required_changes_not_applied")
+
+
+def test_what_is_no_embedding_is_refused_by_name():
+    """The error names the argument, what was given and what is allowed."""
+    with pytest.raises(ConfigurationError, match="embedding: an Embeddings of LangChain's is required; given: str"):
+        agent(embedding="text-embedding")
