@@ -73,6 +73,32 @@ def find_shown_licence(shown: JsonObject) -> str | None:
     return None
 
 
+def list_shown_licences(shown: JsonObject) -> list[str]:
+    """Return the licences that a question asks for which shows several calls, ``{"calls": [{"tool", "args"}]}``.
+
+    They are those of all of its calls, or none where one of them is no call.
+
+    Raises:
+        ValueError: as `hash_licence`.
+    """
+    match shown.get("calls"):
+        case [*calls]:
+            found = [find_shown_licence({"call": call}) for call in calls]
+            return [] if None in found else [licence for licence in found if licence is not None]
+    return []
+
+
+def describe_shown_licences(shown: JsonObject) -> JsonObject:
+    """Return what stands beside a question of the calls that it shows: ``licence`` of one, ``licences`` of several."""
+    one, several = find_shown_licence(shown), list_shown_licences(shown)
+    return {**({} if one is None else {"licence": one}), **({"licences": several} if several else {})}
+
+
+def list_bound_licences(about: JsonObject) -> list[str]:
+    """Return the licences of the calls that a person decided about; see `describe_shown_licences`."""
+    return [*([about["licence"]] if "licence" in about else []), *about.get("licences", ())]
+
+
 def find_shown_delegation(shown: JsonObject) -> JsonObject | None:
     """Return what a question would let a document license; else None.
 

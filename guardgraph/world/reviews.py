@@ -14,18 +14,24 @@ from typing import Any, Final, TypeGuard
 from langgraph.types import interrupt
 
 from guardgraph.plain.hashing import digest
-from guardgraph.plain.json import JsonObject
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.review import Identity, find_shown_delegation, find_shown_licence
+from guardgraph.state.review import Identity, describe_shown_licences, find_shown_delegation
 from guardgraph.world.call import Asked
 
-DECISIONS: Final = ("approve", "reject")
+EDIT: Final = "edit"
+"""What a person may decide of a question that says which value they may edit."""
+
+DECISIONS: Final = ("approve", EDIT, "reject")
 """What a person may decide."""
+
+EDITED: Final = "edited"
+"""The key of an answer that holds the value that a person put in place of the one that was shown."""
 
 REJECTED: Final = "review_rejected"
 """Reason of the outcome of a person's call who said no; its details are the whole answer."""
 
-_ALLOWED = "a dictionary with hash, as it was shown, and decision, approve or reject"
+_ALLOWED = "a dictionary with hash, as it was shown, and decision, {decisions}"
 
 _QUESTION = ("node", "shown", "hash")
 """What every question has."""
@@ -91,9 +97,9 @@ def build_beside_question(asked: Asked, before: JsonObject | None, asked_at: Map
         before: the one that the visit asked when the run was left, if any.
         asked_at: when it was asked and until when it stands, where that is limited.
     """
-    beside: JsonObject = dict(asked_at)
-    if (licence := find_shown_licence(asked.call.request)) is not None:
-        beside["licence"] = licence
+    beside: JsonObject = {**asked_at, **describe_shown_licences(asked.call.request)}
+    if asked.call.edits:
+        beside["edits"] = [*asked.call.edits]
     if before is None:
         return beside
     if changes := list_question_changes(before, asked):
@@ -113,14 +119,37 @@ def find_answer_problem(answer: Any, asked: Asked) -> JsonObject | None:
         answer: as it was given.
         asked: the question.
     """
-    if not is_review_answer(answer):
-        return {"problem": f"answer: {_ALLOWED}; given: {_describe_wrong_answer(answer)}"}
+    if not is_review_answer(answer) or (answer["decision"] == EDIT and not asked.call.edits):
+        decisions = "approve, edit or reject" if asked.call.edits else "approve or reject"
+        allowed = _ALLOWED.format(decisions=decisions)
+        return {"problem": f"answer: {allowed}; given: {_describe_wrong_answer(answer)}"}
     if answer["hash"] == asked.request:
-        return None
+        return _find_edit_problem(answer, asked) if answer["decision"] == EDIT else None
     known = answer["hash"] == asked.beside.get("instead_of")
     changed = asked.beside["changed"] if known else ["place"]
     problem = f"answer: it is to another question than is asked now ({', '.join(changed)}); given: {answer['hash']:.80}"
     return {"problem": problem, "instead_of": answer["hash"], "changed": changed}
+
+
+def _find_edit_problem(answer: JsonObject, asked: Asked) -> JsonObject | None:
+    if EDITED not in answer:
+        return {"problem": f"answer: {EDITED}, what is to stand instead of {'.'.join(asked.call.edits)}; given: none"}
+    details = None if asked.call.refuse_edit is None else asked.call.refuse_edit(answer[EDITED])
+    return None if details is None else {"problem": f"answer: the edit is refused: {format_refusal(details)}"}
+
+
+def format_refusal(details: JsonObject) -> str:
+    """Return why an edit is refused, on one line of a bounded length."""
+    return excerpt_value(", ".join(f"{name}: {excerpt_value(value)}" for name, value in details.items()), 600)
+
+
+def build_edited_request(request: JsonObject, edits: Sequence[str], edited: JsonValue) -> JsonObject:
+    """Return what a question shows with an edited value in the place that may be edited."""
+    name, *inner = edits
+    below = request.get(name)
+    if inner and isinstance(below, dict):
+        return {**request, name: build_edited_request(below, inner, edited)}
+    return {**request, name: edited}
 
 
 def _describe_wrong_answer(answer: Any) -> str:
@@ -139,9 +168,10 @@ def build_decision(answer: JsonObject, asked: Asked, reviewer: Identity | None) 
 
     Returns:
         The answer as it was given, or a failure ``review_rejected`` whose details it is. About it: ``reviewer``, the
-        ``licence`` of the call that the question shows, if it shows one, and ``approval``, which binds all of them.
+        ``licence`` of the call that the question shows, if it shows one, or the ``licences`` of several, and
+        ``approval``, which binds all of them.
     """
-    about = bind_decision(asked, answer["decision"], describe_reviewer(reviewer))
+    about = bind_decision(asked, answer, describe_reviewer(reviewer))
     if answer["decision"] == "reject":
         return Outcome("failure", {"reason": REJECTED, "details": answer}, about)
     return Outcome("value", answer, about)
@@ -154,13 +184,25 @@ def describe_reviewer(reviewer: Identity | None) -> JsonObject:
     return {"status": "verified", "name": reviewer.name, "roles": [*reviewer.roles]}
 
 
-def bind_decision(asked: Asked, decision: str, reviewer: JsonObject) -> JsonObject:
-    """Return what is kept about a decision: who decided, what it licenses, and one hash of these and the question."""
-    licence = find_shown_licence(asked.call.request)
-    kept: JsonObject = {"reviewer": reviewer, **({} if licence is None else {"licence": licence})}
-    if (delegation := find_shown_delegation(asked.call.request)) is not None:
+def bind_decision(asked: Asked, answer: JsonObject, reviewer: JsonObject) -> JsonObject:
+    """Return what is kept about a decision: who decided, what it licenses, and one hash of these and the question.
+
+    An edit licenses the call that it makes of the one that was shown, and no document.
+    """
+    shown = asked.call.request
+    if is_edit := answer.get("decision") == EDIT and bool(asked.call.edits) and EDITED in answer:
+        shown = build_edited_request(shown, asked.call.edits, answer[EDITED])
+    kept: JsonObject = {"reviewer": reviewer, **describe_shown_licences(shown)}
+    if not is_edit and (delegation := find_shown_delegation(shown)) is not None:
         kept["delegation"] = delegation
-    return {**kept, "approval": digest({"question": asked.request, "decision": decision, **kept})}
+    return _bind(asked, answer, kept)
+
+
+def _bind(asked: Asked, answer: JsonObject, kept: JsonObject) -> JsonObject:
+    decision = answer.get("decision", "")
+    is_edit = decision == EDIT and bool(asked.call.edits) and EDITED in answer
+    bound = {EDITED: digest(answer[EDITED])} if is_edit else {}
+    return {**kept, "approval": digest({"question": asked.request, "decision": decision, **bound, **kept})}
 
 
 def bind_recorded_decision(outcome: Outcome, asked: Asked) -> Outcome:
@@ -171,8 +213,10 @@ def bind_recorded_decision(outcome: Outcome, asked: Asked) -> Outcome:
     if "reviewer" not in outcome.about:
         return outcome
     answer = read_asked_answer(outcome)
-    decision = answer["decision"] if is_review_answer(answer) else ""
-    about = bind_decision(asked, decision, outcome.about["reviewer"])
+    known = answer if is_review_answer(answer) else {}
+    about = bind_decision(asked, known, outcome.about["reviewer"])
+    if "licences" in about and "licences" not in outcome.about:  # before 0.10 a list of calls was a list like others
+        about = _bind(asked, known, {key: about[key] for key in about if key not in ("licences", "approval")})
     return outcome if about == outcome.about else Outcome(outcome.form, outcome.content, about)
 
 

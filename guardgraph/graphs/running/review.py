@@ -87,6 +87,7 @@ def ask_for_decision(asked: Asked, left: float, part: Part, run: Run[Any, Any], 
             refusal = _find_refusal(reviewer, run, visit)
             if refusal is None:
                 assert not isinstance(reviewer, str)  # which is a refusal
+                session.question = None  # it is answered: what the next visit asks is a question of its own
                 return performed._replace(outcome=build_decision(answer, asked, reviewer), packed=None)
             problem = {"problem": f"answer: {refusal}"}
         asked = replace(asked, beside={**asked.beside, **problem})

@@ -1,0 +1,373 @@
+"""`guardgraph review`: the runs that wait for a person, and what the person decides."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, NoReturn
+from urllib.parse import urlsplit
+
+import typer
+
+from guardgraph.cli import audit, inputs, views
+from guardgraph.cli.making import Model, Policy, Tenant, exit_after_runs, print_json
+from guardgraph.cli.screen import Screen
+from guardgraph.cli.waiting import Checkpoints, load_waiting_agent
+from guardgraph.graphs.patterns import COMMANDS
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value, parse_json
+
+if TYPE_CHECKING:
+    from guardgraph.desk.queue import ReviewQueue, WaitingRun
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="List the runs of a store that wait for a person, and decide about them.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Run = Annotated[str, typer.Argument(metavar="RUN", help="The run's id.", show_default=False)]
+By = Annotated[
+    str, typer.Option("--by", metavar="WHO", help="Who decides; it stays in the record.", show_default=False)
+]
+Graph = Annotated[
+    str,
+    typer.Option(
+        "--graph",
+        metavar="|".join([*COMMANDS, "MODULE:FACTORY"]),
+        help="What goes on with the run: with its checkpointer, and the store as its recorder.",
+        show_default=False,
+    ),
+]
+Hash = Annotated[
+    str | None,
+    typer.Option(
+        "--hash",
+        metavar="HASH",
+        help="Of the question that you looked at; refused if it asks another.",
+        show_default=False,
+    ),
+]
+Group = Annotated[
+    list[str] | None, typer.Option("--group", metavar="GROUP", help="A group of who decides.", show_default=False)
+]
+Context = Annotated[
+    str | None,
+    typer.Option(
+        "--context",
+        metavar="FILE",
+        help="The context under which the run goes on; that under which it began if left out.",
+        show_default=False,
+    ),
+]
+Comment = Annotated[str, typer.Option("--comment", metavar="TEXT", help="Kept with the decision.", show_default=False)]
+
+
+@app.command(name="list")
+def list_(store: audit.Store = None, as_json: audit.Json = False) -> None:
+    """List the runs that wait: since when, what is asked, until when, and who is about to answer."""
+    from guardgraph.desk.queue import ReviewQueue  # loads LangGraph, for which help need not wait
+
+    inputs.load_dotenv_file()
+    waiting = ReviewQueue(audit.open_store_option(store)).list_waiting()
+    if as_json:
+        print_json([make_waiting_row(run) for run in waiting])
+        return
+    screen = Screen()
+    for run in waiting:
+        screen.print_text(_format_waiting_line(run), indent=0, hang=2)
+    if not waiting:
+        screen.print_text("nothing waits", indent=0)
+
+
+@app.command()
+def show(run: Run, store: audit.Store = None, as_json: audit.Json = False) -> None:
+    """Show what a run asks: the call or the text, its hash, until when it stands, and who may decide."""
+    from guardgraph.desk.queue import ReviewQueue  # loads LangGraph, for which help need not wait
+
+    inputs.load_dotenv_file()
+    waiting = ReviewQueue(audit.open_store_option(store)).read(run)
+    if as_json:
+        print_json({**make_waiting_row(waiting), "begun": waiting.begun, "waiting": waiting.shown})
+    else:
+        print_question(Screen(), waiting)
+
+
+@app.command()
+def approve(
+    run: Run,
+    *,
+    by: By,
+    graph: Graph,
+    store: audit.Store = None,
+    checkpoints: Checkpoints = None,
+    hash: Hash = None,
+    group: Group = None,
+    context: Context = None,
+    comment: Comment = "",
+    model: Model = None,
+    policy: Policy = None,
+    tenant: Tenant = None,
+    as_json: audit.Json = False,
+) -> None:
+    """Approve what a run shows, and go on with it; exit code 4 if it waits again."""
+    queue = open_review_queue(store, graph, checkpoints=checkpoints, policy=policy, tenant=tenant, model=model)
+    _decide_and_exit(queue, run, "approve", as_json, by=by, hash=hash, group=group, context=context, comment=comment)
+
+
+@app.command()
+def reject(
+    run: Run,
+    *,
+    by: By,
+    graph: Graph,
+    store: audit.Store = None,
+    checkpoints: Checkpoints = None,
+    hash: Hash = None,
+    group: Group = None,
+    context: Context = None,
+    comment: Comment = "",
+    model: Model = None,
+    policy: Policy = None,
+    tenant: Tenant = None,
+    as_json: audit.Json = False,
+) -> None:
+    """Reject what a run shows, which ends it; exit code 3."""
+    queue = open_review_queue(store, graph, checkpoints=checkpoints, policy=policy, tenant=tenant, model=model)
+    _decide_and_exit(queue, run, "reject", as_json, by=by, hash=hash, group=group, context=context, comment=comment)
+
+
+@app.command()
+def edit(
+    run: Run,
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="The edited text, or the edited arguments as a JSON object; - reads a pipe.",
+            show_default=False,
+        ),
+    ],
+    *,
+    by: By,
+    graph: Graph,
+    store: audit.Store = None,
+    checkpoints: Checkpoints = None,
+    hash: Hash = None,
+    group: Group = None,
+    context: Context = None,
+    comment: Comment = "",
+    model: Model = None,
+    policy: Policy = None,
+    tenant: Tenant = None,
+    as_json: audit.Json = False,
+) -> None:
+    """Put another text or other arguments in place of what a run shows; guards judge them as any proposal."""
+    queue = open_review_queue(store, graph, checkpoints=checkpoints, policy=policy, tenant=tenant, model=model)
+    waiting = queue.read(run)
+    if not waiting.edits:
+        raise ConfigurationError(
+            f"edit: run {run:.80} asks for a yes or a no; there is nothing to edit in its question"
+        )
+    edited = parse_edited_value(inputs.read_option_bytes("FILE", file, MOST_BYTES), waiting.editable)
+    _decide_and_exit(
+        queue, run, "edit", as_json, by=by, hash=hash, group=group, context=context, comment=comment, edited=edited
+    )
+
+
+MOST_BYTES = 2**20
+"""Bytes of an edited text."""
+
+
+def parse_edited_value(given: bytes, shown: JsonValue) -> JsonValue:
+    """Return an edited value as it is to be: a text where one was shown, JSON otherwise.
+
+    Raises:
+        ConfigurationError: it is neither.
+    """
+    try:
+        text = given.decode("utf-8-sig")
+        return text.rstrip("\n") if isinstance(shown, str) else parse_json(text, keys_once=True)
+    except ValueError as error:  # NotJson is one
+        wanted = "UTF-8 text" if isinstance(shown, str) else "JSON"
+        raise ConfigurationError(f"FILE: {wanted} is required, such as was shown: {error}") from error
+
+
+def make_waiting_row(run: WaitingRun) -> JsonObject:
+    """Return what a list says of a run that waits."""
+    asked = run.question
+    row: JsonObject = {"run_id": run.run_id, "pattern": run.begun["pattern"], "graph": run.begun["graph"], "at": run.at}
+    row |= {"thread": run.begun["thread"], "node": asked.get("node"), "hash": asked.get("hash"), "edits": run.edits}
+    row |= {key: asked[key] for key in ("expires_at", "changed", "instead_of", "problem") if key in asked}
+    row |= {"begun_by": run.starter, "tenant": run.tenant, "rules": run.rules}
+    return row if run.deciding is None else {**row, "deciding": run.deciding}
+
+
+def is_question_expired(run: WaitingRun) -> bool:
+    """Say whether an answer comes too late: the run then ends as ``review_expired``, whatever is decided."""
+    until = run.question.get("expires_at")
+    return isinstance(until, str) and datetime.fromisoformat(until) < datetime.now(UTC)
+
+
+def _format_waiting_line(run: WaitingRun) -> str:
+    asked = run.question
+    line = f"{run.at[:19]}  {run.run_id}  {run.begun['graph']}: {asked.get('node', 'its own question')}"
+    if "expires_at" in asked:
+        line += f", {'expired' if is_question_expired(run) else 'until'} {asked['expires_at'][:19]}"
+    if run.starter is not None:
+        line += f", begun by {run.starter}"
+    if run.deciding is not None:
+        line += f", {run.deciding.get('by')} is deciding"
+    return line
+
+
+def print_question(screen: Screen, run: WaitingRun) -> None:
+    """Print what a run asks, whole, and who may decide."""
+    asked = run.question
+    screen.print_with_label("run", run.run_id, f", {run.begun['graph']}, guardgraph {run.begun['guardgraph']}")
+    screen.print_with_label("waits", f"since {run.at[:19]}, at {asked.get('node', 'a node')}")
+    left = views.print_asked_call(screen, asked)
+    shown = left.get("shown")
+    for key, value in (shown if isinstance(shown, dict) else {"shown": shown}).items():
+        said = value if isinstance(value, str) else views.format_whole_value(value)
+        screen.print_with_label(str(key), said)
+    screen.print_with_label("hash", str(asked.get("hash", "none")))
+    if run.edits:
+        screen.print_with_label("edit", f"{'.'.join(run.edits)} may be edited")
+    if "expires_at" in asked:
+        told = ", which is over: any answer ends the run" if is_question_expired(run) else ""
+        screen.print_with_label("until", f"{asked['expires_at'][:19]}{told}")
+    if "changed" in asked:
+        screen.print_with_label(
+            "changed", f"{', '.join(map(str, asked['changed']))}, since {str(asked.get('instead_of'))[:8]}"
+        )
+    if "problem" in asked:
+        screen.print_with_label("problem", str(asked["problem"]))
+    screen.print_with_label("may decide", format_who_may(run))
+    if run.deciding is not None:
+        screen.print_with_label("deciding", f"{run.deciding.get('by')}: {run.deciding.get('decision')}")
+
+
+def format_who_may(run: WaitingRun) -> str:
+    """Say who may decide, as far as the policy says it; whether somebody is who they say, the reviewers do."""
+    roles, rules = run.rules.get("reviewer_roles"), run.rules
+    who = f"who has {', '.join(roles)}" if roles else "whom the graph's reviewers know, or anybody where it has none"
+    return f"{who}; not {run.starter or 'who began it'}" if rules.get("four_eyes") else who
+
+
+def open_review_queue(store: str | None, graph: str, **given: str | None) -> ReviewQueue:
+    """Return the queue of a store with the agent that goes on with its runs; see `load_waiting_agent`."""
+    from guardgraph.desk.queue import ReviewQueue  # loads LangGraph, for which help need not wait
+
+    inputs.load_dotenv_file()
+    opened = audit.open_store_option(store)
+    return ReviewQueue(opened, load_waiting_agent(graph, store=opened, **given))
+
+
+def _decide_and_exit(
+    queue: ReviewQueue,
+    run: str,
+    decision: str,
+    as_json: bool,
+    *,
+    by: str,
+    hash: str | None,
+    group: list[str] | None,
+    context: str | None,
+    comment: str,
+    edited: JsonValue = None,
+) -> NoReturn:
+    """Decide, print what came of it, and exit as a command that made the run would."""
+    inputs.parse_caller_options(None, by, group)
+    within = None if context is None else inputs.read_json_option("--context", context)
+    result = queue.decide(
+        run, decision, by=by, hash=hash, edited=edited, comment=comment, groups=group or (), context=within
+    )
+    if as_json:
+        print_json(result)
+    else:
+        _print_decided_run(Screen(), queue, result)
+    exit_after_runs(result)
+
+
+def _print_decided_run(screen: Screen, queue: ReviewQueue, result: JsonObject) -> None:
+    if result.get("status") == "waiting":
+        screen.print_text("The run waits again.", indent=0)
+        print_question(screen, queue.read(result["run_id"]))
+        return
+    screen.print_with_label("run", result["run_id"])
+    screen.print_with_label("ended", ", ".join(filter(None, (result["stop_reason"], result.get("outcome")))))
+    if "answer" in result:
+        screen.print_with_label("answer", str(result["answer"]))
+    if "details" in result:
+        screen.print_with_label("details", excerpt_value(result["details"], views.EVIDENCE_CHARS))
+
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+@app.command()
+def desk(
+    *,
+    graph: Graph,
+    store: audit.Store = None,
+    checkpoints: Checkpoints = None,
+    host: Annotated[str, typer.Option("--host", metavar="HOST", help="Where it listens.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", metavar="PORT", min=1, max=65535, help="On which port.")] = 8765,
+    tokens: Annotated[
+        str | None,
+        typer.Option(
+            "--tokens",
+            metavar="FILE",
+            help="Who may sign in: NAME TOKEN in each line. Required beyond this machine.",
+            show_default=False,
+        ),
+    ] = None,
+    origin: Annotated[
+        str | None,
+        typer.Option(
+            "--origin", metavar="URL", help="Under which browsers reach it, where that differs.", show_default=False
+        ),
+    ] = None,
+    model: Model = None,
+    policy: Policy = None,
+    tenant: Tenant = None,
+) -> None:
+    """Open the queue in a browser: what waits, a run's page, approve, edit, reject; on this machine by default."""
+    people = None if tokens is None else parse_tokens_file(inputs.read_option_bytes("--tokens", tokens, MOST_BYTES))
+    if host not in LOOPBACK and (people is None or origin is None):
+        raise ConfigurationError(f"--host {host!r:.80}: beyond this machine --tokens and --origin are required")
+    if people is None and origin is not None and urlsplit(origin).hostname not in LOOPBACK:
+        raise ConfigurationError(f"--origin {origin!r:.80}: beyond this machine --tokens is required")
+    try:
+        import uvicorn
+
+        from guardgraph.desk.app import Desk
+    except ImportError as error:
+        raise ConfigurationError(f"desk: {error.name} is not installed: pip install 'guardgraph[desk]'") from error
+    queue = open_review_queue(store, graph, checkpoints=checkpoints, policy=policy, tenant=tenant, model=model)
+    own = [f"http://{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]
+    made = Desk(queue, origins=own if origin is None else [origin], tokens=people)
+    Screen().print_text(f"the desk: {origin or own[0]}/", indent=0)
+    uvicorn.run(made.make_app(), host=host, port=port, log_level="warning", server_header=False, access_log=False)
+
+
+def parse_tokens_file(given: bytes) -> dict[str, str]:
+    """Return people by their tokens.
+
+    Raises:
+        ConfigurationError: a line is no ``NAME TOKEN``, a token stands twice, or there is none.
+    """
+    try:
+        lines = [line for line in given.decode("utf-8-sig").splitlines() if line.strip()]
+    except ValueError as error:
+        raise ConfigurationError(f"--tokens: UTF-8 text is required: {error}") from None
+    people: dict[str, str] = {}
+    for number, line in enumerate(lines, 1):
+        name, _, token = line.strip().rpartition(" ")
+        if not name.strip() or token in people:
+            raise ConfigurationError(f"--tokens: line {number}: NAME TOKEN is required, each token once")
+        people[token] = name.strip()
+    if not people:
+        raise ConfigurationError("--tokens: NAME TOKEN in each line is required; given: none")
+    return people

@@ -1,0 +1,1 @@
+"""Where people decide: the queue of the runs that wait for them, and a desk for it in a browser."""

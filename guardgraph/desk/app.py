@@ -1,0 +1,298 @@
+"""The desk: a small web application over the queue, for people who decide.
+
+Nothing is trusted of a request but what this desk signed: the host must be one of its own (no name of a stranger that
+was led here by DNS), a form must come from its own pages (origin and a token of the session), and whoever decides is
+signed in.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from guardgraph.desk import pages
+from guardgraph.desk.queue import AlreadyDecided, AnotherQuestion, ReviewQueue
+from guardgraph.plain.errors import ConfigurationError, GuardgraphError, InputError, StoreError
+from guardgraph.plain.json import JsonValue, NotJson, find_json_problem, parse_json
+from guardgraph.reporting.page import report
+
+LONGEST_BODY = 2**21
+"""Bytes of a form."""
+SESSION_SECONDS = 12 * 3600
+SHORTEST_TOKEN = 16
+"""Characters of a token."""
+SESSION, ANONYMOUS = "desk", "desk_visitor"
+"""Cookies: of who is signed in, and of who is about to be."""
+
+HEADERS = {
+    "cache-control": "no-store",
+    "content-security-policy": "frame-ancestors 'none'",  # the rest stands in each page, with the hashes of its styles
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+
+
+class Desk:
+    """What a desk serves.
+
+    Args:
+        queue: of runs that wait, with the graph that goes on with them.
+        origins: under which browsers reach it, such as ``http://127.0.0.1:8765``.
+        tokens: people by their tokens; None where everybody who reaches it may say a name, which is for one machine.
+    """
+
+    def __init__(self, queue: ReviewQueue, *, origins: Sequence[str], tokens: Mapping[str, str] | None = None) -> None:
+        for token in tokens or {}:
+            if len(token) < SHORTEST_TOKEN:
+                raise ConfigurationError(
+                    f"tokens: at least {SHORTEST_TOKEN} characters each are required; given: {len(token)}"
+                )
+        self.queue = queue
+        self._origins = {_normalise_origin(origin) for origin in origins}
+        self._hosts = {urlsplit(origin).netloc.lower() for origin in self._origins}
+        self._is_secure = all(origin.startswith("https://") for origin in self._origins)
+        self._tokens = None if tokens is None else {_hash_token(token): name for token, name in tokens.items()}
+        self._secret = secrets.token_bytes(32)  # of this process: who restarts it signs everybody out
+
+    def make_app(self) -> Any:
+        """Return it as an ASGI application."""
+        return Starlette(
+            routes=[
+                Route("/", self.list_waiting),
+                Route("/sign-in", self.show_sign_in),
+                Route("/sign-in", self.sign_in, methods=["POST"]),
+                Route("/sign-out", self.sign_out, methods=["POST"]),
+                Route("/runs/{run_id}", self.show_run),
+                Route("/runs/{run_id}", self.decide, methods=["POST"]),
+                Route("/runs/{run_id}/report", self.show_report),
+            ]
+        )
+
+    async def show_sign_in(self, request: Request) -> Response:
+        """Ask who is there."""
+        if (refused := self._refuse(request)) is not None:
+            return refused
+        visitor = request.cookies.get(ANONYMOUS) or secrets.token_urlsafe(16)
+        page = pages.render_sign_in(self._make_csrf(visitor), with_token=self._tokens is not None)
+        return self._set_cookie(_answer(page), ANONYMOUS, visitor)
+
+    async def sign_in(self, request: Request) -> Response:
+        """Sign a person in."""
+        if (refused := self._refuse(request)) is not None:
+            return refused
+        form = await _read_form(request)
+        visitor = request.cookies.get(ANONYMOUS, "")
+        if not visitor or not self._is_csrf(form, visitor):
+            return _refuse_with(403, "The form is not one of this desk, or it is too old. Open the desk anew.")
+        who = self._identify(form)
+        if who is None:
+            page = pages.render_sign_in(
+                self._make_csrf(visitor), with_token=self._tokens is not None, problem="Nobody is known by that."
+            )
+            return _answer(page, 403)
+        session = self._sign(f"{int(time.time())}.{who.encode().hex()}")
+        return self._set_cookie(RedirectResponse("/", 303, HEADERS), SESSION, session)
+
+    async def sign_out(self, request: Request) -> Response:
+        """Forget who is there."""
+        who, refused = await self._admit_form(request)
+        if refused is not None or who is None:
+            return refused or RedirectResponse("/sign-in", 303, HEADERS)
+        gone = RedirectResponse("/sign-in", 303, HEADERS)
+        gone.delete_cookie(SESSION)
+        return gone
+
+    async def list_waiting(self, request: Request) -> Response:
+        """Show what waits."""
+        who, refused = self._admit(request)
+        if who is None:
+            return refused
+        try:
+            waiting = await run_in_threadpool(self.queue.list_waiting)
+        except GuardgraphError as error:
+            return self._explain(error, request, who)
+        return _answer(pages.render_waiting_list(waiting, who, self._make_csrf(request.cookies[SESSION])))
+
+    async def show_run(self, request: Request) -> Response:
+        """Show what a run asks."""
+        who, refused = self._admit(request)
+        if who is None:
+            return refused
+        run_id = request.path_params["run_id"]
+        try:
+            waiting = await run_in_threadpool(self.queue.read, run_id)
+        except AlreadyDecided as error:
+            csrf = self._make_csrf(request.cookies[SESSION])
+            return _answer(pages.render_message("Decided", str(error), who, csrf, run_id))
+        except GuardgraphError as error:
+            return self._explain(error, request, who)
+        return _answer(pages.render_question_page(waiting, who, self._make_csrf(request.cookies[SESSION])))
+
+    async def show_report(self, request: Request) -> Response:
+        """Show the page of a run, as far as it went."""
+        who, refused = self._admit(request)
+        if who is None:
+            return refused
+        try:
+            return _answer(await run_in_threadpool(self._render_report, request.path_params["run_id"]))
+        except GuardgraphError as error:
+            return self._explain(error, request, who)
+
+    def _render_report(self, run_id: str) -> str:
+        try:
+            waiting = self.queue.read(run_id)
+        except AlreadyDecided:
+            return report(self.queue.store.read(run_id), self.queue.graph).html
+        return report(waiting.shown, self.queue.graph, asked=waiting.begun["input"]).html
+
+    async def decide(self, request: Request) -> Response:
+        """Decide, and go on with the run."""
+        who, refused = await self._admit_form(request)
+        if who is None:
+            return refused or RedirectResponse("/sign-in", 303, HEADERS)
+        run_id, form = request.path_params["run_id"], request.state.form
+        try:
+            await run_in_threadpool(self._decide, run_id, form, who)
+        except GuardgraphError as error:
+            return self._explain(error, request, who)
+        return RedirectResponse(pages.name_run_address(run_id), 303, HEADERS)
+
+    def _decide(self, run_id: str, form: Mapping[str, str], who: str) -> None:
+        decision, hash = form.get("decision", ""), form.get("hash", "")
+        if decision not in ("approve", "edit", "reject"):
+            raise InputError(f"decision: approve, edit or reject is required; given: {decision!r:.80}")
+        waiting = self.queue.read(run_id)
+        edited: JsonValue = form.get("edited", "").replace("\r\n", "\n")
+        if decision == "edit" and not isinstance(waiting.editable, str):
+            try:
+                edited = parse_json(str(edited), keys_once=True)
+            except NotJson as error:
+                raise InputError(f"edited: JSON is required, such as was shown: {error}") from None
+        self.queue.decide(run_id, decision, by=who, hash=hash, edited=edited, comment=form.get("comment", "").strip())
+
+    def _explain(self, error: GuardgraphError, request: Request, who: str) -> Response:
+        """Say what went wrong: another one was quicker, the question is another one, or there is no such run."""
+        title, code = "It cannot be done", 400
+        if isinstance(error, AlreadyDecided):
+            title, code = "Already decided", 409
+        elif isinstance(error, AnotherQuestion):
+            title, code = "It asks something else by now", 409
+        elif isinstance(error, StoreError):
+            title, code = "The store cannot be reached", 503
+        elif "no such run" in str(error):
+            title, code = "No such run", 404
+        run_id = request.path_params.get("run_id") if code == 409 else None
+        csrf = self._make_csrf(request.cookies[SESSION])
+        return _answer(pages.render_message(title, str(error), who, csrf, run_id), code)
+
+    def _refuse(self, request: Request) -> Response | None:
+        """Refuse what comes by another name, or from a page of somebody else."""
+        if request.headers.get("host", "").lower() not in self._hosts:
+            return _refuse_with(421, "This desk is not reached by that name.")
+        if request.method != "POST":
+            return None
+        origin = request.headers.get("origin")
+        if origin is None or origin.lower() not in self._origins:
+            return _refuse_with(403, "The form is not one of this desk.")
+        if request.headers.get("content-type", "").partition(";")[0].strip() != "application/x-www-form-urlencoded":
+            return _refuse_with(415, "A form is required.")
+        return None
+
+    def _admit(self, request: Request) -> tuple[str | None, Response]:
+        """Return who is signed in; nobody, and where they are led to."""
+        if (refused := self._refuse(request)) is not None:
+            return None, refused
+        return self._read_session(request.cookies.get(SESSION, "")), RedirectResponse("/sign-in", 303, HEADERS)
+
+    async def _admit_form(self, request: Request) -> tuple[str | None, Response | None]:
+        """Return who sent a form of this desk; nobody, and why."""
+        who, refused = self._admit(request)
+        if who is None:
+            return None, refused
+        request.state.form = await _read_form(request)
+        if not self._is_csrf(request.state.form, request.cookies[SESSION]):
+            return None, _refuse_with(403, "The form is not one of this desk, or it is too old. Open the run anew.")
+        return who, None
+
+    def _identify(self, form: Mapping[str, str]) -> str | None:
+        if self._tokens is not None:
+            return self._tokens.get(_hash_token(form.get("token", "")))
+        name = form.get("name", "").strip()
+        return name if 0 < len(name) <= 200 and find_json_problem(name) is None and name.isprintable() else None
+
+    def _sign(self, text: str) -> str:
+        return f"{text}.{hmac.new(self._secret, text.encode(), sha256).hexdigest()}"
+
+    def _read_session(self, cookie: str) -> str | None:
+        text, _, signature = cookie.rpartition(".")
+        if not hmac.compare_digest(self._sign(text).rpartition(".")[2].encode(), signature.encode()):
+            return None
+        at, _, who = text.partition(".")
+        return bytes.fromhex(who).decode() if time.time() - int(at) < SESSION_SECONDS else None
+
+    def _make_csrf(self, session: str) -> str:
+        return hmac.new(self._secret, b"csrf:" + session.encode(), sha256).hexdigest()
+
+    def _is_csrf(self, form: Mapping[str, str], session: str) -> bool:
+        return hmac.compare_digest(form.get(pages.CSRF, "").encode(), self._make_csrf(session).encode())
+
+    def _set_cookie(self, response: Response, name: str, value: str) -> Response:
+        response.set_cookie(name, value, httponly=True, samesite="strict", secure=self._is_secure, path="/")
+        return response
+
+
+def _normalise_origin(origin: str) -> str:
+    parts = urlsplit(origin)
+    if (
+        parts.scheme not in ("http", "https")
+        or not parts.netloc
+        or parts.path.strip("/")
+        or parts.query
+        or parts.username
+    ):
+        raise ConfigurationError(f"origin: http(s)://HOST[:PORT] is required; given: {origin!r:.80}")
+    default = {"http": ":80", "https": ":443"}[parts.scheme]  # no browser names it
+    return f"{parts.scheme}://{parts.netloc.removesuffix(default)}".lower()
+
+
+def _hash_token(token: str) -> str:
+    return sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def _answer(page: str, code: int = 200) -> Response:
+    return HTMLResponse(page, code, HEADERS)
+
+
+def _refuse_with(code: int, said: str) -> Response:
+    return PlainTextResponse(said, code, HEADERS)
+
+
+async def _read_form(request: Request) -> dict[str, str]:
+    """Return the fields of a form, each once; nothing of one that is too large."""
+    body = b""
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > LONGEST_BODY:
+                return {}
+    except ClientDisconnect:
+        return {}
+    try:
+        fields = parse_qs(body.decode("ascii"), keep_blank_values=True, max_num_fields=20)
+    except ValueError:
+        return {}
+    return {name: values[-1] for name, values in fields.items()}

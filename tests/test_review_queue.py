@@ -1,0 +1,346 @@
+"""The queue of runs that wait: what it lists, who may decide, that one decision counts, and the commands for it."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+from cli_runs import run
+from langgraph.checkpoint.memory import InMemorySaver
+from office_agents import STOLEN, Office
+from queued_runs import begin_critique, begin_payment, critique_agent, open_saver, queue_of, staff, tool_agent
+from self_critique_cases import DRAFT, REVISED, WAIT, agent
+from stored_runs import new_database, running_server
+
+from guardgraph import Caller, ConfigurationError, InputError, sql_store
+from guardgraph.desk.queue import AlreadyDecided, AnotherQuestion
+from guardgraph.state.recording import RunNote
+
+server = pytest.fixture(scope="module")(running_server)
+database = pytest.fixture(new_database)
+
+
+@pytest.fixture
+def url(tmp_path):
+    """The URL of a store in a file."""
+    return f"sqlite:///{tmp_path}/runs.db"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def each(request):
+    """The URL of a store in both kinds of databases."""
+    return request.getfixturevalue({"sqlite": "url", "postgres": "database"}[request.param])
+
+
+def test_a_run_waits_in_the_queue_until_somebody_decides(tmp_path, each):
+    """The store says what is asked, who began it and on which thread; the decision resumes it and empties it."""
+    graph = critique_agent(tmp_path, each)
+    run_id = begin_critique(graph, context={"caller": Caller(user="ada", tenant="acme")})
+    [waiting] = queue_of(each).list_waiting()
+    assert (waiting.run_id, waiting.starter, waiting.tenant) == (run_id, "ada", "acme")
+    assert (waiting.begun["thread"], waiting.edits, waiting.editable) == ("1", ["draft"], DRAFT)
+    result = queue_of(each, graph).decide(run_id, "edit", by="bob", edited=REVISED, comment="softer")
+    assert (result["outcome"], result["answer"]) == ("edited_by_person", REVISED)
+    assert queue_of(each).list_waiting() == []
+    [line] = [line for line in sql_store(each).read(run_id).recording["result"]["timeline"] if line["kind"] == "review"]
+    assert (line["answer"]["by"], line["answer"]["comment"]) == ("bob", "softer")
+    assert sql_store(each).verify().ok
+
+
+def test_whoever_comes_second_is_told_who_decided(tmp_path, each):
+    """After the end and while another one decides, it is said by whom; nothing is decided twice."""
+    graph = critique_agent(tmp_path, each)
+    run_id = begin_critique(graph)
+    queue_of(each, graph).decide(run_id, "approve", by="ada")
+    with pytest.raises(AlreadyDecided, match=r"already decided: approve by ada; it ended as approved_by_person"):
+        queue_of(each, graph).decide(run_id, "reject", by="bob")
+    with pytest.raises(AlreadyDecided, match="approve by ada"):
+        queue_of(each).read(run_id)
+
+
+def pay(number, folder, url):
+    """Approve a payment in a thread of its own; return what came of it."""
+    try:
+        queue = queue_of(url, tool_agent(folder, url, office=OFFICES[number]))
+        if not (listed := queue.list_waiting()):
+            return "nothing waits any more, already decided by p"
+        return queue.decide(listed[0].run_id, "approve", by=f"p{number}")["status"]
+    except InputError as error:
+        return str(error)
+
+
+OFFICES = [Office() for _ in range(8)]
+
+
+def test_of_eight_at_once_one_decides(tmp_path, each):
+    """Eight people approve one payment at once, each with a graph of their own: one gets through, it is paid once."""
+    for office in OFFICES:
+        office.made.clear()
+    begin_payment(tool_agent(tmp_path, each))
+    with ThreadPoolExecutor(8) as pool:
+        told = list(pool.map(lambda number: pay(number, tmp_path, each), range(8)))
+    assert sum(len(office.writes) for office in OFFICES) == 1
+    assert told.count("ok") == 1
+    assert [said for said in told if "already decided by p" not in said and "approve by p" not in said] == ["ok"]
+
+
+def decide_in_process(folder, url, run_id, by, gate, told):
+    """Decide in another process, when all are ready."""
+    queue = queue_of(url, critique_agent(folder, url))
+    gate.wait(60)
+    try:
+        told.put(queue.decide(run_id, "approve", by=by)["outcome"])
+    except InputError as error:
+        told.put(type(error).__name__)
+
+
+def test_of_two_processes_one_decides(tmp_path, url):
+    """The decision is noted in the store before the run goes on, so it counts between processes."""
+    run_id = begin_critique(critique_agent(tmp_path, url))
+    spawn = multiprocessing.get_context("spawn")
+    gate, told = spawn.Barrier(2), spawn.Queue()
+    made = [spawn.Process(target=decide_in_process, args=(tmp_path, url, run_id, by, gate, told)) for by in "ab"]
+    for process in made:
+        process.start()
+    said = sorted(told.get(timeout=120) for _ in made)
+    for process in made:
+        process.join(60)
+    assert said == ["AlreadyDecided", "approved_by_person"]
+
+
+def note_decision(url, waiting, at):
+    """Note that somebody is about to decide."""
+    content = {"attempt": str(uuid4()), "hash": waiting.question["hash"], "decision": "approve", "by": "gone"}
+    note = RunNote(
+        run_id=waiting.run_id, request=waiting.begun["request"], kind="decision", at=at.isoformat(), content=content
+    )
+    sql_store(url).note(note)
+
+
+def test_a_decision_that_came_to_nothing_lapses(tmp_path, url):
+    """Who died before the run went on holds it for the run's time and a minute; it is listed meanwhile."""
+    graph = critique_agent(tmp_path, url)
+    run_id = begin_critique(graph)
+    [waiting] = queue_of(url).list_waiting()
+    note_decision(url, waiting, datetime.now(UTC))
+    assert queue_of(url).read(run_id).deciding["by"] == "gone"
+    with pytest.raises(AlreadyDecided, match="already decided by gone: approve"):
+        queue_of(url, graph).decide(run_id, "approve", by="ada")
+    other = critique_agent(tmp_path, url)
+    run_id = begin_critique(other, "2")
+    late = next(item for item in queue_of(url).list_waiting() if item.run_id == run_id)
+    note_decision(url, late, datetime.now(UTC) - timedelta(seconds=181))
+    assert queue_of(url, other).decide(run_id, "approve", by="ada")["status"] == "ok"
+
+
+def test_an_answer_that_does_not_count_leaves_the_run_for_the_next(tmp_path, url):
+    """Four eyes, unknown people and refused edits: the run waits on, with the reason, and somebody else decides."""
+    policy = {**WAIT, "four_eyes": True, "reviewer_roles": ("comms",)}
+    graph = critique_agent(tmp_path, url, policy=policy, reviewers=staff)
+    run_id = begin_critique(graph, context={"caller": Caller(user="ada")})
+    queue = queue_of(url, graph)
+    assert queue.read(run_id).rules == {"four_eyes": True, "reviewer_roles": ["comms"]}
+    for by, said in (("ada", "four_eyes"), ("guest", "they know nobody")):
+        assert said in queue.decide(run_id, "approve", by=by)["waiting_for"]["problem"]
+    refused = queue.decide(run_id, "edit", by="bob", edited=f"{DRAFT} 31 failed.")
+    assert "no_new_facts" in refused["waiting_for"]["problem"]
+    assert "no_new_facts" in queue.read(run_id).question["problem"]
+    assert queue.decide(run_id, "approve", by="bob")["outcome"] == "approved_by_person"
+
+
+def test_a_stale_question_is_refused_by_its_hash(tmp_path, url):
+    """Whoever looked at another question is told; under other settings the run asks anew and says what changed."""
+    run_id = begin_critique(critique_agent(tmp_path, url))
+    other = critique_agent(tmp_path, url, policy={**WAIT, "known_regions": ["Nordland"]})
+    queue = queue_of(url, other)
+    seen = queue.read(run_id).question["hash"]
+    again = queue.decide(run_id, "approve", by="ada", hash=seen)
+    assert (again["status"], queue.read(run_id).question["changed"]) == ("waiting", ["settings"])
+    with pytest.raises(AnotherQuestion, match="look again"):
+        queue.decide(run_id, "approve", by="ada", hash=seen)
+    with pytest.raises(InputError, match="8 digits"):
+        queue.decide(run_id, "approve", by="ada", hash=seen[:3])
+    assert queue.decide(run_id, "approve", by="ada", hash=queue.read(run_id).question["hash"][:8])["status"] == "ok"
+
+
+def test_what_is_missing_is_said(tmp_path, url):
+    """No graph, no checkpointer, no recorder, another graph, a checkpointer without the thread, no such run."""
+    graph = critique_agent(tmp_path, url)
+    run_id = begin_critique(graph)
+    with pytest.raises(ConfigurationError, match="one with a checkpointer is required"):
+        queue_of(url).decide(run_id, "approve", by="ada")
+    with pytest.raises(ConfigurationError, match="one with a checkpointer is required"):
+        queue_of(url, agent())
+    with pytest.raises(ConfigurationError, match="recorder is the store"):
+        queue_of(url, agent(checkpointer=InMemorySaver()))
+    with pytest.raises(InputError, match=r"the run is of self_critique \(self_critique\); given: tools \(tools\)"):
+        queue_of(url, tool_agent(tmp_path, url)).decide(run_id, "approve", by="ada")
+    elsewhere = critique_agent(tmp_path, url, checkpointer=InMemorySaver())
+    with pytest.raises(InputError, match="the graph's has no such thread"):
+        queue_of(url, elsewhere).decide(run_id, "approve", by="ada")
+    with pytest.raises(InputError, match="the store has no such run"):
+        queue_of(url, graph).decide("nobody", "approve", by="ada")
+
+
+def test_an_edited_call_of_the_queue_is_made(tmp_path, url):
+    """The arguments that a person wrote are those of the call, once."""
+    office = Office()
+    graph = tool_agent(tmp_path, url, office=office)
+    run_id = begin_payment(graph)
+    queue = queue_of(url, graph)
+    assert queue.read(run_id).editable == STOLEN["args"]
+    less = {"to": "Mallory", "amount": 3}
+    assert queue.decide(run_id, "edit", by="ada", edited=less)["outcome"] == "answered"
+    assert office.writes == [("send_money", less)]
+
+
+FACTORY = """
+from queued_runs import critique_agent
+from pathlib import Path
+
+def create():
+    return critique_agent(Path({folder!r}), {url!r})
+"""
+POLICY = """
+pattern: tools
+policy:
+  rules:
+    list_files: {effect: read, trusted: ["*"]}
+    read_file: {effect: read}
+    send_money: {approve: unsupported}
+"""
+
+
+@pytest.fixture
+def office(tmp_path, monkeypatch, url):
+    """A folder with a policy, and an environment that names store and checkpoints."""
+    (tmp_path / "tools.yaml").write_text(POLICY, encoding="utf-8")
+    (tmp_path / "drafts.py").write_text(FACTORY.format(folder=str(tmp_path), url=url), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("GUARDGRAPH_AUDIT", url)
+    monkeypatch.setenv("GUARDGRAPH_CHECKPOINTS", f"sqlite:///{tmp_path}/threads.db")
+    return tmp_path
+
+
+def listed():
+    """Return what `review list --json` says."""
+    return json.loads(run("review", "list", "--json").stdout)
+
+
+TOOLS = ("--graph", "tools", "--policy", "tools.yaml")
+
+
+def test_a_command_waits_and_another_one_goes_on(office):
+    """`guardgraph tools` exits with 4 and says how to go on; show shows it whole, approve ends it with 0."""
+    begun = run("tools", "--policy", "tools.yaml")
+    assert begun.exit_code == 4
+    assert "guardgraph review approve" in begun.stdout
+    assert os.stat(office / "threads.db").st_mode & 0o077 == 0
+    [row] = listed()
+    assert (row["graph"], row["node"], row["edits"]) == ("tools", "approve", ["call", "args"])
+    shown = " ".join(run("review", "show", row["run_id"]).stdout.split())
+    for words in (
+        'call "send_money"',
+        "unsupported",
+        '"amount": 1450',
+        row["hash"],
+        "call.args may be edited",
+        "may decide",
+    ):
+        assert words in shown
+    done = run("review", "approve", row["run_id"], "--by", "ada", *TOOLS, "--hash", row["hash"][:10])
+    assert (done.exit_code, "Sent: 1450" in done.stdout) == (0, True)
+    again = run("review", "reject", row["run_id"], "--by", "bob", *TOOLS)
+    assert again.exit_code == 2
+    assert "already decided: approve by ada" in again.stderr
+    assert run("review", "list").stdout.strip() == "nothing waits"
+
+
+def test_an_edit_is_read_from_a_file(office):
+    """Arguments as JSON; what a guard refuses leaves the run waiting with exit code 4, what passes is done."""
+    assert run("tools", "--policy", "tools.yaml", "--json").exit_code == 4
+    [row] = listed()
+    for text, said in (('{"to": "B", "amount": "all"}', "invalid_action:schema"), ('{"to": "B", "amount": 2}', "")):
+        (office / "args.json").write_text(text, encoding="utf-8")
+        done = run("review", "edit", row["run_id"], "args.json", "--by", "ada", *TOOLS)
+        assert (done.exit_code, "problem" in done.stdout) == (4, said != "")  # the bill is not paid: it is asked again
+        assert said in done.stdout
+    [asked] = listed()
+    assert (asked["run_id"], "changed" in asked, asked["hash"] == row["hash"]) == (row["run_id"], False, False)
+    done = run("review", "approve", row["run_id"], "--by", "ada", *TOOLS)
+    assert done.exit_code == 0, done.stdout
+
+
+def test_a_graph_of_ones_own_goes_on_by_its_factory(office, url):
+    """`--graph module:factory` brings its own checkpointer and store; a text is edited as a text, a no exits with 3."""
+    graph = critique_agent(office, url)
+    begin_critique(graph)
+    (office / "text.txt").write_text(f"{REVISED}\n", encoding="utf-8")
+    [row] = listed()
+    edited = run("review", "edit", row["run_id"], "text.txt", "--by", "ada", "--graph", "drafts:create", "--json")
+    assert json.loads(edited.stdout)["answer"] == REVISED
+    begin_critique(graph, "2")
+    [row] = listed()
+    rejected = run("review", "reject", row["run_id"], "--by", "ada", "--graph", "drafts:create", "--comment", "no")
+    assert (rejected.exit_code, "review_rejected" in rejected.stdout) == (3, True)
+
+
+@pytest.mark.unreplayable
+def test_an_update_that_escalates_waits_and_is_gone_on_with(office, url):
+    """`guardgraph critique` plans a run that can wait where its policy says so, and keeps it where it is told to."""
+    waiting = "pattern: self_critique\npolicy: {escalation: wait}\n"
+    (office / "critique.yaml").write_text(waiting, encoding="utf-8")
+    assert run("critique", "--policy", "critique.yaml").exit_code == 0
+    [row] = sql_store(url).runs()
+    assert row.recording["policy"]["escalation"] == "wait"
+    run_id = begin_critique(critique_agent(office, url), "2")
+    done = run("review", "approve", run_id, "--by", "ada", "--graph", "critique", "--policy", "critique.yaml")
+    assert done.exit_code == 0, done.stderr
+    assert "approved_by_person" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("review", "approve", "x", "--by", " ", *TOOLS), "--user: a name that is not blank"),
+        (("review", "approve", "x", "--by", "ada", "--graph", "nobody"), "--graph: rag, research, critique, tools"),
+        (("review", "approve", "x", "--by", "ada", *TOOLS), "run 'x': the store has no such run"),
+        (("review", "show", "x"), "run 'x': the store has no such run"),
+        (("review", "approve", "x", "--by", "ada", "--graph", "drafts:create", "--model", "m"), "--model: a factory"),
+        (("tools", "--checkpoints", "mysql://x"), "--checkpoints: sqlite:///FILE or postgresql://"),
+        (("tools", "--checkpoints", "sqlite:////no/such/folder/x.db"), "--checkpoints: cannot be opened"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(office, url, arguments, said):
+    """Exit code 2, the option's name, and no traceback."""
+    sql_store(url).open()
+    told = run(*arguments)
+    assert (told.exit_code, len(told.stderr.splitlines())) == (2, 1)
+    assert said in told.stderr
+
+
+def test_store_and_checkpoints_go_together(office, monkeypatch):
+    """A run that one of them lacks could not be gone on with."""
+    monkeypatch.delenv("GUARDGRAPH_CHECKPOINTS")
+    told = run("tools", "--store", "sqlite:///runs.db")
+    assert (told.exit_code, "--checkpoints: a URL is required beside --store" in told.stderr) == (2, True)
+    monkeypatch.delenv("GUARDGRAPH_AUDIT")
+    told = run("tools", "--checkpoints", "sqlite:///t.db")
+    assert (told.exit_code, "--store: a URL is required beside --checkpoints" in told.stderr) == (2, True)
+
+
+def test_checkpoints_may_stand_in_postgresql(office, database, tmp_path):
+    """The same commands on a server."""
+    plain = database.replace("postgresql+psycopg", "postgresql")
+    kept = ("--checkpoints", plain, "--store", database)
+    assert run("tools", "--policy", "tools.yaml", *kept).exit_code == 4
+    [row] = json.loads(run("review", "list", "--store", database, "--json").stdout)
+    done = run("review", "approve", row["run_id"], "--by", "ada", *TOOLS, *kept)
+    assert done.exit_code == 0, done.stderr
+    assert open_saver(tmp_path).get_tuple({"configurable": {"thread_id": row["thread"]}}) is None
