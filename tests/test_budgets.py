@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from langchain_core.messages import AIMessage
@@ -139,12 +140,12 @@ def test_without_a_bound_one_call_may_exceed_and_the_data_say_by_how_much():
 
 def test_a_trace_says_when_four_fifths_are_spent():
     """The step whose calls bring a run to 80 % of a limit says so, once."""
-    model = ScriptedChatModel(message(INTENT, 600, 300), message(ANSWER, 600, 300))
-    result, _ = recorded(model, max_tokens=2250, max_output_tokens=400)
+    model = ScriptedChatModel(message(INTENT, 900, 300), message(ANSWER, 900, 300))
+    result, _ = recorded(model, max_tokens=3000, max_output_tokens=400)
     assert result["status"] == "ok"
     assert [step.get("near_limit") for step in result["trace"]] == [
         None,
-        {"max_tokens": {"limit": 2250, "spent": 1800}},
+        {"max_tokens": {"limit": 3000, "spent": 2400}},
     ]
 
 
@@ -266,6 +267,21 @@ def test_functions_that_ask_a_model_are_told_the_bound_and_counted():
 def test_an_estimate_has_a_factor_for_each_script(text, least):
     """No script is taken for English: a text has at least as many tokens as common tokenizers make of it."""
     assert least <= estimate_tokens(text) <= len(text.encode())
+
+
+def test_an_estimate_is_not_below_what_tokenizers_count():
+    """Of names and dates in 34 languages, signs and ids, as six tokenizers count them, 1 % at most are underestimated.
+
+    The file has names of CLDR, and of each text the highest count of the tokenizers of GPT-4o, GPT-3.5, Llama 3,
+    Qwen 3, Gemma 3 and Claude 2.
+    """
+    counted = json.loads((Path(__file__).parent / "data" / "token_counts.json").read_text(encoding="utf-8"))
+    texts = [(script, item["text"], item["tokens"]) for script, items in counted.items() for item in items]
+    below = [
+        (script, estimate_tokens(text), tokens) for script, text, tokens in texts if estimate_tokens(text) < tokens
+    ]
+    assert len(texts) > 100
+    assert len(below) <= len(texts) // 100, below
 
 
 def test_a_table_of_prices_comes_from_a_kept_library():

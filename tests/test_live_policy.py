@@ -6,6 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from tool_pattern import PAY, TASK, THREAD, Desk, pattern, planning
 
 from guardgraph import (
     ConfigurationError,
+    RagPolicy,
     ToolBudget,
     create_rag_agent,
     live_policy,
@@ -163,6 +165,27 @@ def test_a_reading_counts_for_its_interval_and_one_that_hangs_has_failed():
     assert operator.readings == 1
     slow = live_policy(lambda: time.sleep(5) or {}, every=60, timeout=0.05)
     assert agent(live=slow).invoke(QUESTION)["details"]["type"] == "TimeoutError"
+
+
+def test_a_source_that_hangs_holds_one_thread():
+    """While a reading that was left behind goes on, no other begins; when it is over, the next one counts."""
+    release, begun = threading.Event(), []
+
+    def hang():
+        begun.append(len(begun))
+        release.wait(20)
+        return {}
+
+    live = live_policy(hang, every=0, timeout=0.02)
+    for _ in range(5):
+        assert "unreadable" in live.read(RagPolicy()).reading
+    assert begun == [0]
+    release.set()
+    for _ in range(200):
+        if "version" in live.read(RagPolicy()).reading:
+            break
+        time.sleep(0.01)
+    assert begun == [0, 1]
 
 
 @pytest.mark.parametrize(

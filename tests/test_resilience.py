@@ -30,8 +30,8 @@ from guardgraph import (
     what_if,
 )
 from guardgraph.state.spending import Spending
-from guardgraph.testing import InMemoryRecorder
-from guardgraph.world.breakers import Refusal
+from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
+from guardgraph.world.breakers import MAX_CIRCUITS, Refusal
 from guardgraph.world.call import Asked, Call
 from guardgraph.world.models import chat_model
 from guardgraph.world.resilient import name_circuit
@@ -334,3 +334,36 @@ def test_its_clock_is_that_of_the_world_inside():
     """So a scripted clock, and a replay's, count as before."""
     world = LiveWorld(clock=lambda: 7)
     assert ResilientWorld(world).clock() == 7.0
+
+
+def test_circuits_are_bounded_and_those_that_failed_stay():
+    """Hosts without end leave a bounded number of circuits; the open one among them stays open."""
+    breakers = Breakers(failures=1, open_seconds=60)
+    bad = breakers.get_breaker(("host", "bad"))
+    bad.settle(bad.admit(), failed=True)
+    for number in range(3 * MAX_CIRCUITS):
+        circuit = breakers.get_breaker(("host", str(number)))
+        circuit.settle(circuit.admit(), failed=False)
+    assert isinstance(breakers.get_breaker(("host", "bad")).admit(), Refusal)
+    assert len(breakers._circuits) == MAX_CIRCUITS
+
+
+def test_a_wrong_fallback_is_named_by_its_place():
+    """The error says which of the fallbacks is no model."""
+    with pytest.raises(ConfigurationError, match=r"^fallbacks\.1: a chat model .* is required; given: int"):
+        ResilientWorld(fallbacks=[ScriptedChatModel(), 3])
+
+
+def test_a_read_that_counts_is_made_once():
+    """A tool that says `made_once` is not tried again, and another one is."""
+    for once in (True, False):
+        calls = []
+
+        def count(request, calls=calls):
+            calls.append(request)
+            raise ConnectionError("lost")
+
+        count.made_once = once
+        [performed] = ResilientWorld(attempts=2, **QUICK).perform([ask(count, request={"n": 1})], 20)
+        assert performed.outcome.form == "failure"
+        assert len(calls) == (1 if once else 2)

@@ -268,7 +268,10 @@ def test_wrong_arguments_are_named(tmp_path):
     with pytest.raises(ConfigurationError, match="ledger: one with reserve and settle is required"):
         TenantWorld("runs.db")
     with pytest.raises(ConfigurationError, match="budgets: a list of TenantBudget is required"):
-        TenantWorld(store, TenantBudget())
+        TenantWorld(store, TenantBudget(max_tokens=5))
+    limits = "one of max_llm_calls, max_tool_calls, max_tokens, max_cost is required"
+    with pytest.raises(ConfigurationError, match=rf"^tenants.acme\.1: {limits}; given: none of them"):
+        TenantWorld(store, tenants={"acme": [TenantBudget(max_tokens=5), TenantBudget(period="month")]})
     with pytest.raises(ConfigurationError, match=r"tenants.acme: a list of TenantBudget is required"):
         TenantWorld(store, tenants={"acme": 5})
     with pytest.raises(ConfigurationError, match=r"budgets: one budget for each period is allowed; given: day, day"):

@@ -10,8 +10,12 @@ import time
 from collections.abc import Hashable
 from dataclasses import dataclass
 from threading import Lock
+from typing import Final
 
 from guardgraph.plain.errors import ConfigurationError
+
+MAX_CIRCUITS: Final = 4096
+"""Circuits that are kept: hosts of pages are named by whoever is read, and there is no end of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,11 @@ class Breaker:
         self._period = 0
         """Counts openings and probes: what a call of an earlier period brings says nothing about this one."""
         self._is_probing = False
+
+    @property
+    def is_well(self) -> bool:
+        """Whether it is closed, and the last call went well: forgotten, it would be the same."""
+        return self._opened_at is None and not self._failed
 
     def admit(self) -> int | Refusal:
         """Let a call through, or refuse it.
@@ -103,8 +112,15 @@ class Breakers:
         return f"<Breakers after {self.failures} failures, for {self.open_seconds:g} s>"
 
     def get_breaker(self, of: Hashable) -> Breaker:
-        """Return the circuit of a model, a tool or a host."""
+        """Return the circuit of a model, a tool or a host.
+
+        Where there are too many, one that is well is forgotten, or else the one that was asked for least recently.
+        """
         with self._lock:
-            if (found := self._circuits.get(of)) is None:
-                found = self._circuits[of] = Breaker(self.failures, self.open_seconds)
+            if (found := self._circuits.pop(of, None)) is None:
+                while len(self._circuits) >= MAX_CIRCUITS:
+                    well = (name for name, circuit in self._circuits.items() if circuit.is_well)
+                    del self._circuits[next(well, None) or next(iter(self._circuits))]
+                found = Breaker(self.failures, self.open_seconds)
+            self._circuits[of] = found  # behind all others
             return found

@@ -111,7 +111,8 @@ class LiveWorld:
             return Performed(ask_person_for_answer(item), 0.0)
         if (refused := refuse_call_when_busy(item.call, self._max_abandoned, self._max_abandoned_each)) is not None:
             return Performed(refused, 0.0, reply_bytes=0)
-        with within(seconds, self.clock, item.max_reply_bytes, item.max_output_tokens) as read:
+        bounds = within(seconds, self.clock, item.max_reply_bytes, item.max_output_tokens)
+        with item.enter_surroundings(), bounds as read:
             outcome = perform_call(item.call, seconds, item.max_reply_bytes)
         return Performed(outcome, self.clock() - began, reply_bytes=read.largest_reply_size)
 
@@ -121,7 +122,8 @@ class LiveWorld:
             return Performed(ask_person_for_answer(item), 0.0)
         if (refused := refuse_call_when_busy(item.call, self._max_abandoned, self._max_abandoned_each)) is not None:
             return Performed(refused, 0.0, reply_bytes=0)
-        with within(seconds, self.clock, item.max_reply_bytes, item.max_output_tokens) as read:
+        bounds = within(seconds, self.clock, item.max_reply_bytes, item.max_output_tokens)
+        with item.enter_surroundings(), bounds as read:
             outcome = await aperform_call(item.call, seconds, item.max_reply_bytes)
         return Performed(outcome, self.clock() - began, reply_bytes=read.largest_reply_size)
 
@@ -142,7 +144,8 @@ class LiveWorld:
             left = ends - time.monotonic()
             while started < len(asked) and started - len(brought) < MAX_AT_ONCE and left > 0 and seconds > 0:
                 item = asked[started]
-                with within(left, self.clock, item.max_reply_bytes, item.max_output_tokens) as read[started]:
+                bounds = within(left, self.clock, item.max_reply_bytes, item.max_output_tokens)
+                with item.enter_surroundings(), bounds as read[started]:
                     working += self._start_one_call(item, done, started)
                 started += 1
             try:

@@ -30,7 +30,14 @@ from guardgraph.world.openai import (
     get_default_openai_model,
     make_model_setting_error,
 )
-from guardgraph.world.wrapped import ChatModel, get_model_name, hold_model_to_schema, is_chat_model, limit_model_output
+from guardgraph.world.wrapped import (
+    ChatModel,
+    get_model_name,
+    get_provider_name,
+    hold_model_to_schema,
+    is_chat_model,
+    limit_model_output,
+)
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -286,10 +293,19 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
             self._held[tokens] = hold_model_to_schema(limited, self.prompt.schema)
         return self._held[tokens]
 
+    @property
+    def provider(self) -> str:
+        """Whose model it asks, as OpenTelemetry's conventions name providers."""
+        return get_provider_name(self._named if self._model is None else self._model)
+
     def list_sent_texts(self, view: JsonObject) -> list[str]:
         """Return what the model is sent for a view: the texts of its messages, and the schema."""
         messages = [str(message.content) for message in self._build_prompt_messages(view)]
-        return [*messages, json.dumps(self.prompt.schema)]
+        return [*messages, self._schema_text]
+
+    @cached_property
+    def _schema_text(self) -> str:
+        return json.dumps(self.prompt.schema)
 
     def on_model(self, model: ChatModel | NamedModel) -> ModelProposer:
         """Return what asks another model for the same, in the same words."""

@@ -25,10 +25,11 @@ from guardgraph.plain.urls import parse_url_target
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedAttempt
 from guardgraph.world.breakers import Breakers, Refusal
-from guardgraph.world.call import WORLD_METHODS, Asked, Call, Performed, World, is_instant_target
+from guardgraph.world.call import WORLD_METHODS, Asked, Call, Performed, World, is_instant_target, is_said_of_target
 from guardgraph.world.calls import identify_call_target, is_cut_off_outcome
 from guardgraph.world.live import LiveWorld
 from guardgraph.world.models import ModelProposer, chat_model
+from guardgraph.world.observing import Observer, find_observer
 from guardgraph.world.spending import is_unmade_call, reserve_call
 from guardgraph.world.wrapped import ChatModel
 
@@ -143,7 +144,7 @@ class ResilientWorld:
         self._world: World = LiveWorld() if world is None else world
         self._attempts, self._attempt_seconds = attempts, attempt_seconds
         self._waits = Waits(wait, max_wait, wait)
-        self._fallbacks = [chat_model(model) for model in fallbacks]
+        self._fallbacks = [_open_fallback(at, model) for at, model in enumerate(fallbacks)]
         self._breakers = breakers
         self._proposers: dict[int, list[ModelProposer]] = {}
         _send_lines_to_our_logger()
@@ -154,6 +155,11 @@ class ResilientWorld:
     def clock(self) -> float:
         """Return seconds that only grow."""
         return self._world.clock()
+
+    @property
+    def observer(self) -> Observer | None:
+        """Who observes the runs for which it makes calls: the observer of the world inside."""
+        return find_observer(self._world)
 
     def calendar(self) -> datetime:
         """Return the date and time in UTC."""
@@ -342,8 +348,20 @@ async def _adrive_round(making: Generator[Round, Any, None], world: World) -> No
             return
 
 
+def _open_fallback(at: int, given: Any) -> ChatModel:
+    try:
+        return chat_model(given)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"fallbacks.{at}: {str(error).removeprefix('model: ')}") from None
+
+
 def may_be_repeated(asked: Asked) -> bool:
-    """Say whether a call may be made once more: a read, or a write that its tool does once for the key it is given."""
+    """Say whether a call may be made once more: a read, or a write that its tool does once for the key it is given.
+
+    A read may say by ``made_once = True`` that it counts something, and so is none to be repeated.
+    """
+    if is_said_of_target(asked.call.target, "made_once"):
+        return False
     return asked.call.effect != "write" or (asked.call.idempotent and asked.key is not None)
 
 

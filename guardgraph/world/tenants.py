@@ -20,7 +20,7 @@ from guardgraph.plain.log import log_failure
 from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.catalogue import TENANT_BUDGET, TENANT_BUDGET_UNAVAILABLE
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.spending import NOTHING, Spending
+from guardgraph.state.spending import LIMITS, NOTHING, Spending
 from guardgraph.state.tenants import (
     Account,
     Charge,
@@ -37,6 +37,7 @@ from guardgraph.state.tenants import (
 )
 from guardgraph.world.call import WORLD_METHODS, Asked, Performed, World
 from guardgraph.world.live import LiveWorld
+from guardgraph.world.observing import Observer, find_observer
 from guardgraph.world.spending import count_call
 from guardgraph.world.threads import run_in_call_thread
 
@@ -84,6 +85,11 @@ class TenantWorld:
 
     def __repr__(self) -> str:
         return f"<TenantWorld: {self._ledger!r}, {self._world!r}>"
+
+    @property
+    def observer(self) -> Observer | None:
+        """Who observes the runs for which it makes calls: the observer of the world inside."""
+        return find_observer(self._world)
 
     def calendar(self) -> datetime:
         """Return the date and time in UTC."""
@@ -189,6 +195,7 @@ def make_tenant_counter(ledger: Ledger, unit: str) -> Callable[[JsonObject], Jso
         ledger.settle(held, [1])
         return {"before": held.before[0]}
 
+    count_for_tenant.made_once = True  # type: ignore[attr-defined]  # who hears nothing may have been counted
     return count_for_tenant
 
 
@@ -216,6 +223,9 @@ def _refuse_calls(asked: Sequence[Asked], reason: str, details: JsonObject) -> l
 def _validate_tenant_budgets(where: str, given: object) -> tuple[TenantBudget, ...]:
     if not isinstance(given, list | tuple) or not all(isinstance(item, TenantBudget) for item in given):
         raise ConfigurationError(f"{where}: a list of TenantBudget is required; given: {given!r:.80}")
+    for at, item in enumerate(given):
+        if all(getattr(item, name) is None for name in LIMITS):
+            raise ConfigurationError(f"{where}.{at}: one of {', '.join(LIMITS)} is required; given: none of them")
     periods = [item.period for item in given]
     if len({*periods}) < len(periods):  # two would charge the same accounts
         raise ConfigurationError(f"{where}: one budget for each period is allowed; given: {', '.join(periods)}")

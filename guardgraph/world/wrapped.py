@@ -63,6 +63,35 @@ def _list_wrapped_models(model: object) -> list[Any]:
     return [model.default] if isinstance(model, DynamicRunnable) else []
 
 
+_PROVIDERS = {
+    "langchain_openai": "openai",
+    "langchain_anthropic": "anthropic",
+    "langchain_aws": "aws.bedrock",
+    "langchain_azure_ai": "azure.ai.inference",
+    "langchain_cohere": "cohere",
+    "langchain_deepseek": "deepseek",
+    "langchain_google_genai": "gcp.gemini",
+    "langchain_google_vertexai": "gcp.vertex_ai",
+    "langchain_groq": "groq",
+    "langchain_ibm": "ibm.watsonx.ai",
+    "langchain_mistralai": "mistral_ai",
+    "langchain_perplexity": "perplexity",
+    "langchain_xai": "x_ai",
+}
+"""Providers by LangChain's packages for them, as OpenTelemetry's conventions name them."""
+
+
+def get_provider_name(model: object) -> str:
+    """Return the provider of a model by the package of its class, of a wrapped one by that of the first model inside.
+
+    A package that OpenTelemetry has no name for stands for itself.
+    """
+    while inside := _list_wrapped_models(model):
+        model = inside[0]
+    package = type(model).__module__.partition(".")[0]
+    return _PROVIDERS.get(package, package)
+
+
 _OUTPUT_FIELDS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
 """Fields by which LangChain's classes of models bound what is written, the first that a class has."""
 

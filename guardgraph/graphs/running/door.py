@@ -40,7 +40,9 @@ from guardgraph.graphs.running.forks import choose_checkpoint
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.handing import copy_langgraph_value, copy_outer_stream, hide_token_stream
 from guardgraph.graphs.running.langgraph import INTERRUPT
+from guardgraph.graphs.running.licensing import check_context_tools
 from guardgraph.graphs.running.node import aperform_driven_node, perform_driven_node
+from guardgraph.graphs.running.observing import observe_session
 from guardgraph.graphs.running.requests import aread_earlier_run, is_asked_again, read_earlier_run
 from guardgraph.graphs.running.session import (
     CALLER_REFUSED,
@@ -223,7 +225,7 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         self.open()
         try:
             running: Any = super().stream(admitted, config, context=context, **kwargs)
-            with closing(running) as chunks:
+            with observe_session(self.frame, session), closing(running) as chunks:
                 for chunk in chunks:
                     with session.pause_clock():
                         yield hand(chunk)
@@ -256,10 +258,11 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
             await await_in_thread(self.open)
         try:
             running: Any = super().astream(admitted, config, context=context, **kwargs)
-            async with aclosing(running) as chunks:
-                async for chunk in chunks:
-                    with session.pause_clock():
-                        yield hand(chunk)
+            with observe_session(self.frame, session):
+                async with aclosing(running) as chunks:
+                    async for chunk in chunks:
+                        with session.pause_clock():
+                            yield hand(chunk)
         except EmptyInputError as error:
             raise self._make_nothing_to_resume_error() from error
         finally:
@@ -373,6 +376,11 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         named = {"required": [name_input_field(name) for name in shown["required"]]} if "required" in shown else {}
         return {**shown, "properties": fields, **named}
 
+    @property
+    def input_fields(self) -> tuple[str, ...]:
+        """The fields of the input, such as ``("question", "history")``."""
+        return tuple(map(name_input_field, self.builder.schemas[self.builder.input_schema]))
+
     def _admit_input(self, given: Any) -> Any:
         if given is None:
             return None
@@ -383,10 +391,10 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
                 f"input: a dictionary with {self._list_input_fields()} is required; given: {type(given).__name__}"
             )
         most, added = self.frame.budget.max_input_bytes, self.frame.later_inputs
-        fields = {channel: name_input_field(channel) for channel in self.builder.schemas[self.builder.input_schema]}
+        fields = zip(self.builder.schemas[self.builder.input_schema], self.input_fields, strict=True)
         return {
             channel: _admit_input_field(given.get(field), most)
-            for channel, field in fields.items()
+            for channel, field in fields
             if channel not in added or given.get(field) is not None
         }
 
@@ -394,6 +402,8 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         context = self._parse_context(given)
         if context is not None:
             context.check(self.frame.policy, self.frame.budget)
+            if self.frame.table is not None:
+                check_context_tools(context.policy, self.frame.table)
             if context.caller is not None and not session.by_code:
                 raise ConfigurationError(CALLER_REFUSED)
         return context

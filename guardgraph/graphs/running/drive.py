@@ -43,7 +43,7 @@ from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall, VisitRecord, count_recorded_calls
 from guardgraph.state.spending import NOTHING, find_near_limits
 from guardgraph.world.call import Asked, Call, Performed
-from guardgraph.world.calls import identify_call_target, limit_call_reply, validate_performed
+from guardgraph.world.calls import identify_call_target, identify_target, limit_call_reply, validate_performed
 from guardgraph.world.failures import record_raised_exception
 from guardgraph.world.proposers import can_be_asked_again, get_call_target, tell_call_refusal
 from guardgraph.world.replaying import ReplayingWorld
@@ -258,7 +258,7 @@ def _check_called_proposer(part: Part, call: Call) -> None:
     """
     if (declared := part.declaration.proposers) is None:
         return
-    known = [identify_call_target(replace(call, target=get_call_target(whom))) for whom in declared]
+    known = [identify_target(get_call_target(whom)) for whom in declared]
     if identify_call_target(call) not in known:
         named = call.about.get("proposer", type(call.target).__name__)
         raise GrammarBreach(f"asked a proposer that is not among the {len(declared)} calls of its node: {named!r:.80}")
@@ -298,6 +298,7 @@ def _perform_node_calls(
     if _is_write_among(asked):
         for item in asked:
             if performed:
+                _stop_behind_failure(item, performed[-1], asked[len(performed) - 1], visit)
                 run = yield from _look_again(run, visit)
                 check_call_meanwhile(part, item, run)
             performed.append((yield from _perform_in_turn(part, item, run, visit)))
@@ -307,6 +308,22 @@ def _perform_node_calls(
         performed.append((yield from ask_for_decision(asked[0], left, part, run, visit)))
     elif asked:
         performed += validate_performed(asked, (yield asked, left))
+
+
+def _stop_behind_failure(item: Asked, before: Performed, failed: Asked, visit: Visit) -> None:
+    """Stop before a licensed call that follows one that failed: nobody has judged it in the light of that.
+
+    Before 0.10 it was made; so is one again that a recording has.
+
+    Raises:
+        SwitchedMeanwhile: the call before it failed.
+    """
+    world = visit.session.world
+    at = (item.node, item.visit, item.number)
+    if item.licence is None or (isinstance(world, ReplayingWorld) and at in world.recorded_calls):
+        return
+    if before.outcome.form == "failure":
+        raise SwitchedMeanwhile(build_tool_stop(before.outcome, failed.call.tool))
 
 
 def _look_again(run: Run[Any, Any], visit: Visit) -> Needs[Run[Any, Any]]:
@@ -342,7 +359,7 @@ def _validate_yielded_calls(part: Part, yielded: Any, made: int) -> Sequence[Cal
         raise GrammarBreach(f"asked twice; a {part.declaration.kind} node makes one call at most")
     if len(group) > MOST_AT_ONCE:
         raise GrammarBreach(f"yielded {len(group)} Calls at once; at most {MOST_AT_ONCE}")
-    return group
+    return [call.freeze() for call in group]
 
 
 def _record_performed_calls(asked: list[Asked], performed: list[Performed], calls: list[RecordedCall]) -> None:

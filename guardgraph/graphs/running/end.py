@@ -48,17 +48,23 @@ from guardgraph.state.recording import (
     count_recorded_calls,
 )
 from guardgraph.state.run import AUDITED, Audit, LogEntry, TimelineEntry
+from guardgraph.world.observing import ObservedSession
 from guardgraph.world.reviews import REJECTED
+
+_DECIDED: Final = ("reviewer", "licence", "licences")
+"""What a timeline shows of a person's decision beside the answer."""
 
 _UNSHOWN = (
     "clock",
     "active",
     "opening",
+    "observed",
     "live",
     "withheld",
     "refused",
     "askable",
     "request",
+    "began_at",
     "unbegun",
     "asked",
     "forked_from",
@@ -81,6 +87,8 @@ class Conclusion:
     """What came of it: the result but for how it went."""
     tells_usage: bool = True
     """Whether the result says what the calls used up: of a run that is decided again, where the recorded one did."""
+    observed: ObservedSession | None = None
+    """Who observes its last session."""
 
     @cached_property
     def visit_records(self) -> dict[int, VisitRecord]:
@@ -177,7 +185,7 @@ def _name_visit_effects(record: VisitRecord) -> JsonObject:
 def _read_review_answer(outcomes: list[Outcome]) -> JsonObject:
     """Return what a person answered, be it a yes or a no, and who it was, or why no answer counts."""
     for outcome in outcomes:
-        about: JsonObject = {name: outcome.about[name] for name in ("reviewer", "licence") if name in outcome.about}
+        about: JsonObject = {name: outcome.about[name] for name in _DECIDED if name in outcome.about}
         if outcome.form == "failure" and outcome.content["reason"] == REJECTED:
             return {"answer": make_storable_json(outcome.content["details"]), **about}
         return {"failure" if outcome.form == "failure" else "answer": make_storable_json(outcome.content), **about}
@@ -384,7 +392,7 @@ def _conclude(
         if "opening" in line or not isinstance(run, Exception):  # else it says that the context could not be read
             came = {key: came[key] for key in (*_build_result_head(part, state), "status", "stop_reason", "phase")}
     visit.session.is_over = True
-    return Conclusion(part, state, [*visit.log, line], came)
+    return Conclusion(part, state, [*visit.log, line], came, observed=visit.session.observed)
 
 
 def _tell_conclusion(over: Conclusion, run: Run[Any, Any] | Exception) -> Steps[JsonObject]:
@@ -437,6 +445,8 @@ def _hand_out_recording(over: Conclusion) -> Steps[Audit | None]:
     made = build_recording(over)
     if frame.shadows and frame.recorder is not None:
         made["shadows"] = {name: judge(made) for name, judge in frame.shadows.items()}
+        if over.observed is not None:
+            over.observed.see_shadows({name: {**shadow} for name, shadow in made["shadows"].items()})
     for watch in watching:
         with suppress(Exception):  # for tests; they change no run
             watch(frame, copy_json(made))

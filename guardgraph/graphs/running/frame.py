@@ -133,7 +133,7 @@ class Frame:
             for ways in [[way for way in item.to if way not in added]]
             for reads in [[channel for channel in item.reads if channel not in item.later]]
             for writes in [[key for key in item.writes if key not in {*LATER, *item.later_writes}]]
-            for own in [[family for family in item.stops if family != AUDIT_UNAVAILABLE]]
+            for own in [[family for family in item.stops if family not in {AUDIT_UNAVAILABLE, *item.later_stops}]]
         ]
         cards = {} if self.table is None else {"tools": [hash_tool(card) for card in self.table.cards.values()]}
         reasons = [item.reason for item in self.catalogue if not item.later]
@@ -183,13 +183,18 @@ def validate_body_writes(item: Declaration, writes: Any) -> JsonObject:
     return dict(writes)
 
 
-def check_run_visits(item: Declaration, following: Declaration, visits: int, most: int) -> None:
+def looks_at_budget(item: Declaration, run: Run[Any, Any]) -> bool:
+    """Say whether a guard can stop for a budget: one stands before every node that calls out, and in every cycle.
+
+    Of a recorded run that is decided again, a guard looks at it that did when the run was recorded.
+    """
+    return "budget" in item.stops and not ("later_budgets" in run.left_out and "budget" in item.later_stops)
+
+
+def check_run_visits(following: Declaration, visits: int, most: int) -> None:
     """Stop a run that has visited as many nodes as it may, before another node that does not end it.
 
-    Only guards that can stop for a budget ask: one stands before every node that calls out, and in every cycle.
-
     Args:
-        item: the guard.
         following: the node that would run.
         visits: nodes that the run has visited, this one included.
         most: nodes that it may visit.
@@ -197,7 +202,7 @@ def check_run_visits(item: Declaration, following: Declaration, visits: int, mos
     Raises:
         Stop: ``max_visits``.
     """
-    if visits >= most and following.kind != "terminal" and "budget" in item.stops:
+    if visits >= most and following.kind != "terminal":
         raise Stop("max_visits", phase=following.phase, details={"max_visits": most, "visits": visits})
 
 

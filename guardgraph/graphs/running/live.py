@@ -74,6 +74,8 @@ class LivePolicy:
         self.every, self.stale_for, self.timeout = every, stale_for, timeout
         self._source = source
         self._lock = Lock()
+        self._reading: Handover | None = None
+        """The last reading of the source, which may have been left behind."""
         self._given: Any = None
         self._error: BaseException | None = None
         self._read_at: float | None = None
@@ -102,15 +104,24 @@ class LivePolicy:
         return self._read_at is None or now - self._read_at >= self.every
 
     def _read_source(self) -> None:
-        """Read the source in a thread of its own, which is left behind when it takes too long."""
-        start_thread_work(self._load_source, done := Handover())
-        came = done.wait_for_result(min(self.timeout, TIMEOUT_MAX))
-        given, error = (None, TimeoutError(f"not read within {self.timeout:g} seconds")) if came is None else came
+        """Read the source in a thread of its own, which is left behind when it takes too long.
+
+        While one that was left behind is still at work, no other begins: a source that hangs holds one thread.
+        """
+        given, error = self._await_source()
         if error is None:
             self._given = given
         else:
             LOGGER.warning("%r cannot be read: %s: %s", self, type(error).__name__, format_error_message(error))
         self._error, self._read_at = error, time.monotonic()
+
+    def _await_source(self) -> tuple[Any, BaseException | None]:
+        if self._reading is not None and not self._reading.done():
+            return None, TimeoutError("an earlier reading, which outlasted its time, is still going on")
+        start_thread_work(self._load_source, done := Handover())
+        self._reading = done
+        came = done.wait_for_result(min(self.timeout, TIMEOUT_MAX))
+        return (None, TimeoutError(f"not read within {self.timeout:g} seconds")) if came is None else came
 
     def _load_source(self) -> JsonObject:
         """Return what the source says now.

@@ -26,7 +26,9 @@ from guardgraph.graphs.running.frame import Frame, Part
 from guardgraph.graphs.running.judge import run_guard
 from guardgraph.graphs.running.langgraph import READ, RESUME_MAP, SCRATCHPAD, BranchSpec
 from guardgraph.graphs.running.live import Looking
-from guardgraph.graphs.running.session import Session, Visit, find_session
+from guardgraph.graphs.running.observing import observe_visit
+from guardgraph.graphs.running.progress import ProgressTeller
+from guardgraph.graphs.running.session import FirstCheckpoint, Session, Visit, find_session
 from guardgraph.graphs.running.telling import Steps, Telling, atake_steps, atell_recorder, take_steps, tell_recorder
 from guardgraph.nodes.body import Body, Run
 from guardgraph.plain.errors import NotRecorded
@@ -99,20 +101,40 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
         """Run the node; calls to the outside wait in this thread."""
         session, run, visit = self._begin_visit(input, config)
-        if (looking := self.look_before(run, visit)) is not None:
-            run = visit.take_look(run, looking.run())
-        if self.declaration.is_calling_node:
-            return perform_driven_node(drive_calling_node(self, input, run, visit), session.world)
-        return take_steps(run_guard_or_terminal(self, input, run, visit))
+        if session.observed is None:
+            return self._work(input, run, visit)
+        with observe_visit(self, visit) as pass_on:
+            return pass_on(self._work(input, run, visit))
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
         """Run the node; calls to the outside are awaited, and so is the recorder."""
         session, run, visit = self._begin_visit(input, config)
+        if session.observed is None:
+            return await self._awork(input, run, visit)
+        with observe_visit(self, visit) as pass_on:
+            return pass_on(await self._awork(input, run, visit))
+
+    def _work(self, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> JsonObject:
+        (progress := ProgressTeller(visit)).tell_beginning()
+        if (looking := self.look_before(run, visit)) is not None:
+            run = visit.take_look(run, looking.run())
+        if self.declaration.is_calling_node:
+            driven = drive_calling_node(self, state, run, visit)
+            return perform_driven_node(progress.tell_calls(driven), visit.session.world)
+        update = take_steps(run_guard_or_terminal(self, state, run, visit))
+        progress.tell_update(update)
+        return update
+
+    async def _awork(self, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> JsonObject:
+        (progress := ProgressTeller(visit)).tell_beginning()
         if (looking := self.look_before(run, visit)) is not None:
             run = visit.take_look(run, await looking.arun())
         if self.declaration.is_calling_node:
-            return await aperform_driven_node(drive_calling_node(self, input, run, visit), session.world)
-        return await atake_steps(run_guard_or_terminal(self, input, run, visit))
+            driven = drive_calling_node(self, state, run, visit)
+            return await aperform_driven_node(progress.tell_calls(driven), visit.session.world)
+        update = await atake_steps(run_guard_or_terminal(self, state, run, visit))
+        progress.tell_update(update)
+        return update
 
     def look_before(self, run: Run[Any, Any] | Exception, visit: Visit) -> Looking | None:
         """Return the look at the live policy that the node has to take; an ending does nothing that it could forbid."""
@@ -132,7 +154,7 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
             configurable = (config or {}).get("configurable", {})
             session.scratchpad, session.read = configurable.get(SCRATCHPAD), configurable.get(READ)
             session.resume_map = configurable.get(RESUME_MAP)
-        if self.declaration.effects:
+        if self.declaration.effects or (self.declaration.entry and self.frame.has_effects):
             session.place = locate_node_checkpoint(config)
         return session, run, Visit(self, log, session, self.frame.live)
 
@@ -162,6 +184,9 @@ def write_run_beginning(part: Part, state: JsonObject, update: JsonObject, visit
     said: JsonObject = {} if session.request == session.run_id else {"request": session.request}
     if session.forked_from is not None:
         said["forked_from"] = session.forked_from
+    if session.place is not None:
+        said["began_at"] = session.place.checkpoint
+        session.first_checkpoint = FirstCheckpoint(session.place.checkpoint)
     if said:
         [line] = update["log"]
         update = {**update, "log": [{**line, **said}]}

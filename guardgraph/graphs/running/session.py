@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -44,6 +45,7 @@ from guardgraph.state.run import LogEntry
 from guardgraph.state.spending import Spending
 from guardgraph.world.call import World
 from guardgraph.world.failures import record_raised_exception, restore_raised_exception
+from guardgraph.world.observing import ObservedSession
 
 CALLER_REFUSED = "context.caller: on a server it is whoever is signed in, and no client may say it; given: a caller"
 """What a client of a server is told that gives a caller."""
@@ -53,6 +55,18 @@ SESSION = "__guardgraph_session"
 
 ON_A_SERVER = ("assistant_id", "graph_id", "langgraph_auth_user")
 """What LangGraph's server puts into the configuration of a run that a client asks for."""
+
+
+@dataclass(frozen=True)
+class FirstCheckpoint:
+    """The checkpoint at which a run began, of a graph that changes something outside.
+
+    Whoever goes on with the run finds it, from wherever and however many do so at once.
+    """
+
+    id: str
+    claims: dict[tuple[str, int], list[JsonObject]] = field(default_factory=dict)
+    """Of each visit with a write: who else went on with the run and came to the same visit by another way."""
 
 
 class Session:
@@ -69,6 +83,7 @@ class Session:
         "answers",
         "by_code",
         "carried",
+        "first_checkpoint",
         "forked_from",
         "has_free_rounds",
         "is_over",
@@ -76,6 +91,7 @@ class Session:
         "last",
         "left_out",
         "notes",
+        "observed",
         "opening",
         "outer_durability",
         "outer_visit",
@@ -95,8 +111,7 @@ class Session:
     )
 
     def __init__(self, world: World, *, by_code: bool = True) -> None:
-        self.world = world
-        self.by_code = by_code
+        self.world, self.by_code = world, by_code
         self._taken = self.is_over = self.is_replay = False
         """Whether the call was begun; whether the run is over; whether it is one that is decided again, of which nobody
         is told."""
@@ -133,6 +148,7 @@ class Session:
         """Whether a checkpointer keeps the run while it waits."""
         self.place: Any = None
         """The checkpoint on which a node works that may change something outside; see `effects.KeptPlace`."""
+        self.first_checkpoint: FirstCheckpoint | None = None
         self.outer_durability: str | None = None
         """When the graph around keeps its steps, where it says it."""
         self.outer_visit = ""
@@ -143,6 +159,7 @@ class Session:
         """Whether nodes may make any number of rounds of calls: of a replay of what was made when they might."""
         self.unasked: list[RecordedCall] = []
         """Of a replay: the recorded writes that their nodes did not ask for again when the run was resumed."""
+        self.observed: ObservedSession | None = None  # who is told how it goes, where somebody observes it
         self.run: Run[Any, Any] | None = None
         """Policy, budget and caller of this session, once a node has read its context."""
 
@@ -165,6 +182,7 @@ class Session:
         first = self.run_id is None
         self.run_id, self.thread = run_id, find_run_thread(config) if self.resumable else None
         self.request = log[0].get("request", run_id) if log else choose_request(config, self.outer_visit) or run_id
+        self.first_checkpoint = FirstCheckpoint(log[0]["began_at"]) if log and "began_at" in log[0] else None
         if first:
             self.write_session_opening(asking)
         try:
@@ -217,7 +235,8 @@ class Session:
         policy, budget = frame.policy, frame.budget
         if context is not None:
             policy, budget = policy.tightened_by(context.policy), budget.tightened_by(context.budget)
-        self.run = Run(policy, budget, caller=asking or caller)
+        started_at = "" if self.opening is None else self.opening["started_at"]
+        self.run = Run(policy, budget, caller=asking or caller, started_at=started_at)
         return self.run
 
     def write_session_opening(self, caller: Caller | None) -> Opening:
@@ -461,6 +480,8 @@ class Visit:
         opening = self.session.settle_clock(readings[-1])
         if opening is not None:
             line["opening"] = opening
+            if (observed := self.session.observed) is not None and observed.mark is not None:
+                line["observed"] = observed.mark
         if self._looks:
             line["live"] = self._looks
         return line  # type: ignore[no-any-return]

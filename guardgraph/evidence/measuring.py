@@ -1,0 +1,68 @@
+"""Measuring what is kept: open runs of a store, and runs that a what-if judged, as metrics of OpenTelemetry.
+
+What runs themselves are measured by is a `guardgraph.TelemetryWorld`; here is what only those ask for who keep runs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from guardgraph.evidence.judged import WhatIf
+from guardgraph.evidence.store import OpenRunStore
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.world.telemetry import METRICS, Mishaps, load_meter
+
+if TYPE_CHECKING:
+    from opentelemetry.metrics import CallbackOptions, MeterProvider, Observation
+
+_NAMED = {item.name: item for item in METRICS}
+
+
+def measure_open_runs(store: OpenRunStore, *, meter_provider: MeterProvider | None = None) -> None:
+    """Have a gauge of a store's open runs: it reads the store whenever the application collects metrics.
+
+    Args:
+        store: one that keeps runs from their beginning on. One that cannot be read has no figure then.
+        meter_provider: the application's; None for the one that it has set for the process.
+
+    Raises:
+        ConfigurationError: the extra ``otel`` is not installed, or the store knows no open runs.
+    """
+    if not callable(getattr(store, "open_runs", None)):
+        raise ConfigurationError(f"store: one with open_runs is required; given: {store!r:.80}")
+    metric = _NAMED["guardgraph.runs.open"]
+    observe = partial(_observe_open_runs, store, Mishaps())
+    load_meter(meter_provider).create_observable_gauge(metric.name, [observe], metric.unit, metric.meaning)
+
+
+def _observe_open_runs(store: OpenRunStore, mishaps: Mishaps, options: CallbackOptions) -> Iterable[Observation]:
+    from opentelemetry.metrics import Observation
+
+    with mishaps.contain():
+        waiting = [run.waiting for run in store.open_runs()]
+        counts = {"waiting": sum(waiting), "going": len(waiting) - sum(waiting)}
+        return [Observation(count, {"guardgraph.state": state}) for state, count in counts.items()]
+    return []
+
+
+def measure_what_if(judged: WhatIf, *, meter_provider: MeterProvider | None = None) -> None:
+    """Count the runs of a what-if by what the candidate makes of them, such as `unknown`.
+
+    Args:
+        judged: as `guardgraph.what_if` returns it.
+        meter_provider: the application's; None for the one that it has set for the process.
+
+    Raises:
+        ConfigurationError: the extra ``otel`` is not installed, or it is no what-if.
+    """
+    if not isinstance(judged, WhatIf):
+        raise ConfigurationError(f"judged: what what_if returns is required; given: {judged!r:.80}")
+    metric = _NAMED["guardgraph.what_ifs"]
+    counter: Any = load_meter(meter_provider).create_counter(metric.name, metric.unit, metric.meaning)
+    about = {"guardgraph.pattern": judged.graph.frame.catalogue.pattern}
+    with Mishaps().contain():
+        for kind, count in Counter(row.kind for row in judged.rows).items():
+            counter.add(count, {**about, "guardgraph.judged": kind})

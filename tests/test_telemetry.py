@@ -1,0 +1,358 @@
+"""Telemetry: spans and metrics of runs, nodes and calls, sent by OpenTelemetry's SDK to a real receiver."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from contextlib import contextmanager
+
+import pytest
+import refund_pattern
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+from openai_server import OpenAIServer, answer, status
+from opentelemetry import trace
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader, PeriodicExportingMetricReader
+from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from otlp_receiver import OtlpReceiver
+from rag_agents import ANSWER, INTENT, QUESTION
+
+from guardgraph import (
+    ConfigurationError,
+    RagBudget,
+    ResilientWorld,
+    TelemetryWorld,
+    ToolPolicy,
+    ToolRule,
+    create_rag_agent,
+    create_tool_agent,
+    measure_open_runs,
+    measure_what_if,
+    replay,
+    sql_store,
+    what_if,
+)
+from guardgraph.testing import InMemoryRecorder
+from guardgraph.world.models import chat_model
+from guardgraph.world.telemetry import ATTRIBUTES, METRICS
+
+SECRETS = ("P1 first response", "15 minutes", "doc_sla")
+"""Words of the question, the answer and the documents."""
+
+
+class Watched:
+    """A provider of spans and one of metrics that keep what they are given."""
+
+    def __init__(self):
+        self.exporter, self.reader = InMemorySpanExporter(), InMemoryMetricReader()
+        self.tracer_provider = TracerProvider()
+        self.tracer_provider.add_span_processor(SimpleSpanProcessor(self.exporter))
+        self.meter_provider = MeterProvider([self.reader])
+
+    def world(self, inside=None, **given):
+        return TelemetryWorld(inside, tracer_provider=self.tracer_provider, meter_provider=self.meter_provider, **given)
+
+    @property
+    def spans(self):
+        return self.exporter.get_finished_spans()
+
+    def named(self, name):
+        return [span for span in self.spans if span.name == name]
+
+    def parent_names(self):
+        names = {span.context.span_id: span.name for span in self.spans}
+        return {span.name: names.get(span.parent.span_id) if span.parent else None for span in self.spans}
+
+    def points(self, name):
+        data = self.reader.get_metrics_data()
+        scopes = [scope for each in data.resource_metrics for scope in each.scope_metrics] if data else []
+        return [
+            point for scope in scopes for item in scope.metrics if item.name == name for point in item.data.data_points
+        ]
+
+
+def attributes_of(span):
+    """Return the attributes of a span as the receiver has it, as texts."""
+    return {item.key: item.value.string_value or str(item.value.int_value) for item in span.attributes}
+
+
+def test_a_receiver_gets_the_spans_and_metrics_of_a_run():
+    """The SDK sends run, nodes, guards and calls with the conventions' names, nested, and metrics, by real HTTP."""
+    replies = (answer(json.dumps(INTENT)), answer(json.dumps(ANSWER)))
+    with OtlpReceiver() as receiver, OpenAIServer(*replies) as server:
+        tracers = TracerProvider()
+        tracers.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(f"{receiver.url}/v1/traces")))
+        reader = PeriodicExportingMetricReader(OTLPMetricExporter(f"{receiver.url}/v1/metrics"), 3_600_000)
+        meters = MeterProvider([reader])
+        world = TelemetryWorld(tracer_provider=tracers, meter_provider=meters)
+        prices = {"test-model": {"input": 1.0, "output": 2.0}}
+        model = chat_model("openai:test-model", environ=server.environ())
+        agent = create_rag_agent(model, world=world, budget=RagBudget(prices=prices, max_output_tokens=500))
+        assert agent.invoke(QUESTION)["stop_reason"] == "success"
+        tracers.shutdown()
+        meters.shutdown()
+    spans = {span.name: span for span in receiver.spans}
+    names = {span.span_id: span.name for span in receiver.spans}
+    run, call = spans["invoke_agent rag"], spans["chat test-model"]
+    assert run.parent_span_id == b""
+    assert {span.trace_id for span in receiver.spans} == {run.trace_id}
+    assert names[call.parent_span_id] == "propose generate"
+    assert names[spans["guard policy_guard"].parent_span_id] == "invoke_agent rag"
+    told = attributes_of(call)
+    assert told["gen_ai.operation.name"] == "chat"
+    assert told["gen_ai.provider.name"] == "openai"
+    assert told["gen_ai.request.model"] == "test-model"
+    assert (told["gen_ai.usage.input_tokens"], told["gen_ai.usage.output_tokens"]) == ("11", "7")
+    assert told["gen_ai.request.max_tokens"] == "500"
+    assert attributes_of(run)["gen_ai.operation.name"] == "invoke_agent"
+    assert attributes_of(spans["guard policy_guard"])["guardgraph.verdict"] == "pass"
+    metrics = receiver.metrics
+    [ended] = metrics["guardgraph.runs"].sum.data_points
+    assert ended.as_int == 1
+    tokens = {
+        attributes_of(point)["gen_ai.token.type"]: point.sum
+        for point in metrics["gen_ai.client.token.usage"].histogram.data_points
+    }
+    assert tokens == {"input": 22, "output": 14}
+    [cost] = metrics["guardgraph.cost"].sum.data_points
+    assert cost.as_double == pytest.approx((22 * 1 + 14 * 2) / 1e6)
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_spans_of_a_tool_are_inside_the_span_of_its_call(mode):
+    """What a tool does in the call's thread belongs to the call, also where several tools are at work at once."""
+    watched = Watched()
+    tracer = watched.tracer_provider.get_tracer("tool")
+    names = ("first", "second")
+
+    def read_first(id: str) -> str:
+        """Read it."""
+        with tracer.start_as_current_span("inside first"):
+            time.sleep(0.02)
+        return f"the bill {id}"
+
+    def read_second(id: str) -> str:
+        """Read it."""
+        with tracer.start_as_current_span("inside second"):
+            time.sleep(0.02)
+        return f"the bill {id}"
+
+    calls = [{"tool": f"read_{name}", "args": {"id": "b7"}} for name in names]
+    proposals = [{"calls": calls}, {"done": True, "answer": "Nothing to pay."}]
+    agent = tool_agent([read_first, read_second], proposals, watched.world())
+    task = {"task": "Read the bill b7."}
+    result = agent.invoke(task) if mode == "invoke" else asyncio.run(agent.ainvoke(task))
+    parents = watched.parent_names()
+    assert parents["inside first"] == "execute_tool read_first", result
+    assert parents["inside second"] == "execute_tool read_second"
+    assert parents["execute_tool read_first"].startswith("act ")
+
+
+def tool_agent(tools, proposals, world):
+    """Return a tool agent that may read with every tool, and proposes what is given."""
+    said = iter(proposals)
+    names = [tool.__name__ for tool in tools]
+    policy = ToolPolicy(tools_policy=names, tools_execution=names, rules=dict.fromkeys(names, ToolRule(effect="read")))
+    return create_tool_agent(tools=tools, planner=lambda view: next(said), policy=policy, world=world)
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_a_run_belongs_to_the_span_in_which_it_was_asked_for(mode):
+    """The caller's span is the parent of the run's, sync and async."""
+    watched = Watched()
+    agent = create_rag_agent(world=watched.world())
+    with watched.tracer_provider.get_tracer("app").start_as_current_span("request"):
+        if mode == "invoke":
+            agent.invoke(QUESTION)
+        else:
+            asyncio.run(agent.ainvoke(QUESTION))
+    parents = watched.parent_names()
+    assert parents["invoke_agent rag"] == "request"
+    assert parents["guard policy_guard"] == "invoke_agent rag"
+    assert trace.get_current_span() is trace.INVALID_SPAN
+
+
+def test_a_resumed_run_has_a_link_to_its_first_session():
+    """A run that waits ends its span; the one of the next session, by another agent, links to it."""
+    watched, saver = Watched(), InMemorySaver()
+    waiting = refund_pattern.refund(checkpointer=saver, world=watched.world())
+    shown = waiting.invoke(refund_pattern.ORDER, refund_pattern.THREAD)
+    [first] = watched.named("invoke_agent refund")
+    assert first.attributes["guardgraph.session.end"] == "waiting"
+    [review] = watched.named("review approve")
+    assert review.attributes["guardgraph.waits"] is True
+    assert review.status.is_unset
+    again = refund_pattern.refund(checkpointer=saver, world=watched.world())
+    approval = {"decision": "approve", "hash": shown["waiting_for"]["hash"]}
+    result = again.invoke(Command(resume=approval), refund_pattern.THREAD)
+    assert result["outcome"] == "refunded"
+    _, second = watched.named("invoke_agent refund")
+    assert [link.context.span_id for link in second.links] == [first.context.span_id]
+    assert second.attributes["guardgraph.run_id"] == first.attributes["guardgraph.run_id"] == result["run_id"]
+    assert "observed" not in json.dumps(result["timeline"])
+
+
+@pytest.mark.parametrize("how", ["cancelled", "left"])
+def test_spans_end_when_a_run_is_cancelled_or_its_stream_is_left(how):
+    """No span stays open, and the run's says that it was cancelled."""
+    watched = Watched()
+
+    async def plan(view):
+        await asyncio.sleep(60)
+
+    async def cancel():
+        agent = create_rag_agent(planner=plan, world=watched.world())
+        task = asyncio.create_task(agent.ainvoke(QUESTION))
+        await asyncio.sleep(0.3)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    if how == "cancelled":
+        asyncio.run(cancel())
+        assert watched.named("propose plan")
+    else:
+        stream = create_rag_agent(world=watched.world()).stream(QUESTION)
+        next(stream)
+        stream.close()
+    [run] = watched.named("invoke_agent rag")
+    assert run.attributes["guardgraph.session.end"] == "cancelled"
+    assert all(span.end_time for span in watched.spans)
+
+
+def test_nothing_that_was_asked_or_answered_is_told_unless_asked_for():
+    """No attribute has words of the question, the documents or a proposal; with content=True they are there."""
+    for content in (False, True):
+        watched = Watched()
+        planner = lambda view: {"kind": "retrieve", "query": view["question"], "sources": ["my secret source"]}  # noqa: E731
+        for given in ({}, {"planner": planner}):
+            create_rag_agent(world=watched.world(content=content), **given).invoke(QUESTION)
+        told = [str(dict(span.attributes)) for span in watched.spans]
+        measured = [str(point.attributes) for metric in METRICS for point in watched.points(metric.name)]
+        assert measured
+        words = [word for word in (*SECRETS, "my secret source") if any(word in text for text in [*told, *measured])]
+        assert words == ([*SECRETS, "my secret source"] if content else [])
+        assert not any("my secret source" in text for text in measured)
+        reasons = {point.attributes["guardgraph.stop_reason"] for point in watched.points("guardgraph.runs")}
+        assert "success" in reasons
+        assert any(item.endswith(">") for item in reasons)
+
+
+def test_a_failed_call_and_its_attempts_are_told():
+    """A call that failed for good is an error with its reason; around it attempts are events, inside spans."""
+    with OpenAIServer(status(500)) as server:
+        around, inside = Watched(), Watched()
+        quick = {"attempts": 2, "wait": 0.01, "max_wait": 0.02}
+        model = chat_model("openai:test-model", environ=server.environ())
+        for world in (around.world(ResilientWorld(**quick)), ResilientWorld(inside.world(), **quick)):
+            create_rag_agent(model, world=world).invoke(QUESTION)
+    [call] = around.named("chat test-model")
+    assert (call.attributes["error.type"], call.status.is_ok) == ("llm_unavailable", False)
+    assert [event.attributes["guardgraph.attempt.reason"] for event in call.events] == ["llm_unavailable"] * 2
+    assert len(inside.named("chat test-model")) == 2
+    assert inside.parent_names()["chat test-model"] == "propose plan"
+    assert inside.named("invoke_agent rag")[0].attributes["guardgraph.stop_reason"] == "llm_unavailable"
+
+
+class Failing(SpanProcessor):
+    """One that fails at everything."""
+
+    def on_start(self, span, parent_context=None):
+        raise RuntimeError("the processor fails")
+
+    def on_end(self, span):
+        raise RuntimeError("the processor fails")
+
+
+class FailingProvider(TracerProvider):
+    """One whose tracer makes no span."""
+
+    @contextmanager
+    def start_as_current_span(self):
+        raise RuntimeError
+
+    def get_tracer(self, *args, **kwargs):
+        tracer = super().get_tracer(*args, **kwargs)
+        tracer.start_span = self.fail
+        return tracer
+
+    def fail(self, *args, **kwargs):
+        raise RuntimeError("no span today")
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_telemetry_that_fails_changes_no_run(mode, caplog):
+    """A processor and a tracer that raise leave every result as it is; each world logs it once."""
+    failing = TracerProvider()
+    failing.add_span_processor(Failing())
+    for provider in (failing, FailingProvider()):
+        caplog.clear()
+        agent = create_rag_agent(world=TelemetryWorld(tracer_provider=provider))
+        with caplog.at_level(logging.WARNING, "guardgraph"):
+            for _ in range(2):
+                result = agent.invoke(QUESTION) if mode == "invoke" else asyncio.run(agent.ainvoke(QUESTION))
+                assert result["stop_reason"] == "success"
+        assert len([line for line in caplog.records if "telemetry failed" in line.message]) == 1
+
+
+def test_replays_shadows_and_what_ifs_make_no_spans():
+    """Only live runs are observed; what shadows made of one is counted, and a what-if where somebody asks for it."""
+    watched, recorder = Watched(), InMemoryRecorder()
+    strict = create_rag_agent(budget=RagBudget(min_chunk_score=0.9), world=watched.world())
+    agent = create_rag_agent(recorder=recorder, world=watched.world(), shadow={"strict": strict})
+    agent.invoke(QUESTION)
+    before = len(watched.spans)
+    replay(agent, recorder.runs[0])
+    judged = what_if(strict, recorder.runs)
+    assert len(watched.spans) == before
+    [shadow] = watched.points("guardgraph.shadows")
+    assert (shadow.value, shadow.attributes["guardgraph.shadow"]) == (1, "strict")
+    measure_what_if(judged, meter_provider=watched.meter_provider)
+    [row] = judged.rows
+    [counted] = watched.points("guardgraph.what_ifs")
+    assert (counted.value, counted.attributes["guardgraph.judged"]) == (1, row.kind)
+
+
+def test_open_and_waiting_runs_of_a_store_are_a_gauge(tmp_path):
+    """The gauge reads the store whenever metrics are collected, and has no figure where it cannot be read."""
+    watched = Watched()
+    store = sql_store(f"sqlite:///{tmp_path / 'runs.db'}")
+    measure_open_runs(store, meter_provider=watched.meter_provider)
+    agent = refund_pattern.refund(recorder=store, checkpointer=InMemorySaver())
+    agent.invoke(refund_pattern.ORDER, refund_pattern.THREAD)
+    counted = {point.attributes["guardgraph.state"]: point.value for point in watched.points("guardgraph.runs.open")}
+    assert counted == {"waiting": 1, "going": 0}
+    store.close()
+    (tmp_path / "runs.db").write_bytes(b"no database " * 1000)
+    assert watched.points("guardgraph.runs.open") == []
+
+
+def test_every_attribute_and_metric_is_in_the_tables_of_the_docs():
+    """Spans have no attribute that `ATTRIBUTES` lacks, and metrics none beside those that `METRICS` names for them."""
+    watched = Watched()
+    create_rag_agent(world=watched.world(content=True)).invoke(QUESTION)
+    create_rag_agent(planner=lambda view: {"kind": "no"}, world=watched.world()).invoke(QUESTION)
+    known = {item.name for item in ATTRIBUTES}
+    assert {name for span in watched.spans for name in span.attributes} <= known
+    for metric in METRICS:
+        for point in watched.points(metric.name):
+            assert {*point.attributes} <= {*metric.attributes.split(", ")}
+
+
+def test_what_is_no_telemetry_is_refused_by_name():
+    """A wrong world, content, store or what-if is named."""
+    for wrong, name in (
+        (lambda: TelemetryWorld(3), "world"),
+        (lambda: TelemetryWorld(content="yes"), "content"),
+        (lambda: measure_open_runs(object()), "store"),
+        (lambda: measure_what_if([]), "judged"),
+    ):
+        with pytest.raises(ConfigurationError, match=f"^{name}: "):
+            wrong()
