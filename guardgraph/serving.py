@@ -15,7 +15,10 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
+from langgraph.graph.state import CompiledStateGraph
+
 from guardgraph.evidence.sql.store import SqlStore, sql_store
+from guardgraph.graphs.messages import MessagesAgent
 from guardgraph.graphs.rag import create_rag_agent
 from guardgraph.graphs.research import create_research_agent
 from guardgraph.graphs.running.door import GuardedGraph
@@ -49,6 +52,16 @@ async def self_critique() -> GuardedGraph:
 async def tools() -> GuardedGraph:
     """Return the tool agent with the demo's office; see `rag`."""
     return await _served("tools", create_tool_agent)
+
+
+async def chat() -> CompiledStateGraph[Any, Any, Any, Any]:
+    """Return the RAG agent for chats: messages in, and its answer as a message behind them; see `rag`."""
+    return _built_chat(await rag())
+
+
+@cache
+def _built_chat(agent: GuardedGraph) -> CompiledStateGraph[Any, Any, Any, Any]:
+    return MessagesAgent(agent).compile()
 
 
 _building = Lock()

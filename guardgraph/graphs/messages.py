@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, convert_to_messages
 from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables import Runnable, RunnableConfig
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.graph.state import CompiledStateGraph
 
-from guardgraph.graphs.declaring.channels import name_input_field
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject
@@ -48,7 +49,7 @@ class MessagesAgent(Runnable[Messages, Any]):
     """
 
     def __init__(self, agent: GuardedGraph[RagInput, RagContext, RagResult], *, stopped: str = STOPPED) -> None:
-        if not isinstance(agent, GuardedGraph) or not {"question", "history"} <= _list_agent_fields(agent):
+        if not isinstance(agent, GuardedGraph) or not {"question", "history"} <= {*agent.input_fields}:
             raise ConfigurationError(f"agent: one that create_rag_agent returned is required; given: {agent!r:.80}")
         if not isinstance(stopped, str) or not stopped.strip():
             raise ConfigurationError(f"stopped: a text that is not blank is required; given: {stopped!r:.80}")
@@ -76,13 +77,27 @@ class MessagesAgent(Runnable[Messages, Any]):
         """Answer the last message asynchronously; see `invoke`."""
         return self._wrap_result(input, await self.agent.ainvoke(read_conversation(input), config, **kwargs))
 
+    def compile(self, *, checkpointer: Any = None, name: str = "chat") -> CompiledStateGraph[Any, Any, Any, Any]:
+        """Return a graph of LangGraph's with `messages` in and out, as the chat of LangGraph Studio needs one.
+
+        Messages of a thread are kept by a checkpointer, so a client sends the new one alone. A context is that
+        of the agent.
+        The graph around the agent is an ordinary one: whoever may write its state may change what was said before,
+        which licenses nothing in an answer but for the user's own words.
+
+        Args:
+            checkpointer: LangGraph's; a server has its own.
+            name: the graph's.
+        """
+        around: Any = StateGraph(MessagesState, context_schema=self.agent.context_schema)
+        around.add_node("answer", self)
+        around.add_edge(START, "answer")
+        around.add_edge("answer", END)
+        return around.compile(checkpointer=checkpointer, name=name)  # type: ignore[no-any-return]
+
     def _wrap_result(self, given: Messages, result: RagResult) -> Any:
         message = make_result_message(result, self.stopped)
         return {"messages": [message]} if isinstance(given, Mapping) else message
-
-
-def _list_agent_fields(agent: GuardedGraph[Any, Any, Any]) -> set[str]:
-    return set(map(name_input_field, agent.builder.schemas[agent.builder.input_schema]))
 
 
 def read_conversation(given: Messages) -> RagInput:
