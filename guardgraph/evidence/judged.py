@@ -192,7 +192,7 @@ class FailOn:
         rows = (row for row in judged.rows if row.kind == self.kind)
         if self.kind != "changed":
             return sum(self.why in (ANY, row.reason) for row in rows)
-        return sum(_is_ending_called(row.old, self.old) and _is_ending_called(row.new, self.new) for row in rows)
+        return sum(is_ending_called(row.old, self.old) and is_ending_called(row.new, self.new) for row in rows)
 
     def is_exceeded(self, judged: WhatIf) -> bool:
         """Say whether there are more than there may be."""
@@ -228,28 +228,43 @@ def parse_fail_on(text: str, catalogue: Catalogue) -> FailOn:
             )
         return FailOn(text, _CLASSES[wanted], ANY, ANY, number, in_percent, wanted.partition(":")[2] or ANY)
     for name in (old, new):
-        _check_ending_name(text, name, catalogue)
+        check_ending_name(f"--fail-on {text!r:.80}", name, catalogue)
     return FailOn(text, "changed", old, new, number, in_percent)
 
 
-def _check_ending_name(text: str, name: str, catalogue: Catalogue) -> None:
+def check_ending_name(where: str, name: str, catalogue: Catalogue) -> None:
+    """Refuse what names no ending of an agent: a status, or a status with an outcome or a stop reason.
+
+    Args:
+        where: what the message begins with.
+        name: such as ``ok``, ``ok:clarify``, ``stopped:max_seconds``.
+        catalogue: of the agent, which knows the stop reasons.
+
+    Raises:
+        ConfigurationError: there is no such ending.
+    """
     status, colon, rest = name.partition(":")
     if name != ANY and (status not in STATUSES or (colon and not rest)):
         allowed = f"{', '.join(STATUSES)}, ok:OUTCOME, stopped:REASON or {ANY}"
-        raise _make_fail_on_error(text, f"endings called {allowed}; given: {name!r:.40}")
+        raise _make_limit_error(where, f"endings called {allowed}; given: {name!r:.40}")
     shipped = PATTERNS.get(catalogue.pattern)  # of one of your own nobody knows the outcomes
     if status == "ok" and rest and shipped is not None and rest not in shipped.outcomes:
-        raise _make_fail_on_error(
-            text, f"an outcome of {catalogue.pattern}: {', '.join(shipped.outcomes)}; given: {rest!r:.40}"
+        raise _make_limit_error(
+            where, f"an outcome of {catalogue.pattern}: {', '.join(shipped.outcomes)}; given: {rest!r:.40}"
         )
     stems = {reason.reason.partition(":")[0] for reason in catalogue}
     if status == "stopped" and rest and rest not in stems and catalogue.find(rest) is None:
-        raise _make_fail_on_error(text, f"a stop reason of {catalogue.pattern}; given: {rest!r:.40}")
+        raise _make_limit_error(where, f"a stop reason of {catalogue.pattern}; given: {rest!r:.40}")
 
 
-def _is_ending_called(ending: Ending | None, name: str) -> bool:
+def is_ending_called(ending: Ending | None, name: str) -> bool:
+    """Say whether an ending has this name, of which the beginning up to a colon is enough."""
     return ending is not None and (name == ANY or f"{ending}:".startswith(f"{name}:"))
 
 
 def _make_fail_on_error(text: str, required: str) -> ConfigurationError:
-    return ConfigurationError(f"--fail-on {text!r:.80}: required: {required}")
+    return _make_limit_error(f"--fail-on {text!r:.80}", required)
+
+
+def _make_limit_error(where: str, required: str) -> ConfigurationError:
+    return ConfigurationError(f"{where}: required: {required}")

@@ -78,7 +78,7 @@ class OpenRun:
     receipts: int
     """How often it is known what came of that."""
     waiting: bool
-    """Whether it waits for a person: nothing else was noted since."""
+    """Whether it waits for a person: nothing was noted since but that somebody is about to answer."""
     changed: str | None = None
     """What is not as it was written, in words; None: nothing is."""
 

@@ -402,7 +402,8 @@ class _ChainReader:
         if said["kind"] == "note":
             note = said["note"]
             intents, receipts = left.intents + (note == "intent"), left.receipts + (note == "receipt")
-            self._open[run_id] = replace(left, intents=intents, receipts=receipts, waiting=note == "waiting")
+            is_waiting = left.waiting if note == "decision" else note == "waiting"
+            self._open[run_id] = replace(left, intents=intents, receipts=receipts, waiting=is_waiting)
 
     def _watch_clock(self, seq: int, at: str) -> None:
         if self._at and at < self._at and _read_moment(at) < _read_moment(self._at) and len(self._clock_steps) < MOST:

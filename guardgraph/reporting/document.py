@@ -32,7 +32,7 @@ Child: TypeAlias = "str | Iterable[Child] | None"
 
 Attribute: TypeAlias = str | float | None
 
-_VOID = frozenset({"meta", "rect", "wbr"})
+_VOID = frozenset({"input", "meta", "rect", "wbr"})
 """Elements with nothing in them."""
 
 
@@ -83,18 +83,21 @@ def _render_odd_letters(letters: Iterable[str]) -> str:
     return f'<span class="odd">{"".join(map(escape_letter, letters))}</span>'
 
 
-def render_html_document(title: str, *content: Child) -> str:
+def render_html_document(title: str, *content: Child, has_forms: bool = False) -> str:
     """Return a document.
 
     Args:
         title: what a browser shows of it in its tabs.
         content: what stands in it, head and foot included.
+        has_forms: whether a form may be sent to where it came from.
     """
     body = join_html(*content)
     style = _make_page_style()
     styles = [style, *re.findall(r"(?<=<style>).*?(?=</style>)", body, re.DOTALL)]
     allowed = " ".join(dict.fromkeys(f"'sha256-{_hash_page_style(text)}'" for text in styles))
-    policy = f"default-src 'none'; style-src {allowed}; base-uri 'none'; form-action 'none'"
+    form = "'self'" if has_forms else "'none'"
+    referrer = "same-origin" if has_forms else "no-referrer"  # without one, a form does not say where it comes from
+    policy = f"default-src 'none'; style-src {allowed}; base-uri 'none'; form-action {form}"
     made = make_tag(
         "html",
         make_tag(
@@ -102,7 +105,7 @@ def render_html_document(title: str, *content: Child) -> str:
             make_tag("meta", charset="utf-8"),
             make_tag("meta", http_equiv="Content-Security-Policy", content=policy),
             make_tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-            make_tag("meta", name="referrer", content="no-referrer"),
+            make_tag("meta", name="referrer", content=referrer),
             make_tag("meta", name="format-detection", content="telephone=no, date=no, address=no, email=no, url=no"),
             make_tag("meta", name="color-scheme", content="light dark"),
             make_tag("title", escape_odd_letters(title)),

@@ -29,6 +29,7 @@ def _list_waiting_facts(asked: JsonObject) -> Iterator[tuple[str, Child]]:
         ("changed", "not as before"),
         ("expires_at", "stands until"),
         ("licence", "licence of the call"),
+        ("licences", "licences of the calls"),
     ):
         if key in asked:
             yield label, render_inline(asked[key])

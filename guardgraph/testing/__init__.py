@@ -21,6 +21,7 @@ from guardgraph.testing.doubles import (
     scripted_tool,
     scripted_verifier,
 )
+from guardgraph.testing.replays import RecordedRun, replays
 from guardgraph.testing.retriever import RETRIEVER_CHECKS, GuardedBase, GuardedDocument, check_retriever
 from guardgraph.testing.store import STORE_CHECKS, check_store
 
@@ -31,6 +32,7 @@ __all__ = [
     "GuardedDocument",
     "InMemoryRecorder",
     "ModelCall",
+    "RecordedRun",
     "Reply",
     "ScriptExhausted",
     "ScriptedChatModel",
@@ -38,6 +40,7 @@ __all__ = [
     "ScriptedTool",
     "check_retriever",
     "check_store",
+    "replays",
     "scripted_tool",
     "scripted_verifier",
 ]

@@ -174,7 +174,7 @@ def _build_open_run(run_id: str, rows: Sequence[Any]) -> OpenRun:
     told: Any = {
         "intents": notes.count("intent"),
         "receipts": notes.count("receipt"),
-        "waiting": notes[-1:] == ["waiting"],
+        "waiting": [note for note in notes if note != "decision"][-1:] == ["waiting"],
     }
     begins = [row for row in rows if row.kind == "begin"]
     first = begins[0] if begins else rows[0]

@@ -1,0 +1,227 @@
+"""Evaluation: an agent is asked the questions of a dataset, and what it answers is held against what is expected."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from html import escape
+from typing import Any, Final, Literal, TypeAlias, get_args
+from uuid import uuid4
+
+from guardgraph.evidence.dataset import DatasetRow, hash_input, read_dataset
+from guardgraph.evidence.judged import is_ending_called
+from guardgraph.evidence.store import StoredRun
+from guardgraph.graphs.replay.whatif import Ending, judge_recording_again
+from guardgraph.graphs.running.door import GuardedGraph
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject
+from guardgraph.state.recording import validate_recording
+from guardgraph.state.run import RECORDED
+
+Rate: TypeAlias = Literal["answered", "ending", "facts", "citations", "passed"]
+"""What is counted, as a share of the rows that say what they expect of it; `answered` and `passed` of all rows."""
+RATES: Final[tuple[Rate, ...]] = get_args(Rate)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationRow:
+    """One row of a dataset, asked: flat, so that rows are a table of `pandas.DataFrame(evaluation.rows)`."""
+
+    id: str
+    ended: str
+    """``ok:grounded_answer``, ``stopped:max_seconds``; ``waits`` for a person, ``unknown`` where no recording tells,
+    ``failed`` where the call raised."""
+    why: str
+    """What is missing or wrong, in words; blank where the row passed."""
+    answered: bool
+    """Whether the run ended well."""
+    ending: bool | None
+    """Whether it ended as expected; None where nothing is expected, as in the next two."""
+    facts: bool | None
+    """Whether the answer has every fact that is expected."""
+    citations: bool | None
+    """Whether it cites every document that is expected."""
+    run_id: str
+    answer: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether the run ended, and nothing that is expected is missing."""
+        known = [said for said in (self.ending, self.facts, self.citations) if said is not None]
+        return all(known) if known else self.answered
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What came of a dataset: a row for each of its rows, in their order."""
+
+    pattern: str
+    rows: list[EvaluationRow]
+
+    @cached_property
+    def rates(self) -> dict[Rate, float]:
+        """Shares from 0 to 1, of the rows that expect something; what no row expects is left out."""
+        said = {name: [value for row in self.rows if (value := getattr(row, name)) is not None] for name in RATES}
+        return {name: sum(values) / len(values) for name, values in said.items() if values}
+
+    def table(self) -> str:
+        """Return the rates, and a line for each row that did not pass."""
+        rates = [f"{name:<10}{rate:>7.1%}" for name, rate in self.rates.items()]
+        missed = [f"{row.id}  {row.ended}  {row.why}" for row in self.rows if not row.passed]
+        return "\n".join([*rates, "", f"{len(self.rows)} rows, {len(missed)} did not pass", *missed])
+
+    def plain(self) -> JsonObject:
+        """Return rates and rows as plain JSON."""
+        rows = [{**asdict(row), "passed": row.passed} for row in self.rows]
+        return {"pattern": self.pattern, "rates": dict(self.rates), "rows": rows}
+
+    def find_low_rates(self, least: Mapping[str, float]) -> dict[str, float]:
+        """Return the rates that are below what is wanted; one that no row expects anything of is 0.
+
+        Args:
+            least: a share from 0 to 1 for each rate that has to be reached.
+
+        Raises:
+            ConfigurationError: there is no such rate, or a share is none.
+        """
+        for name, share in least.items():
+            if name not in RATES:
+                raise ConfigurationError(f"least: one of {', '.join(RATES)} is required; given: {name!r:.80}")
+            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+                raise ConfigurationError(f"least.{name}: a share from 0 to 1 is required; given: {share!r:.80}")
+        found: dict[str, float] = {str(name): rate for name, rate in self.rates.items()}
+        return {name: found.get(name, 0.0) for name, share in least.items() if found.get(name, 0.0) < share}
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in ("id", "ended", "passed", "why"))
+        body = "".join(
+            f"<tr><td>{escape(row.id)}</td><td>{escape(row.ended)}</td><td>{'yes' if row.passed else 'no'}</td>"
+            f"<td>{escape(row.why)}</td></tr>"
+            for row in self.rows
+        )
+        rates = ", ".join(f"{name} {rate:.1%}" for name, rate in self.rates.items())
+        return f"<table><caption>{escape(rates)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def __repr__(self) -> str:
+        return f"<Evaluation of {self.pattern}: {sum(row.passed for row in self.rows)} of {len(self.rows)} rows passed>"
+
+
+def evaluate(
+    agent: GuardedGraph[Any, Any, Any],
+    dataset: Any,
+    *,
+    recordings: Iterable[Any] | None = None,
+    context: Any = None,
+    max_concurrency: int = 4,
+) -> Evaluation:
+    """Ask an agent every row of a dataset, and hold what it answers against what the row expects.
+
+    Args:
+        agent: a guarded graph.
+        dataset: rows as dictionaries, a `pandas.DataFrame`, or the name of a file with a JSON object a line. The
+            columns are the agent's input fields, and what is expected of the row: `ending` (``ok``, ``ok:clarify``,
+            ``stopped:source_denied``), `facts` (texts that the answer has, one or several), `citations` (documents
+            that it cites, by id or by the id's beginning up to ``#``), and `id`, else the row's number. All four may
+            be left out.
+        recordings: stored runs or recordings. Nothing is called then: each row is decided again by the agent from the
+            recording of its input, as `what_if` does; a row without one, or whose recording cannot tell, is
+            ``unknown``.
+        context: of the runs, as `invoke` takes it.
+        max_concurrency: how many runs are at work at once.
+
+    Returns:
+        A row for every row, with the shares of those that are as expected.
+
+    Raises:
+        InputError: the dataset is empty or no table, cannot be read, or a row is blank, stands twice, or has a column
+            that is neither an input field nor an expectation; the message names the row.
+        ConfigurationError: `agent` is no guarded graph, or `max_concurrency` is no whole number from 1 up.
+    """
+    if not isinstance(agent, GuardedGraph):
+        raise ConfigurationError(f"agent: a guarded graph is required; given: {type(agent).__name__}")
+    if type(max_concurrency) is not int or max_concurrency < 1:
+        raise ConfigurationError(
+            f"max_concurrency: a whole number from 1 up is required; given: {max_concurrency!r:.80}"
+        )
+    asked = read_dataset(agent, dataset)
+    if recordings is None:
+        results = _ask_rows(agent, asked, context, max_concurrency)
+    else:
+        results = _decide_again(agent, [item.input for item in asked], recordings)
+    return Evaluation(agent.frame.catalogue.pattern, [_judge_row(*pair) for pair in zip(asked, results, strict=True)])
+
+
+def _ask_rows(agent: GuardedGraph[Any, Any, Any], rows: list[DatasetRow], context: Any, at_once: int) -> list[Any]:
+    """Return the result of each row, or what it raised; with a checkpointer each run has a thread of its own."""
+    config: Any = {"max_concurrency": at_once}
+    own = [{**config, "configurable": {"thread_id": f"evaluate-{uuid4()}"}} for _ in rows]
+    configs: Any = own if agent.checkpointer else config
+    results: list[Any] = agent.batch([row.input for row in rows], configs, return_exceptions=True, context=context)
+    return results
+
+
+def _decide_again(agent: GuardedGraph[Any, Any, Any], inputs: list[JsonObject], recordings: Iterable[Any]) -> list[Any]:
+    """Return what the agent makes of the latest recording of each input; None where nothing tells."""
+    made: dict[str, Any] = {}
+    for run in recordings:
+        recording = run.recording if isinstance(run, StoredRun) else run
+        if recording is not None:  # it was not erased
+            read = validate_recording(recording)
+            made[hash_input(read["input"])] = judge_recording_again(agent.frame, read, anew=True).result
+    return [made.get(hash_input(given)) for given in inputs]
+
+
+UNENDED: Final = ("unknown", "waits", "failed")
+"""What is said of runs that have no ending."""
+
+
+def _name_ending(result: Any) -> str:
+    if isinstance(result, BaseException):
+        return "failed"
+    if result is None:
+        return "unknown"
+    return "waits" if result.get("status") == "waiting" else str(Ending.of(result))
+
+
+def _judge_row(row: DatasetRow, result: Any) -> EvaluationRow:
+    known = result if isinstance(result, dict) else {}
+    ended = _name_ending(result)
+    over = ended not in UNENDED
+    text = _read_answer_text(known) if over else ""
+    lacking = [fact for fact in row.facts if _normalise(fact) not in _normalise(text)]
+    uncited = [name for name in row.citations if not _is_cited(name, known.get("citations"))]
+    as_expected = over and is_ending_called(Ending.of(known), row.ending) if row.ending else None
+    why = [f"{result!s:.200}"] if isinstance(result, BaseException) else []
+    why += [f"expected {row.ending}"] if as_expected is False else []
+    why += [f"lacks {fact!r}" for fact in lacking] + [f"does not cite {name}" for name in uncited]
+    return EvaluationRow(
+        id=row.id,
+        ended=ended,
+        why="; ".join(why),
+        answered=over and known.get("status") == "ok",
+        ending=as_expected,
+        facts=not lacking if row.facts else None,
+        citations=not uncited if row.citations else None,
+        run_id=str(known.get("run_id", "")),
+        answer=text,
+    )
+
+
+def _read_answer_text(result: Mapping[str, Any]) -> str:
+    """Return the answer, or all texts that came of the run where the pattern calls it otherwise."""
+    answer = result.get("answer")
+    if isinstance(answer, str):
+        return answer
+    return "\n".join(value for key, value in result.items() if key not in RECORDED and isinstance(value, str))
+
+
+def _normalise(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _is_cited(name: str, citations: Any) -> bool:
+    return isinstance(citations, list) and any(
+        str(item) == name or str(item).partition("#")[0] == name for item in citations
+    )

@@ -1,0 +1,171 @@
+"""Evaluation: a dataset's rows are asked, or decided again from recordings, and held against what they expect."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from cli_runs import run
+from refund_pattern import ORDER, refund
+
+from guardgraph import ConfigurationError, InputError, RagBudget, create_rag_agent, evaluate, report
+from guardgraph.testing import InMemoryRecorder, replays
+
+SLA = {"id": "sla", "question": "What is the P1 first response target?"}
+MOONS = {"id": "moons", "question": "Which planet has the most moons?"}
+FULL = {**SLA, "ending": "ok:grounded_answer", "facts": ["15  MINUTES"], "citations": ["doc_sla_enterprise_v3"]}
+
+
+def test_rows_are_held_against_what_they_expect():
+    """A row passes that ends as expected, with the facts and the citations; another one says what it lacks."""
+    wrong = {**SLA, "id": "wrong", "question": "What is P1's first response target?", "facts": "20 minutes"}
+    evaluation = evaluate(create_rag_agent(), [FULL, {**MOONS, "ending": "ok:clarify"}, wrong])
+    assert [(row.id, row.ended, row.passed) for row in evaluation.rows] == [
+        ("sla", "ok:grounded_answer", True),
+        ("moons", "ok:clarify", True),
+        ("wrong", "ok:grounded_answer", False),
+    ]
+    assert evaluation.rows[2].why == "lacks '20 minutes'"
+    assert evaluation.rates == {"answered": 1, "ending": 1, "facts": 0.5, "citations": 1, "passed": 2 / 3}
+    assert evaluation.find_low_rates({"facts": 0.6, "ending": 1}) == {"facts": 0.5}
+    assert "wrong  ok:grounded_answer  lacks '20 minutes'" in evaluation.table()
+
+
+def test_what_no_row_expects_has_no_rate_and_reaches_none():
+    """A rate of nothing is left out, and a limit on it is not reached: nobody passes a check that checks nothing."""
+    evaluation = evaluate(create_rag_agent(), [SLA])
+    assert set(evaluation.rates) == {"answered", "passed"}
+    assert evaluation.find_low_rates({"facts": 0.1}) == {"facts": 0.0}
+
+
+def test_recordings_are_decided_again_without_a_call():
+    """With recordings nothing is called: a row is decided by the agent of today, or is unknown."""
+    kept = InMemoryRecorder()
+    create_rag_agent(recorder=kept).invoke({"question": SLA["question"]})
+    strict = create_rag_agent(budget=RagBudget(min_chunk_score=0.99))
+    now, unknown = evaluate(strict, [{**SLA, "ending": "ok:grounded_answer"}, MOONS], recordings=kept.runs).rows
+    assert (now.ended, now.passed, now.run_id) == ("ok:clarify", False, kept.runs[0]["run_id"])
+    assert (unknown.ended, unknown.answered) == ("unknown", False)
+
+
+def test_a_run_that_waits_is_named():
+    """An agent that asks a person ends no row: the row says that it waits."""
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    agent = refund(checkpointer=InMemorySaver())
+    row = evaluate(agent, [ORDER]).rows[0]
+    assert (row.ended, row.answered, row.passed) == ("waits", False, False)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "said"),
+    [
+        ([], "dataset: one row at least is required; given: none"),
+        ([{}], "dataset, row 1: a dictionary with an input is required; given: {}"),
+        ([SLA, {"q": 1}], "dataset, row 2: one of question, history, id, ending, facts, citations is required"),
+        ([{"id": "x"}], "dataset, row 1: an input is required, question or history; given: none"),
+        ([SLA, {**SLA, "id": "other"}], "dataset, row 2: an input of its own is required; given: that of row 1"),
+        ([SLA, {**MOONS, "id": "sla"}], "dataset, row 2: an id of its own is required; given: that of row 1"),
+        ([{**SLA, "ending": "okay"}], "dataset, row 1: ending: required: endings called ok, stopped"),
+        ([{**SLA, "ending": "ok:guess"}], "dataset, row 1: ending: required: an outcome of rag"),
+        ([{**SLA, "facts": [1]}], "dataset, row 1: facts: a text or a list of texts is required; given: [1]"),
+        ("none.jsonl", "dataset 'none.jsonl': No such file"),
+        (7, "dataset: rows, a DataFrame or a file is required; given: int"),
+    ],
+)
+def test_a_wrong_dataset_is_an_error_that_names_the_row(dataset, said):
+    """No row is asked of a dataset that cannot be right; the message says which row, what is given and allowed."""
+    with pytest.raises(InputError) as caught:
+        evaluate(create_rag_agent(planner=lambda view: pytest.fail("it was asked")), dataset)
+    assert str(caught.value).startswith(said)
+
+
+def test_wrong_arguments():
+    """What is no agent, no number of runs, no rate and no share is named."""
+    with pytest.raises(ConfigurationError, match=r"^agent: a guarded graph is required; given: str"):
+        evaluate("rag", [SLA])
+    with pytest.raises(ConfigurationError, match=r"^max_concurrency: a whole number from 1 up is required; given: 0"):
+        evaluate(create_rag_agent(), [SLA], max_concurrency=0)
+    with pytest.raises(ConfigurationError, match=r"^least: one of answered, ending"):
+        evaluate(create_rag_agent(), [SLA]).find_low_rates({"right": 1})
+    with pytest.raises(ConfigurationError, match=r"^least\.facts: a share from 0 to 1 is required; given: 90"):
+        evaluate(create_rag_agent(), [SLA]).find_low_rates({"facts": 90})
+
+
+def test_a_page_and_a_notebook_show_it_without_markup_of_others():
+    """The page and the cell of a notebook escape what a row or an answer says."""
+    evaluation = evaluate(create_rag_agent(), [{**SLA, "id": "<b>x</b>", "facts": "<script>alert(1)</script>"}])
+    for html in (report(evaluation).html, evaluation._repr_html_()):
+        assert "<b>x" not in html
+        assert "<script>alert" not in html
+        assert "alert(1)" in html
+
+
+def test_the_command_evaluates_a_file(tmp_path, monkeypatch):
+    """The command prints the rates and what is missing, writes the page, and ends with 3 below a limit."""
+    monkeypatch.chdir(tmp_path)
+    rows = [FULL, {**MOONS, "facts": "Saturn"}]
+    (tmp_path / "data.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    command = ("evaluate", "guardgraph:create_rag_agent", "data.jsonl")
+    done = run(*command, "--fail-under", "facts=0.5", "-o", "page.html")
+    assert done.exit_code == 0, done.stderr
+    assert "facts       50.0%" in done.stdout
+    assert "moons  ok:clarify  lacks 'Saturn'" in done.stdout
+    assert "lacks" in (tmp_path / "page.html").read_text()
+    done = run(*command, "--fail-under", "facts=0.9", "--json")
+    assert done.exit_code == 3
+    assert json.loads(done.stdout)["low"] == {"facts": 0.5}
+    for wrong, said in (
+        (("--fail-under", "facts"), "--fail-under: answered, ending, facts, citations, passed with a share"),
+        (("--recordings", "none.jsonl"), "--recordings 'none.jsonl': cannot be read"),
+        (("--policy", "none.yaml"), "none.yaml"),
+    ):
+        done = run(*command, *wrong)
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert said in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_recorded_runs_are_tests(tmp_path):
+    """A recording passes as long as the agent decides it as it did; then it says what changed."""
+    kept = InMemoryRecorder()
+    create_rag_agent(recorder=kept).invoke({"question": SLA["question"]})
+    (tmp_path / "sla.json").write_text(json.dumps(kept.runs[0]))
+    [same] = replays(create_rag_agent(), f"{tmp_path}/*.json")
+    same.check()
+    assert str(same) == "sla"
+    [changed] = replays(create_rag_agent(budget=RagBudget(min_chunk_score=0.99)), f"{tmp_path}/*.json")
+    with pytest.raises(AssertionError, match=r"changed, was ok:grounded_answer, now ok:clarify"):
+        changed.check()
+    with pytest.raises(ConfigurationError, match="no file is called"):
+        replays(create_rag_agent(), f"{tmp_path}/*.jsonl")
+    (tmp_path / "wrong.json").write_text("{}")
+    with pytest.raises(InputError, match=r"wrong\.json"):
+        replays(create_rag_agent(), f"{tmp_path}/*.json")
+
+
+@pytest.mark.parametrize("given", [float("nan"), object(), {1, 2}], ids=["nan", "object", "set"])
+def test_an_input_that_is_no_json_is_named(given):
+    """A value that JSON does not have is an error that names the row, before anything is asked."""
+    with pytest.raises(InputError, match="dataset, row 2: an input of plain JSON is required"):
+        evaluate(create_rag_agent(), [SLA, {"question": given}])
+
+
+def test_an_id_that_is_null_is_one_that_was_left_out():
+    """Rows whose id is null are named by their numbers."""
+    rows = evaluate(create_rag_agent(), [{**SLA, "id": None}, {**MOONS, "id": None}]).rows
+    assert [row.id for row in rows] == ["1", "2"]
+
+
+@pytest.mark.parametrize("share", ["x", None, True])
+def test_a_share_that_is_no_number_is_named(share):
+    """A limit that is no number is an error that names it."""
+    with pytest.raises(ConfigurationError, match=r"least\.answered: a share from 0 to 1"):
+        evaluate(create_rag_agent(), [SLA]).find_low_rates({"answered": share})
+
+
+def test_a_run_that_raises_costs_one_row():
+    """The other rows keep what they brought; the row says what was raised."""
+    rows = evaluate(create_rag_agent(), [SLA, MOONS], context={"budget": {"max_seconds": "soon"}}).rows
+    assert {row.ended for row in rows} == {"failed"}
+    assert all("max_seconds" in row.why for row in rows)
