@@ -4,7 +4,7 @@ BIN := .venv/bin
 export LANGGRAPH_STRICT_MSGPACK := true
 unexport PYTHONDONTWRITEBYTECODE  # hundreds of processes of the tests import what one of them compiled
 
-.PHONY: demo test soak coverage install format lint types imports unit wheel lowest bench clean
+.PHONY: demo test soak coverage install format lint types imports unit wheel lowest bench docs clean
 
 demo: .venv/.installed  ## the four patterns, offline
 	@$(BIN)/guardgraph demo
@@ -88,6 +88,9 @@ build/bench-peers/.tried: pyproject.toml
 		&& build/bench-peers/bin/python -m pip install --quiet --editable . --group peers \
 		|| (rm -rf build/bench-peers && mkdir -p build/bench-peers && echo "skip peers: they cannot be installed here")
 	@touch $@
+
+docs: .venv/.dev  ## the pages of docs/ as a site in build/docs, with search; a warning is an error
+	$(BIN)/python -m sphinx -b html -W --keep-going -q docs build/docs
 
 clean:
 	rm -rf .venv build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -6,7 +6,14 @@ from guardgraph.evidence.checking import CheckedRun as CheckedRun
 from guardgraph.evidence.checking import check_document as check_document
 from guardgraph.evidence.document import RunDocument as RunDocument
 from guardgraph.evidence.document import export_run as export_run
+from guardgraph.evidence.evaluation import Evaluation as Evaluation
+from guardgraph.evidence.evaluation import EvaluationRow as EvaluationRow
+from guardgraph.evidence.evaluation import evaluate as evaluate
 from guardgraph.evidence.judged import WhatIf as WhatIf
+from guardgraph.evidence.lines import LinesStore as LinesStore
+from guardgraph.evidence.measuring import measure_open_runs as measure_open_runs
+from guardgraph.evidence.measuring import measure_what_if as measure_what_if
+from guardgraph.evidence.recorders import Recorders as Recorders
 from guardgraph.evidence.redaction import Redaction as Redaction
 from guardgraph.evidence.signing import sign_document as sign_document
 from guardgraph.evidence.sql.store import SqlStore as SqlStore
@@ -43,12 +50,14 @@ from guardgraph.plain.errors import ReadFailure as ReadFailure
 from guardgraph.plain.errors import StoreError as StoreError
 from guardgraph.policies.file import PolicyFile as PolicyFile
 from guardgraph.policies.file import load_policy as load_policy
+from guardgraph.policies.file import load_trust as load_trust
 from guardgraph.policies.prices import library_prices as library_prices
 from guardgraph.policies.switch import switch_live_policy as switch_live_policy
 from guardgraph.reporting import Page as Page
 from guardgraph.reporting import report as report
 from guardgraph.reporting.values import table as table
 from guardgraph.state.context import Caller as Caller
+from guardgraph.state.progress import Progress as Progress
 from guardgraph.state.rag import RagBudget as RagBudget
 from guardgraph.state.rag import RagContext as RagContext
 from guardgraph.state.rag import RagInput as RagInput
@@ -106,6 +115,7 @@ from guardgraph.world.deadline import output_tokens as output_tokens
 from guardgraph.world.deadline import reply_bytes as reply_bytes
 from guardgraph.world.live import LiveWorld as LiveWorld
 from guardgraph.world.resilient import ResilientWorld as ResilientWorld
+from guardgraph.world.telemetry import TelemetryWorld as TelemetryWorld
 from guardgraph.world.tenants import TenantWorld as TenantWorld
 
 __version__: str

@@ -23,6 +23,7 @@ from guardgraph.graphs.catalogues import catalogue_markdown
 from guardgraph.state.recording import schema
 from guardgraph.state.research import READ_FAILURES
 from guardgraph.tools.demo import CRITIQUE_GOAL, load_demo_incident
+from guardgraph.world.telemetry import ATTRIBUTES, METRICS
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -97,6 +98,22 @@ def rules_table() -> str:
     """Return the grammar's rules as a table."""
     rows = [f"| `{name}` | {getdoc(rule)} |" for name, rule in guardgraph.RULES.items()]
     return "\n".join(["| rule | what must hold |", "| --- | --- |", *rows, ""])
+
+
+def attributes_table() -> str:
+    """Return the attributes of spans as a table."""
+    rows = [f"| `{item.name}` | {item.spans} | {item.meaning} |" for item in ATTRIBUTES]
+    return "\n".join(["| attribute | stands on | what it says |", "| --- | --- | --- |", *rows, ""])
+
+
+def metrics_table() -> str:
+    """Return the metrics as a table."""
+    rows = [
+        f"| `{item.name}` | {item.kind} | `{item.unit}` | {item.meaning} | `{item.attributes.replace(', ', '`, `')}` |"
+        for item in METRICS
+    ]
+    head = "| metric | kind | unit | what it measures | attributes |"
+    return "\n".join([head, "| --- | --- | --- | --- | --- |", *rows, ""])
 
 
 def stopped_rag() -> str:
@@ -194,6 +211,8 @@ MADE: dict[str, Callable[[], str]] = {
     "rules": rules_table,
     "recording": recording_tables,
     "reasons": catalogue_markdown,
+    "attributes": attributes_table,
+    "metrics": metrics_table,
 }
 
 

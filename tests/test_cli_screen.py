@@ -25,11 +25,12 @@ HOSTILE = "\x1b[2J\x1b]0;title\x07 [bold red]refund[/bold red] [/] :smile: \u202
 def test_text_of_files_is_neither_markup_nor_control(here):
     """Escape sequences of a knowledge base are shown as escapes, markup as it stands; JSON keeps the text."""
     (here / "kb").mkdir()
-    (here / "kb" / "a.md").write_text(f"# Refund {HOSTILE}\n\nA refund takes 14 days {HOSTILE}.\n", encoding="utf-8")
+    text = HOSTILE.replace("\u202e", "")  # an answer with a hidden sign is refused
+    (here / "kb" / "a.md").write_text(f"# Refund {text}\n\nA refund takes 14 days {text}.\n", encoding="utf-8")
     done = run("rag", f"How long does a refund take? {HOSTILE}", "--kb", "kb")
     assert done.exit_code == 0
     assert not CONTROL.search(done.stdout)
-    assert r"\x1b[2J\x1b]0;title\x07 [bold red]refund[/bold red] [/] :smile: \u202e\x9b31m" in done.stdout
+    assert r"\x1b[2J\x1b]0;title\x07 [bold red]refund[/bold red] [/] :smile: \x9b31m" in done.stdout
     printed = run("rag", f"How long does a refund take? {HOSTILE}", "--kb", "kb", "--json").stdout
     assert not CONTROL.search(printed)
     assert "\x1b[2J" in json.loads(printed)["answer"]

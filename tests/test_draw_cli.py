@@ -17,7 +17,7 @@ user_files = pytest.fixture(files_of_a_user)
     ("target", "factory", "described"),
     [
         ("rag", "create_rag_agent", "rag, 12 nodes and 11 stops"),
-        ("research", "create_research_agent", "research, 16 nodes and 12 stops"),
+        ("research", "create_research_agent", "research, 20 nodes and 14 stops"),
         ("critique", "create_self_critique_agent", "self_critique, 13 nodes and 13 stops"),
         ("self_critique", "create_self_critique_agent", "self_critique, 13 nodes and 13 stops"),
         ("guardgraph:create_rag_agent", "create_rag_agent", "rag, 12 nodes and 11 stops"),

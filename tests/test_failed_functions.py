@@ -14,7 +14,7 @@ from langchain_core.runnables import RunnableLambda
 from rag_agents import QUESTION, agent
 from recorded_runs import recorded
 from runs import MODES, run
-from ticket_pattern import TICKET, triage
+from ticket_pattern import REASONS, TICKET, triage
 
 from guardgraph import ConfigurationError, replay
 from guardgraph.grammar import Call
@@ -71,6 +71,13 @@ def test_a_tool_that_fails_is_named_by_its_own_line(name, mode, caplog):
     assert (result["stop_reason"], result["details"]["at"]) == ("tool_invalid_output:lookup", AT)
     [record] = [record for record in caplog.records if record.name == "guardgraph"]
     assert (record.levelno, "decoder.py" in record.getMessage()) == (logging.WARNING, True)
+
+
+def test_the_advice_of_a_failure_says_where_to_look():
+    """At the place in the details, and in the log."""
+    by_name = {item.reason: item.advice for item in REASONS.reasons}
+    assert "at names the file, the line and the function" in by_name["guard_error:<guard>"]
+    assert "logger guardgraph" in by_name["guard_error:<guard>"]
 
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])

@@ -22,6 +22,7 @@ from ticket_pattern import TICKET, triage
 
 import guardgraph
 from guardgraph import LangChainRetriever, create_rag_agent
+from guardgraph.world import telemetry
 
 PATHS = {
     "guardgraph.evidence.chain": ("entry_hash", "run_entry"),
@@ -100,7 +101,10 @@ def mentioned():
 
 
 def is_there(path):
-    """Say whether a dotted path leads to a module, or to what a module has."""
+    """Say whether a dotted path leads to a module, or to what a module has; or whether telemetry calls something so."""
+    told = {item.name for item in (*telemetry.ATTRIBUTES, *telemetry.METRICS)}
+    if path in told.union(*(metric.attributes.split(", ") for metric in telemetry.METRICS)):
+        return True
     home, _, name = path.rpartition(".")
     try:
         return hasattr(import_module(home), name) or import_module(path) is not None

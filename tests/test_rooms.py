@@ -46,7 +46,7 @@ def test_a_room_that_there_is_not_is_refused_with_the_names_of_those_that_are(py
     class Asked:
         getoption = staticmethod({"--room": "guard"}.get)
 
-    with pytest.raises(pytest.UsageError, match=r"no such room: 'guard'; the rooms are cli, drawing, .*, world$"):
+    with pytest.raises(pytest.UsageError, match=r"no such room: 'guard'; the rooms are cli, desk, drawing, .*, world$"):
         pytest_configure(Asked)
 
 

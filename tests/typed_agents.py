@@ -96,7 +96,7 @@ update: g.SelfCritiqueResult = g.create_self_critique_agent().invoke({"goal": "I
 if update["status"] == "stopped":
     assert_type(update, g.SelfCritiqueStopped)
     print(update.get("escalation_reason"), update.get("claims"))
-else:
+elif update["status"] == "ok":
     assert_type(update, g.SelfCritiqueOk)
     print(update["answer"], update["critique_decision"], update["audit"]["diff_excerpt"])
 

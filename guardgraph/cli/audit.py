@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 VARIABLE = "GUARDGRAPH_AUDIT"
 """The variable of the environment that names a store where no option does."""
+DATABASES = ("sqlite", "postgresql", "postgres")
+"""What the URL of a database begins with."""
 HEAD = re.compile("([0-9]{1,18}):([0-9a-f]{64})")
 
 app = typer.Typer(
@@ -165,7 +167,7 @@ def erase(
 ) -> None:
     """Erase a run, or all runs that a tenant or a user began or resumed; the chain stays."""
     inputs.load_dotenv_file()
-    _print_erasure_and_exit(open_store_option(store).erase(run, tenant=tenant, user=user, by=by), as_json)
+    _print_erasure_and_exit(_open_erasing_store(store).erase(run, tenant=tenant, user=user, by=by), as_json)
 
 
 @app.command()
@@ -197,11 +199,13 @@ def retain(
 ) -> None:
     """Erase what was recorded more than some days ago, but for runs that are open; the chain stays."""
     inputs.load_dotenv_file()
-    _print_erasure_and_exit(open_store_option(store).retain(days, by=by), as_json)
+    _print_erasure_and_exit(_open_erasing_store(store).retain(days, by=by), as_json)
 
 
-def open_store_option(given: str | None) -> guardgraph.SqlStore:
+def open_store_option(given: str | None) -> Any:
     """Return the store of ``--store``, or of the environment, which has to be there already.
+
+    A URL of a database is that of a `guardgraph.SqlStore`, any other that of a `guardgraph.LinesStore`.
 
     Raises:
         ConfigurationError: nobody names one, or it is no store.
@@ -210,8 +214,21 @@ def open_store_option(given: str | None) -> guardgraph.SqlStore:
     url = given or os.environ.get(VARIABLE, "").strip()
     if not url:
         raise ConfigurationError(f"--store: a URL, such as sqlite:///runs.db, is required, or {VARIABLE}")
-    store = guardgraph.sql_store(url)
+    is_database = url.partition(":")[0].partition("+")[0] in DATABASES or "://" not in url
+    store = guardgraph.sql_store(url) if is_database else guardgraph.LinesStore(url)
     store.check()
+    return store
+
+
+def _open_erasing_store(given: str | None) -> guardgraph.SqlStore:
+    """Return a store that erases.
+
+    Raises:
+        ConfigurationError: as `open_store_option`, or it has an object for each run, to be deleted by whoever has them.
+    """
+    store = open_store_option(given)
+    if not isinstance(store, guardgraph.SqlStore):
+        raise ConfigurationError(f"--store: a database is required; of {store!r}, delete the object of the run")
     return store
 
 
@@ -224,7 +241,10 @@ def select_store_runs(
         ConfigurationError: as `open_store_option`, or `since` is no date and time.
         StoreError: as `open_store_option`.
     """
-    return open_store_option(store).runs(pattern=pattern, tenant=tenant, since=_parse_since_option(since))
+    runs: guardgraph.Runs = open_store_option(store).runs(
+        pattern=pattern, tenant=tenant, since=_parse_since_option(since)
+    )
+    return runs
 
 
 def make_run_row(stored: guardgraph.StoredRun) -> JsonObject:
@@ -329,7 +349,7 @@ def _show_closed_run(run: str, entries: list[Entry], as_json: bool) -> None:
     _print_run_entries(screen, entries)
 
 
-def _read_run_entries(store: guardgraph.SqlStore, run: str) -> list[Entry]:
+def _read_run_entries(store: guardgraph.SqlStore | guardgraph.LinesStore, run: str) -> list[Entry]:
     """Return what the chain says of a run; an entry that was changed is for `verify` to name."""
     from guardgraph.evidence.chain import read_chain_entry
 

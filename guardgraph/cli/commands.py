@@ -7,10 +7,12 @@ from typing import Annotated
 import typer
 
 import guardgraph
-from guardgraph.cli import audit, graphs, inputs, knowledge, policies, reasons, runs, views
+from guardgraph.cli import audit, graphs, inputs, knowledge, policies, reasons, review, runs, views, waiting
+from guardgraph.cli.evaluate import evaluate
 from guardgraph.cli.making import (
     Goal,
     Json,
+    Live,
     Model,
     Policy,
     Tenant,
@@ -36,7 +38,9 @@ app = typer.Typer(
 app.add_typer(audit.app, name="audit")
 app.add_typer(knowledge.app, name="kb")
 app.add_typer(policies.app, name="policy")
+app.add_typer(review.app, name="review")
 app.command(name="what-if")(what_if)
+app.command()(evaluate)
 app.command()(recheck)
 
 GRAPH = "|".join([*COMMANDS, "MODULE:FACTORY"])
@@ -86,6 +90,7 @@ def rag(
     ] = None,
     model: Model = None,
     policy: Policy = None,
+    live: Live = None,
     tenant: Tenant = None,
     user: knowledge.User = None,
     group: knowledge.Group = None,
@@ -98,6 +103,7 @@ def rag(
     inputs.load_dotenv_file()
     caller = knowledge.caller_of(kb, tenant, user, group)
     settings = policies.load_policy_option("rag", policy, tenant, is_caller=caller is not None)
+    settings |= policies.load_live_option(live)
     run_and_exit(
         runs.prepare_rag_command(question, history=history, kb=kb, model=model, caller=caller, **settings), as_json
     )
@@ -118,17 +124,17 @@ def critique(
     goal: Goal = None,
     model: Model = None,
     policy: Policy = None,
+    live: Live = None,
     tenant: Tenant = None,
+    store: waiting.Store = None,
+    checkpoints: waiting.Checkpoints = None,
     as_json: Json = False,
 ) -> None:
     """Draft an incident update, criticise it, revise it within bounds and audit the change."""
     inputs.load_dotenv_file()
-    run_and_exit(
-        runs.prepare_critique_command(
-            context, goal=goal, model=model, **policies.load_policy_option("self_critique", policy, tenant)
-        ),
-        as_json,
-    )
+    settings = policies.load_policy_option("self_critique", policy, tenant) | policies.load_live_option(live)
+    kept = waiting.make_keeping_settings(store, checkpoints)
+    run_and_exit(runs.prepare_critique_command(context, goal=goal, model=model, **settings, **kept), as_json)
 
 
 @app.command()
@@ -140,7 +146,10 @@ def tools(
     *,
     model: Model = None,
     policy: Policy = None,
+    live: Live = None,
     tenant: Tenant = None,
+    store: waiting.Store = None,
+    checkpoints: waiting.Checkpoints = None,
     as_json: Json = False,
 ) -> None:
     """Do a task with tools, of which none is called without a licence; one of the demo's files is poisoned.
@@ -148,8 +157,9 @@ def tools(
     Without --policy nobody is asked about a call that the task does not support: it is refused.
     """
     inputs.load_dotenv_file()
-    settings = policies.load_policy_option("tools", policy, tenant)
-    run_and_exit(runs.prepare_tools_command(task, model=model, **settings), as_json)
+    settings = policies.load_policy_option("tools", policy, tenant) | policies.load_live_option(live)
+    kept = waiting.make_keeping_settings(store, checkpoints)
+    run_and_exit(runs.prepare_tools_command(task, model=model, **settings, **kept), as_json)
 
 
 @app.command()

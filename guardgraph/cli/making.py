@@ -27,6 +27,15 @@ Policy = Annotated[
 Tenant = Annotated[
     str | None, typer.Option("--tenant", metavar="TENANT", help="Whose overlay in --policy.", show_default=False)
 ]
+Live = Annotated[
+    str | None,
+    typer.Option(
+        "--live",
+        metavar="FILE",
+        help="A live policy, such as `policy switch` writes; it is read again before each guard and call.",
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Goal = Annotated[
     str | None, typer.Option("--goal", help="What the text is for; the demo's if left out.", show_default=False)

@@ -244,6 +244,23 @@ def load_policy_option(
     return read.settings(None if is_caller and tenant not in read.tenants else tenant)
 
 
+def load_live_option(file: str | None) -> dict[str, Any]:
+    """Return what a factory is given by ``--live``: a file that is read whenever it counts; nothing without one.
+
+    Raises:
+        ConfigurationError: there is no such file, or it is none of a live policy by its name.
+    """
+    if file is None:
+        return {}
+    from guardgraph.graphs.running.live import live_policy  # loads LangGraph, for which help need not wait
+
+    try:
+        return {"live": live_policy(inputs.require_file_option("--live", file), every=0)}
+    except ConfigurationError as error:
+        said = str(error)
+        raise ConfigurationError(said if said.startswith("--live") else f"--live: {said}") from None
+
+
 def load_candidate_policy_option(candidate: str, file: str, tenant: str | None) -> dict[str, Any]:
     """Return what a user's factory is given by ``--policy``: what holds for a tenant that the file has, else for all.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import guardgraph
 from guardgraph.cli import inputs
@@ -35,6 +36,8 @@ class PlannedRun:
     """LangGraph's, with the thread where a checkpointer keeps the run."""
     context: JsonObject | None = None
     """Who asks, where somebody is named."""
+    resume: str | None = None
+    """Options of `guardgraph review` for whoever decides, where the run that waits is kept beyond the command."""
 
 
 def prepare_rag_command(
@@ -78,18 +81,27 @@ def prepare_critique_command(
 ) -> PlannedRun:
     """Plan a text about the incident in a file; file and goal are the demo's where they are None."""
     wanted = CRITIQUE_GOAL if goal is None else goal
-    return _prepare_command(
-        "self_critique", {"goal": wanted, "incident_context": inputs.load_context_option(context)}, model, **settings
-    )
+    request = {"goal": wanted, "incident_context": inputs.load_context_option(context)}
+    is_waiting = getattr(settings.get("policy"), "escalation", None) == "wait"
+    prepare = _prepare_waiting_command if is_waiting or "checkpointer" in settings else _prepare_command
+    return prepare("self_critique", request, model, **settings)
 
 
 def prepare_tools_command(task: str | None = None, *, model: str | None = None, **settings: Any) -> PlannedRun:
     """Plan a task for the demo's office; the demo's where it is None."""
+    return _prepare_waiting_command(
+        "tools", PATTERNS["tools"].demo() if task is None else {"task": task}, model, **settings
+    )
+
+
+def _prepare_waiting_command(name: str, request: JsonObject, model: str | None, **settings: Any) -> PlannedRun:
+    """Plan a run that may wait for a person: in this process, or kept for another command that decides."""
     from langgraph.checkpoint.memory import InMemorySaver  # loads LangGraph, for which help need not wait
 
-    request = PATTERNS["tools"].demo() if task is None else {"task": task}
-    planned = _prepare_command("tools", request, model, checkpointer=InMemorySaver(), **settings)
-    return replace(planned, config={"configurable": {"thread_id": "1"}})
+    is_kept = "checkpointer" in settings
+    planned = _prepare_command(name, request, model, **{"checkpointer": InMemorySaver(), **settings})
+    resume = f"--by WHO --graph {planned.pattern.command}" if is_kept else None
+    return replace(planned, config={"configurable": {"thread_id": str(uuid4())}}, resume=resume)
 
 
 def prepare_demo_commands(model: str | None = None) -> list[PlannedRun]:

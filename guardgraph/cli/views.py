@@ -86,37 +86,48 @@ def print_waiting_run(screen: Screen, run: PlannedRun, result: JsonObject) -> No
     """Print what a run waits for: who asks, what the person is shown, and how the run goes on."""
     asked = result["waiting_for"]
     screen.print_heading("Waits for a person")
-    for key, value in _print_asked_call(screen, asked).items():
+    for key, value in print_asked_call(screen, asked).items():
         screen.print_with_label({"node": "asked by"}.get(key, key), excerpt_value(value, EVIDENCE_CHARS))
     screen.print_heading("To go on")
     answer = "an answer to what is shown"
     if run.agent.frame.declarations[asked["node"]].kind == "review":
         answer = f'{{"hash": "{asked["hash"]}", "decision": "approve"}}, or "reject"'
+    if run.resume is not None:
+        screen.print_text(f"guardgraph review approve {result['run_id']} {run.resume}", ", or reject, edit; or resume")
     screen.print_text("Resume the run on its thread, with Command(resume=...): ", answer)
     screen.print_heading("Run")
     screen.print_with_label("phase", result["phase"])
     screen.print_with_label("run", result["run_id"])
 
 
-def _print_asked_call(screen: Screen, asked: JsonObject) -> JsonObject:
-    """Print the call that a person is asked about, whole, and each of its unsupported values; return what is left."""
-    from guardgraph.state.review import find_shown_licence  # loads Pydantic, for which help need not wait
+def print_asked_call(screen: Screen, asked: JsonObject) -> JsonObject:
+    """Print the calls that a person is asked about, whole, and each unsupported value; return what is left."""
+    from guardgraph.state.review import describe_shown_licences  # loads Pydantic, for which help need not wait
 
     shown = asked.get("shown")
-    if not isinstance(shown, dict) or find_shown_licence(shown) is None:
+    licences = describe_shown_licences(shown) if isinstance(shown, dict) else {}
+    if not isinstance(shown, dict) or not licences:
         return asked
-    call, unsupported = shown["call"], shown.get("unsupported")
-    screen.print_with_label("call", _format_whole_value(call["tool"]))
-    args = call["args"] if isinstance(call["args"], dict) else {"args": call["args"]}
-    for name, value in args.items():
-        screen.print_text(f"{_format_whole_value(name)}: {_format_whole_value(value)}", indent=6)
-    for value in unsupported if isinstance(unsupported, list) else ():
-        screen.print_with_label("unsupported", _format_whole_value(value))
-    told = ("call", "unsupported") if isinstance(unsupported, list) else ("call",)
+    told = set[str]()
+    if "licence" in licences:
+        _print_call(screen, shown["call"], shown)
+        told |= {"call", *(["unsupported"] if isinstance(shown.get("unsupported"), list) else [])}
+    for call in shown["calls"] if "licences" in licences else ():
+        _print_call(screen, call, call)
+        told.add("calls")
     return {**asked, "shown": {key: value for key, value in shown.items() if key not in told}}
 
 
-def _format_whole_value(value: object) -> str:
+def _print_call(screen: Screen, call: JsonObject, told: JsonObject) -> None:
+    screen.print_with_label("call", format_whole_value(call["tool"]))
+    args = call["args"] if isinstance(call["args"], dict) else {"args": call["args"]}
+    for name, value in args.items():
+        screen.print_text(f"{format_whole_value(name)}: {format_whole_value(value)}", indent=6)
+    for value in unsupported if isinstance(unsupported := told.get("unsupported"), list) else ():
+        screen.print_with_label("unsupported", format_whole_value(value))
+
+
+def format_whole_value(value: object) -> str:
     """Return a value as JSON on one line, which no text of it can leave."""
     return mask_secrets(json.dumps(value, ensure_ascii=False))
 
@@ -179,7 +190,12 @@ def _print_sources(screen: Screen, result: JsonObject) -> None:
     denied, failed = aggregate.get("denied_sources", []), result.get("failed_sources", [])
     dropped = [{"url": url, "reason": "no absolute URL"} for url in result.get("dropped_urls", [])]
     notes = [{"url": note["claim"], "reason": note["reason"]} for note in result.get("dropped_notes", [])]
-    if left_out := [*denied, *failed, *dropped, *notes]:
+    queries = [{"url": failed["query"], "reason": failed["reason"]} for failed in result.get("failed_queries", [])]
+    if still := result.get("open"):
+        screen.print_heading("Still open")
+        for item in still:
+            screen.print_text(item)
+    if left_out := [*denied, *failed, *dropped, *notes, *queries]:
         screen.print_heading("Left out")
         for item in left_out:
             screen.print_text(str(item["url"]))

@@ -94,7 +94,7 @@ def what_if(
     limits = [parse_fail_on(text, graph.frame.catalogue) for text in fail_on or ()]
     judged = guardgraph.what_if(
         graph,
-        _read_store_option(store, pattern=pattern, tenant=tenant, since=since),
+        read_store_option(store, pattern=pattern, tenant=tenant, since=since),
         assume=assume,
         ignore_live=ignore_live,
     )
@@ -109,18 +109,28 @@ def what_if(
     raise typer.Exit(STOPPED if exceeded else OK)
 
 
-def _read_store_option(
-    store: str | None, *, pattern: str | None, tenant: str | None, since: str | None
+def read_store_option(
+    store: str | None,
+    *,
+    pattern: str | None = None,
+    tenant: str | None = None,
+    since: str | None = None,
+    option: str = "--store",
 ) -> Iterable[Any]:
+    """Return the runs of a store, or the recordings in a file, a line each.
+
+    Raises:
+        ConfigurationError: it cannot be read, or a file is given beside a choice that is for a store.
+    """
     if store is None or not store.endswith(LINES):
         return select_store_runs(store, pattern=pattern, tenant=tenant, since=since)
     for name, value in {"pattern": pattern, "tenant": tenant, "since": since}.items():
         if value is not None:
             raise ConfigurationError(f"--{name}: for a store; a {LINES} file is judged whole")
-    return _read_recording_lines(store)
+    return _read_recording_lines(option, store)
 
 
-def _read_recording_lines(file: str) -> Iterator[Any]:
+def _read_recording_lines(option: str, file: str) -> Iterator[Any]:
     """Yield the recordings in a file, a line each.
 
     Raises:
@@ -130,20 +140,20 @@ def _read_recording_lines(file: str) -> Iterator[Any]:
         with Path(file).open(encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
-                    yield _parse_recording_line(file, number, line)
+                    yield _parse_recording_line(f"{option} {file!r:.200}", number, line)
     except (OSError, ValueError) as error:
         if isinstance(error, ConfigurationError):
             raise
-        raise ConfigurationError(f"--store {file!r:.200}: cannot be read as UTF-8 text: {error}") from error
+        raise ConfigurationError(f"{option} {file!r:.200}: cannot be read as UTF-8 text: {error}") from error
 
 
 def _parse_recording_line(file: str, number: int, line: str) -> Any:
     try:
         value = parse_json(line, RESULT_DEPTH, keys_once=True)
     except NotJson as error:
-        raise ConfigurationError(f"--store {file!r:.200}, line {number}: not JSON: {error}") from error
+        raise ConfigurationError(f"{file}, line {number}: not JSON: {error}") from error
     if not isinstance(value, dict):
-        raise ConfigurationError(f"--store {file!r:.200}, line {number}: a recording is required")
+        raise ConfigurationError(f"{file}, line {number}: a recording is required")
     return value
 
 

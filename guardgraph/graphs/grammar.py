@@ -356,10 +356,21 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         self._add_node("act", name, body, to=to, phase=phase, rounds=rounds, calls=calls, later=later, **said)
 
     def review(
-        self, name: str, body: Body, *, to: str, phase: str | None = None, reads: Names = None, writes: Names = None
+        self,
+        name: str,
+        body: Body,
+        *,
+        to: str,
+        phase: str | None = None,
+        reads: Names = None,
+        writes: Names = None,
+        later: bool = False,
     ) -> None:
-        """Declare a node that asks a person and waits; what it writes is raw until the guard has read it."""
-        self._add_node("review", name, body, to=to, phase=phase, reads=reads, writes=writes)
+        """Declare a node that asks a person and waits; what it writes is raw until the guard has read it.
+
+        Of `later` see `propose`.
+        """
+        self._add_node("review", name, body, to=to, phase=phase, reads=reads, writes=writes, later=later)
 
     def guard(
         self,
@@ -398,10 +409,21 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         )
 
     def terminal(
-        self, name: str, body: Body, *, phase: str | None = None, reads: Names = None, writes: Names = None
+        self,
+        name: str,
+        body: Body,
+        *,
+        phase: str | None = None,
+        reads: Names = None,
+        writes: Names = None,
+        behind: Ways | None = None,
     ) -> None:
-        """Declare an ok ending; its body returns the result's keys, `outcome` among them."""
-        self._add_node("terminal", name, body, phase=phase, reads=reads, writes=writes)
+        """Declare an ok ending; its body returns the result's keys, `outcome` among them.
+
+        Behind the guards that it names, `behind`, it stands on every way, as an act node does.
+        """
+        guards = (behind,) if isinstance(behind, str) else behind
+        self._add_node("terminal", name, body, phase=phase, reads=reads, writes=writes, behind=guards)
 
     def compile(
         self,

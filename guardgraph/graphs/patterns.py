@@ -130,6 +130,8 @@ _SELF_CRITIQUE = ShippedPattern(
     outcomes={
         "approved_direct": "the critic approved the draft as it was",
         "revised_once": "the draft was revised within bounds, and the change audited",
+        "approved_by_person": "the critic handed the draft to a person, who approved it as it was",
+        "edited_by_person": "the critic handed the draft to a person; what they made of it was held against it",
     },
     demo=load_self_critique_demo,
     subject=("goal",),

@@ -53,6 +53,8 @@ class Run(NamedTuple, Generic[PolicyT, BudgetT]):
     """Of a guard: how often those have been asked in this run whose proposals it judges first."""
     live: LiveReading | None = None
     """What was read of the live policy, which has tightened `policy`; None where the agent has none."""
+    started_at: str = ""
+    """When the session began, UTC, as ISO 8601 and as it is recorded; of an entry guard, when the run began."""
     left_out: frozenset[str] = frozenset()
     """Checks that are not made: of a recorded run that is decided again, those that it was recorded before."""
 

@@ -23,8 +23,10 @@ from guardgraph.formats.settings_file import (
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.plain.errors import ConfigurationError, list_validation_findings
 from guardgraph.plain.json import JsonObject, find_json_problem
+from guardgraph.state.research import ResearchPolicy
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
 from guardgraph.state.tightening import explain_unknown_name
+from guardgraph.state.trust import TrustEntry
 
 PARSERS = {".yaml": parse_yaml, ".yml": parse_yaml, ".toml": parse_toml}
 SECTIONS = ("policy", "budget")
@@ -238,11 +240,25 @@ class _PolicyFileReader:
         for name, given in fields.items():
             if isinstance(given, dict) and of.is_name_list(name):
                 fields[name] = self._read_names_file(given, (*place, name), of)
+            elif isinstance(given, dict) and of.is_entry_list(name):
+                fields[name] = self._read_entries_file(given, (*place, name), of)
         try:
             return of.model_validate(fields)
         except ValidationError as error:
             self.found.extend(((*place, *where), said) for where, said in list_validation_findings(error))
             return None
+
+    def _read_entries_file(self, given: dict[str, Any], place: Place, of: type[Settings]) -> Any:
+        """Return the entries of a file of its own, a mapping whose one key is the field's name."""
+        path = self._read_policy_fields(given, place, [NAMES_FILE]).get(NAMES_FILE)
+        if not isinstance(path, str) or not path.strip():
+            self.found.append(((*place, NAMES_FILE), f"the path of a file of entries is required; given: {path!r:.80}"))
+            return []
+        try:
+            return read_entries(self.folder / path, str(place[-1]), of)
+        except ConfigurationError as error:
+            self.found.extend(((*place, NAMES_FILE), line) for line in str(error).splitlines())
+            return []
 
     def _read_names_file(self, given: dict[str, Any], place: Place, of: type[Settings]) -> list[str]:
         """Return the names of a file of its own, a line each; blank lines and those that begin with ``#`` are none."""
@@ -274,6 +290,50 @@ class _PolicyFileReader:
                 self.found.extend(
                     (("tenants", tenant, name, *place), said) for place, said in _place_field_problems(wrong)
                 )
+
+
+def load_trust(path: str | Path) -> tuple[TrustEntry, ...]:
+    """Read how far hosts are trusted from a YAML or TOML file, for `ResearchPolicy.trust`.
+
+    The file has one key, ``trust``: a list of ``{scope, tier, owner?, source?, date?}``.
+
+    Args:
+        path: a file that ends in .yaml, .yml or .toml: UTF-8, at most 1 MB.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or something in it is wrong: a line for every finding, with file,
+            line, field, what was given and what is allowed.
+    """
+    if not isinstance(path, str | Path):
+        raise ConfigurationError(f"path: a file's name is required; given: {type(path).__name__}")
+    entries: tuple[TrustEntry, ...] = read_entries(path, "trust", ResearchPolicy)
+    return entries
+
+
+def read_entries(path: str | Path, field: str, of: type[Settings]) -> Any:
+    """Return what a file of entries gives a field of settings.
+
+    Args:
+        path: the file.
+        field: its name, which is the one key of the file.
+        of: the class of the settings.
+
+    Raises:
+        ConfigurationError: as `load_trust`.
+    """
+    document = _parse_policy_file(path)
+    value = document.value
+    if not isinstance(value, dict):
+        raise document.error([((), f"a mapping with the key {field} is required; given: {type(value).__name__}")])
+    if unknown := [key for key in value if key != field]:
+        raise document.error([((key,), f"no such field; there is {field}") for key in unknown[: SHOWN_FINDINGS + 1]])
+    if not isinstance(value.get(field), list):
+        raise document.error([((field,), f"a list of entries is required; given: {type(value.get(field)).__name__}")])
+    try:
+        made = of.model_validate({field: value[field]})
+    except ValidationError as error:
+        raise document.error(list_validation_findings(error)) from None
+    return getattr(made, field)
 
 
 def _place_field_problems(wrong: Iterable[tuple[str, str]]) -> Iterator[tuple[Place, str]]:
@@ -326,7 +386,7 @@ def build_policy_schema(pattern: str, policy: type[Settings], budget: type[Budge
 def _build_section_schema(settings: type[Settings]) -> dict[str, Any]:
     schema = settings.model_json_schema(mode="validation")
     for name, form in schema.get("properties", {}).items():
-        if settings.is_name_list(name):
+        if settings.is_name_list(name) or settings.is_entry_list(name):
             listed = {key: form.pop(key) for key in ("type", "items", "prefixItems", "$ref", "anyOf") if key in form}
             form["anyOf"] = [listed, _NAMES_FILE_SCHEMA]
     return schema
@@ -334,7 +394,7 @@ def _build_section_schema(settings: type[Settings]) -> dict[str, Any]:
 
 _NAMES_FILE_SCHEMA: JsonObject = {
     "type": "object",
-    "properties": {NAMES_FILE: {"type": "string", "description": "A file of names, a line each."}},
+    "properties": {NAMES_FILE: {"type": "string", "description": "A file of names, a line each, or of entries."}},
     "required": [NAMES_FILE],
     "additionalProperties": False,
 }

@@ -236,11 +236,24 @@ def common_reasons(
     for tool, phase in (effects or {}).items():
         rows += [StopReason(f"{name}:{tool}", EFFECT, (phase,), meaning, advice) for name, meaning, advice in _EFFECTS]
     if reviewing_phases := tuple(reviewing):
-        rows += [
-            StopReason(name, "review", reviewing_phases, meaning, advice, later=name == "review_expired")
-            for name, meaning, advice in _REVIEWS
-        ]
+        rows += list_review_reasons(reviewing_phases)
     return tuple(rows)
+
+
+def list_review_reasons(phases: Iterable[str], *, later: bool = False) -> list[StopReason]:
+    """Return the reasons for which a review ends a run.
+
+    Args:
+        phases: in which a person is asked.
+        later: whether the review was added when there were recordings of the pattern without it. None of them was made
+            before 0.8, so an answer to it cannot be stale.
+    """
+    where = tuple(phases)
+    return [
+        StopReason(name, "review", where, meaning, advice, later=later or name == "review_expired")
+        for name, meaning, advice in _REVIEWS
+        if not (later and name == "review_stale")
+    ]
 
 
 def _list_limit_reasons(

@@ -107,11 +107,15 @@ LATER_CHECKS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
         "list_sources": (0, 9),
         "changes_by_stems": (0, 9),
         "wide_hints": (0, 9),
+        "lists_at_the_end": (0, 10),
+        "later_budgets": (0, 10),
+        "table_rows": (0, 10),
     }
 )
 """Checks that no setting switches off and that came when there were recordings, with the version that brought them.
 
-``attempts`` is the bound that a guard itself sets to how often its proposers are asked again.
+``attempts`` is the bound that a guard itself sets to how often its proposers are asked again, ``later_budgets`` what
+guards look at that came into a cycle by later nodes.
 """
 
 
@@ -206,9 +210,10 @@ class RecordedCall(TypedDict):
     outcome: str
     """JSON text of ``[form, content, about]``: form is ``text`` (of a model), ``value`` (what was returned) or
     ``failure`` (reason and details; a timeout is one too); about has the proposer, its prompt and its usage. Of a
-    person it has ``reviewer``, who answered, ``licence``, of the call that was shown, if one was, ``delegation``, what
-    a document would license, if that was shown, and ``approval``, the SHA-256 of ``{"question": …, "decision": …,
-    "reviewer": …, "licence": …, "delegation": …}``; runs before 0.8 have none of these."""
+    person it has ``reviewer``, who answered, ``licence``, of the call that was shown, if one was, or ``licences``, of
+    several, ``delegation``, what a document would license, if that was shown, and ``approval``, the SHA-256 of
+    ``{"question": …, "decision": …, "reviewer": …, "licence": …, "licences": …, "delegation": …}`` with those of them
+    that there are; runs before 0.8 have none of these."""
     seconds: float
     """How long it took."""
 
@@ -358,8 +363,9 @@ class BegunRun(TypedDict):
     """Of a fork: the run from which it went on."""
 
 
-NoteKind: TypeAlias = Literal["waiting", "intent", "receipt"]
-"""What is noted of an open run: it waits for a person, it is about to act, or what an act of it brought."""
+NoteKind: TypeAlias = Literal["waiting", "decision", "intent", "receipt"]
+"""What is noted of an open run: it waits for a person, somebody is about to answer, it is about to act, or what an act
+of it brought."""
 
 
 @with_config(CLOSED)
@@ -375,7 +381,8 @@ class RunNote(TypedDict):
     at: Moment
     """UTC, ISO 8601."""
     content: JsonObject
-    """Of ``waiting``: what the result of a run that waits holds; of ``intent``: key, tool, node, visit, number and the
+    """Of ``waiting``: what the result of a run that waits holds; of ``decision``: attempt, the hash of the question,
+    decision and by whom; of ``intent``: key, tool, node, visit, number and the
     request's hash; of ``receipt``: key, and the whole outcome as it is packed."""
     redacted: NotRequired[list[list[str | int]]]
     """As in a `Recording`."""

@@ -51,6 +51,8 @@ class LogEntry(TypedDict):
     active: float
     """Seconds for which the run had been active when the node ended."""
     opening: NotRequired[Opening]
+    observed: NotRequired[str]
+    """Of the first node of a session that is observed: what its observer knows the session by."""
     live: NotRequired[list[LiveReading]]
     """Of an agent with a live policy: what the node read of it."""
     verdict: NotRequired[Literal["pass", "again", "stop"]]
@@ -67,6 +69,8 @@ class LogEntry(TypedDict):
     """Of a guard: what the run was asked, as results show it."""
     request: NotRequired[str]
     """Of the first node: the id of what was asked, where it is not the run's."""
+    began_at: NotRequired[str]
+    """Of the first node of a graph that changes something outside: the checkpoint at which it worked."""
     unbegun: NotRequired[dict[str, str]]
     """Of the first node: what the recorder raised that was told of the beginning."""
     forked_from: NotRequired[dict[str, str]]

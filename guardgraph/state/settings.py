@@ -285,6 +285,11 @@ class Settings(BaseModel):
         return cls._get_tightening_rule(name).is_set
 
     @classmethod
+    def is_entry_list(cls, name: str) -> bool:
+        """Say whether a field is a list of objects, which may stand in a file of its own."""
+        return cls._get_tightening_rule(name).of_entries
+
+    @classmethod
     def find_name_problem(cls, field: str, name: str) -> str | None:
         """Say why a name can stand in no list of a field, None where it can."""
         if len(name) > LONGEST_NAME:

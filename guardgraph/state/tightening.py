@@ -50,6 +50,7 @@ class Tightens:
         problem: of lists of names, what says why a name can name nothing, None of one that can; it is asked when a
             graph is made and when a run is given a context.
         values: all values that there are, or all names of a list, where they are a closed list; for JSON Schema.
+        of_entries: whether the values are lists of objects, which may stand in a file of their own.
     """
 
     smallest: ClassVar[Tightens]
@@ -76,7 +77,7 @@ class Tightens:
     fixed: ClassVar[Tightens]
     """The deployment's value stays; a context that names another one is a ConfigurationError."""
 
-    __slots__ = ("check", "how", "is_fixed", "is_set", "name", "problem", "values")
+    __slots__ = ("check", "how", "is_fixed", "is_set", "name", "of_entries", "problem", "values")
 
     def __init__(
         self,
@@ -88,6 +89,7 @@ class Tightens:
         is_fixed: bool = False,
         problem: Problem | None = None,
         values: Sequence[str] = (),
+        of_entries: bool = False,
     ) -> None:
         self.name = name
         self.how = how
@@ -96,6 +98,7 @@ class Tightens:
         self.is_fixed = is_fixed
         self.problem = problem
         self.values = values
+        self.of_entries = of_entries
 
     @classmethod
     def ordered(cls, *order: str) -> Tightens:

@@ -64,6 +64,8 @@ class Declaration:
     """Of the channels that it reads, those that are no part of the pattern's fingerprint."""
     later_writes: tuple[str, ...] = ()
     """Of what it writes, what is no part of the pattern's fingerprint."""
+    later_stops: tuple[str, ...] = ()
+    """Of a guard: families that it stops with because of nodes that came later, and that are no part of it either."""
     is_later: bool = False
     """Whether the node itself, and the ways to it, are no part of the pattern's fingerprint."""
 
@@ -147,6 +149,8 @@ def build_declaration(
         raise GrammarError(f"node {name!r}, stops: given {', '.join(said.stops)}; allowed: nothing, only a guard stops")
     if kind != "act" and (acting := [field for field in _ACTING if getattr(said, field) is not None]):
         raise GrammarError(f"node {name!r}, {', '.join(acting)}: given; allowed: nothing, only an act node has them")
+    if kind not in _BEHIND and said.behind is not None:
+        raise GrammarError(f"node {name!r}, behind: given; allowed: nothing, only an act node and an ending have it")
     if attempts is not None and not (type(attempts) is int and attempts >= 1 and again):
         raise GrammarError(f"node {name!r}, attempts: a whole number from 1 on, beside again; given: {attempts!r:.80}")
     _check_calls(kind, name, said.calls)
@@ -180,8 +184,11 @@ def build_declaration(
     )
 
 
-_ACTING = ("effects", "rounds", "behind")
+_ACTING = ("effects", "rounds")
 """What only an act node says of itself."""
+
+_BEHIND = ("act", "terminal")
+"""The kinds of nodes that may say behind which guards they stand."""
 
 
 def _check_calls(kind: Kind, name: str, given: tuple[Any, ...] | None) -> None:
@@ -237,15 +244,23 @@ def _complete_declaration(
         return replace(item, records=records)
     if item.kind != "guard":
         return item
-    following = [declared[way] for way in item.ways if way in declared]
     before = [other for other in declared.values() if item.name in other.to]
-    spends = any(other.is_calling_node for other in [*following, *before]) or _is_in_cycle(item, declared)
-    budget = ("budget",) if spends else ()
+    earlier = {name: other for name, other in declared.items() if not other.is_later}
+    budget = ("budget",) if _spends_time(item, declared) else ()
+    later = budget if not item.is_later and not _spends_time(item, earlier) else ()
     effect = (EFFECT,) if any(other.effects for other in before) else ()
     licence = (LICENCE,) if any(other.tools for other in before) else ()
     unrecorded = (AUDIT_UNAVAILABLE,) if item.entry else ()
     added = (*licence, *effect, *budget, "guard_error", *unrecorded)
-    return replace(item, stops=deduplicate_names([*item.stops, *added]))
+    said = tuple(family for family in later if family not in item.stops)
+    return replace(item, stops=deduplicate_names([*item.stops, *added]), later_stops=said)
+
+
+def _spends_time(item: Declaration, declared: Mapping[str, Declaration]) -> bool:
+    """Say whether a guard stands beside a node that calls out, or in a cycle, among these nodes."""
+    following = [declared[way] for way in item.ways if way in declared]
+    before = [other for other in declared.values() if item.name in other.to]
+    return any(other.is_calling_node for other in [*following, *before]) or _is_in_cycle(item, declared)
 
 
 def _list_inherited_families(

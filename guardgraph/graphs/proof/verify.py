@@ -298,7 +298,7 @@ def _prove_named_tools(shape: Topology) -> Iterator[Finding]:
 
 def _prove_guards_in_front(shape: Topology) -> Iterator[Finding]:
     """The guards that a node declares to be behind stand on every way to it, and on every way from it back to it."""
-    for name in shape.list_nodes_of_kind("act"):
+    for name in (*shape.list_nodes_of_kind("act"), *shape.list_nodes_of_kind("terminal")):
         item = shape.get_declaration(name)
         for guard in item.behind if item is not None else ():
             for path in shape.find_ways_around(name, guard):

@@ -1,0 +1,59 @@
+"""The site of the docs is built without a warning, and needs nothing from elsewhere."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from docs_parts import ROOT
+
+import guardgraph
+from guardgraph import grammar, testing
+
+LOADED = re.compile(r"<(?:script|img|iframe|source)\b[^>]*\bsrc=\"([^\"]+)\"|<link\b[^>]*\bhref=\"([^\"]+)\"")
+IMPORTED = re.compile(r"url\(\s*[\"']?([^\"')]+)|@import\s+[\"']([^\"']+)")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Build the site as `make docs` does: a warning is an error."""
+    target = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "-q", str(ROOT / "docs"), str(target)]
+    built = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert built.returncode == 0, built.stderr
+    return target
+
+
+def test_nothing_is_loaded_from_elsewhere(site):
+    """No page and no style sheet names a script, a picture, a font or a sheet of another host."""
+    pages = [(page, LOADED.findall(page.read_text(encoding="utf-8"))) for page in site.rglob("*.html")]
+    sheets = [(sheet, IMPORTED.findall(sheet.read_text(encoding="utf-8"))) for sheet in site.rglob("*.css")]
+    assert len(pages) > 30
+    for file, found in pages + sheets:
+        for name in (name for names in found for name in names if name):
+            assert not re.match(r"(?:https?:)?//", name), (file, name)
+
+
+def test_every_page_is_in_the_contents(site):
+    """Each page of docs/ is reached from the contents, which stand on every page."""
+    contents = (site / "index.html").read_text(encoding="utf-8")
+    for page in Path(ROOT, "docs").glob("*.md"):
+        assert page.stem == "index" or f'href="{page.stem}.html"' in contents, page.name
+
+
+@pytest.mark.parametrize("front", [guardgraph, grammar, testing], ids=lambda front: front.__name__)
+def test_the_reference_has_every_public_name(site, front):
+    """The page of the Python API describes each name that users import."""
+    page = (site / "api.html").read_text(encoding="utf-8")
+    for name in front.__all__:
+        assert f'id="{front.__name__}.{name}"' in page, name
+
+
+def test_search_finds_without_a_server(site):
+    """The index of the search is a file of the site, and knows words of the pages."""
+    index = (site / "searchindex.js").read_text(encoding="utf-8")
+    assert "alltitles" in index
+    assert "knowledge_bases" in index
