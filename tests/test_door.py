@@ -363,3 +363,13 @@ def test_a_context_of_very_many_fields_is_refused_by_their_number(part):
     with pytest.raises(ConfigurationError, match=f"^{name}: at most 1000 fields; given: 1500000$"):
         triage().invoke(TICKET, context=context)
     assert time.process_time() - began < 5.0
+
+
+@pytest.mark.parametrize("part", ["configurable", "metadata", "tags"])
+def test_a_configuration_of_very_many_keys_is_refused_by_their_number(part):
+    """LangGraph copies them for every node: a million and a half took a minute."""
+    many = dict.fromkeys(map(str, range(1_500_000)), 1)
+    began = time.process_time()
+    with pytest.raises(ConfigurationError, match=f"^config.{part}: at most 1000 are allowed; given: 150000[01]$"):
+        triage().invoke(TICKET, {part: [*many] if part == "tags" else many})
+    assert time.process_time() - began < 5.0
