@@ -337,7 +337,7 @@ SENT = [
     *(
         (key, value)
         for key in (CHECKPOINTER, NODE_FINISHED, RUNTIME, STREAM)
-        for value in ("x", {"a": 1}, 7, ["y"], True)
+        for value in ("x", b"x", {"a": 1}, 7, ["y"], True)
     ),
     *(("checkpoint_id", value) for value in ({"a": 1}, ["y"], 7)),
     *(("checkpoint_map", value) for value in ("x", 7, ["y"])),

@@ -9,7 +9,7 @@ kept beside the checkpoint, such as before an interrupt or a cancelled resume.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from contextlib import suppress
 from typing import Any, Final, TypeAlias
 from uuid import UUID, uuid4
@@ -72,11 +72,11 @@ def refuse_forged_config(graph: Pregel[Any, Any, Any, Any], config: Any) -> None
             there are more than `MOST_FIELDS` of a kind, which LangGraph would copy for every node.
     """
     for name in _COPIED:
-        if len(held := (config or {}).get(name) or ()) > MOST_FIELDS:
+        if isinstance(held := (config or {}).get(name), Sized) and len(held) > MOST_FIELDS:
             raise ConfigurationError(f"config.{name}: at most {MOST_FIELDS} are allowed; given: {len(held)}")
     given = merge_graph_config(graph, config)
     for key in _OBJECTS:
-        if isinstance(value := given.get(key), str | int | float | list | dict):
+        if isinstance(value := given.get(key), str | bytes | int | float | list | dict):
             raise ConfigurationError(f"config.configurable.{key}: LangGraph alone sets it; given: {value!r:.80}")
     if not isinstance(named := given.get("checkpoint_id"), str | UUID | None):
         raise ConfigurationError(f"config.configurable.checkpoint_id: a text is required; given: {named!r:.80}")
