@@ -25,9 +25,9 @@ from guardgraph.plain.urls import parse_url_target
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedAttempt
 from guardgraph.world.breakers import Breakers, Refusal
-from guardgraph.world.call import WORLD_METHODS, Asked, Call, Performed, World, is_instant_target, is_said_of_target
+from guardgraph.world.call import Asked, Call, Performed, World, is_instant_target, is_said_of_target
 from guardgraph.world.calls import identify_call_target, is_cut_off_outcome
-from guardgraph.world.live import LiveWorld
+from guardgraph.world.live import choose_inner_world
 from guardgraph.world.models import ModelProposer, chat_model
 from guardgraph.world.observing import Observer, find_observer
 from guardgraph.world.spending import is_unmade_call, refuse_attempt, reserve_call
@@ -153,8 +153,6 @@ class ResilientWorld:
         fallbacks: Sequence[ChatModel | str] = (),
         breakers: Breakers | None = None,
     ) -> None:
-        if world is not None and (missing := [name for name in WORLD_METHODS if not callable(getattr(world, name, 0))]):
-            raise ConfigurationError(f"world: an object with {', '.join(missing)} is required; given: {world!r:.80}")
         if isinstance(attempts, bool) or not isinstance(attempts, int) or attempts < 1:
             raise ConfigurationError(f"attempts: a whole number from 1 on is required; given: {attempts!r:.80}")
         for name, given in {_ATTEMPT: attempt_seconds, "wait": wait, "max_wait": max_wait}.items():
@@ -165,7 +163,7 @@ class ResilientWorld:
             raise ConfigurationError(f"fallbacks: a list of models is required; given: {fallbacks!r:.80}")
         if not isinstance(breakers, Breakers | None):
             raise ConfigurationError(f"breakers: Breakers are required; given: {type(breakers).__name__}")
-        self._world: World = LiveWorld() if world is None else world
+        self._world = choose_inner_world(world)
         self._attempts, self._attempt_seconds = attempts, attempt_seconds
         self._waits = Waits(wait, max_wait, wait)
         self._fallbacks = [_open_fallback(at, model) for at, model in enumerate(fallbacks)]

@@ -35,8 +35,8 @@ from guardgraph.state.tenants import (
     name_period,
     name_tenant_account,
 )
-from guardgraph.world.call import WORLD_METHODS, Asked, Performed, World
-from guardgraph.world.live import LiveWorld
+from guardgraph.world.call import Asked, Performed, World
+from guardgraph.world.live import choose_inner_world
 from guardgraph.world.observing import Observer, find_observer
 from guardgraph.world.spending import count_call
 from guardgraph.world.threads import run_in_call_thread
@@ -71,15 +71,13 @@ class TenantWorld:
             isinstance(tenants, Mapping) and all(isinstance(name, str) for name in tenants)
         ):
             raise ConfigurationError(f"tenants: a mapping of names to budgets is required; given: {tenants!r:.80}")
-        if world is not None and (missing := [name for name in WORLD_METHODS if not callable(getattr(world, name, 0))]):
-            raise ConfigurationError(f"world: an object with {', '.join(missing)} is required; given: {world!r:.80}")
         self._ledger = ledger
         self._budgets = _validate_tenant_budgets("budgets", budgets)
         self._tenants = {
             name_tenant_account(name): _validate_tenant_budgets(f"tenants.{name:.80}", given)
             for name, given in (tenants or {}).items()
         }
-        self._world = LiveWorld() if world is None else world
+        self._world = choose_inner_world(world)
         self.clock: Callable[[], float] = self._world.clock
         """Returns seconds that only grow."""
 
