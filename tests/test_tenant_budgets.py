@@ -35,6 +35,7 @@ server = pytest.fixture(scope="module")(running_server)
 database = pytest.fixture(new_database)
 
 ANSWER = {"answer": "P1 incidents get a first response within 15 minutes.", "citations": ["doc_sla_enterprise_v3"]}
+ACME = {"caller": {"tenant": "acme", "user": "u"}}
 DAY = Account("acme", "2026-11-23", "tokens")
 
 
@@ -331,11 +332,11 @@ def test_served_agents_share_the_world_and_the_switch_of_the_environment(worlds,
     switch_live_policy("live.yaml", on=True, by="ada", why="go")
     rag, tools = asyncio.run(serving.rag()), asyncio.run(serving.tools())
     assert rag.frame.world is tools.frame.world
-    results = [ask(rag), tools.invoke(load_tools_demo())]
+    results = [ask(rag), tools.invoke(load_tools_demo(), context=ACME)]
     assert [result["stop_reason"].partition(":")[0] for result in results] == ["success", "tenant_budget"]
     switch_live_policy("live.yaml", on=False, by="ada", why="stop")
     rag.frame.live.every = 0
-    assert [ask(rag)["stop_reason"], tools.invoke({"task": "x"})["stop_reason"]] == ["switched_off"] * 2
+    assert [ask(rag)["stop_reason"], tools.invoke({"task": "x"}, context=ACME)["stop_reason"]] == ["switched_off"] * 2
     monkeypatch.setenv("GUARDGRAPH_WORLD", "our_worlds:none")
     with pytest.raises(ConfigurationError, match=r"^GUARDGRAPH_WORLD 'our_worlds:none': world: "):
         asyncio.run(serving.rag())
