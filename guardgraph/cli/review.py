@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, NoReturn
 from urllib.parse import urlsplit
@@ -364,8 +365,23 @@ def desk(
     )
     own = [f"http://{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]
     made = Desk(queue, origins=own if origin is None else [origin], tokens=people)
+    listening = listen_on_port(host, port)
     Screen().print_text(f"the desk: {origin or own[0]}/", indent=0)
-    uvicorn.run(made.make_app(), host=host, port=port, log_level="warning", server_header=False, access_log=False)
+    config = uvicorn.Config(made.make_app(), log_level="warning", server_header=False, access_log=False)
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def listen_on_port(host: str, port: int) -> socket.socket:
+    """Return a socket that listens.
+
+    Raises:
+        ConfigurationError: somebody else listens there, or the host is none of this machine.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise ConfigurationError(f"--host {host!r:.80} --port {port}: cannot listen there: {error.strerror}") from None
 
 
 def parse_tokens_file(given: bytes) -> dict[str, str]:

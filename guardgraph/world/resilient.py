@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable, Generator, Iterator, Sequen
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
 
 import stamina
 from stamina.instrumentation import RetryDetails, get_on_retry_hooks, set_on_retry_hooks
@@ -168,7 +169,7 @@ class ResilientWorld:
         self._waits = Waits(wait, max_wait, wait)
         self._fallbacks = [_open_fallback(at, model) for at, model in enumerate(fallbacks)]
         self._breakers = breakers
-        self._proposers: dict[int, list[ModelProposer]] = {}
+        self._proposers = WeakKeyDictionary[ModelProposer, list[ModelProposer]]()
         _send_lines_to_our_logger()
 
     def __repr__(self) -> str:
@@ -253,10 +254,9 @@ class ResilientWorld:
 
     def _list_fallback_proposers(self, proposer: ModelProposer) -> list[ModelProposer]:
         """Return a proposer on each of the other models, always the same: by them abandoned calls are counted."""
-        if (known := self._proposers.get(id(proposer))) is None:
-            made = [proposer.on_model(model) for model in self._fallbacks]
-            known = self._proposers[id(proposer)] = [proposer, *made]  # which keeps the id its own
-        return known[1:]
+        if (known := self._proposers.get(proposer)) is None:
+            known = self._proposers[proposer] = [proposer.on_model(model) for model in self._fallbacks]
+        return known
 
     def _make_round(self, tasks: list[_Task], ends: float, attempt: stamina.Attempt) -> Generator[Round, Any, None]:
         """Make an attempt of all calls that are not over, side by side.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from functools import partial
-from typing import Final
+from typing import Final, TypeGuard
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
@@ -197,13 +197,18 @@ def make_tenant_counter(ledger: Ledger, unit: str) -> Callable[[JsonObject], Jso
     return count_for_tenant
 
 
+def is_ledger(given: object) -> TypeGuard[Ledger]:
+    """Say whether something keeps accounts."""
+    return callable(getattr(given, "reserve", None)) and callable(getattr(given, "settle", None))
+
+
 def validate_ledger(given: object) -> None:
     """Refuse what keeps no accounts.
 
     Raises:
         ConfigurationError: it lacks a method.
     """
-    if not callable(getattr(given, "reserve", None)) or not callable(getattr(given, "settle", None)):
+    if not is_ledger(given):
         raise ConfigurationError(f"ledger: one with reserve and settle is required; given: {given!r:.80}")
 
 
