@@ -12,6 +12,7 @@ from pdf_files import pdf_of
 from test_kb_ingest import write
 
 from guardgraph import KnowledgeBase
+from guardgraph.plain.extras import explain_extra
 
 here = pytest.fixture(autouse=True)(empty_folder)
 
@@ -64,7 +65,7 @@ def test_a_missing_library_fails_the_files_that_need_it(here, monkeypatch):
         monkeypatch.setitem(sys.modules, library, None)
     report = shown("kb", "add", "kb.sqlite", "docs", "--reader", "public", code=3)
     assert (report["changed"], report["unchanged"], report["removed"]) == (["a.md"], ["c.pdf"], [])
-    install = "which is not installed; pip install 'guardgraph[kb]' or 'guardgraph[web]'"
+    install = f"which is not installed; {explain_extra('kb')}"
     assert report["failed"] == [
         {"name": "b.html", "reason": f"html content is read with trafilatura, {install}"},
         {"name": "d.pdf", "reason": f"pdf content is read with pypdfium2, {install}"},

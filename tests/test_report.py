@@ -254,7 +254,7 @@ def test_without_the_extra_the_page_says_what_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "graphlay", None)
     root = page(result_of("rag"))
     assert not [*root.iter(f"{SVG}svg")]
-    assert said(root).count("pip install '.[draw]'") == 2
+    assert said(root).count("pip install 'graphlay") == 2
 
 
 def test_a_result_without_a_timeline_has_a_page():

@@ -14,6 +14,7 @@ from guardgraph.cli.screen import Screen
 from guardgraph.cli.waiting import Checkpoints, load_waiting_agent
 from guardgraph.graphs.patterns import COMMANDS
 from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value, parse_json
 
 if TYPE_CHECKING:
@@ -344,7 +345,7 @@ def desk(
 
         from guardgraph.desk.app import Desk
     except ImportError as error:
-        raise ConfigurationError(f"desk: {error.name} is not installed: pip install 'guardgraph[desk]'") from error
+        raise ConfigurationError(f"desk: {explain_extra('desk')} ({error})") from error
     queue = open_review_queue(store, graph, checkpoints=checkpoints, policy=policy, tenant=tenant, model=model)
     own = [f"http://{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]
     made = Desk(queue, origins=own if origin is None else [origin], tokens=people)
