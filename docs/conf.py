@@ -67,7 +67,7 @@ MENDED = {
         '<form class="sidebar-search-container" method="get" action="search.html" role="search" aria-label="Pages">'
     ),
 }
-"""What the theme writes that a screen reader or a keyboard cannot tell apart or reach, and what stands there instead."""
+"""What the theme writes that screen readers cannot tell apart or keyboards cannot reach, and its replacement."""
 
 
 def mend_pages(app, failed):
