@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, get_args
 
 from guardgraph.graphs.patterns import PATTERNS
@@ -68,6 +69,15 @@ class Row(Again):
         """Why it has no new ending, in a word: the node whose call differs, or how `why` begins."""
         return self.call.node if self.call is not None else (self.why or "").partition(":")[0]
 
+    @property
+    def parted_at(self) -> str | None:
+        """Of a changed run: the last node that both ways have in common, from which `draw` shows them part."""
+        if self.ways is None:
+            return None
+        then, now = (way.path for way in self.ways)
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(then, now, strict=False)))
+        return then[shared - 1] if shared and then != now else None
+
     def plain(self) -> JsonObject:
         """Return it as plain JSON; what there is nothing of is left out."""
         said = convert_what_if_to_json(self)
@@ -82,6 +92,7 @@ class Row(Again):
             "kind": self.kind,
             "old": None if self.old is None else str(self.old),
             "new": None if self.new is None else str(self.new),
+            "parted_at": self.parted_at,
             "guard": self.guard,
             "differs": ", ".join(self.differs) or None,
             "node": None if self.call is None else self.call.node,
