@@ -11,6 +11,7 @@ import typer
 from guardgraph.cli import audit, inputs, views
 from guardgraph.cli.making import Model, Policy, Tenant, exit_after_runs, print_json
 from guardgraph.cli.screen import Screen
+from guardgraph.cli.shell import HELP
 from guardgraph.cli.waiting import Checkpoints, load_waiting_agent
 from guardgraph.graphs.patterns import COMMANDS
 from guardgraph.plain.errors import ConfigurationError
@@ -24,7 +25,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     help="List the runs of a store that wait for a person, and decide about them.",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=HELP,
 )
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="The run's id.", show_default=False)]
