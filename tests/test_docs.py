@@ -325,6 +325,12 @@ def test_the_version_is_in_the_changelog():
     assert heading[1] == guardgraph.__version__
 
 
+def test_every_version_has_a_date():
+    """The changelog says of each version on which day it was made."""
+    versions = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert [line for line in versions if not re.fullmatch(r"[\d.]+ \(\d{4}-\d\d-\d\d\)", line)] == []
+
+
 def test_the_import_contract_has_every_room():
     """No folder of the package is without a place in the order of imports, so none is missing in the table of rooms."""
     package = ROOT / "guardgraph"
