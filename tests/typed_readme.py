@@ -13,8 +13,10 @@ print(result["run_id"], result["status"], result["path"], result["trace"], resul
 
 done = g.create_tool_agent().invoke({"task": "What is the total of the bill in bill-may.txt?"})
 print(done.get("answer"), done["run_id"], done["status"], done["path"], done["timeline"])
-for attempt in done.get("attempts", []):
-    print(attempt["reason"])
+if done["status"] == "ok":
+    print(done["answer"])
+    for attempt in done.get("attempts", []):
+        print(attempt["reason"])
 
 names = ["support_policy", "billing_policy"]
 g.RagPolicy(allowed_sources_policy=names, allowed_sources_execution=("billing_policy",), known_names=deque(names))
