@@ -20,7 +20,6 @@ from rooms import stacked
 from typer.main import get_command
 
 import guardgraph
-from guardgraph.cli.commands import app
 from guardgraph.graphs.catalogues import catalogue_markdown
 from guardgraph.state.recording import schema
 from guardgraph.state.research import READ_FAILURES
@@ -196,7 +195,7 @@ def failures_table() -> str:
 
 def list_commands() -> list[tuple[str, str]]:
     """Return every command of the command line, with the first sentence of its help."""
-    return sorted(_walk_commands(get_command(app), ()))
+    return sorted(_walk_commands(get_command(import_module("guardgraph.cli.commands").app), ()))
 
 
 def _walk_commands(command: Any, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:

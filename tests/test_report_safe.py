@@ -19,8 +19,8 @@ from guardgraph.reporting.values import render_link
 SVG = "{http://www.w3.org/2000/svg}"
 ELEMENTS = """
 html head meta title style body header main section article aside div p h1 h2 h3 span strong small footer
-dl dt dd ul ol li table thead tbody tfoot tr th td details summary pre code bdi wbr a sup blockquote ins del mark figure svg
-rect
+dl dt dd ul ol li table thead tbody tfoot tr th td details summary pre code bdi wbr a sup blockquote ins del mark figure
+svg rect
 """
 DRAWN = "svg g style title text rect polygon path"
 ATTRIBUTES = """
