@@ -91,7 +91,8 @@ def _show_chunk_id(
 ) -> str:
     """Return by what id a caller knows a chunk: its own, or with its tenant where another that they may read has it.
 
-    Those of their own tenant keep theirs. It depends on nothing that they may not read, and no two chunks are shown by one id.
+    Those of their own tenant keep theirs. It depends on nothing that they may not read, and no two chunks are shown
+    by one id.
     """
     if normalise_tenant(tenant) == normalise_tenant(caller.tenant if caller else None):
         return name
