@@ -17,6 +17,8 @@ from docs_parts import ROOT, fences
 from openai_server import OpenAIServer, answer
 
 MINUTES = 10
+OURS = ("PYTHON", "OPENAI", "GUARDGRAPH", "VIRTUAL_ENV")
+"""How variables begin that a newcomer has not set."""
 QUESTION = "How many days of leave does an employee have?"
 
 
@@ -30,7 +32,7 @@ class Newcomer:
 
     def type(self, *command: str, given: str = "", **environ: str) -> str:
         """Run a command and return what it printed; another exit code than 0 fails."""
-        kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "UV_CACHE_DIR")}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
         done = subprocess.run(
             command,
             cwd=self.folder,
