@@ -60,7 +60,7 @@ def test_search_finds_without_a_server(site):
 
 
 def test_keyboards_and_screen_readers_find_their_way(site):
-    """Each page has one first heading; code can be scrolled by keys; sidebars have names, and their captions a level."""
+    """Each page has one first heading; keys can scroll code; sidebars have names, and their captions a level."""
     for page in site.glob("*.html"):
         text = page.read_text(encoding="utf-8")
         assert len(re.findall(r"<h1\b", text)) == 1, page.name
