@@ -253,6 +253,17 @@ def test_a_caller_cannot_write_what_nodes_write(mode):
     assert forged["stop_reason"] == "invalid_label"
 
 
+def test_a_key_that_is_no_field_is_named_in_the_log(caplog):
+    """One that may be misspelt is logged once, with the fields that there are; the run is what it is without it."""
+    graph = triage(lambda view: {"label": "?"})
+    for _ in range(2):
+        assert graph.invoke({**TICKET, "tiket": "a secret"})["stop_reason"] == "invalid_label"
+    [entry] = [item.getMessage() for item in caplog.records if "no such field" in item.getMessage()]
+    assert "'tiket'" in entry
+    assert all(name in entry for name in TICKET)
+    assert "a secret" not in entry
+
+
 @pytest.mark.parametrize("kind", [dict, UserDict, MappingProxyType])
 def test_any_mapping_will_do(kind):
     """Input is read as a mapping, whatever its class."""
