@@ -634,3 +634,16 @@ def test_a_time_that_no_calendar_has_is_a_finding(tmp_path):
         values = (changed, entry_hash(changed), at)
         somebody.execute("UPDATE guardgraph_entries SET entry = ?, hash = ?, at = ? WHERE seq = 2", values)
     assert [str(finding) for finding in store.verify().findings] == ["entry 2: it was changed"]
+
+
+@pytest.mark.parametrize("at", ["2026-02-30T00:00:00+00:00", "yesterday"])
+def test_an_open_run_whose_time_was_changed_to_none_is_listed(at, tmp_path):
+    """Nobody knows whether it is older than what somebody asks for; the list ends in no traceback."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    store.begin(beginning())
+    with closing(sqlite3.connect(tmp_path / "runs.db")) as somebody, somebody:
+        somebody.execute("UPDATE guardgraph_entries SET entry = replace(entry, at, ?), at = ?", (at, at))
+    [left] = store.open_runs()
+    assert (left.position.at, left.changed) == (at, "its entry is not what was written")
+    listed = run("audit", "list", "--since", "2999-01-01", "--store", f"sqlite:///{tmp_path}/runs.db")
+    assert (listed.exit_code, beginning()["run_id"][:8] in listed.stdout) == (0, True)
