@@ -100,7 +100,7 @@ def test_only_nodes_write_the_state(name, checkpointer):
     """
     graph = triage(checkpointer=checkpointer)
     for moment in ({}, {"interrupt_before": ["label_guard"]}):
-        config = {"configurable": {"thread_id": f"{name} {moment}"}}
+        config = {"configurable": {"thread_id": f"{name} {moment}", "replace": True}}
         for _ in range(2):
             with pytest.raises(InputError, match=r"^state: only the nodes of a guarded graph write it; ") as refused:
                 UPDATES[name](graph, config)

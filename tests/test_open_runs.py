@@ -612,9 +612,38 @@ def test_a_signature_that_no_key_could_have_made_is_a_finding(sig, tmp_path):
     assert (checked.signed, [finding.kind for finding in checked.findings]) == ("unchecked", ["signature"])
 
 
-@pytest.mark.parametrize("at", ["now", "2026-01-01", "2026-01-01T00:00:00Z or so"])
+@pytest.mark.parametrize(
+    "at", ["now", "2026-01-01", "2026-01-01T00:00:00Z or so", "2026-02-30T00:00:00+00:00", "2026-01-01T24:01:00+00:00"]
+)
 def test_the_time_of_an_entry_is_a_time(at):
     """Anything else is no entry of a chain."""
     text = note_entry(1, "0" * 64, at, run_id="x", note="intent", content="0" * 64)
     with pytest.raises(ValueError, match="no entry of format 1"):
         read_chain_entry(text)
+
+
+def test_a_time_that_no_calendar_has_is_a_finding(tmp_path):
+    """However well it is hashed: nobody reads it, and `verify` says where it stands."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    for number in (1, 2):
+        store.record(recording(number))
+    with closing(sqlite3.connect(tmp_path / "runs.db")) as somebody, somebody:
+        [text] = somebody.execute("SELECT entry FROM guardgraph_entries WHERE seq = 2").fetchone()
+        at = "2026-02-30T00:00:00+00:00"
+        changed = text.replace(read_chain_entry(text)["at"], at)
+        values = (changed, entry_hash(changed), at)
+        somebody.execute("UPDATE guardgraph_entries SET entry = ?, hash = ?, at = ? WHERE seq = 2", values)
+    assert [str(finding) for finding in store.verify().findings] == ["entry 2: it was changed"]
+
+
+@pytest.mark.parametrize("at", ["2026-02-30T00:00:00+00:00", "yesterday"])
+def test_an_open_run_whose_time_was_changed_to_none_is_listed(at, tmp_path):
+    """Nobody knows whether it is older than what somebody asks for; the list ends in no traceback."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    store.begin(beginning())
+    with closing(sqlite3.connect(tmp_path / "runs.db")) as somebody, somebody:
+        somebody.execute("UPDATE guardgraph_entries SET entry = replace(entry, at, ?), at = ?", (at, at))
+    [left] = store.open_runs()
+    assert (left.position.at, left.changed) == (at, "its entry is not what was written")
+    listed = run("audit", "list", "--since", "2999-01-01", "--store", f"sqlite:///{tmp_path}/runs.db")
+    assert (listed.exit_code, beginning()["run_id"][:8] in listed.stdout) == (0, True)

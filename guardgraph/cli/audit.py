@@ -279,7 +279,7 @@ def _is_open_run_chosen(
     """Say whether an open run is one that options of a list select; of one that was erased, nobody knows more."""
     from guardgraph.evidence.contents import build_begun_lookup
 
-    if since is not None and datetime.fromisoformat(left.position.at) < since:
+    if since is not None and left.position.is_before(since):
         return False
     found_by = None if left.begun is None else build_begun_lookup(left.begun)
     if found_by is None:

@@ -144,7 +144,7 @@ class LinesRuns:
         return [replace(self, among=ids[at : at + size]) for at in range(0, len(ids), size)]
 
     def _is_chosen(self, stored: StoredRun) -> bool:
-        if self.since is not None and datetime.fromisoformat(stored.position.at) < self.since:
+        if self.since is not None and stored.position.is_before(self.since):
             return False
         if self.pattern is None and self.tenant is None:
             return True

@@ -43,6 +43,13 @@ class Position:
         """What `RunStore.record` returns of an entry that stands here."""
         return {"seq": self.seq, "hash": self.hash}
 
+    def is_before(self, moment: datetime) -> bool:
+        """Say whether the entry was written before a moment; where its time was changed to no time, nobody knows."""
+        try:
+            return datetime.fromisoformat(self.at) < moment
+        except (ValueError, TypeError):  # a time without a zone is none of a store's either
+            return False
+
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
