@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import httpx2
 from ada_url import URL
@@ -36,6 +36,9 @@ from guardgraph.web.transport import (
     make_system_ssl_context,
     unpack_content_encoding,
 )
+
+if TYPE_CHECKING:
+    from guardgraph.web.warc import WarcFile
 
 MOST_REDIRECTS = 5
 """Times that a page may lead elsewhere."""
@@ -235,6 +238,8 @@ class Fetching:
     context: ssl.SSLContext | None
     user_agent: str
     cache: Cache | None
+    evidence: WarcFile | None = None
+    """Where every answer that a page is made of is kept, those that lead on too."""
 
     def fetch_page(
         self,
@@ -252,7 +257,7 @@ class Fetching:
             hops: judges, and keeps the way.
             meter: what the page may take.
             enter: raises where a site does not want to be read by us, and waits where it wants that.
-            kept: whether the page may come from the cache, and go there.
+            kept: whether the page may come from the cache and go there, and is evidence.
 
         Raises:
             ReadFailure: there is no such page.
@@ -264,6 +269,8 @@ class Fetching:
             answer = retry_page_fetch(
                 partial(self._request_cached_page, place, meter, self.cache if kept else None), meter
             )
+            if self.evidence is not None and kept:
+                self.evidence.add_answer(place.url, answer.status, answer.headers, answer.body)
             location = answer.headers.get("location")
             if answer.status in READ:
                 kind = answer.headers.get("content-type", "")
