@@ -27,7 +27,7 @@ from guardgraph.plain.urls import parse_url
 from guardgraph.web.addresses import Network
 from guardgraph.web.cache import BrokenCache, Cache, make_http_cache_key
 from guardgraph.web.limits import Meter
-from guardgraph.web.network import Backend, Resolve
+from guardgraph.web.network import Backend, Proxy, ProxyBackend, Resolve
 from guardgraph.web.transport import (
     ACCEPTED,
     ASKED_AT,
@@ -240,6 +240,8 @@ class Fetching:
     cache: Cache | None
     evidence: WarcFile | None = None
     """Where every answer that a page is made of is kept, those that lead on too."""
+    proxy: Proxy | None = None
+    """Through which all pages are read."""
 
     def fetch_page(
         self,
@@ -284,8 +286,10 @@ class Fetching:
             return self._request_page(place, meter, None)
 
     def _request_page(self, place: Place, meter: Meter, cache: Cache | None) -> _Answer:
-        backend = Backend(self.resolve, self.allowed, meter)
-        with closing(Transport(backend, self.context or make_system_ssl_context())) as transport:
+        if self.proxy is not None:
+            self.proxy.check_host(place.host, self.allowed)
+        backend = Backend(self.resolve, self.allowed, meter) if self.proxy is None else ProxyBackend(meter)
+        with closing(Transport(backend, self.context or make_system_ssl_context(), self.proxy)) as transport:
             asking = transport if cache is None else cache.wrap_http_transport(transport)
             with closing(asking.handle_request(self._make_page_request(place))) as response:
                 return _read_http_response(response, meter, keep=cache is not None)

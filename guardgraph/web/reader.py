@@ -109,6 +109,7 @@ def web_reader(
     limits: WebLimits | None = None,
     render: bool | str | os.PathLike[str] = False,
     evidence: str | os.PathLike[str] | None = None,
+    proxy: str | None = None,
 ) -> WebReader:
     """Return a reader of the real web, for `create_research_agent`. It needs guardgraph's extra `web`.
 
@@ -131,6 +132,8 @@ def web_reader(
             refused.
         evidence: a WARC file (``.warc``, ``.warc.gz``) to which each answer is added that a page was made of, without
             cookies, authorization and credentials, by the extra `warc`; made where there is none.
+        proxy: a proxy of the company, ``"http://proxy.example.com:3128"``, through which all pages are read. It looks
+            names up, so nobody here judges their addresses; addresses and private names are refused before.
 
     Raises:
         ConfigurationError: an argument is wrong, or the extra is not installed.
@@ -144,6 +147,12 @@ def web_reader(
     limits = choose_settings(WebLimits(), limits, "limits")
     fetching = _make_fetching(cache, resolve, networks, _check_ssl_context(ssl_context), agent)
     fetching.evidence = _open_evidence(evidence)
+    if proxy is not None:
+        from guardgraph.web.network import parse_proxy
+
+        if resolve is not None:
+            raise ConfigurationError("resolve, proxy: not both; with a proxy, it looks names up")
+        fetching.proxy = parse_proxy(proxy)
     return WebReader(fetching, Robots(agent) if robots else None, limits, _make_renderer(render))
 
 

@@ -81,7 +81,7 @@ class WarcFile:
         Raises:
             OSError: it cannot be written.
         """
-        from warcio.statusandheaders import StatusAndHeaders
+        from warcio.statusandheaders import StatusAndHeaders  # type: ignore[import-untyped]
 
         kept = [(name.title(), mask_secrets(headers[name])) for name in KEPT_HEADERS if name in headers]
         kept.append(("Content-Length", str(len(body))))
@@ -93,7 +93,7 @@ class WarcFile:
             file.write(packed.getbuffer())
 
     def _write_record(self, file: Any, url: str, kind: str, payload: bytes, **given: Any) -> None:
-        from warcio.warcwriter import WARCWriter
+        from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]
 
         writer = WARCWriter(file, gzip=self._path.name.lower().endswith(".gz"), warc_version="1.1")
         # With its length, or warcio leaves a temporary file open.
@@ -109,8 +109,8 @@ def iterate_kept_answers(path: str | os.PathLike[str]) -> Iterator[KeptAnswer]:
         ConfigurationError: warcio is not installed.
     """
     import_warcio()
-    from warcio.archiveiterator import ArchiveIterator
-    from warcio.exceptions import ArchiveLoadFailed
+    from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
+    from warcio.exceptions import ArchiveLoadFailed  # type: ignore[import-untyped]
 
     try:
         with Path(path).open("rb") as file:
@@ -128,7 +128,7 @@ def iterate_kept_answers(path: str | os.PathLike[str]) -> Iterator[KeptAnswer]:
 def import_warcio() -> None:
     """Raise a `ConfigurationError` where warcio is not installed."""
     try:
-        import warcio  # noqa: F401
+        import warcio  # type: ignore[import-untyped]  # noqa: F401
     except ImportError as error:
         raise ConfigurationError(
             f"evidence: guardgraph's extra `warc` is required, as in pip install '.[warc]' ({error})"
