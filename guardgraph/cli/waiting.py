@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import shlex
 import sqlite3
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,6 +16,7 @@ from guardgraph.cli import audit, policies
 from guardgraph.graphs.loading import is_factory_setting, load_named_graph
 from guardgraph.graphs.patterns import COMMANDS, find_shipped_pattern
 from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.extras import explain_extra
 
 VARIABLE = "GUARDGRAPH_CHECKPOINTS"
 """The variable of the environment that names the checkpoints where no option does."""
@@ -68,6 +70,12 @@ def make_keeping_settings(store: str | None, checkpoints: str | None) -> dict[st
     return {"checkpointer": open_checkpoints_option(named), "recorder": recorder}
 
 
+def format_options(**given: str | None) -> str:
+    """Return those of some options that were given, as a shell reads them."""
+    said = [(f"--{name}", value) for name, value in given.items() if value is not None]
+    return shlex.join([text for pair in said for text in pair])
+
+
 def open_checkpoints_option(url: str) -> Any:
     """Return LangGraph's checkpointer on a database.
 
@@ -81,8 +89,9 @@ def open_checkpoints_option(url: str) -> Any:
             return _open_postgres_saver("postgresql" + url[url.index("://") :])
     except ImportError as error:
         raise ConfigurationError(
-            f"--checkpoints: {error.name} is not installed: pip install 'guardgraph[review]', "
-            "and for PostgreSQL langgraph-checkpoint-postgres"
+            f"--checkpoints: {explain_extra('review')} langgraph-checkpoint-postgres ({error})"
+            if url.startswith(POSTGRES)
+            else f"--checkpoints: {explain_extra('review')} ({error})"
         ) from error
     except Exception as error:  # a driver's own, whatever the database refuses
         said = str(error).splitlines() or [type(error).__name__]
@@ -122,6 +131,8 @@ def load_waiting_agent(
     checkpoints: str | None = None,
     policy: str | None = None,
     tenant: str | None = None,
+    live: str | None = None,
+    world: str | None = None,
     model: str | None = None,
 ) -> guardgraph.GuardedGraph:
     """Return the agent that goes on with runs that wait.
@@ -131,8 +142,10 @@ def load_waiting_agent(
             and `recorder` where it takes them.
         store: of the runs.
         checkpoints: the option.
-        policy: the option, as it was given to the command that began the run; likewise `tenant` and `model`.
+        policy: the option, as it was given to the command that began the run; likewise all that follow.
         tenant: whose overlay of the policy.
+        live: a live policy, which may have switched the agent off meanwhile.
+        world: what makes the world of the calls.
         model: who proposes.
 
     Raises:
@@ -144,12 +157,12 @@ def load_waiting_agent(
     if pattern is not None:
         if saver is None:
             raise ConfigurationError(f"--checkpoints: the URL that the run was begun with is required, or {VARIABLE}")
-        settings = policies.load_policy_option(pattern.name, policy, tenant)
+        settings = policies.load_run_options(pattern.name, policy=policy, live=live, tenant=tenant, world=world)
         return pattern.create_agent(model, checkpointer=saver, recorder=store, **settings)
     if ":" not in graph:
         allowed = f"{', '.join(COMMANDS)} or module:factory"
         raise ConfigurationError(f"--graph: {allowed} is required, whose runs wait; given: {graph!r:.80}")
-    for option, given in (("--policy", policy), ("--model", model)):
+    for option, given in {"--policy": policy, "--live": live, "--world": world, "--model": model}.items():
         if given is not None:
             raise ConfigurationError(f"{option}: a factory of your own says it by itself; given beside {graph!r:.80}")
     offered = {"checkpointer": saver, "recorder": store}
