@@ -15,6 +15,7 @@ from threading import Lock
 from typing import Any, Final, NamedTuple
 
 from guardgraph.plain.errors import ConfigurationError, ReadFailure
+from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.secrets import mask_secrets
 from guardgraph.web.transport import ASKED_AT
 
@@ -130,9 +131,7 @@ def import_warcio() -> None:
     try:
         import warcio  # type: ignore[import-untyped]  # noqa: F401
     except ImportError as error:
-        raise ConfigurationError(
-            f"evidence: guardgraph's extra `warc` is required, as in pip install '.[warc]' ({error})"
-        ) from error
+        raise ConfigurationError(f"evidence: {explain_extra('warc')} ({error})") from error
 
 
 def _find_status_phrase(status: int) -> str:
