@@ -63,6 +63,18 @@ def find_registrable_domain(host: str) -> str | None:
     return domain
 
 
+def is_public_name(host: str) -> bool:
+    """Say whether a host is a name under a suffix of the public internet, and not ``localhost`` or ``wiki.internal``.
+
+    Args:
+        host: as URLs carry it; a point at its end does not count.
+    """
+    name = host.rstrip(".")
+    if not name or _is_address(name) or "" in name.split("."):
+        return False
+    return load_public_suffixes(private=False).privatesuffix(name) is not None
+
+
 class HostScope(NamedTuple):
     """What one entry of a list means."""
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import httpx2
 from ada_url import URL
@@ -27,7 +27,7 @@ from guardgraph.plain.urls import parse_url
 from guardgraph.web.addresses import Network
 from guardgraph.web.cache import BrokenCache, Cache, make_http_cache_key
 from guardgraph.web.limits import Meter
-from guardgraph.web.network import Backend, Resolve
+from guardgraph.web.network import Backend, Proxy, ProxyBackend, Resolve
 from guardgraph.web.transport import (
     ACCEPTED,
     ASKED_AT,
@@ -36,6 +36,9 @@ from guardgraph.web.transport import (
     make_system_ssl_context,
     unpack_content_encoding,
 )
+
+if TYPE_CHECKING:
+    from guardgraph.web.warc import WarcFile
 
 MOST_REDIRECTS = 5
 """Times that a page may lead elsewhere."""
@@ -235,6 +238,10 @@ class Fetching:
     context: ssl.SSLContext | None
     user_agent: str
     cache: Cache | None
+    evidence: WarcFile | None = None
+    """Where every answer that a page is made of is kept, those that lead on too."""
+    proxy: Proxy | None = None
+    """Through which all pages are read."""
 
     def fetch_page(
         self,
@@ -252,7 +259,7 @@ class Fetching:
             hops: judges, and keeps the way.
             meter: what the page may take.
             enter: raises where a site does not want to be read by us, and waits where it wants that.
-            kept: whether the page may come from the cache, and go there.
+            kept: whether the page may come from the cache and go there, and is evidence.
 
         Raises:
             ReadFailure: there is no such page.
@@ -264,6 +271,8 @@ class Fetching:
             answer = retry_page_fetch(
                 partial(self._request_cached_page, place, meter, self.cache if kept else None), meter
             )
+            if self.evidence is not None and kept:
+                self.evidence.add_answer(place.url, answer.status, answer.headers, answer.body)
             location = answer.headers.get("location")
             if answer.status in READ:
                 kind = answer.headers.get("content-type", "")
@@ -277,8 +286,10 @@ class Fetching:
             return self._request_page(place, meter, None)
 
     def _request_page(self, place: Place, meter: Meter, cache: Cache | None) -> _Answer:
-        backend = Backend(self.resolve, self.allowed, meter)
-        with closing(Transport(backend, self.context or make_system_ssl_context())) as transport:
+        if self.proxy is not None:
+            self.proxy.check_host(place.host, self.allowed)
+        backend = Backend(self.resolve, self.allowed, meter) if self.proxy is None else ProxyBackend(meter)
+        with closing(Transport(backend, self.context or make_system_ssl_context(), self.proxy)) as transport:
             asking = transport if cache is None else cache.wrap_http_transport(transport)
             with closing(asking.handle_request(self._make_page_request(place))) as response:
                 return _read_http_response(response, meter, keep=cache is not None)

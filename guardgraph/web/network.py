@@ -13,11 +13,15 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import copy_context
 from queue import SimpleQueue
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+from urllib.parse import unquote_to_bytes
 
 import httpcore2
 
 from guardgraph.plain.errors import ConfigurationError, ReadFailure
+from guardgraph.plain.scopes import is_public_name
+from guardgraph.plain.secrets import mask_secrets
+from guardgraph.plain.urls import parse_url
 from guardgraph.web.addresses import Address, Network, explain_denied_address, parse_ip_address
 from guardgraph.web.limits import Meter
 
@@ -151,6 +155,68 @@ class Backend(httpcore2.NetworkBackend):
             use = explain_denied_address(address, self._allowed)
             if use is not None:
                 raise ReadFailure("address_denied", {"host": host, "address": str(address), "cause": use})
+        if not places:
+            raise ReadFailure("connection", {"host": host, "cause": "the name has no address"})
+        return places
+
+
+class Proxy(NamedTuple):
+    """A proxy of the company, through which all pages are read; it looks names up in our place."""
+
+    url: httpcore2.URL
+    authorization: tuple[bytes, bytes] | None
+    """User and password."""
+
+    def check_host(self, host: str, allowed: Iterable[Network] = ()) -> None:
+        """Refuse a host that the proxy might find inside the house, since nobody here sees its address.
+
+        Args:
+            host: as URLs carry it.
+            allowed: networks whose addresses may be read from though they are not public.
+
+        Raises:
+            ReadFailure: ``address_denied``, the host is an address, or no name of the public internet.
+        """
+        literal = parse_ip_address(host)
+        if literal is not None:
+            if not any(literal in network for network in allowed):
+                raise ReadFailure("address_denied", {"host": host, "cause": "an address, where a proxy is used"})
+        elif not is_public_name(host):
+            raise ReadFailure("address_denied", {"host": host, "cause": "no name of the public internet"})
+
+
+def parse_proxy(given: object) -> Proxy:
+    """Read `proxy`.
+
+    Args:
+        given: a URL such as ``"http://user:password@proxy.example.com:3128"``.
+
+    Raises:
+        ConfigurationError: something else was given; the message repeats no password.
+    """
+    parsed = parse_url(given) if isinstance(given, str) else None
+    if parsed is None or parsed.protocol != "http:" or parsed.pathname != "/" or parsed.search or parsed.hash:
+        shown = mask_secrets(given) if isinstance(given, str) else repr(given)
+        raise ConfigurationError(
+            f"proxy: a URL such as 'http://proxy.example.com:3128' is required; given: {shown:.80}"
+        )
+    host, port = parsed.hostname.removeprefix("[").removesuffix("]"), int(parsed.port or 80)
+    url = httpcore2.URL(scheme=b"http", host=host.encode(), port=port, target=b"/")
+    user = (unquote_to_bytes(parsed.username), unquote_to_bytes(parsed.password))
+    return Proxy(url, user if any(user) else None)
+
+
+class ProxyBackend(Backend):
+    """Dials a proxy for one page: a deployment named it, so its address is not judged.
+
+    Args:
+        meter: what the page may take.
+    """
+
+    def __init__(self, meter: Meter) -> None:
+        super().__init__(None, (), meter)
+
+    def _check_host_addresses(self, host: str, places: list[tuple[Address, int]]) -> list[tuple[Address, int]]:
         if not places:
             raise ReadFailure("connection", {"host": host, "cause": "the name has no address"})
         return places

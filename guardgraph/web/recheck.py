@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 from uuid import uuid4
 
 from guardgraph.guards.quotes import find_quote_place, normalise_quote_text
@@ -17,12 +18,16 @@ from guardgraph.guards.stop import Stop
 from guardgraph.guards.urls import explain_url_denial, make_host_scope
 from guardgraph.plain.errors import InputError, ReadFailure
 from guardgraph.plain.json import JsonObject, JsonValue
+from guardgraph.web.reader import page_of
 from guardgraph.world.call import Call, Outside
 from guardgraph.world.calls import perform_call
 
 Verdict: TypeAlias = Literal["same", "moved", "changed", "gone", "denied"]
 """The quote stands where it stood; it stands elsewhere in the page; it does not stand there; there is no such page; the
 lists of now do not let it be read, or not what it leads to."""
+
+ARCHIVED_PAGE_SECONDS: Final = 30.0
+"""Seconds in which a page of a file is read."""
 
 Text: TypeAlias = Callable[["Cited"], str]
 """Returns the text of the page that a note cites, or raises `ReadFailure`."""
@@ -189,6 +194,35 @@ def make_kept_page_reader(folder: str | os.PathLike[str]) -> Text:
         return kept.decode()
 
     return read_kept_page
+
+
+def make_archived_page_reader(file: str | os.PathLike[str]) -> Text:
+    """Return the texts of pages as a WARC file has them, made of its answers as a reader makes them.
+
+    Args:
+        file: of `web_reader`'s `evidence`.
+
+    Raises:
+        ReadFailure: the file cannot be read.
+        ConfigurationError: guardgraph's extra `warc` is not installed.
+    """
+    from guardgraph.web.warc import iterate_kept_answers
+
+    texts: dict[str, str] = {}
+    for answer in iterate_kept_answers(file):
+        if answer.status == 200:
+            with suppress(ReadFailure):
+                text = page_of(answer.body, answer.content_type, url=answer.url, seconds=ARCHIVED_PAGE_SECONDS)["body"]
+                texts[_hash_page_text(text)] = text
+
+    def read_archived_page(note: Cited) -> str:
+        if note.text_sha256 is None:
+            raise ReadFailure("no_hash")
+        if note.text_sha256 not in texts:
+            raise ReadFailure("not_kept", {"cause": "no answer in the file is this page"})
+        return texts[note.text_sha256]
+
+    return read_archived_page
 
 
 def keep_page_body(folder: str | os.PathLike[str], text: str) -> str:

@@ -19,7 +19,7 @@ from ada_url import URL
 
 from guardgraph.plain.errors import ReadFailure
 from guardgraph.web.limits import Meter
-from guardgraph.web.network import Backend
+from guardgraph.web.network import Backend, Proxy
 
 ACCEPTED = "gzip, deflate"
 """What servers are told that may come."""
@@ -143,11 +143,17 @@ class Transport(httpx2.BaseTransport):
     Args:
         backend: which dials.
         ssl_context: how servers prove that they are the host.
+        proxy: through which is asked; none when None.
     """
 
-    def __init__(self, backend: Backend, ssl_context: ssl.SSLContext) -> None:
-        self._pool = httpcore2.ConnectionPool(
-            ssl_context=ssl_context, network_backend=backend, max_keepalive_connections=0
+    def __init__(self, backend: Backend, ssl_context: ssl.SSLContext, proxy: Proxy | None = None) -> None:
+        given: dict[str, Any] = {
+            "ssl_context": ssl_context, "network_backend": backend, "max_keepalive_connections": 0
+        }  # fmt: skip
+        self._pool = (
+            httpcore2.ConnectionPool(**given)
+            if proxy is None
+            else httpcore2.HTTPProxy(proxy.url, proxy_auth=proxy.authorization, **given)
         )
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:

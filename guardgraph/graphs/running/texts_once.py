@@ -89,7 +89,8 @@ class _TextsOnce(BaseCheckpointSaver[Any]):
         limit: int | None = None,
     ) -> Iterator[CheckpointTuple]:
         """Yield checkpoints with their texts."""
-        for found in self._saver.list(config, filter=filter, before=before, limit=limit):
+        # All at once: a checkpointer may hold a lock while it yields, which reading a text wants too.
+        for found in [*self._saver.list(config, filter=filter, before=before, limit=limit)]:
             if _get_place(found.config).get("checkpoint_ns") != _PLACE:
                 places = self._locate_texts(found)
                 yield self._restore(found, {name: self._saver.get_tuple(place) for name, place in places.items()})
@@ -103,7 +104,7 @@ class _TextsOnce(BaseCheckpointSaver[Any]):
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
         """Yield checkpoints with their texts."""
-        async for found in self._saver.alist(config, filter=filter, before=before, limit=limit):
+        for found in [each async for each in self._saver.alist(config, filter=filter, before=before, limit=limit)]:
             if _get_place(found.config).get("checkpoint_ns") != _PLACE:
                 places = self._locate_texts(found)
                 kept = {name: await self._saver.aget_tuple(place) for name, place in places.items()}
