@@ -125,6 +125,14 @@ def test_letters_are_shown_as_they_are(here):
     assert '"query": "Was gilt für Müller?"' in " ".join(run("rag", "Was gilt für Müller?").stdout.split())
 
 
+@pytest.mark.parametrize("columns", [80, 120])
+def test_help_is_as_wide_as_the_terminal(columns, monkeypatch):
+    """No line is wider than the screen, and one comes near it, of commands in a group too."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for command in (("what-if",), ("kb", "add")):
+        assert columns - 15 < max(map(cell_len, run(*command, "--help").stdout.splitlines())) <= columns
+
+
 @pytest.mark.parametrize("command", ["research", "verify", "reasons"])
 def test_what_may_be_left_out_stands_in_one_pair_of_brackets(command):
     """The usage line has no brackets in brackets."""
