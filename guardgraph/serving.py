@@ -3,7 +3,9 @@
 The server asks for its graph anew for every run, on its event loop: each is built once, in a thread, when it is first
 asked for. They are offline, or on the model in ``GUARDGRAPH_MODEL``, record their runs in the store whose URL is in
 ``GUARDGRAPH_AUDIT``, and hold the policy files in the folder ``GUARDGRAPH_POLICY``, as the tenant ``GUARDGRAPH_TENANT``
-where it is set; a knowledge base of your own stands in a graph of your own, beside these or in their place.
+where it is set. The live policy in the file ``GUARDGRAPH_LIVE`` switches them off, and the factory ``GUARDGRAPH_WORLD``
+(``module:factory``) makes the world of their calls. A knowledge base of your own stands in a graph of your own, beside
+these or in their place.
 """
 
 from __future__ import annotations
@@ -12,20 +14,24 @@ import asyncio
 import os
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.evidence.sql.store import SqlStore, sql_store
+from guardgraph.graphs.loading import load_named_world
 from guardgraph.graphs.messages import MessagesAgent
 from guardgraph.graphs.rag import create_rag_agent
 from guardgraph.graphs.research import create_research_agent
 from guardgraph.graphs.running.door import GuardedGraph
+from guardgraph.graphs.running.live import LivePolicy, live_policy
 from guardgraph.graphs.self_critique import create_self_critique_agent
 from guardgraph.graphs.tools import create_tool_agent
 from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.policies.file import read_policy_in_folder
+from guardgraph.world.call import World
 
 
 async def rag() -> GuardedGraph:
@@ -33,8 +39,9 @@ async def rag() -> GuardedGraph:
 
     Raises:
         ConfigurationError: the model in ``GUARDGRAPH_MODEL``, or a variable that it needs, is wrong; the store in
-            ``GUARDGRAPH_AUDIT`` cannot be opened; or the agent's file in ``GUARDGRAPH_POLICY`` is wrong, or has tenants
-            of whom ``GUARDGRAPH_TENANT`` names none.
+            ``GUARDGRAPH_AUDIT`` cannot be opened; the agent's file in ``GUARDGRAPH_POLICY`` is wrong, or has tenants
+            of whom ``GUARDGRAPH_TENANT`` names none; ``GUARDGRAPH_LIVE`` is no file, or ``GUARDGRAPH_WORLD`` makes no
+            world.
     """
     return await _served("rag", create_rag_agent)
 
@@ -66,7 +73,8 @@ def _built_chat(agent: GuardedGraph) -> CompiledStateGraph[Any, Any, Any, Any]:
 
 _building = Lock()
 
-VARIABLES = ("GUARDGRAPH_MODEL", "GUARDGRAPH_AUDIT", "GUARDGRAPH_POLICY", "GUARDGRAPH_TENANT")
+LIVE, WORLD = "GUARDGRAPH_LIVE", "GUARDGRAPH_WORLD"
+VARIABLES = ("GUARDGRAPH_MODEL", "GUARDGRAPH_AUDIT", "GUARDGRAPH_POLICY", "GUARDGRAPH_TENANT", LIVE, WORLD)
 """What of the environment an agent is built by."""
 
 
@@ -85,8 +93,13 @@ def _built_once(*named: Any) -> GuardedGraph:
 
 @cache
 def _built(pattern: str, create: Callable[..., GuardedGraph], *variables: str | None) -> GuardedGraph:
-    model, audit, folder, tenant = variables
-    agent = create(model, recorder=None if audit is None else _store(audit), **_settings(pattern, folder, tenant))
+    model, audit, folder, tenant, live, world = variables
+    shared = {
+        "recorder": None if audit is None else _store(audit),
+        "live": None if live is None else _live(live),
+        "world": None if world is None else _world(world),
+    }
+    agent = create(model, **shared, **_settings(pattern, folder, tenant))
     agent.open()  # here, in a thread, and not on the event loop of the first run
     return agent
 
@@ -111,6 +124,23 @@ def _settings(pattern: str, folder: str | None, tenant: str | None) -> dict[str,
         return read.settings(tenant)
     except ConfigurationError as error:
         raise ConfigurationError(f"GUARDGRAPH_TENANT: {error}") from None
+
+
+@cache
+def _live(file: str) -> LivePolicy:
+    """Return the live policy that the agents share; one that is not there is made by `guardgraph policy switch`."""
+    try:
+        if not Path(file).is_file():
+            raise ConfigurationError(f"a file is required; given: {file!r:.200}")
+        return live_policy(file)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{LIVE}: {error}") from None
+
+
+@cache
+def _world(target: str) -> World:
+    """Return the world that the agents share, and with it its circuits and its budgets."""
+    return load_named_world(target, WORLD)
 
 
 @cache

@@ -84,7 +84,7 @@ def test_a_served_model_that_counts_nothing_is_settled_at_its_reservation():
 def test_a_call_that_failed_or_was_cut_off_is_settled_at_its_reservation(behaviour):
     """Nobody knows what a call cost that brought nothing; it counts as much as was reserved for it."""
     with OpenAIServer(behaviour) as server:
-        result, recording = served(server, max_output_tokens=100, max_seconds=0.5)
+        result, recording = served(server, max_output_tokens=100, max_seconds=2)
     [call] = recording["calls"]
     assert call["usage"]["estimated"]
     assert result["usage"]["tokens"] == call["usage"]["reserved"] == call["usage"]["tokens"]
@@ -314,3 +314,76 @@ def test_attempts_that_failed_count_as_much_as_was_reserved_for_them():
     assert (first["tokens"], first["estimated"]) == (first["reserved"] + 740, True)
     assert second["tokens"] == 740
     assert (result["usage"]["calls"], result["usage"]["estimated"]) == (2, 1)
+
+
+def plan(view):
+    """Ask for what every test asks for."""
+    return INTENT
+
+
+def attempted(prices, fallbacks, recorder=None, **budget):
+    """Make a run whose model fails, in a world that asks others by turns; return its result and who was asked."""
+    usage = {"input_tokens": 700, "output_tokens": 40, "total_tokens": 740}
+    others = [
+        ScriptedChatModel(AIMessage(json.dumps(ANSWER), usage_metadata=usage), loop=True, model_name=name)
+        for name in fallbacks
+    ]
+    first = ScriptedChatModel(ConnectionError("reset"), loop=True)
+    world = ResilientWorld(attempts=2, wait=0.001, fallbacks=others)
+    settings = RagBudget(prices={"scripted": {"input": 1, "output": 1}, **prices}, max_output_tokens=300, **budget)
+    agent = create_rag_agent(first, planner=plan, world=world, budget=settings, recorder=recorder)
+    return agent.invoke(QUESTION), [len(model.calls) for model in (first, *others)]
+
+
+DEAR, CHEAP = {"input": 100, "output": 100}, {"input": 1, "output": 1}
+
+
+@pytest.mark.parametrize(
+    ("prices", "max_cost", "asked", "reason"),
+    [
+        ({"dear": DEAR, "cheap": CHEAP}, 1.0, [2, 1, 0], "success"),
+        ({"dear": DEAR, "cheap": CHEAP}, 0.05, [2, 0, 1], "success"),
+        ({"dear": DEAR, "cheap": DEAR}, 0.05, [2, 0, 0], "max_cost"),
+        ({"dear": DEAR}, 0.05, [2, 0, 0], "max_cost"),
+        ({"dear": DEAR, "cheap": CHEAP}, 0.0025, [1, 0, 0], "max_cost"),
+    ],
+    ids=["room", "a cheaper one", "too dear", "no price", "no second attempt"],
+)
+def test_no_attempt_begins_for_which_a_run_has_no_room(prices, max_cost, asked, reason):
+    """Further attempts and fallbacks fit into the run's own limit, each at its price, or are not made."""
+    recorder = InMemoryRecorder()
+    result, counted = attempted(prices, ["dear", "cheap"], recorder, max_cost=max_cost)
+    assert (counted, result["stop_reason"]) == (asked, reason)
+    assert result["usage"]["cost"] <= max_cost
+    if reason == "max_cost":
+        assert result["phase"] == "generate"
+        assert result["details"]["limit"] == max_cost
+        assert ("unpriced" in result["details"]) == ("cheap" not in prices)
+    budget = RagBudget.model_validate(recorder.runs[0]["budget"])
+    again = replay(create_rag_agent(ScriptedChatModel(""), planner=plan, budget=budget), recorder.runs[0])
+    assert again["details" if reason == "max_cost" else "answer"] == result.get("details", result.get("answer"))
+
+
+def test_a_what_if_of_attempts_is_exact_or_unknown():
+    """Under any smaller or larger limit it is what a live run makes of it, or nobody knows."""
+    prices, recordings = {"dear": DEAR, "cheap": CHEAP}, []
+    limits = [0.0005, 0.0018, 0.0025, 0.003, 0.02, 0.05, 0.2, 1.0]
+    lives = {}
+    for limit in limits:
+        recorder = InMemoryRecorder()
+        lives[limit] = attempted(prices, ["dear", "cheap"], recorder, max_cost=limit)[0]
+        recordings += recorder.runs
+    told = 0
+    for recording in recordings:
+        for limit in limits:
+            kept = {**recording["budget"], "max_cost": limit}
+            agent = create_rag_agent(ScriptedChatModel(""), planner=plan, budget=RagBudget.model_validate(kept))
+            try:
+                again = replay(agent, recording)
+            except NotRecorded:
+                continue
+            told += 1
+            for key in ("stop_reason", "details", "usage", "answer"):
+                assert again.get(key) == lives[limit].get(key), (recording["budget"]["max_cost"], limit)
+    assert len({live["stop_reason"] for live in lives.values()}) > 1
+    assert told >= 2 * len(limits)

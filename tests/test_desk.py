@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 
 import pytest
 import uvicorn
+from cli_runs import refused, run
 from langgraph.types import Command
 from office_agents import READ, Office, calls
 from queued_runs import HOSTILE, begin_critique, begin_payment, critique_agent, queue_of, tool_agent
@@ -410,6 +411,15 @@ def test_beyond_this_machine_a_token_is_required(arguments, said, url, tmp_path)
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path)
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert said in done.stderr
+
+
+def test_a_port_that_is_taken_is_said_in_one_line(url, tmp_path):
+    """Where somebody else listens, the command ends with exit code 2 and names host and port."""
+    sql_store(url).open()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        given = ["--graph", "tools", "--store", url, "--checkpoints", f"sqlite:///{tmp_path}/t.db", "--port", port]
+        assert refused(run("review", "desk", *given)).startswith(f"--host '127.0.0.1' --port {port}: cannot listen")
 
 
 def test_the_command_serves_the_desk(url, tmp_path):

@@ -348,7 +348,7 @@ SENT = [
     *(
         (key, value)
         for key in (CHECKPOINTER, NODE_FINISHED, RUNTIME, STREAM)
-        for value in ("x", {"a": 1}, 7, ["y"], True)
+        for value in ("x", b"x", {"a": 1}, 7, ["y"], True)
     ),
     *(("checkpoint_id", value) for value in ({"a": 1}, ["y"], 7)),
     *(("checkpoint_map", value) for value in ("x", 7, ["y"])),
@@ -373,4 +373,14 @@ def test_a_context_of_very_many_fields_is_refused_by_their_number(part):
     began = time.process_time()
     with pytest.raises(ConfigurationError, match=f"^{name}: at most 1000 fields; given: 1500000$"):
         triage().invoke(TICKET, context=context)
+    assert time.process_time() - began < 5.0
+
+
+@pytest.mark.parametrize("part", ["configurable", "metadata", "tags"])
+def test_a_configuration_of_very_many_keys_is_refused_by_their_number(part):
+    """LangGraph copies them for every node: a million and a half took a minute."""
+    many = dict.fromkeys(map(str, range(1_500_000)), 1)
+    began = time.process_time()
+    with pytest.raises(ConfigurationError, match=f"^config.{part}: at most 1000 are allowed; given: 150000[01]$"):
+        triage().invoke(TICKET, {part: [*many] if part == "tags" else many})
     assert time.process_time() - began < 5.0

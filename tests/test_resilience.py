@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import logging
 import threading
 import time
+import weakref
 from dataclasses import replace
 
 import httpx
@@ -367,3 +369,18 @@ def test_a_read_that_counts_is_made_once():
         [performed] = ResilientWorld(attempts=2, **QUICK).perform([ask(count, request={"n": 1})], 20)
         assert performed.outcome.form == "failure"
         assert len(calls) == (1 if once else 2)
+
+
+def test_a_world_of_many_agents_keeps_none_of_them():
+    """Agents that are made for one request and share a world are gone with it, though their models fell back."""
+    second = ScriptedChatModel(ANSWER, loop=True)
+    world = ResilientWorld(attempts=1, fallbacks=[second])
+    for _ in range(3):
+        first = ScriptedChatModel(ConnectionError("reset"), loop=True)
+        agent = create_rag_agent(first, planner=lambda view: INTENT, world=world)
+        assert agent.invoke(QUESTION)["status"] == "ok"
+    gone = weakref.ref(first)
+    del agent, first
+    gc.collect()
+    assert gone() is None
+    assert len(second.calls) == 3

@@ -262,6 +262,33 @@ def test_a_command_waits_and_another_one_goes_on(office):
     assert run("review", "list").stdout.strip() == "nothing waits"
 
 
+def test_a_switch_holds_for_who_decides_by_a_command(office):
+    """What `--live` began goes on by the command that is printed: while the agent is off, an approval pays nothing."""
+    switch = ("policy", "switch"), ("live.yaml", "--by", "ada", "--why", "wrong prices")
+    assert run(*switch[0], "on", *switch[1]).exit_code == 0
+    live = ("--live", "live.yaml")
+    begun = run("tools", "--policy", "tools.yaml", *live)
+    [row] = listed()
+    decide = ("review", "approve", row["run_id"], "--by", "WHO", *TOOLS, *live)
+    assert f"guardgraph {' '.join(decide)}" in " ".join(begun.stdout.split())
+    assert run(*switch[0], "off", *switch[1]).exit_code == 0
+    held = run(*decide)
+    assert (held.exit_code, "wrong prices" in held.stdout, "Sent: 1450" in held.stdout) == (4, True, False)
+    assert run(*switch[0], "on", *switch[1]).exit_code == 0
+    done = run(*decide)
+    assert (done.exit_code, "Sent: 1450" in done.stdout) == (0, True), done.stderr
+
+
+def test_a_brief_of_high_risk_waits_for_another_command(office):
+    """`guardgraph research` keeps a run that waits, as the other commands do."""
+    policy = "pattern: research\npolicy: {high_risk_terms: [payments]}\n"
+    (office / "research.yaml").write_text(policy, encoding="utf-8")
+    assert run("research", "--policy", "research.yaml").exit_code == 4
+    [row] = listed()
+    done = run("review", "approve", row["run_id"], "--by", "ada", "--graph", "research", "--policy", "research.yaml")
+    assert (done.exit_code, "grounded_research_answer" in done.stdout) == (0, True), done.stderr
+
+
 def test_an_edit_is_read_from_a_file(office):
     """Arguments as JSON; what a guard refuses leaves the run waiting with exit code 4, what passes is done."""
     assert run("tools", "--policy", "tools.yaml", "--json").exit_code == 4
@@ -313,6 +340,15 @@ def test_an_update_that_escalates_waits_and_is_gone_on_with(office, url):
         (("review", "approve", "x", "--by", "ada", *TOOLS), "run 'x': the store has no such run"),
         (("review", "show", "x"), "run 'x': the store has no such run"),
         (("review", "approve", "x", "--by", "ada", "--graph", "drafts:create", "--model", "m"), "--model: a factory"),
+        (
+            ("review", "approve", "x", "--by", "ada", "--graph", "drafts:create", "--live", "l.yaml"),
+            "--live: a factory",
+        ),
+        (("review", "approve", "x", "--by", "ada", *TOOLS, "--live", "l.yaml"), "--live"),
+        (
+            ("research", "x", "--urls", "u.txt", "--allow", "a.test", "--store", "sqlite:///r.db"),
+            "--store, --checkpoints",
+        ),
         (("tools", "--checkpoints", "mysql://x"), "--checkpoints: sqlite:///FILE or postgresql://"),
         (("tools", "--checkpoints", "sqlite:////no/such/folder/x.db"), "--checkpoints: cannot be opened"),
     ],

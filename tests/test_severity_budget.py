@@ -79,8 +79,14 @@ def test_the_number_is_in_the_record_and_a_what_if_decides_by_it(store):
         replay(critic_agent(store, 3), before.runs[0])
 
 
+def test_a_store_that_records_counts_too(store):
+    """Without a ledger the recorder keeps the accounts, as that of `guardgraph critique --store` does."""
+    agent = critic_agent(None, 1, recorder=store)
+    assert [critique(agent)["stop_reason"] for _ in range(2)] == ["policy_escalation", "severity_budget"]
+
+
 def test_without_a_store_nothing_is_counted_and_nothing_passes():
-    """A limit needs somebody who counts; one that fails is a stop, and no run goes on."""
+    """A limit needs somebody who counts, which the recorder may be; one that fails is a stop, and no run goes on."""
     with pytest.raises(ConfigurationError, match="ledger: one that counts for severity_budget is required"):
         create_self_critique_agent(budget=SelfCritiqueBudget(severity_budget=1))
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from datetime import UTC, datetime
 from threading import Event
 
 import pytest
+from cli_runs import refused, run
 from langchain_core.messages import AIMessage
 from stored_runs import new_database, running_server
 from tenant_writers import INTENT, TIMEOUT, ask, begun_by_processes, kill_in_call, tenant_agent
@@ -21,15 +23,19 @@ from guardgraph import (
     TenantWorld,
     create_rag_agent,
     replay,
+    serving,
     sql_store,
+    switch_live_policy,
 )
 from guardgraph.state.tenants import Account, Charge, Overdrawn, Reserved
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
+from guardgraph.tools.demo import load_tools_demo
 
 server = pytest.fixture(scope="module")(running_server)
 database = pytest.fixture(new_database)
 
 ANSWER = {"answer": "P1 incidents get a first response within 15 minutes.", "citations": ["doc_sla_enterprise_v3"]}
+ACME = {"caller": {"tenant": "acme", "user": "u"}}
 DAY = Account("acme", "2026-11-23", "tokens")
 
 
@@ -281,3 +287,56 @@ def test_wrong_arguments_are_named(tmp_path):
             TenantWorld(store, tenants=tenants)
     with pytest.raises(ConfigurationError, match=r"world: an object with clock, .* is required; given: 5"):
         TenantWorld(store, world=5)
+
+
+WORLDS = """
+from guardgraph import Breakers, ResilientWorld, TenantBudget, TenantWorld, sql_store
+
+def charged():
+    store = sql_store("sqlite:///spending.db")
+    return ResilientWorld(TenantWorld(store, [TenantBudget(max_tool_calls=1)]), breakers=Breakers())
+
+def none():
+    return 7
+"""
+
+
+@pytest.fixture
+def worlds(tmp_path, monkeypatch):
+    """A folder, which is the current one, with a module of worlds."""
+    (tmp_path / "our_worlds.py").write_text(WORLDS, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "our_worlds", raising=False)
+    return tmp_path
+
+
+def test_a_command_makes_its_calls_in_a_world_by_its_name(worlds):
+    """Runs of `--world MODULE:FACTORY` share an account; what makes no world is named, before any run."""
+    asked = ("rag", "What is the P1 first response target?", "--json", "--world")
+    ended = [run(*asked, "our_worlds:charged") for _ in range(2)]
+    assert [done.exit_code for done in ended] == [0, 3]
+    assert json.loads(ended[1].stdout)["stop_reason"] == "tenant_budget:max_tool_calls"
+    for wrong, said in {"our_worlds:none": "perform", "our_worlds": "module:factory", "nowhere:x": "nowhere"}.items():
+        told = refused(run(*asked, wrong))
+        assert told.startswith("--world")
+        assert said in told
+
+
+def test_served_agents_share_the_world_and_the_switch_of_the_environment(worlds, monkeypatch):
+    """Of all graphs of a server one account is charged, and one file switches them off; a wrong variable is named."""
+    monkeypatch.setenv("GUARDGRAPH_WORLD", "our_worlds:charged")
+    monkeypatch.setenv("GUARDGRAPH_LIVE", "live.yaml")
+    with pytest.raises(ConfigurationError, match=r"GUARDGRAPH_LIVE: a file is required; given: 'live.yaml'"):
+        asyncio.run(serving.rag())
+    switch_live_policy("live.yaml", on=True, by="ada", why="go")
+    rag, tools = asyncio.run(serving.rag()), asyncio.run(serving.tools())
+    assert rag.frame.world is tools.frame.world
+    results = [ask(rag), tools.invoke(load_tools_demo(), context=ACME)]
+    assert [result["stop_reason"].partition(":")[0] for result in results] == ["success", "tenant_budget"]
+    switch_live_policy("live.yaml", on=False, by="ada", why="stop")
+    rag.frame.live.every = 0
+    assert [ask(rag)["stop_reason"], tools.invoke({"task": "x"}, context=ACME)["stop_reason"]] == ["switched_off"] * 2
+    monkeypatch.setenv("GUARDGRAPH_WORLD", "our_worlds:none")
+    with pytest.raises(ConfigurationError, match=r"^GUARDGRAPH_WORLD 'our_worlds:none': world: "):
+        asyncio.run(serving.rag())

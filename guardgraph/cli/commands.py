@@ -16,6 +16,7 @@ from guardgraph.cli.making import (
     Model,
     Policy,
     Tenant,
+    World,
     exit_after_runs,
     exit_with_status,
     print_json,
@@ -88,6 +89,7 @@ def rag(
     policy: Policy = None,
     live: Live = None,
     tenant: Tenant = None,
+    world: World = None,
     user: knowledge.User = None,
     group: knowledge.Group = None,
     as_json: Json = False,
@@ -98,8 +100,9 @@ def rag(
     """
     inputs.load_dotenv_file()
     caller = knowledge.caller_of(kb, tenant, user, group)
-    settings = policies.load_policy_option("rag", policy, tenant, is_caller=caller is not None)
-    settings |= policies.load_live_option(live)
+    settings = policies.load_run_options(
+        "rag", policy=policy, live=live, tenant=tenant, world=world, is_caller=caller is not None
+    )
     run_and_exit(
         runs.prepare_rag_command(question, history=history, kb=kb, model=model, caller=caller, **settings), as_json
     )
@@ -122,15 +125,19 @@ def critique(
     policy: Policy = None,
     live: Live = None,
     tenant: Tenant = None,
+    world: World = None,
     store: waiting.Store = None,
     checkpoints: waiting.Checkpoints = None,
     as_json: Json = False,
 ) -> None:
     """Draft an incident update, criticise it, revise it within bounds and audit the change."""
     inputs.load_dotenv_file()
-    settings = policies.load_policy_option("self_critique", policy, tenant) | policies.load_live_option(live)
+    settings = policies.load_run_options("self_critique", policy=policy, live=live, tenant=tenant, world=world)
     kept = waiting.make_keeping_settings(store, checkpoints)
-    run_and_exit(runs.prepare_critique_command(context, goal=goal, model=model, **settings, **kept), as_json)
+    again = waiting.format_options(model=model, policy=policy, live=live, tenant=tenant, world=world)
+    run_and_exit(
+        runs.prepare_critique_command(context, goal=goal, model=model, again=again, **settings, **kept), as_json
+    )
 
 
 @app.command()
@@ -144,6 +151,7 @@ def tools(
     policy: Policy = None,
     live: Live = None,
     tenant: Tenant = None,
+    world: World = None,
     store: waiting.Store = None,
     checkpoints: waiting.Checkpoints = None,
     as_json: Json = False,
@@ -153,9 +161,10 @@ def tools(
     Without --policy nobody is asked about a call that the task does not support: it is refused.
     """
     inputs.load_dotenv_file()
-    settings = policies.load_policy_option("tools", policy, tenant) | policies.load_live_option(live)
+    settings = policies.load_run_options("tools", policy=policy, live=live, tenant=tenant, world=world)
     kept = waiting.make_keeping_settings(store, checkpoints)
-    run_and_exit(runs.prepare_tools_command(task, model=model, **settings, **kept), as_json)
+    again = waiting.format_options(model=model, policy=policy, live=live, tenant=tenant, world=world)
+    run_and_exit(runs.prepare_tools_command(task, model=model, again=again, **settings, **kept), as_json)
 
 
 @app.command()

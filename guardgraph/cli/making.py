@@ -36,6 +36,15 @@ Live = Annotated[
         show_default=False,
     ),
 ]
+World = Annotated[
+    str | None,
+    typer.Option(
+        "--world",
+        metavar="MODULE:FACTORY",
+        help="Makes what performs the calls, such as a ResilientWorld, a TenantWorld or a TelemetryWorld.",
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Goal = Annotated[
     str | None, typer.Option("--goal", help="What the text is for; the demo's if left out.", show_default=False)

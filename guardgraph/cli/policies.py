@@ -11,6 +11,7 @@ from guardgraph.cli import inputs
 from guardgraph.cli.graphs import load_graph_argument
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import HELP, OK, STOPPED
+from guardgraph.graphs.loading import load_named_world
 from guardgraph.graphs.patterns import COMMANDS, find_shipped_pattern
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
@@ -244,6 +245,24 @@ def load_policy_option(
     return read.settings(None if is_caller and tenant not in read.tenants else tenant)
 
 
+def load_run_options(
+    pattern: str,
+    *,
+    policy: str | None,
+    live: str | None,
+    tenant: str | None,
+    world: str | None,
+    is_caller: bool = False,
+) -> dict[str, Any]:
+    """Return what the factory of a shipped pattern is given by the options of its command.
+
+    Raises:
+        ConfigurationError: an option is wrong; the message names it.
+    """
+    settings = load_policy_option(pattern, policy, tenant, is_caller=is_caller)
+    return settings | load_live_option(live) | load_world_option(world)
+
+
 def load_live_option(file: str | None) -> dict[str, Any]:
     """Return what a factory is given by ``--live``: a file that is read whenever it counts; nothing without one.
 
@@ -259,6 +278,15 @@ def load_live_option(file: str | None) -> dict[str, Any]:
     except ConfigurationError as error:
         said = str(error)
         raise ConfigurationError(said if said.startswith("--live") else f"--live: {said}") from None
+
+
+def load_world_option(target: str | None) -> dict[str, Any]:
+    """Return what a factory is given by ``--world``: what a user's own factory makes; nothing without one.
+
+    Raises:
+        ConfigurationError: there is no such factory, or it makes no world.
+    """
+    return {} if target is None else {"world": load_named_world(target, "--world")}
 
 
 def load_candidate_policy_option(candidate: str, file: str, tenant: str | None) -> dict[str, Any]:

@@ -11,8 +11,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import guardgraph
-from guardgraph.cli import graphs, inputs, policies, runs
-from guardgraph.cli.making import Goal, Json, Live, Model, Policy, Tenant, exit_with_status, print_json, run_and_exit
+from guardgraph.cli import graphs, inputs, policies, runs, waiting
+from guardgraph.cli.making import (
+    Goal,
+    Json,
+    Live,
+    Model,
+    Policy,
+    Tenant,
+    World,
+    exit_with_status,
+    print_json,
+    run_and_exit,
+)
 from guardgraph.cli.screen import Screen
 from guardgraph.graphs.loading import load_named_graph
 from guardgraph.plain.errors import ConfigurationError, ReadFailure
@@ -187,9 +198,12 @@ def research(
     policy: Policy = None,
     live: Live = None,
     tenant: Tenant = None,
+    world: World = None,
+    store: waiting.Store = None,
+    checkpoints: waiting.Checkpoints = None,
     as_json: Json = False,
 ) -> None:
-    """Research a question and return a brief whose every fact is cited: on the web, or in the demo's recorded graphs.
+    """Research a question and return a brief whose every fact is cited: on the web, or in the demo's recorded pages.
 
     With --searx or --urls, pages of the hosts of --allow, or of --policy, are read, and no others.
     """
@@ -199,13 +213,22 @@ def research(
         given = {"--allow": allow, "--cache": cache, "--evidence": evidence, "--reader": reader}
         if beside := [option for option, value in given.items() if value]:
             raise ConfigurationError(f"{beside[0]}: --searx URL or --urls FILE is required beside it")
-        settings = policies.load_policy_option("research", policy, tenant) | limits | policies.load_live_option(live)
-        run_and_exit(runs.prepare_research_command(question, goal=goal, model=model, **settings), as_json)
+        settings = limits | policies.load_run_options("research", policy=policy, live=live, tenant=tenant, world=world)
+        kept = waiting.make_keeping_settings(store, checkpoints)
+        again = waiting.format_options(model=model, policy=policy, live=live, tenant=tenant, world=world)
+        run_and_exit(
+            runs.prepare_research_command(question, goal=goal, model=model, again=again, **settings, **kept), as_json
+        )
     if searx is not None and urls is not None:
         raise ConfigurationError("--searx URL, --urls FILE: not both")
     if question is None:
         raise ConfigurationError("QUESTION: required beside --searx and --urls")
+    if store is not None or checkpoints is not None:
+        raise ConfigurationError(
+            "--store, --checkpoints: for the demo's pages; a factory of your own goes on with others"
+        )
     settings = load_web_settings_options(policy, tenant, allow) | limits | policies.load_live_option(live)
+    settings |= policies.load_world_option(world)
     search: Any = guardgraph.searx_search(searx) if searx is not None else guardgraph.listed_search(urls or "")
     shown = None if as_json else partial(_print_page_line, Screen(), Lock())
     pages = print_pages_of_reader(load_reader_option(reader, cache), evidence, shown)
@@ -260,8 +283,8 @@ def recheck(
         lists, budget = settings["policy"], settings.get("budget", guardgraph.ResearchBudget())
         texts = core.make_live_page_reader(
             load_reader_option(reader, cache),
-            policy=lists.allowed_domains_policy,
-            execution=lists.allowed_domains_execution,
+            policy=lists.list_allowed("allowed_domains_policy"),
+            execution=lists.list_allowed("allowed_domains_execution"),
             denied=lists.denied_domains,
             limits={name: getattr(budget, name) for name in PAGE_LIMITS},
         )

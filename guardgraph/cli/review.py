@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, NoReturn
 from urllib.parse import urlsplit
@@ -9,7 +10,7 @@ from urllib.parse import urlsplit
 import typer
 
 from guardgraph.cli import audit, inputs, views
-from guardgraph.cli.making import Model, Policy, Tenant, exit_after_runs, print_json
+from guardgraph.cli.making import Live, Model, Policy, Tenant, World, exit_after_runs, print_json
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import HELP
 from guardgraph.cli.waiting import Checkpoints, load_waiting_agent
@@ -109,11 +110,15 @@ def approve(
     comment: Comment = "",
     model: Model = None,
     policy: Policy = None,
+    live: Live = None,
     tenant: Tenant = None,
+    world: World = None,
     as_json: audit.Json = False,
 ) -> None:
     """Approve what a run shows, and go on with it; exit code 4 if it waits again."""
-    queue = open_review_queue(store, graph, checkpoints=checkpoints, policy=policy, tenant=tenant, model=model)
+    queue = open_review_queue(
+        store, graph, checkpoints=checkpoints, policy=policy, live=live, tenant=tenant, world=world, model=model
+    )
     _decide_and_exit(queue, run, "approve", as_json, by=by, hash=hash, group=group, context=context, comment=comment)
 
 
@@ -131,11 +136,15 @@ def reject(
     comment: Comment = "",
     model: Model = None,
     policy: Policy = None,
+    live: Live = None,
     tenant: Tenant = None,
+    world: World = None,
     as_json: audit.Json = False,
 ) -> None:
     """Reject what a run shows, which ends it; exit code 3."""
-    queue = open_review_queue(store, graph, checkpoints=checkpoints, policy=policy, tenant=tenant, model=model)
+    queue = open_review_queue(
+        store, graph, checkpoints=checkpoints, policy=policy, live=live, tenant=tenant, world=world, model=model
+    )
     _decide_and_exit(queue, run, "reject", as_json, by=by, hash=hash, group=group, context=context, comment=comment)
 
 
@@ -161,11 +170,15 @@ def edit(
     comment: Comment = "",
     model: Model = None,
     policy: Policy = None,
+    live: Live = None,
     tenant: Tenant = None,
+    world: World = None,
     as_json: audit.Json = False,
 ) -> None:
     """Put another text or other arguments in place of what a run shows; guards judge them as any proposal."""
-    queue = open_review_queue(store, graph, checkpoints=checkpoints, policy=policy, tenant=tenant, model=model)
+    queue = open_review_queue(
+        store, graph, checkpoints=checkpoints, policy=policy, live=live, tenant=tenant, world=world, model=model
+    )
     waiting = queue.read(run)
     if not waiting.edits:
         raise ConfigurationError(
@@ -333,7 +346,9 @@ def desk(
     ] = None,
     model: Model = None,
     policy: Policy = None,
+    live: Live = None,
     tenant: Tenant = None,
+    world: World = None,
 ) -> None:
     """Open the queue in a browser: what waits, a run's page, approve, edit, reject; on this machine by default."""
     people = None if tokens is None else parse_tokens_file(inputs.read_option_bytes("--tokens", tokens, MOST_BYTES))
@@ -347,11 +362,28 @@ def desk(
         from guardgraph.desk.app import Desk
     except ImportError as error:
         raise ConfigurationError(f"desk: {explain_extra('desk')} ({error})") from error
-    queue = open_review_queue(store, graph, checkpoints=checkpoints, policy=policy, tenant=tenant, model=model)
+    queue = open_review_queue(
+        store, graph, checkpoints=checkpoints, policy=policy, live=live, tenant=tenant, world=world, model=model
+    )
     own = [f"http://{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]
     made = Desk(queue, origins=own if origin is None else [origin], tokens=people)
+    listening = listen_on_port(host, port)
     Screen().print_text(f"the desk: {origin or own[0]}/", indent=0)
-    uvicorn.run(made.make_app(), host=host, port=port, log_level="warning", server_header=False, access_log=False)
+    config = uvicorn.Config(made.make_app(), log_level="warning", server_header=False, access_log=False)
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def listen_on_port(host: str, port: int) -> socket.socket:
+    """Return a socket that listens.
+
+    Raises:
+        ConfigurationError: somebody else listens there, or the host is none of this machine.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise ConfigurationError(f"--host {host!r:.80} --port {port}: cannot listen there: {error.strerror}") from None
 
 
 def parse_tokens_file(given: bytes) -> dict[str, str]:

@@ -64,7 +64,7 @@ def prepare_research_command(
 ) -> PlannedRun:
     """Plan a brief; question and goal are the demo's where they are None."""
     given = {"goal": RESEARCH_GOAL if goal is None else goal, "request": inputs.load_question_argument(question)}
-    return _prepare_command("research", given, model, **settings)
+    return _prepare_waiting_command("research", given, model, **settings)
 
 
 def prepare_web_command(
@@ -82,9 +82,7 @@ def prepare_critique_command(
     """Plan a text about the incident in a file; file and goal are the demo's where they are None."""
     wanted = CRITIQUE_GOAL if goal is None else goal
     request = {"goal": wanted, "incident_context": inputs.load_context_option(context)}
-    is_waiting = getattr(settings.get("policy"), "escalation", None) == "wait"
-    prepare = _prepare_waiting_command if is_waiting or "checkpointer" in settings else _prepare_command
-    return prepare("self_critique", request, model, **settings)
+    return _prepare_waiting_command("self_critique", request, model, **settings)
 
 
 def prepare_tools_command(task: str | None = None, *, model: str | None = None, **settings: Any) -> PlannedRun:
@@ -94,13 +92,18 @@ def prepare_tools_command(task: str | None = None, *, model: str | None = None, 
     )
 
 
-def _prepare_waiting_command(name: str, request: JsonObject, model: str | None, **settings: Any) -> PlannedRun:
-    """Plan a run that may wait for a person: in this process, or kept for another command that decides."""
+def _prepare_waiting_command(
+    name: str, request: JsonObject, model: str | None, *, again: str = "", **settings: Any
+) -> PlannedRun:
+    """Plan a run that may wait for a person: in this process, or kept for another command that decides.
+
+    That one is given the options of `again`, too.
+    """
     from langgraph.checkpoint.memory import InMemorySaver  # loads LangGraph, for which help need not wait
 
     is_kept = "checkpointer" in settings
     planned = _prepare_command(name, request, model, **{"checkpointer": InMemorySaver(), **settings})
-    resume = f"--by WHO --graph {planned.pattern.command}" if is_kept else None
+    resume = f"--by WHO --graph {planned.pattern.command} {again}".rstrip() if is_kept else None
     return replace(planned, config={"configurable": {"thread_id": str(uuid4())}}, resume=resume)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import shlex
 import sqlite3
 from pathlib import Path
 from typing import Annotated, Any
@@ -69,6 +70,12 @@ def make_keeping_settings(store: str | None, checkpoints: str | None) -> dict[st
     return {"checkpointer": open_checkpoints_option(named), "recorder": recorder}
 
 
+def format_options(**given: str | None) -> str:
+    """Return those of some options that were given, as a shell reads them."""
+    said = [(f"--{name}", value) for name, value in given.items() if value is not None]
+    return shlex.join([text for pair in said for text in pair])
+
+
 def open_checkpoints_option(url: str) -> Any:
     """Return LangGraph's checkpointer on a database.
 
@@ -124,6 +131,8 @@ def load_waiting_agent(
     checkpoints: str | None = None,
     policy: str | None = None,
     tenant: str | None = None,
+    live: str | None = None,
+    world: str | None = None,
     model: str | None = None,
 ) -> guardgraph.GuardedGraph:
     """Return the agent that goes on with runs that wait.
@@ -133,8 +142,10 @@ def load_waiting_agent(
             and `recorder` where it takes them.
         store: of the runs.
         checkpoints: the option.
-        policy: the option, as it was given to the command that began the run; likewise `tenant` and `model`.
+        policy: the option, as it was given to the command that began the run; likewise all that follow.
         tenant: whose overlay of the policy.
+        live: a live policy, which may have switched the agent off meanwhile.
+        world: what makes the world of the calls.
         model: who proposes.
 
     Raises:
@@ -146,12 +157,12 @@ def load_waiting_agent(
     if pattern is not None:
         if saver is None:
             raise ConfigurationError(f"--checkpoints: the URL that the run was begun with is required, or {VARIABLE}")
-        settings = policies.load_policy_option(pattern.name, policy, tenant)
+        settings = policies.load_run_options(pattern.name, policy=policy, live=live, tenant=tenant, world=world)
         return pattern.create_agent(model, checkpointer=saver, recorder=store, **settings)
     if ":" not in graph:
         allowed = f"{', '.join(COMMANDS)} or module:factory"
         raise ConfigurationError(f"--graph: {allowed} is required, whose runs wait; given: {graph!r:.80}")
-    for option, given in (("--policy", policy), ("--model", model)):
+    for option, given in {"--policy": policy, "--live": live, "--world": world, "--model": model}.items():
         if given is not None:
             raise ConfigurationError(f"{option}: a factory of your own says it by itself; given beside {graph!r:.80}")
     offered = {"checkpointer": saver, "recorder": store}

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from guardgraph.desk.queue import WaitingRun
+from guardgraph.plain.json import excerpt_value
 from guardgraph.reporting.document import Child, Html, join_html, make_tag, render_footer, render_html_document
 from guardgraph.reporting.values import render_facts, render_value
 
@@ -31,6 +32,9 @@ a:focus-visible, button:focus-visible, input:focus-visible, textarea:focus-visib
   outline: 3px solid var(--act-line); outline-offset: 2px; }
 .told { border-left: 4px solid var(--review-line); }
 """
+
+LISTED = 240
+"""Characters of what is asked, in the list of what waits."""
 
 CSRF = "csrf"
 """The field of every form that only a page of this desk can fill."""
@@ -64,7 +68,9 @@ def render_desk_page(title: str, who: str | None, csrf: str | None, *content: Ch
 def render_sign_in(csrf: str, *, with_token: bool, problem: str = "") -> str:
     """Return the page on which a person says who they are: by their token, or, on this machine alone, by their name."""
     label, name, kind = ("Your token", "token", "password") if with_token else ("Your name", "name", "text")
-    field = make_tag("input", id="who", name=name, type=kind, required="", maxlength="200", autocomplete="off")
+    field = make_tag(
+        "input", id="who", name=name, type=kind, required="", autofocus="", maxlength="200", autocomplete="off"
+    )
     form = make_tag(
         "form",
         _hide(CSRF, csrf),
@@ -87,11 +93,12 @@ def render_waiting_list(runs: list[WaitingRun], who: str, csrf: str) -> str:
 def _render_list_item(run: WaitingRun) -> Html:
     asked = run.question
     facts: list[tuple[str, Child]] = [
-        ("waits since", run.at[:19]),
-        ("asked by", str(asked.get("node", "its own code"))),
+        ("asks", excerpt_value(asked.get("shown"), LISTED)),
+        ("waits since", _write_moment(run.at)),
+        ("at", str(asked.get("node", "its own code"))),
     ]
     facts += [("begun by", run.starter)] if run.starter is not None else []
-    facts += [("stands until", str(asked["expires_at"])[:19])] if "expires_at" in asked else []
+    facts += [("stands until", _write_moment(str(asked["expires_at"])))] if "expires_at" in asked else []
     facts += [("deciding", str(run.deciding.get("by")))] if run.deciding is not None else []
     link = make_tag("a", f"{run.begun['graph']}: {run.run_id}", href=name_run_address(run.run_id))
     return join_html(make_tag("h2", link), render_facts(facts))
@@ -117,9 +124,9 @@ def _list_facts(run: WaitingRun) -> Iterator[tuple[str, Child]]:
     asked = run.question
     yield "run", make_tag("code", run.run_id)
     yield "hash", make_tag("code", str(asked.get("hash", "none")))
-    yield "waits since", run.at[:19]
+    yield "waits since", _write_moment(run.at)
     if "expires_at" in asked:
-        yield "stands until", str(asked["expires_at"])[:19]
+        yield "stands until", _write_moment(str(asked["expires_at"]))
     if run.starter is not None:
         yield "begun by", run.starter
     if run.rules:
@@ -157,6 +164,11 @@ def render_message(title: str, said: str, who: str | None, csrf: str | None, run
 def name_run_address(run_id: str) -> str:
     """Return the path of a run's page."""
     return f"/runs/{quote(run_id, safe='')}"
+
+
+def _write_moment(at: str) -> str:
+    """Return a moment of a recording, which is in UTC, as a person reads it."""
+    return f"{at[:19].replace('T', ' ')} UTC"
 
 
 def _tell(said: str) -> Child:

@@ -8,9 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError
+
+if TYPE_CHECKING:
+    from guardgraph.world.call import World
 
 
 def load_named_graph(target: str, asking: str, **settings: Any) -> Any:
@@ -35,6 +38,27 @@ def load_named_graph(target: str, asking: str, **settings: Any) -> Any:
     if given and not callable(named):
         raise ConfigurationError(f"{asking} {target!r:.200}: a factory is required that takes {', '.join(given)}")
     return made
+
+
+def load_named_world(target: str, asking: str) -> World:
+    """Return the world that a user's factory makes, or the one that the name is of.
+
+    Args:
+        target: ``module:factory``.
+        asking: who asks, for messages.
+
+    Raises:
+        ConfigurationError: there is no such module or factory, it raises, or it makes no world.
+    """
+    from guardgraph.graphs.grammar import (
+        validate_world,
+    )  # loads LangGraph, which whoever names no world need not wait for
+
+    made = load_named_graph(target, asking)
+    try:
+        return validate_world(made)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{asking} {target!r:.200}: {error}") from None
 
 
 def is_factory_setting(target: str, asking: str, setting: str) -> bool:

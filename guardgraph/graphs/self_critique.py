@@ -30,7 +30,7 @@ from guardgraph.state.tenants import Ledger
 from guardgraph.tools.langchain.similarity import LangChainSimilarity
 from guardgraph.world.call import Outside, World
 from guardgraph.world.proposers import Proposer, choose_proposer
-from guardgraph.world.tenants import make_tenant_counter, validate_ledger
+from guardgraph.world.tenants import is_ledger, make_tenant_counter, validate_ledger
 from guardgraph.world.wrapped import ChatModel
 
 if TYPE_CHECKING:
@@ -79,7 +79,8 @@ def create_self_critique_agent(
             returned, with goal and incident.
         policy: the decisions and risks on the lists, and the checks.
         budget: the limits of one run.
-        ledger: who counts critiques of high severity for `severity_budget`, such as a store of `sql_store`.
+        ledger: who counts critiques of high severity for `severity_budget`, such as a store of `sql_store`; the
+            recorder when None, if it keeps accounts.
         embedding: LangChain's, by which `MUST_MENTION` and `MUST_SOFTEN` are judged beside the stems of their phrases;
             see `min_mention_similarity` and `max_soften_similarity` of the budget.
         checkpointer: LangGraph's; needed where the policy says ``escalation="wait"``.
@@ -95,11 +96,13 @@ def create_self_critique_agent(
         ConfigurationError: an argument is wrong; the message names it.
     """
     limits = choose_settings(SelfCritiqueBudget(), budget, "budget")
+    if ledger is None and limits.severity_budget is not None and is_ledger(recorder):
+        ledger = recorder
     if ledger is not None:
         validate_ledger(ledger)
     elif limits.severity_budget is not None:
         raise ConfigurationError(
-            "ledger: one that counts for severity_budget is required, such as a store; given: None"
+            "ledger: one that counts for severity_budget is required, or such a recorder, as a store is; given: None"
         )
     choose = partial(choose_proposer, model=model, budget=limits, instructions=instructions)
     return self_critique_pattern(

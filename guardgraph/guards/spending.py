@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from guardgraph.guards.stop import Stop
-from guardgraph.plain.json import JsonObject, excerpt_value
-from guardgraph.state.catalogue import TENANT_BUDGET, TENANT_BUDGET_UNAVAILABLE
+from guardgraph.plain.json import excerpt_value
+from guardgraph.state.catalogue import TENANT_BUDGET_UNAVAILABLE
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.settings import Budget
-from guardgraph.state.spending import Spending, describe_spent_limit, list_spent_limits
+from guardgraph.state.spending import (
+    BUDGET_REASONS,
+    Spending,
+    describe_spent_limit,
+    find_overspent_limit,
+    list_spending_limits,
+)
 
 
 def check_spending(spent: Spending, reserved: Spending, budget: Budget) -> None:
@@ -24,28 +30,22 @@ def check_spending(spent: Spending, reserved: Spending, budget: Budget) -> None:
         Stop: ``max_llm_calls``, ``max_tokens``, ``max_cost`` or ``max_tool_calls``, with `details` ``{limit, spent,
             reserved}``, and ``over`` where more is spent than the limit; of a model without a price ``unpriced``.
     """
-    for name in list_spent_limits(reserved):
-        limit = getattr(budget, name)
-        if limit is None:
-            continue
-        used, asked = spent.get_amount(name), reserved.get_amount(name)
-        if used is None or asked is None:
-            raise Stop(name, details={"limit": limit, "spent": used, "reserved": asked, "unpriced": True})
-        if used >= limit or used + asked > limit:
-            details: JsonObject = {**describe_spent_limit(limit, used), "reserved": asked}
-            raise Stop(name, details=details)
+    if (found := find_overspent_limit(spent, reserved, list_spending_limits(budget))) is not None:
+        reason, details = found
+        raise Stop(reason, details=details)
 
 
-def check_tenant_spending(outcomes: Iterable[Outcome]) -> None:
-    """Check that the budget of the caller's tenant let calls begin; whoever keeps it has said so in their outcomes.
+def check_budget_outcomes(outcomes: Iterable[Outcome]) -> None:
+    """Check that the budgets let calls begin; a world that kept one back has said so in its outcome.
 
     Raises:
-        Stop: ``tenant_budget:<limit>`` or ``tenant_budget_unavailable``, with `details`.
+        Stop: ``tenant_budget:<limit>`` or ``tenant_budget_unavailable`` of the caller's tenant, or a limit of the run
+            that left no room for another attempt; with `details`.
     """
     for outcome in outcomes:
         if outcome.form == "failure":
             reason: str = outcome.content["reason"]
-            if reason.partition(":")[0] in (TENANT_BUDGET, TENANT_BUDGET_UNAVAILABLE):
+            if reason.partition(":")[0] in BUDGET_REASONS:
                 raise Stop(reason, details=outcome.content["details"])
 
 

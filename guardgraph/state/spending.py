@@ -16,9 +16,13 @@ from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from guardgraph.plain.json import JsonObject
+from guardgraph.state.catalogue import TENANT_BUDGET, TENANT_BUDGET_UNAVAILABLE
 
 LIMITS: Final = ("max_llm_calls", "max_tool_calls", "max_tokens", "max_cost")
 """Limits of what calls use up: fields of a budget, and the reasons of the stops for which a call is not begun."""
+
+BUDGET_REASONS: Final = (*LIMITS, TENANT_BUDGET, TENANT_BUDGET_UNAVAILABLE)
+"""Reasons for which a call, or another attempt of it, is not begun, as they begin."""
 
 NEAR_SHARE: Final = 0.8
 """The share of a limit from which on a trace says what is spent."""
@@ -161,6 +165,36 @@ def compute_token_cost(price: Price | None, input_tokens: int, output_tokens: in
     if price is None:
         return None
     return round((input_tokens * price["input"] + output_tokens * price["output"]) / PRICED_TOKENS, COST_DIGITS)
+
+
+def list_spending_limits(budget: Any) -> dict[str, float]:
+    """Return those of `LIMITS` that a budget sets."""
+    return {name: limit for name in LIMITS if (limit := getattr(budget, name)) is not None}
+
+
+def find_overspent_limit(
+    spent: Spending, reserved: Spending, limits: Mapping[str, float]
+) -> tuple[str, JsonObject] | None:
+    """Return the first limit that has no room for what would be made, None where all have.
+
+    Args:
+        spent: what is used up.
+        reserved: for what would be made.
+        limits: as `list_spending_limits` returns them.
+
+    Returns:
+        Its name with ``{limit, spent, reserved}``; with ``over`` where more is spent than the limit, and ``unpriced``
+        where a model has no price.
+    """
+    for name in list_spent_limits(reserved):
+        if name not in limits:
+            continue
+        limit, used, asked = limits[name], spent.get_amount(name), reserved.get_amount(name)
+        if used is None or asked is None:
+            return name, {"limit": limit, "spent": used, "reserved": asked, "unpriced": True}
+        if used >= limit or used + asked > limit:
+            return name, {**describe_spent_limit(limit, used), "reserved": asked}
+    return None
 
 
 def find_near_limits(before: Spending, after: Spending, budget: Any) -> JsonObject:

@@ -164,6 +164,10 @@ class Asked:
     """What models cost, by the run's budget."""
     reserved: Spending = NOTHING
     """What is reserved for it; nothing for what is not counted, such as a rule of the deployment."""
+    spent: Spending = NOTHING
+    """What the run has used up by then: beside it further attempts have to fit within `limits`."""
+    limits: Mapping[str, float] = field(default_factory=dict)
+    """Limits of what the calls of the run use up, by their names."""
     recorded: CallUsage | None = None
     """Of a model's call of a run that is decided again: what the same call used up then."""
     beside: JsonObject = field(default_factory=dict)

@@ -17,7 +17,7 @@ from uuid import uuid4
 from langgraph.errors import GraphInterrupt
 
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.world.call import Asked, Performed
+from guardgraph.world.call import WORLD_METHODS, Asked, Performed, World
 from guardgraph.world.calls import (
     Arrived,
     Working,
@@ -185,3 +185,16 @@ def _raise_or_return_reply(came: Performed | BaseException) -> Performed:
     if isinstance(came, BaseException):
         raise came
     return came
+
+
+def choose_inner_world(given: World | None) -> World:
+    """Return the world that another one is around; a live one where none is given.
+
+    Raises:
+        ConfigurationError: it lacks a method of a world.
+    """
+    if given is None:
+        return LiveWorld()
+    if missing := [name for name in WORLD_METHODS if not callable(getattr(given, name, 0))]:
+        raise ConfigurationError(f"world: an object with {', '.join(missing)} is required; given: {given!r:.80}")
+    return given

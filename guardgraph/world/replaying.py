@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import accumulate
 from math import inf
 from typing import Any, NamedTuple
 
 from guardgraph.plain.errors import InputError, NotRecorded
-from guardgraph.plain.json import JsonValue, NotJson
+from guardgraph.plain.json import JsonObject, JsonValue, NotJson
 from guardgraph.plain.version import is_version_before
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall, Recording
+from guardgraph.state.spending import LIMITS
 from guardgraph.world.call import Asked, Performed
 from guardgraph.world.calls import (
     build_late_outcome,
@@ -30,7 +32,7 @@ from guardgraph.world.calls import (
 )
 from guardgraph.world.failures import RAISED, restore_raised_exception
 from guardgraph.world.live import MAX_AT_ONCE
-from guardgraph.world.spending import read_told_usage
+from guardgraph.world.spending import read_told_usage, refuse_attempt, reserve_call
 
 
 class Spell(NamedTuple):
@@ -200,7 +202,7 @@ class ReplayingWorld:
             self._check_calls_at_once(asked)
             if (why := _explain_other_outcome(recorded, performed, asked, alike=self._alike)) is not None:
                 raise _make_call_not_recorded(asked, why)
-            return performed
+            return performed if self._alike else _check_attempts_room(asked, performed)
         if self._assume and _is_same_proposer(recorded, asked):
             return performed
         raise _make_call_not_recorded(asked, _describe_call_difference(recorded, asked))
@@ -294,6 +296,29 @@ def _check_reply_room(asked: Asked, found: Performed, most: int) -> None:
         raise _make_call_not_recorded(asked, f"its reply had {came} bytes as it came, and may have {most}")
     if came is None or (came == 0 and is_unreturnable_outcome(found.outcome)):  # which nobody counted before 0.8
         raise _make_call_not_recorded(asked, f"whether its reply was larger than {most} bytes as it came is not known")
+
+
+def _check_attempts_room(asked: Asked, found: Performed) -> Performed:
+    """Hold the further attempts of a call against the run's budget, which may leave room for more or fewer of them.
+
+    Raises:
+        NotRecorded: one that was made would not be, or the other way round.
+    """
+    for at, attempt in enumerate(found.attempts[1:], 1):
+        named: JsonObject = {"proposer": attempt["model"]} if "model" in attempt else {}
+        call = replace(asked.call, about={**asked.call.about, **named})
+        reserved = reserve_call(call, asked.max_output_tokens, asked.prices, asked.recorded)
+        refusal, was_refused = refuse_attempt(asked, found.attempts[:at], reserved), attempt.get("reason") in LIMITS
+        if was_refused != (refusal is not None):
+            had = "no room" if was_refused else "room"
+            raise _make_call_not_recorded(
+                asked, f"the budget had {had} for its attempt {at + 1}, and now it is otherwise"
+            )
+        if refusal is not None and at == len(found.attempts) - 1:
+            reason, details = refusal
+            outcome = Outcome("failure", {"reason": reason, "details": details}, found.outcome.about)
+            found = found._replace(outcome=outcome, packed=None)
+    return found
 
 
 def _explain_other_outcome(recorded: RecordedCall, performed: Performed, asked: Asked, *, alike: bool) -> str | None:

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable, Generator, Iterator, Sequen
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
 
 import stamina
 from stamina.instrumentation import RetryDetails, get_on_retry_hooks, set_on_retry_hooks
@@ -25,12 +26,12 @@ from guardgraph.plain.urls import parse_url_target
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedAttempt
 from guardgraph.world.breakers import Breakers, Refusal
-from guardgraph.world.call import WORLD_METHODS, Asked, Call, Performed, World, is_instant_target, is_said_of_target
+from guardgraph.world.call import Asked, Call, Performed, World, is_instant_target, is_said_of_target
 from guardgraph.world.calls import identify_call_target, is_cut_off_outcome
-from guardgraph.world.live import LiveWorld
+from guardgraph.world.live import choose_inner_world
 from guardgraph.world.models import ModelProposer, chat_model
 from guardgraph.world.observing import Observer, find_observer
-from guardgraph.world.spending import is_unmade_call, reserve_call
+from guardgraph.world.spending import is_unmade_call, refuse_attempt, reserve_call
 from guardgraph.world.wrapped import ChatModel
 
 LOGGER = logging.getLogger("guardgraph")
@@ -80,13 +81,37 @@ class _Task:
     periods: list[tuple[Any, int]] = field(default_factory=list)
     """Circuits that an attempt passed, and in which period of theirs."""
 
-    @property
-    def has_alternative(self) -> bool:
-        return len(self.candidates) > 1
+    def keep_back(self, reason: str, details: JsonObject) -> None:
+        """Make no attempt with whom it asks now, and keep why."""
+        name, call = self.candidates[0]
+        outcome = Outcome("failure", {"reason": reason, "details": details}, call.about)
+        self.done = Performed(outcome, 0.0, reply_bytes=0)
+        self.attempts.append(_record_attempt(outcome, name, 0.0, 0.0))
 
-    def turn_to_next_candidate(self) -> None:
-        """Ask the next model from now on."""
-        del self.candidates[0]
+    def build_attempt(self) -> Asked:
+        """Return the call of the next attempt; what is reserved for it is that of the model that it asks."""
+        asked, (name, call) = self.asked, self.candidates[0]
+        if name is None:
+            return asked
+        return replace(asked, call=call, reserved=reserve_call(call, asked.max_output_tokens, asked.prices))
+
+    def has_room(self) -> bool:
+        """Say whether the run's budget has room for another attempt; where it has none, that is what comes of it.
+
+        That it has room for the first one, the run has looked itself.
+        """
+        refusal = refuse_attempt(self.asked, self.attempts, self.build_attempt().reserved)
+        if refusal is not None:
+            self.keep_back(*refusal)
+        return refusal is None
+
+    def turn_to_next_candidate(self) -> bool:
+        """Ask the next model for which the run has room from now on; say whether there is one."""
+        while len(self.candidates) > 1:
+            del self.candidates[0]
+            if self.has_room():
+                return True
+        return False
 
 
 class Waits(NamedTuple):
@@ -129,8 +154,6 @@ class ResilientWorld:
         fallbacks: Sequence[ChatModel | str] = (),
         breakers: Breakers | None = None,
     ) -> None:
-        if world is not None and (missing := [name for name in WORLD_METHODS if not callable(getattr(world, name, 0))]):
-            raise ConfigurationError(f"world: an object with {', '.join(missing)} is required; given: {world!r:.80}")
         if isinstance(attempts, bool) or not isinstance(attempts, int) or attempts < 1:
             raise ConfigurationError(f"attempts: a whole number from 1 on is required; given: {attempts!r:.80}")
         for name, given in {_ATTEMPT: attempt_seconds, "wait": wait, "max_wait": max_wait}.items():
@@ -141,12 +164,12 @@ class ResilientWorld:
             raise ConfigurationError(f"fallbacks: a list of models is required; given: {fallbacks!r:.80}")
         if not isinstance(breakers, Breakers | None):
             raise ConfigurationError(f"breakers: Breakers are required; given: {type(breakers).__name__}")
-        self._world: World = LiveWorld() if world is None else world
+        self._world = choose_inner_world(world)
         self._attempts, self._attempt_seconds = attempts, attempt_seconds
         self._waits = Waits(wait, max_wait, wait)
         self._fallbacks = [_open_fallback(at, model) for at, model in enumerate(fallbacks)]
         self._breakers = breakers
-        self._proposers: dict[int, list[ModelProposer]] = {}
+        self._proposers = WeakKeyDictionary[ModelProposer, list[ModelProposer]]()
         _send_lines_to_our_logger()
 
     def __repr__(self) -> str:
@@ -231,10 +254,9 @@ class ResilientWorld:
 
     def _list_fallback_proposers(self, proposer: ModelProposer) -> list[ModelProposer]:
         """Return a proposer on each of the other models, always the same: by them abandoned calls are counted."""
-        if (known := self._proposers.get(id(proposer))) is None:
-            made = [proposer.on_model(model) for model in self._fallbacks]
-            known = self._proposers[id(proposer)] = [proposer, *made]  # which keeps the id its own
-        return known[1:]
+        if (known := self._proposers.get(proposer)) is None:
+            known = self._proposers[proposer] = [proposer.on_model(model) for model in self._fallbacks]
+        return known
 
     def _make_round(self, tasks: list[_Task], ends: float, attempt: stamina.Attempt) -> Generator[Round, Any, None]:
         """Make an attempt of all calls that are not over, side by side.
@@ -248,13 +270,13 @@ class ResilientWorld:
             most = left if self._attempt_seconds is None else min(left, self._attempt_seconds)
             if making:
                 began = self.clock()
-                came = yield [_build_attempt(task) for task in making], most
+                came = yield [task.build_attempt() for task in making], most
                 for task, performed in zip(making, came, strict=True):
                     self._take_attempt(task, performed, began, most if most < left else None)
         finally:  # of a round that was broken off nobody knows who was at fault
             for task in tasks:
                 _settle_circuits(task, failed=None)
-        again = [task for task in making if not task.is_over and attempt.num < self._attempts]
+        again = [task for task in making if not task.is_over and attempt.num < self._attempts and task.has_room()]
         if again:
             self._plan_another_attempt(again, ends - time.monotonic(), attempt)
 
@@ -285,12 +307,9 @@ class ResilientWorld:
         task.is_over = not (is_passing and may_be_repeated(task.asked))
 
     def _turn_to_fallbacks(self, tasks: list[_Task]) -> None:
-        """Let the calls that failed with one model ask the next; those that have none are over."""
+        """Let the calls that failed with one model ask the next; those that have none, or no time, are over."""
         for task in _list_open_tasks(tasks):
-            if task.has_alternative and not task.attempts[-1].get("no_time"):
-                task.turn_to_next_candidate()
-            else:
-                task.is_over = True
+            task.is_over = bool(task.attempts[-1].get("no_time")) or not task.turn_to_next_candidate()
 
     def _pass_circuits(self, task: _Task) -> bool:
         """Say whether a call passes its circuit; one that does not has failed with that, as far as its models go."""
@@ -304,10 +323,9 @@ class ResilientWorld:
             task.periods.append((breaker, admitted))
             return True
         reason = "tool_circuit_open" if call.kind == "tool" else "llm_circuit_open"
-        details = {"circuit": name, "failures": admitted.failures, "retry_in": round(admitted.retry_in, 3)}
-        outcome = Outcome("failure", {"reason": reason, "details": details}, call.about)
-        task.done = Performed(outcome, 0.0, reply_bytes=0)
-        task.attempts.append(_record_attempt(outcome, task.candidates[0][0], 0.0, 0.0))
+        task.keep_back(
+            reason, {"circuit": name, "failures": admitted.failures, "retry_in": round(admitted.retry_in, 3)}
+        )
         return False
 
 
@@ -425,15 +443,6 @@ def _describe_task_failure(task: _Task, number: int) -> str:
     told = {"reason": last.get("reason"), **last.get("details", {})}
     said = ", ".join(f"{name} {value}" for name, value in told.items())
     return f"{asked.node}, visit {asked.visit}, call {asked.number}, run {asked.run}: attempt {number}: {said}"
-
-
-def _build_attempt(task: _Task) -> Asked:
-    """Return the call of the next attempt; what is reserved for it is that of the model that it asks."""
-    asked, (name, call) = task.asked, task.candidates[0]
-    if name is None:
-        return asked
-    reserved = reserve_call(call, asked.max_output_tokens, asked.prices)
-    return replace(asked, call=call, reserved=reserved)
 
 
 def _judge_attempt(performed: Performed) -> bool | None:

@@ -9,16 +9,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from langchain_core.runnables import Runnable, RunnableLambda
 
 from guardgraph.plain.json import JsonObject, JsonValue, make_storable_json
-from guardgraph.state.catalogue import TENANT_BUDGET, TENANT_BUDGET_UNAVAILABLE
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedAttempt
-from guardgraph.state.spending import COST_DIGITS, NOTHING, CallUsage, Price, Spending, compute_token_cost, count_usage
+from guardgraph.state.spending import (
+    BUDGET_REASONS,
+    COST_DIGITS,
+    NOTHING,
+    CallUsage,
+    Price,
+    Spending,
+    compute_token_cost,
+    count_usage,
+    find_overspent_limit,
+)
 from guardgraph.world.call import Asked, Call, Performed, is_instant_target, is_said_of_target
 from guardgraph.world.models import ModelProposer
 
@@ -159,9 +168,7 @@ def settle_call(asked: Asked, performed: Performed) -> CallUsage | None:
     usage = CallUsage(reserved=asked.reserved.tokens, tokens=0)
     if asked.max_output_tokens is not None:
         usage["bound"] = asked.max_output_tokens
-    earlier = [
-        _settle_attempt(asked, attempt) for attempt in attempts[:-1] if not _is_unmade_reason(attempt.get("reason"))
-    ]
+    earlier = _settle_attempts(asked, attempts[:-1])
     counted = [*earlier]
     if not _is_unmade_outcome(outcome):
         counted.append(_settle_reply(asked, outcome, said, sum(used.tokens for used in earlier)))
@@ -200,6 +207,30 @@ def _settle_reply(asked: Asked, outcome: Outcome, said: tuple[int, int] | None, 
         said_or_not = said
     price = _find_price({**asked.call.about, **outcome.about}, asked.prices)
     return _Used(*said_or_not, compute_token_cost(price, *said_or_not), said is None)
+
+
+def refuse_attempt(
+    asked: Asked, attempts: Sequence[RecordedAttempt], reserved: Spending
+) -> tuple[str, JsonObject] | None:
+    """Return why another attempt of a call is not made, as the run's budget has no room for it; None where it has.
+
+    Args:
+        asked: the call.
+        attempts: that were made.
+        reserved: for the other one, by the price of the model that it would ask.
+
+    Returns:
+        As `find_overspent_limit`.
+    """
+    used = asked.spent
+    for settled in _settle_attempts(asked, attempts):
+        used += Spending(tokens=settled.tokens, cost=settled.cost)
+    return find_overspent_limit(used, reserved, asked.limits)
+
+
+def _settle_attempts(asked: Asked, attempts: Sequence[RecordedAttempt]) -> list[_Used]:
+    """Return what each of the attempts used up that were made."""
+    return [_settle_attempt(asked, attempt) for attempt in attempts if not _is_unmade_reason(attempt.get("reason"))]
 
 
 def _settle_attempt(asked: Asked, attempt: RecordedAttempt) -> _Used:
@@ -249,8 +280,8 @@ def _read_token_counts(told: object) -> tuple[int, int] | None:
     return shown, total - shown
 
 
-_UNMADE: Final = (TENANT_BUDGET, TENANT_BUDGET_UNAVAILABLE, "llm_circuit_open", "tool_circuit_open")
-"""Reasons of the outcomes of calls that were not made: a tenant's budget or a circuit kept them back."""
+_UNMADE: Final = (*BUDGET_REASONS, "llm_circuit_open", "tool_circuit_open")
+"""Reasons of the outcomes of calls that were not made: a budget or a circuit kept them back."""
 
 
 def is_unmade_call(performed: Performed) -> bool:

@@ -26,8 +26,8 @@ from guardgraph.plain.json import JsonObject, format_json_text, make_storable_js
 from guardgraph.plain.log import log_failure
 from guardgraph.plain.version import read_package_version
 from guardgraph.state.outcome import Outcome
-from guardgraph.world.call import WORLD_METHODS, Asked, Performed, World
-from guardgraph.world.live import LiveWorld
+from guardgraph.world.call import Asked, Performed, World
+from guardgraph.world.live import choose_inner_world
 from guardgraph.world.models import ModelProposer
 from guardgraph.world.observing import SessionEnd, VisitBegun, VisitEnded
 from guardgraph.world.proposers import name_call_target
@@ -196,11 +196,9 @@ class TelemetryWorld:
         tracer_provider: TracerProvider | None = None,
         meter_provider: MeterProvider | None = None,
     ) -> None:
-        if world is not None and (missing := [name for name in WORLD_METHODS if not callable(getattr(world, name, 0))]):
-            raise ConfigurationError(f"world: an object with {', '.join(missing)} is required; given: {world!r:.80}")
         if not isinstance(content, bool):
             raise ConfigurationError(f"content: true or false is required; given: {content!r:.80}")
-        self._world: World = LiveWorld() if world is None else world
+        self._world = choose_inner_world(world)
         self.observer = RunTelemetry(content, tracer_provider, meter_provider)
         """Who is told of the runs of every graph that has this world."""
         self.clock: Callable[[], float] = self._world.clock

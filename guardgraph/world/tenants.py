@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from functools import partial
-from typing import Final
+from typing import Final, TypeGuard
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
@@ -35,8 +35,8 @@ from guardgraph.state.tenants import (
     name_period,
     name_tenant_account,
 )
-from guardgraph.world.call import WORLD_METHODS, Asked, Performed, World
-from guardgraph.world.live import LiveWorld
+from guardgraph.world.call import Asked, Performed, World
+from guardgraph.world.live import choose_inner_world
 from guardgraph.world.observing import Observer, find_observer
 from guardgraph.world.spending import count_call
 from guardgraph.world.threads import run_in_call_thread
@@ -71,15 +71,13 @@ class TenantWorld:
             isinstance(tenants, Mapping) and all(isinstance(name, str) for name in tenants)
         ):
             raise ConfigurationError(f"tenants: a mapping of names to budgets is required; given: {tenants!r:.80}")
-        if world is not None and (missing := [name for name in WORLD_METHODS if not callable(getattr(world, name, 0))]):
-            raise ConfigurationError(f"world: an object with {', '.join(missing)} is required; given: {world!r:.80}")
         self._ledger = ledger
         self._budgets = _validate_tenant_budgets("budgets", budgets)
         self._tenants = {
             name_tenant_account(name): _validate_tenant_budgets(f"tenants.{name:.80}", given)
             for name, given in (tenants or {}).items()
         }
-        self._world = LiveWorld() if world is None else world
+        self._world = choose_inner_world(world)
         self.clock: Callable[[], float] = self._world.clock
         """Returns seconds that only grow."""
 
@@ -199,13 +197,18 @@ def make_tenant_counter(ledger: Ledger, unit: str) -> Callable[[JsonObject], Jso
     return count_for_tenant
 
 
+def is_ledger(given: object) -> TypeGuard[Ledger]:
+    """Say whether something keeps accounts."""
+    return callable(getattr(given, "reserve", None)) and callable(getattr(given, "settle", None))
+
+
 def validate_ledger(given: object) -> None:
     """Refuse what keeps no accounts.
 
     Raises:
         ConfigurationError: it lacks a method.
     """
-    if not callable(getattr(given, "reserve", None)) or not callable(getattr(given, "settle", None)):
+    if not is_ledger(given):
         raise ConfigurationError(f"ledger: one with reserve and settle is required; given: {given!r:.80}")
 
 

@@ -206,8 +206,8 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         Raises:
             InputError: the input is no dictionary, or None on a thread that never ran. (On a thread whose run is over,
                 None returns that run's result again, as LangGraph does: nothing runs.) That run was made for another
-                caller. A new input, where the thread's run waits for a person, or has not ended and may have changed
-                something. An earlier checkpoint, where the graph has no forks.
+                caller. A new input that does not say that it replaces the thread's run, where that has not ended. An
+                earlier checkpoint, where the graph has no forks.
             ConfigurationError: the context has unknown fields or wrong types, or there is a checkpointer but no thread.
         """
         hand, session, config = self._open_session(config, context)

@@ -27,7 +27,7 @@ from guardgraph.graphs.running.licensing import LicensedCall, SwitchedMeanwhile,
 from guardgraph.graphs.running.review import ask_for_decision, describe_waiting_run, wait_for_answer
 from guardgraph.graphs.running.session import Visit
 from guardgraph.guards.proposals import build_tool_stop
-from guardgraph.guards.spending import check_spending, check_tenant_spending
+from guardgraph.guards.spending import check_budget_outcomes, check_spending
 from guardgraph.guards.stop import evidence
 from guardgraph.nodes.body import Run
 from guardgraph.plain.hashing import digest
@@ -41,7 +41,7 @@ from guardgraph.plain.json import (
 )
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall, VisitRecord, count_recorded_calls
-from guardgraph.state.spending import NOTHING, find_near_limits
+from guardgraph.state.spending import NOTHING, find_near_limits, list_spending_limits
 from guardgraph.world.call import Asked, Call, Performed
 from guardgraph.world.calls import identify_call_target, identify_target, limit_call_reply, validate_performed
 from guardgraph.world.failures import record_raised_exception
@@ -164,8 +164,8 @@ def _step_through_body(
             if part.declaration.tools:
                 run = yield from _look_again(run, visit)
             licensed = license_calls(part, group, state, run, calls)
-            asked = _place_node_calls(part, licensed, (number, len(calls) + 1), run, visit)
-            _check_node_spending(part, asked, calls, run, visit)
+            asked = _place_node_calls(part, licensed, (number, calls), run, visit)
+            _check_node_spending(part, asked, run)
             performed: list[Performed] = []
             try:
                 yield from _perform_node_calls(part, asked, run, visit, performed)
@@ -182,17 +182,17 @@ def _step_through_body(
                 continue
             outcomes = [_record_node_call(item, done, calls) for item, done in zip(asked, performed, strict=True)]
             with evidence(phase=part.declaration.phase):
-                check_tenant_spending(outcomes)
+                check_budget_outcomes(outcomes)
             yielded = steps.send(outcomes if isinstance(yielded, list | tuple) else outcomes[0])
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
 
 
 def _place_node_calls(
-    part: Part, group: Sequence[LicensedCall], at: tuple[int, int], run: Run[Any, Any], visit: Visit
+    part: Part, group: Sequence[LicensedCall], at: tuple[int, list[RecordedCall]], run: Run[Any, Any], visit: Visit
 ) -> list[Asked]:
-    """Return calls at their place: which visit of the node it is, and which call of the visit the first one is."""
-    settings, name, (number, first), most = "", part.declaration.name, at, run.budget.max_reply_bytes
+    """Return calls at their place: which visit of the node it is, and behind which calls of the visit."""
+    settings, name, (number, calls), most = "", part.declaration.name, at, run.budget.max_reply_bytes
     if KINDS[part.declaration.kind].calls == "person":
         bound = visit.session.run or run  # without the live policy: a switch changes no question
         settings = digest([bound.policy.binding_fingerprint, bound.budget.binding_fingerprint])
@@ -202,12 +202,13 @@ def _place_node_calls(
     at_once = 1 if any(item.call.effect == "write" for item in group) else len(group)
     bound, prices = run.budget.max_output_tokens, run.budget.prices
     tenant = None if run.caller is None else run.caller.tenant
+    spent, limits = visit.read_spending() + count_recorded_calls(calls), list_spending_limits(run.budget)
     asked = [
         Asked(
             item.call,
             name,
             number,
-            first + at,
+            len(calls) + 1 + at,
             run_id,
             settings,
             in_turn,
@@ -219,6 +220,8 @@ def _place_node_calls(
             max_output_tokens=bound if is_model_call(item.call) else None,
             prices=prices,
             reserved=reserve_call(item.call, bound, prices),
+            spent=spent,
+            limits=limits,
         )
         for at, item in enumerate(group)
     ]
@@ -236,9 +239,7 @@ def _reserve_as_recorded(asked: Asked, world: ReplayingWorld) -> Asked:
     return replace(asked, reserved=reserved, recorded=was["usage"] if is_alike else None)
 
 
-def _check_node_spending(
-    part: Part, asked: Sequence[Asked], calls: Sequence[RecordedCall], run: Run[Any, Any], visit: Visit
-) -> None:
+def _check_node_spending(part: Part, asked: Sequence[Asked], run: Run[Any, Any]) -> None:
     """Stop a run whose budget does not suffice for calls that would begin; none of them is made.
 
     Raises:
@@ -247,7 +248,7 @@ def _check_node_spending(
     reserved = sum((item.reserved for item in asked), NOTHING)
     if reserved:
         with evidence(phase=part.declaration.phase):
-            check_spending(visit.read_spending() + count_recorded_calls(calls), reserved, run.budget)
+            check_spending(asked[0].spent, reserved, run.budget)
 
 
 def _check_called_proposer(part: Part, call: Call) -> None:
