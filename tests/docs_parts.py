@@ -242,7 +242,7 @@ SETTING_PAGES = {
     "derived": "guards.md#what-answers-work-out",
     "enabled": "live_policy.md",
     "escalation": "review_queue.md#an-escalation-that-waits",
-    "four_eyes": "embedding.md",
+    "four_eyes": "own_pattern.md#who-answered",
     "high_risk_terms": "research_sources.md#a-person",
     "known_links": "guards.md#links",
     "max_attempts": "models.md#asked-again",
