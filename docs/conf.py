@@ -62,6 +62,7 @@ MENDED = {
     '<aside class="toc-drawer">': '<aside class="toc-drawer" aria-label="On this page">',
     '<aside class="toc-drawer no-toc">': '<aside class="toc-drawer no-toc" aria-label="On this page">',
     '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="Contents">',
+    '<div class="table-wrapper ': '<div tabindex="0" class="table-wrapper ',
     '<div class="highlight"><pre>': '<div class="highlight"><pre tabindex="0">',
     '<form class="sidebar-search-container" method="get" action="search.html" role="search">': (
         '<form class="sidebar-search-container" method="get" action="search.html" role="search" aria-label="Pages">'

@@ -9,17 +9,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from inspect import getdoc
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from markdown_it import MarkdownIt
 from rooms import stacked
 from typer.main import get_command
 
 import guardgraph
+from guardgraph import grammar
 from guardgraph.graphs.catalogues import catalogue_markdown
 from guardgraph.state.recording import schema
 from guardgraph.state.research import READ_FAILURES
@@ -212,6 +214,79 @@ def commands_table() -> str:
     return "\n".join(["| command | what it does |", "| --- | --- |", *rows, ""])
 
 
+SETTINGS = {
+    name: getattr(guardgraph, name)
+    for name in (
+        *("RagPolicy", "RagBudget", "ResearchPolicy", "ResearchBudget"),
+        *("SelfCritiquePolicy", "SelfCritiqueBudget", "ToolPolicy", "ToolBudget"),
+    )
+}
+"""Policies and budgets of the shipped patterns."""
+
+KINDS = {
+    name: getattr(grammar, name)
+    for name in (
+        *("MaxInt", "MaxFloat", "MinFloat", "Allowlist", "Hosts", "Scopes", "DeniedScopes", "Links", "Vocabulary"),
+        "Check",
+    )
+}
+"""Kinds of settings that have a name of their own."""
+
+SETTING_PAGES = {
+    "allowed_domains_execution": "research_web.md#scopes",
+    "allowed_domains_policy": "research_web.md#scopes",
+    "audit_required": "recording.md#a-run-that-must-be-recorded",
+    "corroboration": "research_sources.md#agreement",
+    "denied_domains": "research_web.md#scopes",
+    "denied_query_terms": "research_web.md#several-searches",
+    "derived": "guards.md#what-answers-work-out",
+    "enabled": "live_policy.md",
+    "escalation": "review_queue.md#an-escalation-that-waits",
+    "four_eyes": "own_pattern.md#who-answered",
+    "high_risk_terms": "research_sources.md#a-person",
+    "known_links": "guards.md#links",
+    "max_attempts": "models.md#asked-again",
+    "max_history_turns": "embedding.md#in-a-conversation",
+    "max_llm_calls": "budgets.md#what-is-counted",
+    "max_output_tokens": "budgets.md#reservations",
+    "max_queries": "research_web.md#several-searches",
+    "max_tokens": "budgets.md",
+    "prices": "budgets.md#prices",
+    "require_sentence_citations": "guards.md#sentences-that-must-cite",
+    "rules": "tools.md#the-rules-of-a-tool",
+    "severity_budget": "budgets.md#critiques-of-high-severity",
+    "trust": "research_sources.md#trust",
+    "unsupported": "guards.md#answers-without-their-refused-sentences",
+    "unsure_text": "web.md#pdf-files",
+}
+"""Where more is said of a setting."""
+
+
+def settings_table(model: type[grammar.Settings]) -> str:
+    """Return the settings of a policy or a budget as a table: kind, default, and what its docstring says."""
+    made, rows = model(), []
+    for name, field in model.model_fields.items():
+        shown = f"[`{name}`]({SETTING_PAGES[name]})" if name in SETTING_PAGES else f"`{name}`"
+        value = getattr(made, name)
+        default = (", ".join(value) or "none") if isinstance(value, tuple) else value
+        said = _plain(str(field.description)).replace("|", "\\|")
+        rows.append(f"| {shown} | {_format_kind(model, name)} | {default} | {said} |")
+    return "\n".join(["| setting | kind | default | what it says |", "| --- | --- | --- | --- |", *rows, ""])
+
+
+def _format_kind(model: type[grammar.Settings], name: str) -> str:
+    info = model.model_fields[name]
+    if "Tightens.by_name(" in str(info.metadata):
+        return "by name"
+    [rule] = (mark for mark in info.metadata if isinstance(mark, grammar.Tightens))
+    named = [
+        kind
+        for kind, (annotation, *marks) in {kind: get_args(alias) for kind, alias in KINDS.items()}.items()
+        if annotation == info.annotation and rule in marks
+    ]
+    return f"`{named[0] if named else str(rule).partition('(')[0]}`"
+
+
 PICTURES: dict[str, Callable[[], str]] = {
     "docs/pictures/rag.svg": lambda: guardgraph.draw(guardgraph.create_rag_agent()).svg,
     "docs/pictures/research.svg": lambda: guardgraph.draw(guardgraph.create_research_agent()).svg,
@@ -226,6 +301,7 @@ FILES: dict[str, Callable[[], str]] = {"docs/recording.schema.json": recording_s
 """Every other file of the docs that is made."""
 
 MADE: dict[str, Callable[[], str]] = {
+    **{name: partial(settings_table, model) for name, model in SETTINGS.items()},
     "commands": commands_table,
     "failures": failures_table,
     "rooms": rooms_table,

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 from cli_runs import CONTROL, empty_folder, run
@@ -123,6 +126,13 @@ def test_columns_hold(columns, here, monkeypatch):
 def test_letters_are_shown_as_they_are(here):
     """Umlauts of a proposal are no escapes."""
     assert '"query": "Was gilt für Müller?"' in " ".join(run("rag", "Was gilt für Müller?").stdout.split())
+
+
+def test_help_is_as_wide_as_the_terminal():
+    """On a wide terminal no line of a command's help is longer than 120 columns, and one comes near it."""
+    command = [sys.executable, "-m", "guardgraph", "what-if", "--help"]
+    done = subprocess.run(command, env={**os.environ, "COLUMNS": "200"}, capture_output=True, text=True, check=True)
+    assert 105 < max(map(cell_len, done.stdout.splitlines())) <= 120
 
 
 @pytest.mark.parametrize("command", ["research", "verify", "reasons"])

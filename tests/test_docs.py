@@ -12,16 +12,18 @@ from collections import defaultdict
 from contextlib import closing, redirect_stdout
 from pathlib import Path
 from shutil import copy2
-from typing import get_args
 
 import pytest
 from cli_runs import empty_folder, run
 from docs_parts import (
+    KINDS,
     MADE,
     MADE_PART,
     PAGES,
     PICTURES,
     ROOT,
+    SETTING_PAGES,
+    SETTINGS,
     anchors,
     fences,
     images,
@@ -51,25 +53,6 @@ SERVED = "python served"
 """Blocks that ask a server; test_serving.py runs them, and the commands that start it."""
 MODULES = ("triage", "my_agents")
 EXIT_CODE = re.compile(r"\s+# exit code (\d+)$")
-
-SETTINGS = {
-    "RagPolicy": guardgraph.RagPolicy(),
-    "RagBudget": guardgraph.RagBudget(),
-    "ResearchPolicy": guardgraph.ResearchPolicy(),
-    "ResearchBudget": guardgraph.ResearchBudget(),
-    "SelfCritiquePolicy": guardgraph.SelfCritiquePolicy(),
-    "SelfCritiqueBudget": guardgraph.SelfCritiqueBudget(),
-    "ToolPolicy": guardgraph.ToolPolicy(),
-    "ToolBudget": guardgraph.ToolBudget(),
-}
-
-KINDS = {
-    name: getattr(grammar, name)
-    for name in (
-        *("MaxInt", "MaxFloat", "MinFloat", "Allowlist", "Hosts", "Scopes", "DeniedScopes", "Links", "Vocabulary"),
-        "Check",
-    )
-}
 
 
 def _python(page):
@@ -245,38 +228,11 @@ def test_the_readme_is_short_and_names_every_command():
     assert {name.partition(" ")[0] for name, _ in list_commands()} <= named
 
 
-@pytest.mark.parametrize("name", SETTINGS)
-def test_the_settings_tables_are_those_of_the_models(name):
-    """Every setting is described with its kind and default, in the model's order."""
-    settings = SETTINGS[name]
-    rows = [row[:3] for row in table(ROOT / "docs" / "settings.md", name)]
-    assert rows == [
-        [field, _kind(type(settings), field), _shown(getattr(settings, field))] for field in type(settings).model_fields
-    ]
-
-
-def _kind(model, field):
-    info = model.model_fields[field]
-    if "Tightens.by_name(" in str(info.metadata):
-        return "by name"
-    if info.annotation in (int | None, float | None):
-        return "Tightens.smallest"
-    if info.annotation is int and "Tightens.largest" in str(info.metadata):
-        return "Tightens.largest"
-    for kind in ("Tightens.fixed", "Tightens.among", "Tightens.denied_among", "Tightens.both", "Tightens.ordered"):
-        if f"{kind}," in str(info.metadata) or f"{kind}(" in str(info.metadata):
-            return kind
-    [kind] = [
-        name
-        for name, (annotation, *marks) in {name: get_args(alias) for name, alias in KINDS.items()}.items()
-        if annotation == info.annotation
-        and any(type(mark) is grammar.Tightens and mark in info.metadata for mark in marks)
-    ]
-    return kind
-
-
-def _shown(value):
-    return ", ".join(value) or "none" if isinstance(value, tuple) else str(value)
+def test_every_setting_is_described():
+    """No setting of a shipped pattern is without a word on what it says, and pages are named for settings alone."""
+    fields = {name: field for model in SETTINGS.values() for name, field in model.model_fields.items()}
+    assert [name for name, field in fields.items() if not field.description] == []
+    assert SETTING_PAGES.keys() <= fields.keys()
 
 
 def test_the_settings_page_explains_every_kind_of_setting():

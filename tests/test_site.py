@@ -60,11 +60,12 @@ def test_search_finds_without_a_server(site):
 
 
 def test_keyboards_and_screen_readers_find_their_way(site):
-    """Each page has one first heading; keys can scroll code; sidebars have names, and their captions a level."""
+    """Each page has one first heading; keys scroll code and tables; sidebars have names, and their captions a level."""
     for page in site.glob("*.html"):
         text = page.read_text(encoding="utf-8")
         assert len(re.findall(r"<h1\b", text)) == 1, page.name
         assert '<div class="highlight"><pre>' not in text, page.name
+        assert '<div class="table-wrapper' not in text, page.name
         assert all("aria-label=" in aside for aside in re.findall(r"<aside\b[^>]*>", text)), page.name
         assert all("aria-level=" in tag for tag in re.findall(r"<p class=\"caption\"[^>]*>", text)), page.name
 

@@ -1,1 +1,1 @@
-"""Where people decide: the queue of the runs that wait for them, and a desk for it in a browser."""
+"""The desk of people who decide: the queue of the runs that wait for them, and its pages in a browser."""

@@ -1,4 +1,4 @@
-"""Pictures of graphs, drawn without a network: what is to be seen, where it stands, how it looks."""
+"""Pictures of graphs, drawn without a network: their parts, the layout, the look."""
 
 from guardgraph.drawing.picture import Picture, draw
 

@@ -1,1 +1,1 @@
-"""What stands in the graphs: thin bodies that propose, act, guard or end, each with what it declares; their prompts."""
+"""The nodes of the graphs: thin bodies that propose, act, guard or end, with their declarations and prompts."""

@@ -1,4 +1,4 @@
-"""A run as a page: how it ended, what came of it, and every proposal beside the verdict on it."""
+"""A run as a page: its ending, its result, and every proposal beside its verdict."""
 
 from guardgraph.reporting.page import Page, report
 

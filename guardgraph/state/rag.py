@@ -245,7 +245,7 @@ class RagPolicy(TextPolicy):
     allowed_sources_execution: Annotated[Allowlist, LIVE] = ()
     """Sources that the runtime will read now."""
     denied_sources: Annotated[Vocabulary, Later((0, 9)), LIVE] = ()
-    """Sources that are never read, whatever the lists say."""
+    """Sources that are never read, even if the lists name them."""
     check_numbers: Check = True
     """Numbers of an answer must stand in a cited chunk or in the question."""
     check_names: Check = True

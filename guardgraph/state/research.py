@@ -358,7 +358,7 @@ class ResearchPolicy(TextPolicy, ReviewPolicy):
     allowed_domains_execution: Annotated[Scopes, LIVE] = ("official-status.example.com", "vendor.example.com")
     """Hosts that the runtime will read now, in the same spellings."""
     denied_domains: Annotated[DeniedScopes, Later((0, 9)), LIVE] = ()
-    """Hosts that are never read, in the same spellings, whatever the lists say."""
+    """Hosts that are never read, in the same spellings, even if the lists name them."""
     open: Annotated[bool, Tightens.both, Later((0, 10))] = False
     """Whether every host is allowed that is not denied; both lists are left out then, and `trust` is declared."""
     check_numbers: Check = True

@@ -36,9 +36,9 @@ class ReviewPolicy(Settings):
     """What the policy of a pattern may have that asks a person; derive yours from it, from `Policy` too if need be."""
 
     four_eyes: Annotated[Check, Later((0, 8))] = False
-    """Whoever answers is not whoever began the run; it needs reviewers, and a run whose caller is known."""
+    """The person who answers is not the caller who began the run; it needs reviewers, and a caller who is known."""
     reviewer_roles: Annotated[Names, Tightens.union, Later((0, 8))] = ()
-    """Roles that whoever answers needs, all of them; it needs reviewers."""
+    """Roles that the person who answers needs, all of them; it needs reviewers."""
     max_review_seconds: Annotated[float | None, Field(ge=0, allow_inf_nan=False), Tightens.smallest, Later((0, 8))] = (
         None
     )

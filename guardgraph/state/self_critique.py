@@ -176,7 +176,7 @@ class SelfCritiquePolicy(TextPolicy, ReviewPolicy):
     allowed_decisions_execution: Annotated[Decisions, LIVE] = get_args(Decision)
     """Decisions that the runtime will carry out now."""
     denied_decisions: Annotated[DeniedDecisions, Later((0, 9)), LIVE] = ()
-    """Decisions that are never carried out, whatever the lists say."""
+    """Decisions that are never carried out, even if the lists name them."""
     allowed_risk_types_policy: RiskTypes = RISK_TYPES
     """Risks that a critic may name."""
     check_facts: Check = True

@@ -182,7 +182,7 @@ class ToolPolicy(TextPolicy, ReviewPolicy):
     tools_execution: Annotated[Allowlist, LIVE] = ()
     """Tools that are called now."""
     denied_tools: Annotated[Vocabulary, LIVE] = ()
-    """Tools that are never called, whatever the lists say."""
+    """Tools that are never called, even if the lists name them."""
     rules: Annotated[dict[str, ToolRule], TightensByName(ToolRule())] = {}  # noqa: RUF012
     """The rule of each tool, by its name; a tool without one writes, and nothing of it is trusted."""
     check_numbers: Check = True
@@ -213,7 +213,7 @@ class ToolBudget(Budget):
     max_same_call: MaxInt = 1
     """Calls that write with the same tool and arguments."""
     max_same_read: MaxInt = 2
-    """Calls that read with the same tool and arguments; counted anew after a call that writes."""
+    """Calls that read with the same tool and arguments; counted again after a call that writes."""
     max_asked_calls: Annotated[MaxInt, Field(ge=1), Later((0, 10), before=1)] = 10
     """Calls of one step that one question shows a person."""
     max_result_chars: MaxInt = 20_000

@@ -1,1 +1,1 @@
-"""What act nodes work with: knowledge bases, search, readers. Each is a function of one dictionary."""
+"""The tools of act nodes: knowledge bases, search, readers. Each is a function of one dictionary."""

@@ -1,1 +1,1 @@
-"""What reaches outside: the calls of a run, who is called, and the world that performs them."""
+"""The outside: the calls of a run, the models and tools that are called, and the world that performs calls."""
