@@ -55,12 +55,14 @@ unit: .venv/.dev  ## the tests; ROOM=guards runs those of one room of the packag
 coverage: .venv/.dev  ## the tests once more, with their lines and branches counted
 	$(UNIT) --cov --cov-report=term --cov-fail-under=97
 
-wheel: .venv/.dev  ## the built wheel in an empty environment
+wheel: .venv/.dev  ## the built wheel in empty environments, by pip and by uv
 	rm -rf build/wheel && mkdir -p build/wheel
 	$(BIN)/python -m build --wheel --no-isolation --outdir build/wheel . > build/wheel/build.log || (cat build/wheel/build.log; exit 1)
 	$(PYTHON) -m venv build/wheel/venv
 	build/wheel/venv/bin/python -m pip install --quiet --disable-pip-version-check build/wheel/*.whl
-	cp tests/smoke.py build/wheel/ && cd build/wheel && venv/bin/python -I -W error smoke.py
+	$(BIN)/uv venv --quiet --python $(PYTHON) build/wheel/uv
+	$(BIN)/uv pip install --quiet --python build/wheel/uv build/wheel/*.whl
+	cp tests/smoke.py build/wheel/ && cd build/wheel && venv/bin/python -I -W error smoke.py && uv/bin/python -I -W error smoke.py
 
 LOWEST := rag_runs research_runs self_critique_runs cli models knowledge_base recording settings draw_runs packaging
 

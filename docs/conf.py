@@ -3,6 +3,7 @@
 import inspect
 from importlib import import_module
 from importlib.metadata import version as read_version
+from pathlib import Path
 
 from sphinx.pycode import ModuleAnalyzer
 
@@ -56,6 +57,31 @@ def fill_reference(app, docname, source):
             source[0] = source[0].replace(f"<!-- {module} -->", f"```{{eval-rst}}\n{describe_front(module)}\n```")
 
 
+MENDED = {
+    '<p class="caption" role="heading">': '<p class="caption" role="heading" aria-level="2">',
+    '<aside class="toc-drawer">': '<aside class="toc-drawer" aria-label="On this page">',
+    '<aside class="toc-drawer no-toc">': '<aside class="toc-drawer no-toc" aria-label="On this page">',
+    '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="Contents">',
+    '<div class="highlight"><pre>': '<div class="highlight"><pre tabindex="0">',
+    '<form class="sidebar-search-container" method="get" action="search.html" role="search">': (
+        '<form class="sidebar-search-container" method="get" action="search.html" role="search" aria-label="Pages">'
+    ),
+}
+"""What the theme writes that screen readers cannot tell apart or keyboards cannot reach, and its replacement."""
+
+
+def mend_pages(app, failed):
+    """Make the pages that were written reachable for screen readers and keyboards."""
+    for page in Path(app.outdir).glob("*.html") if failed is None else ():
+        text = page.read_text(encoding="utf-8")
+        for written, mended in MENDED.items():
+            text = text.replace(written, mended)
+        if "<h1" not in text:  # the page of the search
+            text = text.replace('<div id="searchbox">', '<h1>Search</h1>\n<div id="searchbox">')
+        page.write_text(text, encoding="utf-8")
+
+
 def setup(app):
-    """Tell Sphinx of the reference."""
+    """Tell Sphinx of the reference, and of what is mended behind it."""
     app.connect("source-read", fill_reference)
+    app.connect("build-finished", mend_pages)

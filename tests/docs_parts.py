@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from markdown_it import MarkdownIt
 from rooms import stacked
+from typer.main import get_command
 
 import guardgraph
 from guardgraph.graphs.catalogues import catalogue_markdown
@@ -192,6 +193,25 @@ def failures_table() -> str:
     return "\n".join(["| reason | what happened |", "| --- | --- |", *rows, ""])
 
 
+def list_commands() -> list[tuple[str, str]]:
+    """Return every command of the command line, with the first sentence of its help."""
+    return sorted(_walk_commands(get_command(import_module("guardgraph.cli.commands").app), ()))
+
+
+def _walk_commands(command: Any, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    if inner := getattr(command, "commands", None):
+        for name, item in inner.items():
+            yield from _walk_commands(item, (*names, name))
+    else:
+        yield " ".join(names), _plain(command.help.partition("\n\n")[0])
+
+
+def commands_table() -> str:
+    """Return the commands as a table."""
+    rows = [f"| `guardgraph {name}` | {said} |" for name, said in list_commands()]
+    return "\n".join(["| command | what it does |", "| --- | --- |", *rows, ""])
+
+
 PICTURES: dict[str, Callable[[], str]] = {
     "docs/pictures/rag.svg": lambda: guardgraph.draw(guardgraph.create_rag_agent()).svg,
     "docs/pictures/research.svg": lambda: guardgraph.draw(guardgraph.create_research_agent()).svg,
@@ -206,6 +226,7 @@ FILES: dict[str, Callable[[], str]] = {"docs/recording.schema.json": recording_s
 """Every other file of the docs that is made."""
 
 MADE: dict[str, Callable[[], str]] = {
+    "commands": commands_table,
     "failures": failures_table,
     "rooms": rooms_table,
     "rules": rules_table,

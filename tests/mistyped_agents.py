@@ -18,6 +18,7 @@ question: g.RagInput = {"question": "What SLA applies to the enterprise plan?"}
 
 agent.invoke({"questoin": "What SLA applies to the enterprise plan?"})  # error
 agent.invoke({"question": 7})  # error
+g.RagPolicy(allowed_sources_policy=[1])  # error
 agent.invoke({})  # error
 agent.invoke("What SLA applies to the enterprise plan?")  # error
 agent.invoke(question, context=g.SelfCritiqueContext())  # error

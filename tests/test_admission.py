@@ -78,7 +78,8 @@ def test_a_new_input_begins_a_run(name, mode, moment):
     """Neither an ended run nor one that waits is returned or resumed when there is a new input."""
     graph = labelled()
     before = graph.invoke(TICKET, on_thread(configurable={"run_id": "r1"}), **moment)
-    is_new(run(graph, NEW, mode, config=on_thread(**WAYS_BACK[name])), before if not moment else None)
+    asked = {**WAYS_BACK[name], "configurable": {"replace": bool(moment), **WAYS_BACK[name].get("configurable", {})}}
+    is_new(run(graph, NEW, mode, config=on_thread(**asked)), before if not moment else None)
 
 
 @pytest.mark.parametrize("name", WAYS_BACK)
@@ -224,13 +225,16 @@ def test_another_input_does_not_push_aside_a_run_that_waits(mode):
     assert run(graph, other, mode, config=on_thread())["status"] == "waiting"  # on the thread of a run that has ended
 
 
-def test_another_input_pushes_aside_a_run_that_was_only_left(tmp_path):
-    """One that waits for nobody and changes nothing, such as one that a client cancelled; it is closed by name."""
+def test_another_input_does_not_push_aside_a_run_that_was_left(tmp_path):
+    """Not either where it waits for nobody and changes nothing; one that is replaced is closed by name."""
     store = sql_store(f"sqlite:///{tmp_path}/runs.db", timeout=60)
     graph = labelled(recorder=store)
     assert halt_before(graph, TICKET, on_thread(), "lookup")
     [left] = store.open_runs()
-    result = graph.invoke(NEW, on_thread())
+    with pytest.raises(InputError, match=rf"run {left.run_id} of this thread has not ended; .*\.replace: True"):
+        graph.invoke(NEW, on_thread())
+    assert [run.run_id for run in store.open_runs()] == [left.run_id]
+    result = graph.invoke(NEW, on_thread(configurable={"replace": True}))
     assert (result["status"], store.open_runs()) == ("ok", [])
     close = read_chain_entry(store.entries(left.run_id)[-1])
     assert (close["kind"], close["how"], close["by"]) == ("close", "superseded", result["run_id"])

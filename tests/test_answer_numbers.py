@@ -296,3 +296,68 @@ def test_bounds_times_and_changes_that_are_wrong(answer, source):
 def test_what_is_said_otherwise_is_refused_where_nothing_may_be_derived(answer):
     """With `derived="refuse"` a text stands as its sources have it, as before."""
     assert missing(answer, "Loads of up to 7 tonnes are carried. The tide turns every 6 hours.", derive=False)
+
+
+STATED = """
+    You have 30 days. In the EU there are 14 additional days, i.e. 44 days in total. <- 30 days; in the EU 14 more days.
+    Sales rose by €32 million, from €380 million to €412 million (8.4%). <- Sales: €380 million, then €412 million.
+    Of the 2.1 GW, two thirds (1.4 GW) are offshore. <- 2.1 GW, of which 1.4 GW is offshore.
+    Turnout fell by 4.6 percentage points, from 52.9% to 48.3%. <- Turnout was 52.9% and is 48.3%.
+    The line costs €87 million; 60% of that (€52.2 million) is paid by the state. <- €87 million; the state pays 60%.
+    They cost $4 each, so three of them are $12. <- One costs $4. Three can be had.
+"""
+
+
+@pytest.mark.parametrize(("answer", "source"), cases(STATED))
+def test_what_an_answer_works_out_of_what_it_states(answer, source):
+    """Sums, differences, shares and products are licensed where the answer states both amounts beside them."""
+    assert missing(answer, source) == []
+    assert missing(answer, source, derive=False) != []
+
+
+NOT_STATED = """
+    You have 30 days, or 45 days in total with the 14 additional days. <- 30 days; in the EU 14 more days.
+    Sales rose by €33 million, from €380 million to €412 million. <- Sales: €380 million, then €412 million.
+    It costs $80. <- It costs $100, less a discount of $20.
+    30% of the 100 users, so 30 users, left. <- There are 100 users.
+    Of the 2.1 GW, three quarters (1.4 GW) are offshore. <- 2.1 GW, of which 1.4 GW is offshore.
+"""
+
+
+@pytest.mark.parametrize(("answer", "source"), cases(NOT_STATED))
+def test_what_does_not_follow_from_what_is_stated(answer, source):
+    """Another result, one whose amounts are not said, and two that only bear each other stay claims."""
+    assert missing(answer, source) != []
+
+
+@given(st.integers(3_000, 9_000), st.integers(3_000, 9_000), st.integers(1, 50))
+def test_no_other_difference_is_stated(before, now, off):
+    """A difference is that of the two amounts beside it, and no other."""
+    source = f"It had {before} users. Now it has {now} users."
+    said = abs(now - before)
+    answer = "It has {} users more, as it had " + f"{before} users and now has {now} users."
+    if said not in (0, before, now):
+        assert missing(answer.format(said), source) == []
+    if said + off not in (before, now):
+        assert missing(answer.format(said + off), source) != []
+
+
+FIRST = """
+    Install the driver first. <- Install the driver, then the tool.
+    It ends after 2 years or 150 uses, whichever comes first. <- It ends after 2 years or 150 uses.
+    You pay the first CHF 500. <- The deductible is CHF 500.
+    Bake it for the first 20 minutes with the lid. <- Bake it for 20 minutes with the lid.
+    McManus scored in the second half. <- McManus scored a goal after the break of the match.
+"""
+
+
+@pytest.mark.parametrize(("answer", "source"), cases(FIRST))
+def test_what_is_first_and_no_rank(answer, source):
+    """What is done first, the first of an amount, and the halves of a game are no numbers of the source."""
+    assert missing(answer, source) == []
+
+
+@pytest.mark.parametrize("answer", ["Ann came first.", "Ann was the first.", "It rose in the second half of the year."])
+def test_a_rank_stays_a_claim(answer):
+    """Who won, and the half of a year, are facts."""
+    assert missing(answer, "Ann ran, and Bob ran. It rose.") != []

@@ -153,13 +153,14 @@ def test_a_run_interrupted_anywhere_ends_as_if_it_had_not_been(pattern, moment, 
 
 
 def test_an_abandoned_run_leaves_nothing():
-    """A new input on the thread of an interrupted run starts afresh, wherever that one stood."""
+    """A new input that replaces an interrupted run starts afresh, wherever that one stood."""
+    replacing = {"configurable": {**THREAD["configurable"], "replace": True}}
     for node in ["request_guard", "label", "label_guard", "lookup", "duty_guard", "routed"]:
         graph = triage(scripted_tool(OK, {"label": "spam"}, loop=True), checkpointer=InMemorySaver())
         graph.invoke(TICKET, THREAD, interrupt_before=[node])
         if node in ("request_guard", "label"):
-            graph.invoke(TICKET, THREAD)
-        result = check_result(REASONS, graph.invoke({"ticket": "another"}, THREAD))
+            graph.invoke(TICKET, replacing)
+        result = check_result(REASONS, graph.invoke({"ticket": "another"}, replacing))
         assert content(result) == {"outcome": "spam", "label": "spam"}
         assert result["path"] == ["request_guard", "label", "label_guard", "spam"]
 

@@ -16,7 +16,20 @@ from typing import get_args
 
 import pytest
 from cli_runs import empty_folder, run
-from docs_parts import MADE, MADE_PART, PAGES, PICTURES, ROOT, anchors, fences, images, links, renewed, table
+from docs_parts import (
+    MADE,
+    MADE_PART,
+    PAGES,
+    PICTURES,
+    ROOT,
+    anchors,
+    fences,
+    images,
+    links,
+    list_commands,
+    renewed,
+    table,
+)
 from rooms import stacked
 
 import guardgraph
@@ -210,18 +223,26 @@ def test_every_part_that_can_be_made_stands_in_one_page():
     assert sorted(part["name"] for part in MADE_PART.finditer(text)) == sorted(MADE)
 
 
-def test_the_readme_names_every_stop_family_with_its_patterns():
+def test_troubleshooting_names_every_stop_family_with_its_patterns():
     """The table of families has every family of the catalogues, and says which patterns have it."""
     expected = defaultdict(list)
     for pattern, catalogue in guardgraph.CATALOGUES.items():
         for family in catalogue.families:
             expected[f"stop_{family}"].append(pattern)
-    rows = table(ROOT / "README.md", "Stop reasons")
-    told = {family: patterns.split(", ") for family, patterns, _ in rows}
+    rows = table(ROOT / "docs" / "troubleshooting.md", "Stops")
+    told = {family: patterns.split(", ") for family, patterns, _, _ in rows}
     assert told == {
         family: ["all"] if len(patterns) == len(guardgraph.CATALOGUES) else patterns
         for family, patterns in expected.items()
     }
+
+
+def test_the_readme_is_short_and_names_every_command():
+    """It has at most 200 lines, and the commands that `guardgraph --help` has."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 200
+    named = set(re.findall(r"`([a-z-]+)`", text.partition("## The command line")[2].partition("\n## ")[0]))
+    assert {name.partition(" ")[0] for name, _ in list_commands()} <= named
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -302,6 +323,12 @@ def test_the_version_is_in_the_changelog():
     heading = re.search(r"^## (\S+)", Path(ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert heading is not None
     assert heading[1] == guardgraph.__version__
+
+
+def test_every_version_has_a_date():
+    """The changelog says of each version on which day it was made."""
+    versions = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert [line for line in versions if not re.fullmatch(r"[\d.]+ \(\d{4}-\d\d-\d\d\)", line)] == []
 
 
 def test_the_import_contract_has_every_room():

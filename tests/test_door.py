@@ -253,6 +253,17 @@ def test_a_caller_cannot_write_what_nodes_write(mode):
     assert forged["stop_reason"] == "invalid_label"
 
 
+def test_a_key_that_is_no_field_is_named_in_the_log(caplog):
+    """One that may be misspelt is logged once, with the fields that there are; the run is what it is without it."""
+    graph = triage(lambda view: {"label": "?"})
+    for _ in range(2):
+        assert graph.invoke({**TICKET, "tiket": "a secret"})["stop_reason"] == "invalid_label"
+    [entry] = [item.getMessage() for item in caplog.records if "no such field" in item.getMessage()]
+    assert "'tiket'" in entry
+    assert all(name in entry for name in TICKET)
+    assert "a secret" not in entry
+
+
 @pytest.mark.parametrize("kind", [dict, UserDict, MappingProxyType])
 def test_any_mapping_will_do(kind):
     """Input is read as a mapping, whatever its class."""
@@ -337,7 +348,7 @@ SENT = [
     *(
         (key, value)
         for key in (CHECKPOINTER, NODE_FINISHED, RUNTIME, STREAM)
-        for value in ("x", {"a": 1}, 7, ["y"], True)
+        for value in ("x", b"x", {"a": 1}, 7, ["y"], True)
     ),
     *(("checkpoint_id", value) for value in ({"a": 1}, ["y"], 7)),
     *(("checkpoint_map", value) for value in ("x", 7, ["y"])),
@@ -362,4 +373,14 @@ def test_a_context_of_very_many_fields_is_refused_by_their_number(part):
     began = time.process_time()
     with pytest.raises(ConfigurationError, match=f"^{name}: at most 1000 fields; given: 1500000$"):
         triage().invoke(TICKET, context=context)
+    assert time.process_time() - began < 5.0
+
+
+@pytest.mark.parametrize("part", ["configurable", "metadata", "tags"])
+def test_a_configuration_of_very_many_keys_is_refused_by_their_number(part):
+    """LangGraph copies them for every node: a million and a half took a minute."""
+    many = dict.fromkeys(map(str, range(1_500_000)), 1)
+    began = time.process_time()
+    with pytest.raises(ConfigurationError, match=f"^config.{part}: at most 1000 are allowed; given: 150000[01]$"):
+        triage().invoke(TICKET, {part: [*many] if part == "tags" else many})
     assert time.process_time() - began < 5.0

@@ -308,3 +308,33 @@ def test_only_opposite_bounds_conflict(amount: int, low: str, high: str) -> None
     assert missing(low, free) == missing(free, low) == missing(high, free) == missing(free, high) == []
     assert missing(low, high) != []
     assert missing(high, low) != []
+
+
+UNITS_SAID_OTHERWISE = """
+    after 3 days <- after more than three consecutive days
+    up to 5 days <- up to five unused days
+    €900 per month <- the monthly rent is €900
+    €900 per month <- Monthly base fee: €900
+    €380 million <- up from €380 million a year earlier
+"""
+
+
+@pytest.mark.parametrize("line", UNITS_SAID_OTHERWISE.strip().split("\n"))
+def test_units_beside_other_words(line):
+    """An adjective before a unit, the adjective of a rate's subject, and "a year earlier" change no unit."""
+    claim, source = (facts_in_text(part) for part in line.split("<-"))
+    assert not unsupported(claim, source)
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("€900 per year", "the monthly rent is €900"),
+        ("3 hours", "three consecutive days"),
+        ("3 days", "three business days"),
+        ("€380 million a year", "up from €380 million a year earlier"),
+    ],
+)
+def test_other_units_beside_other_words(claim, source):
+    """Another rate, another unit and a unit of its own stay apart."""
+    assert unsupported(facts_in_text(claim), facts_in_text(source))

@@ -12,6 +12,7 @@ from pdf_files import pdf_of
 from test_kb_ingest import write
 
 from guardgraph import KnowledgeBase
+from guardgraph.plain.extras import explain_extra
 
 here = pytest.fixture(autouse=True)(empty_folder)
 
@@ -64,7 +65,7 @@ def test_a_missing_library_fails_the_files_that_need_it(here, monkeypatch):
         monkeypatch.setitem(sys.modules, library, None)
     report = shown("kb", "add", "kb.sqlite", "docs", "--reader", "public", code=3)
     assert (report["changed"], report["unchanged"], report["removed"]) == (["a.md"], ["c.pdf"], [])
-    install = "which is not installed; pip install 'guardgraph[kb]' or 'guardgraph[web]'"
+    install = f"which is not installed; {explain_extra('kb')}"
     assert report["failed"] == [
         {"name": "b.html", "reason": f"html content is read with trafilatura, {install}"},
         {"name": "d.pdf", "reason": f"pdf content is read with pypdfium2, {install}"},
@@ -105,14 +106,14 @@ def test_searching_says_what_a_caller_finds_and_why_not_more(filled):
     assert [found["doc_id"] for found in answer["found"]] == ["handbook/refunds.md#refunds.1"]
     [missing] = answer["not_found"]
     assert (missing["id"], missing["tenant"]) == ("hr/pay.md#pay.1", "acme")
-    assert missing["reason"] == "he may not read it; it is for callers of acme: group:eu:hr"
+    assert missing["reason"] == "they may not read it; it is for callers of acme: group:eu:hr"
     both = shown("kb", "search", "kb.sqlite", "refunds", "--tenant", "acme", "--group", "x", "--group", "eu:hr")
     assert (len(both["found"]), both["not_found"]) == (2, [])
     one = shown("kb", "search", "kb.sqlite", "refunds", "--tenant", "acme", "--group", "eu:hr", "--top-k", "1")
-    assert one["not_found"][0]["reason"] == "he may read it, and others that he may read are nearer"
+    assert one["not_found"][0]["reason"] == "they may read it, and others that they may read are nearer"
     printed = run("kb", "search", "kb.sqlite", "refunds").stdout
     assert printed.startswith("nothing found\n")
-    assert "refunds.md#refunds.1: he may not read it; it is for callers of acme: tenant" in printed
+    assert "refunds.md#refunds.1: they may not read it; it is for callers of acme: tenant" in printed
 
 
 def test_a_collection_of_another_tenant_is_told_by_its_option(filled):
@@ -153,7 +154,7 @@ def test_access_says_who_may_read_what(filled):
 
 
 def test_rag_answers_from_a_file_what_its_caller_may_read(filled):
-    """The run's caller is whom the options name; what he may not read is not there for him."""
+    """The run's caller is whom the options name; what they may not read is not there for them."""
     asked = ("rag", "How long do refunds take?", "--kb", "kb.sqlite")
     answer = shown(*asked, "--tenant", "acme", "--group", "eu:other")
     assert (answer["outcome"], answer["citations"]) == ("grounded_answer", ["handbook/refunds.md#refunds.1"])

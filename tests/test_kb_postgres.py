@@ -277,7 +277,7 @@ def test_a_writer_is_told_why_a_caller_does_not_find_more(base, owner):
     found, missing = base.index.explain("heated wing", caller=Caller(tenant="acme"))
     assert [hit["doc_id"] for hit in found] == ["a"]
     assert [(item.id, item.reason) for item in missing] == [
-        ("b", "he may not read it; it is for callers of acme: group:board")
+        ("b", "they may not read it; it is for callers of acme: group:board")
     ]
     with PostgresKnowledgeBase(as_role(owner, "answers")) as asks:
         assert asks.index.explain("heated wing", caller=Caller(tenant="acme")) == (found, [])

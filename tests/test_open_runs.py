@@ -97,14 +97,14 @@ def test_a_run_whose_process_is_killed_is_open(where, url, tmp_path):
 
 
 def test_a_new_run_on_a_thread_closes_the_one_that_was_broken_off(url):
-    """By an entry that names both; a run that waits or goes on has no other one on its thread."""
+    """By an entry that names both: its input says that it replaces it."""
     store = sql_store(url)
     agent = triage(recorder=store, checkpointer=InMemorySaver())
     with closing(agent.stream(TICKET, THREAD)) as chunks:
         next(chunks)
     [left] = store.open_runs()
     assert left.begun["thread"] == "1"
-    result = agent.invoke(TICKET, THREAD)
+    result = agent.invoke(TICKET, {"configurable": {**THREAD["configurable"], "replace": True}})
     assert store.open_runs() == []
     assert result["audit"]["seq"] == 4
     _, close = [read_chain_entry(text) for text in store.entries(left.run_id)]

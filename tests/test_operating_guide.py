@@ -58,5 +58,6 @@ def test_every_link_leads_to_a_page_and_a_heading():
 
 
 def test_the_tables_are_read():
-    """Both tables are found whole."""
-    assert (len(FAILING), len(NEEDED)) == (26, 14)
+    """Every row but those of the heads is of one of the two tables."""
+    assert len(FAILING) + len(NEEDED) + 4 == len(ROWS)
+    assert min(len(FAILING), len(NEEDED)) >= 14

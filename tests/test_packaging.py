@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 
+import pytest
 from docs_parts import ROOT
 from lowest_versions import pins
 
 from guardgraph import create_rag_agent, sql_store
+
+LINTED = {
+    "vendor.github-workflows": ".github/workflows/*.yml",
+    "vendor.github-issue-forms": ".github/ISSUE_TEMPLATE/[!c]*.yml",
+    "vendor.github-issue-config": ".github/ISSUE_TEMPLATE/config.yml",
+}
+"""Which schema what was written for the public repository has to fit."""
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -23,8 +33,18 @@ def test_every_dependency_has_one_lower_bound_and_make_installs_it():
 def test_the_workflow_runs_on_every_python_that_the_package_names():
     """The classifiers and the workflow say the same versions."""
     named = [line.rpartition(" ")[2] for line in PROJECT["classifiers"] if "Python :: 3." in line]
-    workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
+    workflow = (ROOT / ".github" / "workflows" / "nightly.yml").read_text(encoding="utf-8")
     assert re.findall(r'"(3\.\d+)"', workflow) == named
+
+
+@pytest.mark.parametrize(("schema", "files"), LINTED.items())
+def test_what_the_public_repository_runs_and_asks_is_well_formed(schema, files):
+    """Workflows, the release among them, and forms of issues are what their published schemas allow."""
+    found = sorted(map(str, ROOT.glob(files)))
+    assert found
+    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *found]
+    done = subprocess.run(check, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_runs_are_stored_with_the_extra_audit_alone(tmp_path):

@@ -18,10 +18,13 @@ from rag_agents import CANDIDATE, NAMED, QUESTION, SOURCES
 from rag_agents import agent as rag_agent
 from research_cases import QUESTION as RESEARCHED
 from research_cases import REGULATOR_HOST, SLA_HOST, STEPS, asked, hits, quotes, reads, vendor
+from searched_worlds import Searched, gaps_of, searching_agent
+from searched_worlds import asked as searched
 
 from guardgraph import RagBudget, RagPolicy, ResearchBudget, ResearchPolicy, create_research_agent, verify
-from guardgraph.nodes import rag, research, self_critique
+from guardgraph.nodes import rag, self_critique
 from guardgraph.nodes.body import declares, read_body_declaration
+from guardgraph.nodes.research import answering, notes, planning, reading, rounds, searching
 from guardgraph.state.context import Caller
 from guardgraph.testing import scripted_tool
 
@@ -37,12 +40,15 @@ MOVED = {"title": "a", "published_at": "", "body": "This is what the page a says
 LONG_DRAFT = f"{critique_cases.DRAFT} {'We will say more as soon as we know more. ' * 30}".strip()
 
 
+RESEARCH = (planning, searching, reading, notes, rounds, answering)
+
+
 @dataclass(frozen=True)
 class Mutant:
     """A guard that forgets something, a run of it, and what becomes of that."""
 
     nodes: tuple[str, ...]
-    """The bodies, or the functions that make them, by their names in the module of the pattern's nodes."""
+    """The bodies, or the functions that make them, by their names in the modules of the pattern's nodes."""
     forgets: dict[str, Any]
     """By what it judges instead: settings of the policy and the budget, another ``caller``, other channels."""
     refused: str | None = None
@@ -68,9 +74,11 @@ def forget(body: Any, forgotten: dict[str, Any]) -> Any:
     return declares(**{item.name: getattr(said, item.name) for item in fields(said)})(mutant)
 
 
-def mutate(monkeypatch: pytest.MonkeyPatch, module: Any, mutant: Mutant) -> None:
-    """Put mutants in the place of guards."""
+def mutate(monkeypatch: pytest.MonkeyPatch, modules: Any, mutant: Mutant) -> None:
+    """Put mutants in the place of guards, in the module of a pattern's nodes, or in those of several that has them."""
     for name in mutant.nodes:
+        several = modules if isinstance(modules, tuple) else (modules,)
+        module = next(each for each in several if hasattr(each, name))
         honest = getattr(module, name)
         is_made = name.startswith("make_")
         by = (
@@ -266,13 +274,23 @@ def run_research(mutant: Mutant) -> tuple[Any, Any, Any]:
 def test_what_a_guard_of_the_research_agent_forgets_comes_to_nothing(name, monkeypatch):
     """No page is read, and none shown, of a host that is not on both lists, nor more pages than the budget has."""
     mutant = RESEARCH_MUTANTS[name]
-    mutate(monkeypatch, research, mutant)
+    mutate(monkeypatch, RESEARCH, mutant)
     before = len(mutant.given["reader"].calls) if "reader" in mutant.given else 0
     result, reader, extractor = run_research(mutant)
     check_ending(result, mutant)
     assert sorted(call["url"] for call in reader.calls[before:]) == list(mutant.done)
     shown = [url for call in extractor.calls for url in call["pages"]]
     assert shown == ([] if mutant.refused else list(mutant.done))
+
+
+@pytest.mark.parametrize("forgetful", [("run_gaps_guard_node",), ("run_searches_guard_node",)])
+def test_no_guard_alone_can_forget_max_queries(forgetful, monkeypatch):
+    """Where the guard of gaps, or the one that ends searches, judges by 99 queries, the other one keeps to two."""
+    mutate(monkeypatch, RESEARCH, Mutant(forgetful, {"budget": {"max_queries": 99}}))
+    world, gaps = Searched(), gaps_of(["beta", "gamma"], ["delta"], ["gamma"])
+    result = searching_agent(world, gaps, queries=2).invoke(searched())
+    assert len(world.queries) <= 2
+    assert result["stop_reason"] == "invalid_gaps:too_many" or result["stopped_because"] == "max_queries"
 
 
 EVERY_DECISION = {f"allowed_decisions_{name}": ("approve", "revise", "escalate") for name in BOTH_LISTS}
@@ -382,7 +400,7 @@ def test_what_a_guard_of_the_self_critique_agent_forgets_comes_to_nothing(name, 
     ("module", "run", "mutants"),
     [
         (rag, run_rag, RAG_MUTANTS),
-        (research, run_research, RESEARCH_MUTANTS),
+        (RESEARCH, run_research, RESEARCH_MUTANTS),
         (self_critique, run_critique, CRITIQUE_MUTANTS),
     ],
 )
@@ -412,7 +430,7 @@ SWITCHED_OFF: dict[str, Any] = {
         "source_denied",
     ),
     "the answer guard of the research agent, and the host": (
-        (research, "run_answer_guard_node", EVERY_HOST, "answer_guard"),
+        (RESEARCH, "run_answer_guard_node", EVERY_HOST, "answer_guard"),
         lambda saver: create_research_agent(
             planner=scripted_tool({"steps": STEPS}, loop=True),
             policy=ResearchPolicy(allowed_domains_policy=HOSTS, allowed_domains_execution=HOSTS),

@@ -115,7 +115,7 @@ def test_a_policy_file_has_entries_and_names_those_that_are_wrong(tmp_path):
 ENTRIES = (
     *("example.com", "docs.example.com", "a.docs.example.com", "nasa.gov", "www.nasa.gov", "a.s3.amazonaws.com"),
     *("domain:example.com", "domain:nasa.gov", "domain:amazonaws.com", "domain:a.s3.amazonaws.com", "1.2.3.4"),
-    *("suffix:com", "suffix:gov", "suffix:s3.amazonaws.com", "suffix:co.uk", "suffix:uk", "domain:example.co.uk"),
+    *("suffix:com", "suffix:gov", "suffix:s3.amazonaws.com", "suffix:co.uk", "suffix:uk", "domain:example.co.uk", "*"),
 )
 HOSTS = (
     *("example.com", "docs.example.com", "a.docs.example.com", "x.example.com", "other.com", "com", "nasa.gov"),

@@ -154,7 +154,8 @@ def test_nothing_of_an_earlier_run_is_in_the_timeline():
     """A thread's second run tells its own proposals only, however the first one ended."""
     graph = triage(lambda view: {"label": "spam"}, checkpointer=InMemorySaver())
     graph.invoke({"ticket": "first"}, THREAD, interrupt_before=["label_guard"])
-    result = check_result(REASONS, graph.invoke({"ticket": "again"}, THREAD))
+    replacing = {"configurable": {**THREAD["configurable"], "replace": True}}
+    result = check_result(REASONS, graph.invoke({"ticket": "again"}, replacing))
     assert [entry["node"] for entry in result["timeline"] if "proposal" in entry] == ["label"]
 
 

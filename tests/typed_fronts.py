@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import assert_type
 
 import guardgraph
@@ -11,14 +11,14 @@ from guardgraph import Picture, draw
 
 
 class Policy(gg.Settings):
-    """A setting's kind keeps its type."""
+    """A setting's kind keeps its type; a list of names may be given as any sequence."""
 
     queues: gg.Allowlist = ()
 
 
 def check(state: dict[str, str], run: gg.Run[Policy, gg.Budget]) -> gg.Pass:
     """See the types of what a body works with."""
-    assert_type(run.policy.queues, tuple[str, ...])
+    assert_type(run.policy.queues, Sequence[str])
     assert_type(run.budget.max_seconds, float)
     assert_type(gg.proposed_object(state["proposed"]), gg.Proposal)
     return gg.Pass({"accepted": run.policy.queues})

@@ -18,7 +18,7 @@ import typer
 import guardgraph
 from guardgraph.cli import inputs
 from guardgraph.cli.screen import Screen
-from guardgraph.cli.shell import OK, STOPPED, escape_to_one_line
+from guardgraph.cli.shell import HELP, OK, STOPPED, escape_to_one_line
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 
@@ -37,7 +37,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Show, verify and erase what a store of runs has.",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=HELP,
 )
 
 Store = Annotated[

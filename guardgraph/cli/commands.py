@@ -24,16 +24,12 @@ from guardgraph.cli.making import (
 )
 from guardgraph.cli.research import recheck, research
 from guardgraph.cli.screen import Screen
-from guardgraph.cli.shell import OK, Shell
+from guardgraph.cli.shell import HELP, OK, Shell
 from guardgraph.cli.what_if import what_if
 from guardgraph.graphs.patterns import COMMANDS
 
 app = typer.Typer(
-    cls=Shell,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    cls=Shell, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None, context_settings=HELP
 )
 
 app.add_typer(audit.app, name="audit")

@@ -48,3 +48,18 @@ def show_progress_bar() -> Iterator[Callable[[int, int], object] | None]:
             bar.update(indexing, visible=read == total)
 
         yield update_progress_bar
+
+
+@contextmanager
+def show_run_counter() -> Iterator[Callable[[int], object] | None]:
+    """Show how many runs are judged, if somebody looks at stderr; it is gone afterwards."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("Judging"), BarColumn(), TextColumn("{task.completed:.0f} runs"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        judging = bar.add_task("", total=None)  # how many there are, nobody counts before they are read
+        yield lambda judged: bar.update(judging, completed=judged)

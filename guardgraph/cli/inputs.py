@@ -73,7 +73,7 @@ def _require_path_option(option: str, path: str, kind: str, is_one: Callable[[Pa
 
 
 def parse_caller_options(tenant: str | None, user: str | None, groups: list[str] | None) -> Caller | None:
-    """Return who asks, None where nothing is said of him.
+    """Return who asks, None where nothing is said of them.
 
     Raises:
         ConfigurationError: a name is blank, or no text that can be stored.

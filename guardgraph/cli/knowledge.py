@@ -14,7 +14,7 @@ import typer
 from guardgraph.cli import inputs
 from guardgraph.cli.folders import show_progress_bar
 from guardgraph.cli.screen import Screen
-from guardgraph.cli.shell import OK, STOPPED, print_on_stderr
+from guardgraph.cli.shell import HELP, OK, STOPPED, print_on_stderr
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.files import is_server_url
 from guardgraph.plain.json import JsonObject
@@ -110,7 +110,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Fill, search and check knowledge bases on disk, and say who may read what.",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=HELP,
 )
 
 SHOWN_TEXT = 160

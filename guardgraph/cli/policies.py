@@ -10,7 +10,7 @@ import typer
 from guardgraph.cli import inputs
 from guardgraph.cli.graphs import load_graph_argument
 from guardgraph.cli.screen import Screen
-from guardgraph.cli.shell import OK, STOPPED
+from guardgraph.cli.shell import HELP, OK, STOPPED
 from guardgraph.graphs.loading import load_named_world
 from guardgraph.graphs.patterns import COMMANDS, find_shipped_pattern
 from guardgraph.plain.errors import ConfigurationError
@@ -27,7 +27,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Check and compare files with policies and budgets.",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=HELP,
 )
 
 LEFT_OUT = "left to the factory"

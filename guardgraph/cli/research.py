@@ -283,8 +283,8 @@ def recheck(
         lists, budget = settings["policy"], settings.get("budget", guardgraph.ResearchBudget())
         texts = core.make_live_page_reader(
             load_reader_option(reader, cache),
-            policy=lists.allowed_domains_policy,
-            execution=lists.allowed_domains_execution,
+            policy=lists.list_allowed("allowed_domains_policy"),
+            execution=lists.list_allowed("allowed_domains_execution"),
             denied=lists.denied_domains,
             limits={name: getattr(budget, name) for name in PAGE_LIMITS},
         )

@@ -12,9 +12,11 @@ import typer
 from guardgraph.cli import audit, inputs, views
 from guardgraph.cli.making import Live, Model, Policy, Tenant, World, exit_after_runs, print_json
 from guardgraph.cli.screen import Screen
+from guardgraph.cli.shell import HELP
 from guardgraph.cli.waiting import Checkpoints, load_waiting_agent
 from guardgraph.graphs.patterns import COMMANDS
 from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value, parse_json
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     help="List the runs of a store that wait for a person, and decide about them.",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=HELP,
 )
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="The run's id.", show_default=False)]
@@ -359,7 +361,7 @@ def desk(
 
         from guardgraph.desk.app import Desk
     except ImportError as error:
-        raise ConfigurationError(f"desk: {error.name} is not installed: pip install 'guardgraph[desk]'") from error
+        raise ConfigurationError(f"desk: {explain_extra('desk')} ({error})") from error
     queue = open_review_queue(
         store, graph, checkpoints=checkpoints, policy=policy, live=live, tenant=tenant, world=world, model=model
     )

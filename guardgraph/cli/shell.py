@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn, TextIO
+from typing import Any, Final, NoReturn, TextIO
 
 import typer
 from typer.core import TyperGroup
@@ -36,6 +36,9 @@ def _escape_terminal_letter(letter: str) -> str:
         return letter if letter == "\n" else " "
     return escape_letter(letter) if is_odd_letter(letter) else letter
 
+
+HELP: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
+"""How every command shows its help: as wide as the terminal, up to the width of what runs print."""
 
 OK = 0
 CONFIGURATION = 2

@@ -16,6 +16,7 @@ from guardgraph.cli import audit, policies
 from guardgraph.graphs.loading import is_factory_setting, load_named_graph
 from guardgraph.graphs.patterns import COMMANDS, find_shipped_pattern
 from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.extras import explain_extra
 
 VARIABLE = "GUARDGRAPH_CHECKPOINTS"
 """The variable of the environment that names the checkpoints where no option does."""
@@ -88,8 +89,9 @@ def open_checkpoints_option(url: str) -> Any:
             return _open_postgres_saver("postgresql" + url[url.index("://") :])
     except ImportError as error:
         raise ConfigurationError(
-            f"--checkpoints: {error.name} is not installed: pip install 'guardgraph[review]', "
-            "and for PostgreSQL langgraph-checkpoint-postgres"
+            f"--checkpoints: {explain_extra('review')} langgraph-checkpoint-postgres ({error})"
+            if url.startswith(POSTGRES)
+            else f"--checkpoints: {explain_extra('review')} ({error})"
         ) from error
     except Exception as error:  # a driver's own, whatever the database refuses
         said = str(error).splitlines() or [type(error).__name__]

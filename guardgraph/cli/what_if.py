@@ -12,6 +12,7 @@ import typer
 import guardgraph
 from guardgraph.cli import graphs, inputs
 from guardgraph.cli.audit import select_store_runs
+from guardgraph.cli.folders import show_run_counter
 from guardgraph.cli.policies import load_candidate_policy_option
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED
@@ -92,12 +93,9 @@ def what_if(
     if pattern not in (None, ours):  # no run would be judged, and no limit exceeded
         raise ConfigurationError(f"--pattern: {ours}, which the candidate judges, is required; given: {pattern!r:.80}")
     limits = [parse_fail_on(text, graph.frame.catalogue) for text in fail_on or ()]
-    judged = guardgraph.what_if(
-        graph,
-        read_store_option(store, pattern=pattern, tenant=tenant, since=since),
-        assume=assume,
-        ignore_live=ignore_live,
-    )
+    runs = read_store_option(store, pattern=pattern, tenant=tenant, since=since)
+    with show_run_counter() as progress:
+        judged = guardgraph.what_if(graph, runs, assume=assume, ignore_live=ignore_live, progress=progress)
     exceeded = [limit for limit in limits if limit.is_exceeded(judged)]
     if out is not None:
         graphs.save_out_option(guardgraph.report(judged), out)

@@ -17,6 +17,7 @@ from guardgraph.drawing.geometry import Box, Point, enclose_points, fit_label, m
 from guardgraph.drawing.panels import CHIP_CELL, Panel, measure_ending_panel, place_ending_panel
 from guardgraph.drawing.shapes import DOT, NAME_CELLS
 from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.extras import explain_extra
 
 LABEL_CELLS = 24
 LABEL_HEIGHT = 13.0
@@ -160,7 +161,7 @@ def _arrange_drawn_nodes(diagram: Diagram, below: set[str]) -> _Arranged:
     try:
         import graphlay
     except ImportError as error:
-        raise ConfigurationError(f"draw: the extra is required, as in pip install '.[draw]' ({error})") from error
+        raise ConfigurationError(f"draw: {explain_extra('draw')} ({error})") from error
     graph = graphlay.Graph()
     number = {node.name: index for index, node in enumerate(diagram.nodes)}  # names may be what no JSON can say
     width = _measure_node_width(diagram.nodes)

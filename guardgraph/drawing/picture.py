@@ -24,6 +24,7 @@ from guardgraph.drawing.svg import draw_svg
 from guardgraph.drawing.taken import Taken, fit_way_to_graph, read_way_of_run
 from guardgraph.graphs.proof.topology import Topology
 from guardgraph.plain.errors import ConfigurationError, InputError
+from guardgraph.plain.extras import explain_extra
 
 
 def draw_runs_beside(diagram: Diagram, earlier: Taken) -> Diagram:
@@ -110,7 +111,7 @@ class Picture:
         try:
             from resvg_py import svg_to_bytes
         except ImportError as error:
-            raise ConfigurationError(f"png: the extra is required, as in pip install '.[draw]' ({error})") from error
+            raise ConfigurationError(f"png: {explain_extra('draw')} ({error})") from error
         if svg_to_bytes(_LETTERS.format("M")) == svg_to_bytes(_LETTERS.format("")):
             raise ConfigurationError("png: this machine has no font; install one, such as DejaVu, or save SVG")
         return bytes(svg_to_bytes(draw_svg(self.diagram, dark=dark), zoom=scale))

@@ -84,7 +84,7 @@ def export_run(store: RunStore, run_id: str) -> RunDocument:
     if wrong := find_chain_place_problems(made["chain"], made["recording"]):
         raise InputError(f"run_id: a run that is what was recorded is required; {wrong[0]}")
     text = format_document_text(dict(made))
-    parse_strict_json(text.encode(), "run_id", LEVELS)  # nobody is given what he could not read
+    parse_strict_json(text.encode(), "run_id", LEVELS)  # nobody is given what they could not read
     return made
 
 

@@ -6,7 +6,6 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from html import escape
 from typing import Any, Final, Literal, TypeAlias, get_args
 from uuid import uuid4
 
@@ -17,6 +16,7 @@ from guardgraph.graphs.replay.whatif import Ending, judge_recording_again
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
+from guardgraph.plain.tables import format_html_table
 from guardgraph.state.recording import validate_recording
 from guardgraph.state.run import RECORDED
 
@@ -95,14 +95,9 @@ class Evaluation:
         return {name: found.get(name, 0.0) for name, share in least.items() if found.get(name, 0.0) < share}
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in ("id", "ended", "passed", "why"))
-        body = "".join(
-            f"<tr><td>{escape(row.id)}</td><td>{escape(row.ended)}</td><td>{'yes' if row.passed else 'no'}</td>"
-            f"<td>{escape(row.why)}</td></tr>"
-            for row in self.rows
-        )
         rates = ", ".join(f"{name} {rate:.1%}" for name, rate in self.rates.items())
-        return f"<table><caption>{escape(rates)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        rows = ((row.id, row.ended, row.passed, row.why) for row in self.rows)
+        return format_html_table(rates, ("id", "ended", "passed", "why"), rows)
 
     def __repr__(self) -> str:
         return f"<Evaluation of {self.pattern}: {sum(row.passed for row in self.rows)} of {len(self.rows)} rows passed>"

@@ -10,12 +10,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, get_args
 
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.graphs.replay.whatif import REFUSED, Again, AgainKind, Ending, Unreplayable, convert_what_if_to_json
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
+from guardgraph.plain.tables import format_html_table
 from guardgraph.state.catalogue import Catalogue
 
 if TYPE_CHECKING:
@@ -67,11 +69,38 @@ class Row(Again):
         """Why it has no new ending, in a word: the node whose call differs, or how `why` begins."""
         return self.call.node if self.call is not None else (self.why or "").partition(":")[0]
 
+    @property
+    def parted_at(self) -> str | None:
+        """Of a changed run: the last node that both ways have in common, from which `draw` shows them part."""
+        if self.ways is None:
+            return None
+        then, now = (way.path for way in self.ways)
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(then, now, strict=False)))
+        return then[shared - 1] if shared and then != now else None
+
     def plain(self) -> JsonObject:
         """Return it as plain JSON; what there is nothing of is left out."""
         said = convert_what_if_to_json(self)
         ways = {} if self.ways is None else {"ways": [list(way.path) for way in self.ways]}
         return {"run_id": self.run_id, **{key: value for key, value in said.items() if value is not False}, **ways}
+
+    def record(self) -> dict[str, str | int | bool | None]:
+        """Return it as a flat dictionary, the same keys for every row; None where there is nothing of one."""
+        return {
+            "run_id": self.run_id,
+            "seq": self.seq,
+            "kind": self.kind,
+            "old": None if self.old is None else str(self.old),
+            "new": None if self.new is None else str(self.new),
+            "parted_at": self.parted_at,
+            "guard": self.guard,
+            "differs": ", ".join(self.differs) or None,
+            "node": None if self.call is None else self.call.node,
+            "why": self.why if self.call is None else self.call.difference,
+            "assumed": None if self.assumed is None else str(self.assumed),
+            "guardgraph": self.guardgraph,
+            "other_declarations": self.other_declarations,
+        }
 
 
 _JUDGED = tuple(item.name for item in fields(Again) if item.name != "over")
@@ -120,6 +149,15 @@ class WhatIf:
         """Return counts and rows as plain JSON."""
         named = {"graph": self.graph.get_name(), "other_declarations": self.other_declarations}
         return {**named, "counts": dict(self.counts), "rows": [row.plain() for row in self.rows]}
+
+    def records(self) -> list[dict[str, str | int | bool | None]]:
+        """Return the rows as flat dictionaries of the same keys, for `pandas.DataFrame` and for CSV."""
+        return [row.record() for row in self.rows]
+
+    def _repr_html_(self) -> str:
+        said = ", ".join(f"{count} {kind}" for kind, count in self.counts.items() if count)
+        rows = ((old, _format_new_ending(old, new, differs), n) for (old, new, differs), n in self.flows.items())
+        return format_html_table(said or "no runs", ("old ending", "new ending", "runs"), rows)
 
     def _flow_lines(self) -> Iterator[str]:
         yield f"{'old ending':{ENDING}}    {'new ending':{ENDING}}  {'runs':>{COUNT}}"

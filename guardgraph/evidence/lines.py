@@ -45,6 +45,7 @@ from guardgraph.evidence.verification import (
     verify_chain,
 )
 from guardgraph.plain.errors import ConfigurationError, InputError, StoreError
+from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.secrets import format_error_message, mask_secrets
@@ -195,9 +196,7 @@ class LinesStore:
         try:
             from fsspec.core import get_filesystem_class, split_protocol  # type: ignore[import-untyped]
         except ImportError as error:
-            raise ConfigurationError(
-                f"LinesStore: guardgraph's extra `fsspec` is required, as in pip install '.[fsspec]' ({error})"
-            ) from error
+            raise ConfigurationError(f"LinesStore: {explain_extra('fsspec')} ({error})") from error
         try:
             return get_filesystem_class(split_protocol(self.url)[0])
         except (ValueError, ImportError) as error:

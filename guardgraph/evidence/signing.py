@@ -19,6 +19,7 @@ from guardgraph.evidence.chain import HASH
 from guardgraph.evidence.document import RunDocument, validate_run_document
 from guardgraph.evidence.strict_json import MOST_BYTES, format_document_text
 from guardgraph.plain.errors import ConfigurationError, InputError
+from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.forms import CLOSED
 
@@ -196,9 +197,7 @@ def _import_cryptography() -> Any:
     try:
         from cryptography.hazmat.primitives import serialization
     except ImportError as error:
-        raise ConfigurationError(
-            f"signing: guardgraph's extra `sign` is required, as in pip install '.[sign]' ({error})"
-        ) from error
+        raise ConfigurationError(f"signing: {explain_extra('sign')} ({error})") from error
     return serialization
 
 

@@ -10,7 +10,7 @@ import json
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import islice, pairwise
@@ -34,6 +34,7 @@ from guardgraph.evidence.chain import (
 from guardgraph.evidence.contents import Lookup, build_begun_lookup, build_run_lookup, content_hash, read_stored_content
 from guardgraph.graphs.running.admission import TRIGGER
 from guardgraph.plain.json import JsonObject
+from guardgraph.plain.tables import format_html_table
 
 FindingKind: TypeAlias = Literal[
     "changed",
@@ -251,6 +252,10 @@ class Verification:
     def ok(self) -> bool:
         """Whether nothing was found."""
         return not self.findings
+
+    def _repr_html_(self) -> str:
+        said = f"{self.entries} entries, {self.runs} runs, head {self.head or 'none'}: {'ok' if self.ok else 'not ok'}"
+        return format_html_table(said, ("finding", "entry", "what"), (astuple(item) for item in self.findings))
 
     def plain(self) -> JsonObject:
         """Return it as plain JSON."""

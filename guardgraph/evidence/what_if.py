@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from functools import lru_cache, partial
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, TypeAlias
 
 from guardgraph.evidence.judged import Row, Way, WhatIf, build_what_if_row
@@ -40,6 +40,7 @@ def what_if(
     ignore_live: bool = False,
     policy: Settings | None = None,
     budget: Budget | None = None,
+    progress: Callable[[int], object] | None = None,
 ) -> WhatIf:
     """Judge recorded runs again: what would the candidate have made of them?
 
@@ -60,6 +61,7 @@ def what_if(
         ignore_live: whether what runs read of a live policy counts for nothing, as if nobody had switched anything off.
         policy: of a candidate that is a name.
         budget: of a candidate that is a name.
+        progress: called with the number of runs that are judged, after each run, or after each part of an executor.
 
     Returns:
         A row for every run in the order of `runs`, and a table of them.
@@ -73,7 +75,7 @@ def what_if(
         raise InputError(f"runs: stored runs, as of store.runs(), or recordings; given: {type(runs).__name__}")
     how = {"assume": assume, "ignore_live": ignore_live}
     if executor is None:
-        return WhatIf(graph, list(_judge_runs(graph.frame, runs, how)))
+        return WhatIf(graph, _collect_rows(([row] for row in _judge_runs(graph.frame, runs, how)), progress))
     if not isinstance(candidate, str):
         raise ConfigurationError(
             f"candidate: module:factory is required beside an executor; given: a {type(candidate).__name__}"
@@ -81,7 +83,7 @@ def what_if(
     if not callable(getattr(executor, "submit", None)):
         raise ConfigurationError(f"executor: one of concurrent.futures is required; given: {executor!r:.80}")
     work = partial(_judge_pickled_part, pickle.dumps((candidate, policy, budget)), how)
-    return WhatIf(graph, list(chain.from_iterable(_judge_parts_in_order(executor, work, _split_runs(runs)))))
+    return WhatIf(graph, _collect_rows(_judge_parts_in_order(executor, work, _split_runs(runs)), progress))
 
 
 def load_candidate_agent(candidate: Any, **settings: Settings | None) -> GuardedGraph[Any, Any, Any]:
@@ -105,6 +107,15 @@ def load_candidate_agent(candidate: Any, **settings: Settings | None) -> Guarded
             f"candidate: a guarded graph or module:factory is required; given: {type(graph).__name__}"
         )
     return graph
+
+
+def _collect_rows(parts: Iterable[list[Row]], progress: Callable[[int], object] | None) -> list[Row]:
+    rows: list[Row] = []
+    for part in parts:
+        rows += part
+        if progress is not None:
+            progress(len(rows))
+    return rows
 
 
 def _judge_runs(frame: Frame, runs: Iterable[Any], how: Mapping[str, bool]) -> Iterator[Row]:

@@ -10,6 +10,7 @@ from typing import Final, Literal, NamedTuple, cast, get_args
 
 from guardgraph.formats.article import Heading, Part
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError
+from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.json import JsonObject, JsonValue
 
 Kind = Literal["html", "pdf", "text"]
@@ -111,8 +112,7 @@ def read_answer(answer: bytes) -> Extracted | ExtractionFailed | ConfigurationEr
                 return ExtractionFailed(cast(FailureReason, reason), cast(dict[str, JsonValue], details))
             case ["missing", str(library), str(why)]:
                 return ConfigurationError(
-                    f"{library}, with which content is read, cannot be loaded: {why:.200}; "
-                    "pip install 'guardgraph[kb]' or 'guardgraph[web]'"
+                    f"{library}, with which content is read, cannot be loaded: {why:.200}; {explain_extra('kb')}"
                 )
             case ["read", str(title), str(text), list(parts), str(declared), str(guessed), ("" | "unsure") as sure, to]:
                 linked = None if to is None else tuple(map(_host, to))

@@ -19,6 +19,7 @@ from weakref import finalize
 from guardgraph.formats.extraction import OUT_OF_MEMORY, Extracted, ExtractionFailed, Kind, read_answer
 from guardgraph.formats.frames import FrameTooLong, receive, send
 from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.extras import explain_extra
 
 _LIBRARIES: Final = (
     "guardgraph",
@@ -266,8 +267,7 @@ def _require(kind: Kind) -> None:
     for library in _LIBRARIES_FOR[kind]:
         if find_spec(library) is None:
             raise ConfigurationError(
-                f"{kind} content is read with {library}, which is not installed; "
-                "pip install 'guardgraph[kb]' or 'guardgraph[web]'"
+                f"{kind} content is read with {library}, which is not installed; {explain_extra('kb')}"
             )
 
 

@@ -11,11 +11,10 @@ from guardgraph.graphs.added import Verifier, choose_verifier, declare_answer_gu
 from guardgraph.graphs.grammar import Pattern
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.running.live import LivePolicy
-from guardgraph.nodes import research as nodes
-from guardgraph.nodes import research_trust as trusted
 from guardgraph.nodes.added import AnswerGuard, extend_catalogue
 from guardgraph.nodes.offline import research as offline
 from guardgraph.nodes.offline.research import take_offline_notes as offline_notes
+from guardgraph.nodes.research import agreement, answering, notes, planning, reading, reviewing, rounds, searching
 from guardgraph.state.recording import Recorder
 from guardgraph.state.research import (
     RESEARCH_REASONS,
@@ -149,50 +148,50 @@ def research_pattern(
     verifier: Proposer | None = None,
 ) -> Pattern[ResearchInput, ResearchContext, ResearchResult]:
     """Return the Research agent's diagram."""
-    reasons = extend_catalogue(RESEARCH_REASONS, guards, nodes.GUARDED_ANSWER.phase)
+    reasons = extend_catalogue(RESEARCH_REASONS, guards, answering.GUARDED_ANSWER.phase)
     p = Pattern(reasons, state=ResearchState, input=ResearchInput, output=ResearchResult, policy=policy, budget=budget)
-    p.entry("request_guard", nodes.run_request_guard_node, to="plan")
-    p.propose("plan", nodes.make_plan_node(planner), to="plan_guard")
-    p.guard("plan_guard", nodes.run_plan_guard_node, to="query_guard", again="plan")
-    p.guard("query_guard", nodes.run_query_guard_node, to="search", again="plan")
-    p.act("search", nodes.make_search_node(search), to="hits_guard")
-    p.guard("hits_guard", nodes.run_hits_guard_node, to=["dedupe_guard", "searches_guard"])
-    p.guard("dedupe_guard", nodes.run_dedupe_guard_node, to=["source_guard", "searches_guard"])
-    p.guard("source_guard", nodes.run_source_guard_node, to=["read", "searches_guard"])
-    p.act("read", nodes.make_read_node(reader), to="pages_guard")
-    p.guard("pages_guard", nodes.run_pages_guard_node, to=["extract", "searches_guard"])
+    p.entry("request_guard", planning.run_request_guard_node, to="plan")
+    p.propose("plan", planning.make_plan_node(planner), to="plan_guard")
+    p.guard("plan_guard", planning.run_plan_guard_node, to="query_guard", again="plan")
+    p.guard("query_guard", planning.run_query_guard_node, to="search", again="plan")
+    p.act("search", searching.make_search_node(search), to="hits_guard")
+    p.guard("hits_guard", searching.run_hits_guard_node, to=["dedupe_guard", "searches_guard"])
+    p.guard("dedupe_guard", searching.run_dedupe_guard_node, to=["source_guard", "searches_guard"])
+    p.guard("source_guard", searching.run_source_guard_node, to=["read", "searches_guard"])
+    p.act("read", reading.make_read_node(reader), to="pages_guard")
+    p.guard("pages_guard", reading.run_pages_guard_node, to=["extract", "searches_guard"])
     taken = ["verify_guard", "searches_guard"]
-    written = ["synthesize", trusted.AGREEMENT_GUARD]
+    written = ["synthesize", agreement.AGREEMENT_GUARD]
     verified = [*written, "searches_guard"]
-    verify_guard = nodes.make_verify_guard("synthesize" if verifier is None else "verify_notes")
+    verify_guard = notes.make_verify_guard("synthesize" if verifier is None else "verify_notes")
     if verifier is None:
-        verify_guard = trusted.lead_to_agreement(verify_guard)
+        verify_guard = agreement.lead_to_agreement(verify_guard)
     behind = verified if verifier is None else ["verify_notes"]
     if isinstance(extractor, Proposer):
-        p.propose("extract", nodes.make_propose_notes_node(extractor), to="notes_guard")
-        p.guard("notes_guard", nodes.run_proposed_notes_guard_node, to=taken, again="extract")
+        p.propose("extract", notes.make_propose_notes_node(extractor), to="notes_guard")
+        p.guard("notes_guard", notes.run_proposed_notes_guard_node, to=taken, again="extract")
         p.guard("verify_guard", verify_guard, to=behind, again="extract")
     else:
-        p.act("extract", nodes.make_extract_node(extractor), to="notes_guard")
-        p.guard("notes_guard", nodes.run_notes_guard_node, to=taken)
+        p.act("extract", notes.make_extract_node(extractor), to="notes_guard")
+        p.guard("notes_guard", notes.run_notes_guard_node, to=taken)
         p.guard("verify_guard", verify_guard, to=behind)
     if verifier is not None:
-        p.propose("verify_notes", nodes.make_verify_notes_node(verifier), to="note_support_guard")
-        supported = trusted.lead_to_agreement(nodes.run_note_support_guard_node)
+        p.propose("verify_notes", notes.make_verify_notes_node(verifier), to="note_support_guard")
+        supported = agreement.lead_to_agreement(notes.run_note_support_guard_node)
         p.guard("note_support_guard", supported, to=verified, again="verify_notes")
-    searched = trusted.lead_to_agreement(nodes.run_searches_guard_node)
+    searched = agreement.lead_to_agreement(rounds.run_searches_guard_node)
     p.guard("searches_guard", searched, to=["gaps", "search", *written], later=True)
-    p.propose("gaps", nodes.make_gaps_node(gaps), to="gaps_guard", later=True)
-    closed = trusted.lead_to_agreement(nodes.run_gaps_guard_node)
+    p.propose("gaps", rounds.make_gaps_node(gaps), to="gaps_guard", later=True)
+    closed = agreement.lead_to_agreement(rounds.run_gaps_guard_node)
     p.guard("gaps_guard", closed, to=["search", *written], again="gaps", later=True)
-    p.guard(trusted.AGREEMENT_GUARD, trusted.run_agreement_guard_node, to="synthesize", later=True)
-    p.propose("synthesize", nodes.make_synthesize_node(writer), to="answer_guard")
-    ending = trusted.RISK_GUARD if policy.asks_person() else "answered"
+    p.guard(agreement.AGREEMENT_GUARD, agreement.run_agreement_guard_node, to="synthesize", later=True)
+    p.propose("synthesize", answering.make_synthesize_node(writer), to="answer_guard")
+    ending = reviewing.RISK_GUARD if policy.asks_person() else "answered"
     declare_answer_guard(
         p,
         "answer_guard",
-        nodes.run_answer_guard_node,
-        replace(nodes.GUARDED_ANSWER, ends=(ending,)),
+        answering.run_answer_guard_node,
+        replace(answering.GUARDED_ANSWER, ends=(ending,)),
         to=[ending],
         again=["synthesize"],
         guards=guards,
@@ -201,17 +200,17 @@ def research_pattern(
     if policy.asks_person():
         _declare_review(p)
     else:
-        p.terminal("answered", nodes.run_answered_node)
+        p.terminal("answered", answering.run_answered_node)
     return p
 
 
 def _declare_review(p: Pattern[Any, Any, Any]) -> None:
     """Declare how a person lets an answer through on a topic of high risk, as it is or in their own words."""
-    p.guard(trusted.RISK_GUARD, trusted.run_risk_guard_node, to=["answered", "ask_reviewer"])
-    p.review("ask_reviewer", trusted.make_ask_reviewer_node(nodes.check_edited_brief), to="brief_review_guard")
-    p.guard("brief_review_guard", trusted.run_brief_review_guard_node, to=[trusted.RISK_GUARD, "edit_brief"])
-    p.propose("edit_brief", trusted.run_edit_brief_node, to="answer_guard")
-    p.terminal("answered", trusted.tell_approval(nodes.run_answered_node), behind=trusted.RISK_GUARD)
+    p.guard(reviewing.RISK_GUARD, reviewing.run_risk_guard_node, to=["answered", "ask_reviewer"])
+    p.review("ask_reviewer", reviewing.make_ask_reviewer_node(answering.check_edited_brief), to="brief_review_guard")
+    p.guard("brief_review_guard", reviewing.run_brief_review_guard_node, to=[reviewing.RISK_GUARD, "edit_brief"])
+    p.propose("edit_brief", reviewing.run_edit_brief_node, to="answer_guard")
+    p.terminal("answered", reviewing.tell_approval(answering.run_answered_node), behind=reviewing.RISK_GUARD)
 
 
 def _choose_note_extractor(

@@ -291,7 +291,7 @@ class Index(AnyIndex):
     def explain(
         self, query: str, *, caller: Caller | None = None, top_k: int = 4
     ) -> tuple[list[JsonObject], list[NotFound]]:
-        """Return what a caller finds, and why he does not find the best of all others; it is for no caller's eyes.
+        """Return what a caller finds, and why they do not find the best of all others; it is for no caller's eyes.
 
         Raises:
             StoreError: as `search`.

@@ -13,6 +13,7 @@ from guardgraph.knowledge.documents import StoredDocument
 from guardgraph.knowledge.storing.findings import Findings
 from guardgraph.knowledge.storing.scopes import show_scope_tenant
 from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.extras import explain_extra
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -41,7 +42,7 @@ class Embedder:
             import numpy  # noqa: F401
         except ImportError:
             raise ConfigurationError(
-                "embedding: vectors need numpy, which is not installed; pip install 'guardgraph[kb]'"
+                f"embedding: vectors need numpy, which is not installed; {explain_extra('kb')}"
             ) from None
         self._embedding = embedding
         self.name = _name_embedding_model(embedding)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -221,10 +221,33 @@ def detect_language(text: str) -> str:
 
 @remember_by_text(texts=1024, chars=_LONGEST_READ)
 def _detect_language_of_text(text: str) -> str:
+    votes = _count_language_votes(text)
+    if len(votes) <= 1:
+        return "".join(votes)
+    most = max(votes.values())
+    best = [language for language in votes if votes[language] == most]
+    return best[0] if len(best) == 1 and most else ""
+
+
+def is_surely_another_language(text: str, languages: Collection[str]) -> bool:
+    """Say whether a text is in none of some languages: in another script, or by more than a word or two.
+
+    Four words of English can look like Romanian ("are", "in"), so a check that needs a language asks this before it
+    leaves a text out.
+
+    Args:
+        text: any text; its first 500 characters are read.
+        languages: ISO 639-1 codes.
+    """
+    votes = _count_language_votes(text[:_LONGEST_READ])
+    most = max((votes[language] for language in languages if language in votes), default=None)
+    return most is None or max(votes.values()) - most >= _SURE_LEAD
+
+
+def _count_language_votes(text: str) -> dict[str, int]:
+    """Return the votes for each language of a text's script, none where it is that of no language known."""
     text = normalise_to_nfkc(text).lower()
     languages = _LANGUAGES.get(_detect_script(text), ())
-    if len(languages) <= 1:
-        return "".join(languages)
     votes = dict.fromkeys(languages, 0)
     known = _load_language_signs(languages)
     for named in map(known.get, _list_language_signs(text)):
@@ -232,13 +255,14 @@ def _detect_language_of_text(text: str) -> str:
             vote = _WHOLE_VOTE // len(named)
             for language in named:
                 votes[language] += vote
-    most = max(votes.values())
-    best = [language for language in votes if votes[language] == most]
-    return best[0] if len(best) == 1 and most else ""
+    return votes
 
 
 _WHOLE_VOTE: Final = 360_360
 """Divisible by every number up to 15, so that shares of votes are whole numbers and their sums exact."""
+
+_SURE_LEAD: Final = 3 * _WHOLE_VOTE // 2
+"""Votes of one language beyond those of another, more than a single word gives by chance."""
 
 
 def _detect_script(text: str) -> str:

@@ -1,7 +1,8 @@
 """Scopes: which hosts an entry of a list means.
 
 An entry is a host and means that host alone; ``domain:example.com`` means the registrable domain with every host under
-it; ``suffix:gov`` means every host under a public suffix. Source: the Public Suffix List
+it; ``suffix:gov`` means every host under a public suffix. `EVERYWHERE` means every host; nobody writes it into a list,
+and the guards have it where a policy is open. Source: the Public Suffix List
 (https://publicsuffix.org/list), as the package publicsuffixlist brings it.
 """
 
@@ -16,7 +17,10 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from guardgraph.plain.memory import remember_by_text
 from guardgraph.plain.urls import find_host_problem, normalise_host, parse_url
 
-Reach: TypeAlias = Literal["host", "domain", "suffix"]
+Reach: TypeAlias = Literal["host", "domain", "suffix", "every"]
+
+EVERYWHERE: Final = "*"
+"""The entry that means every host."""
 
 DOMAIN: Final = "domain:"
 SUFFIX: Final = "suffix:"
@@ -69,12 +73,14 @@ class HostScope(NamedTuple):
     @property
     def entry(self) -> str:
         """The entry in its normal form."""
-        return self.name if self.reach == "host" else f"{self.reach}:{self.name}"
+        return self.name if self.reach in ("host", "every") else f"{self.reach}:{self.name}"
 
 
 @remember_by_text(texts=_KNOWN, chars=_CHARS)
 def parse_scope(entry: str) -> HostScope | None:
     """Return what an entry means; None for what can mean nothing, such as ``domain:com``."""
+    if entry == EVERYWHERE:
+        return HostScope("every", EVERYWHERE)
     reach, name = _split_entry(entry)
     if reach is None:
         host = normalise_host(name)
@@ -88,6 +94,8 @@ def find_scope_problem(entry: str) -> str | None:
     """Say what keeps a text from being an entry of a list, None where it is one; blanks around it do not count."""
     reach, name = _split_entry(entry)
     if reach is None:
+        if name == EVERYWHERE:
+            return f"no entry means every host; a policy that allows it says open: true; given: {entry!r:.80}"
         if find_host_problem(name) is None:
             return None
         required = "a host, domain:NAME or suffix:NAME is required, without scheme, user, port, path or wildcard"
@@ -131,15 +139,16 @@ class ScopeSet:
         self._bare_hosts = frozenset(name.rstrip(".") for name in self._hosts)
         self._domains = frozenset(scope.name for scope in self.scopes if scope.reach == "domain")
         self._suffixes = frozenset(scope.name for scope in self.scopes if scope.reach == "suffix")
+        self.has_every_host = any(scope.reach == "every" for scope in self.scopes)
 
     def has_host(self, host: str) -> bool:
         """Say whether an entry means a host, as URLs carry it; ``example.com.`` is another than ``example.com``."""
-        return host in self._hosts or (not host.endswith(".") and self._has_wider_than(host))
+        return self.has_every_host or host in self._hosts or (not host.endswith(".") and self._has_wider_than(host))
 
     def denies_host(self, host: str) -> bool:
         """Say whether an entry denies a host; unlike where hosts are allowed, points at its end change nothing."""
         bare = host.rstrip(".")
-        return bare in self._bare_hosts or self._has_wider_than(bare)
+        return self.has_every_host or bare in self._bare_hosts or self._has_wider_than(bare)
 
     def denies_scope(self, scope: HostScope) -> bool:
         """Say whether entries deny all that a scope means."""
@@ -147,6 +156,8 @@ class ScopeSet:
 
     def covers(self, scope: HostScope) -> bool:
         """Say whether one entry means all that a scope does."""
+        if self.has_every_host or scope.reach == "every":
+            return self.has_every_host
         if scope.reach == "host":
             return self.has_host(scope.name)
         if scope.reach == "domain":
@@ -155,6 +166,8 @@ class ScopeSet:
 
     def list_within(self, scope: HostScope) -> list[HostScope]:
         """Return the entries that mean a part of what a scope does, in their order."""
+        if scope.reach == "every":
+            return [inner for inner in self.scopes if inner != scope]
         around = ScopeSet((scope.entry,))
         return [inner for inner in self._by_ending.get(scope.name, ()) if inner != scope and around.covers(inner)]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.extras import explain_extra
 from guardgraph.state.spending import PRICED_TOKENS, Price
 
 _SIZES = (1_000, PRICED_TOKENS)
@@ -38,9 +39,7 @@ def _look_up_price(model: str) -> Price:
     try:
         from genai_prices import Usage, calc_price
     except ImportError as error:
-        raise ConfigurationError(
-            f"prices: guardgraph's extra `prices` is required, as in pip install '.[prices]' ({error})"
-        ) from error
+        raise ConfigurationError(f"prices: {explain_extra('prices')} ({error})") from error
     provider, _, name = model.rpartition(":")
 
     def price(**tokens: int) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import count
 from typing import TypeGuard
 
 from guardgraph.languages.sentences import unwrap_text_lines
@@ -44,7 +45,7 @@ def mark_cited_sentences(answer: str, sources: Sequence[JsonObject]) -> Marks:
         if first < end:
             return None
         end = last
-    marked = [Marked(first, last, "cited", " ".join(numbers[first, last])) for first, last in spans]
+    marked = [Marked(first, last, "cited", sources=tuple(numbers[first, last])) for first, last in spans]
     return (lambda text: marked) if marked else None
 
 
@@ -189,7 +190,7 @@ def render_answer_sections(reading: RunReading) -> Iterator[tuple[str, Html]]:
         numbered = any("answer_spans" in item for item in cited)
         yield (
             "Sources",
-            make_tag("ol", map(_render_source, cited), class_="sources numbered" if numbered else "sources"),
+            make_tag("ol", map(_render_source, cited, count(1)), class_="sources numbered" if numbered else "sources"),
         )
     if without := list(_render_left_out_sources(left)):
         yield "Left out", make_tag("ul", without, class_="card left")
@@ -232,7 +233,7 @@ def _has_same_words(item: JsonObject, words: JsonObject) -> bool:
     return all(key in item and item[key] == inner for key, inner in words.items())
 
 
-def _render_source(item: JsonObject) -> Html:
+def _render_source(item: JsonObject, number: int) -> Html:
     rest, places = format_source_places(item)
     called = next((key for key in TITLES if isinstance(rest.get(key), str) and rest[key]), None)
     heading = make_tag("h3", render_inline(rest.pop(called))) if called else None
@@ -255,6 +256,7 @@ def _render_source(item: JsonObject) -> Html:
             [*((key, render_inline(inner)) for key, inner in rest.items() if inner != ""), *places], "facts inline"
         ),
         class_="card source",
+        id=f"source-{number}",
     )
 
 

@@ -27,6 +27,8 @@ class Marked(NamedTuple):
     """What stands small behind it."""
     gone: str = ""
     """What stood here and was taken out; it is struck out, and what is marked has no length."""
+    sources: tuple[str, ...] = ()
+    """Numbers of the sources that it rests on; they stand small behind it, and lead there."""
 
 
 Marks: TypeAlias = "Callable[[str], Iterable[Marked]] | None"
@@ -113,9 +115,16 @@ def _render_marked_text(text: str, marks: Marks) -> Iterator[Child]:
             yield [" ", make_tag("del", item.gone), make_tag("small", f" {item.of} ")]
             at = max(at, item.start)
             continue
-        yield make_tag("mark", text[item.start : item.end], class_=item.kind, data_of=item.of)
+        yield make_tag("mark", text[item.start : item.end], class_=item.kind, data_of=None if item.sources else item.of)
+        if item.sources:
+            yield make_tag("sup", map(_render_source_number, item.sources))
         at = item.end
     yield text[at:]
+
+
+def _render_source_number(number: str) -> Html:
+    """Return a link to a source; its number is no text, so that a text that is copied is the answer alone."""
+    return make_tag("a", href=f"#source-{number}", data_of=number, aria_label=f"source {number}")
 
 
 def render_folded_text(text: str, head: str = "", *, code: bool = False, marks: Marks = None) -> Html:
@@ -195,13 +204,16 @@ def table(entries: Iterable[Mapping[str, Any]], *keys: str) -> Table:
 
     Args:
         entries: what a result has lists of: its timeline, trace, history, sources or passages.
-        keys: the first columns; all that an entry has beside them stands in the last one, but for the times, which
-            differ from run to run.
+        keys: the first columns; all that an entry has beside them stands in a last one, if there is any, but for the
+            times, which differ from run to run.
 
     Raises:
         InputError: an entry is no dictionary.
     """
-    return Table((*keys, "…"), tuple(_list_table_cells(entry, keys) for entry in entries))
+    rows = [_list_table_cells(entry, keys) for entry in entries]
+    if rows and not any(row[-1] for row in rows):
+        return Table(keys, tuple(row[:-1] for row in rows))
+    return Table((*keys, "…"), tuple(rows))
 
 
 def _list_table_cells(entry: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, ...]:

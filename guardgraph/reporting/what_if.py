@@ -121,6 +121,7 @@ def _render_changed_run(judged: WhatIf, row: Row) -> Html:
         ("run", make_tag("code", render_name(row.run_id))),
         ("was", _render_ending_name(row.old) if row.old else None),
         ("would be", _render_ending_name(row.new) if row.new else None),
+        ("ways part at", make_tag("code", render_name(row.parted_at)) if row.parted_at else None),
         ("decided by", make_tag("code", render_name(row.guard)) if row.guard else None),
         ("differs in", ", ".join(row.differs)),
         *((key, render_value(item)) for key, item in row.evidence.items()),

@@ -12,7 +12,7 @@ AUDIT_UNAVAILABLE = "audit_unavailable"
 """The stop reason, and the family, of a run that had to be recorded and was not."""
 
 SWITCHED_OFF, POLICY_UNREADABLE = "switched_off", "policy_unreadable"
-"""The stop reasons of a run that its operator stopped, and of one of which nobody knows whether he did."""
+"""The stop reasons of a run that its operator stopped, and of one of which nobody knows whether they did."""
 
 EFFECT = "effect"
 """The family of what stops a run on account of a write."""

@@ -146,7 +146,7 @@ def _get_user_field(user: Any, name: str) -> Any:
 
 
 MOST_FIELDS = 1000
-"""Fields that a context and each part of it may have: an error has a line for every one that is not known."""
+"""Fields that a context, each part of it, and the configuration beside it may have: somebody reads them one by one."""
 
 
 def check_field_counts(given: Mapping[Any, Any]) -> None:

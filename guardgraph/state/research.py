@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Annotated, Literal, NotRequired, Self, TypeAlias
+from typing import Annotated, Final, Literal, NotRequired, Self, TypeAlias
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from guardgraph.plain.json import JsonObject, JsonValue
+from guardgraph.plain.scopes import EVERYWHERE
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons, list_review_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.review import ReviewPolicy
@@ -32,7 +33,7 @@ from guardgraph.state.settings import (
     UnsureText,
     Vocabulary,
 )
-from guardgraph.state.tightening import Tightens
+from guardgraph.state.tightening import Compared, Problem, Tightens
 from guardgraph.state.trust import TIERS, UNRATED, TrustEntries
 
 
@@ -345,6 +346,10 @@ ResearchResult: TypeAlias = ResearchOk | ResearchPartial | ResearchStopped
 """What a run returns; `status` and `outcome` say which."""
 
 
+DOMAIN_LISTS: Final = ("allowed_domains_policy", "allowed_domains_execution")
+"""The lists of a policy that allow hosts."""
+
+
 class ResearchPolicy(TextPolicy, ReviewPolicy):
     """Which hosts the model may name, which the runtime will read now, and which checks run."""
 
@@ -354,6 +359,8 @@ class ResearchPolicy(TextPolicy, ReviewPolicy):
     """Hosts that the runtime will read now, in the same spellings."""
     denied_domains: Annotated[DeniedScopes, Later((0, 9)), LIVE] = ()
     """Hosts that are never read, in the same spellings, whatever the lists say."""
+    open: Annotated[bool, Tightens.both, Later((0, 10))] = False
+    """Whether every host is allowed that is not denied; both lists are left out then, and `trust` is declared."""
     check_numbers: Check = True
     """Facts of a claim must stand in its quote, facts of the answer in the notes that it cites."""
     check_quotes: Check = True
@@ -388,6 +395,38 @@ class ResearchPolicy(TextPolicy, ReviewPolicy):
     """Hosts, in the spellings of the lists: a run whose answer cites one of them waits for a person."""
     high_risk_tiers: Annotated[Names, Tightens.denied_among(*TIERS, UNRATED), Later((0, 10))] = ()
     """Tiers: a run whose answer cites a source of one of them waits for a person."""
+
+    def list_allowed(self, name: Literal["allowed_domains_policy", "allowed_domains_execution"]) -> tuple[str, ...]:
+        """Return the entries of a list that allows hosts; `EVERYWHERE` alone where the policy is open."""
+        allowed: tuple[str, ...] = (EVERYWHERE,) if self.open else getattr(self, name)
+        return allowed
+
+    def tightened_by(self, overlay: Self | None) -> Self:
+        """Return this policy, tightened by an overlay; a list of the overlay closes a policy that is open.
+
+        A list that stands alone in the overlay becomes the other list too: what both allow is the same.
+        """
+        if not self.open or overlay is None or not overlay.model_fields_set.intersection(DOMAIN_LISTS):
+            return super().tightened_by(overlay)
+        said = {name: getattr(overlay, name) for name in DOMAIN_LISTS if name in overlay.model_fields_set}
+        [other, *_] = said.values()
+        closed = self.model_copy(update={"open": False, **{name: said.get(name, other) for name in DOMAIN_LISTS}})
+        return super(ResearchPolicy, closed).tightened_by(overlay)
+
+    def compared(self, other: Self) -> dict[str, Compared]:
+        """Say of every field what another's value is beside ours; where one is open, its lists say nothing."""
+        said = super().compared(other)
+        return {**said, **dict.fromkeys(DOMAIN_LISTS, "equal")} if self.open or other.open else said
+
+    def wrong_names(self, problems: Mapping[str, Problem] | None = None) -> Iterator[tuple[str, str]]:
+        """Yield fields with what is wrong in them; an open policy has tiers, and no lists of its own."""
+        yield from super().wrong_names(problems)
+        if problems is None and self.open is True:
+            for name in DOMAIN_LISTS:
+                if getattr(self, name) != type(self).model_fields[name].default:
+                    yield name, "no list is allowed beside open: true, which allows every host that is not denied"
+            if not self.trust:
+                yield "open", "true wants trust, which says the tiers of hosts; given: no trust"
 
     def asks_person(self) -> bool:
         """Say whether there is a topic of high risk."""

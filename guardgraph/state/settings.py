@@ -7,9 +7,9 @@ kinds are made with `Tightens`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 from pydantic.fields import FieldInfo
@@ -18,6 +18,7 @@ from pydantic_core import PydanticUndefined
 from guardgraph.plain.errors import ConfigurationError, format_given_value, format_validation_lines
 from guardgraph.plain.hashing import canonical_json, digest
 from guardgraph.plain.json import INPUT_BYTES, INT_LIMIT, REPLY_BYTES, JsonObject, JsonValue, find_json_problem
+from guardgraph.plain.tables import format_html_table
 from guardgraph.plain.version import is_version_before
 from guardgraph.state.spending import Price
 from guardgraph.state.tightening import Compared, Problem, Tightens
@@ -30,7 +31,7 @@ LONGEST_NAME = 10_000
 
 
 def _validate_setting_strings(value: object) -> object:
-    if not isinstance(value, list | tuple):
+    if not isinstance(value, Sequence) or isinstance(value, str | bytes | bytearray | memoryview):
         raise ValueError("a list of strings is required")
     for number, item in enumerate(value, 1):
         if not isinstance(item, str):
@@ -55,8 +56,13 @@ OptionalMaxInt: TypeAlias = Annotated[int | None, Field(ge=0, lt=INT_LIMIT), Tig
 OptionalMaxFloat: TypeAlias = Annotated[float | None, Field(ge=0, allow_inf_nan=False), Tightens.smallest]
 """A ceiling that there need not be; the smaller one holds, and None gives way."""
 
-Names: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_validate_setting_strings)]
-"""A list of strings, which has still to say how it tightens."""
+if TYPE_CHECKING:  # the type of a field is that of its argument: a list is as good as the tuple that is kept
+    _Texts: TypeAlias = Sequence[str]
+else:
+    _Texts = tuple[str, ...]
+
+Names: TypeAlias = Annotated[_Texts, BeforeValidator(_validate_setting_strings)]
+"""A list of strings, which has still to say how it tightens: any sequence may be given, and a tuple is kept."""
 
 Allowlist: TypeAlias = Annotated[Names, Tightens.intersection]
 """What is allowed, exact strings; an empty list allows nothing; only what both lists name holds."""
@@ -242,6 +248,10 @@ class Settings(BaseModel):
     def _list_later_marks(cls) -> list[tuple[str, Later]]:
         fields = cls.model_fields.items()
         return [(name, mark) for name, field in fields for mark in field.metadata if isinstance(mark, Later)]
+
+    def _repr_html_(self) -> str:
+        rows = ((name, value, self._get_tightening_rule(name)) for name, value in self.plain().items())
+        return format_html_table(type(self).__name__, ("setting", "value", "tightens"), rows)
 
     def plain(self) -> JsonObject:
         """Return the settings as plain JSON, those too that nobody validated."""

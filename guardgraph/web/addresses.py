@@ -67,7 +67,7 @@ GLOBAL_UNICAST = IPv6Network("2000::/3")
 """All that IANA gives out of IPv6 (https://www.iana.org/assignments/ipv6-address-space)."""
 
 NAT64 = IPv6Network("64:ff9b::/96")
-"""IPv4 addresses as a network that has IPv6 only sees them (RFC 6052): public where what is inside is."""
+"""IPv6 addresses that stand for IPv4 ones (RFC 6052): public if the IPv4 address inside is public."""
 
 _MAPPED, _COMPATIBLE = IPv6Network("::ffff:0:0/96"), IPv6Network("::/96")
 _TEREDO, _SIX_TO_FOUR = IPv6Network("2001::/32"), IPv6Network("2002::/16")

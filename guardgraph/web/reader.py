@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from guardgraph.formats.extraction import ExtractionFailed, FailureReason, Kind
 from guardgraph.formats.pool import extract
 from guardgraph.plain.errors import ConfigurationError, InputError, ReadFailure
+from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.version import read_package_version
 from guardgraph.state.settings import choose_settings
@@ -265,9 +266,7 @@ def _make_fetching(
         from guardgraph.web.cache import Cache
         from guardgraph.web.fetch import Fetching
     except ImportError as error:
-        raise ConfigurationError(
-            f"web_reader: guardgraph's extra `web` is required, as in pip install '.[web]' ({error})"
-        ) from error
+        raise ConfigurationError(f"web_reader: {explain_extra('web')} ({error})") from error
     return Fetching(resolve, networks, context, agent, Cache(cache) if cache is not None else None)
 
 

@@ -23,6 +23,7 @@ from weakref import finalize
 from guardgraph.formats.frames import FrameTooLong, receive, send
 from guardgraph.formats.pool import list_library_paths
 from guardgraph.plain.errors import ConfigurationError, ReadFailure
+from guardgraph.plain.extras import explain_extra
 
 MOST_ASKED: Final = 100
 """What a page may ask for; the rest is refused."""
@@ -61,9 +62,7 @@ class Renderer:
 
     def __init__(self, executable: str = "") -> None:
         if find_spec("playwright") is None:
-            raise ConfigurationError(
-                "render: guardgraph's extra `render` is required, as in pip install '.[web,render]'"
-            )
+            raise ConfigurationError(f"render: {explain_extra('render')}")
         if os.name != "posix":
             raise ConfigurationError(f"os.name: {os.name!r}; a browser is ended in a way that posix systems have")
         if executable and not os.access(executable, os.X_OK):

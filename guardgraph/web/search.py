@@ -21,6 +21,7 @@ from urllib.parse import urlencode
 from ada_url import URL
 
 from guardgraph.plain.errors import ConfigurationError, ExpectedFailure, ReadFailure
+from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, excerpt_value, format_json_text, parse_json
 from guardgraph.plain.scopes import parse_scope
 from guardgraph.plain.secrets import mask_secrets
@@ -247,9 +248,7 @@ def _make_web_search(
         import httpx2  # noqa: F401
     except ImportError as error:
         search = name.partition("(")[0]
-        raise ConfigurationError(
-            f"{search}: guardgraph's extra `web` is required, as in pip install '.[web]' ({error})"
-        ) from error
+        raise ConfigurationError(f"{search}: {explain_extra('web')} ({error})") from error
     return WebSearch(name, shape=shape, url=url, headers=headers, fields=fields, timeout=float(timeout))
 
 

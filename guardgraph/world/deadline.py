@@ -67,7 +67,7 @@ class ReplyMeter:
     def largest_reply_size(self) -> int | None:
         """Bytes of the largest reply that was read, as it came, by those who count them; 0 where nobody does.
 
-        None where somebody asked how many it may have, and nobody knows what he made of that.
+        None where somebody asked how many it may have, and nobody knows what they made of that.
         """
         return self._most if self._is_told else None
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from langgraph.errors import GraphInterrupt
 
 from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.json import JsonObject, format_json_text, make_storable_json
 from guardgraph.plain.log import log_failure
 from guardgraph.plain.version import read_package_version
@@ -149,9 +150,7 @@ def load_meter(provider: MeterProvider | None) -> Meter:
 
 
 def _make_missing_error(error: ImportError) -> ConfigurationError:
-    return ConfigurationError(
-        f"telemetry: guardgraph's extra `otel` is required, as in pip install '.[otel]' ({error})"
-    )
+    return ConfigurationError(f"telemetry: {explain_extra('otel')} ({error})")
 
 
 class Mishaps:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.extras import explain_extra
 
 if TYPE_CHECKING:
     from sqlalchemy import URL
@@ -48,9 +49,7 @@ def parse_store_address(given: object) -> Address:
         from sqlalchemy import make_url
         from sqlalchemy.exc import ArgumentError
     except ImportError as error:
-        raise ConfigurationError(
-            f"sql_store: guardgraph's extra `audit` is required, as in pip install '.[audit]' ({error})"
-        ) from error
+        raise ConfigurationError(f"sql_store: {explain_extra('audit')} ({error})") from error
     if not isinstance(given, str):
         raise ConfigurationError(f"url: a text, {ALLOWED}, is required; given: {type(given).__name__}")
     try:

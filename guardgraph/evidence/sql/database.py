@@ -15,6 +15,7 @@ from weakref import WeakSet, finalize
 from guardgraph.evidence.sql.address import Address
 from guardgraph.evidence.sql.kinds import Mode, begin_sql_transaction, create_store_engine, set_sqlite_patience
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
+from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.files import identify_file, keep_file_private, make_private_file
 from guardgraph.world.threads import Handover, start_thread_work
 
@@ -141,9 +142,7 @@ class Database:
         try:
             return self._engines.setdefault((os.getpid(), found), create_store_engine(url, self.timeout))
         except ImportError as error:
-            raise ConfigurationError(
-                f"url: guardgraph's extra `postgres` is required, as in pip install '.[postgres]' ({error})"
-            ) from error
+            raise ConfigurationError(f"url: {explain_extra('postgres')} ({error})") from error
 
     def keep_database_private(self, engine: Engine) -> None:
         """Take from others what rights they have of the file, where it is known to be a store: another's is let be."""

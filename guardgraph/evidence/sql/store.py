@@ -34,7 +34,7 @@ BATCH = 50
 class SqlRuns:
     """Runs of a store; what was recorded after an iteration began is not in it.
 
-    Pickled, they are the store's URL, with its password, and these words: whoever unpickles them reads for himself.
+    Pickled, they are the store's URL, with its password, and these words: another process reads for itself.
     """
 
     store: SqlStore

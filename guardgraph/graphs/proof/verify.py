@@ -111,7 +111,7 @@ def _prove_calls_guarded(shape: Topology) -> Iterator[Finding]:
 
 
 def _prove_no_bypass(shape: Topology) -> Iterator[Finding]:
-    """No path leads from a propose node to an act or review node or an ok terminal without a guard on it."""
+    """Every path from a propose node to an act node, a review node or an ok terminal has a guard on it."""
     for name in shape.list_nodes_of_kind("propose"):
         for path in shape.find_unguarded_paths(name):
             if shape.get_kind(path[-1]) in ("act", "review") or shape.is_ok_terminal(path[-1]):
@@ -120,7 +120,7 @@ def _prove_no_bypass(shape: Topology) -> Iterator[Finding]:
 
 
 def _prove_raw_channels(shape: Topology) -> Iterator[Finding]:
-    """No act, review or ok node, input or output can read a raw channel, and no body but terminals' what was called."""
+    """No act node, review node, ok terminal, input or output can read a raw channel; terminals alone read the calls."""
     for name in [
         *shape.list_nodes_of_kind("act", "review"),
         *filter(shape.is_ok_terminal, shape.list_nodes_of_kind("terminal")),
@@ -162,7 +162,7 @@ def _prove_fresh_channels(shape: Topology) -> Iterator[Finding]:
 
 
 def _prove_guard_exits(shape: Topology) -> Iterator[Finding]:
-    """A guard leaves by its one conditional edge only; no other node has one, but for terminals."""
+    """A guard leaves by its one conditional edge; no other node has one, except terminals."""
     for name in shape.list_nodes_of_kind("guard"):
         if ways := sorted(shape.list_static_followers(name)):
             message = f"{name} has a plain edge to {', '.join(ways)}, which no verdict decides"
@@ -194,7 +194,7 @@ def _prove_cycles_stop(shape: Topology) -> Iterator[Finding]:
 
 
 def _prove_run_ends(shape: Topology) -> Iterator[Finding]:
-    """Only terminals end a run; only they, and the entry guard, lead to the stop of a run that is not recorded."""
+    """Only terminals end a run. Only they and the entry guard lead to the stop of an unrecorded run."""
     for name in sorted(shape.nodes):
         ends = END in shape.list_following_nodes(name)
         if shape.get_kind(name) == "terminal" and shape.list_following_nodes(name) != shape.get_endings(name):
@@ -208,7 +208,7 @@ def _prove_run_ends(shape: Topology) -> Iterator[Finding]:
 
 
 def _prove_stop_families(shape: Topology) -> Iterator[Finding]:
-    """The stop families that a guard declares are those that are drawn from it."""
+    """The stop families that a guard declares are the ones that are drawn."""
     for name in shape.list_nodes_of_kind("guard"):
         declared, drawn = shape.get_declared_families(name), shape.get_drawn_families(name)
         for family in sorted(declared - drawn):
@@ -218,7 +218,7 @@ def _prove_stop_families(shape: Topology) -> Iterator[Finding]:
 
 
 def _prove_declared_ways(shape: Topology) -> Iterator[Finding]:
-    """The ways on that a node declares are those that are drawn from it."""
+    """The ways on that a node declares are the ones that are drawn."""
     for name in shape.list_nodes_of_kind(*CALLING, "guard"):
         declared, drawn = shape.get_declared_ways(name), shape.get_drawn_ways(name)
         for way in sorted(declared - drawn):
@@ -230,7 +230,7 @@ def _prove_declared_ways(shape: Topology) -> Iterator[Finding]:
 
 
 def _prove_asked_again(shape: Topology) -> Iterator[Finding]:
-    """A guard has those asked again whose proposals it judges: no other node stands between them but guards."""
+    """A guard may have a proposer asked again if only guards stand between the proposer's node and it."""
     for name in shape.list_nodes_of_kind("guard"):
         for asked in sorted(shape.get_asked_again(name)):
             if shape.get_kind(asked) != "propose" or not shape.is_judged_by(asked, name):
@@ -239,7 +239,7 @@ def _prove_asked_again(shape: Topology) -> Iterator[Finding]:
 
 
 def _prove_budget_guards(shape: Topology) -> Iterator[Finding]:
-    """Before and behind every node that calls out stands a guard that can stop for want of time."""
+    """A guard that can stop for want of time stands before and behind every node that calls out."""
     spending = frozenset(shape.list_nodes_of_kind(*CALLING))
     for name in shape.list_nodes_of_kind("guard"):
         beside = sorted(spending & (shape.list_preceding_nodes(name) | shape.list_following_nodes(name)))
@@ -249,7 +249,7 @@ def _prove_budget_guards(shape: Topology) -> Iterator[Finding]:
 
 
 def _prove_channel_use(shape: Topology) -> Iterator[Finding]:
-    """A channel declared as read is written by some node, and what a node that calls out writes, its guard reads."""
+    """Some node writes each channel that is declared as read; a guard reads what the calling node before it writes."""
     kept = {*RECORD, *shape.inputs, *(channel for name in shape.nodes for channel in shape.get_written_channels(name))}
     for name in shape.list_nodes_of_kind(*CALLING, "guard", "terminal"):
         for channel in sorted(shape.get_body_channels(name) - kept):
@@ -263,7 +263,7 @@ def _prove_channel_use(shape: Topology) -> Iterator[Finding]:
 
 
 def _prove_call_rounds(shape: Topology) -> Iterator[Finding]:
-    """A node that changes something outside makes one round of calls, so that a guard judges what reaches a write."""
+    """A node that changes something outside makes one round of calls, so that a guard judges every write."""
     for name in shape.list_nodes_of_kind("act"):
         item = shape.get_declaration(name)
         if item is not None and item.effects and item.rounds != 1:
@@ -272,7 +272,7 @@ def _prove_call_rounds(shape: Topology) -> Iterator[Finding]:
 
 
 def _prove_named_tools(shape: Topology) -> Iterator[Finding]:
-    """An act node names tools of the table, writes among its effects alone, and no body holds a function of it."""
+    """An act node names tools of the table, and those that write are its effects; no body holds a function of it."""
     if shape.frame is None or (table := shape.frame.table) is None:
         return
     policy = shape.frame.policy
@@ -297,7 +297,7 @@ def _prove_named_tools(shape: Topology) -> Iterator[Finding]:
 
 
 def _prove_guards_in_front(shape: Topology) -> Iterator[Finding]:
-    """The guards that a node declares to be behind stand on every way to it, and on every way from it back to it."""
+    """A guard that a node is declared to be behind stands on every way to it, and on every way from it back to it."""
     for name in (*shape.list_nodes_of_kind("act"), *shape.list_nodes_of_kind("terminal")):
         item = shape.get_declaration(name)
         for guard in item.behind if item is not None else ():

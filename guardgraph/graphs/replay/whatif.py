@@ -86,7 +86,7 @@ class Again:
     new: Ending | None = None
     """Of a run that is same or changed: as the candidate would have ended it."""
     guard: str | None = None
-    """Of a changed run: the guard that stops it, or that no longer does; None where no guard decides otherwise."""
+    """Of a changed run: the guard at which the ways part; else the node that stops it, or that no longer does."""
     evidence: JsonObject = field(default_factory=dict)
     """Of a changed run: what the result shows of the stop, the new one's or the one that is gone."""
     differs: tuple[str, ...] = ()
@@ -184,11 +184,13 @@ def _replay_under_assumption(frame: Frame, recording: Recording, **how: bool) ->
 
 
 def _find_deciding_guard(old: JsonObject, new: JsonObject) -> tuple[str | None, JsonObject]:
-    """Return the guard that makes the difference, and its evidence."""
+    """Return the guard that makes the difference, and the evidence of the stop that is new or gone."""
+    parting = _find_parting_guard(old, new)
     for result in (new, old):
         if result.get("status") == "stopped":
-            return _find_stopping_node(result), {key: value for key, value in result.items() if key not in _HEAD}
-    return _find_parting_guard(old, new), {}
+            evidence = {key: value for key, value in result.items() if key not in _HEAD}
+            return parting or _find_stopping_node(result), evidence
+    return parting, {}
 
 
 def _find_stopping_node(result: JsonObject) -> str | None:

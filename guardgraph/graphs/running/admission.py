@@ -9,7 +9,7 @@ kept beside the checkpoint, such as before an interrupt or a cancelled resume.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from contextlib import suppress
 from typing import Any, Final, TypeAlias
 from uuid import UUID, uuid4
@@ -37,7 +37,7 @@ from guardgraph.graphs.running.langgraph import (
 )
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import find_json_problem, is_larger_json
-from guardgraph.state.context import Caller, build_server_caller
+from guardgraph.state.context import MOST_FIELDS, Caller, build_server_caller
 
 Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 
@@ -49,6 +49,8 @@ LONGEST_KEY: Final = 200
 """Characters that a `request_key` may have."""
 _WAYS_BACK = (RESUMING, RESUME_MAP, REPLAY_STATE, TASK_ID, SCRATCHPAD)
 """What LangGraph sets for the graphs inside a graph, so that they go on with it; nobody else has a use for it."""
+_COPIED = ("configurable", "metadata", "tags")
+"""What a client's configuration may have any number of."""
 _OBJECTS = (CHECKPOINTER, NODE_FINISHED, RUNTIME, STREAM)
 """Where LangGraph keeps what works for a run; nobody can send such a thing."""
 _UNHALTED = "a run that is recorded goes on to its ending or to a person's review"
@@ -66,11 +68,15 @@ def refuse_forged_config(graph: Pregel[Any, Any, Any, Any], config: Any) -> None
         config: as the caller gave it.
 
     Raises:
-        ConfigurationError: plain values stand where LangGraph keeps objects, or where a checkpoint is named no name.
+        ConfigurationError: plain values stand where LangGraph keeps objects, or where a checkpoint is named no name; or
+            there are more than `MOST_FIELDS` of a kind, which LangGraph would copy for every node.
     """
+    for name in _COPIED:
+        if isinstance(held := (config or {}).get(name), Sized) and len(held) > MOST_FIELDS:
+            raise ConfigurationError(f"config.{name}: at most {MOST_FIELDS} are allowed; given: {len(held)}")
     given = merge_graph_config(graph, config)
     for key in _OBJECTS:
-        if isinstance(value := given.get(key), str | int | float | list | dict):
+        if isinstance(value := given.get(key), str | bytes | int | float | list | dict):
             raise ConfigurationError(f"config.configurable.{key}: LangGraph alone sets it; given: {value!r:.80}")
     if not isinstance(named := given.get("checkpoint_id"), str | UUID | None):
         raise ConfigurationError(f"config.configurable.checkpoint_id: a text is required; given: {named!r:.80}")

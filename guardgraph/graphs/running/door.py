@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing
+from functools import lru_cache
+from logging import getLogger
 from typing import Any, Generic, Literal, Never, TypeAlias, overload
 
 from langchain_core.runnables import RunnableConfig
@@ -54,6 +56,8 @@ from guardgraph.graphs.running.session import (
 )
 from guardgraph.plain.errors import ConfigurationError, InputError, make_configuration_error
 from guardgraph.plain.json import format_json_text, is_plain_json, parse_json
+from guardgraph.plain.log import LOGGER
+from guardgraph.plain.secrets import cut_and_mask_text
 from guardgraph.state.context import check_field_counts
 from guardgraph.world.threads import await_in_thread
 
@@ -202,8 +206,8 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         Raises:
             InputError: the input is no dictionary, or None on a thread that never ran. (On a thread whose run is over,
                 None returns that run's result again, as LangGraph does: nothing runs.) That run was made for another
-                caller. A new input, where the thread's run waits for a person, or has not ended and may have changed
-                something. An earlier checkpoint, where the graph has no forks.
+                caller. A new input that does not say that it replaces the thread's run, where that has not ended. An
+                earlier checkpoint, where the graph has no forks.
             ConfigurationError: the context has unknown fields or wrong types, or there is a checkpointer but no thread.
         """
         hand, session, config = self._open_session(config, context)
@@ -390,6 +394,9 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
             raise InputError(
                 f"input: a dictionary with {self._list_input_fields()} is required; given: {type(given).__name__}"
             )
+        for key in given:
+            if key not in self.input_fields:
+                _warn_of_unknown_key(self.get_name(), str(key), self.input_fields)
         most, added = self.frame.budget.max_input_bytes, self.frame.later_inputs
         fields = zip(self.builder.schemas[self.builder.input_schema], self.input_fields, strict=True)
         return {
@@ -428,6 +435,13 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
     def _list_input_fields(self) -> str:
         channels = self.builder.schemas[self.builder.input_schema]
         return ", ".join(repr(name_input_field(name)) for name in channels if name not in self.frame.later_inputs)
+
+
+@lru_cache(maxsize=1000)
+def _warn_of_unknown_key(graph: str, key: str, fields: tuple[str, ...]) -> None:
+    """Log a key of an input that is no field of it, once for each graph: it is ignored, and may be misspelt."""
+    shown = cut_and_mask_text(key, 80)
+    getLogger(LOGGER).warning("%s: input: no such field: %r; one of %s", graph, shown, ", ".join(fields))
 
 
 def _hand_out_chunk_itself(chunk: Any) -> Any:

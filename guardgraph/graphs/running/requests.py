@@ -1,8 +1,10 @@
 """Requests: an input that a client sends again goes on with its run, and none takes the place of a run by accident.
 
 A client that got no answer, and a server after a crash, send the same input again. With the same request id it resumes
-the run that it began, or returns that run's result. Another input does not push aside a run that waits for a person, or
-that may have changed something outside, unless it says so. A run that was only left, and changed nothing, it does.
+the run that it began, or returns that run's result. Another input does not push aside a run that has not ended, unless
+it says so. LangGraph's server lets one run of a thread work at a time, and its clients choose there what becomes of the
+one before: so on a server another input takes the place of a run that was left, if that neither waits for a person nor
+may have changed something outside.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from guardgraph.graphs.running.admission import (
     merge_graph_config,
     read_waiting_question,
 )
-from guardgraph.graphs.running.session import choose_request, is_request_named
+from guardgraph.graphs.running.session import choose_request, is_on_server, is_request_named
 from guardgraph.plain.errors import InputError
 
 REPLACE: Final = "replace"
@@ -79,8 +81,8 @@ def is_asked_again(
         has_effects: whether a node of the graph may change something outside.
 
     Raises:
-        InputError: the request id stands for another input; or the run has not ended and waits for a person, or may
-            have changed something, and the input does not say that it replaces it.
+        InputError: the request id stands for another input; or the run has not ended, and the input does not say that
+            it replaces it.
     """
     if earlier is None or earlier.metadata.get("source") == "input":  # a run that got no further called nobody
         return False
@@ -92,7 +94,7 @@ def is_asked_again(
         if any(admitted.get(name) != value for name, value in (values.get("given") or {}).items()):
             raise InputError(f"config.configurable.{REQUEST_KEY}: one for every input; given: {asked:.80}, once more")
         return True
-    is_held = has_effects or read_waiting_question(earlier) is not None
+    is_held = has_effects or read_waiting_question(earlier) is not None or not is_on_server(configurable)
     if is_held and "status" not in values and configurable.get(REPLACE) is not True:
         raise RunNotEnded(
             f"input: run {values['run']} of this thread has not ended; None or a Command resumes it, and another input "

@@ -53,7 +53,7 @@ CALLER_REFUSED = "context.caller: on a server it is whoever is signed in, and no
 SESSION = "__guardgraph_session"
 """Key of the session in LangGraph's configuration; what begins with two underscores is not checkpointed."""
 
-ON_A_SERVER = ("assistant_id", "graph_id", "langgraph_auth_user")
+_ON_A_SERVER = ("assistant_id", "graph_id", "langgraph_auth_user")
 """What LangGraph's server puts into the configuration of a run that a client asks for."""
 
 
@@ -281,6 +281,11 @@ class Session:
         return 0.0 if self.is_over or self.run_id is None else self.world.clock() - self.last
 
 
+def is_on_server(configurable: Mapping[str, Any]) -> bool:
+    """Say whether LangGraph's server makes the run, by its configuration."""
+    return any(configurable.get(key) is not None for key in _ON_A_SERVER)
+
+
 def choose_request(config: RunnableConfig | None, visit: str = "") -> str | None:
     """Return the id of what is asked for: the client's, else that of a server's run; None where nobody gave one.
 
@@ -293,7 +298,7 @@ def choose_request(config: RunnableConfig | None, visit: str = "") -> str | None
     """
     configurable = (config or {}).get("configurable", {})
     given = configurable.get(REQUEST_KEY)
-    if given is None and any(configurable.get(key) is not None for key in ON_A_SERVER):
+    if given is None and is_on_server(configurable):
         given = configurable.get("run_id") or ((config or {}).get("metadata") or {}).get("run_id")
     if given is None:
         return None
@@ -358,7 +363,7 @@ def open_door_session(
     made = Session(session.world, by_code=session.by_code)
     given = getattr(configurable.get(RUNTIME), "context", None) if context is None else context
     user = configurable.get("langgraph_auth_user")
-    on_server = any(configurable.get(key) is not None for key in ON_A_SERVER)
+    on_server = is_on_server(configurable)
     caller = build_server_caller(user) if hasattr(user, "identity") else None
     opening = made.write_session_opening(caller)
     run = made.tighten_run(frame, given, on_server=on_server, caller=caller)
@@ -379,8 +384,7 @@ def is_context_by_code(config: Any, context: Any) -> bool:
     A graph that is a node of another one is given none: it finds that of the client.
     """
     configurable = (config or {}).get("configurable") or {}
-    on_a_server = any(configurable.get(key) is not None for key in ON_A_SERVER)
-    return not on_a_server or (context is not None and callable(configurable.get(READ)))
+    return not is_on_server(configurable) or (context is not None and callable(configurable.get(READ)))
 
 
 def _record_asking_caller(caller: Caller | None) -> Asking | None:

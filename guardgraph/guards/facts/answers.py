@@ -8,11 +8,11 @@ sum. What is excused here is excused for answers alone.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from fractions import Fraction
 from functools import cached_property
-from itertools import chain, combinations, islice, takewhile
+from itertools import chain, combinations, islice, permutations, takewhile
 from typing import Any, Final, NamedTuple
 
 from guardgraph.guards.facts.grammar import FUNCTION_WORDS
@@ -35,14 +35,22 @@ _MEASURED: Final = frozenset(_LISTS["measured"])
 _LIMITING: Final = frozenset(_LISTS["limiting"])
 """Words before a small number that make a limit of it."""
 
+_GAME: Final = frozenset(_LISTS["game"])
+"""Words of reports on games that are played in halves."""
+
+_FEWEST_GAME_WORDS: Final = 2
+"""Of them in a report: "goal" and "match" stand in other texts, too."""
+
 _SHOWN: Final = frozenset(_LISTS["shown"])
 """What the writer of an answer calls what it was shown."""
 
 _BEING: Final = frozenset({"am", "is", "are", "was", "were", "be", "been", "being"})
 _OPENING: Final = frozenset({"", ".", ",", ";", ":", "!", "?", "-", "–", "—", "and", "while", "but", "whereas", "*"})
 _ASIDE: Final = frozenset({",", ":", "(", "–", "—", "*"})
-_OBJECTS: Final = frozenset({"it", "them", "this", "that", "these", "those"})
-"""Words between a verb and a "first" that says what is done before."""
+_RANKED: Final = frozenset(
+    {*_BEING, "the", "came", "comes", "come", "finished", "placed", "ranked", "ranks", "and", "or"}
+)
+"""Words before a "first" that says who won, or which one is meant."""
 _SMALL: Final = (2, 3)
 _LABEL_SIGNS: Final = frozenset({":", "|", "=", '"', "'", ",", "_"})
 _COUNTED_TOKENS: Final = 5
@@ -73,15 +81,21 @@ def list_unexcused_numbers(
     excused, refused = set(missing) - wanted, set[Number]()
     sources = _Sources(texts)
     nouns = set[str]()
+    stated = _StatedAmounts(wanted)
     for sentence in _read_sentences(answer):
+        stated.read_sentence(sentence)
         for each in sentence.found:
             number = sentence.name_number(each)
             if number in wanted and number not in refused:
                 known = (
                     _is_small_count(sentence.tokens, each, sources)
                     or _is_one_of_counted(sentence.tokens, each, nouns)
+                    or (_is_half_of_game(each) and sources.tell_game)
                     or _is_shown_document(sentence.tokens, each, documents)
-                    or (derive and sources.derivations.covers_number(sentence, each))
+                    or (
+                        derive
+                        and (sources.derivations.covers_number(sentence, each) or stated.covers_number(sentence, each))
+                    )
                 )
                 (excused if known else refused).add(number)
             if isinstance(each.readings[0] if each.readings else None, Quantity):
@@ -140,6 +154,13 @@ class _Sources:
         return frozenset(found)
 
     @cached_property
+    def tell_game(self) -> bool:
+        """Whether they tell of a game, which has halves, and name none of them."""
+        words = {token.lower for text in self._sentences for sentence in text for token in sentence.tokens}
+        names_half = any(_is_half_of_game(each) for text in self._sentences for item in text for each in item.found)
+        return not names_half and len(words & _GAME) >= _FEWEST_GAME_WORDS
+
+    @cached_property
     def derivations(self) -> Derivations:
         """What follows from their numbers."""
         return Derivations(self._sentences)
@@ -188,8 +209,8 @@ def _is_one_of_counted(tokens: Sequence[Token], each: FoundNumber, counted: Coll
     value = each.readings[0] if each.readings else None
     if not isinstance(value, Ordinal) or value.place not in (1, 2) or tokens[each.first].word[:1].isdecimal():
         return False
-    if value.place == 1 and tokens[each.first - 1].lower in _OBJECTS and not tokens[each.end].text.isalnum():
-        return True  # "approve it first."
+    if value.place == 1 and _says_what_comes_before(tokens, each):
+        return True
     at = each.first - 1 if tokens[each.first - 1].lower == "the" else each.first
     if at > 0 and tokens[at - 1].lower not in _OPENING:
         return False
@@ -197,6 +218,23 @@ def _is_one_of_counted(tokens: Sequence[Token], each: FoundNumber, counted: Coll
     if following.lower in _BEING or following.text in _ASIDE:
         return not tokens[each.end + 1].opens or following.lower in _BEING
     return not cover_word_forms([following.lower]).isdisjoint(counted)
+
+
+def _is_half_of_game(each: FoundNumber) -> bool:
+    """Say whether a number is "first half" or "second half", without a year."""
+    return any(
+        isinstance(value, Label) and value.of == "half" and value.number in ("1", "2") for value in each.readings
+    )
+
+
+def _says_what_comes_before(tokens: Sequence[Token], each: FoundNumber) -> bool:
+    """Say whether "first" is no rank: "install it first.", "whichever comes first", "the first 20 minutes"."""
+    before, following = [token.lower for token in tokens[max(each.first - 2, 0) : each.first]], tokens[each.end]
+    if following.number or following.text in CURRENCIES:
+        return True
+    if following.text.isalnum() or not before or before[-1] in ("-", "–"):
+        return False
+    return before[0] in ("whichever", "whatever") or before[-1] not in _RANKED
 
 
 def _is_shown_document(tokens: Sequence[Token], each: FoundNumber, documents: int) -> bool:
@@ -213,6 +251,9 @@ _NEAREST, _DOWN, _UP = (frozenset(_LISTS[name]) for name in ("nearest", "down", 
 _SUM, _DIFFERENCE, _SHARE, _SPAN = (frozenset(_LISTS[name]) for name in ("sum", "difference", "share", "span"))
 _RISING, _FALLING = (frozenset(_LISTS[name]) for name in ("rising", "falling"))
 _PRICE, _DOSE, _LIMIT = (frozenset(_LISTS[name]) for name in ("price", "dose", "limit"))
+
+_WORKED_OUT: Final = frozenset(_LISTS["worked_out"])
+"""Words before what an answer works out: "i.e.", "so"."""
 
 _DENYING: Final = frozenset(_LISTS["denying"])
 """Words of a sentence that says what is not done, or not allowed."""
@@ -475,6 +516,87 @@ class Derivations:
             or (shares and (_is_share(claim, one, other) or _is_share(claim, other, one)))
             for one, other in self._pairs
         )
+
+
+class _StatedAmounts:
+    """What an answer works out of amounts that it states itself, in the same sentence or the one before.
+
+    A reader can follow it, so prices, doses and limits are no exception here. Each of these amounts is held against the
+    sources like any other, so that it can bear another one only where they have it.
+
+    Args:
+        missing: numbers of the answer that its sources do not have.
+    """
+
+    def __init__(self, missing: Collection[Number]) -> None:
+        self._missing = missing
+        self._before: list[_Said] = []
+        self._own: list[_Said] = []
+
+    def read_sentence(self, sentence: NumberSentence) -> None:
+        """Go on to the next sentence."""
+        own = sentence._replace(
+            found=[each for each in sentence.found if sentence.name_number(each) not in self._missing]
+        )
+        self._before, self._own = self._own, list(_read_amounts(own))[:_MOST_TOGETHER]
+
+    def covers_number(self, sentence: NumberSentence, each: FoundNumber) -> bool:
+        """Say whether a number of the sentence follows from others that are stated, and is said so."""
+        claims = (
+            _read_claim(sentence, each, value)
+            for value in (each.hit.list_readings() if each.hit else each.readings)
+            if isinstance(value, Quantity)
+        )
+        return any(claim is not None and self._covers_claim(claim) for claim in claims)
+
+    def _covers_claim(self, claim: _Claim) -> bool:
+        near = claim.near
+        pairs = list(permutations([*self._before, *self._own][-_MOST_TOGETHER:], 2))
+        ways: list[Callable[[_Claim, _Said, _Said], bool]] = []
+        if not near.isdisjoint(_SUM | _WORKED_OUT):
+            ways.append(_is_sum)
+        if not claim.words.isdisjoint(_DIFFERENCE) or not near.isdisjoint(_WORKED_OUT):
+            ways.append(_is_stated_difference)
+        if claim.value.unit.dimension == RATIO:
+            ways += [_is_stated_share, _is_change]
+        elif not near.isdisjoint(_SUM | _WORKED_OUT | _EVERY):
+            ways.append(_is_product)
+        whole = claim._replace(near=claim.words)
+        return any(way(whole, one, other) for way in ways for one, other in pairs)
+
+
+def _is_stated_difference(claim: _Claim, one: _Said, other: _Said) -> bool:
+    """Say whether an amount is the difference of two, of shares in points, of counts also without their noun."""
+    off = abs(Fraction(_measure(one)) - Fraction(_measure(other)))
+    if not _is_of_one_kind(one, other):
+        return False
+    if claim.value.unit.dimension == "point":
+        return one.value.unit.dimension == RATIO and claim.value.amount == off * 100
+    if claim.value.unit == BARE and not claim.nouns:
+        return one.value.unit == BARE and claim.value.amount == off
+    return _is_difference(claim, one, other)
+
+
+def _is_stated_share(claim: _Claim, part: _Said, whole: _Said) -> bool:
+    """Say whether a share is that of two amounts of one unit."""
+    if not _is_of_one_kind(part, whole) or not 0 < _measure(part) < _measure(whole):
+        return False
+    share = Fraction(_measure(part)) / Fraction(_measure(whole)) / Fraction(claim.value.unit.factor)
+    return abs(share - claim.value.amount) * 2 <= claim.digit and _is_near(claim.value.amount, share, _MOST_OFF)
+
+
+def _is_product(claim: _Claim, factor: _Said, amount: _Said) -> bool:
+    """Say whether an amount is so many times another one, or a share of it: "two for $8 ($4 each)", "60 % of 50 GB"."""
+    own, unit = claim.value, amount.value.unit
+    if unit == BARE or own.unit.dimension != unit.dimension or own.per not in (None, amount.value.per):
+        return False
+    if factor.value.unit not in (BARE,) and factor.value.unit.dimension not in (RATIO, "calendar"):
+        return False
+    times = factor.value.amount if factor.value.unit.dimension != RATIO else _measure(factor)
+    product = Fraction(times) * _measure(amount) / Fraction(own.unit.factor)
+    if factor.value.unit.dimension != RATIO:
+        return product == own.amount
+    return abs(product - own.amount) * 2 <= claim.digit and _is_near(own.amount, product, _MOST_OFF)
 
 
 def _read_amounts(sentence: NumberSentence) -> Iterator[_Said]:

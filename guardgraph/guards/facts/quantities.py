@@ -78,7 +78,19 @@ _RATED: Final = {
     **{"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month"},
     **dict.fromkeys(("yearly", "annual", "annually"), "year"),
 }
-"""Words behind an amount with a unit that may say of what it is a rate."""
+"""Words beside an amount with a unit that may say of what it is a rate."""
+_RATED_WORDS: Final = 2
+"""Words between such an adjective and "is" or a colon, at most: "the monthly base rent is €900"."""
+_STATING: Final = frozenset({"is", "are", "was", "were", "be", "of", ":", "="})
+_TOLD_FROM: Final = frozenset({"ago", "earlier", "later", "before", "after", "prior"})
+"""Behind "a year": when something was, and not how often."""
+_QUALIFYING: Final = frozenset(
+    {
+        *("consecutive", "successive", "straight", "continuous", "full", "whole", "entire", "complete", "remaining"),
+        *("additional", "extra", "further", "more", "other", "paid", "unpaid", "unused", "calendar"),
+    }
+)
+"""Words between a number and a unit of time that leave it what it is: "three consecutive days"."""
 _FOR_EACH: Final = frozenset({"each", "every"})
 _DETERMINERS: Final = frozenset({"of", "the", "its", "their", "his", "her", "our", "your", "these", "those", "one"})
 _MOST_DETERMINERS: Final = 3
@@ -215,6 +227,11 @@ def _read_amount_units(tokens: list[Token], at: int, suffix: str) -> tuple[Measu
     name, following = tokens[at].text, tokens[at + 1].text
     elsewhere = (name in SYMBOLS and begins_number_digits(following)) or _begins_elided_name(tokens, at)
     units, width = ((), 0) if elsewhere else find_units_in_words(name, following)
+    if name.lower() in _QUALIFYING and scale == 1 and not units:
+        units, width = find_units_in_words(following, tokens[at + 2].text)
+        lengths = tuple((1, unit) for unit in units if unit.dimension in _LENGTHS)
+        if lengths and is_plural_noun(tokens[at + width].lower):
+            return lengths, at + 1 + width
     if units:
         measures = tuple([(scale, unit) for unit in units])
         if width == 1 and (name.lower() in FUNCTION_WORDS or name in _LETTERS):  # "12 in total"
@@ -259,8 +276,21 @@ def _read_amount_rate(tokens: list[Token], hit: Hit) -> Hit:
     for at in (end, end + 1) if counted else (end,):
         if found := _read_rate_unit(tokens, at):
             return hit._replace(counted=counted, per=found[0], end=hit.end if counted else found[1])
-    rated = _RATED.get(tokens[end].lower) if hit.measures[0][1] != BARE else None
+    rated = (_RATED.get(tokens[end].lower) or _find_rate_before(tokens, hit)) if hit.measures[0][1] != BARE else None
     return hit._replace(counted=counted, perhaps_per=find_units(rated)[0] if rated else None)
+
+
+def _find_rate_before(tokens: list[Token], hit: Hit) -> str | None:
+    """Return what an amount is for by the adjective of its subject: of "the monthly rent is €900" it is the month."""
+    at = hit.first - 1
+    if at < 1 or tokens[at].lower not in _STATING:
+        return None
+    for token in reversed(tokens[max(at - 1 - _RATED_WORDS, 0) : at]):
+        if rated := _RATED.get(token.lower):
+            return rated
+        if not token.text.isalpha() or token.lower in FUNCTION_WORDS:
+            break
+    return None
 
 
 def _classify_counted_noun(token: Token) -> Counted:
@@ -287,6 +317,8 @@ def _read_rate_unit(tokens: list[Token], at: int) -> tuple[Unit, int] | None:
         return None
     units, width = find_units_in_words(following.text, tokens[at + 2].text)
     if word in _EACH:
+        if tokens[at + 1 + width].lower in _TOLD_FROM:
+            return None
         units = tuple(unit for unit in units if unit.dimension in _LENGTHS)
     elif not units and following.text.isalpha() and following.lower not in FUNCTION_WORDS:
         units = (Unit(f"~{following.lower.removesuffix('s')}", 1),)

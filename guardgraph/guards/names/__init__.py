@@ -21,7 +21,8 @@ from guardgraph.guards.names.support import (
     split_mixed_acronym,
 )
 from guardgraph.guards.names.vocabulary import WORDS_LISTED, find_label_words, is_known_word, is_ordinary_word
-from guardgraph.guards.names.words import NameWord, split_name_words, tell_lowercase_language
+from guardgraph.guards.names.words import NameWord, join_lowercase_words, split_name_words, tell_lowercase_language
+from guardgraph.languages.language import is_surely_another_language
 from guardgraph.languages.tables import LANGUAGES
 
 NOT_CHECKED: Final = frozenset({"de", "ar", "hi", "th", "zh", "ja", "ko"})
@@ -101,8 +102,12 @@ def _tell_answer_languages(answer: Sequence[NameWord], cited: Iterable[str]) -> 
     Where nothing tells its own, it is that of its sources.
     """
     own, sources = tell_lowercase_language(answer), {read_supporting_words(text).language for text in cited} - {""}
+    if own and sources and own not in sources:
+        if is_surely_another_language(join_lowercase_words(answer), sources):
+            return None
+        own = ""
     languages = {own} if own else sources
-    if languages & NOT_CHECKED or (own and sources and own not in sources):
+    if languages & NOT_CHECKED:
         return None
     if not own and sources and sources <= _OTHER_LETTERS and all(word.text.isascii() for word in answer):
         return None

@@ -78,6 +78,10 @@ _TITLES: Final = frozenset(
 """Words before names that are none, as letters."""
 
 
+_HALVES: Final = frozenset({"am", "pm"})
+"""Of the day: initials with points that often end a sentence ("until 6 p.m. Visitors ...")."""
+
+
 class NameWord(NamedTuple):
     """A word of a text."""
 
@@ -154,7 +158,7 @@ def split_name_words(text: str) -> tuple[NameWord, ...]:
     for match in (_ASCII_WORD if plain.isascii() else _WORD).finditer(plain):
         start, stop = match.span()
         gap, word, end = plain[end:start], match[0], stop
-        if gap == " " and found:
+        if gap == " " and found and not _ends_time(found[-1]):
             opens = apart = False
         elif found and gap in _APOSTROPHES and word in ("s", "S"):
             continue
@@ -167,7 +171,12 @@ def split_name_words(text: str) -> tuple[NameWord, ...]:
 
 def tell_lowercase_language(found: Sequence[NameWord]) -> str:
     """Tell a text's language by its words in lower case, ``""`` where nothing tells. Names tell nothing of it."""
-    return detect_language(" ".join(word.text for word in found if not word.is_capitalised))
+    return detect_language(join_lowercase_words(found))
+
+
+def join_lowercase_words(found: Sequence[NameWord]) -> str:
+    """Return the words of a text that are in lower case."""
+    return " ".join(word.text for word in found if not word.is_capitalised)
 
 
 def _is_sentence_opening(gap: str, before: NameWord) -> bool:
@@ -176,8 +185,14 @@ def _is_sentence_opening(gap: str, before: NameWord) -> bool:
         return True
     if before.opens and (len(before.text) == 1 or before.text.isdecimal()) and _ENUMERATES.match(gap):
         return True
+    if gap == " " and _ends_time(before):
+        return True
     is_short = before.is_title or len(before.letters) == 1 or "." in before.text
     return _ENDS_SENTENCE.search(gap) is not None and not (is_short and gap[0] in ". ")
+
+
+def _ends_time(word: NameWord) -> bool:
+    return word.letters in _HALVES and word.text[-1] == "."
 
 
 def _normalise_name(word: str) -> tuple[str, str]:

@@ -32,6 +32,7 @@ from guardgraph.guards.self_critique.reading import (
     read_words_around,
 )
 from guardgraph.guards.self_critique.recovery import (
+    BACK_AT,
     CLOCKS,
     CONTINUING,
     COUNTED,
@@ -72,6 +73,8 @@ from guardgraph.guards.self_critique.recovery import (
 )
 
 _NOW = read_claim_words("closures", "now")
+_COPIES = read_claim_words("closures", "copies")
+"""What is *restored* by those who are still at work on something else."""
 _UNKNOWN = read_claim_words("closures", "unknown")
 _FAILED = read_claim_words("closures", "failed")
 _MEASURES = read_claim_words("closures", "measures")
@@ -387,7 +390,11 @@ def _read_past_closure(tokens: list[str], at: int) -> str | None:
     token, follows = tokens[at], read_word_after(tokens, at)
     if tokens[at] == "fixed" and not FIXABLE.isdisjoint(read_clause_before(tokens, at, 5)):
         return None
-    if tokens[at] == "resolved" and not RESOLVABLE.isdisjoint(read_clause_before(tokens, at, 5)):
+    if tokens[at] == "resolved" and not RESOLVABLE.isdisjoint(
+        [*read_clause_before(tokens, at, 5), *read_clause_after(tokens, at, 2)]
+    ):
+        return None
+    if tokens[at] == "restored" and not _COPIES.isdisjoint(tokens[at + 1 : at + 4]):
         return None
     if token in PASSIVE and not read_verb_group(tokens, at).words & BEING:
         return None
@@ -527,28 +534,12 @@ def _read_back_closure(tokens: list[str], at: int) -> str | None:
     follows, goal = read_word_after(tokens, at), tokens[at + 1 : at + 5]
     if read_word_before(tokens, at) in MOVING or _is_trouble_back(tokens, at):
         return None
+    if not OURS.isdisjoint(read_clause_before(tokens, at)) and "work" in goal[:2]:
+        return None
     start = at - 1 if read_word_before(tokens, at) in ("came", "come", "brought") else at
     if follows == "to" and not NORMAL.isdisjoint(goal):
         return "back to normal" if is_closure_made(tokens, at, at + 3) else None
-    is_here = follows in (
-        *STOPS,
-        "where",
-        "on",
-        "with",
-        "under",
-        "below",
-        "within",
-        "above",
-        "in",
-        "online",
-        "up",
-        "at",
-        "since",
-        "now",
-        "and",
-        "for",
-        "again",
-    )
+    is_here = follows in STOPS or follows in BACK_AT
     has_come = read_verb_group(tokens, at).has_being_verb or follows in ("online", "up")
     has_come = has_come or (tokens[0] in ("is", "are") and at < 8)
     has_come = has_come or not {"came", "come", "brought"}.isdisjoint(tokens[max(0, at - 5) : at])
@@ -571,7 +562,8 @@ def _is_trouble_back(tokens: list[str], at: int) -> bool:
 
 
 def _read_put_right_closure(tokens: list[str], at: int) -> str | None:
-    """Read *we have put the problem right*."""
+    """Read *we have put the problem right*, *they put the issue to rest*."""
     said = read_words_around(tokens, at, before=0, after=6)
-    is_said = "right" in said[1:] and not (TROUBLE | {"everything", "things", "it", "all"}).isdisjoint(said)
+    is_put = "right" in said[1:] or not {"rest", "bed"}.isdisjoint(said[2:])
+    is_said = is_put and not (TROUBLE | {"everything", "things", "it", "all"}).isdisjoint(said)
     return "put right" if is_said and is_closure_made(tokens, at) else None

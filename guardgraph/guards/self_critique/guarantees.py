@@ -27,7 +27,7 @@ from guardgraph.guards.self_critique.reading import (
     read_word_before,
     split_claim_words,
 )
-from guardgraph.guards.self_critique.recovery import TROUBLE
+from guardgraph.guards.self_critique.recovery import ANNOUNCING, TROUBLE
 
 # Words
 
@@ -429,8 +429,12 @@ def _read_certainly_guarantee(tokens: list[str], at: int) -> str | None:
     """Read *certainly*, *without a doubt*."""
     is_denied = bool({"not", "almost", "nearly"} & set(tokens[max(0, at - 2) : at + 2]))
     is_denied = is_denied or (tokens[at + 2 : at + 3] == ["not"] and tokens[at + 1] in _TELLING)
+    is_denied = is_denied or read_word_after(tokens, at) in _KEEPING_TOLD
     return CERTAIN if not is_denied and is_claim_made(tokens, at, at + 1) else None
 
+
+_KEEPING_TOLD = ANNOUNCING | {"keep", "let", "provide", "send", "give", "continue"}
+"""What a writer *will certainly* do for readers; it promises nothing of the incident."""
 
 _TELLING = frozenset({"had", "has", "have", "was", "were", "is", "are", "did", "do", "does"})
 """Auxiliaries of what was or is; only *certainly will not* promises."""

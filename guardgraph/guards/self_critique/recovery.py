@@ -140,8 +140,20 @@ OVERCOME = TROUBLE | read_claim_words("closures", "overcome")
 """*No longer* or *any more* one of these."""
 LEFT_OVER = read_claim_words("closures", "left_over")
 
-PHRASES = read_claim_phrases("closures", "phrases")
-"""Phrases that say that something is over."""
+PHRASES = [
+    *read_claim_phrases("closures", "phrases"),
+    *(
+        (where, *article, level, measure)
+        for where, measures in (
+            ("within", "range limits bounds parameters"),
+            ("at", "level levels rate rates speed capacity"),
+        )
+        for article in ((), ("the",), ("their",), ("its",), ("our",))
+        for level in ("normal", "usual", "typical", "ordinary", "regular")
+        for measure in measures.split()
+    ),
+]
+"""Phrases that say that something is over: *come to an end*, *within the usual range*."""
 
 
 # What is well

@@ -11,6 +11,7 @@ from guardgraph.knowledge.postgres.schema import WRITER, check_database, require
 from guardgraph.knowledge.storing.schema import name_words_version
 from guardgraph.knowledge.storing.scopes import make_scope_key
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
+from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.files import SERVER_URLS
 from guardgraph.state.context import Caller, normalise_tenant
 
@@ -47,9 +48,7 @@ class Server:
             from psycopg import Error
             from psycopg.conninfo import conninfo_to_dict
         except ImportError as error:
-            raise ConfigurationError(
-                f"url: guardgraph's extra `postgres` is required, as in pip install '.[postgres]' ({error})"
-            ) from error
+            raise ConfigurationError(f"url: {explain_extra('postgres')} ({error})") from error
         if not isinstance(url, str) or not url.startswith(SERVER_URLS):
             raise ConfigurationError("url: postgresql://USER:PASSWORD@HOST/DATABASE is required")
         self._conninfo = "postgresql://" + url.partition("://")[2]

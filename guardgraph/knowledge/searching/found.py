@@ -89,9 +89,10 @@ def make_chunk_candidate(
 def _show_chunk_id(
     caller: Caller | None, tenant: str | None, name: str, is_taken: Callable[[str, str | None, str], bool]
 ) -> str:
-    """Return by what id a caller knows a chunk: its own, or with its tenant where another that he may read has it.
+    """Return by what id a caller knows a chunk: its own, or with its tenant where another that they may read has it.
 
-    His own tenant's keep theirs. It depends on nothing that he may not read, and no two chunks are shown by one id.
+    Those of their own tenant keep theirs. It depends on nothing that they may not read, and no two chunks are shown
+    by one id.
     """
     if normalise_tenant(tenant) == normalise_tenant(caller.tenant if caller else None):
         return name
@@ -139,12 +140,12 @@ def explain_missing_documents(missing: Iterable[tuple[str, Scope]], caller: Call
 
 def _explain_unreadable_document(scope: Scope, caller: Caller | None) -> str:
     if is_access_allowed(scope.access, caller):
-        return "he may read it, and others that he may read are nearer"
+        return "they may read it, and others that they may read are nearer"
     readers = ", ".join(scope.access.readers)
     if not readers:
         return "nobody may read it"
     of = "callers without a tenant" if scope.access.tenant is None else f"callers of {scope.access.tenant}"
-    return f"he may not read it; it is for {of}: {readers}"
+    return f"they may not read it; it is for {of}: {readers}"
 
 
 POOL: Final = 100

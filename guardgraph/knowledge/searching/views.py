@@ -141,7 +141,7 @@ def read_scope_view(
 
     Args:
         connection: in a transaction.
-        scopes: those that he may read.
+        scopes: those that they may read.
         rows: of their parts.
         once: what is kept of how many words of sets of parts occur once.
     """
@@ -157,7 +157,7 @@ def make_view(
     """Return what a caller may read.
 
     Args:
-        scopes: those that he may read.
+        scopes: those that they may read.
         rows: of their parts that have chunks.
         once: what is kept of how many words of sets of parts occur once.
         count_once: counts them, by reading.

@@ -129,7 +129,7 @@ def _make_document_room(
     """Take out the document that has the id of another one, and return its place where it is kept.
 
     A document keeps its place while its readers are the same. Where they change, it is new to somebody, and its place
-    must not tell him that it was there before.
+    must not tell them that it was there before.
     """
     row = connection.execute(
         "SELECT id, place, scope FROM documents WHERE tenant = ? AND name = ?", [tenant, document.id]

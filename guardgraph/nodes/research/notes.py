@@ -1,0 +1,228 @@
+"""The Research agent's nodes for notes: they are taken from pages, and held against them."""
+
+from __future__ import annotations
+
+from guardgraph.guards import research as guards
+from guardgraph.guards.proposals import found, proposed_object
+from guardgraph.guards.stop import Stop
+from guardgraph.guards.support import check_note_support, list_note_claims, read_unsupported_claims
+from guardgraph.nodes.added import ask_verifier
+from guardgraph.nodes.body import Body, PartialRefusal, Pass, Step, Steps, declares
+from guardgraph.nodes.research.rounds import (
+    NOTES_BEFORE,
+    choose_way_behind_notes,
+    leave_search,
+    list_new_notes,
+    list_new_pages,
+    list_notes_before,
+    read_note_limit,
+)
+from guardgraph.nodes.research.scope import (
+    ResearchRun,
+    list_fact_regions,
+    list_usable_notes,
+    list_usable_urls,
+    order_notes,
+)
+from guardgraph.plain.json import JsonObject, JsonValue
+from guardgraph.state.research import DroppedNote, Note, NotesVerification, ResearchState
+from guardgraph.world.call import Call, Outside
+from guardgraph.world.proposers import Proposer
+
+
+def make_extract_node(extractor: Outside) -> Body:
+    """Take notes from the pages that were read."""
+
+    @declares(
+        phase="read_extract",
+        reads=["task", "accepted_sources", "accepted_pages", *NOTES_BEFORE],
+        writes=["found_notes"],
+        later=NOTES_BEFORE,
+    )
+    def run_extract_node(state: ResearchState, run: ResearchRun) -> Steps:
+        pages = list_new_pages(state)
+        usable, _ = list_usable_urls(pages, state, run, led_to=guards.map_final_page_urls(pages))
+        outcome = yield Call(
+            "tool", extractor, _make_extractor_view(state, run, pages={url: pages[url] for url in usable})
+        )
+        return {"found_notes": outcome.packed()}
+
+    return run_extract_node
+
+
+def make_propose_notes_node(extractor: Proposer) -> Body:
+    """Ask for notes from the pages that were read; their texts are data, cut to what a model is shown of a page."""
+
+    @declares(
+        phase="read_extract",
+        reads=["task", "accepted_sources", "accepted_pages", *NOTES_BEFORE],
+        writes=["proposed_notes"],
+        calls=[extractor],
+        later=NOTES_BEFORE,
+    )
+    def run_propose_notes_node(state: ResearchState, run: ResearchRun) -> Steps:
+        pages = list_new_pages(state)
+        usable, _ = list_usable_urls(pages, state, run, led_to=guards.map_final_page_urls(pages))
+        shown = [guards.show_source_page(url, pages[url], max_chars=run.budget.max_page_chars) for url in usable]
+        outcome = yield extractor.call(_make_extractor_view(state, run, pages=shown))
+        return {"proposed_notes": outcome.packed()}
+
+    return run_propose_notes_node
+
+
+def _make_extractor_view(state: ResearchState, run: ResearchRun, *, pages: JsonValue) -> JsonObject:
+    task = state["task"]
+    asked = {"goal": task["goal"], "question": task["question"]}
+    return {**asked, "pages": pages, "max_notes": read_note_limit(state, run)}
+
+
+@declares(
+    phase="read_extract",
+    reads=["task", "accepted_query", "accepted_sources", "accepted_pages", *NOTES_BEFORE, "found_notes"],
+    writes=["accepted_notes", "accepted_sources", "accepted_searches"],
+    stops=["tool", "no_sources", "invalid_notes", "budget"],
+    later=["accepted_query", *NOTES_BEFORE],
+    later_writes=["accepted_searches"],
+)
+def run_notes_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
+    """Read the notes that an extractor took."""
+    return _accept_notes(found(state["found_notes"], "extract_notes"), state, run, {})
+
+
+@declares(
+    phase="read_extract",
+    reads=["task", "accepted_query", "accepted_sources", "accepted_pages", *NOTES_BEFORE, "proposed_notes"],
+    writes=["accepted_notes", "accepted_sources", "accepted_searches"],
+    stops=["llm", "no_sources", "invalid_notes", "budget"],
+    later=["accepted_query", *NOTES_BEFORE],
+    later_writes=["accepted_searches"],
+)
+def run_proposed_notes_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
+    """Read the notes that a model proposed."""
+    given = proposed_object(state["proposed_notes"])
+    return _accept_notes(guards.read_proposed_notes(given.value), state, run, given.about)
+
+
+def _accept_notes(taken: JsonValue, state: ResearchState, run: ResearchRun, about: JsonObject) -> Pass:
+    pages, new, before = state["accepted_pages"], list_new_pages(state), list_notes_before(state)
+    ids = {*(note["id"] for note in before), *(note["id"] for note in state.get("unverified_notes") or [])}
+    raw = guards.number_notes(taken, before=ids)
+    try:
+        _, sources = list_usable_urls(new, state, run, led_to=guards.map_final_page_urls(new))
+        if not raw:
+            raise guards.build_sources_stop(sources)
+    except Stop as refused:  # notes that were refused and asked again for are no longer among those accepted
+        return leave_search(refused, state, run, accepted_notes=before)
+    notes = guards.place_notes(guards.parse_notes(raw, max_notes=read_note_limit(state, run)), pages=pages)
+    notes = order_notes(notes, state["task"], run)
+    read_pages, denied = len(new), sources["denied_sources"]
+    guards.check_note_links(notes, question=state["task"]["question"], pages=pages, policy=run.policy_of("links"))
+    trace = {"phase": "read_extract", "pages_read": read_pages, "notes": len(notes), "denied_sources": len(denied)}
+    history = {"action": "read_extract_notes", "pages_read": read_pages, "denied_sources": denied, **about}
+    writes = {"accepted_notes": [*before, *notes], "accepted_sources": sources}
+    return Pass(writes, "verify_guard", steps=(Step(trace, history),))
+
+
+def make_verify_guard(following: str) -> Body:
+    """Hold every note against the page that it names; the policy may have the run go on without those that fail.
+
+    Args:
+        following: the node behind it, where the run searches once or a verifier is asked.
+    """
+
+    @declares(
+        phase="verify",
+        reads=["accepted_pages", *NOTES_BEFORE],
+        writes=["accepted_notes", "unverified_notes"],
+        stops=["tool", "verification_failed"],
+        later=["unverified_notes", "accepted_searches"],
+        later_writes=["accepted_notes", "unverified_notes"],
+    )
+    def run_verify_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
+        notes = list_new_notes(state)
+        way = choose_way_behind_notes(following, state, run)
+        try:
+            verification = guards.verify_notes(
+                notes,
+                pages=state["accepted_pages"],
+                check_numbers=run.policy.check_numbers,
+                check_quotes=run.policy.check_quotes,
+                regions=list_fact_regions(run),
+            )
+        except Stop as refused:
+            failed = refused.evidence.get("verification")
+            if run.policy.unsupported != "drop" or failed is None:
+                raise
+            raise _drop_failed_notes(refused, notes, state, way) from None
+        return Pass({}, way, (_tell_verification(verification, []),))
+
+    return run_verify_guard_node
+
+
+def _drop_failed_notes(
+    refused: Stop, notes: list[Note], state: ResearchState, way: str, about: JsonObject | None = None
+) -> PartialRefusal:
+    """Return the refusal of notes with what the run goes on with, if that is anything.
+
+    Raises:
+        Stop: no note would be left.
+    """
+    before = list_notes_before(state)
+    kept, dropped = guards.drop_unverified_notes(notes, refused.evidence["verification"])
+    if not kept and not before:
+        raise refused
+    writes = {
+        "accepted_notes": [*before, *kept],
+        "unverified_notes": [*(state.get("unverified_notes") or []), *dropped],
+    }
+    told = _tell_verification(refused.evidence["verification"], dropped, about)
+    return PartialRefusal(refused, Pass(writes, way, (told,)))
+
+
+def _tell_verification(
+    verification: NotesVerification, dropped: list[DroppedNote], about: JsonObject | None = None
+) -> Step:
+    """Tell what a verification found, and of a verifier who it is."""
+    checked = {"checked_notes": verification["checked_notes"]}
+    told = {"dropped_notes": [{"id": note["id"], "reason": note["reason"]} for note in dropped]} if dropped else {}
+    issues = len(verification["issues"])
+    said = {"action": "verify_notes", **checked, **told, **(about or {})}
+    return Step({"phase": "verify", **checked, "issues": issues}, said)
+
+
+def make_verify_notes_node(verifier: Proposer) -> Body:
+    """Show the claims of the notes to a verifier, each with its quote; all in one call."""
+
+    @declares(
+        phase="verify",
+        reads=["task", "accepted_sources", "accepted_notes", "accepted_searches"],
+        writes=["proposed_support"],
+        calls=[verifier],
+        later=["accepted_searches"],
+    )
+    def run_verify_notes_node(state: ResearchState, run: ResearchRun) -> Steps:
+        notes, _ = list_usable_notes({**state, "accepted_notes": list_new_notes(state)}, run)
+        return {"proposed_support": (yield from ask_verifier(verifier, list_note_claims(notes)))}
+
+    return run_verify_notes_node
+
+
+@declares(
+    phase="verify",
+    reads=["task", "accepted_sources", *NOTES_BEFORE, "proposed_support"],
+    writes=["accepted_notes", "unverified_notes"],
+    stops=["llm", "no_sources", "verification_failed"],
+    later=["accepted_searches"],
+)
+def run_note_support_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
+    """Refuse notes that a verifier finds unsupported; the policy may have the run go on without them."""
+    notes, _ = list_usable_notes({**state, "accepted_notes": list_new_notes(state)}, run)
+    unsupported, about = read_unsupported_claims(state["proposed_support"], list_note_claims(notes))
+    way = choose_way_behind_notes("synthesize", state, run)
+    try:
+        verification = check_note_support(unsupported, notes)
+    except Stop as refused:
+        if run.policy.unsupported != "drop":
+            raise
+        raise _drop_failed_notes(refused, notes, state, way, about) from None
+    return Pass({}, way, (_tell_verification(verification, [], about),))

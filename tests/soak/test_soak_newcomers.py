@@ -1,0 +1,170 @@
+"""Three newcomers with nothing but the pages: from the wheel in an empty environment, in ten minutes each.
+
+Each types what a page shows, in an empty folder, and sees what the page says. ``pytest -s`` prints their diaries: what
+was typed, what came, after how many seconds, the installation included.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from docs_parts import ROOT, fences
+from openai_server import OpenAIServer, answer
+
+MINUTES = 10
+OURS = ("PYTHON", "OPENAI", "GUARDGRAPH", "VIRTUAL_ENV")
+"""How variables begin that a newcomer has not set."""
+QUESTION = "How many days of leave does an employee have?"
+
+
+class Newcomer:
+    """Somebody at a terminal with an empty folder and an empty environment."""
+
+    def __init__(self, folder: Path, wheel: Path) -> None:
+        self.folder, self.wheel = folder, wheel
+        self.began = time.monotonic()
+        self.bin = folder / "venv" / "bin"
+
+    def type(self, *command: str, given: str = "", **environ: str) -> str:
+        """Run a command and return what it printed; another exit code than 0 fails."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            env={**kept, **environ},
+            input=given,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=600,
+        )
+        print(f"[{time.monotonic() - self.began:5.1f} s] $ {' '.join(command)[:110]}\n{done.stdout[-400:]}")
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def install(self, extra: str = "") -> None:
+        """Install the wheel as users of uv do."""
+        self.type(sys.executable, "-m", "uv", "venv", "--quiet", "--python", sys.executable, "venv")
+        self.type(
+            sys.executable,
+            "-m",
+            "uv",
+            "pip",
+            "install",
+            "--quiet",
+            "--python",
+            str(self.bin / "python"),
+            f"{self.wheel}{extra}",
+        )
+
+    def run(self, name: str, code: str, **more: str) -> str:
+        """Write a file and run it."""
+        (self.folder / name).write_text(code, encoding="utf-8")
+        return self.type(str(self.bin / "python"), "-I", name, **more)
+
+    def is_done_in_time(self) -> bool:
+        """Say whether the ten minutes were enough."""
+        return time.monotonic() - self.began < MINUTES * 60
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The wheel of this checkout."""
+    folder = tmp_path_factory.mktemp("dist")
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+    subprocess.run(build, check=True, capture_output=True, timeout=300)
+    return next(folder.glob("*.whl"))
+
+
+def snippets(page):
+    """Return the Python blocks of a page as one program, and what it prints."""
+    blocks = [fence for fence in fences(ROOT / "docs" / page) if fence.info == "python"]
+    return "\n".join(fence.code for fence in blocks), "".join(fence.output or "" for fence in blocks)
+
+
+def test_a_guarded_answer_from_own_files(tmp_path, wheel):
+    """The whole page "Start", then the question to a model over HTTP, which makes up a number and is asked again."""
+    newcomer = Newcomer(tmp_path, wheel)
+    newcomer.install()
+    code, printed = snippets("start.md")
+    assert newcomer.run("start.py", code) == printed
+    wrong = {"answer": "Every employee has 45 days of leave a year.", "citations": ["people/leave.md#leave.1"]}
+    right = {**wrong, "answer": "Every employee has 30 days of leave a year."}
+    intent = {"kind": "retrieve", "query": "days of leave"}
+    with OpenAIServer(answer(intent), answer(wrong), answer(right)) as server:
+        said = newcomer.type(
+            str(newcomer.bin / "guardgraph"),
+            "rag",
+            QUESTION,
+            "--kb",
+            "files",
+            "--model",
+            "openai:m",
+            **server.environ(),
+        )
+    assert "30 days" in said
+    assert len(server.requests) == 3
+    assert newcomer.is_done_in_time()
+
+
+OWN_GUARD = '''
+from guardgraph import create_rag_agent, verify
+from guardgraph.grammar import AnswerGuard, Stop, StopReason
+
+EMAIL = StopReason("private_data:email", "private_data", ("generate",), "It names an address.", "Look at details.")
+
+
+def check_no_email(answer, view):
+    """Refuse an answer that names an e-mail address."""
+    if found := [word for word in answer["answer"].split() if "@" in word]:
+        raise Stop(EMAIL.reason, details={"found": len(found)})
+
+
+def retriever(request):
+    return [{"doc_id": "staff", "source": "hr", "text": "Ask Ann at ann@example.com about leave.", "score": 0.9}]
+
+
+agent = create_rag_agent(retriever=retriever, sources=["hr"], guards=[AnswerGuard(check_no_email, [EMAIL])])
+print(verify(agent))
+result = agent.invoke({"question": "Whom do I ask about leave?"})
+print(result["stop_reason"], result["details"])
+'''
+
+
+def test_a_guard_of_ones_own(tmp_path, wheel):
+    """A check and its reason, as "Guards for the patterns" has them, stop a run, and the graph is proved."""
+    newcomer = Newcomer(tmp_path, wheel)
+    newcomer.install()
+    assert newcomer.run("own_guard.py", OWN_GUARD) == "[]\nprivate_data:email {'found': 1}\n"
+    assert newcomer.is_done_in_time()
+
+
+def test_a_tool_agent_over_an_mcp_server(tmp_path, wheel):
+    """The two files of the page on tools: a mail asks for 900 euros, a person is asked and says no."""
+    newcomer = Newcomer(tmp_path, wheel)
+    newcomer.install("[mcp]")
+    server, office = (
+        next(
+            fence.code
+            for fence in fences(ROOT / "docs" / "tools.md")
+            if fence.info == "python no-run" and mark in fence.code
+        )
+        for mark in ("server = FastMCP(", "def make_agent():")
+    )
+    (tmp_path / "server.py").write_text(server, encoding="utf-8")
+    (tmp_path / "office.py").write_text(office, encoding="utf-8")
+    steps = [
+        {"calls": [{"tool": "read_mail", "args": {"id": "m1"}}]},
+        {"calls": [{"tool": "send_money", "args": {"to": "Mallory", "amount": 900}}]},
+    ]
+    with OpenAIServer(*map(answer, steps)) as model:
+        said = newcomer.type(str(newcomer.bin / "python"), "office.py", given="n\n", **model.environ())
+    assert "Mallory" in said
+    assert "Approve?" in said
+    assert "stopped review_rejected" in said
+    assert newcomer.is_done_in_time()
