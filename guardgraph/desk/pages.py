@@ -33,7 +33,7 @@ a:focus-visible, button:focus-visible, input:focus-visible, textarea:focus-visib
 .told { border-left: 4px solid var(--review-line); }
 """
 
-LISTED = 240
+LISTED = 160
 """Characters of what is asked, in the list of what waits."""
 
 CSRF = "csrf"
