@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from guardgraph.guards.facts.values import Number
 
 
-Wanted: TypeAlias = Literal["duration", "time", "name", "number", "value", "term", "place", "list", ""]
+Wanted: TypeAlias = Literal["duration", "time", "name", "number", "value", "term", "place", "list", "meaning", ""]
 """What answers a question: how long or soon something is, when it is, who it is, any number; a default or a bound,
-which may be a number or a term; a term, as *which option* asks for; a path; several things; blank for the others."""
+which may be a number or a term; a term, as *which option* asks for; a path; several things; what a thing is
+or does; blank for the others."""
 
 _DURATION: Final = (
     r"how (?:long|fast|quick(?:ly)?|soon)|wie (?:lange|schnell|bald)|cuánto tiempo|combien de temps"
@@ -98,8 +99,18 @@ _PATH: Final = re.compile(r"(?<![\w/:.<])~?/[\w.@-]+(?:/[\w.@-]*)*|\b[A-Z]:\\\w"
 """A folder or a file of Unix or Windows."""
 
 
+_MEANING: Final = re.compile(
+    r"\A\W*what (?:does|do|is|are) (?:an? |the )?([\w.`()-]+)(?: do| mean)?\W*\Z", re.IGNORECASE
+)
+"""What is asked of one thing by its name."""
+_SUBJECT_WORDS: Final = 4
+"""Among so many words at the beginning of a sentence stands what it is about."""
+
+
 def find_wanted_kind(question: str) -> Wanted:
     """Say what answers a question, by its interrogative, in English or one of the languages listed here."""
+    if _MEANING.match(question):
+        return "meaning"
     found = {kind: match.start() for kind, words in _KINDS.items() if (match := words.search(question))}
     return min(found, key=found.__getitem__, default="")
 
@@ -123,6 +134,9 @@ def score_sentence_fit(text: str, kind: Wanted, question: str) -> int:
     """
     if kind == "name":
         return 2 if _find_unasked_names(text, question) else 0
+    if kind == "meaning" and (asked := _MEANING.match(question)):
+        subject = asked[1].strip("`()").casefold()
+        return 2 if subject in " ".join(text.split()[:_SUBJECT_WORDS]).casefold() and len(text.split()) > 4 else 0
     if kind == "place":
         return 2 if any(path[0] not in question for path in _PATH.finditer(text)) else 0
     if kind == "list":
@@ -204,7 +218,7 @@ _CODE_LINE: Final = re.compile(r"\A(?:from \S+ )?import |\A@|\A(?:def|class|retu
 """A line of code, by what prose does not have: it is no term."""
 _PASSAGE: Final = 600
 """Characters of the sentences that are taken together with the best one."""
-_OFTEN_MORE: Final = ("value", "term", "place")
+_OFTEN_MORE: Final = ("value", "term", "place", "meaning")
 """Kinds where a sentence that has what is wanted may have another such thing; the next ones often say which holds."""
 _SHORT_PASSAGE: Final = 320
 """Characters of such a paragraph where nothing says that its other sentences are wanted."""
@@ -316,7 +330,7 @@ def _read_context_lines(
     for rank, chunk in enumerate(chunks):
         above = asked.intersection(read_terms(f"{chunk['title']}\n{chunk['section']}", language))
         led: frozenset[str] = frozenset()
-        heading = _read_heading_term(chunk) if kind == "term" else ""
+        heading = _read_heading_term(chunk, question) if kind == "term" else ""
         label = ""
         parts = list(_read_text_parts(unwrap_text_lines(chunk["text"])))
         for at, (part, following) in enumerate(pairwise([*parts, _TextPart("", is_item=False)])):
@@ -423,10 +437,17 @@ def _is_colon_label(parts: list[_TextPart], at: int) -> bool:
     )
 
 
-def _read_heading_term(chunk: ContextChunk) -> str:
-    """Return the last heading above a chunk where it is a term, one word, which its text often does not repeat."""
+def _read_heading_term(chunk: ContextChunk, question: str) -> str:
+    """Return the last heading above a chunk where it is a term, which its text often does not repeat.
+
+    It is one word that reads like a name of code, or a name with the kind of thing that the question asks for
+    (*Listen Directive*).
+    """
     heading = chunk["section"].rpartition(" > ")[2]
-    return heading if not heading[:1].isupper() and len(heading.split()) == 1 else ""
+    _, _, kind = heading.partition(" ")
+    if not kind:
+        return heading if not heading[:1].isupper() or _CODE_TERM.fullmatch(heading) else ""
+    return heading if " " not in kind and kind.casefold() in question.casefold() else ""
 
 
 def _say_with_label(text: str, label: str) -> str:
@@ -492,7 +513,7 @@ def _choose_passage(question: str, language: str, lines: list[_ChunkLine], chose
         return _limit_passage(lines, best, of_paragraph) if len(chosen) == 1 and kind in _OFTEN_MORE else []
     if not kind or kind == "list":
         leaning = list(takewhile(lambda place: leans_on_text_before(lines[place].text, language), behind[:1]))
-        return leaning or _limit_passage(lines, best, of_paragraph)
+        return leaning or (_limit_passage(lines, best, of_paragraph) if len(chosen) == 1 else [])
     for near in (behind, before):
         for count, place in enumerate(near, start=1):
             if score_sentence_fit(lines[place].text, kind, question) == _FITS:
