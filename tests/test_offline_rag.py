@@ -346,7 +346,7 @@ def test_a_long_list_is_said_by_the_beginning_of_each_item():
             "makes",
         ),
         (
-            "Where is local software installed?",
+            "Which directory is local software installed to?",
             "Local software is not ours. Software that is installed by an administrator belongs to /usr/local.",
             "/usr/local",
         ),

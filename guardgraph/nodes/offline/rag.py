@@ -27,10 +27,9 @@ if TYPE_CHECKING:
     from guardgraph.guards.facts.values import Number
 
 
-Wanted: TypeAlias = Literal["duration", "time", "name", "number", "value", "term", "place", "list", "meaning", ""]
+Wanted: TypeAlias = Literal["duration", "time", "name", "number", "value", "term", "place", "list", ""]
 """What answers a question: how long or soon something is, when it is, who it is, any number; a default or a bound,
-which may be a number or a term; a term, as *which option* asks for; a path; several things; what a thing is
-or does; blank for the others."""
+which may be a number or a term; a term, as *which option* asks for; a path; several things; blank for the others."""
 
 _DURATION: Final = (
     r"how (?:long|fast|quick(?:ly)?|soon)|wie (?:lange|schnell|bald)|cuánto tiempo|combien de temps"
@@ -43,11 +42,11 @@ _VALUE: Final = (
     r"(?:what(?:'s| is| are| was| were)|which(?: is| are)?) (?:the |its |their )?(?:\w+ )?"
     r"(?:default|max(?:imum)?|min(?:imum)?|largest|smallest|highest|lowest|longest|shortest|most|least|range|size|port)"
 )
-_TERM: Final = (
-    r"which|what (?:is the (?:name of the |default )?)?(?=(?:\w+ )?(?:argument|attribute|class|command|decorator"
-    r"|directive|exception|field|file|flag|function|header|key|method|module|option|parameter|program|queue|setting|signal|tool"
-    r"|type|utility|variable)\b)"
+_CODE_KINDS: Final = (
+    "argument|attribute|class|command|decorator|directive|exception|field|file|flag|function|header|key|method|module"
+    "|option|parameter|program|queue|setting|signal|tool|type|utility|variable"
 )
+_TERM: Final = rf"which|what (?:is the (?:name of the |default )?)?(?=(?:\w+ )?(?:{_CODE_KINDS})\b)"
 _PLACE: Final = r"where|(?:in |to |from )?(?:which|what) (?:directory|folder|path|location)"
 _LIST: Final = r"(?:what|which) are (?:the |all )?|list (?:the |all )"
 
@@ -82,9 +81,9 @@ _KINDS: Final[dict[Wanted, re.Pattern[str]]] = {
     "name": re.compile(rf"(?<!\w)(?:{_NAME})(?!\w)", re.IGNORECASE),
     "number": _WORDS,
     "value": re.compile(rf"(?<!\w)(?:{_VALUE})(?!\w)", re.IGNORECASE),
-    "term": re.compile(rf"(?<!\w)(?:{_TERM})(?!\w)", re.IGNORECASE),
     "place": re.compile(rf"(?<!\w)(?:{_PLACE})(?!\w)", re.IGNORECASE),
     "list": re.compile(rf"(?<!\w)(?:{_LIST})", re.IGNORECASE),
+    "term": re.compile(rf"(?<!\w)(?:{_TERM})(?!\w)", re.IGNORECASE),
 }
 
 _DEFAULTS: Final = re.compile(r"\bdefaults?\b", re.IGNORECASE)
@@ -99,18 +98,8 @@ _PATH: Final = re.compile(r"(?<![\w/:.<])~?/[\w.@-]+(?:/[\w.@-]*)*|\b[A-Z]:\\\w"
 """A folder or a file of Unix or Windows."""
 
 
-_MEANING: Final = re.compile(
-    r"\A\W*what (?:does|do|is|are) (?:an? |the )?([\w.`()-]+)(?: do| mean)?\W*\Z", re.IGNORECASE
-)
-"""What is asked of one thing by its name."""
-_SUBJECT_WORDS: Final = 4
-"""Among so many words at the beginning of a sentence stands what it is about."""
-
-
 def find_wanted_kind(question: str) -> Wanted:
     """Say what answers a question, by its interrogative, in English or one of the languages listed here."""
-    if _MEANING.match(question):
-        return "meaning"
     found = {kind: match.start() for kind, words in _KINDS.items() if (match := words.search(question))}
     return min(found, key=found.__getitem__, default="")
 
@@ -134,9 +123,6 @@ def score_sentence_fit(text: str, kind: Wanted, question: str) -> int:
     """
     if kind == "name":
         return 2 if _find_unasked_names(text, question) else 0
-    if kind == "meaning" and (asked := _MEANING.match(question)):
-        subject = asked[1].strip("`()").casefold()
-        return 2 if subject in " ".join(text.split()[:_SUBJECT_WORDS]).casefold() and len(text.split()) > 4 else 0
     if kind == "place":
         return 2 if any(path[0] not in question for path in _PATH.finditer(text)) else 0
     if kind == "list":
@@ -218,7 +204,7 @@ _CODE_LINE: Final = re.compile(r"\A(?:from \S+ )?import |\A@|\A(?:def|class|retu
 """A line of code, by what prose does not have: it is no term."""
 _PASSAGE: Final = 600
 """Characters of the sentences that are taken together with the best one."""
-_OFTEN_MORE: Final = ("value", "term", "place", "meaning")
+_OFTEN_MORE: Final = ("value", "place")
 """Kinds where a sentence that has what is wanted may have another such thing; the next ones often say which holds."""
 _SHORT_PASSAGE: Final = 320
 """Characters of such a paragraph where nothing says that its other sentences are wanted."""
@@ -447,7 +433,8 @@ def _read_heading_term(chunk: ContextChunk, question: str) -> str:
     _, _, kind = heading.partition(" ")
     if not kind:
         return heading if not heading[:1].isupper() or _CODE_TERM.fullmatch(heading) else ""
-    return heading if " " not in kind and kind.casefold() in question.casefold() else ""
+    is_asked = re.fullmatch(_CODE_KINDS, kind, re.IGNORECASE) and kind.casefold() in question.casefold()
+    return heading if is_asked else ""
 
 
 def _say_with_label(text: str, label: str) -> str:
@@ -501,7 +488,7 @@ def _choose_passage(question: str, language: str, lines: list[_ChunkLine], chose
 
     A question that wants a name, a time, a number or a term is often answered by a sentence near by, which does not
     repeat its words: the sentences up to that one are taken. To any other, what goes on from the best sentence
-    ("They lack ...") belongs, or the rest of its paragraph where that is short.
+    ("They lack ...") belongs.
     """
     kind = find_wanted_kind(question)
     if not chosen:
@@ -512,8 +499,7 @@ def _choose_passage(question: str, language: str, lines: list[_ChunkLine], chose
     if any(lines[place].fit == _FITS for place in chosen):
         return _limit_passage(lines, best, of_paragraph) if len(chosen) == 1 and kind in _OFTEN_MORE else []
     if not kind or kind == "list":
-        leaning = list(takewhile(lambda place: leans_on_text_before(lines[place].text, language), behind[:1]))
-        return leaning or (_limit_passage(lines, best, of_paragraph) if len(chosen) == 1 else [])
+        return list(takewhile(lambda place: leans_on_text_before(lines[place].text, language), behind[:1]))
     for near in (behind, before):
         for count, place in enumerate(near, start=1):
             if score_sentence_fit(lines[place].text, kind, question) == _FITS:
