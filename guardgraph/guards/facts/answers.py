@@ -567,7 +567,7 @@ class _StatedAmounts:
 
 def _is_stated_difference(claim: _Claim, one: _Said, other: _Said) -> bool:
     """Say whether an amount is the difference of two, of shares in points, of counts also without their noun."""
-    off = abs(_measure(one) - _measure(other))
+    off = abs(Fraction(_measure(one)) - Fraction(_measure(other)))
     if not _is_of_one_kind(one, other):
         return False
     if claim.value.unit.dimension == "point":
