@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from guardgraph.guards.names import find_unsupported_names
-from guardgraph.guards.research.agreement import find_difference, read_statements
+from guardgraph.guards.research.agreement import find_conflicting_values, read_statements
 from guardgraph.languages.sentences import split_sentences
 from guardgraph.languages.terms import read_terms
 from guardgraph.plain.hashing import digest
@@ -182,7 +182,7 @@ def _find_told(retold: str, sentences: Sequence[str]) -> str | None:
 def is_conflict(pair: Pair) -> bool:
     """Say whether the guard finds a conflict."""
     return any(
-        find_difference(one, other) is not None
+        find_conflicting_values(one, other) is not None
         for one in read_statements(pair.one)
         for other in read_statements(pair.other)
     )

@@ -103,7 +103,6 @@ def stop_words() -> dict[str, str]:
     English is without the Internet domains that its list has: "de", "es" and "la" are no English words.
     """
     made = {language: set(stopwordsiso.stopwords(language)) for language in LANGUAGES}
-    known = (*Locale.parse("en").territories, *get_global("territory_aliases"))
-    codes = {code.lower() for code in known if len(code) == 2}  # those of three letters are "and", "are", "can"
+    codes = {code.lower() for code in (*Locale.parse("en").territories, *get_global("territory_aliases"))}
     made["en"] -= NO_ENGLISH | (codes - TWO_LETTERS) | {word for word in made["en"] if len(word) == 1} - {"a", "i"}
     return {language: " ".join(sorted(words)) for language, words in made.items()}

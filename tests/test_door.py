@@ -384,3 +384,19 @@ def test_a_configuration_of_very_many_keys_is_refused_by_their_number(part):
     with pytest.raises(ConfigurationError, match=f"^config.{part}: at most 1000 are allowed; given: 150000[01]$"):
         triage().invoke(TICKET, {part: [*many] if part == "tags" else many})
     assert time.process_time() - began < 5.0
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ("thread 1", "config: a dictionary is required; given: str"),
+        ({"configurable": "thread 1"}, "config.configurable: a dictionary is required; given: str"),
+        ({"metadata": ["x"]}, "config.metadata: a dictionary is required; given: list"),
+        ({"tags": "nightly"}, "config.tags: a list is required; given: str"),
+    ],
+)
+def test_a_configuration_of_a_wrong_type_is_named(config, said, mode):
+    """The error names the part, what was given and what is required; LangGraph would raise an AttributeError."""
+    with pytest.raises(ConfigurationError, match=f"^{said}$"):
+        run(triage(), TICKET, mode, config=config)

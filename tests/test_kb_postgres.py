@@ -10,6 +10,7 @@ from cli_runs import ROOT, empty_folder, run
 from docs_parts import fences
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pooled_server import POOLER, pooled
 from postgres_server import postgres_server
 from test_kb_index import ASKED, CALLERS, CHANGES, document, replayed
 from test_kb_ingest import write
@@ -468,6 +469,27 @@ def test_settings_that_do_not_hold_in_a_transaction_are_refused(base, owner):
             PostgresKnowledgeBase(as_role(owner, "answers"))
     finally:
         executed(owner, "ALTER ROLE answers RESET search_path; DROP SCHEMA pooled CASCADE")
+
+
+@pytest.mark.skipif(POOLER is None, reason="PgBouncer is not installed")
+@pytest.mark.parametrize("mode", ["session", "transaction", "statement"])
+def test_behind_a_pooler_each_caller_gets_their_own_or_nothing_is_answered(base, owner, mode):
+    """Two callers in turn over one connection of a real pooler; by statement it is refused, not empty."""
+    for tenant in ("acme", "globex"):
+        base.add([document(tenant, f"wing of {tenant}")], tenant=tenant, readers=["tenant"])
+    with pooled(owner, mode, ["ingest", "answers"]) as address:
+        if mode == "statement":
+            with pytest.raises(ConfigurationError, match="a pooler by transaction or by session is required"):
+                PostgresKnowledgeBase(address("answers"))
+            return
+        for tenant in ("acme", "globex", "acme"):
+            with PostgresKnowledgeBase(address("answers")) as pooled_base:
+                found = pooled_base.search("wing", caller={"tenant": tenant})
+                assert [hit["doc_id"] for hit in found] == [tenant]
+                assert pooled_base.search("wing") == []
+        with PostgresKnowledgeBase(address("ingest")) as writing:
+            writing.add([document("more", "another wing")], tenant="acme", readers=["tenant"])
+        assert [hit["doc_id"] for hit in base.search("another", caller={"tenant": "acme"})] == ["more"]
 
 
 def test_a_run_whose_server_went_away_ends_with_a_listed_reason(base, owner):

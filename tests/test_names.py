@@ -321,3 +321,17 @@ def test_offline_answers_over_the_docs_pass():
 def test_a_short_form_is_supported_by_what_it_stands_for(answer, names):
     """Where the answer defines it behind its own words, or a source's capitals make it up; no other is."""
     assert found(answer, "Choose your identity provider for OpenID Connect, and run it by GitHub Actions.") == names
+
+
+@pytest.mark.parametrize(
+    ("answer", "names"),
+    [
+        ("Requests are approved in Zendesk.", ["Zendesk"]),
+        ("Data are stored in Frankfurt.", ["Frankfurt"]),
+        ("It is open until 6 p.m. Visitors are welcome.", []),
+        ("It is open until 6 p.m. Zendesk is too.", ["Zendesk"]),
+    ],
+)
+def test_names_of_a_few_words(answer, names):
+    """A few words of English that another language has too are English beside an English source."""
+    assert found(answer, "Requests are stored by the manager, and it is open for those who want to visit it.") == names

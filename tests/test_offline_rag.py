@@ -318,6 +318,56 @@ def test_the_heading_is_said_where_it_is_the_term_asked_for():
     assert said("Can a hook reject a message?", text, section="Hooks > check-msg")["answer"] == text
 
 
+def test_a_term_with_a_colon_is_said_with_what_it_means():
+    """In a list of definitions a few words with a colon are the term, and a line of code is none."""
+    text = "The numbers are in classes:\n\n0-99:\n\nAllocated by the project, the same everywhere."
+    answer = said("Which numbers are allocated by the project?", text)["answer"]
+    assert answer == "0-99: Allocated by the project, the same everywhere."
+    code = "app.add(30.0, test.s('world'), expires=10)\n\nCalls the test every 30 seconds."
+    assert said("What calls the test?", code)["answer"] == "Calls the test every 30 seconds."
+
+
+def test_a_long_list_is_said_by_the_beginning_of_each_item():
+    """Items of several sentences are one item each; of a list too long to be read the first sentences are left."""
+    items = [f"- {name}. A value of this kind is {'stored and read ' * 9}again." for name in ("NULL", "REAL", "TEXT")]
+    lead = "Each value has one of the following storage classes:"
+    answer = said("What are the storage classes?", "\n\n".join([lead, *items]))["answer"]
+    assert answer == f"{lead}\n- NULL.\n- REAL.\n- TEXT."
+    short = "Each value has one of these storage classes:\n\n- NULL. It is nothing.\n- REAL. It is a number."
+    assert "- NULL. It is nothing.\n- REAL." in said("What are the storage classes?", short)["answer"]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "expected"),
+    [
+        (
+            "What does update-rc.d do?",
+            "Refer to the documentation of update-rc.d.\n\nupdate-rc.d makes links.",
+            "makes",
+        ),
+        (
+            "Which directory is local software installed to?",
+            "Local software is not ours. Software that is installed by an administrator belongs to /usr/local.",
+            "/usr/local",
+        ),
+        (
+            "What is the default page size?",
+            "The default page size was 1024 bytes. Since 2016 another size, 4096 bytes, has been the default.",
+            "4096",
+        ),
+        (
+            "Which status do scripts return that dpkg may expect to succeed?",
+            "Programs that one would expect are on the path. Each of the scripts has to return a status of 0.",
+            "status of 0",
+        ),
+    ],
+    ids=["no pointer", "a path", "the next sentence of a value", "several words weigh more than a rare one"],
+)
+def test_the_sentence_that_says_it(question, text, expected):
+    """A sentence that only says where to read is none; a place is a path; a value goes on; most words win."""
+    assert expected in said(question, text)["answer"]
+
+
 def test_of_equal_sentences_the_first_chunk_s_is_taken():
     """What the search found first is preferred."""
     texts = ("The cache of pages lives 300 seconds.", "The cache of views lives 600 seconds.")

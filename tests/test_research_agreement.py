@@ -15,7 +15,7 @@ from guardgraph.guards.research.agreement import (
     SourceText,
     check_agreement,
     compare_notes,
-    find_difference,
+    find_conflicting_values,
     read_statements,
 )
 from guardgraph.guards.research.risk import find_high_risks
@@ -29,7 +29,7 @@ from guardgraph.state.trust import TIERS
 def differ(one, other):
     """Return the first values in which two texts conflict, None where they do not."""
     pairs = ((ours, theirs) for ours in read_statements(one) for theirs in read_statements(other))
-    return next((tuple(said) for pair in pairs if (said := find_difference(*pair))), None)
+    return next((tuple(said) for pair in pairs if (said := find_conflicting_values(*pair))), None)
 
 
 BASE = "The Halden mill employed 320 people in March 2024."

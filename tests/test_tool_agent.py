@@ -1,4 +1,4 @@
-"""The tool agent as a compiled graph: every reason, approvals, several calls in a step, and what is done outside."""
+"""The tool agent as a compiled graph: approvals, several calls in a step, and what is done outside."""
 
 from __future__ import annotations
 
@@ -46,7 +46,6 @@ from guardgraph import (
 )
 from guardgraph.grammar import NamedTool
 from guardgraph.plain.errors import InputError
-from guardgraph.state.tools import TOOL_REASONS
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
 
 LINK = {"answer": "See https://evil-bank.net/pay."}
@@ -56,54 +55,6 @@ NEVER = {"send_money": ToolRule(approve="never")}
 def wrong_bill(id: str) -> Any:
     """Return what is no JSON."""
     return object()
-
-
-REASONS: dict[str, Any] = {
-    "invalid_request:task": ([DONE], {"task": {"task": "  "}}),
-    "invalid_request:history.0.content": ([DONE], {"task": {**TASK, "history": [{"role": "user"}]}}),
-    "invalid_action:not_object": ([{"calls": "all"}], {}),
-    "invalid_action:tool": ([calls({"tool": " ", "args": {}})], {}),
-    "invalid_action:args": ([calls({"tool": "read_bill", "args": "b7"})], {}),
-    "invalid_action:schema": ([calls({"tool": "read_bill", "args": {"id": 7}})], {}),
-    "tool_not_allowed_policy:read_bill": ([calls(READ)], {"context": {"policy": {"tools_policy": []}}}),
-    "tool_not_allowed_policy:rm": ([calls({"tool": "rm", "args": {}})], {}),
-    "tool_denied:read_bill": ([calls(READ)], {"context": {"policy": {"denied_tools": ["read_bill"]}}}),
-    "tool_denied_execution:read_bill": ([calls(READ)], {"context": {"policy": {"tools_execution": []}}}),
-    "tool_changed:read_bill": ([calls(READ)], {"rules": {"read_bill": ToolRule(pin="0" * 64)}}),
-    "argument_denied:send_money.amount": (
-        [calls(PAY)],
-        {"rules": {"send_money": ToolRule(arguments={"amount": ArgumentRule(max=29)})}},
-    ),
-    "loop_detected:send_money": ([calls(PAY), calls(PAY)], {}),
-    "loop_detected:read_bill": ([calls(READ)] * 3, {}),
-    "max_calls:send_money": ([calls(PAY), calls(STOLEN)], {"rules": {"send_money": ToolRule(max_calls=1)}}),
-    "max_tool_calls": ([calls(READ, PAY)], {"budget": ToolBudget(max_tool_calls=1)}),
-    "unsupported_argument:send_money.to": ([calls(READ), calls(STOLEN)], {"rules": NEVER}),
-    "effect_unrecordable:send_money": ([calls(PAY)], {"checkpointer": None}),
-    "review_unavailable": ([calls(DELETE)], {"checkpointer": None}),
-    "tool_invalid_output:read_bill": ([calls(READ)], {"office": Office(bill=object())}),
-    "invalid_answer:empty": ([{"answer": " "}], {}),
-    "invalid_answer:too_long": ([{"answer": "a" * 50}], {"budget": ToolBudget(max_answer_chars=40)}),
-    "invalid_answer:active_markup": ([{"answer": "<script>alert(1)</script>"}], {}),
-    "invalid_answer:unsupported_link": ([{"answer": "See https://other-bank.net/."}], {}),
-    "invalid_answer:unsupported_number": ([calls(READ), {"answer": "It comes to 77 EUR."}], {}),
-    "invalid_answer:unsupported_name": ([calls(READ), {"answer": "It was written by Gertrude Stein."}], {}),
-    "llm_invalid_json": ([DONE], {"planner": "none"}),
-}
-
-
-@pytest.mark.parametrize("reason", REASONS)
-def test_every_reason_is_reached(reason):
-    """Each reason ends a whole run, in a phase that the catalogue has for it, and nothing else was done before."""
-    steps, given = REASONS[reason]
-    office = given.get("office") or Office()
-    if given.get("planner") == "none":
-        given = {"model": ScriptedChatModel("no JSON", loop=True)}
-    result = run_office(*steps, **{**given, "office": office})
-    assert result["stop_reason"] == reason
-    assert result["phase"] in TOOL_REASONS.find(reason).phases
-    assert result["path"][-1] == f"stop_{TOOL_REASONS.find(reason).family}"
-    assert office.writes in ([], [("send_money", PAY["args"])])
 
 
 def test_the_agent_is_proved():

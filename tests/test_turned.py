@@ -384,3 +384,15 @@ def test_a_place_is_no_bound():
     """Above and below are opposites where no number follows."""
     source = "The two clubs stand below the relegation places in March."
     assert find_turned_sentence(source.replace("below", "above"), [source])
+
+
+@pytest.mark.parametrize(
+    ("answer", "source"),
+    [
+        ("No, a plain scan doesn't block reads of the table.", "A plain scan does not block reads of the table."),
+        ("Only charge the battery between 0 and 45 degrees.", "Do not charge the battery below 0 or above 45 degrees."),
+    ],
+)
+def test_what_denies_nothing_beyond_its_source(answer, source):
+    """A "No," that answers the question denies nothing, and a range is not the opposite of its outside."""
+    assert find_turned_sentence(answer, [source]) is None

@@ -141,6 +141,17 @@ class _ComparedSentence:
         words = set(self._tokens)
         return not words.isdisjoint(_ENDED) and not words.isdisjoint(_SUPPORTED)
 
+    @property
+    def is_within(self) -> bool:
+        """Whether it says what lies between two bounds."""
+        return "between" in self._tokens
+
+    @property
+    def is_beyond(self) -> bool:
+        """Whether it says what lies below one bound and above another."""
+        words = set(self._tokens)
+        return not words.isdisjoint(("below", "under")) and not words.isdisjoint(("above", "over"))
+
     @cached_property
     def read(self) -> _ReadSentence:
         """Its words and negations."""
@@ -254,10 +265,16 @@ def _find_contradicted(sentence: _ComparedSentence, index: _SentenceIndex) -> _C
 def _is_said_otherwise(one: _ComparedSentence, other: _ComparedSentence) -> bool:
     """Say whether two sentences differ in what a rule cannot count: *over 2 GB* and *up to 2 GB*, *dropped* and *no*.
 
-    A bound that is turned round is told by the check of numbers.
+    Neither are *between 0 and 45* and *not below 0 or above 45* opposites. A bound that is turned round is told by the
+    check of numbers.
     """
     beyond = {(-side, number) for side, number in other.bounds}
-    return one.says_end != other.says_end or not beyond.isdisjoint(one.bounds)
+    return (
+        one.says_end != other.says_end
+        or not beyond.isdisjoint(one.bounds)
+        or (one.is_within and other.is_beyond)
+        or (one.is_beyond and other.is_within)
+    )
 
 
 def _has_opposite(sentence: _ComparedSentence, sides: Collection[tuple[str, int]]) -> bool:

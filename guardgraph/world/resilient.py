@@ -281,7 +281,7 @@ class ResilientWorld:
             self._plan_another_attempt(again, ends - time.monotonic(), attempt)
 
     def _plan_another_attempt(self, again: list[_Task], left: float, attempt: stamina.Attempt) -> None:
-        asked_for = [wait for task in again if (wait := _read_retry_after(task)) is not None]
+        asked_for = [wait for task in again if (wait := _find_wait_asked_for(task)) is not None]
         jitter = random.uniform(0, self._waits.jitter)
         wait = max(asked_for) + jitter if asked_for else None
         if (attempt.next_wait + self._waits.jitter if wait is None else wait) >= left:
@@ -404,7 +404,7 @@ def _get_details(outcome: Outcome) -> JsonObject:
     return details if isinstance(details, dict) else {}
 
 
-def _read_retry_after(task: _Task) -> float | None:
+def _find_wait_asked_for(task: _Task) -> float | None:
     """Return the seconds that a server asked to wait."""
     if task.done is None:
         return None

@@ -9,7 +9,7 @@ kept beside the checkpoint, such as before an interrupt or a cancelled resume.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, TypeAlias
 from uuid import UUID, uuid4
@@ -49,8 +49,12 @@ LONGEST_KEY: Final = 200
 """Characters that a `request_key` may have."""
 _WAYS_BACK = (RESUMING, RESUME_MAP, REPLAY_STATE, TASK_ID, SCRATCHPAD)
 """What LangGraph sets for the graphs inside a graph, so that they go on with it; nobody else has a use for it."""
-_COPIED = ("configurable", "metadata", "tags")
-"""What a client's configuration may have any number of."""
+_COPIED: Final[Mapping[str, tuple[Any, str]]] = {
+    "configurable": (Mapping, "a dictionary"),
+    "metadata": (Mapping, "a dictionary"),
+    "tags": ((list, tuple, set), "a list"),
+}
+"""What a client's configuration may have any number of, and what each has to be."""
 _OBJECTS = (CHECKPOINTER, NODE_FINISHED, RUNTIME, STREAM)
 """Where LangGraph keeps what works for a run; nobody can send such a thing."""
 _UNHALTED = "a run that is recorded goes on to its ending or to a person's review"
@@ -58,6 +62,24 @@ _KEEPING = ("durability", "checkpoint_during")
 """Arguments of a call that say when a step is kept."""
 _PLACES = ("thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint_map")
 """What makes a configuration a place of its own, whatever graph the call stands in."""
+
+
+def validate_config(config: Any) -> None:
+    """Refuse a configuration, or a part of it, that is of a wrong type or too large.
+
+    Raises:
+        ConfigurationError: it is so; or there are more than `MOST_FIELDS` of a kind, which LangGraph would copy for
+            every node.
+    """
+    if not isinstance(config, Mapping | None):
+        raise ConfigurationError(f"config: a dictionary is required; given: {type(config).__name__}")
+    for name, (kind, said) in _COPIED.items():
+        if (held := (config or {}).get(name)) is None:
+            continue
+        if not isinstance(held, kind):
+            raise ConfigurationError(f"config.{name}: {said} is required; given: {type(held).__name__}")
+        if len(held) > MOST_FIELDS:
+            raise ConfigurationError(f"config.{name}: at most {MOST_FIELDS} are allowed; given: {len(held)}")
 
 
 def refuse_forged_config(graph: Pregel[Any, Any, Any, Any], config: Any) -> None:
@@ -68,12 +90,10 @@ def refuse_forged_config(graph: Pregel[Any, Any, Any, Any], config: Any) -> None
         config: as the caller gave it.
 
     Raises:
-        ConfigurationError: plain values stand where LangGraph keeps objects, or where a checkpoint is named no name; or
-            there are more than `MOST_FIELDS` of a kind, which LangGraph would copy for every node.
+        ConfigurationError: as `validate_config`; plain values stand where LangGraph keeps objects, or where a
+            checkpoint is named no name.
     """
-    for name in _COPIED:
-        if isinstance(held := (config or {}).get(name), Sized) and len(held) > MOST_FIELDS:
-            raise ConfigurationError(f"config.{name}: at most {MOST_FIELDS} are allowed; given: {len(held)}")
+    validate_config(config)
     given = merge_graph_config(graph, config)
     for key in _OBJECTS:
         if isinstance(value := given.get(key), str | bytes | int | float | list | dict):

@@ -37,6 +37,7 @@ from guardgraph.graphs.running.admission import (
     refuse_forged_config,
     refuse_halting,
     refuse_other_caller,
+    validate_config,
 )
 from guardgraph.graphs.running.forks import choose_checkpoint
 from guardgraph.graphs.running.frame import Frame
@@ -121,6 +122,8 @@ class GraphRunnable(CompiledStateGraph[Any, Any, Any, Any], Generic[InputT, Cont
 
     def batch(self, inputs: list[Any], config: Any = None, *, return_exceptions: bool = False, **kwargs: Any) -> Any:
         """Make several runs and return their results; see LangChain's `batch`."""
+        for given in config if isinstance(config, list) else [config]:
+            validate_config(given)
         return super().batch(inputs, config, return_exceptions=return_exceptions, **kwargs)
 
     @overload  # type: ignore[override]  # an argument that LangGraph does not know is an error
@@ -149,6 +152,8 @@ class GraphRunnable(CompiledStateGraph[Any, Any, Any, Any], Generic[InputT, Cont
         self, inputs: list[Any], config: Any = None, *, return_exceptions: bool = False, **kwargs: Any
     ) -> Any:
         """Make several runs asynchronously; see `batch`."""
+        for given in config if isinstance(config, list) else [config]:
+            validate_config(given)
         return await super().abatch(inputs, config, return_exceptions=return_exceptions, **kwargs)
 
     def transform(self, input: Iterator[Any], config: Any = None, **kwargs: Any) -> Iterator[Any]:
@@ -292,6 +297,7 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
             InputError: as `stream`.
             ConfigurationError: as `stream`.
         """
+        validate_config(config)
         session = Session(self.frame.world, by_code=is_context_by_code(config, context))
         config = session.put_in_config(config)
         if kwargs.keys() & _FORMS:
@@ -312,6 +318,7 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
 
     async def ainvoke(self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any) -> Any:
         """Make a run asynchronously and return its result; see `invoke`."""
+        validate_config(config)
         session = Session(self.frame.world, by_code=is_context_by_code(config, context))
         config = session.put_in_config(config)
         if kwargs.keys() & _FORMS:

@@ -21,6 +21,7 @@ from guardgraph.guards.facts.units import (
     FRACTION,
     GLUED_SCALES,
     ORDINALS,
+    RATED,
     SCALES,
     SMALL,
     SYMBOLS,
@@ -74,11 +75,6 @@ _SIGNS: Final = frozenset("-−－﹣")
 _BEFORE_SIGN: Final = frozenset("([{=:,;~≈<>/|*\"'`")
 _SUMMED: Final = frozenset({"time", "calendar"})
 _EACH: Final = frozenset({"a", "an", "each", "every"})
-_RATED: Final = {
-    **{"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month"},
-    **dict.fromkeys(("yearly", "annual", "annually"), "year"),
-}
-"""Words beside an amount with a unit that may say of what it is a rate."""
 _RATED_WORDS: Final = 2
 """Words between such an adjective and "is" or a colon, at most: "the monthly base rent is €900"."""
 _STATING: Final = frozenset({"is", "are", "was", "were", "be", "of", ":", "="})
@@ -276,7 +272,7 @@ def _read_amount_rate(tokens: list[Token], hit: Hit) -> Hit:
     for at in (end, end + 1) if counted else (end,):
         if found := _read_rate_unit(tokens, at):
             return hit._replace(counted=counted, per=found[0], end=hit.end if counted else found[1])
-    rated = (_RATED.get(tokens[end].lower) or _find_rate_before(tokens, hit)) if hit.measures[0][1] != BARE else None
+    rated = (RATED.get(tokens[end].lower) or _find_rate_before(tokens, hit)) if hit.measures[0][1] != BARE else None
     return hit._replace(counted=counted, perhaps_per=find_units(rated)[0] if rated else None)
 
 
@@ -286,7 +282,7 @@ def _find_rate_before(tokens: list[Token], hit: Hit) -> str | None:
     if at < 1 or tokens[at].lower not in _STATING:
         return None
     for token in reversed(tokens[max(at - 1 - _RATED_WORDS, 0) : at]):
-        if rated := _RATED.get(token.lower):
+        if rated := RATED.get(token.lower):
             return rated
         if not token.text.isalpha() or token.lower in FUNCTION_WORDS:
             break

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from guardgraph.guards.facts.grammar import ANNOUNCING, DECADES, FIRSTS, PLACES
 from guardgraph.guards.facts.numerals import write_ordinal_number, write_plain_digits
-from guardgraph.guards.facts.units import FIRST, ORDINALS, find_units
+from guardgraph.guards.facts.units import FIRST, ORDINALS, RATED, find_units
 
 _URL = re.compile(r"(?:https?://|www\.)\S++", re.IGNORECASE)
 # The characters of Unicode category Cf that occur in running text: they are drawn as nothing.
@@ -32,6 +32,8 @@ _ALWAYS = re.compile(
     r"(?:7|seven)[ -]days?(?:[ ](?:a|per)[ ]week|/week))(?!\w)",
     re.IGNORECASE,
 )
+_SIDES = re.compile(r"(?<![^\W\d_])(?<=[1-9\d])(?<!\b0)[x×](?=[1-9])")
+"""Between two lengths: 35x45."""
 _OCTETS: Final = frozenset(map(str, range(256)))
 _LAST_COMMA = re.compile(r",(?<=\d,\d{3},)(?=\d{1,2}(?![\d,]))")
 _LAKH = re.compile(r",\d\d,\d")
@@ -124,6 +126,7 @@ _UNPARTED: Final = (
     SpellingStep(lambda text: "{" in text or "[" in text, _LISTED, lambda match: _COMMA.sub(", ", match[0])),
     SpellingStep(lambda text: not text.isascii(), _DASH, "-"),
     SpellingStep(lambda text: "24" in text, _ALWAYS, "24/7"),
+    SpellingStep(lambda text: "x" in text or "×" in text, _SIDES, " x "),
 )
 VARIANTS: Final = (*_GROUPINGS, *_UNPARTED)
 
@@ -246,10 +249,16 @@ _RATES = re.compile(r"[ ]?/[ ]?|[ ](?:and|per)[ ]", re.IGNORECASE)
 _RULE: Final = frozenset("-: ")
 
 
+def _list_rate_names(heading: str) -> list[str]:
+    if match := _RATE.search(heading):
+        return _RATES.split(match[1].rstrip(" )"))
+    return [rated for word in heading.lower().split()[:-1] if (rated := RATED.get(word))]
+
+
 def read_column_rates(text: str) -> str:
     """Return the amounts of a text's tables with the rates in the headings of their columns, a line each.
 
-    ``$24`` below "Price per seat and month" is ``$24 per seat`` and ``$24 per month``.
+    ``$24`` below "Price per seat and month" is ``$24 per seat`` and ``$24 per month``, below "Monthly fee" the latter.
     """
     if "|" not in text:
         return ""
@@ -261,8 +270,7 @@ def read_column_rates(text: str) -> str:
             is_table = False
         elif not is_table:
             is_table = True
-            rated = ((at, _RATE.search(cell)) for at, cell in enumerate(cells))
-            rates = {at: _RATES.split(match[1].rstrip(" )")) for at, match in rated if match}
+            rates = {at: names for at, cell in enumerate(cells) if (names := _list_rate_names(cell))}
         elif rates and not _RULE.issuperset(line.replace("|", "")):
             lines += [f"{cells[at]} per {each}" for at, names in rates.items() if at < len(cells) for each in names]
     return "\n".join(lines)

@@ -94,6 +94,12 @@ FIRST: Final = {"first": 1, "second": 2, "third": 3}
 TIMES_SAID: Final = {"once": 1, "twice": 2, "thrice": 3}
 """How often something is, in one word: said in passing."""
 
+RATED: Final = {
+    **{"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month"},
+    **dict.fromkeys(("yearly", "annual", "annually"), "year"),
+}
+"""Words beside an amount with a unit, or in the heading of its column, that may say of what it is a rate."""
+
 EACH: Final = frozenset({"a", "an", "every", "each"})
 
 CURRENCIES: Final = _Table(

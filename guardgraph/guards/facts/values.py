@@ -51,6 +51,10 @@ BARE: Final = Unit("", 1)
 """No unit."""
 
 
+_LENGTHS: Final = frozenset({"time", "calendar"})
+"""Dimensions of lengths of time."""
+
+
 class Quantity(NamedTuple):
     """An amount as written (27 in "27%", 3400000 in "3.4 million"), and what it measures or counts.
 
@@ -80,7 +84,8 @@ class Quantity(NamedTuple):
             yield self._make_rate_key(amount, self.per)
             if self.unit == BARE:
                 yield "#", amount
-            elif self.unit.dimension.isupper():  # "$5 per month" also says $5, and 60 km/h no 60 km
+            elif self.unit.dimension.isupper() or {self.unit.dimension, self.per.dimension} <= _LENGTHS:
+                # "$5 per month" also says $5, "8 hours a day" 8 hours, and 60 km/h no 60 km
                 yield self.unit.dimension, self.unit.convert_to_base(amount)
         elif self.unit != BARE:
             yield self._make_unconverted_key(amount)

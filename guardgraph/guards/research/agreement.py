@@ -89,7 +89,7 @@ class Statement(NamedTuple):
     licence: Given
 
 
-class Difference(NamedTuple):
+class ConflictingValues(NamedTuple):
     """Two values of one kind of which neither licenses the other."""
 
     one: str
@@ -179,7 +179,7 @@ _TELLING: Final = (Ordinal, Label, Named, Identifier, Date, Weekday)
 """What tells one thing or time of several: where sentences differ in two such values, they speak of two."""
 
 
-def find_difference(one: Statement, other: Statement) -> Difference | None:
+def find_conflicting_values(one: Statement, other: Statement) -> ConflictingValues | None:
     """Return two values in which sentences conflict, None where they do not."""
     if not one.values or not other.values:
         return None
@@ -195,7 +195,7 @@ def find_difference(one: Statement, other: Statement) -> Difference | None:
             and not _differ_otherwise(mine.number, yours.number, ours, theirs)
             and is_same_matter(one, other)
         ):
-            return Difference(mine.number.shown, yours.number.shown)
+            return ConflictingValues(mine.number.shown, yours.number.shown)
     return None
 
 
@@ -277,7 +277,9 @@ def compare_notes(notes: Sequence[Note], sources: Mapping[str, SourceText]) -> l
     for one, other in combinations(range(len(notes)), 2):
         if notes[one]["url"] == notes[other]["url"]:
             continue
-        found = next((said for pair in product(read[one], read[other]) if (said := find_difference(*pair))), None)
+        found = next(
+            (said for pair in product(read[one], read[other]) if (said := find_conflicting_values(*pair))), None
+        )
         if found is not None:
             conflicts[one].append(NoteConflict(id=notes[other]["id"], says=found.other, instead_of=found.one))
             conflicts[other].append(NoteConflict(id=notes[one]["id"], says=found.one, instead_of=found.other))

@@ -186,12 +186,7 @@ def _make_vectors_anew(connection: Connection[Any], key: str, embedder: Embedder
     """Make the vectors of a tenant that are missing or damaged; without the embedding take them out, and name them."""
     made = read_server_embedding(connection)
     wrong = [name for name, _ in _find_vector_problems(connection, key)]
-    select = (
-        "SELECT c.name, title, section, text FROM guardgraph.chunks c JOIN guardgraph.documents d ON d.id = document"
-    )
-    rows = connection.execute(
-        f"{select} WHERE c.tenant = %s AND c.name = ANY (%s) AND at >= 0", [key, wrong]
-    ).fetchall()
+    rows = connection.execute(_EMBEDDED, [key, wrong]).fetchall()
     vectors = dict[bytes, bytes]()
     if embedder is not None and made is not None and embedder.name == made.name:
         vectors = embed_new_texts(embedder, [make_embedding_text(*row[1:]) for row in rows], lambda keys: ())

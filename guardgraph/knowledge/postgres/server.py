@@ -258,6 +258,10 @@ class Server:
                 f"{self.shown}: others have been writing for this tenant for {_TIMEOUT} seconds; "
                 "this was not written: try again when they are done"
             ) from error
+        except errors.ProtocolViolation as error:  # of a pooler, which speaks for the server
+            raise ConfigurationError(
+                f"{self.shown}: {_first_line(error)}; a pooler by transaction or by session is required"
+            ) from error
         except psycopg.OperationalError as error:
             kind = StoreError if self._was_there else ConfigurationError
             raise kind(f"{self.shown}: the server cannot be reached, or ended: {_first_line(error)}") from None

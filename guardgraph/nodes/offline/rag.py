@@ -7,7 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise, takewhile
+from itertools import groupby, pairwise, takewhile
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from guardgraph.guards import rag as guards
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
     from guardgraph.guards.facts.values import Number
 
 
-Wanted: TypeAlias = Literal["duration", "time", "name", "number", "value", "term", ""]
+Wanted: TypeAlias = Literal["duration", "time", "name", "number", "value", "term", "place", "list", ""]
 """What answers a question: how long or soon something is, when it is, who it is, any number; a default or a bound,
-which may be a number or a term; a term, as *which option* asks for; blank for the others."""
+which may be a number or a term; a term, as *which option* asks for; a path; several things; blank for the others."""
 
 _DURATION: Final = (
     r"how (?:long|fast|quick(?:ly)?|soon)|wie (?:lange|schnell|bald)|cuánto tiempo|combien de temps"
@@ -41,9 +42,13 @@ _VALUE: Final = (
     r"(?:what(?:'s| is| are| was| were)|which(?: is| are)?) (?:the |its |their )?(?:\w+ )?"
     r"(?:default|max(?:imum)?|min(?:imum)?|largest|smallest|highest|lowest|longest|shortest|most|least|range|size|port)"
 )
-_TERM: Final = (
-    r"which|what (?=(?:\w+ )?(?:command|option|flag|function|method|class|setting|field|parameter|file|type))"
+_CODE_KINDS: Final = (
+    "argument|attribute|class|command|decorator|directive|exception|field|file|flag|function|header|key|method|module"
+    "|option|parameter|program|queue|setting|signal|tool|type|utility|variable"
 )
+_TERM: Final = rf"which|what (?:is the (?:name of the |default )?)?(?=(?:\w+ )?(?:{_CODE_KINDS})\b)"
+_PLACE: Final = r"where|(?:in |to |from )?(?:which|what) (?:directory|folder|path|location)"
+_LIST: Final = r"(?:what|which) are (?:the |all )?|list (?:the |all )"
 
 _ENGLISH: Final = (
     r"how (?:many|much|long|often|fast|quick(?:ly)?|soon|far|old|big|large|high|deep|wide|tall|late|early)|when"
@@ -76,6 +81,8 @@ _KINDS: Final[dict[Wanted, re.Pattern[str]]] = {
     "name": re.compile(rf"(?<!\w)(?:{_NAME})(?!\w)", re.IGNORECASE),
     "number": _WORDS,
     "value": re.compile(rf"(?<!\w)(?:{_VALUE})(?!\w)", re.IGNORECASE),
+    "place": re.compile(rf"(?<!\w)(?:{_PLACE})(?!\w)", re.IGNORECASE),
+    "list": re.compile(rf"(?<!\w)(?:{_LIST})", re.IGNORECASE),
     "term": re.compile(rf"(?<!\w)(?:{_TERM})(?!\w)", re.IGNORECASE),
 }
 
@@ -85,6 +92,10 @@ _CODE_TERM: Final = re.compile(
     r"|\b[A-Z][a-z]+[A-Z]\w*|\b[a-z]+[A-Z]\w*"
 )
 """What is written as a name of code: in backticks, an option, capitals, a dotted or joined word."""
+
+
+_PATH: Final = re.compile(r"(?<![\w/:.<])~?/[\w.@-]+(?:/[\w.@-]*)*|\b[A-Z]:\\\w")
+"""A folder or a file of Unix or Windows."""
 
 
 def find_wanted_kind(question: str) -> Wanted:
@@ -112,6 +123,10 @@ def score_sentence_fit(text: str, kind: Wanted, question: str) -> int:
     """
     if kind == "name":
         return 2 if _find_unasked_names(text, question) else 0
+    if kind == "place":
+        return 2 if any(path[0] not in question for path in _PATH.finditer(text)) else 0
+    if kind == "list":
+        return 2 if "\n- " in text else 0
     if kind == "term":
         return 2 if _has_unasked_term(text, question) else 0
     new = _find_sentence_numbers(text) - _find_sentence_numbers(question) if kind else frozenset()
@@ -179,11 +194,20 @@ _LONGEST_LED: Final = 600
 """Characters of a lead-in with the list or the code that it leads to."""
 _LONGEST_LABEL: Final = 80
 """Characters of a term that a paragraph explains."""
-_LABEL_ENDS: Final = ">])`*\"'"
+_LABEL_WORDS: Final = 4
+"""Words of such a term at most where a colon ends it; more lead to what stands behind them."""
+_LABEL_ENDS: Final = ">])`*\"':"
 """What a term ends with beside letters and digits; code ends otherwise."""
-_IMPORT: Final = re.compile(r"(?:from \S+ )?import ")
+_POINTS: Final = re.compile(r"(?:please )?(?:see|refer to) .{1,100}\Z", re.IGNORECASE)
+"""A sentence that only says where else to read."""
+_CODE_LINE: Final = re.compile(r"\A(?:from \S+ )?import |\A@|\A(?:def|class|return) |\w\([^)]*['\"=]| = |[{};]")
+"""A line of code, by what prose does not have: it is no term."""
 _PASSAGE: Final = 600
 """Characters of the sentences that are taken together with the best one."""
+_OFTEN_MORE: Final = ("value", "place")
+"""Kinds where a sentence that has what is wanted may have another such thing; the next ones often say which holds."""
+_SHORT_PASSAGE: Final = 320
+"""Characters of such a paragraph where nothing says that its other sentences are wanted."""
 _AROUND: Final = 3
 """Sentences behind the best one, or before it, that are looked at for what is wanted."""
 _UNSPACED_END: Final = ("。", "！", "？", "｡")
@@ -292,21 +316,27 @@ def _read_context_lines(
     for rank, chunk in enumerate(chunks):
         above = asked.intersection(read_terms(f"{chunk['title']}\n{chunk['section']}", language))
         led: frozenset[str] = frozenset()
-        heading = _read_heading_term(chunk) if kind == "term" else ""
+        heading = _read_heading_term(chunk, question) if kind == "term" else ""
         label = ""
         parts = list(_read_text_parts(unwrap_text_lines(chunk["text"])))
         for at, (part, following) in enumerate(pairwise([*parts, _TextPart("", is_item=False)])):
             text, is_header = part.text, _is_ruled_line(following.text)
             own = asked.intersection(read_terms(text, language))
             is_lead = not part.is_code and text.rstrip(_EMPHASIS).endswith(_LEADS)
+            if _is_label(parts, at) and not is_fragment(text, language):
+                led, label = own, text.removesuffix(":")
+                continue
             if is_lead or is_header:
                 led, label = own, ""
-            elif _is_label(parts, at) and not is_fragment(text, language):
-                led, label = own, text
-                continue
             if is_lead:
                 text = _join_led_parts(part, parts[at + 1 :])
-            elif is_header or part.is_code or _is_ruled_line(text) or _is_part_cut(parts, at, language):
+            elif (
+                is_header
+                or part.is_code
+                or _is_ruled_line(text)
+                or _is_part_cut(parts, at, language)
+                or _POINTS.match(text)
+            ):
                 continue
             if text:
                 text = _say_with_label(text, label or heading)
@@ -347,13 +377,16 @@ def _read_text_parts(text: str) -> Iterator[_TextPart]:
 
 
 def _join_led_parts(lead: _TextPart, following: list[_TextPart]) -> str:
-    """Return a lead-in with the whole list or the code that it leads to; nothing where there is none, or a long one."""
+    """Return a lead-in with the list or the code that it leads to; nothing where there is none, or a long one."""
     if lead.text.rstrip(_EMPHASIS).endswith(_ASKS) or not following:
         return ""
     if following[0].is_code:
         led = [following[0].text]
     else:
-        led = [f"- {part.text}" for part in takewhile(lambda part: part.is_item, following)]
+        items = [[*of] for _, of in groupby(takewhile(lambda part: part.is_item, following), key=attrgetter("line"))]
+        led = [f"- {' '.join(part.text for part in item)}" for item in items]
+        if len("\n".join([lead.text, *led])) > _LONGEST_LED:
+            led = [f"- {item[0].text}" for item in items]
     whole = "\n".join([lead.text, *led])
     return whole if led and len(whole) <= _LONGEST_LED else ""
 
@@ -365,7 +398,7 @@ def _is_label(parts: list[_TextPart], at: int) -> bool:
         not part.is_item
         and not part.is_code
         and len(part.text) <= _LONGEST_LABEL
-        and not part.text.endswith(_END)
+        and (not part.text.endswith(_END) or _is_colon_label(parts, at))
         and (at == 0 or parts[at - 1].line != part.line)
         and at + 1 < len(parts)
         and parts[at + 1].line != part.line
@@ -373,14 +406,35 @@ def _is_label(parts: list[_TextPart], at: int) -> bool:
         and "|" not in part.text
         and ": " not in part.text
         and (part.text[-1].isalnum() or part.text[-1] in _LABEL_ENDS)
-        and not _IMPORT.match(part.text)
+        and not part.text.isdecimal()
+        and not _CODE_LINE.search(part.text)
     )
 
 
-def _read_heading_term(chunk: ContextChunk) -> str:
-    """Return the last heading above a chunk where it is a term, one word, which its text often does not repeat."""
+def _is_colon_label(parts: list[_TextPart], at: int) -> bool:
+    """Say whether a few words with a colon stand before a paragraph, as in a list of definitions."""
+    following = parts[at + 1 : at + 2]
+    return (
+        parts[at].text.endswith(":")
+        and len(parts[at].text.split()) <= _LABEL_WORDS
+        and bool(following)
+        and not following[0].is_item
+        and not following[0].is_code
+    )
+
+
+def _read_heading_term(chunk: ContextChunk, question: str) -> str:
+    """Return the last heading above a chunk where it is a term, which its text often does not repeat.
+
+    It is one word that reads like a name of code, or a name with the kind of thing that the question asks for
+    (*Listen Directive*).
+    """
     heading = chunk["section"].rpartition(" > ")[2]
-    return heading if not heading[:1].isupper() and len(heading.split()) == 1 else ""
+    _, _, kind = heading.partition(" ")
+    if not kind:
+        return heading if not heading[:1].isupper() or _CODE_TERM.fullmatch(heading) else ""
+    is_asked = re.fullmatch(_CODE_KINDS, kind, re.IGNORECASE) and kind.casefold() in question.casefold()
+    return heading if is_asked else ""
 
 
 def _say_with_label(text: str, label: str) -> str:
@@ -409,7 +463,8 @@ def _choose_answer_sentences(
         line = lines[place]
         own = sum(weights[term] for term in line.own & open_terms)
         inherited = sum(weights[term] for term in line.inherited & open_terms)
-        return (2 * own + inherited) * (_PREFERENCE + line.fit) * (_RANKED - line.rank) if own else 0
+        many = 1 + len(line.own & open_terms)
+        return (2 * own + inherited) * many * (_PREFERENCE + line.fit) * (_RANKED - line.rank) if own else 0
 
     chosen: list[int] = []
     rest = list(range(len(lines)))
@@ -436,17 +491,31 @@ def _choose_passage(question: str, language: str, lines: list[_ChunkLine], chose
     ("They lack ...") belongs.
     """
     kind = find_wanted_kind(question)
-    if not chosen or any(lines[place].fit == _FITS for place in chosen):
+    if not chosen:
         return []
     best = chosen[0]
     behind, before = (list(_walk_from_line(lines, best, step)) for step in (1, -1))
-    if not kind:
+    of_paragraph = [place for place in behind if lines[place].paragraph == lines[best].paragraph]
+    if any(lines[place].fit == _FITS for place in chosen):
+        return _limit_passage(lines, best, of_paragraph) if len(chosen) == 1 and kind in _OFTEN_MORE else []
+    if not kind or kind == "list":
         return list(takewhile(lambda place: leans_on_text_before(lines[place].text, language), behind[:1]))
     for near in (behind, before):
         for count, place in enumerate(near, start=1):
             if score_sentence_fit(lines[place].text, kind, question) == _FITS:
                 return near[:count]
-    return [place for place in behind if lines[place].paragraph == lines[best].paragraph]
+    return of_paragraph
+
+
+def _limit_passage(lines: list[_ChunkLine], best: int, places: list[int]) -> list[int]:
+    """Return the first of some places, as many as make a short paragraph with the best sentence."""
+    chars, taken = len(lines[best].text), list[int]()
+    for place in places:
+        chars += len(lines[place].text)
+        if chars > _SHORT_PASSAGE:
+            break
+        taken.append(place)
+    return taken
 
 
 def _walk_from_line(lines: list[_ChunkLine], place: int, step: int) -> Iterator[int]:

@@ -1,0 +1,335 @@
+"""Every reason why a run of the tool agent can stop, each produced by a whole run of the compiled agent."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import Any
+
+import pytest
+from langchain_core.exceptions import ModelAPIError, ModelAuthenticationError, ModelRateLimitError
+from langgraph.checkpoint.memory import InMemorySaver
+from limit_cases import limit_cases, told
+from office_agents import (
+    DELETE,
+    DONE,
+    PAY,
+    READ,
+    STOLEN,
+    TASK,
+    THREAD,
+    Office,
+    answer_question,
+    calls,
+    office_agent,
+    run_office,
+)
+from operated_runs import OFF, fragile, second_run, switching
+from recorded_runs import Failing
+from runs import ASKED_ONCE, StopCase, check_stop, reasons_without_a_run, write_state
+
+from guardgraph import ArgumentRule, LiveWorld, ToolBudget, ToolPolicy, ToolRule
+from guardgraph.state.tools import TOOL_REASONS
+from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_verifier
+
+DETAILS = {"details": ...}
+RAW = {"raw_action": ...}
+CALLED = {"tool_calls": ...}
+NEVER = {"send_money": ToolRule(approve="never")}
+FINE = {"answer": "All is done."}
+DENIED = {
+    "tool_not_allowed_policy:<tool>": {"tools_policy": []},
+    "tool_denied:<tool>": {"denied_tools": ["read_bill"]},
+    "tool_denied_execution:<tool>": {"tools_execution": []},
+}
+MODEL_FAILURES = {
+    "llm_timeout": TimeoutError(),
+    "llm_invalid_json": "Here is what you asked for",
+    "llm_rate_limited": ModelRateLimitError("slow down"),
+    "llm_auth": ModelAuthenticationError("who are you"),
+    "llm_unavailable": ModelAPIError("down"),
+    "llm_refused": Reply(refusal="I would rather not."),
+    "llm_truncated": Reply("{", finish_reason="length"),
+    "llm_content_filter": Reply(finish_reason="content_filter"),
+    "llm_bad_response": IndexError("no choices"),
+}
+
+
+def ended(*steps: Any, **given: Any) -> Any:
+    """Return a run still to be made, whose planner proposes these steps."""
+    return partial(run_office, *steps, **given)
+
+
+def answered(answer: str, **given: Any) -> StopCase:
+    """Return the case of an answer that its guard refuses."""
+    shown = given.pop("shown", {"unsupported": ...})
+    steps = given.pop("steps", [calls(READ)])
+    called = CALLED if steps else {}
+    return StopCase("answer", ended(*steps, {"answer": answer}, **given), {**shown, **called})
+
+
+def slow(phase: str) -> Any:
+    """Make a run whose time is over before a phase."""
+    clock = ScriptedClock()
+    steps = {"plan": [calls(READ)], "act": [calls(READ)], "approve": [calls(DELETE)], "answer": [FINE]}[phase]
+    replies = [Reply(json.dumps(step), delay=9 if phase != "plan" else 0) for step in steps]
+    office = Office()
+    tools = office.tools()
+    if phase == "plan":
+
+        def read_bill(id: str) -> str:
+            """Read a bill."""
+            clock.advance(9)
+            return "A bill."
+
+        tools[0] = read_bill
+    verifier = {"verifier": scripted_verifier([], loop=True)} if phase == "answer" else {}
+    model = ScriptedChatModel(*replies, loop=True, clock=clock)
+    world, budget = LiveWorld(clock=clock), ToolBudget(max_seconds=5)
+    return run_office(model=model, tools=tools, world=world, budget=budget, **verifier)
+
+
+def visited(most: int, *steps: Any) -> Any:
+    """Return a run that may visit so many nodes."""
+    return ended(*steps, context={"budget": {"max_visits": most}})
+
+
+def edited(node: str, after: str, **channels: Any) -> Any:
+    """Run an agent up to a node, change what the state keeps, and go on."""
+    graph = office_agent(calls(READ), DONE)
+    graph.invoke(TASK, THREAD, interrupt_before=[node])
+    write_state(graph, THREAD, {**channels, "route": node}, as_node=after)
+    return graph.invoke(None, THREAD)
+
+
+def killed() -> Any:
+    """Make a run whose process dies between a payment and its receipt, and resume it."""
+
+    def send_money(to: str, amount: float) -> str:
+        """Send euros to somebody."""
+        raise KeyboardInterrupt
+
+    saver = InMemorySaver()
+    made = {"tools": [send_money], "policy": ToolPolicy(), "checkpointer": saver}
+    with pytest.raises(KeyboardInterrupt):
+        office_agent(calls(PAY), DONE, **made).invoke(TASK, THREAD)
+    return office_agent(DONE, **made).invoke(None, THREAD)
+
+
+def asked(decision: str, **policy: Any) -> Any:
+    """Make a run that waits for a person, and answer it."""
+    rules = {"delete_file": ToolRule(destructive=True)}
+    agent = office_agent(calls(DELETE), DONE, policy=ToolPolicy(rules=rules, **policy))
+    return answer_question(agent, agent.invoke(TASK, THREAD), decision)
+
+
+def resumed(context: Any, *steps: Any, before: str = "read", **given: Any) -> Any:
+    """Make a run that is left right before a node and goes on under another context."""
+    agent = office_agent(*steps, **given)
+    agent.invoke(TASK, THREAD, interrupt_before=[before])
+    return agent.invoke(None, THREAD, context=context)
+
+
+def switched(reading: int, error: Exception | None) -> Any:
+    """Make a run that waits for a person, and is switched off before the answer is read."""
+    agent = office_agent(calls(DELETE), live=switching(reading, error))
+    return answer_question(agent, agent.invoke(TASK, THREAD))
+
+
+class Crowded(LiveWorld):
+    """A world in which too much is at work already for a tool to be called."""
+
+    def perform(self, asked: Any, seconds: float) -> Any:
+        """Make the calls of proposers alone."""
+        return (LiveWorld(max_abandoned=0) if asked[0].call.kind == "tool" else super()).perform(asked, seconds)
+
+
+def shut_out(*steps: Any, **given: Any) -> Any:
+    """Make a run that comes to an open circuit."""
+    return second_run(office_agent(*steps, world=fragile(), checkpointer=None, **given), TASK, context=ASKED_ONCE)
+
+
+def read_bill(id: str) -> str:
+    """Read a bill."""
+    raise ConnectionError("lost")
+
+
+def verified(reply: Any, **given: Any) -> Any:
+    """Return a run with a verifier that is a model and replies so."""
+    return ended(FINE, context=ASKED_ONCE, verifier=ScriptedChatModel(reply, loop=True), **given)
+
+
+BILL = [calls(READ)]
+STOPS: dict[str, StopCase] = {
+    "invalid_request:<field>": StopCase("plan", ended(DONE, task={"task": " "}), DETAILS, "invalid_request:task"),
+    "max_seconds @ plan": StopCase("plan", partial(slow, "plan"), {**DETAILS, **CALLED}),
+    **{
+        f"max_seconds @ {phase}": StopCase(phase, partial(slow, phase), DETAILS)
+        for phase in ("approve", "act", "answer")
+    },
+    "max_visits @ plan": StopCase("plan", visited(1), DETAILS),
+    "max_visits @ act": StopCase("act", visited(3, *BILL), DETAILS),
+    "max_visits @ approve": StopCase("approve", visited(3, calls(DELETE)), DETAILS),
+    "max_visits @ answer": StopCase("answer", visited(3, DONE), DETAILS),
+    **{
+        f"{reason} @ {phase}": StopCase(phase, ended(*steps, live=switching(reading, error)), evidence)
+        for phase, reading, steps in (("plan", 1, BILL), ("act", 4, BILL), ("answer", 4, [DONE]))
+        for reason, error, evidence in (
+            ("switched_off", None, OFF),
+            ("policy_unreadable", OSError("disk"), {"details": {"type": "OSError"}}),
+        )
+    },
+    "switched_off @ approve": StopCase("approve", partial(switched, 6, None), OFF),
+    "policy_unreadable @ approve": StopCase("approve", partial(switched, 6, OSError("disk")), DETAILS),
+    "guard_error:<guard> @ plan": StopCase(
+        "plan", partial(edited, "action_guard", "plan", proposed_action="5"), DETAILS, "guard_error:action_guard"
+    ),
+    "guard_error:<guard> @ act": StopCase(
+        "act", partial(edited, "read", "action_guard", accepted_step=5), DETAILS, "guard_error:read"
+    ),
+    "audit_unavailable @ answer": StopCase(
+        "answer",
+        ended(FINE, context={"policy": {"audit_required": True}}, recorder=Failing()),
+        {"details": {"type": "OSError", "stop_reason": "success"}, "audit": {"status": "unavailable"}},
+    ),
+    **{
+        f"{name} @ plan": StopCase(
+            "plan", ended(model=ScriptedChatModel(reply, loop=True), context=ASKED_ONCE), DETAILS
+        )
+        for name, reply in MODEL_FAILURES.items()
+    },
+    **{f"{name} @ answer": StopCase("answer", verified(reply), DETAILS) for name, reply in MODEL_FAILURES.items()},
+    "llm_invalid_schema @ answer": StopCase("answer", verified({"claims": 5}), DETAILS),
+    "llm_circuit_open @ plan": StopCase(
+        "plan",
+        partial(shut_out, model=ScriptedChatModel(ModelAPIError("down"), loop=True)),
+        {"details": {"failures": 1}},
+    ),
+    "llm_circuit_open @ answer": StopCase(
+        "answer",
+        partial(shut_out, FINE, verifier=ScriptedChatModel(ModelAPIError("down"), loop=True)),
+        {"details": {"failures": 1}},
+    ),
+    "tool_unavailable:<tool>": StopCase(
+        "act", ended(*BILL, world=Crowded()), {**DETAILS, **CALLED}, "tool_unavailable:read_bill"
+    ),
+    "tool_circuit_open:<tool>": StopCase(
+        "act",
+        partial(shut_out, *BILL, tools=[read_bill], policy=ToolPolicy(rules={"read_bill": ToolRule(effect="read")})),
+        {**DETAILS, **CALLED},
+        "tool_circuit_open:read_bill",
+    ),
+    "tool_invalid_output:<tool>": StopCase(
+        "act", ended(*BILL, office=Office(bill=object())), {**DETAILS, **CALLED}, "tool_invalid_output:read_bill"
+    ),
+    "effect_unknown:<tool>": StopCase("act", killed, {**DETAILS, **CALLED}, "effect_unknown:send_money"),
+    "effect_unrecordable:<tool>": StopCase(
+        "act", ended(calls(PAY), checkpointer=None), {**DETAILS, **CALLED}, "effect_unrecordable:send_money"
+    ),
+    "review_unavailable": StopCase("approve", ended(calls(DELETE), checkpointer=None), DETAILS),
+    "review_rejected": StopCase("approve", partial(asked, "reject"), DETAILS),
+    "review_expired": StopCase("approve", partial(asked, "approve", max_review_seconds=0.0), DETAILS),
+    "invalid_action:not_object": StopCase("plan", ended({"calls": "all"}), {**RAW, **DETAILS}),
+    "invalid_action:tool": StopCase("plan", ended(calls({"tool": " ", "args": {}})), {**RAW, **DETAILS}),
+    "invalid_action:args": StopCase("plan", ended(calls({"tool": "read_bill", "args": "b7"})), {**RAW, **DETAILS}),
+    "invalid_action:schema": StopCase(
+        "plan", ended(calls({"tool": "read_bill", "args": {"id": 7}})), {**RAW, **DETAILS}
+    ),
+    **{
+        f"{name} @ plan": StopCase(
+            "plan", ended(*BILL, context={"policy": policy}), RAW, name.replace("<tool>", "read_bill")
+        )
+        for name, policy in DENIED.items()
+    },
+    **{
+        f"{name} @ act": StopCase(
+            "act", partial(resumed, {"policy": policy}, *BILL), DETAILS, name.replace("<tool>", "read_bill")
+        )
+        for name, policy in DENIED.items()
+    },
+    "tool_changed:<tool> @ plan": StopCase(
+        "plan", ended(*BILL, rules={"read_bill": ToolRule(pin="0" * 64)}), {**RAW, **DETAILS}, "tool_changed:read_bill"
+    ),
+    "argument_denied:<tool>.<argument> @ plan": StopCase(
+        "plan",
+        ended(calls(PAY), rules={"send_money": ToolRule(arguments={"amount": ArgumentRule(max=29)})}),
+        {**RAW, **DETAILS},
+        "argument_denied:send_money.amount",
+    ),
+    "argument_denied:<tool>.<argument> @ act": StopCase(
+        "act",
+        partial(
+            resumed,
+            {"policy": {"rules": {"send_money": {"arguments": {"amount": {"max": 29}}}}}},
+            calls(PAY),
+            before="write",
+        ),
+        DETAILS,
+        "argument_denied:send_money.amount",
+    ),
+    "loop_detected:<tool> @ plan": StopCase(
+        "plan", ended(calls(PAY), calls(PAY)), {**RAW, **DETAILS, **CALLED}, "loop_detected:send_money"
+    ),
+    "max_calls:<tool> @ plan": StopCase(
+        "plan",
+        ended(calls(PAY), calls(STOLEN), rules={"send_money": ToolRule(max_calls=1)}),
+        {**RAW, **DETAILS, **CALLED},
+        "max_calls:send_money",
+    ),
+    "max_tool_calls @ plan": StopCase(
+        "plan", ended(calls(READ, PAY), budget=ToolBudget(max_tool_calls=1)), {**RAW, **DETAILS}
+    ),
+    "unsupported_argument:<tool>.<argument> @ plan": StopCase(
+        "plan",
+        ended(*BILL, calls(STOLEN), rules=NEVER),
+        {**RAW, "unsupported": ..., **CALLED},
+        "unsupported_argument:send_money.to",
+    ),
+    "invalid_answer:empty": answered(" ", steps=[], shown={}),
+    "invalid_answer:too_long": answered("a" * 50, steps=[], shown=DETAILS, budget=ToolBudget(max_answer_chars=40)),
+    "invalid_answer:active_markup": answered("<script>alert(1)</script>", steps=[]),
+    "invalid_answer:unsupported_link": answered("See https://other-bank.net/.", steps=[]),
+    "invalid_answer:unsupported_number": answered("It comes to 77 EUR."),
+    "invalid_answer:unsupported_name": answered("It was written by Gertrude Stein."),
+    "invalid_answer:unsupported_claim": answered(
+        "The bill is paid.", verifier=scripted_verifier(["The bill is paid."], loop=True)
+    ),
+}
+
+
+def limited(phase: str, world: Any = None, **budget: Any) -> Any:
+    """Make a run whose model says what it used up."""
+    verifier = {"verifier": ScriptedChatModel(told({"supported": True}), loop=True)} if phase == "answer" else {}
+    model = ScriptedChatModel(told(FINE if phase == "answer" else calls(READ)), loop=True)
+    return run_office(model=model, budget=ToolBudget(**budget), world=world, **verifier)
+
+
+LIMITS = [
+    case
+    for case in limit_cases(limited, {"plan": (0, 0), "answer": (1, 1)}, {"act": (0, 1)})
+    if case[0] != "max_tool_calls"
+]
+STOPS |= {
+    f"{entry} @ {case.phase}": case._replace(evidence={**DETAILS, **CALLED}) if case.phase == "act" else case
+    for entry, case in LIMITS
+}
+LEFT = {"review_stale"}
+"""A reason of recordings of before 0.8; no run of today ends with it."""
+
+
+def entry_of(case: str) -> str:
+    """Return the catalogue's entry of a case in the table."""
+    return case.partition(" @ ")[0]
+
+
+def test_every_reason_has_a_run():
+    """The catalogue and the runs below name the same reasons; one that no run can reach is marked as defensive."""
+    assert reasons_without_a_run(TOOL_REASONS, {*map(entry_of, STOPS), *LEFT}) == []
+    assert [item.reason for item in TOOL_REASONS if item.defensive] == ["not_approved:<tool>"]
+
+
+@pytest.mark.parametrize("case", STOPS)
+def test_a_run_stops(case):
+    """A run stops with every reason of the catalogue, in its phase and with its evidence; no more than Ada is paid."""
+    result = check_stop(TOOL_REASONS, entry_of(case), STOPS[case])
+    assert all(call["args"] == PAY["args"] for call in result.get("tool_calls", ()) if call["effect"] == "write")
