@@ -49,11 +49,13 @@ imports: .venv/.dev
 
 UNIT := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-unit: .venv/.dev  ## the tests; ROOM=guards runs those of one room of the package (tests/rooms.py says which these are)
-	$(UNIT) $(if $(ROOM),--room=$(ROOM))
+COUNTED := --cov --cov-report=term --cov-fail-under=97
 
-coverage: .venv/.dev  ## the tests once more, with their lines and branches counted
-	$(UNIT) --cov --cov-report=term --cov-fail-under=97
+unit: .venv/.dev  ## the tests; ROOM=guards runs those of one room (see tests/rooms.py), COUNT=1 counts lines and branches
+	$(UNIT) $(if $(ROOM),--room=$(ROOM)) $(if $(COUNT),$(COUNTED))
+
+coverage: .venv/.dev  ## the tests, with their lines and branches counted
+	$(MAKE) unit COUNT=1
 
 wheel: .venv/.dev  ## the built wheel in empty environments, by pip and by uv
 	rm -rf build/wheel && mkdir -p build/wheel
