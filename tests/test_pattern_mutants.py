@@ -293,6 +293,19 @@ def test_no_guard_alone_can_forget_max_queries(forgetful, monkeypatch):
     assert result["stop_reason"] == "invalid_gaps:too_many" or result["stopped_because"] == "max_queries"
 
 
+def test_where_both_guards_forget_max_queries_the_other_limits_hold(monkeypatch):
+    """It takes both to search a third time, and the pages that the whole run may read still end the searches."""
+    forgetful = ("run_gaps_guard_node", "run_searches_guard_node")
+    mutate(monkeypatch, RESEARCH, Mutant(forgetful, {"budget": {"max_queries": 99}}))
+    world, gaps = Searched(), gaps_of(["beta", "gamma"], ["delta"])
+    agent = searching_agent(world, gaps, queries=2, budget={"max_read_pages": 3})
+    assert verify(agent) == []
+    result = agent.invoke(searched())
+    assert world.queries == ["alpha", "beta", "gamma"]
+    assert len(world.urls) == len(set(world.urls)) == 3
+    assert (result["status"], result["stopped_because"]) == ("ok", "max_read_pages")
+
+
 EVERY_DECISION = {f"allowed_decisions_{name}": ("approve", "revise", "escalate") for name in BOTH_LISTS}
 NOTHING = {"allowed_decisions_execution": []}
 REVISE = {"critique": critique_cases.REVISE}

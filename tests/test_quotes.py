@@ -46,6 +46,32 @@ def test_a_quote_that_cuts_a_word_does_not(parts, joint, data):
     assert not is_quote_in_text(behind, sentence) or parts[at][cut:] in parts
 
 
+@pytest.mark.parametrize(
+    ("quote", "place"),
+    [
+        ("Answers come in a day.", "Answers come in a day."),
+        ("- Answers come in a day.", "Answers come in a day."),
+        ("• Answers come in a day.", "Answers come in a day."),
+        ("- 5 people answer.", "- 5 people answer."),
+        ("| Gold | 2 hours |", "Gold | 2 hours"),
+        ("Gold | 2 hours", "Gold | 2 hours"),
+        ("| | Silver plan", "Silver plan"),
+        ("Answers come in a day. 5 people answer.", None),
+        ("Gold 2 hours", None),
+        ("| Gold | 2 hours | Silver plan |", None),
+        ("2 hours Silver plan", None),
+        ("• 5 people answer.", None),
+        ("| | |", None),
+    ],
+)
+def test_marks_of_items_and_cells_are_no_part_of_a_quote(quote, place):
+    """With or without them it is found, but for a dash before a number; it joins no two items, cells or rows unseen."""
+    text = "- Answers come in a day.\n- 5 people answer.\n\n| Gold | 2 hours\n\n| | Silver plan"
+    found = find_quote_place(quote, text)
+    assert (None if found is None else text[slice(*found)]) == place
+    assert is_quote_in_text(quote, text) is (place is not None)
+
+
 @given(UNSPACED, st.data())
 def test_scripts_without_blanks_are_cut_anywhere(text, data):
     """Any part of a text without blanks stands in it."""

@@ -190,6 +190,49 @@ def test_offline_notes_are_the_sentences_that_share_most():
     assert max(len(note["quote"]) for note in found) <= LONGEST
 
 
+def test_offline_notes_are_what_a_reader_sees():
+    """Marks of items, headings and cells are left out, and no note runs from one cell into another."""
+    text = "# How P1 incidents are answered\n\n- P1 incidents are answered in 15 minutes.\n\n"
+    text += "| P1 incidents at night | 1 hour\n\n| | P1 incidents at weekends | - Incidents of P1 wait for no one."
+    assert sorted(note["quote"] for note in offline(text)) == [
+        "How P1 incidents are answered",
+        "Incidents of P1 wait for no one.",
+        "P1 incidents are answered in 15 minutes.",
+        "P1 incidents at night",
+        "P1 incidents at weekends",
+    ]
+
+
+def test_a_long_sentence_or_one_that_leads_elsewhere_is_taken_for_want_of_another():
+    """A link of the page's own host leads nowhere else."""
+    long = f"P1 incidents are answered by {'many and more and ' * 14}other people."
+    away, own = "P1 incidents: see https://other.example/p1 for more.", f"P1 incidents: see {PAGE}/p1 for more."
+    for text in (long, away, own):
+        assert [note["quote"] for note in offline(f"{text}\n\nInvoices are due in 30 days.")] == [text]
+    assert [note["quote"] for note in offline(f"{long}\n\n{away}\n\n{own}\n\n{QUOTE}")] == [QUOTE, own]
+    assert offline(f"P1 incidents are {'so ' * 200}long.") == []
+
+
+def test_a_page_that_is_titled_as_the_question_is_about_it():
+    """Its first whole sentences are noted where none shares a term; under a title that lacks one, none is."""
+    body = "Contents\n\nMix the flour with the sugar. Bake for 15 minutes."
+    pages = {PAGE: {"title": "Almond biscuits | Kitchen", "published_at": "", "body": body}}
+    for question, expected in (("Almond biscuits", ["Mix the flour with the sugar."]), ("Almond biscuits price", [])):
+        request = {"goal": "g", "question": question, "pages": pages, "max_notes": 1}
+        assert [note["quote"] for note in take_offline_notes(request)] == expected
+
+
+def test_a_page_of_which_no_note_is_taken_is_named():
+    """A stop says that it was read, so that a reader does not look for a failure; a denied page is no such page."""
+    result, _ = proposed({"notes": []})
+    assert (result["stop_reason"], result["failed_sources"]) == ("no_reliable_sources", [])
+    assert result["unused_sources"] == [{"url": PAGE, "reason": "no_note"}]
+    searched = research(
+        input=None, search=hits(PAGE), reader=page("The sky is blue today."), budget=ResearchBudget(max_queries=2)
+    )
+    assert searched["unused_sources"] == result["unused_sources"]
+
+
 def test_offline_notes_in_other_languages():
     """Words are read in the language of the pages."""
     german = "Der Support antwortet bei P1-Störungen in 15 Minuten. Rechnungen sind in 30 Tagen fällig."

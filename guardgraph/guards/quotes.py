@@ -85,6 +85,11 @@ _PUNCTUATION: Final = ".,;:!?…。，！？ \t\n\u00a0\u202f"
 """What may stand at the ends of a quote that is not the source's."""
 
 
+_OPENING_MARKS: Final = re.compile(r"\s*+(?:\|(?:\s++|\Z)|[-*+•]\s++(?=[^\W\d_]))*+")
+_CLOSING_MARKS: Final = re.compile(r"(?:\s++\|)++\s*+\Z")
+"""What marks the item of a list or the cells of a table, and is not said. A dash before a number may be its sign."""
+
+
 class Quote(NamedTuple):
     """What a text quotes."""
 
@@ -150,13 +155,14 @@ def is_quote_in_text(quote: str, text: str) -> bool:
 
     A quote begins and ends where words do, in scripts without blanks at any letter. A number counts as a whole:
     ``3.4%`` is no quote from ``13.4%``, nor ``99`` from ``99.95``. No quote runs from one row of a page's table into
-    another, and none has U+FFFD in it.
+    another, and none has U+FFFD in it. Marks of an item or a cell around a quote are no part of it; between the words
+    of two cells the bar has to stand.
 
     Args:
         quote: what is said to be quoted.
         text: what it is said to be quoted from.
     """
-    quote, text = normalise_quote_text(quote), normalise_quote_text(_mark_row_ends(text))
+    quote, text = normalise_quote_text(_take_off_marks(quote)), normalise_quote_text(_mark_row_ends(text))
     start = text.find(quote)
     if start < 0 or _UNKNOWN in quote:
         return False
@@ -177,7 +183,7 @@ def find_quote_place(quote: str, text: str) -> tuple[int, int] | None:
         Where it begins and ends in the text, in characters; None where it does not stand there.
     """
     text = _mark_row_ends(text)
-    wanted, read = normalise_quote_text(quote), normalise_quote_text(text)
+    wanted, read = normalise_quote_text(_take_off_marks(quote)), normalise_quote_text(text)
     first = read.find(wanted) if wanted else -1
     if first < 0 or _UNKNOWN in wanted:
         return None
@@ -192,6 +198,14 @@ def find_quote_place(quote: str, text: str) -> tuple[int, int] | None:
     return _map_quote_place(place, place, read, text), _map_quote_place(
         place + len(wanted), place + len(wanted) - 1, read, text
     )
+
+
+def _take_off_marks(quote: str) -> str:
+    """Return a quote without the marks of an item or of cells around it; as it is where it is made of nothing else."""
+    closing = _CLOSING_MARKS.search(quote) if quote.rstrip().endswith("|") else None
+    said = quote[: closing.start()] if closing else quote
+    opening = _OPENING_MARKS.match(said)
+    return said[opening.end() if opening else 0 :] or quote
 
 
 def _mark_row_ends(text: str) -> str:

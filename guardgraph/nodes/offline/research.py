@@ -6,7 +6,9 @@ Notes are the sentences of the pages that share most with the question; the brie
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -21,8 +23,9 @@ from guardgraph.guards.turned import check_turned_sentences
 from guardgraph.languages.language import detect_language
 from guardgraph.languages.sentences import split_sentences, unwrap_text_lines
 from guardgraph.languages.terms import read_terms
-from guardgraph.nodes.offline.prose import is_fragment
+from guardgraph.nodes.offline.prose import ENDS, is_fragment
 from guardgraph.plain.json import JsonObject
+from guardgraph.plain.urls import parse_url_target
 from guardgraph.state.research import ResearchAnswer, ResearchPolicy
 from guardgraph.world.call import mark_as_instant
 
@@ -118,10 +121,18 @@ def _is_supported_brief(text: str, notes: list[JsonObject], view: JsonObject) ->
 
 LONGEST: Final = 240
 """Characters of a sentence that becomes a note: three of them fit into an answer of the default budget."""
+LONGEST_ALONE: Final = 600
+"""The same where no shorter sentence shares a term: one of them fits."""
 _NO_STATEMENT: Final = ("?", "？", "؟", ":", "：")
 """What a sentence ends with that asks, or leads to what follows it."""
 _TOLD: Final = 10_000
 """Characters of each page by which its language is told."""
+
+
+_CELL_ENDS: Final = re.compile(r"(?:^|\s)\|(?=\s|$)")
+_ITEM_MARKS: Final = re.compile(r"(?:(?:[-*+•>]|#+)\s+)+")
+"""What parts the cells of a row, and what begins an item, a quotation or a heading: no reader of a page sees them."""
+_LINK: Final = re.compile(r"https?://\S+", re.IGNORECASE)
 
 
 class _PageSentence(NamedTuple):
@@ -138,7 +149,11 @@ def take_offline_notes(request: JsonObject) -> list[JsonObject]:
 
     A term weighs the more the fewer sentences have it, as in `guardgraph.nodes.offline.rag`. Passed over is a sentence
     that asks, a line that is a part of one or only leads to others, one of less than `MIN_QUOTE_CHARS` or more than
-    `LONGEST` characters, and one that has markup.
+    `LONGEST_ALONE` characters, and one that has markup. No note runs from one item or cell into another, or has their
+    marks.
+
+    One of more than `LONGEST` characters, or with a link to another host, is taken where no other sentence shares a
+    term. Where none does, the first ones are of a page whose title has every term of the question.
 
     Args:
         request: ``{goal, question, pages, max_notes}``, the pages by URL.
@@ -147,7 +162,9 @@ def take_offline_notes(request: JsonObject) -> list[JsonObject]:
         At most `max_notes` notes ``{claim, quote, url, title, published_at}``; none where no sentence shares a term.
     """
     pages = request["pages"]
-    read = _read_note_sentences(request["question"], pages)
+    language = detect_language("\n".join(page["body"][:_TOLD] for page in pages.values()))
+    asked = frozenset(read_terms(request["question"], language))
+    read = _read_note_sentences(asked, language, pages)
     holders = Counter(term for sentence in read for term in sentence.shared)
     weights = {term: math.log(1 + len(read) / count) for term, count in holders.items()}
 
@@ -155,27 +172,49 @@ def take_offline_notes(request: JsonObject) -> list[JsonObject]:
         return sum(weights[term] for term in sorted(sentence.shared))  # in one order, so that sums are the same
 
     best = sorted((sentence for sentence in read if sentence.shared), key=weigh_note_sentence, reverse=True)
-    notes = (
-        _make_offline_note(sentence, page)
-        for sentence in best
-        for page in [pages[sentence.url]]
-        if has_supported_links(sentence.text, cited=(page["body"], page["title"]), policy=ResearchPolicy())
+    titled = {url for url, page in pages.items() if asked and asked.issubset(read_terms(page["title"], language))}
+    choices: tuple[Iterable[_PageSentence], ...] = (
+        filter(_stands_well, best),
+        best,
+        (one for one in read if one.url in titled and one.text.endswith(tuple(ENDS)) and _stands_well(one)),
     )
-    return list(islice(notes, request["max_notes"]))
+    for choice in choices:
+        notes = (
+            _make_offline_note(sentence, page)
+            for sentence in choice
+            for page in [pages[sentence.url]]
+            if has_supported_links(sentence.text, cited=(page["body"], page["title"]), policy=ResearchPolicy())
+        )
+        if taken := list(islice(notes, request["max_notes"])):
+            return taken
+    return []
 
 
-def _read_note_sentences(question: str, pages: JsonObject) -> list[_PageSentence]:
-    language = detect_language("\n".join(page["body"][:_TOLD] for page in pages.values()))
-    asked = frozenset(read_terms(question, language))
+def _read_note_sentences(asked: frozenset[str], language: str, pages: JsonObject) -> list[_PageSentence]:
     once: dict[str, _PageSentence] = {}
     for url, page in pages.items():
-        for sentence in split_sentences(unwrap_text_lines(page["body"])):
-            text = " ".join(sentence.split())
-            if MIN_QUOTE_CHARS <= len(text) <= LONGEST and not (
+        for text in _read_shown_sentences(page["body"]):
+            if MIN_QUOTE_CHARS <= len(text) <= LONGEST_ALONE and not (
                 text.endswith(_NO_STATEMENT) or is_fragment(text, language)
             ):
                 once.setdefault(text, _PageSentence(url, text, asked.intersection(read_terms(text, language))))
     return list(once.values())
+
+
+def _read_shown_sentences(body: str) -> Iterator[str]:
+    """Yield the sentences of a page's items, cells and lines, without the marks that part those."""
+    for sentence in split_sentences(unwrap_text_lines(body)):
+        for cell in _CELL_ENDS.split(sentence):
+            said = " ".join(cell.split())
+            marks = _ITEM_MARKS.match(said)
+            yield said[marks.end() :] if marks else said
+
+
+def _stands_well(sentence: _PageSentence) -> bool:
+    """Say whether a sentence has room beside others, and leads to no other host."""
+    own = parse_url_target(sentence.url)
+    leads = [parse_url_target(link[0]) for link in _LINK.finditer(sentence.text)]
+    return len(sentence.text) <= LONGEST and all(own and lead and lead.host == own.host for lead in leads)
 
 
 def _make_offline_note(sentence: _PageSentence, page: JsonObject) -> JsonObject:
