@@ -319,9 +319,11 @@ def test_a_run_that_was_interrupted_goes_on(thread, saver):
 
 
 def unscored(value):
-    """A JSON value without scores of relevance: 0.9 gave them other constants."""
+    """A JSON value without scores of relevance: 0.9 gave them other constants. A caller is "they" since 0.10."""
     if isinstance(value, dict):
         return {key: unscored(item) for key, item in value.items() if key not in ("score", "best_score")}
+    if isinstance(value, str):
+        return value.replace("he may not read it", "they may not read it") if value.startswith("he ") else value
     return [unscored(item) for item in value] if isinstance(value, list) else value
 
 

@@ -222,17 +222,6 @@ def test_a_page_that_is_titled_as_the_question_is_about_it():
         assert [note["quote"] for note in take_offline_notes(request)] == expected
 
 
-def test_a_page_of_which_no_note_is_taken_is_named():
-    """A stop says that it was read, so that a reader does not look for a failure; a denied page is no such page."""
-    result, _ = proposed({"notes": []})
-    assert (result["stop_reason"], result["failed_sources"]) == ("no_reliable_sources", [])
-    assert result["unused_sources"] == [{"url": PAGE, "reason": "no_note"}]
-    searched = research(
-        input=None, search=hits(PAGE), reader=page("The sky is blue today."), budget=ResearchBudget(max_queries=2)
-    )
-    assert searched["unused_sources"] == result["unused_sources"]
-
-
 def test_offline_notes_in_other_languages():
     """Words are read in the language of the pages."""
     german = "Der Support antwortet bei P1-Störungen in 15 Minuten. Rechnungen sind in 30 Tagen fällig."

@@ -336,8 +336,6 @@ class ResearchStopped(Stopped, SourcesLeftOut):
     """What a stopped run returns: why, and the evidence."""
 
     denied_sources: NotRequired[list[JsonObject]]
-    unused_sources: NotRequired[list[JsonObject]]
-    """Pages that were read and of which no note was taken."""
     verification: NotRequired[NotesVerification]
     raw_plan: NotRequired[JsonValue]
     invalid_citations: NotRequired[list[str]]
@@ -516,7 +514,7 @@ RESEARCH_REASONS = Catalogue(
         StopReason("no_sources_after_dedupe", "no_sources", ("dedupe",), "The search found nothing, or no absolute URL with a host.", "Ask about something that the sources cover; look at dropped_urls."),
         StopReason("tool_invalid_output:read_source", "tool", ("read_extract",), "The reader returned something that is no page. (A page that cannot be read is listed in failed_sources.)", "Look at details; mend the reader."),
         StopReason("tool_invalid_output:extract_notes", "tool", ("read_extract",), "The extractor raised, or returned no list.", "Look at details (at: the line that raised); mend the extractor."),
-        StopReason("no_reliable_sources", "no_sources", ("read_extract", "synthesize"), "No note was taken: every source was denied, could not be read, or said nothing.", "Look at denied_sources and failed_sources; those in unused_sources were read, and gave no note."),
+        StopReason("no_reliable_sources", "no_sources", ("read_extract", "synthesize"), "No note was taken: every source was denied, could not be read, or said nothing.", "Look at denied_sources and failed_sources."),
         StopReason("invalid_notes:empty", "invalid_notes", ("read_extract",), "There is no list of notes.", "Use a model that follows the schema in the prompt.", again=True),
         StopReason("invalid_notes:too_many", "invalid_notes", ("read_extract",), "There are more than max_notes notes.", "Raise max_notes, or take fewer notes.", again=True),
         StopReason("invalid_notes:item", "invalid_notes", ("read_extract",), "A note is no object.", "Mend the extractor, or use another model.", again=True),

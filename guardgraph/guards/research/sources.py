@@ -160,14 +160,7 @@ def sort_read_pages(
     return pages, read
 
 
-def build_sources_stop(sources: Sources, *, read: Collection[str] = ()) -> Stop:
-    """Return the stop of a run that has nothing left to rest on.
-
-    Args:
-        sources: what became of the run's URLs.
-        read: the URLs whose pages were read, of which no note was taken.
-    """
+def build_sources_stop(sources: Sources) -> Stop:
+    """Return the stop of a run that has nothing left to rest on."""
     shown = {"denied_sources": sources["denied_sources"], "failed_sources": sources["failed_sources"]}
-    known = {item["url"] for item in sources["denied_sources"]}
-    unused = [{"url": url, "reason": "no_note"} for url in read if url not in known]
-    return Stop("no_reliable_sources", **shown, **({"unused_sources": unused} if unused else {}))
+    return Stop("no_reliable_sources", **shown)

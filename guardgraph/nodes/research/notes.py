@@ -110,7 +110,7 @@ def _accept_notes(taken: JsonValue, state: ResearchState, run: ResearchRun, abou
     try:
         _, sources = list_usable_urls(new, state, run, led_to=guards.map_final_page_urls(new))
         if not raw:
-            raise guards.build_sources_stop(sources, read=new)
+            raise guards.build_sources_stop(sources)
     except Stop as refused:  # notes that were refused and asked again for are no longer among those accepted
         return leave_search(refused, state, run, accepted_notes=before)
     notes = guards.place_notes(guards.parse_notes(raw, max_notes=read_note_limit(state, run)), pages=pages)

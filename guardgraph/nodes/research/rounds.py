@@ -177,7 +177,7 @@ def _end_searches(searches: Searches, because: SearchesEnd, state: ResearchState
             dropped = {"dropped_urls": sources["dropped_urls"]} if sources and sources["dropped_urls"] else {}
             raise Stop("no_sources_after_dedupe", phase="dedupe", **dropped, **failed)
         with evidence(phase="read_extract", **failed):
-            raise guards.build_sources_stop(sources, read=state.get("accepted_pages") or {})
+            raise guards.build_sources_stop(sources)
     return Pass({"accepted_searches": {**searches, "stopped_because": because}}, "synthesize", steps)
 
 
