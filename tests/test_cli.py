@@ -169,7 +169,7 @@ def test_the_demo_in_json():
 def test_following_a_run_gives_what_invoke_gives(plan):
     """The result that the command line shows is the result of the graph."""
     planned = plan()
-    expected = planned.agent.invoke(planned.request)
+    expected = planned.agent.invoke(planned.request, {"configurable": {"thread_id": "another"}})
     followed = follow_run_on_screen(planned)
     assert list(followed) == list(expected)
     assert comparable(followed) == comparable(expected)

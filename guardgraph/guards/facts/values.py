@@ -78,13 +78,19 @@ class Quantity(NamedTuple):
         if self.amount.numerator < 0 and not self.unit.zero:
             yield from self._list_amount_keys(-self.amount)
 
+    def _is_length_in_longer(self) -> bool:
+        """Say whether it is a length of time in each longer one; 5 m/s is read as minutes, too, and is none."""
+        if self.per is None or not {self.unit.dimension, self.per.dimension} <= _LENGTHS:
+            return False
+        return self.unit.dimension != self.per.dimension or self.unit.convert_to_base(1) < self.per.convert_to_base(1)
+
     def _list_amount_keys(self, amount: Amount) -> Iterator[Key]:
         yield "=", amount
         if self.per is not None:
             yield self._make_rate_key(amount, self.per)
             if self.unit == BARE:
                 yield "#", amount
-            elif self.unit.dimension.isupper() or {self.unit.dimension, self.per.dimension} <= _LENGTHS:
+            elif self.unit.dimension.isupper() or self._is_length_in_longer():
                 # "$5 per month" also says $5, "8 hours a day" 8 hours, and 60 km/h no 60 km
                 yield self.unit.dimension, self.unit.convert_to_base(amount)
         elif self.unit != BARE:
