@@ -63,10 +63,9 @@ def test_whoever_comes_second_is_told_who_decided(tmp_path, each):
         queue_of(each).read(run_id)
 
 
-def pay(number, folder, url):
+def pay(number, queue):
     """Approve a payment in a thread of its own; return what came of it."""
     try:
-        queue = queue_of(url, tool_agent(folder, url, office=OFFICES[number]))
         if not (listed := queue.list_waiting()):
             return "nothing waits any more, already decided by p"
         return queue.decide(listed[0].run_id, "approve", by=f"p{number}")["status"]
@@ -82,8 +81,9 @@ def test_of_eight_at_once_one_decides(tmp_path, each):
     for office in OFFICES:
         office.made.clear()
     begin_payment(tool_agent(tmp_path, each))
+    queues = [queue_of(each, tool_agent(tmp_path, each, office=office)) for office in OFFICES]
     with ThreadPoolExecutor(8) as pool:
-        told = list(pool.map(lambda number: pay(number, tmp_path, each), range(8)))
+        told = list(pool.map(pay, range(8), queues))
     assert sum(len(office.writes) for office in OFFICES) == 1
     assert told.count("ok") == 1
     assert [said for said in told if "already decided by p" not in said and "approve by p" not in said] == ["ok"]

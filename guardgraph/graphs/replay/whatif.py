@@ -86,7 +86,8 @@ class Again:
     new: Ending | None = None
     """Of a run that is same or changed: as the candidate would have ended it."""
     guard: str | None = None
-    """Of a changed run: the guard at which the ways part; else the node that stops it, or that no longer does."""
+    """Of a changed run: the guard that decides otherwise, where the ways part; else the node that stops it, or no longer
+    does."""
     evidence: JsonObject = field(default_factory=dict)
     """Of a changed run: what the result shows of the stop, the new one's or the one that is gone."""
     differs: tuple[str, ...] = ()
@@ -185,12 +186,15 @@ def _replay_under_assumption(frame: Frame, recording: Recording, **how: bool) ->
 
 def _find_deciding_guard(old: JsonObject, new: JsonObject) -> tuple[str | None, JsonObject]:
     """Return the guard that makes the difference, and the evidence of the stop that is new or gone."""
-    parting = _find_parting_guard(old, new)
+    then, now = _find_parting(old, new)
+    guard = now.get("node") if now.get("kind") == "guard" else None
     for result in (new, old):
         if result.get("status") == "stopped":
             evidence = {key: value for key, value in result.items() if key not in _HEAD}
-            return parting or _find_stopping_node(result), evidence
-    return parting, {}
+            stopping = _find_stopping_node(result)
+            is_next = stopping in (then.get("to"), now.get("to"))  # a guard that only one of the agents asks there
+            return (stopping if guard is None or is_next else guard), evidence
+    return guard, {}
 
 
 def _find_stopping_node(result: JsonObject) -> str | None:
@@ -198,13 +202,13 @@ def _find_stopping_node(result: JsonObject) -> str | None:
     return next((line["node"] for line in reversed(_read_result_timeline(result)) if line.get("reason")), None)
 
 
-def _find_parting_guard(old: JsonObject, new: JsonObject) -> str | None:
-    """Return the guard at which the ways of two runs part."""
+def _find_parting(old: JsonObject, new: JsonObject) -> tuple[JsonObject, JsonObject]:
+    """Return the lines at which the ways of two runs part: the old one's and the new one's, empty where one has ended."""
     nothing: JsonObject = {}
     for then, now in zip_longest(_read_result_timeline(old), _read_result_timeline(new), fillvalue=nothing):
         if (then.get("node"), then.get("to")) != (now.get("node"), now.get("to")):
-            return now.get("node") if now.get("kind") == "guard" else None
-    return None
+            return then, now
+    return nothing, nothing
 
 
 def _read_result_timeline(result: JsonObject) -> list[JsonObject]:
