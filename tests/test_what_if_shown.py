@@ -180,7 +180,7 @@ def test_the_command_names_a_run_that_was_changed_and_judges_the_others(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--store", "none.jsonl"], "--store 'none.jsonl': cannot be read as UTF-8 text: "),
+        (["--store", "none.jsonl"], "--store 'none.jsonl': cannot be read: No such file or directory"),
         (["--store", "text.jsonl"], "--store 'text.jsonl', line 1: not JSON: "),
         (["--store", "twice.jsonl"], "--store 'twice.jsonl', line 1: not JSON: the key 'a' stands twice in one object"),
         (["--store", "list.jsonl"], "--store 'list.jsonl', line 2: a recording is required"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dotenv import load_dotenv
 
-from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError, explain_unread_file
 from guardgraph.plain.json import MAX_DEPTH, RESULT_DEPTH, JsonObject, NotJson, parse_json
 from guardgraph.tools import demo
 
@@ -125,7 +125,7 @@ def load_history_option(file: str) -> list[JsonObject]:
     try:
         lines = _read_file_or_stdin(file).decode("utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
-        raise ConfigurationError(f"--history {file!r}: cannot be read as UTF-8 text: {error}") from error
+        raise ConfigurationError(f"--history {file!r}: {explain_unread_file(error)}") from error
     turns = list[JsonObject]()
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -157,7 +157,7 @@ def read_json_option(option: str, file: str, levels: int = MAX_DEPTH) -> JsonObj
     except NotJson as error:
         raise ConfigurationError(f"{option} {file!r}: not JSON: {error}") from error
     except (OSError, ValueError) as error:
-        raise ConfigurationError(f"{option} {file!r}: cannot be read as UTF-8 text: {error}") from error
+        raise ConfigurationError(f"{option} {file!r}: {explain_unread_file(error)}") from error
     if not isinstance(value, dict):
         raise ConfigurationError(f"{option} {file!r}: a JSON object is required; given: {type(value).__name__}")
     return value

@@ -16,7 +16,7 @@ from guardgraph.cli.folders import show_run_counter
 from guardgraph.cli.policies import load_candidate_policy_option
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED
-from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError, explain_unread_file
 from guardgraph.plain.json import RESULT_DEPTH, NotJson, parse_json
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def _read_recording_lines(option: str, file: str) -> Iterator[Any]:
     except (OSError, ValueError) as error:
         if isinstance(error, ConfigurationError):
             raise
-        raise ConfigurationError(f"{option} {file!r:.200}: cannot be read as UTF-8 text: {error}") from error
+        raise ConfigurationError(f"{option} {file!r:.200}: {explain_unread_file(error)}") from error
 
 
 def _parse_recording_line(file: str, number: int, line: str) -> Any:

@@ -142,3 +142,10 @@ def format_given_value(value: object) -> str:
     if isinstance(value, str | bool | int | float | None):
         return repr(value)[:80]
     return type(value).__name__
+
+
+def explain_unread_file(error: OSError | ValueError) -> str:
+    """Say why no text was read from a file: the system's own words, or that its bytes are no UTF-8."""
+    if isinstance(error, OSError):
+        return f"cannot be read: {error.strerror or error}"
+    return f"cannot be read as UTF-8 text: {error}"

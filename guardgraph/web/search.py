@@ -20,7 +20,7 @@ from urllib.parse import urlencode
 
 from ada_url import URL
 
-from guardgraph.plain.errors import ConfigurationError, ExpectedFailure, ReadFailure
+from guardgraph.plain.errors import ConfigurationError, ExpectedFailure, ReadFailure, explain_unread_file
 from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, excerpt_value, format_json_text, parse_json
 from guardgraph.plain.scopes import parse_scope
@@ -57,7 +57,7 @@ def listed_search(file: str | os.PathLike[str]) -> Tool:
             text = opened.read(MOST_LISTED_BYTES + 1)
         lines = [line.strip() for line in text.decode("utf-8-sig").splitlines()]
     except (OSError, ValueError) as error:
-        raise ConfigurationError(f"file {given!r:.200}: cannot be read as UTF-8 text: {error}") from error
+        raise ConfigurationError(f"file {given!r:.200}: {explain_unread_file(error)}") from error
     urls = [line for line in lines if line and not line.startswith("#")]
     if not urls or len(text) > MOST_LISTED_BYTES:
         found = "none" if not urls else "more"

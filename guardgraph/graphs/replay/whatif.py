@@ -86,8 +86,7 @@ class Again:
     new: Ending | None = None
     """Of a run that is same or changed: as the candidate would have ended it."""
     guard: str | None = None
-    """Of a changed run: the guard that decides otherwise, where the ways part; else the node that stops it, or no longer
-    does."""
+    """Of a changed run: the guard where the ways part; else the node that stops it, or that no longer does."""
     evidence: JsonObject = field(default_factory=dict)
     """Of a changed run: what the result shows of the stop, the new one's or the one that is gone."""
     differs: tuple[str, ...] = ()
@@ -203,7 +202,7 @@ def _find_stopping_node(result: JsonObject) -> str | None:
 
 
 def _find_parting(old: JsonObject, new: JsonObject) -> tuple[JsonObject, JsonObject]:
-    """Return the lines at which the ways of two runs part: the old one's and the new one's, empty where one has ended."""
+    """Return the lines at which the ways of two runs part, the old one's and the new one's; empty where one ended."""
     nothing: JsonObject = {}
     for then, now in zip_longest(_read_result_timeline(old), _read_result_timeline(new), fillvalue=nothing):
         if (then.get("node"), then.get("to")) != (now.get("node"), now.get("to")):
