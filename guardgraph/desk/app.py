@@ -22,7 +22,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from guardgraph.desk import pages
-from guardgraph.desk.queue import AlreadyDecided, AnotherQuestion, ReviewQueue
+from guardgraph.desk.queue import AlreadyDecided, AnotherQuestion, NoSuchRun, ReviewQueue
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, InputError, StoreError
 from guardgraph.plain.json import JsonValue, NotJson, find_json_problem, parse_json
 from guardgraph.reporting.page import report
@@ -97,7 +97,7 @@ class Desk:
         form = await _read_form(request)
         visitor = request.cookies.get(ANONYMOUS, "")
         if not visitor or not self._is_csrf(form, visitor):
-            return _refuse_with(403, "The form is not one of this desk, or it is too old. Open the desk anew.")
+            return _refuse_with(403, "The form is not one of this desk, or it is too old. Open the desk again.")
         who = self._identify(form)
         if who is None:
             page = pages.render_sign_in(
@@ -193,7 +193,7 @@ class Desk:
             title, code = "It asks something else by now", 409
         elif isinstance(error, StoreError):
             title, code = "The store cannot be reached", 503
-        elif "no such run" in str(error):
+        elif isinstance(error, NoSuchRun):
             title, code = "No such run", 404
         run_id = request.path_params.get("run_id") if code == 409 else None
         csrf = self._make_csrf(request.cookies[SESSION])
@@ -225,7 +225,7 @@ class Desk:
             return None, refused
         request.state.form = await _read_form(request)
         if not self._is_csrf(request.state.form, request.cookies[SESSION]):
-            return None, _refuse_with(403, "The form is not one of this desk, or it is too old. Open the run anew.")
+            return None, _refuse_with(403, "The form is not one of this desk, or it is too old. Open the run again.")
         return who, None
 
     def _identify(self, form: Mapping[str, str]) -> str | None:

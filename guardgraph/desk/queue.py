@@ -43,6 +43,10 @@ class AlreadyDecided(InputError):
     """Somebody else decided first, or is deciding now; the message says who."""
 
 
+class NoSuchRun(InputError):
+    """The store has no run of that id."""
+
+
 class AnotherQuestion(InputError):
     """The decision is about a question that the run does not ask any more."""
 
@@ -132,7 +136,8 @@ class ReviewQueue:
 
         Raises:
             AlreadyDecided: it was decided; the message says by whom.
-            InputError: there is no such run, or it does not wait.
+            NoSuchRun: the store has none of that id.
+            InputError: it does not wait.
             StoreError: the store cannot be read.
         """
         for run in self.store.open_runs(run_id):
@@ -263,7 +268,7 @@ class ReviewQueue:
 
     def _explain_missing_run(self, run_id: str) -> InputError:
         if not self.store.entries(run_id):
-            return InputError(f"run {run_id!r:.80}: the store has no such run")
+            return NoSuchRun(f"run {run_id!r:.80}: the store has no such run")
         try:
             stored = self.store.read(run_id)
         except InputError:
