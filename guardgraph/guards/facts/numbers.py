@@ -282,7 +282,9 @@ def _read_sentence_numbers(part: str, language: str) -> Numbers:
     return Numbers(*map(frozenset, by_role.values()))
 
 
+@remember_by_text(texts=256, chars=300)
 def _find_sentence_numbers(part: str, language: str) -> NumberSentence:
+    """Read a sentence; those of an answer and of what it cites are read again where something is missing."""
     tokens = translate_number_tokens(split_number_tokens(part), language)
     starts = [at for at, token in enumerate(tokens) if token.opens]
     found: list[FoundNumber] = []
