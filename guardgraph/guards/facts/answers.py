@@ -15,14 +15,30 @@ from functools import cached_property
 from itertools import chain, combinations, islice, permutations, takewhile
 from typing import Any, Final, NamedTuple
 
+from guardgraph.guards.facts.changes import CHANGING, list_contrary_changes
+from guardgraph.guards.facts.elapsed import is_shifted_day, list_clock_spans, list_shifted_days
 from guardgraph.guards.facts.grammar import FUNCTION_WORDS
+from guardgraph.guards.facts.listed import list_counted_lists
 from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence, read_number_sentences
 from guardgraph.guards.facts.quantities import PLAIN, is_plural_noun
 from guardgraph.guards.facts.references import find_incident_id_facts, find_severity_facts
 from guardgraph.guards.facts.spelling import drop_invisible_characters
 from guardgraph.guards.facts.tokens import Token
 from guardgraph.guards.facts.units import CURRENCIES, SCALES, TIMES_SAID, find_units
-from guardgraph.guards.facts.values import BARE, RATIO, Amount, Date, Label, Named, Number, Ordinal, Quantity, Unit
+from guardgraph.guards.facts.values import (
+    BARE,
+    RATIO,
+    Amount,
+    Date,
+    Label,
+    Named,
+    Number,
+    Ordinal,
+    Quantity,
+    Unit,
+    Value,
+    Weekday,
+)
 from guardgraph.guards.quotes import is_quote_in_text
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.languages.sentences import split_sentences
@@ -80,7 +96,7 @@ def list_unexcused_numbers(
     wanted = set(missing) - _list_copied_numbers(answer, missing, texts)
     excused, refused = set(missing) - wanted, set[Number]()
     sources = _Sources(texts)
-    nouns = set[str]()
+    nouns, lists = set[str](), list_counted_lists(answer, texts) if wanted else frozenset()
     stated = _StatedAmounts(wanted)
     for sentence in _read_sentences(answer):
         stated.read_sentence(sentence)
@@ -89,6 +105,7 @@ def list_unexcused_numbers(
             if number in wanted and number not in refused:
                 known = (
                     _is_small_count(sentence.tokens, each, sources)
+                    or _is_count_of_list(sentence.tokens, each, lists, sources)
                     or _is_one_of_counted(sentence.tokens, each, nouns)
                     or (_is_half_of_game(each) and sources.tell_game)
                     or _is_shown_document(sentence.tokens, each, documents)
@@ -102,6 +119,19 @@ def list_unexcused_numbers(
                 behind = sentence.tokens[each.end : each.end + _COUNTED_TOKENS]
                 nouns.update(cover_word_forms(token.lower for token in behind if _is_noun(token)))
     return [number for number in missing if number in refused or number not in excused]
+
+
+def list_contradicted_numbers(answer: str, texts: Collection[str]) -> list[Number]:
+    """Return the numbers of changes that rise where the answer says that they fall, or the other way round.
+
+    Args:
+        answer: its text.
+        texts: what it cites; a change that one of them states so is none of these.
+    """
+    if CHANGING.isdisjoint(answer.lower().split()):
+        return []
+    sources = (sentence for text in texts for sentence in _read_sentences(text))
+    return list_contrary_changes(_read_sentences(answer), sources)
 
 
 def _list_copied_numbers(answer: str, missing: Collection[Number], texts: Collection[str]) -> set[Number]:
@@ -204,6 +234,16 @@ def _is_small_count(tokens: Sequence[Token], each: FoundNumber, sources: _Source
     )
 
 
+def _is_count_of_list(
+    tokens: Sequence[Token], each: FoundNumber, lists: Collection[tuple[str, str]], sources: _Sources
+) -> bool:
+    """Say whether a number counts what the answer lists, and no source counts that otherwise."""
+    if (tokens[each.first].lower, tokens[each.end].lower) not in lists or each.end != each.first + 1:
+        return False
+    nouns = cover_word_forms(list_counted_nouns(tokens, each.end))
+    return bool(nouns) and sources.counted.isdisjoint(nouns)
+
+
 def _is_one_of_counted(tokens: Sequence[Token], each: FoundNumber, counted: Collection[str]) -> bool:
     """Say whether "first" or "second" is one of what an answer counted: "The second is …", "the second transfer"."""
     value = each.readings[0] if each.readings else None
@@ -267,6 +307,12 @@ _EACH_TIME: Final = frozenset({"a", "an", "per", "each", "every"})
 _BOUNDS: Final = frozenset({"least", "most", "to", "minimum", "maximum"})
 """Words of a limit: "at least", "up to". A rounded one is another limit."""
 
+_EXACTLY: Final = frozenset({"exactly", "precisely", "exact", "precise"})
+"""Words of an amount that is not rounded."""
+
+_WINDOW: Final = frozenset({"long", "maintenance", "outage", "period", "session", "shift", "slot", "takes", "window"})
+"""Words beside how long something is between two times of day, as those of a span."""
+
 _NOUN_TOKENS: Final = 4
 """Words of what is counted, at most: "two British professional boxers"."""
 
@@ -304,6 +350,9 @@ _HIGH_SHARE: Final = Fraction(9, 10)
 _MOST_OFF: Final = Fraction(1, 10)
 _MOST_OFF_CONVERTED: Final = Fraction(1, 20)
 """How far a rounded and a converted amount may lie from what it stands for, by that."""
+
+_LARGE: Final = 1_000
+"""From here on a bare number is no other one by chance."""
 
 _FEWEST_FIGURES: Final = 4
 _FIGURES_LEFT: Final = 2
@@ -348,6 +397,8 @@ class _Claim(NamedTuple):
     """Whether it is said in thousands or millions."""
     amounts: frozenset[Amount]
     """All amounts of its sentence."""
+    is_glued: bool
+    """Whether a hyphen joins its unit to it: "two-hour"."""
 
 
 def list_counted_nouns(tokens: Sequence[Token], end: int) -> list[str]:
@@ -396,7 +447,7 @@ class Derivations:
     def covers_number(self, sentence: NumberSentence, each: FoundNumber) -> bool:
         """Say whether a number of an answer follows from numbers of the texts, and is said so."""
         values = each.readings
-        if self._covers_frequency(sentence, each):
+        if self._covers_frequency(sentence, each) or self._covers_shifted_day(values):
             return True
         if any(isinstance(value, Ordinal) for value in values):
             return self._covers_century(sentence.tokens, each)
@@ -404,7 +455,7 @@ class Derivations:
             return False
         for value in values:
             if isinstance(value, Quantity) and (claim := _read_claim(sentence, each, value)):
-                if self._covers_span(claim) or self._covers_complement(claim):
+                if self._covers_span(claim) or self._covers_complement(claim) or self._covers_hours(sentence, claim):
                     return True
                 if _is_exact(claim.value, claim.words):
                     continue
@@ -412,6 +463,28 @@ class Derivations:
                 if any(_is_rounding(claim, said) for said in amounts) or self._covers_operation(claim):
                     return True
         return False
+
+    @cached_property
+    def _shifted_days(self) -> frozenset[Date | Weekday]:
+        return frozenset(chain.from_iterable(map(list_shifted_days, self._texts)))
+
+    def _covers_shifted_day(self, values: Iterable[Value]) -> bool:
+        """Say whether a day is the next one, or so many days later: "closed the next day"."""
+        days = [value for value in values if isinstance(value, Date | Weekday)]
+        return any(is_shifted_day(day, shifted) for day in days for shifted in self._shifted_days)
+
+    @cached_property
+    def _clock_spans(self) -> frozenset[int]:
+        return frozenset(chain.from_iterable(map(list_clock_spans, chain.from_iterable(self._texts))))
+
+    def _covers_hours(self, sentence: NumberSentence, claim: _Claim) -> bool:
+        """Say whether an amount is how long it is from one time of day to another: a two-hour window."""
+        unit = claim.value.unit
+        if unit.dimension != "time" or claim.value.per is not None or not _LIMIT.isdisjoint(claim.near):
+            return False
+        if not (claim.is_glued or not claim.near.isdisjoint(_SPAN | _WINDOW)):
+            return False
+        return unit.convert_to_base(claim.value.amount) in self._clock_spans
 
     @cached_property
     def _by_sentence(self) -> list[list[list[_Said]]]:
@@ -634,6 +707,7 @@ def _read_claim(sentence: NumberSentence, each: FoundNumber, value: Quantity) ->
         figures,
         scaled,
         frozenset(said.amount for item in sentence.found for said in item.readings if isinstance(said, Quantity)),
+        any(part.glued for part in tokens[each.first + 1 : each.end]),
     )
 
 
@@ -676,7 +750,7 @@ def _is_rounding(claim: _Claim, said: _Said) -> bool:
     if own.unit == BARE:
         if (
             value.unit != BARE
-            or not (claim.scaled or claim.nouns)
+            or not (claim.scaled or claim.nouns or _is_large_and_about(claim))
             or claim.nouns.isdisjoint(said.nouns) != (not claim.nouns)
         ):
             return False
@@ -689,11 +763,17 @@ def _is_rounding(claim: _Claim, said: _Said) -> bool:
     return _rounds_to(claim, amount)
 
 
+def _is_large_and_about(claim: _Claim) -> bool:
+    """Say whether a large amount without a noun is said to be rounded: "over 23,000 were sold"."""
+    said = claim.value.bound == "least" or not claim.before.isdisjoint(_NEAREST | _DOWN | _UP)
+    return said and claim.value.amount >= _LARGE and claim.figures >= _FIGURES_LEFT
+
+
 def _rounds_to(claim: _Claim, amount: Amount) -> bool:
     """Say whether an amount is rounded to the claimed one, in the direction that the word before it says."""
     if amount <= 0 or amount == claim.value.amount:
         return False
-    if not claim.before.isdisjoint(_BOUNDS):
+    if not claim.before.isdisjoint(_BOUNDS | _EXACTLY):
         return False
     off = Fraction(claim.value.amount) - amount
     said_down = claim.value.bound == "least" or not claim.before.isdisjoint(_DOWN)
