@@ -51,6 +51,10 @@ SUPPORTED = """
     The five plans are Elm, Oak, Fir, Ash and Yew. <- | Elm | | Oak | | Fir | | Ash | | Yew |
     Visits rose from 380 to 412. <- Visits rose from 380 to 412.
     Visits fell to 380 from 412. <- Visits fell from 412 to 380.
+    It costs $9 monthly. <- It costs $9 per month.
+    The annual fee is $9. <- The fee is $9 a year.
+    The annual fee is $9. <- The fee is $9, and $9 per month for a seat.
+    It costs $9 per seat, billed yearly. <- It costs $9 per seat and month, billed yearly.
     Visits fell from 412 to 380. <- Visits rose from 380 to 412, and fell back to 380.
     It did not rise from 412 to 380. <- It was 412, then 380.
 """
@@ -86,6 +90,9 @@ REFUSED = """
     There are four plans: Elm, Oak, Fir and Yew. <- Plans are Elm, Oak, Fir and Ash.
     There are four plans: Elm, Oak, Fir and Ash. <- There are 5 plans: Elm, Oak, Fir, Ash, Yew.
     There are four plans. <- Plans are Elm, Oak, Fir and Ash.
+    It costs $9 yearly. <- It costs $9 per month.
+    The annual fee is $9. <- The monthly fee is $9.
+    It costs $9 per year. <- It costs $9 monthly.
     Visits fell from 380 to 412. <- Visits rose from 380 to 412.
     Visits rose to 380 from 412. <- Visits rose from 380 to 412.
     Visits fell from 412 to 380. <- Visits rose from 380 to 412.

@@ -21,10 +21,11 @@ from guardgraph.guards.facts.grammar import FUNCTION_WORDS
 from guardgraph.guards.facts.listed import list_counted_lists
 from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence, read_number_sentences
 from guardgraph.guards.facts.quantities import PLAIN, is_plural_noun
+from guardgraph.guards.facts.rates import list_contrary_rates
 from guardgraph.guards.facts.references import find_incident_id_facts, find_severity_facts
 from guardgraph.guards.facts.spelling import drop_invisible_characters
 from guardgraph.guards.facts.tokens import Token
-from guardgraph.guards.facts.units import CURRENCIES, SCALES, TIMES_SAID, find_units
+from guardgraph.guards.facts.units import CURRENCIES, RATED, SCALES, TIMES_SAID, find_units
 from guardgraph.guards.facts.values import (
     BARE,
     RATIO,
@@ -71,6 +72,8 @@ _SMALL: Final = (2, 3)
 _LABEL_SIGNS: Final = frozenset({":", "|", "=", '"', "'", ",", "_"})
 _COUNTED_TOKENS: Final = 5
 """Tokens behind a number among which stands what it counts: "two men named Roth"."""
+
+_AROUND: Final = ".,;:!?()*_\"'"
 
 _LABEL_TOKENS: Final = 4
 _MOST_MISSING: Final = 24
@@ -122,16 +125,20 @@ def list_unexcused_numbers(
 
 
 def list_contradicted_numbers(answer: str, texts: Collection[str]) -> list[Number]:
-    """Return the numbers of changes that rise where the answer says that they fall, or the other way round.
+    """Return the numbers of changes that go the other way, and of money that is paid for another length of time.
 
     Args:
         answer: its text.
-        texts: what it cites; a change that one of them states so is none of these.
+        texts: what it cites; what one of them states so is none of these.
     """
-    if CHANGING.isdisjoint(answer.lower().split()):
+    words = {word.strip(_AROUND) for word in answer.lower().split()}
+    changes, is_rated = not words.isdisjoint(CHANGING), not words.isdisjoint(RATED)
+    if not changes and not is_rated:
         return []
-    sources = (sentence for text in texts for sentence in _read_sentences(text))
-    return list_contrary_changes(_read_sentences(answer), sources)
+    sentences = list(_read_sentences(answer))
+    sources = [sentence for text in texts for sentence in _read_sentences(text)]
+    found = list_contrary_changes(sentences, sources) if changes else []
+    return found + (list_contrary_rates(sentences, sources) if is_rated else [])
 
 
 def _list_copied_numbers(answer: str, missing: Collection[Number], texts: Collection[str]) -> set[Number]:
