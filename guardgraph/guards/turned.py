@@ -110,9 +110,9 @@ class _ReadSentence(NamedTuple):
 class _ComparedSentence:
     """A sentence as it is compared. Most are near to no other one, and are never read."""
 
-    def __init__(self, text: str, tokens: Sequence[str], language: str) -> None:
+    def __init__(self, text: str, tokens: Sequence[str], language: str, *, is_quoted: bool | None) -> None:
         self.text = text
-        self._tokens, self._language = tokens, language
+        self._tokens, self._language, self._is_quoted = tokens, language, is_quoted
         signs = [(at, each) for at, each in enumerate(_list_tokens(tokens, language)) if each.is_sign]
         self.sides = frozenset((word.key, word.side) for _, (word, *_) in signs if word is not None and word.side)
         """Its opposites: the name of each, and the side."""
@@ -156,7 +156,8 @@ class _ComparedSentence:
     def read(self) -> _ReadSentence:
         """Its words and negations."""
         read = _read_tokens(self._tokens, self._language)
-        return read._replace(kinds=read.kinds | {"saying"}) if _is_mostly_quoted(self.text) else read
+        is_quoted = _is_mostly_quoted(self.text) if self._is_quoted is None else self._is_quoted
+        return read._replace(kinds=read.kinds | {"saying"}) if is_quoted else read
 
     def can_contradict(self, other: _ComparedSentence) -> bool:
         """Say whether anything in one of two sentences can deny what the other says."""
@@ -198,7 +199,8 @@ def find_turned_sentence(answer: str, sources: Iterable[str], *, question: str =
             by_language[language] += _read_sentences(text, language)
     for language, read in by_language.items():
         asked = [item for item in _read_sentences(question, language) if _is_asked_of_fact(item.text, language)]
-        said = [item for item in read if not _says_nothing(item.text)]
+        silent = {text for text in {item.text for item in read} if _says_nothing(text)}
+        said = [item for item in read if item.text not in silent]
         index = _SentenceIndex([*said, *asked])
         for sentence in _read_sentences(answer, language):
             if not sentence.text.endswith("?") and (found := _find_contradicted(sentence, index)):
@@ -457,9 +459,12 @@ def _read_sentences(text: str, language: str) -> tuple[_ComparedSentence, ...]:
     for whole in split_sentences(unwrap_text_lines(text) if is_cased else text):
         for sentence in _SPACED_END.split(whole):
             tokens = _split_tokens(sentence)
+            starts = range(0, len(tokens), _LONGEST)
+            # Of its parts each would look through all of a long sentence; most short ones never need to.
+            is_quoted = _is_mostly_quoted(sentence) if len(starts) > 1 else None
             found += [
-                _ComparedSentence(sentence, tokens[start : start + _LONGEST], language)
-                for start in range(0, len(tokens), _LONGEST)
+                _ComparedSentence(sentence, tokens[start : start + _LONGEST], language, is_quoted=is_quoted)
+                for start in starts
             ]
     return tuple(found)
 
