@@ -41,6 +41,7 @@ SUPPORTED = """
     The vote was 4-1. <- It passed by four votes to one.
     Hull won 3-0. <- Hull won by three goals to nil.
     Hull won two to zero. <- Hull won 2-0.
+    Hull scored the first goal. <- Lee opened the scoring for Hull.
     Over 23,000 were sold. <- 23,417 were sold.
     It makes 61 dB. <- Noise: 61 decibels.
     She took 12 days. <- She took 12 of her 25 days.
@@ -80,6 +81,8 @@ REFUSED = """
     The vote was 1-4. <- It passed by four votes to one.
     Hull won 3-1. <- Hull won by three goals to nil.
     Hull won two to one by 2-1. <- Hull won 2-0.
+    Hull scored the first goal. <- Lee scored for Hull, and the match was open.
+    Hull scored the second goal. <- Lee opened the scoring for Hull.
     Over 24,000 were sold. <- 23,417 were sold.
     Exactly 23,000 people came. <- 23,417 people came.
     It makes 61 dB. <- It weighs 61 kg.

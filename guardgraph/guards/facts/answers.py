@@ -55,6 +55,11 @@ _LIMITING: Final = frozenset(_LISTS["limiting"])
 _GAME: Final = frozenset(_LISTS["game"])
 """Words of reports on games that are played in halves."""
 
+_GOALS: Final = frozenset({"goal", "point", "points", "score", "touchdown", "try"})
+_OPENS_SCORING: Final = frozenset({"open", "opens", "opened", "opening"})
+_SCORING: Final = frozenset({"goal", "scoring", "score"})
+"""How the first goal of a game is told: "opened the scoring"."""
+
 _FEWEST_GAME_WORDS: Final = 2
 """Of them in a report: "goal" and "match" stand in other texts, too."""
 
@@ -111,6 +116,7 @@ def list_unexcused_numbers(
                     or _is_count_of_list(sentence.tokens, each, lists, sources)
                     or _is_one_of_counted(sentence.tokens, each, nouns)
                     or (_is_half_of_game(each) and sources.tell_game)
+                    or (_is_opening_goal(sentence.tokens, each) and sources.tell_opening)
                     or _is_shown_document(sentence.tokens, each, documents)
                     or (
                         derive
@@ -198,6 +204,17 @@ class _Sources:
         return not names_half and len(words & _GAME) >= _FEWEST_GAME_WORDS
 
     @cached_property
+    def tell_opening(self) -> bool:
+        """Whether they say that somebody opened the scoring, which is the first goal of a game."""
+        return any(
+            token.lower in _OPENS_SCORING and not _SCORING.isdisjoint(behind)
+            for text in self._sentences
+            for sentence in text
+            for at, token in enumerate(sentence.tokens)
+            if (behind := [each.lower for each in sentence.tokens[at + 1 : at + 3]])
+        )
+
+    @cached_property
     def derivations(self) -> Derivations:
         """What follows from their numbers."""
         return Derivations(self._sentences)
@@ -272,6 +289,12 @@ def _is_half_of_game(each: FoundNumber) -> bool:
     return any(
         isinstance(value, Label) and value.of == "half" and value.number in ("1", "2") for value in each.readings
     )
+
+
+def _is_opening_goal(tokens: Sequence[Token], each: FoundNumber) -> bool:
+    """Say whether a number is that of "the first goal"."""
+    is_first = any(isinstance(value, Ordinal) and value.place == 1 for value in each.readings)
+    return is_first and tokens[each.end].lower in _GOALS
 
 
 def _says_what_comes_before(tokens: Sequence[Token], each: FoundNumber) -> bool:
