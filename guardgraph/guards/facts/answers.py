@@ -142,9 +142,10 @@ def list_contradicted_numbers(answer: str, texts: Collection[str]) -> list[Numbe
     if not changes and not is_rated:
         return []
     sentences = list(_read_sentences(answer))
-    sources = [sentence for text in texts for sentence in _read_sentences(text)]
-    found = list_contrary_changes(sentences, sources) if changes else []
-    return found + (list_contrary_rates(sentences, sources) if is_rated else [])
+    # The texts are read only where the answer states a change, or a rate.
+    found = list_contrary_changes(sentences, chain.from_iterable(map(_read_sentences, texts))) if changes else []
+    rates = list_contrary_rates(sentences, chain.from_iterable(map(_read_sentences, texts))) if is_rated else []
+    return found + rates
 
 
 def _list_copied_numbers(answer: str, missing: Collection[Number], texts: Collection[str]) -> set[Number]:
