@@ -262,6 +262,17 @@ def test_hostile_texts_take_linear_time(hostile):
     assert time.process_time() - began < 10
 
 
+@pytest.mark.parametrize("sign", ["(", "[1]", '"', "'", ",", "7,"])
+def test_signs_are_read_once(sign):
+    """Four times the signs in one sentence take about four times as long."""
+    spent = []
+    for chars in (25_000, 100_000):
+        began = time.process_time()
+        find_turned_sentence(sign * (chars // len(sign)), ["The mill by the old river is not a bridge."])
+        spent.append(time.process_time() - began)
+    assert spent[1] < 8 * spent[0] + 0.3
+
+
 # Whole runs
 
 SOURCE = "The enterprise plan includes phone support at night for all regions."

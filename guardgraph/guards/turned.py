@@ -110,7 +110,7 @@ class _ReadSentence(NamedTuple):
 class _ComparedSentence:
     """A sentence as it is compared. Most are near to no other one, and are never read."""
 
-    def __init__(self, text: str, tokens: Sequence[str], language: str, *, is_quoted: bool) -> None:
+    def __init__(self, text: str, tokens: Sequence[str], language: str, *, is_quoted: bool | None) -> None:
         self.text = text
         self._tokens, self._language, self._is_quoted = tokens, language, is_quoted
         signs = [(at, each) for at, each in enumerate(_list_tokens(tokens, language)) if each.is_sign]
@@ -156,7 +156,12 @@ class _ComparedSentence:
     def read(self) -> _ReadSentence:
         """Its words and negations."""
         read = _read_tokens(self._tokens, self._language)
-        return read._replace(kinds=read.kinds | {"saying"}) if self._is_quoted else read
+        is_quoted = _is_mostly_quoted(self.text) if self._is_quoted is None else self._is_quoted
+        return read._replace(kinds=read.kinds | {"saying"}) if is_quoted else read
+
+    def can_contradict(self, other: _ComparedSentence) -> bool:
+        """Say whether anything in one of two sentences can deny what the other says."""
+        return self.may_deny or other.may_deny or _has_opposite(self, other.sides)
 
 
 def check_turned_sentences(answer: str, sources: Iterable[str], *, question: str) -> None:
@@ -194,7 +199,8 @@ def find_turned_sentence(answer: str, sources: Iterable[str], *, question: str =
             by_language[language] += _read_sentences(text, language)
     for language, read in by_language.items():
         asked = [item for item in _read_sentences(question, language) if _is_asked_of_fact(item.text, language)]
-        said = [item for item in read if not _says_nothing(item.text)]
+        silent = {text for text in {item.text for item in read} if _says_nothing(text)}
+        said = [item for item in read if item.text not in silent]
         index = _SentenceIndex([*said, *asked])
         for sentence in _read_sentences(answer, language):
             if not sentence.text.endswith("?") and (found := _find_contradicted(sentence, index)):
@@ -240,13 +246,12 @@ def _find_contradicted(sentence: _ComparedSentence, index: _SentenceIndex) -> _C
     if not (sentence.may_deny or index.may_deny or _has_opposite(sentence, index.sides)):
         return None  # nothing in which it could contradict any of them
     near = _find_near_sentences(sentence, index)
-    if not any(
-        sentence.may_deny or each.may_deny or _has_opposite(sentence, each.sides)
-        for each in map(index.sentences.__getitem__, near)
-    ):
-        return None
+    contrary = {at for at in near if sentence.can_contradict(index.sentences[at])}
     one, turned = sentence.read, None
-    for at in near:
+    # Those that may be contradicted come first: where none is, it does not matter which others say the same.
+    for at in sorted(near, key=lambda at: at not in contrary):
+        if turned is None and at not in contrary:
+            return None
         other = index.sentences[at].read
         pairs = _align(one.words, other.words)
         if not _is_same_matter(one, other, pairs):
@@ -285,11 +290,13 @@ def _has_opposite(sentence: _ComparedSentence, sides: Collection[tuple[str, int]
 def _find_near_sentences(sentence: _ComparedSentence, index: _SentenceIndex) -> list[int]:
     """Return the places of the sentences that share the most content words with one, the nearest first."""
     shared = Counter(at for key in sentence.keys for at in index.places.get(key, ()))
-    places = sorted(at for at, count in shared.items() if count >= LEAST_WORDS)
-    if not places:
+    if max(shared.values(), default=0) < LEAST_WORDS:
         return []
     wanted = sentence.read.content
     least = max(LEAST_WORDS, LEAST_SHARE * len(wanted))
+    # Of a few sentences all are listed for each of their words, so that they share no more than counted here.
+    fewest = least if len(index.sentences) <= _MOST_LISTED else LEAST_WORDS
+    places = sorted(at for at, count in shared.items() if count >= fewest)
     content = [(at, index.sentences[at].read.content) for at in places]
     compared = Counter(at for key in sorted(wanted) for at, its in content if key in its)
     return [at for at, count in compared.most_common(_MOST_COMPARED) if count >= least]
@@ -451,10 +458,13 @@ def _read_sentences(text: str, language: str) -> tuple[_ComparedSentence, ...]:
     is_cased = text != text.lower()  # else a line that begins in lower case need not go on with the one before
     for whole in split_sentences(unwrap_text_lines(text) if is_cased else text):
         for sentence in _SPACED_END.split(whole):
-            tokens, is_quoted = _split_tokens(sentence), _is_mostly_quoted(sentence)
+            tokens = _split_tokens(sentence)
+            starts = range(0, len(tokens), _LONGEST)
+            # Of its parts each would look through all of a long sentence; most short ones never need to.
+            is_quoted = _is_mostly_quoted(sentence) if len(starts) > 1 else None
             found += [
                 _ComparedSentence(sentence, tokens[start : start + _LONGEST], language, is_quoted=is_quoted)
-                for start in range(0, len(tokens), _LONGEST)
+                for start in starts
             ]
     return tuple(found)
 

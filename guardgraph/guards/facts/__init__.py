@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import chain
 
-from guardgraph.guards.facts.answers import list_unexcused_numbers
+from guardgraph.guards.facts.answers import list_contradicted_numbers, list_unexcused_numbers
 from guardgraph.guards.facts.keys import NO_KEY, Meaning, read_json_number, read_number_meaning
 from guardgraph.guards.facts.numbers import read_text_numbers
 from guardgraph.guards.facts.references import (
@@ -314,6 +314,7 @@ def unsupported_of_answer(
     missing = list_unsupported_numbers(claimed, licence)
     if missing:
         missing = list_unexcused_numbers(answer, missing, texts=texts, documents=documents, derive=derive)
+    missing += list_contradicted_numbers(answer, texts)
     return _compare_facts(claimed, licence, missing)
 
 

@@ -15,14 +15,31 @@ from functools import cached_property
 from itertools import chain, combinations, islice, permutations, takewhile
 from typing import Any, Final, NamedTuple
 
+from guardgraph.guards.facts.changes import CHANGING, list_contrary_changes
+from guardgraph.guards.facts.elapsed import is_shifted_day, list_clock_spans, list_shifted_days
 from guardgraph.guards.facts.grammar import FUNCTION_WORDS
+from guardgraph.guards.facts.listed import list_counted_lists
 from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence, read_number_sentences
 from guardgraph.guards.facts.quantities import PLAIN, is_plural_noun
+from guardgraph.guards.facts.rates import list_contrary_rates
 from guardgraph.guards.facts.references import find_incident_id_facts, find_severity_facts
 from guardgraph.guards.facts.spelling import drop_invisible_characters
 from guardgraph.guards.facts.tokens import Token
-from guardgraph.guards.facts.units import CURRENCIES, SCALES, TIMES_SAID, find_units
-from guardgraph.guards.facts.values import BARE, RATIO, Amount, Date, Label, Named, Number, Ordinal, Quantity, Unit
+from guardgraph.guards.facts.units import CURRENCIES, RATED, SCALES, TIMES_SAID, find_units
+from guardgraph.guards.facts.values import (
+    BARE,
+    RATIO,
+    Amount,
+    Date,
+    Label,
+    Named,
+    Number,
+    Ordinal,
+    Quantity,
+    Unit,
+    Value,
+    Weekday,
+)
 from guardgraph.guards.quotes import is_quote_in_text
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.languages.sentences import split_sentences
@@ -37,6 +54,11 @@ _LIMITING: Final = frozenset(_LISTS["limiting"])
 
 _GAME: Final = frozenset(_LISTS["game"])
 """Words of reports on games that are played in halves."""
+
+_GOALS: Final = frozenset({"goal", "point", "points", "score", "touchdown", "try"})
+_OPENS_SCORING: Final = frozenset({"open", "opens", "opened", "opening"})
+_SCORING: Final = frozenset({"goal", "scoring", "score"})
+"""How the first goal of a game is told: "opened the scoring"."""
 
 _FEWEST_GAME_WORDS: Final = 2
 """Of them in a report: "goal" and "match" stand in other texts, too."""
@@ -55,6 +77,8 @@ _SMALL: Final = (2, 3)
 _LABEL_SIGNS: Final = frozenset({":", "|", "=", '"', "'", ",", "_"})
 _COUNTED_TOKENS: Final = 5
 """Tokens behind a number among which stands what it counts: "two men named Roth"."""
+
+_AROUND: Final = ".,;:!?()*_\"'"
 
 _LABEL_TOKENS: Final = 4
 _MOST_MISSING: Final = 24
@@ -80,7 +104,7 @@ def list_unexcused_numbers(
     wanted = set(missing) - _list_copied_numbers(answer, missing, texts)
     excused, refused = set(missing) - wanted, set[Number]()
     sources = _Sources(texts)
-    nouns = set[str]()
+    nouns, lists = set[str](), list_counted_lists(answer, texts) if wanted else frozenset()
     stated = _StatedAmounts(wanted)
     for sentence in _read_sentences(answer):
         stated.read_sentence(sentence)
@@ -89,8 +113,10 @@ def list_unexcused_numbers(
             if number in wanted and number not in refused:
                 known = (
                     _is_small_count(sentence.tokens, each, sources)
+                    or _is_count_of_list(sentence.tokens, each, lists, sources)
                     or _is_one_of_counted(sentence.tokens, each, nouns)
                     or (_is_half_of_game(each) and sources.tell_game)
+                    or (_is_opening_goal(sentence.tokens, each) and sources.tell_opening)
                     or _is_shown_document(sentence.tokens, each, documents)
                     or (
                         derive
@@ -102,6 +128,24 @@ def list_unexcused_numbers(
                 behind = sentence.tokens[each.end : each.end + _COUNTED_TOKENS]
                 nouns.update(cover_word_forms(token.lower for token in behind if _is_noun(token)))
     return [number for number in missing if number in refused or number not in excused]
+
+
+def list_contradicted_numbers(answer: str, texts: Collection[str]) -> list[Number]:
+    """Return the numbers of changes that go the other way, and of money that is paid for another length of time.
+
+    Args:
+        answer: its text.
+        texts: what it cites; what one of them states so is none of these.
+    """
+    words = {word.strip(_AROUND) for word in answer.lower().split()}
+    changes, is_rated = not words.isdisjoint(CHANGING), not words.isdisjoint(RATED)
+    if not changes and not is_rated:
+        return []
+    sentences = list(_read_sentences(answer))
+    # The texts are read only where the answer states a change, or a rate.
+    found = list_contrary_changes(sentences, chain.from_iterable(map(_read_sentences, texts))) if changes else []
+    rates = list_contrary_rates(sentences, chain.from_iterable(map(_read_sentences, texts))) if is_rated else []
+    return found + rates
 
 
 def _list_copied_numbers(answer: str, missing: Collection[Number], texts: Collection[str]) -> set[Number]:
@@ -161,6 +205,17 @@ class _Sources:
         return not names_half and len(words & _GAME) >= _FEWEST_GAME_WORDS
 
     @cached_property
+    def tell_opening(self) -> bool:
+        """Whether they say that somebody opened the scoring, which is the first goal of a game."""
+        return any(
+            token.lower in _OPENS_SCORING and not _SCORING.isdisjoint(behind)
+            for text in self._sentences
+            for sentence in text
+            for at, token in enumerate(sentence.tokens)
+            if (behind := [each.lower for each in sentence.tokens[at + 1 : at + 3]])
+        )
+
+    @cached_property
     def derivations(self) -> Derivations:
         """What follows from their numbers."""
         return Derivations(self._sentences)
@@ -204,6 +259,16 @@ def _is_small_count(tokens: Sequence[Token], each: FoundNumber, sources: _Source
     )
 
 
+def _is_count_of_list(
+    tokens: Sequence[Token], each: FoundNumber, lists: Collection[tuple[str, str]], sources: _Sources
+) -> bool:
+    """Say whether a number counts what the answer lists, and no source counts that otherwise."""
+    if (tokens[each.first].lower, tokens[each.end].lower) not in lists or each.end != each.first + 1:
+        return False
+    nouns = cover_word_forms(list_counted_nouns(tokens, each.end))
+    return bool(nouns) and sources.counted.isdisjoint(nouns)
+
+
 def _is_one_of_counted(tokens: Sequence[Token], each: FoundNumber, counted: Collection[str]) -> bool:
     """Say whether "first" or "second" is one of what an answer counted: "The second is …", "the second transfer"."""
     value = each.readings[0] if each.readings else None
@@ -225,6 +290,12 @@ def _is_half_of_game(each: FoundNumber) -> bool:
     return any(
         isinstance(value, Label) and value.of == "half" and value.number in ("1", "2") for value in each.readings
     )
+
+
+def _is_opening_goal(tokens: Sequence[Token], each: FoundNumber) -> bool:
+    """Say whether a number is that of "the first goal"."""
+    is_first = any(isinstance(value, Ordinal) and value.place == 1 for value in each.readings)
+    return is_first and tokens[each.end].lower in _GOALS
 
 
 def _says_what_comes_before(tokens: Sequence[Token], each: FoundNumber) -> bool:
@@ -267,6 +338,12 @@ _EACH_TIME: Final = frozenset({"a", "an", "per", "each", "every"})
 _BOUNDS: Final = frozenset({"least", "most", "to", "minimum", "maximum"})
 """Words of a limit: "at least", "up to". A rounded one is another limit."""
 
+_EXACTLY: Final = frozenset({"exactly", "precisely", "exact", "precise"})
+"""Words of an amount that is not rounded."""
+
+_WINDOW: Final = frozenset({"long", "maintenance", "outage", "period", "session", "shift", "slot", "takes", "window"})
+"""Words beside how long something is between two times of day, as those of a span."""
+
 _NOUN_TOKENS: Final = 4
 """Words of what is counted, at most: "two British professional boxers"."""
 
@@ -304,6 +381,9 @@ _HIGH_SHARE: Final = Fraction(9, 10)
 _MOST_OFF: Final = Fraction(1, 10)
 _MOST_OFF_CONVERTED: Final = Fraction(1, 20)
 """How far a rounded and a converted amount may lie from what it stands for, by that."""
+
+_LARGE: Final = 1_000
+"""From here on a bare number is no other one by chance."""
 
 _FEWEST_FIGURES: Final = 4
 _FIGURES_LEFT: Final = 2
@@ -348,6 +428,8 @@ class _Claim(NamedTuple):
     """Whether it is said in thousands or millions."""
     amounts: frozenset[Amount]
     """All amounts of its sentence."""
+    is_glued: bool
+    """Whether a hyphen joins its unit to it: "two-hour"."""
 
 
 def list_counted_nouns(tokens: Sequence[Token], end: int) -> list[str]:
@@ -396,7 +478,7 @@ class Derivations:
     def covers_number(self, sentence: NumberSentence, each: FoundNumber) -> bool:
         """Say whether a number of an answer follows from numbers of the texts, and is said so."""
         values = each.readings
-        if self._covers_frequency(sentence, each):
+        if self._covers_frequency(sentence, each) or self._covers_shifted_day(values):
             return True
         if any(isinstance(value, Ordinal) for value in values):
             return self._covers_century(sentence.tokens, each)
@@ -404,7 +486,7 @@ class Derivations:
             return False
         for value in values:
             if isinstance(value, Quantity) and (claim := _read_claim(sentence, each, value)):
-                if self._covers_span(claim) or self._covers_complement(claim):
+                if self._covers_span(claim) or self._covers_complement(claim) or self._covers_hours(sentence, claim):
                     return True
                 if _is_exact(claim.value, claim.words):
                     continue
@@ -412,6 +494,28 @@ class Derivations:
                 if any(_is_rounding(claim, said) for said in amounts) or self._covers_operation(claim):
                     return True
         return False
+
+    @cached_property
+    def _shifted_days(self) -> frozenset[Date | Weekday]:
+        return frozenset(chain.from_iterable(map(list_shifted_days, self._texts)))
+
+    def _covers_shifted_day(self, values: Iterable[Value]) -> bool:
+        """Say whether a day is the next one, or so many days later: "closed the next day"."""
+        days = [value for value in values if isinstance(value, Date | Weekday)]
+        return any(is_shifted_day(day, shifted) for day in days for shifted in self._shifted_days)
+
+    @cached_property
+    def _clock_spans(self) -> frozenset[int]:
+        return frozenset(chain.from_iterable(map(list_clock_spans, chain.from_iterable(self._texts))))
+
+    def _covers_hours(self, sentence: NumberSentence, claim: _Claim) -> bool:
+        """Say whether an amount is how long it is from one time of day to another: a two-hour window."""
+        unit = claim.value.unit
+        if unit.dimension != "time" or claim.value.per is not None or not _LIMIT.isdisjoint(claim.near):
+            return False
+        if not (claim.is_glued or not claim.near.isdisjoint(_SPAN | _WINDOW)):
+            return False
+        return unit.convert_to_base(claim.value.amount) in self._clock_spans
 
     @cached_property
     def _by_sentence(self) -> list[list[list[_Said]]]:
@@ -634,6 +738,7 @@ def _read_claim(sentence: NumberSentence, each: FoundNumber, value: Quantity) ->
         figures,
         scaled,
         frozenset(said.amount for item in sentence.found for said in item.readings if isinstance(said, Quantity)),
+        any(part.glued for part in tokens[each.first + 1 : each.end]),
     )
 
 
@@ -676,7 +781,7 @@ def _is_rounding(claim: _Claim, said: _Said) -> bool:
     if own.unit == BARE:
         if (
             value.unit != BARE
-            or not (claim.scaled or claim.nouns)
+            or not (claim.scaled or claim.nouns or _is_large_and_about(claim))
             or claim.nouns.isdisjoint(said.nouns) != (not claim.nouns)
         ):
             return False
@@ -689,11 +794,17 @@ def _is_rounding(claim: _Claim, said: _Said) -> bool:
     return _rounds_to(claim, amount)
 
 
+def _is_large_and_about(claim: _Claim) -> bool:
+    """Say whether a large amount without a noun is said to be rounded: "over 23,000 were sold"."""
+    said = claim.value.bound == "least" or not claim.before.isdisjoint(_NEAREST | _DOWN | _UP)
+    return said and claim.value.amount >= _LARGE and claim.figures >= _FIGURES_LEFT
+
+
 def _rounds_to(claim: _Claim, amount: Amount) -> bool:
     """Say whether an amount is rounded to the claimed one, in the direction that the word before it says."""
     if amount <= 0 or amount == claim.value.amount:
         return False
-    if not claim.before.isdisjoint(_BOUNDS):
+    if not claim.before.isdisjoint(_BOUNDS | _EXACTLY):
         return False
     off = Fraction(claim.value.amount) - amount
     said_down = claim.value.bound == "least" or not claim.before.isdisjoint(_DOWN)

@@ -43,6 +43,14 @@ from guardgraph.guards.facts.references import (
     read_roman_numeral,
     read_version_number,
 )
+from guardgraph.guards.facts.scores import (
+    MOST_POINTS,
+    is_score_number,
+    read_spoken_score,
+    read_written_score,
+    write_score,
+)
+from guardgraph.guards.facts.spans import join_hours, join_weekdays, read_spoken_days
 from guardgraph.guards.facts.spelling import normalise_number_spelling
 from guardgraph.guards.facts.tokens import (
     KNOWN_WORD_CHARS,
@@ -55,7 +63,19 @@ from guardgraph.guards.facts.tokens import (
 )
 from guardgraph.guards.facts.translation import translate_number_tokens
 from guardgraph.guards.facts.units import CURRENCIES, ERAS, MONTHS
-from guardgraph.guards.facts.values import BARE, Amount, Date, Label, Number, Ordinal, Quantity, Unit, Value, Written
+from guardgraph.guards.facts.values import (
+    BARE,
+    Amount,
+    Date,
+    Label,
+    Number,
+    Ordinal,
+    Quantity,
+    Unit,
+    Value,
+    Weekday,
+    Written,
+)
 from guardgraph.guards.stop import shown_name
 from guardgraph.languages.language import detect_language, load_stop_words
 from guardgraph.languages.numbers import load_magnitude_words, load_number_words
@@ -174,6 +194,8 @@ _UNWRITTEN: Final = str.maketrans("", "", ",-")
 
 _JOINING: Final = frozenset({"and", "or", ",", "to", "&", "–", "-", "/", "through"})
 _DASHES: Final = frozenset("-–—‒/")
+_PARTED: Final = frozenset({"time", "calendar", "business hour", "business day", "bit"})
+"""What a part is said of without its unit: "3 of 5 days"."""
 
 
 @cache
@@ -282,7 +304,9 @@ def _read_sentence_numbers(part: str, language: str) -> Numbers:
     return Numbers(*map(frozenset, by_role.values()))
 
 
+@remember_by_text(texts=256, chars=300)
 def _find_sentence_numbers(part: str, language: str) -> NumberSentence:
+    """Read a sentence; those of an answer and of what it cites are read again where something is missing."""
     tokens = translate_number_tokens(split_number_tokens(part), language)
     starts = [at for at, token in enumerate(tokens) if token.opens]
     found: list[FoundNumber] = []
@@ -291,6 +315,8 @@ def _find_sentence_numbers(part: str, language: str) -> NumberSentence:
         now = _read_number_at(tokens, at, before) if at >= before.end else None
         if now is None:
             continue
+        if _is_bare(now, counting=True) and now.hit and (score := read_spoken_score(tokens, now.end, now.hit.amount)):
+            now = _add_readings(now, (score,))
         if found:
             found[-1], now = _join_number_range(tokens, before, now)
         found.append(now)
@@ -333,11 +359,11 @@ def _read_unusual_number(tokens: list[Token], at: int) -> FoundNumber | None:
     if roman := read_roman_numeral(tokens, at):
         return FoundNumber(roman, at, at + 1, role="claimed" if isinstance(roman[0], Label) else "numeral")
     text = tokens[at].text
-    if score := _SCORE.fullmatch(text):
-        return FoundNumber((Written(f"{int(score[1])}:{int(score[2])}"),), at, at + 1)
+    if score := read_written_score(text):
+        return FoundNumber((score,), at, at + 1)
     if begins_number_digits(text):
         return FoundNumber((Written(text.translate(_UNWRITTEN).casefold()),), at, at + 1)
-    said = read_implied_number(tokens, at)
+    said = read_spoken_days(tokens, at) or read_implied_number(tokens, at)
     return FoundNumber(said[0], at, said[1], role="implied") if said else None
 
 
@@ -408,6 +434,9 @@ def _list_plain_number_readings(
 
 def _join_number_range(tokens: list[Token], before: FoundNumber, now: FoundNumber) -> tuple[FoundNumber, FoundNumber]:
     """Let two ends of a range say for each other what is said once: "10-15 minutes", "1939-45", "October 8-13"."""
+    if (spanned := _join_span(tokens, before, now)) is not None:
+        return spanned
+    before = _share_whole_unit(tokens, before, now)
     behind = find_number_range_end(tokens, before.first, before.end)
     if behind is None or now.first != behind + (tokens[behind].lower == "the"):
         return before, now
@@ -431,28 +460,65 @@ def _join_number_range(tokens: list[Token], before: FoundNumber, now: FoundNumbe
     return before, now
 
 
+def _join_span(tokens: list[Token], before: FoundNumber, now: FoundNumber) -> tuple[FoundNumber, FoundNumber] | None:
+    """Let both ends of a span of days or hours say what it spans: "Monday to Friday", "open from 9 to 17"."""
+    if now.first > before.end + 1 or not before.readings or not now.readings:
+        return None
+    one, other = before.readings[0], now.readings[0]
+    if isinstance(one, Weekday) and isinstance(other, Weekday):
+        days = join_weekdays(tokens, before.end, now.first, (one.number, other.number))
+        return (_add_readings(before, (days,)), _add_readings(now, (days,))) if days else None
+    if _is_bare(before) and _is_bare(now) and before.hit and now.hit:
+        ends = (before.first, before.end, before.hit.amount), (now.first, now.end, now.hit.amount)
+        if hours := join_hours(tokens, *ends):
+            return _add_readings(before, hours[0]), _add_readings(now, hours[1])
+    return None
+
+
+def _is_bare(found: FoundNumber, *, counting: bool = False) -> bool:
+    """Say whether a number measures nothing and labels nothing, and surely counts nothing unless that is allowed."""
+    hit = found.hit
+    if hit is None or found.of or hit.measures is not PLAIN or hit.per is not None:
+        return False
+    return counting or hit.counted != "surely"
+
+
+_OWNING: Final = frozenset({"the", "your", "their", "his", "her", "its", "our", "these", "those", "all"})
+
+
+def _share_whole_unit(tokens: list[Token], before: FoundNumber, now: FoundNumber) -> FoundNumber:
+    """Let a part have the unit of its whole: "12 of your 25 days" are 12 days."""
+    whole, at = now.hit, before.end + (tokens[before.end].lower == "out")
+    if tokens[at].lower != "of" or not _is_bare(before) or whole is None or before.hit is None:
+        return before
+    if now.first != at + 1 + (tokens[at + 1].lower in _OWNING) or whole.per is not None or whole.bound:
+        return before
+    if before.hit.amount > whole.amount or whole.measures[0][1].dimension not in _PARTED:
+        return before
+    return _add_readings(before, before.hit._replace(measures=whole.measures, counted="").list_readings())
+
+
+def _add_readings(found: FoundNumber, more: tuple[Value, ...]) -> FoundNumber:
+    return found._replace(readings=(*found.readings, *more))
+
+
 class _Score(NamedTuple):
     value: Written
     is_descending: bool
     """Whether it can be no range: "4-1"."""
 
 
-_MOST_POINTS: Final = 200
-"""Above every number of a score."""
-
-_SCORE: Final = re.compile(r"(\d{1,3})[-:](\d{1,3})")
-
-
 def _read_range_score(tokens: list[Token], before: FoundNumber, now: FoundNumber) -> _Score | None:
-    """Read two plain numbers as a score, which is said as "2-0", "2:0" and "2 to 0"."""
+    """Read two plain numbers as a score, which is said as "2-0", "2:0", "2 to 0" and "two to zero"."""
     one, other = before.hit, now.hit
     if one is None or other is None or before.of or one.measures is not PLAIN or other.measures is not PLAIN:
         return None
-    if not (tokens[before.first].text.isdecimal() and tokens[now.first].text.isdecimal()):
+    if not (is_score_number(tokens[before.first]) and is_score_number(tokens[now.first])):
         return None
-    if max(one.amount, other.amount) >= _MOST_POINTS or one.counted or other.counted == "surely":
+    if max(one.amount, other.amount) >= MOST_POINTS or one.counted or other.counted == "surely":
         return None
-    return _Score(Written(f"{one.amount}:{other.amount}"), one.amount >= other.amount)
+    in_digits = tokens[before.first].text.isdecimal() and tokens[now.first].text.isdecimal()
+    return _Score(write_score(one.amount, other.amount), in_digits and one.amount >= other.amount)
 
 
 def _read_range_day(found: FoundNumber) -> int | None:

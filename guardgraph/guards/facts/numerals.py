@@ -29,6 +29,12 @@ _WIDE = re.compile(r"(?<=\d)[．，：](?=\d)")
 _WIDE_SIGNS: Final = {"．": ".", "，": ",", "：": ":"}
 _MIXED = re.compile(rf"(?<=\d)(?=[{''.join(SHARES)}])")
 
+_FAMILIAR = re.compile(
+    "[\x00-\x7f\u00a0-\u00b1\u00b4-\u00b8\u00ba\u00bb\u00bf\u00c0\u00c2-\u00e0\u00e2-\u017f"
+    "\u2010-\u2027\u2030-\u205e\u20a0-\u20bf]*+"
+)
+"""Latin letters, marks and currencies without any numeral; the á of a Vietnamese month is none of them."""
+
 _UNPARTED: Final = "\u0e00-\u0e7f\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """Letters of scripts that put no blank beside a number: Thai, kana, Han, Hangul."""
 
@@ -118,7 +124,7 @@ def write_plain_digits(text: str, language: str) -> str:
     Returns:
         The text; one of ASCII characters is returned as it is.
     """
-    if text.isascii():
+    if text.isascii() or _FAMILIAR.fullmatch(text):
         return text
     text = _LISTED.sub(lambda match: f"{match[1]}{int(unicodedata.numeric(match[2]))}. ", text)
     text = _POWER.sub(_write_power_of_ten, text)

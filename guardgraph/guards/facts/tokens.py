@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
-from guardgraph.guards.facts.units import CURRENCIES, FIRST, NUMBER_WORDS, TIMES_SAID
+from guardgraph.guards.facts.units import CURRENCIES, FIRST, NUMBER_WORDS, SPOKEN_DAYS, TIMES_SAID
 from guardgraph.guards.facts.values import Amount
 from guardgraph.languages.tables import LANGUAGES, load_month_names, load_weekday_names
 
@@ -191,7 +191,7 @@ def _is_number_beginning(text: str) -> bool:
 @cache
 def _list_number_beginnings() -> frozenset[str]:
     """Words with which a number can begin."""
-    names = [*NUMBER_WORDS, *FIRST, *TIMES, *TIMES_SAID, "quarter"]
+    names = [*NUMBER_WORDS, *FIRST, *TIMES, *TIMES_SAID, *SPOKEN_DAYS, "quarter"]
     for language in LANGUAGES:
         names += [*load_month_names(language), *load_weekday_names(language)]
     return frozenset(names)

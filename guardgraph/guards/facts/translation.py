@@ -168,21 +168,19 @@ def translate_number_tokens(tokens: list[Token], language: str) -> list[Token]:
     if known.code == "en" and not _has_number_phrase(known, tokens, words):
         return tokens
     found: list[Token] = []
-    at, end = 0, len(tokens) - LOOKAHEAD
-    while at < end:
-        if known.code == "en" and words[at] not in known.touched and tokens[at].number is None:
-            found.append(tokens[at])
-            at += 1
+    kept, places = 0, range(len(tokens) - LOOKAHEAD)
+    touched: Sequence[int] = places
+    if known.code == "en":
+        touched = [at for at in places if words[at] in known.touched or tokens[at].number]
+    for at in touched:
+        if at < kept:
             continue
+        found += tokens[kept:at]
         counted = bool(found) and (found[-1].number is not None or found[-1].lower in SCALES)
         made, behind = _translate_number_token(known, tokens, words, at, counted=counted)
-        if behind:
-            found += made
-            at = behind
-        else:
-            found.append(tokens[at])
-            at += 1
-    return [*found, *tokens[end:]]
+        found += made if behind else [tokens[at]]
+        kept = behind or at + 1
+    return [*found, *tokens[kept:]]
 
 
 def _has_number_phrase(known: Vocabulary, tokens: list[Token], words: list[str]) -> bool:

@@ -73,6 +73,7 @@ _OWN: Final = (
     ("calendar", "12", "y"),
     ("ratio", "1/100", "percent|per cent|percentage|pct"),
     ("ratio", "1/10000", "bps|basis point|basis points"),
+    ("decibel", "1", "decibel|decibels"),
     ("point", "1", "pp|percentage point|percentage points"),
     ("gram", "45359237/100000", "lbs"),
     *UNPARTED,
@@ -84,6 +85,9 @@ _PENNY: Final = Unit("GBP", Fraction(1, 100))
 
 _ERAS: Final = {"era before": "BC BCE", "era after": "AD CE"}
 
+_EXACT: Final = {name: (Unit("decibel", 1),) for name in ("dB", "dBA")}
+"""Symbols that are other words in other cases: DB instances."""
+
 GLUED_SCALES: Final = {"k": 10**3, "K": 10**3, "m": 10**6, "M": 10**6, "b": 10**9, "B": 10**9}
 """Scales that count only without a blank ("12k")."""
 
@@ -93,6 +97,15 @@ ERAS: Final = {name: Unit(era, 1) for era, names in _ERAS.items() for name in na
 FIRST: Final = {"first": 1, "second": 2, "third": 3}
 TIMES_SAID: Final = {"once": 1, "twice": 2, "thrice": 3}
 """How often something is, in one word: said in passing."""
+
+_DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+SPOKEN_DAYS: Final = {
+    **dict.fromkeys(("weekday", "weekdays", "workday", "workdays"), (1, 5)),
+    **dict.fromkeys(("weekend", "weekends"), (6, 7)),
+    "daily": (1, 7),
+    **{f"{name}s": (number, number) for number, name in enumerate(_DAYS, start=1)},
+}
+"""Words that say on which days of the week something is: the first and the last of them."""
 
 RATED: Final = {
     **{"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month"},
@@ -223,6 +236,8 @@ def _find_cached_units(name: str) -> tuple[Unit, ...]:
         return _find_language_units(name[:2], name[3:])
     if name in ERAS:
         return (ERAS[name],)
+    if name in _EXACT:
+        return _EXACT[name]
     return _find_language_units("en", name) or (_index_foreign_units().get(name.lower(), ()) if len(name) > 3 else ())
 
 

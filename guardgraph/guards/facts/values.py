@@ -364,6 +364,22 @@ class Weekday(NamedTuple):
         return Excuse(("weekdays",)) if self.dated else None
 
 
+class DaySpan(NamedTuple):
+    """Days of the week in a row: "Monday to Friday". It licenses the ends of the same span, and no single day."""
+
+    first: int
+    last: int
+    kind: Literal["days"] = "days"
+
+    def list_licensed_keys(self) -> Iterator[Key]:
+        """Yield the keys of what it licenses."""
+        yield "days", self.first, self.last
+
+    def list_needed_keys(self) -> tuple[Key, ...]:
+        """Return the keys of which one must be licensed."""
+        return (("days", self.first, self.last),)
+
+
 class Undated(NamedTuple):
     """What one source says about time in several places: its days without a year, and the years that it names."""
 

@@ -50,8 +50,9 @@ class NameSources(NamedTuple):
 def read_supporting_words(text: str, endings: frozenset[str] = frozenset()) -> NameSources:
     """Read which words a text has, with the endings of names in a language."""
     found = split_name_words(text)
+    distinct = {(word.letters, word.key): word for word in found}
     return NameSources(
-        frozenset(form for word in found for form in word.list_forms(endings)),
+        frozenset(form for word in distinct.values() for form in word.list_forms(endings)),
         frozenset(word.key for word in found if not word.is_capitalised),
         tell_lowercase_language(found),
     )

@@ -90,6 +90,8 @@ class NameWord(NamedTuple):
     """Without case, accents and points."""
     key: str
     """The letters without the s of a plural or, in Cyrillic, the ending of a case."""
+    is_capitalised: bool
+    """Whether it has a capital letter, first (Paris) or inside (iPhone)."""
     opens: bool
     """Whether it is the first of a sentence, a line, a list item, the cell of a table, or behind a bold label."""
     apart: bool
@@ -123,11 +125,6 @@ class NameWord(NamedTuple):
         return without | {self.letters, self.key}
 
     @property
-    def is_capitalised(self) -> bool:
-        """Whether it has a capital letter, first (Paris) or inside (iPhone)."""
-        return self.text != self.text.lower()
-
-    @property
     def is_acronym(self) -> bool:
         """Whether it begins and ends with a capital letter, the s of a plural aside: NASA, SLAs, DoD."""
         core = self.text.removesuffix("s").rstrip(".")
@@ -154,18 +151,20 @@ def split_name_words(text: str) -> tuple[NameWord, ...]:
     """
     plain = normalise_to_nfkc(text)
     found: list[NameWord] = []
-    end = 0
+    end, goes_on = 0, False
     for match in (_ASCII_WORD if plain.isascii() else _WORD).finditer(plain):
-        start, stop = match.span()
-        gap, word, end = plain[end:start], match[0], stop
-        if gap == " " and found and not _ends_time(found[-1]):
-            opens = apart = False
+        (start, stop), word = match.span(), match[0]
+        gap, end = plain[end:start], stop
+        said = _normalise_short_name(word) if len(word) <= _LONGEST else _normalise_long_name(word)
+        if goes_on and gap == " ":
+            found.append(NameWord(word, *said, False, False, start))
         elif found and gap in _APOSTROPHES and word in ("s", "S"):
             continue
         else:
             opens = not found or _is_sentence_opening(gap, found[-1])
             apart = opens or _APART.search(gap) is not None
-        found.append(NameWord(word, *_normalise_name(word), opens, apart, start, gap.rstrip()[-1:]))
+            found.append(NameWord(word, *said, opens, apart, start, gap.rstrip()[-1:]))
+        goes_on = word[-1] != "." or not _ends_time(found[-1])
     return tuple(found)
 
 
@@ -195,18 +194,19 @@ def _ends_time(word: NameWord) -> bool:
     return word.letters in _HALVES and word.text[-1] == "."
 
 
-def _normalise_name(word: str) -> tuple[str, str]:
-    return _normalise_short_name(word) if len(word) <= _LONGEST else (word.casefold(), word.casefold())
+def _normalise_long_name(word: str) -> tuple[str, str, bool]:
+    return word.casefold(), word.casefold(), word != word.lower()
 
 
 @lru_cache(maxsize=8192)
-def _normalise_short_name(word: str) -> tuple[str, str]:
+def _normalise_short_name(word: str) -> tuple[str, str, bool]:
+    """Return the letters of a word, those without an ending, and whether one of them is a capital."""
     letters = "".join(filter(str.isalnum, word.casefold()))
     if not letters.isascii():
         letters = "".join(map(_strip_letter_accent, unicodedata.normalize("NFKD", word.casefold())))
     if word.isupper() and len(letters) > 2 and letters[::2] == letters[1::2]:
         letters = letters[::2]
-    return letters, _strip_name_ending(letters)
+    return letters, _strip_name_ending(letters), word != word.lower()
 
 
 def _strip_name_ending(letters: str) -> str:

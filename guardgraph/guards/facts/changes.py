@@ -1,0 +1,153 @@
+"""Changes whose direction does not fit their two values: "rose from 412 to 380".
+
+Told are only changes whose two values stand beside "from" and "to" behind a verb of rising or falling. Years, places in
+an order, and what a sentence denies are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence
+from guardgraph.guards.facts.tokens import Token
+from guardgraph.guards.facts.values import Amount, Number, Quantity, Unit, Written
+
+_RISING: Final = frozenset(
+    [
+        "rose",
+        "rise",
+        "rises",
+        "risen",
+        "rising",
+        "increased",
+        "increases",
+        "increasing",
+        "grew",
+        "grows",
+        "grown",
+        "climbed",
+        "climbs",
+        "jumped",
+        "surged",
+    ]
+)
+_FALLING: Final = frozenset(
+    [
+        "fell",
+        "fall",
+        "falls",
+        "fallen",
+        "falling",
+        "dropped",
+        "drops",
+        "decreased",
+        "decreases",
+        "decreasing",
+        "declined",
+        "declines",
+        "shrank",
+        "sank",
+    ]
+)
+CHANGING: Final = _RISING | _FALLING
+"""Words of a change; a text without any says none."""
+
+_DENYING: Final = frozenset(
+    {"not", "never", "no", "t", "without", "than", "if", "would", "could", "should", "rank", "place"}
+)
+_WINDOW: Final = 8
+"""Tokens between the verb and the first value, at most."""
+
+_NEAR: Final = 4
+"""Tokens between the first value and the word before the second, at most."""
+
+
+class Change(NamedTuple):
+    """A change from one amount to another."""
+
+    start: Amount
+    end: Amount
+    unit: Unit
+    rises: bool
+    """What its verb says."""
+    numbers: tuple[Number, Number]
+    """As written, in the order of the sentence."""
+
+    @property
+    def is_contrary(self) -> bool:
+        """Whether its verb says the opposite of its values."""
+        return self.start != self.end and self.rises != (self.end > self.start)
+
+
+def read_changes(sentence: NumberSentence) -> Iterator[Change]:
+    """Yield the changes that a sentence states."""
+    if CHANGING.isdisjoint(token.lower for token in sentence.tokens):
+        return
+    for one, other in pairwise(sentence.found):
+        order = _read_order(sentence.tokens, one, other)
+        values = _read_amount(one), _read_amount(other)
+        rises = _read_direction(sentence.tokens, one.first)
+        if order and rises is not None and values[0] and values[1] and values[0][1] == values[1][1]:
+            start, end = (values[0][0], values[1][0]) if order == "to" else (values[1][0], values[0][0])
+            yield Change(start, end, values[0][1], rises, (sentence.name_number(one), sentence.name_number(other)))
+
+
+def list_contrary_changes(sentences: Iterable[NumberSentence], sources: Iterable[NumberSentence]) -> list[Number]:
+    """Return the numbers of changes whose direction is another than that of their values, or of their source.
+
+    Args:
+        sentences: of an answer.
+        sources: of what it cites. A source that states the change so, or that has one of its direction, excuses it.
+    """
+    said = [change for sentence in sentences for change in read_changes(sentence)]
+    if not said:
+        return []
+    listed = list(sources)
+    known = [change for sentence in listed for change in read_changes(sentence)]
+    words = {token.lower for sentence in listed for token in sentence.tokens} if known else set[str]()
+    return [
+        number
+        for change in said
+        if not any(_is_same(change, other) for other in known)
+        if change.is_contrary or _is_reversed(change, known, words)
+        for number in change.numbers
+    ]
+
+
+def _is_same(one: Change, other: Change) -> bool:
+    return one[:4] == other[:4]
+
+
+def _is_reversed(change: Change, known: Iterable[Change], words: Collection[str]) -> bool:
+    """Say whether a source has a change only the other way round."""
+    if not (_RISING if change.rises else _FALLING).isdisjoint(words):
+        return False
+    return any((other.end, other.start, other.unit) == change[:3] for other in known)
+
+
+def _read_order(tokens: Sequence[Token], one: FoundNumber, other: FoundNumber) -> str:
+    """Return the word before the second value: "from 3 to 5", "to 5 from 3"; "" where none says an order."""
+    first, second = tokens[one.first - 1].lower, tokens[other.first - 1].lower
+    is_near = other.first - one.end <= _NEAR
+    return second if is_near and (first, second) in (("from", "to"), ("to", "from")) else ""
+
+
+def _read_amount(found: FoundNumber) -> tuple[Amount, Unit] | None:
+    """Return the amount that a number is, in the base of its unit; None where it can be something else, too."""
+    values = [value for value in found.readings if not isinstance(value, Written)]
+    kinds = [value for value in values if isinstance(value, Quantity)]
+    if found.hit is None or found.hit.also is not None or len(kinds) != len(values) or not kinds:
+        return None
+    value = kinds[0]
+    if value.bound or len({(each.amount, each.unit) for each in kinds}) > 1:
+        return None
+    return value.unit.convert_to_base(value.amount), Unit(value.unit.dimension, 1)
+
+
+def _read_direction(tokens: Sequence[Token], first: int) -> bool | None:
+    """Say whether the words before a value say a rise (True) or a fall (False), None where nothing or both do."""
+    words = [token.lower for token in tokens[max(first - _WINDOW, 0) : first]]
+    rises, falls = not _RISING.isdisjoint(words), not _FALLING.isdisjoint(words)
+    return None if rises == falls or not _DENYING.isdisjoint(words) else rises

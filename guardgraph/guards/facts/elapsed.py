@@ -1,0 +1,100 @@
+"""What follows from days and times of day: how long it is from 14:00 to 16:00, and which day the next one is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
+from fractions import Fraction
+from itertools import pairwise
+from typing import Final
+
+from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence
+from guardgraph.guards.facts.tokens import Token
+from guardgraph.guards.facts.values import Clock, Date, Quantity, Value, Weekday
+
+_DAY: Final = 86_400
+_WEEK: Final = 7
+_MOST_DAYS: Final = 366
+_MOST_BASES: Final = 8
+"""Days of two sentences from which others are counted."""
+
+_JOINING: Final = frozenset({"-", "–", "—", "‒", "to", "until", "till", "and"})
+_NEXT: Final = {("next", "day"): 1, ("following", "day"): 1, ("day", "after"): 1, ("day", "later"): 1}
+_BEFORE: Final = {("previous", "day"): -1, ("day", "before"): -1, ("day", "earlier"): -1}
+_SHIFTS: Final = {**_NEXT, **_BEFORE}
+_TURNS: Final = {"later": 1, "after": 1, "earlier": -1, "before": -1}
+_PLAIN_YEAR: Final = 2001
+"""For days without a year: no leap year."""
+
+
+def list_clock_spans(sentence: NumberSentence) -> Iterator[int]:
+    """Yield how many seconds it is between the ends of each span of hours of a sentence: "14:00-16:00"."""
+    for one, other in pairwise(sentence.found):
+        between = [token.lower for token in sentence.tokens[one.end : other.first]]
+        if len(between) > 1 or not _JOINING.issuperset(between):
+            continue
+        lengths = {(end - start) % _DAY for start in _list_seconds(one) for end in _list_seconds(other)} - {0}
+        if lengths:
+            yield min(lengths)  # "from 2 to 4" is two hours, by day and by night
+
+
+def _list_seconds(found: FoundNumber) -> list[int]:
+    return [value.second for value in found.readings if isinstance(value, Clock)]
+
+
+def list_shifted_days(sentences: Sequence[NumberSentence]) -> Iterator[Date | Weekday]:
+    """Yield the days that a text counts from others: "opened on 5 March and closed the next day" is 6 March.
+
+    Args:
+        sentences: those of one text, in their order.
+    """
+    before: list[Date | Weekday] = []
+    for sentence in sentences:
+        days = [day for each in sentence.found for value in each.readings if (day := _read_day(value))][:_MOST_BASES]
+        for shift in {*_list_shifts(sentence.tokens), *_list_counted_shifts(sentence)}:
+            yield from (shifted for day in (days or before[-1:]) if (shifted := _shift_day(day, shift)))
+        before = days or before
+
+
+def _read_day(value: Value) -> Date | Weekday | None:
+    if isinstance(value, Weekday):
+        return value
+    return value if isinstance(value, Date) and value.month is not None and value.day is not None else None
+
+
+def _list_shifts(tokens: Sequence[Token]) -> Iterator[int]:
+    words = [token.lower for token in tokens]
+    if "day" in words:
+        yield from (_SHIFTS[pair] for pair in pairwise(words) if pair in _SHIFTS)
+
+
+def _list_counted_shifts(sentence: NumberSentence) -> Iterator[int]:
+    """Yield how many days something is later or earlier: "ten days later"."""
+    for each in sentence.found:
+        turn = _TURNS.get(sentence.tokens[each.end].lower)
+        for value in each.readings if turn else ():
+            if isinstance(value, Quantity) and value.unit.dimension == "time" and value.per is None:
+                days = Fraction(value.unit.convert_to_base(value.amount), _DAY)
+                if days.denominator == 1 and 1 <= days <= _MOST_DAYS and turn:
+                    yield turn * int(days)
+
+
+def _shift_day(day: Date | Weekday, by: int) -> Date | Weekday | None:
+    if isinstance(day, Weekday):
+        return Weekday((day.number - 1 + by) % _WEEK + 1)
+    try:
+        shifted = date(day.year or _PLAIN_YEAR, day.month or 1, day.day or 1) + timedelta(days=by)
+    except (ValueError, OverflowError):  # no such day
+        return None
+    year = None if day.year is None else shifted.year
+    return Date(year, shifted.month, shifted.day)
+
+
+def is_shifted_day(value: Value, shifted: Date | Weekday) -> bool:
+    """Say whether a claimed day is one that a source counts from another; where one has no year, any fits."""
+    if isinstance(value, Weekday):
+        return isinstance(shifted, Weekday) and value.number == shifted.number
+    if not isinstance(value, Date) or not isinstance(shifted, Date):
+        return False
+    same_year = None in (value.year, shifted.year) or value.year == shifted.year
+    return same_year and (value.month, value.day) == (shifted.month, shifted.day)
