@@ -27,6 +27,7 @@ PROMPTS = {
     "rag_answer_marked",
     "rag_plan",
     "research_answer",
+    "research_answer_marked",
     "research_gaps",
     "research_notes",
     "research_plan",

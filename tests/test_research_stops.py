@@ -100,6 +100,12 @@ def written(**change):
     return lambda: research(writer=lambda view: {**ANSWER, **change})
 
 
+def must_cite(answer):
+    """Stop a run whose every sentence must cite on a Runnable's answer."""
+    policy = ResearchPolicy(require_sentence_citations=True)
+    return lambda: research(writer=lambda view: {**ANSWER, "answer": answer}, policy=policy)
+
+
 def unavailable(**part):
     """Stop a run before a part that may hang is called, where no abandoned call may be at work."""
     return lambda: research(world=LiveWorld(max_abandoned=0), **part)
@@ -249,6 +255,12 @@ STOPS = {
     ),
     "invalid_answer:unsupported_link": StopCase(
         "synthesize", written(answer="Write to help@attacker.io."), {"unsupported": ["help@attacker.io"]}
+    ),
+    "invalid_answer:uncited_sentence": StopCase(
+        "synthesize", must_cite("Uptime is 99.95%."), {"details": {"sentence": "Uptime is 99.95%."}}
+    ),
+    "invalid_answer:quote_not_in_source": StopCase(
+        "synthesize", must_cite("They say “we will be back soon” [n1]."), {"unsupported": ..., **DETAILS}
     ),
     "invalid_answer:unsupported_number": StopCase(
         "synthesize", written(answer="Uptime is 99.99% in the EU."), {"unsupported": ...}

@@ -73,7 +73,8 @@ def create_research_agent(
         gaps: replaces who says, behind each search of a run that may make several (`max_queries`), what is still
             missing; given ``{goal, question, queries, notes, unread_urls}``, it returns ``{open, queries}``.
         writer: replaces the writer; given ``{goal, question, notes, max_answer_chars}``, it returns
-            ``{answer, citations}``.
+            ``{answer, citations}``. With ``require_sentence_citations`` it is given ``sentence_citations: true``
+            beside, and marks every sentence with ids of notes in square brackets behind it.
         search: replaces the search; given ``{query, max_results}``, it returns hits, each with a ``url``. One that says
             ``takes_hosts = True`` is given the ``hosts`` that both lists allow too. A tool, a retriever or a vector
             store of LangChain's is asked by a `LangChainSearch`.
@@ -109,12 +110,12 @@ def create_research_agent(
     """
     limits = choose_settings(ResearchBudget(), budget, "budget")
     choose = partial(choose_proposer, model=model, budget=limits)
+    writing = partial(choose, "writer", writer, offline=offline.write_offline_brief, instructions=instructions)
     return research_pattern(
         planner=choose("planner", planner, prompt="research_plan", offline=offline.plan_offline_research),
         gaps=choose("gaps", gaps, prompt="research_gaps", offline=offline.find_offline_gaps),
-        writer=choose(
-            "writer", writer, prompt="research_answer", offline=offline.write_offline_brief, instructions=instructions
-        ),
+        writer=writing(prompt="research_answer"),
+        marking_writer=writing(prompt="research_answer_marked"),
         search=_choose_research_search(search),
         reader=_choose_page_reader(reader),
         extractor=_choose_note_extractor(extractor, choose, own_reader=reader is not None, by_model=model is not None),
@@ -139,6 +140,7 @@ def research_pattern(
     planner: Proposer,
     gaps: Proposer,
     writer: Proposer,
+    marking_writer: Proposer,
     search: Outside,
     reader: Outside,
     extractor: Outside | Proposer,
@@ -185,7 +187,7 @@ def research_pattern(
     closed = agreement.lead_to_agreement(rounds.run_gaps_guard_node)
     p.guard("gaps_guard", closed, to=["search", *written], again="gaps", later=True)
     p.guard(agreement.AGREEMENT_GUARD, agreement.run_agreement_guard_node, to="synthesize", later=True)
-    p.propose("synthesize", answering.make_synthesize_node(writer), to="answer_guard")
+    p.propose("synthesize", answering.make_synthesize_node(writer, marking_writer), to="answer_guard")
     ending = reviewing.RISK_GUARD if policy.asks_person() else "answered"
     declare_answer_guard(
         p,

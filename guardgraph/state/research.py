@@ -217,11 +217,23 @@ class Searches(TypedDict):
     stopped_because: NotRequired[SearchesEnd]
 
 
+class CitedSentence(TypedDict):
+    """A sentence of an answer, and the notes that it cites itself."""
+
+    start: int
+    """Where it begins in the answer, in characters."""
+    end: int
+    notes: list[str]
+    """Their ids."""
+
+
 class ResearchAnswer(TypedDict):
     """An answer and the ids of the notes that it cites."""
 
     answer: str
     citations: list[str]
+    sentences: NotRequired[list[CitedSentence]]
+    """Where every sentence must cite: its sentences, in order."""
     removed: NotRequired[list[RemovedText]]
     """What was taken out of it, where anything was."""
 
@@ -376,6 +388,8 @@ class ResearchPolicy(TextPolicy, ReviewPolicy):
     unsupported: Annotated[Unsupported, Later((0, 8))] = "stop"
     """What becomes of notes that do not verify, and of sentences of the answer whose facts or names are refused, when no
     attempt is left: "stop" ends the run, "drop" goes on without them."""
+    require_sentence_citations: Annotated[Check, Later((0, 10))] = False
+    """Every sentence of the answer must cite, and its facts, names and quotes stand in the notes that it cites itself."""
     unsure_text: Annotated[UnsureText, Later((0, 9))] = "allow"
     """Whether a page may be read whose reader is unsure that its text is what somebody sees: "allow" or "refuse"."""
     known_regions: Vocabulary = ()
@@ -548,6 +562,8 @@ RESEARCH_REASONS = Catalogue(
         StopReason("invalid_answer:citation_unknown", "invalid_answer", ("synthesize",), "The answer cites a note that does not exist.", "Look at invalid_citations.", again=True),
         StopReason("invalid_answer:active_markup", "invalid_answer", ("synthesize",), "The answer would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup.", later=True),
         StopReason("invalid_answer:unsupported_link", "invalid_answer", ("synthesize",), "The answer has a URL, a host or a mail address that neither the notes it cites nor the question has.", "Look at unsupported; links that any text may have belong on known_links.", later=True, again=True, untold=True),
+        StopReason("invalid_answer:uncited_sentence", "invalid_answer", ("synthesize",), "A sentence of the answer cites nothing and inherits no citation; require_sentence_citations asks for it.", "Look at sentence in details; use a model that marks every sentence.", later=True, again=True),
+        StopReason("invalid_answer:quote_not_in_source", "invalid_answer", ("synthesize",), "What a sentence quotes does not stand in a note that it cites, word for word.", "Look at unsupported, and at sentence in details.", later=True, again=True),
         StopReason("invalid_answer:unsupported_number", "invalid_answer", ("synthesize",), "The answer states a fact that the notes it cites do not have.", "Look at unsupported.", again=True),
         StopReason("invalid_answer:unsupported_name", "invalid_answer", ("synthesize",), "The answer has a name that neither the notes it cites nor the question has.", "Look at unsupported; names that any answer may say belong on known_names.", again=True),
         StopReason("invalid_answer:contradicts_source", "invalid_answer", ("synthesize",), "A sentence of the answer says the opposite of a sentence of a quote that it cites.", "Compare sentence and source_sentence in details.", later=True, again=True),

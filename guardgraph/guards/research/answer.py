@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from guardgraph.guards.facts import facts_in_texts, unsupported_of_answer
 from guardgraph.guards.links import check_links
+from guardgraph.guards.marks import (
+    SENTENCE_CHARS,
+    Sentence,
+    move_sentences,
+    read_marked_sentences,
+    read_marks,
+    write_marks,
+)
 from guardgraph.guards.names import find_unsupported_names
+from guardgraph.guards.quotes import find_quotes, is_quote_in_text
+from guardgraph.guards.removal import Rest
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.languages.language import detect_language
 from guardgraph.languages.terms import find_nearest_texts
-from guardgraph.plain.json import JsonObject, JsonValue
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.plain.urls import make_text_fragment_url
-from guardgraph.state.research import Note, ResearchAnswer, ResearchPolicy, SourcePage
+from guardgraph.state.research import CitedSentence, Note, ResearchAnswer, ResearchPolicy, SourcePage
 
 OF_PAGE = ("fetched_at", "sha256", "text_sha256", "extraction")
 """What a citation says of the page, where its reader did."""
@@ -48,6 +58,107 @@ def parse_research_answer(
     return ResearchAnswer(answer=answer.strip(), citations=list(dict.fromkeys(citations)))
 
 
+def parse_marked_answer(
+    answer: JsonValue, citations: JsonValue, *, notes: Sequence[Note], max_answer_chars: int
+) -> ResearchAnswer:
+    """Read an answer that has a mark behind every sentence: ids of notes in square brackets.
+
+    What a sentence cites, `read_marked_sentences` says. An answer cites what it lists, and then what its marks name.
+
+    Args:
+        answer: the proposed text.
+        citations: the proposed note ids.
+        notes: the verified notes.
+        max_answer_chars: how long the text may be without its marks.
+
+    Returns:
+        The text without its marks, every cited id once, and the sentences.
+
+    Raises:
+        Stop: as `parse_research_answer`; ``invalid_answer:uncited_sentence`` with the sentence in `details`.
+    """
+    if not isinstance(answer, str):
+        return parse_research_answer(answer, citations, notes=notes, max_answer_chars=max_answer_chars)
+    shown = [text for note in notes for text in (note["claim"], note["quote"], note["title"])]
+    text, marks, unknown = read_marks(answer, {note["id"] for note in notes}, shown)
+    listed = citations
+    if isinstance(citations, list) and all(isinstance(item, str) for item in citations):
+        listed = [*citations, *(name for mark in marks for name in mark.ids), *unknown]
+    read = parse_research_answer(text, listed, notes=notes, max_answer_chars=max_answer_chars)
+    try:
+        sentences = read_marked_sentences(read["answer"], marks, read["citations"])
+    except Stop as stop:
+        raise Stop(stop.reason, details=stop.evidence) from None
+    return ResearchAnswer(**read, sentences=[_keep_sentence(item) for item in sentences])
+
+
+def _keep_sentence(item: Sentence) -> CitedSentence:
+    return CitedSentence(start=item.start, end=item.end, notes=[*item.ids])
+
+
+def list_sentences(answer: ResearchAnswer) -> list[Sentence]:
+    """Return the sentences of an answer with what each cites itself, none where they need not cite."""
+    return [Sentence(item["start"], item["end"], tuple(item["notes"])) for item in answer.get("sentences", [])]
+
+
+def keep_sentences_of_rest(answer: ResearchAnswer, rest: Rest, citations: Sequence[str]) -> ResearchAnswer:
+    """Return what is left of an answer, with what its sentences cite.
+
+    Args:
+        answer: the whole answer.
+        rest: the text without what was taken out.
+        citations: of the rest.
+    """
+    left = ResearchAnswer(answer=rest.text, citations=[*citations])
+    if "sentences" not in answer:
+        return left
+    moved = move_sentences(list_sentences(answer), rest.find_place)
+    return ResearchAnswer(**left, sentences=[_keep_sentence(item) for item in moved])
+
+
+def show_marked_answer(answer: ResearchAnswer) -> JsonObject:
+    """Return an answer as it is proposed: its text, with the marks where its sentences must cite, and its citations."""
+    return {"answer": write_marks(answer["answer"], list_sentences(answer)), "citations": answer["citations"]}
+
+
+def check_cited_sentences(
+    answer: ResearchAnswer, *, notes: Sequence[Note], check: Callable[[ResearchAnswer], object]
+) -> None:
+    """Hold every sentence of an answer against the notes that it cites itself, and its quotes against theirs.
+
+    Args:
+        answer: the answer of `parse_marked_answer`.
+        notes: the verified notes.
+        check: raises a `Stop` for sentences whose facts or names the notes do not have that they cite.
+
+    Raises:
+        Stop: of `check`, or ``invalid_answer:quote_not_in_source``, with the sentence in `details`.
+    """
+    text, sentences = answer["answer"], list_sentences(answer)
+    for ids in dict.fromkeys(item.ids for item in sentences):
+        said = [text[item.start : item.end] for item in sentences if item.ids == ids]
+        try:
+            check(ResearchAnswer(answer="\n".join(said), citations=[*ids]))
+        except Stop as stop:
+            found = (item for item in said if any(name in item for name in stop.evidence["unsupported"]))
+            raise Stop(stop.reason, **stop.evidence, details=_show_sentence(next(found, said[0]))) from None
+    quotes = list(find_quotes(text))
+    for item in sentences:
+        own = select_cited_notes(notes, item.ids)
+        sources = [text for note in own for text in (note["quote"], note["title"])]
+        quoted = [quote.text for quote in quotes if item.start <= quote.start < item.end]
+        if missing := [quote for quote in quoted if not any(is_quote_in_text(quote, source) for source in sources)]:
+            raise Stop(
+                "invalid_answer:quote_not_in_source",
+                unsupported=list(map(excerpt_value, missing)),
+                details=_show_sentence(text[item.start : item.end]),
+            )
+
+
+def _show_sentence(sentence: str) -> JsonObject:
+    return {"sentence": excerpt_value(sentence, SENTENCE_CHARS)}
+
+
 def select_cited_notes(notes: Sequence[Note], citations: Collection[str]) -> list[Note]:
     """Return the notes that are cited, in the order of the notes.
 
@@ -55,6 +166,14 @@ def select_cited_notes(notes: Sequence[Note], citations: Collection[str]) -> lis
     """
     first = {note["id"]: note for note in reversed(notes)}
     return [note for note in notes if note["id"] in citations and first[note["id"]] is note]
+
+
+def describe_cited_spans(note: Note, answer: ResearchAnswer) -> JsonObject:
+    """Return where the sentences of an answer stand that cite a note themselves, nothing where they need not cite."""
+    if "sentences" not in answer:
+        return {}
+    spans = [[item["start"], item["end"]] for item in answer["sentences"] if note["id"] in item["notes"]]
+    return {"answer_spans": spans, "spans_by": "cited"}
 
 
 def describe_citation(note: Note, page: SourcePage | None) -> JsonObject:

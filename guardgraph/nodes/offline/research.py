@@ -14,7 +14,15 @@ from typing import Final, NamedTuple
 
 from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.links import has_supported_links
-from guardgraph.guards.research.answer import check_answer_facts, check_answer_links, check_answer_names
+from guardgraph.guards.marks import Sentence, find_answer_sentences, write_marks
+from guardgraph.guards.research.answer import (
+    check_answer_facts,
+    check_answer_links,
+    check_answer_names,
+    check_cited_sentences,
+    parse_marked_answer,
+    parse_research_answer,
+)
 from guardgraph.guards.research.notes import MIN_QUOTE_CHARS
 from guardgraph.guards.research.request import RESEARCH_ACTIONS
 from guardgraph.guards.research.searches import LONGEST_QUERY, MOST_GAPS
@@ -69,13 +77,15 @@ def plan_offline_research(view: JsonObject) -> JsonObject:
 def write_offline_brief(view: JsonObject) -> JsonObject:
     """Propose a brief of the first notes' claims, in their language.
 
-    Where the guards would refuse it, the claims stand without the words around them, or one of them alone.
+    Where the guards would refuse it, the claims stand without the words around them, or one of them alone. Where every
+    sentence must cite, the claims stand alone, each sentence marked with its note.
 
     Args:
-        view: ``{goal, question, notes, max_answer_chars}``.
+        view: ``{goal, question, notes, max_answer_chars}``; and ``sentence_citations`` where every sentence must cite.
     """
-    notes = view["notes"][:CLAIMS]
-    briefs = [(text, taken) for taken in (notes, *([note] for note in notes)) for text in _list_briefs(taken)]
+    notes, is_marked = view["notes"][:CLAIMS], view.get("sentence_citations") is True
+    make_briefs = _list_marked_briefs if is_marked else _list_briefs
+    briefs = [(text, taken) for taken in (notes, *([note] for note in notes)) for text in make_briefs(taken)]
     text, taken = next((brief for brief in briefs if _is_supported_brief(*brief, view)), briefs[0])
     return {"answer": text, "citations": [note["id"] for note in taken]}
 
@@ -105,18 +115,34 @@ def _list_briefs(notes: list[JsonObject]) -> list[str]:
     return [f"{frame.opening} {claims} {frame.closing}", claims] if frame else [claims]
 
 
+def _list_marked_briefs(notes: list[JsonObject]) -> list[str]:
+    """Return a brief of these notes in which every sentence is marked with its note."""
+    return [" ".join(_mark_claim(note) for note in notes)]
+
+
+def _mark_claim(note: JsonObject) -> str:
+    claim: str = note["claim"].strip()
+    return write_marks(claim, [Sentence(start, end, (note["id"],)) for start, end, *_ in find_answer_sentences(claim)])
+
+
 def _is_supported_brief(text: str, notes: list[JsonObject], view: JsonObject) -> bool:
     """Say whether the guards let a brief pass that cites these notes."""
-    answer = ResearchAnswer(answer=text, citations=[note["id"] for note in notes])
-    shown, question = view["notes"], view["question"]
+    shown, question, most = view["notes"], view["question"], view["max_answer_chars"]
+    parse = parse_marked_answer if view.get("sentence_citations") is True else parse_research_answer
+
+    def check_support(said: ResearchAnswer) -> None:
+        check_answer_facts(said, notes=shown, regions=DEFAULT_REGIONS, derive=False)
+        check_answer_names(said, question=question, notes=shown, pages={}, within=text)
+
     try:
+        answer = parse(text, [note["id"] for note in notes], notes=shown, max_answer_chars=most)
         check_answer_links(answer, question=question, notes=shown, policy=ResearchPolicy())
-        check_answer_facts(answer, notes=shown, regions=DEFAULT_REGIONS, derive=False)
-        check_answer_names(answer, question=question, notes=shown, pages={})
-        check_turned_sentences(text, [note["quote"] for note in notes], question=question)
+        check_cited_sentences(answer, notes=shown, check=check_support)
+        check_support(answer)
+        check_turned_sentences(answer["answer"], [note["quote"] for note in notes], question=question)
     except Stop:
         return False
-    return bool(len(text) <= view["max_answer_chars"])
+    return True
 
 
 LONGEST: Final = 240
