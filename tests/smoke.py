@@ -28,6 +28,8 @@ PROMPTS = {
     "rag_plan",
     "research_answer",
     "research_answer_marked",
+    "research_answer_sections",
+    "research_outline",
     "research_gaps",
     "research_notes",
     "research_plan",

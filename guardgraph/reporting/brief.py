@@ -105,7 +105,21 @@ def _format_answer(brief: JsonObject, numbers: Mapping[str, str]) -> list[str]:
                 marks.setdefault(span[-1], []).append(numbers[item["id"]])
     if not marks and numbers:
         marks = {len(answer.rstrip()): [*numbers.values()]}
-    return ["\n".join(_format_lines(answer, marks))]
+    sections = [item for item in _list_objects(brief.get("sections")) if _is_section(item, len(answer))]
+    if not sections:
+        return ["\n".join(_format_lines(answer, marks))]
+    parts = list[str]()
+    for item in sections:
+        start, end = item["start"], item["end"]
+        own = {place - start: said for place, said in marks.items() if start < place <= end}
+        parts += [f"## {_escape_line(item['title'])}", "\n".join(_format_lines(answer[start:end], own))]
+    return parts
+
+
+def _is_section(item: JsonObject, length: int) -> bool:
+    places = [item.get("start"), item.get("end")]
+    is_placed = all(isinstance(place, int) and 0 <= place <= length for place in places)
+    return is_placed and isinstance(item.get("title"), str)
 
 
 def _format_lines(text: str, marks: Mapping[int, Sequence[str]]) -> Iterator[str]:

@@ -227,6 +227,15 @@ class CitedSentence(TypedDict):
     """Their ids."""
 
 
+class AnswerSection(TypedDict):
+    """A section of an answer; its title is no part of the text."""
+
+    title: str
+    start: int
+    """Where its text begins in the answer, in characters."""
+    end: int
+
+
 class ResearchAnswer(TypedDict):
     """An answer and the ids of the notes that it cites."""
 
@@ -234,6 +243,8 @@ class ResearchAnswer(TypedDict):
     citations: list[str]
     sentences: NotRequired[list[CitedSentence]]
     """Where every sentence must cite: its sentences, in order."""
+    sections: NotRequired[list[AnswerSection]]
+    """Of an answer in sections: these, in order."""
     removed: NotRequired[list[RemovedText]]
     """What was taken out of it, where anything was."""
 
@@ -297,6 +308,8 @@ class ResearchState(TypedDict):
     accepted_brief_review: BriefReview
     proposed_gaps: str
     accepted_searches: Searches
+    proposed_outline: str
+    accepted_outline: list[str]
 
 
 class SourcesLeftOut(TypedDict):
@@ -316,6 +329,8 @@ class ResearchAnswered(Ok, SourcesLeftOut):
     passages: list[JsonObject]
     aggregate: JsonObject
     dropped_notes: NotRequired[list[DroppedNote]]
+    sections: NotRequired[list[AnswerSection]]
+    """Of an answer in sections, see `ResearchBudget.max_sections`: these, in order."""
     agreement: NotRequired[list[NoteAgreement]]
     """How each note stands beside those of other sources, where the policy has it compared."""
     approved_by: NotRequired[str]
@@ -483,6 +498,8 @@ class ResearchBudget(Budget):
     """Notes that are taken."""
     max_answer_chars: MaxInt = 850
     """Characters of the answer."""
+    max_sections: Annotated[MaxInt, Later((0, 10))] = 0
+    """Sections of the answer, whose titles are proposed before it is written; with 0 it has none."""
 
     @classmethod
     def brief(cls) -> Self:
@@ -500,7 +517,7 @@ class ResearchBudget(Budget):
 ResearchContext = Context[ResearchPolicy, ResearchBudget]
 """What one run may tighten."""
 
-PHASES = ("plan", "search", "dedupe", "read_extract", "verify", "gaps", "synthesize")
+PHASES = ("plan", "search", "dedupe", "read_extract", "verify", "gaps", "outline", "synthesize")
 
 RESEARCH_REASONS = Catalogue(
     "research",
@@ -508,10 +525,10 @@ RESEARCH_REASONS = Catalogue(
     [
         *common_reasons(
             phases=PHASES,
-            asking=("plan", "read_extract", "verify", "gaps", "synthesize"),
+            asking=("plan", "read_extract", "verify", "gaps", "outline", "synthesize"),
             texts=("synthesize",),
             judging=("verify",),
-            spending=("plan", "search", "read_extract", "verify", "gaps", "synthesize"),
+            spending=("plan", "search", "read_extract", "verify", "gaps", "outline", "synthesize"),
             tools={"search_sources": "search", "read_source": "read_extract", "extract_notes": "read_extract"},
             readers=("read_source",),
         ),
@@ -528,7 +545,7 @@ RESEARCH_REASONS = Catalogue(
         StopReason("no_sources_after_dedupe", "no_sources", ("dedupe",), "The search found nothing, or no absolute URL with a host.", "Ask about something that the sources cover; look at dropped_urls."),
         StopReason("tool_invalid_output:read_source", "tool", ("read_extract",), "The reader returned something that is no page. (A page that cannot be read is listed in failed_sources.)", "Look at details; mend the reader."),
         StopReason("tool_invalid_output:extract_notes", "tool", ("read_extract",), "The extractor raised, or returned no list.", "Look at details (at: the line that raised); mend the extractor."),
-        StopReason("no_reliable_sources", "no_sources", ("read_extract", "synthesize"), "No note was taken: every source was denied, could not be read, or said nothing.", "Look at denied_sources and failed_sources."),
+        StopReason("no_reliable_sources", "no_sources", ("read_extract", "outline", "synthesize"), "No note was taken: every source was denied, could not be read, or said nothing.", "Look at denied_sources and failed_sources."),
         StopReason("invalid_notes:empty", "invalid_notes", ("read_extract",), "There is no list of notes.", "Use a model that follows the schema in the prompt.", again=True),
         StopReason("invalid_notes:too_many", "invalid_notes", ("read_extract",), "There are more than max_notes notes.", "Raise max_notes, or take fewer notes.", again=True),
         StopReason("invalid_notes:item", "invalid_notes", ("read_extract",), "A note is no object.", "Mend the extractor, or use another model.", again=True),
@@ -556,6 +573,17 @@ RESEARCH_REASONS = Catalogue(
         StopReason("invalid_gaps:active_markup", "invalid_gaps", ("gaps",), "What is named open would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported.", later=True),
         StopReason("invalid_gaps:unsupported_link", "invalid_gaps", ("gaps",), "What is named open has a URL, a host or a mail address that neither the notes nor the question has.", "Look at unsupported.", later=True, again=True, untold=True),
         StopReason("query_denied", "invalid_gaps", ("gaps",), "A query says a value of the caller, or one of denied_query_terms, that the run was not asked about.", "See what a page made the proposer write; the query was not searched for.", later=True),
+        StopReason("invalid_outline:not_object", "invalid_outline", ("outline",), "The outline is no object.", "Look at details; use a model that follows the prompt.", later=True, again=True),
+        StopReason("invalid_outline:sections", "invalid_outline", ("outline",), "The outline has no list of titles, or an empty one.", "Look at details; use a model that follows the prompt.", later=True, again=True),
+        StopReason("invalid_outline:too_many", "invalid_outline", ("outline",), "The outline has more than max_sections sections.", "Raise max_sections, or ask for less.", later=True, again=True),
+        StopReason("invalid_outline:title", "invalid_outline", ("outline",), "A title is blank or no string.", "Look at details.", later=True, again=True),
+        StopReason("invalid_outline:title_too_long", "invalid_outline", ("outline",), "A title has more than 80 characters.", "Look at details.", later=True, again=True),
+        StopReason("invalid_outline:title_twice", "invalid_outline", ("outline",), "Two sections have one title.", "Look at details.", later=True, again=True),
+        StopReason("invalid_outline:active_markup", "invalid_outline", ("outline",), "A title would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup.", later=True),
+        StopReason("invalid_outline:unsupported_link", "invalid_outline", ("outline",), "A title has a URL, a host or a mail address that neither the notes nor the question has.", "Look at unsupported; links that any text may have belong on known_links.", later=True, again=True, untold=True),
+        StopReason("invalid_outline:unsupported_number", "invalid_outline", ("outline",), "A title states a fact that neither the notes nor the question has.", "Look at unsupported.", later=True, again=True),
+        StopReason("invalid_outline:unsupported_name", "invalid_outline", ("outline",), "A title has a name that neither the notes nor the question has.", "Look at unsupported; names that any answer may say belong on known_names.", later=True, again=True),
+        StopReason("invalid_answer:sections", "invalid_answer", ("synthesize",), "The answer does not have the sections of its outline, in their order, each with a text.", "Look at details: expected and received.", later=True, again=True),
         StopReason("invalid_answer:empty", "invalid_answer", ("synthesize",), "The answer is blank or no string.", "Use another model.", again=True),
         StopReason("invalid_answer:too_long", "invalid_answer", ("synthesize",), "The answer is longer than max_answer_chars.", "Raise max_answer_chars, or ask for less.", again=True),
         StopReason("invalid_answer:citations", "invalid_answer", ("synthesize",), "The citations are no list of strings, or an empty one.", "Use a model that cites.", again=True),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Final
 
 from guardgraph.guards.facts import facts_in_texts, unsupported_of_answer
 from guardgraph.guards.links import check_links
 from guardgraph.guards.marks import (
     SENTENCE_CHARS,
+    Mark,
     Sentence,
     move_sentences,
     read_marked_sentences,
@@ -22,7 +25,10 @@ from guardgraph.languages.language import detect_language
 from guardgraph.languages.terms import find_nearest_texts
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.plain.urls import make_text_fragment_url
-from guardgraph.state.research import CitedSentence, Note, ResearchAnswer, ResearchPolicy, SourcePage
+from guardgraph.state.research import AnswerSection, CitedSentence, Note, ResearchAnswer, ResearchPolicy, SourcePage
+
+BETWEEN: Final = "\n\n"
+"""What parts the texts of sections."""
 
 OF_PAGE = ("fetched_at", "sha256", "text_sha256", "extraction")
 """What a citation says of the page, where its reader did."""
@@ -79,8 +85,85 @@ def parse_marked_answer(
     """
     if not isinstance(answer, str):
         return parse_research_answer(answer, citations, notes=notes, max_answer_chars=max_answer_chars)
+    return _parse_marked_texts([answer], citations, notes=notes, max_answer_chars=max_answer_chars)[0]
+
+
+def parse_sectioned_answer(
+    sections: JsonValue, citations: JsonValue, *, outline: Sequence[str], notes: Sequence[Note], max_answer_chars: int
+) -> ResearchAnswer:
+    """Read an answer in sections, each sentence with a mark behind it.
+
+    Args:
+        sections: the proposed ``[{"title", "text"}]``.
+        citations: the proposed note ids.
+        outline: the titles that were accepted.
+        notes: the verified notes.
+        max_answer_chars: how long the texts may be together, without marks and titles.
+
+    Returns:
+        As `parse_marked_answer`, the texts of the sections with a blank line between, and where each stands.
+
+    Raises:
+        Stop: as `parse_marked_answer`; ``invalid_answer:sections`` with the titles in `details`.
+    """
+    items = [item if isinstance(item, dict) else {} for item in sections] if isinstance(sections, list) else []
+    received = [item.get("title") for item in items]
+    texts = [text for item in items if isinstance(text := item.get("text"), str) and text.strip()]
+    if received != [*outline] or len(texts) != len(items):
+        raise Stop("invalid_answer:sections", details={"expected": [*outline], "received": excerpt_value(received)})
+    read, lengths = _parse_marked_texts(texts, citations, notes=notes, max_answer_chars=max_answer_chars)
+    starts = [*accumulate((length + len(BETWEEN) for length in lengths), initial=0)]
+    placed = zip(outline, starts, lengths, strict=False)
+    return ResearchAnswer(
+        **read, sections=[AnswerSection(title=title, start=at, end=at + length) for title, at, length in placed]
+    )
+
+
+def parse_brief(
+    fields: JsonObject, *, outline: Sequence[str], must_cite: bool, notes: Sequence[Note], max_answer_chars: int
+) -> ResearchAnswer:
+    """Read an answer in the form in which it had to be written: in sections, marked, or plain.
+
+    Args:
+        fields: the proposal: ``{answer, citations}``, or ``{sections, citations}``.
+        outline: the titles of its sections, none where it has none.
+        must_cite: whether every sentence must cite; in sections each must.
+        notes: the verified notes.
+        max_answer_chars: how long the text may be.
+
+    Raises:
+        Stop: as `parse_sectioned_answer`, `parse_marked_answer` and `parse_research_answer`.
+    """
+    citations = fields.get("citations")
+    if outline:
+        return parse_sectioned_answer(
+            fields.get("sections"), citations, outline=outline, notes=notes, max_answer_chars=max_answer_chars
+        )
+    parse = parse_marked_answer if must_cite else parse_research_answer
+    return parse(fields.get("answer"), citations, notes=notes, max_answer_chars=max_answer_chars)
+
+
+def list_section_titles(answer: ResearchAnswer) -> list[str]:
+    """Return the titles of an answer's sections."""
+    return [item["title"] for item in answer.get("sections", [])]
+
+
+def _parse_marked_texts(
+    texts: Sequence[str], citations: JsonValue, *, notes: Sequence[Note], max_answer_chars: int
+) -> tuple[ResearchAnswer, list[int]]:
+    """Read the texts of an answer as one, and the length of each without its marks."""
+    ids = {note["id"] for note in notes}
     shown = [text for note in notes for text in (note["claim"], note["quote"], note["title"])]
-    text, marks, unknown = read_marks(answer, {note["id"] for note in notes}, shown)
+    parts, marks, unknown, at = list[str](), list[Mark](), list[str](), 0
+    for given in texts:
+        part, found, other = read_marks(given, ids, shown)
+        if not part:
+            raise Stop("invalid_answer:empty")
+        parts.append(part)
+        marks += [Mark(at + mark.at, mark.ids) for mark in found]
+        unknown += other
+        at += len(part) + len(BETWEEN)
+    text = BETWEEN.join(parts)
     listed = citations
     if isinstance(citations, list) and all(isinstance(item, str) for item in citations):
         listed = [*citations, *(name for mark in marks for name in mark.ids), *unknown]
@@ -89,7 +172,7 @@ def parse_marked_answer(
         sentences = read_marked_sentences(read["answer"], marks, read["citations"])
     except Stop as stop:
         raise Stop(stop.reason, details=stop.evidence) from None
-    return ResearchAnswer(**read, sentences=[_keep_sentence(item) for item in sentences])
+    return ResearchAnswer(**read, sentences=[_keep_sentence(item) for item in sentences]), [*map(len, parts)]
 
 
 def _keep_sentence(item: Sentence) -> CitedSentence:
@@ -112,13 +195,32 @@ def keep_sentences_of_rest(answer: ResearchAnswer, rest: Rest, citations: Sequen
     left = ResearchAnswer(answer=rest.text, citations=[*citations])
     if "sentences" not in answer:
         return left
-    moved = move_sentences(list_sentences(answer), rest.find_place)
-    return ResearchAnswer(**left, sentences=[_keep_sentence(item) for item in moved])
+    moved = [_keep_sentence(item) for item in move_sentences(list_sentences(answer), rest.find_place)]
+    left = ResearchAnswer(**left, sentences=moved)
+    if "sections" not in answer:
+        return left
+    return ResearchAnswer(**left, sections=[*_move_sections(answer["sections"], rest)])
+
+
+def _move_sections(sections: Iterable[AnswerSection], rest: Rest) -> Iterator[AnswerSection]:
+    """Yield the sections of which something is left, where they stand now."""
+    for item in sections:
+        kept = [(at, at + end - start) for start, end, at in rest.kept if item["start"] <= start < item["end"]]
+        if kept:
+            yield AnswerSection(title=item["title"], start=kept[0][0], end=kept[-1][1])
 
 
 def show_marked_answer(answer: ResearchAnswer) -> JsonObject:
-    """Return an answer as it is proposed: its text, with the marks where its sentences must cite, and its citations."""
-    return {"answer": write_marks(answer["answer"], list_sentences(answer)), "citations": answer["citations"]}
+    """Return an answer as it is proposed: its text or its sections, with marks if sentences must cite; citations."""
+    text, sentences = answer["answer"], list_sentences(answer)
+    if "sections" not in answer:
+        return {"answer": write_marks(text, sentences), "citations": answer["citations"]}
+    shown: list[JsonObject] = []
+    for item in answer["sections"]:
+        first, last = item["start"], item["end"]
+        own = [Sentence(at - first, min(end, last) - first, ids) for at, end, ids in sentences if first <= at < last]
+        shown.append({"title": item["title"], "text": write_marks(text[first:last], own)})
+    return {"sections": shown, "citations": answer["citations"]}
 
 
 def check_cited_sentences(

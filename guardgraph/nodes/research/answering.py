@@ -7,7 +7,7 @@ from typing import Any
 
 from guardgraph.guards import removal
 from guardgraph.guards import research as guards
-from guardgraph.guards.proposals import proposed_text
+from guardgraph.guards.proposals import proposed_object, proposed_text
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.support import Claim, list_brief_claims
 from guardgraph.guards.turned import check_turned_sentences
@@ -22,7 +22,7 @@ from guardgraph.nodes.research.scope import (
     order_notes,
     read_task_limit,
 )
-from guardgraph.plain.json import JsonObject, JsonValue
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.research import Note, ResearchAnswer, ResearchState, Sources
 from guardgraph.world.proposers import Proposer
 
@@ -33,6 +33,7 @@ FOUND = ("accepted_query", "accepted_hits", "accepted_sources", "accepted_pages"
 RESULT = (
     "outcome",
     "answer",
+    "sections",
     "citations",
     "citation_details",
     "passages",
@@ -52,8 +53,14 @@ RESULT = (
 """What the good ending returns: what was left out where there is any, of the searches where there may be several."""
 
 
-def make_writer_view(state: ResearchState, run: ResearchRun) -> JsonObject:
-    """Return what a writer is shown: of the notes those that may be used now."""
+def make_writer_view(state: ResearchState, run: ResearchRun, outline: Sequence[str] = ()) -> JsonObject:
+    """Return what a writer is shown: of the notes those that may be used now.
+
+    Args:
+        state: the channels.
+        run: the run.
+        outline: the titles of the sections that it writes, none where it writes none.
+    """
     task = state["task"]
     notes, _ = list_usable_notes(state, run)
     return {
@@ -61,25 +68,38 @@ def make_writer_view(state: ResearchState, run: ResearchRun) -> JsonObject:
         "question": task["question"],
         "notes": list(map(guards.show_note, order_notes(notes, task, run))),
         "max_answer_chars": read_task_limit("max_answer_chars", task, run),
-        **({"sentence_citations": True} if run.policy.require_sentence_citations else {}),
+        **({"sentence_citations": True} if outline or run.policy.require_sentence_citations else {}),
+        **({"sections": [*outline]} if outline else {}),
     }
 
 
-def make_synthesize_node(writer: Proposer, marking: Proposer) -> Body:
-    """Ask for an answer from the notes alone, with a mark behind every sentence where the policy requires it."""
+def make_synthesize_node(writer: Proposer, marking: Proposer, sectioning: Proposer) -> Body:
+    """Ask for an answer from the notes alone, in the sections of the outline where there is one.
+
+    Args:
+        writer: who is asked.
+        marking: the same, told to mark every sentence, as it must where the policy requires it.
+        sectioning: the same, told to mark every sentence and to write sections.
+    """
 
     @declares(
         phase="synthesize",
         reads=["task", "accepted_sources", "accepted_notes"],
         writes=["proposed_answer"],
-        calls=[writer, marking],
+        calls=[writer, marking, sectioning],
     )
     def run_synthesize_node(state: ResearchState, run: ResearchRun) -> Steps:
-        view = make_writer_view(state, run)
-        outcome = yield (marking if run.policy.require_sentence_citations else writer).call(view)
+        outline = read_outline(state)
+        marked = marking if run.policy.require_sentence_citations else writer
+        outcome = yield (sectioning if outline else marked).call(make_writer_view(state, run, outline))
         return {"proposed_answer": outcome.packed()}
 
     return run_synthesize_node
+
+
+def read_outline(state: ResearchState) -> list[str]:
+    """Return the titles of the sections that an answer has, none where it has none."""
+    return state.get("accepted_outline") or []
 
 
 @declares(
@@ -90,10 +110,11 @@ def make_synthesize_node(writer: Proposer, marking: Proposer) -> Body:
 )
 def run_answer_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Hold the answer against the notes that it cites."""
-    given = proposed_text(state["proposed_answer"], "answer", ("citations",))
+    packed = state["proposed_answer"]
+    given = proposed_object(packed) if read_outline(state) else proposed_text(packed, "answer", ("citations",))
     fields = given.value if isinstance(given.value, dict) else {}
     notes, sources = list_usable_notes(state, run)
-    answer = _parse_answer(fields.get("answer"), fields.get("citations"), notes, state, run)
+    answer = _parse_answer(fields, notes, state, run)
     guards.check_answer_links(answer, question=state["task"]["question"], notes=notes, policy=run.policy_of("links"))
     try:
         _check_answer_support(answer, notes, state, run)
@@ -114,18 +135,17 @@ def check_edited_brief(brief: JsonObject, state: ResearchState, run: ResearchRun
         Stop: as the answer guard, of a sentence too that it would take out of a proposal.
     """
     notes, _ = list_usable_notes(state, run)
-    answer = _parse_answer(brief["answer"], brief["citations"], notes, state, run)
+    answer = _parse_answer(brief, notes, state, run)
     guards.check_answer_links(answer, question=state["task"]["question"], notes=notes, policy=run.policy_of("links"))
     _check_answer_support(answer, notes, state, run)
     _check_answer_turned(answer, notes, state, run)
 
 
-def _parse_answer(
-    text: JsonValue, citations: JsonValue, notes: list[Note], state: ResearchState, run: ResearchRun
-) -> ResearchAnswer:
-    parse = guards.parse_marked_answer if run.policy.require_sentence_citations else guards.parse_research_answer
-    most = read_task_limit("max_answer_chars", state["task"], run)
-    return parse(text, citations, notes=notes, max_answer_chars=most)
+def _parse_answer(fields: JsonObject, notes: list[Note], state: ResearchState, run: ResearchRun) -> ResearchAnswer:
+    most, must_cite = read_task_limit("max_answer_chars", state["task"], run), run.policy.require_sentence_citations
+    return guards.parse_brief(
+        fields, outline=read_outline(state), must_cite=must_cite, notes=notes, max_answer_chars=most
+    )
 
 
 def _accept_answer(answer: ResearchAnswer, sources: Sources, about: JsonObject) -> Pass:
@@ -210,7 +230,8 @@ def _remove_refused_sentences(
 
 def show_accepted_brief(state: ResearchState, run: ResearchRun) -> tuple[JsonObject, JsonObject]:
     """Return the accepted answer, and what the writer was shown."""
-    return {**state["accepted_answer"]}, make_writer_view(state, run)
+    answer = state["accepted_answer"]
+    return {**answer}, make_writer_view(state, run, guards.list_section_titles(answer))
 
 
 def list_accepted_claims(state: ResearchState, run: ResearchRun) -> list[Claim]:
@@ -241,7 +262,7 @@ GUARDED_ANSWER = GuardedAnswer(
     later=["task", "unverified_notes", "accepted_agreement", "accepted_searches"],
     later_writes=[
         *("dropped_notes", "removed", "failed_queries", "queries", "rounds", "open", "stopped_because"),
-        *("agreement", "approved_by"),
+        *("agreement", "approved_by", "sections"),
     ],
 )
 def run_answered_node(state: ResearchState, run: ResearchRun) -> dict[str, Any]:

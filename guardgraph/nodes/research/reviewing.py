@@ -9,11 +9,12 @@ from dataclasses import fields
 from guardgraph.guards.proposals import read_reviewer, reviewed
 from guardgraph.guards.research import agreement as agreed
 from guardgraph.guards.research import risk, trust
-from guardgraph.guards.research.answer import parse_marked_answer, select_cited_notes, show_marked_answer
+from guardgraph.guards.research.answer import list_section_titles, parse_brief, select_cited_notes, show_marked_answer
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Body, Pass, Step, Steps, declares, read_body_declaration
 from guardgraph.nodes.research.agreement import describe_note_sources
 from guardgraph.nodes.research.scope import ResearchRun
+from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.research import BriefReview, Note, ResearchAnswer, ResearchState
@@ -40,12 +41,13 @@ def run_risk_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
 
 def _is_let_through(answer: ResearchAnswer, allowed: BriefReview, notes: list[Note]) -> bool:
     """Say whether these are the words that a person let through; marks of an edit may stand before a full stop, too."""
-    if allowed["sha256"] == risk.hash_brief(**show_marked_answer(answer)):
+    if allowed["sha256"] == risk.hash_brief(show_marked_answer(answer)):
         return True
     if "edit" not in allowed or "sentences" not in answer:
         return False
     with suppress(Stop):
-        read = parse_marked_answer(**allowed["edit"], notes=notes, max_answer_chars=len(allowed["edit"]["answer"]))
+        titles, most = list_section_titles(answer), len(canonical_json(allowed["edit"]))
+        read = parse_brief(allowed["edit"], outline=titles, must_cite=True, notes=notes, max_answer_chars=most)
         return show_marked_answer(read) == show_marked_answer(answer)
     return False
 
@@ -55,7 +57,7 @@ def _list_high_risks(state: ResearchState, run: ResearchRun) -> list[JsonObject]
     table = trust.TrustTable(policy.trust)
     urls = [note["url"] for note in select_cited_notes(state["accepted_notes"], answer["citations"])]
     return risk.find_high_risks(
-        [task["question"], task["goal"], answer["answer"]],
+        [task["question"], task["goal"], answer["answer"], *list_section_titles(answer)],
         urls,
         {url: table.find_source_trust(url).tier for url in urls},
         risky_terms=policy.high_risk_terms,
@@ -118,7 +120,7 @@ def run_brief_review_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     is_edit = answered["decision"] == EDIT
     text = risk.parse_edited_brief(answered[EDITED]) if is_edit else show_marked_answer(state["accepted_answer"])
     approved_by = str(who.get("name", who["status"]))
-    review = BriefReview(approved_by=approved_by, sha256=risk.hash_brief(**text))
+    review = BriefReview(approved_by=approved_by, sha256=risk.hash_brief(text))
     if is_edit:
         review["edit"] = {**text}
     history = {"action": "review_brief", "approved_by": approved_by, "edited": is_edit}
