@@ -179,6 +179,18 @@ def test_the_command_says_on_stderr_why_there_is_none(tmp_path):
     assert "there is no brief: the run was stopped, no_reliable_sources in read_extract" in done.stderr
 
 
+def test_a_terminal_shows_the_steps(monkeypatch):
+    """On stderr, a line for each; what is piped has none."""
+    told = []
+    monkeypatch.setattr("guardgraph.cli.making.print_on_stderr", told.append)
+    assert run("research", "--markdown").exit_code == 0
+    assert told == []
+    monkeypatch.setattr("guardgraph.cli.making.is_stderr_watched", lambda: True)
+    assert run("research", "--markdown").stdout == format_brief(research(), asked=QUESTION)
+    assert told[0].startswith("request_guard: ")
+    assert told[-1] == "answered: grounded_research_answer"
+
+
 def test_report_writes_a_brief_of_a_kept_run(tmp_path, monkeypatch):
     """A file that ends in .md gets the brief; a stopped run and a graph beside it are refused."""
     monkeypatch.chdir(tmp_path)

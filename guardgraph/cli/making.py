@@ -9,7 +9,7 @@ import typer
 
 from guardgraph.cli import runs, views
 from guardgraph.cli.screen import Screen
-from guardgraph.cli.shell import OK, STOPPED, WAITING, print_on_stderr
+from guardgraph.cli.shell import OK, STOPPED, WAITING, is_stderr_watched, print_on_stderr
 from guardgraph.plain.json import JsonObject, name_json_numbers
 
 Model = Annotated[
@@ -63,13 +63,17 @@ def run_and_exit(run: runs.PlannedRun, as_json: bool, as_markdown: bool = False)
         result = runs.follow_run_on_screen(run)
         print_json(result)
     elif as_markdown:
-        result = runs.follow_run_on_screen(run)
+        result = runs.follow_run_on_screen(run, _print_step_on_stderr if is_stderr_watched() else None)
         _print_brief(run, result)
     else:
         screen = Screen()
         result = views.print_followed_run(screen, run)
         views.print_next_commands(screen, run, result)
     exit_after_runs(result)
+
+
+def _print_step_on_stderr(node: str, declared: JsonObject, writes: JsonObject) -> None:
+    print_on_stderr(f"{node}: {views.describe_printed_step(declared, writes)}")
 
 
 def _print_brief(run: runs.PlannedRun, result: JsonObject) -> None:
