@@ -55,6 +55,7 @@ from guardgraph.policies.file import load_trust as load_trust
 from guardgraph.policies.prices import library_prices as library_prices
 from guardgraph.policies.switch import switch_live_policy as switch_live_policy
 from guardgraph.reporting import Page as Page
+from guardgraph.reporting import format_brief as format_brief
 from guardgraph.reporting import report as report
 from guardgraph.reporting.values import table as table
 from guardgraph.state.context import Caller as Caller

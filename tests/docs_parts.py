@@ -249,6 +249,7 @@ SETTING_PAGES = {
     "max_history_turns": "embedding.md#in-a-conversation",
     "max_llm_calls": "budgets.md#what-is-counted",
     "max_output_tokens": "budgets.md#reservations",
+    "max_sections": "research_reports.md#sections",
     "max_queries": "research_web.md#several-searches",
     "max_tokens": "budgets.md",
     "prices": "budgets.md#prices",

@@ -128,9 +128,10 @@ def replaying_agent(recording):
     judged = [call for call in recording["calls"] if call["node"] in ("verify_answer", "verify_notes")]
     if judged:
         slots["verifier"] = dead(judged[0]["proposer"])
-    gaps = [call["proposer"] for call in recording["calls"] if call["node"] == "gaps"]
-    if gaps and gaps[0] != OFFLINE:
-        slots["gaps"] = dead(gaps[0])
+    for slot in ("gaps", "outline"):
+        asked = [call["proposer"] for call in recording["calls"] if call["node"] == slot]
+        if asked and asked[0] != OFFLINE:
+            slots[slot] = dead(asked[0])
     model = None
     for call in recording["calls"]:
         slot = SLOTS[pattern].get(call["node"]) if call["kind"] == "proposer" else None

@@ -31,6 +31,9 @@ PROMPTS = {
     "rag_answer_marked": {"question", "context_chunks", "sentence_citations"},
     "research_plan": {"goal", "request"},
     "research_answer": {"goal", "question", "notes", "max_answer_chars"},
+    "research_answer_marked": {"goal", "question", "notes", "max_answer_chars", "sentence_citations"},
+    "research_answer_sections": {*("goal", "question", "notes", "max_answer_chars", "sentence_citations", "sections")},
+    "research_outline": {"goal", "question", "notes", "max_sections"},
     "critique_draft": {"goal", "incident_context"},
     "critique_shorten": {"draft", "max_chars"},
     "critique_review": {"goal", "incident_context", "draft", "allowed_risk_types"},
@@ -83,7 +86,9 @@ def test_prompt_hash_tells_versions_apart() -> None:
     assert len({base.hash, Prompt("p", "Text", base.schema).hash, Prompt("p", "text", {}).hash}) == 3
 
 
-@pytest.mark.parametrize("name", ["rag_answer", "rag_answer_marked", "research_answer"])
+@pytest.mark.parametrize(
+    "name", ["rag_answer", "rag_answer_marked", "research_answer", "research_answer_marked", "research_answer_sections"]
+)
 def test_a_model_is_told_that_names_are_checked(name):
     """Whoever writes an answer knows that its names are held against what it cites, as its numbers are."""
     assert "Every name in the answer" in load_prompt(name, LIMITS).text

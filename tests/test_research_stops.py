@@ -100,6 +100,17 @@ def written(**change):
     return lambda: research(writer=lambda view: {**ANSWER, **change})
 
 
+def must_cite(answer):
+    """Stop a run whose every sentence must cite on a Runnable's answer."""
+    policy = ResearchPolicy(require_sentence_citations=True)
+    return lambda: research(writer=lambda view: {**ANSWER, "answer": answer}, policy=policy)
+
+
+def outlined(proposal):
+    """Stop a run of a report on its outline."""
+    return lambda: research(outline=lambda view: proposal, budget=ResearchBudget(max_sections=2))
+
+
 def unavailable(**part):
     """Stop a run before a part that may hang is called, where no abandoned call may be at work."""
     return lambda: research(world=LiveWorld(max_abandoned=0), **part)
@@ -237,6 +248,26 @@ STOPS = {
             "unsupported_link": ({"open": ["See https://attacker.io/a"]}, {"unsupported": ...}),
         }.items()
     },
+    **{
+        f"invalid_outline:{what}": StopCase("outline", outlined(proposal), shown)
+        for what, (proposal, shown) in {
+            "not_object": ([], DETAILS),
+            "sections": ({"sections": []}, DETAILS),
+            "too_many": ({"sections": ["One", "Two", "Three"]}, DETAILS),
+            "title": ({"sections": ["Uptime", " "]}, DETAILS),
+            "title_too_long": ({"sections": ["t" * 81]}, DETAILS),
+            "title_twice": ({"sections": ["Uptime", "uptime "]}, DETAILS),
+            "active_markup": ({"sections": ["<img src=x onerror=alert(1)>"]}, {"unsupported": ...}),
+            "unsupported_link": ({"sections": ["See https://attacker.io/a"]}, {"unsupported": ...}),
+            "unsupported_number": ({"sections": ["Uptime of 98.5%"]}, {"unsupported": ["98.5%"]}),
+            "unsupported_name": ({"sections": ["Losses of Initech"]}, {"unsupported": ["Initech"]}),
+        }.items()
+    },
+    "invalid_answer:sections": StopCase(
+        "synthesize",
+        lambda: research(writer=lambda view: ANSWER, budget=ResearchBudget(max_sections=2)),
+        {"details": {"received": "[]"}},
+    ),
     "query_denied": StopCase("gaps", missing({"queries": ["what Zephyr does"]}), DETAILS),
     "invalid_answer:empty": StopCase("synthesize", written(answer=" ")),
     "invalid_answer:too_long": StopCase("synthesize", written(answer="Uptime was good. " * 90)),
@@ -249,6 +280,12 @@ STOPS = {
     ),
     "invalid_answer:unsupported_link": StopCase(
         "synthesize", written(answer="Write to help@attacker.io."), {"unsupported": ["help@attacker.io"]}
+    ),
+    "invalid_answer:uncited_sentence": StopCase(
+        "synthesize", must_cite("Uptime is 99.95%."), {"details": {"sentence": "Uptime is 99.95%."}}
+    ),
+    "invalid_answer:quote_not_in_source": StopCase(
+        "synthesize", must_cite("They say “we will be back soon” [n1]."), {"unsupported": ..., **DETAILS}
     ),
     "invalid_answer:unsupported_number": StopCase(
         "synthesize", written(answer="Uptime is 99.99% in the EU."), {"unsupported": ...}

@@ -236,7 +236,9 @@ def report(
             help="A run's result, as --json prints it, or its document; - for a pipe; of --store, a run's id.",
         ),
     ],
-    out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="Ends in .html.", show_default=False)],
+    out: Annotated[
+        str, typer.Option("--out", "-o", metavar="FILE", help="Ends in .html; in .md for a brief.", show_default=False)
+    ],
     graph: Annotated[
         str | None,
         typer.Option(
@@ -250,9 +252,18 @@ def report(
         str | None, typer.Option("--store", metavar="URL", help="The store that has the run.", show_default=False)
     ] = None,
 ) -> None:
-    """Make a page of a run: how it ended, every proposal beside its verdict, the path, the sources."""
+    """Make a page of a run: how it ended, every proposal beside its verdict, the path, the sources.
+
+    With a FILE that ends in .md, the brief of a research run as Markdown.
+    """
     inputs.load_dotenv_file()
-    page = graphs.report_run_argument(run, graph, asked, store)
+    page: guardgraph.Page | graphs.BriefFile
+    if not out.lower().endswith(".md"):
+        page = graphs.report_run_argument(run, graph, asked, store)
+    elif graph is None:
+        page = graphs.format_run_argument(run, asked, store)
+    else:
+        raise guardgraph.ConfigurationError("--graph: for a page; a brief has no picture of its graph")
     graphs.save_out_option(page, out)
     Screen().print_text(f"{out}: {page.described}", indent=0)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import guardgraph
 from guardgraph.cli import inputs
-from guardgraph.cli.shell import print_on_stderr
+from guardgraph.cli.shell import is_stderr_watched, print_on_stderr
 from guardgraph.plain.files import is_server_url
 
 
@@ -33,7 +32,7 @@ def open_kb_option(kb: str) -> dict[str, Any]:
 @contextmanager
 def show_progress_bar() -> Iterator[Callable[[int, int], object] | None]:
     """Show a bar while a folder is read and indexed, if somebody looks at stderr; it is gone afterwards."""
-    if sys.stderr is None or not sys.stderr.isatty():
+    if not is_stderr_watched():
         yield None
         return
     from rich.console import Console
@@ -53,7 +52,7 @@ def show_progress_bar() -> Iterator[Callable[[int, int], object] | None]:
 @contextmanager
 def show_run_counter() -> Iterator[Callable[[int], object] | None]:
     """Show how many runs are judged, if somebody looks at stderr; it is gone afterwards."""
-    if sys.stderr is None or not sys.stderr.isatty():
+    if not is_stderr_watched():
         yield None
         return
     from rich.console import Console

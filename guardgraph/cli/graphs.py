@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import guardgraph
@@ -142,6 +143,44 @@ def report_run_argument(run: str, graph: str | None, asked: str | None, store: s
     """
     found = read_run_argument("RUN", run) if store is None else audit.open_store_option(store).read(run)
     return guardgraph.report(found, None if graph is None else load_graph_argument(graph, "--graph"), asked=asked)
+
+
+@dataclass(frozen=True, slots=True)
+class BriefFile:
+    """The brief of a run, as Markdown."""
+
+    text: str
+    described: str
+
+    def save(self, path: str) -> None:
+        """Write it.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        Path(path).write_bytes(self.text.encode())
+
+
+def format_run_argument(run: str, asked: str | None, store: str | None = None) -> BriefFile:
+    """Make the brief of a run; of a stored one, the title is the question that it was given.
+
+    Args:
+        run: as of `report_run_argument`.
+        asked: what the run was asked.
+        store: the URL of a store that has the run.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or the run was erased.
+        InputError: it has no run of the Research agent that ended well; or the store has no such run.
+        StoreError: the store cannot be read.
+    """
+    found = read_run_argument("RUN", run) if store is None else audit.open_store_option(store).read(run)
+    given: object = asked
+    if not isinstance(found, dict):
+        if found.recording is None:
+            raise ConfigurationError(f"RUN {run!r:.200}: the run was erased")
+        given, found = asked or found.recording["input"], found.recording["result"]
+    return BriefFile(guardgraph.format_brief(found, asked=given), "the brief of a Research run")
 
 
 def read_run_argument(option: str, file: str) -> JsonObject | guardgraph.StoredRun:

@@ -9,7 +9,7 @@ import typer
 
 from guardgraph.cli import runs, views
 from guardgraph.cli.screen import Screen
-from guardgraph.cli.shell import OK, STOPPED, WAITING
+from guardgraph.cli.shell import OK, STOPPED, WAITING, is_stderr_watched, print_on_stderr
 from guardgraph.plain.json import JsonObject, name_json_numbers
 
 Model = Annotated[
@@ -51,16 +51,40 @@ Goal = Annotated[
 ]
 
 
-def run_and_exit(run: runs.PlannedRun, as_json: bool) -> NoReturn:
-    """Make a run, print it, and exit as it ended."""
+def run_and_exit(run: runs.PlannedRun, as_json: bool, as_markdown: bool = False) -> NoReturn:
+    """Make a run, print it, and exit as it ended.
+
+    Args:
+        run: the run.
+        as_json: print its result as one JSON document.
+        as_markdown: print its brief as Markdown, on stderr why there is none.
+    """
     if as_json:
         result = runs.follow_run_on_screen(run)
         print_json(result)
+    elif as_markdown:
+        result = runs.follow_run_on_screen(run, _print_step_on_stderr if is_stderr_watched() else None)
+        _print_brief(run, result)
     else:
         screen = Screen()
         result = views.print_followed_run(screen, run)
         views.print_next_commands(screen, run, result)
     exit_after_runs(result)
+
+
+def _print_step_on_stderr(node: str, declared: JsonObject, writes: JsonObject) -> None:
+    print_on_stderr(f"{node}: {views.describe_printed_step(declared, writes)}")
+
+
+def _print_brief(run: runs.PlannedRun, result: JsonObject) -> None:
+    from guardgraph.reporting.brief import format_brief
+
+    if runs.is_waiting_result(result):
+        print_on_stderr("there is no brief: the run waits for a person")
+    elif not runs.is_ok_result(result):
+        print_on_stderr(f"there is no brief: the run was stopped, {result['stop_reason']} in {result['phase']}")
+    else:
+        print(format_brief(result, asked=run.request), end="", flush=True)
 
 
 def print_json(document: Any) -> None:

@@ -236,12 +236,17 @@ def research(
     store: waiting.Store = None,
     checkpoints: waiting.Checkpoints = None,
     as_json: Json = False,
+    as_markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the brief as Markdown, with a table of its sources, and no more.")
+    ] = False,
 ) -> None:
     """Research a question and return a brief whose every fact is cited: on the web, or in the demo's recorded pages.
 
     With --searx or --urls, pages of the hosts of --allow, or of --policy, are read, and no others.
     """
     inputs.load_dotenv_file()
+    if as_json and as_markdown:
+        raise ConfigurationError("--json, --markdown: not both")
     limits = load_report_option(report, policy)
     if searx is None and urls is None:
         given = {"--allow": allow, "--cache": cache, "--evidence": evidence, "--reader": reader}
@@ -251,7 +256,9 @@ def research(
         kept = waiting.make_keeping_settings(store, checkpoints)
         again = waiting.format_options(model=model, policy=policy, live=live, tenant=tenant, world=world)
         run_and_exit(
-            runs.prepare_research_command(question, goal=goal, model=model, again=again, **settings, **kept), as_json
+            runs.prepare_research_command(question, goal=goal, model=model, again=again, **settings, **kept),
+            as_json,
+            as_markdown,
         )
     if searx is not None and urls is not None:
         raise ConfigurationError("--searx URL, --urls FILE: not both")
@@ -264,11 +271,13 @@ def research(
     settings = load_web_settings_options(policy, tenant, allow) | limits | policies.load_live_option(live)
     settings |= policies.load_world_option(world)
     search: Any = guardgraph.searx_search(searx) if searx is not None else guardgraph.listed_search(urls or "")
-    shown = None if as_json else partial(_print_page_line, Screen(), Lock())
+    shown = None if as_json or as_markdown else partial(_print_page_line, Screen(), Lock())
     archive, folder = (evidence, None) if _names_warc_file(evidence) else (None, evidence)
     pages = print_pages_of_reader(load_reader_option(reader, cache, archive), folder, shown)
     run_and_exit(
-        runs.prepare_web_command(question, goal=goal, model=model, search=search, reader=pages, **settings), as_json
+        runs.prepare_web_command(question, goal=goal, model=model, search=search, reader=pages, **settings),
+        as_json,
+        as_markdown,
     )
 
 

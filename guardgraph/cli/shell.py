@@ -82,6 +82,11 @@ def _print_error_and_exit() -> Iterator[None]:
         _exit_with_error("interrupted", INTERRUPTED)
 
 
+def is_stderr_watched() -> bool:
+    """Say whether somebody looks at stderr: it is a terminal."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
 def print_on_stderr(message: str) -> None:
     """Print one line on stderr, if there is one."""
     if sys.stderr is None:

@@ -136,7 +136,10 @@ def print_run_result(screen: Screen, run: PlannedRun, result: JsonObject) -> Non
     """Print how a run ended: the answer and what it rests on, or the stop and what to do."""
     if is_ok_result(result):
         screen.print_heading("Answer")
-        screen.print_text(result["answer"])
+        for section in result.get("sections") or [{"start": 0, "end": None}]:
+            if "title" in section:
+                screen.print_text((section["title"], "bold"))
+            screen.print_text(result["answer"][section["start"] : section["end"]])
         _print_removed_parts(screen, result)
         _print_sources(screen, result)
         _print_critique(screen, result)

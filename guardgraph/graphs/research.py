@@ -12,9 +12,20 @@ from guardgraph.graphs.grammar import Pattern
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.running.live import LivePolicy
 from guardgraph.nodes.added import AnswerGuard, extend_catalogue
+from guardgraph.nodes.body import Body
 from guardgraph.nodes.offline import research as offline
 from guardgraph.nodes.offline.research import take_offline_notes as offline_notes
-from guardgraph.nodes.research import agreement, answering, notes, planning, reading, reviewing, rounds, searching
+from guardgraph.nodes.research import (
+    agreement,
+    answering,
+    notes,
+    outlining,
+    planning,
+    reading,
+    reviewing,
+    rounds,
+    searching,
+)
 from guardgraph.state.recording import Recorder
 from guardgraph.state.research import (
     RESEARCH_REASONS,
@@ -43,6 +54,7 @@ def create_research_agent(
     *,
     planner: Outside | None = None,
     gaps: Outside | None = None,
+    outline: Outside | None = None,
     writer: Outside | None = None,
     search: Outside | VectorStore | None = None,
     reader: Outside | None = None,
@@ -72,8 +84,12 @@ def create_research_agent(
         planner: replaces the planner; given ``{goal, request}``, it returns ``{steps}``.
         gaps: replaces who says, behind each search of a run that may make several (`max_queries`), what is still
             missing; given ``{goal, question, queries, notes, unread_urls}``, it returns ``{open, queries}``.
+        outline: replaces who proposes the titles of an answer in sections (`max_sections`); given ``{goal, question,
+            notes, max_sections}``, it returns ``{sections: [title]}``.
         writer: replaces the writer; given ``{goal, question, notes, max_answer_chars}``, it returns
-            ``{answer, citations}``.
+            ``{answer, citations}``. With ``require_sentence_citations`` it is given ``sentence_citations: true``
+            beside, and marks every sentence with ids of notes in square brackets behind it. An answer in sections is
+            marked, too: given ``sections: [title]``, it returns ``{sections: [{title, text}], citations}``.
         search: replaces the search; given ``{query, max_results}``, it returns hits, each with a ``url``. One that says
             ``takes_hosts = True`` is given the ``hosts`` that both lists allow too. A tool, a retriever or a vector
             store of LangChain's is asked by a `LangChainSearch`.
@@ -109,12 +125,14 @@ def create_research_agent(
     """
     limits = choose_settings(ResearchBudget(), budget, "budget")
     choose = partial(choose_proposer, model=model, budget=limits)
+    writing = partial(choose, "writer", writer, offline=offline.write_offline_brief, instructions=instructions)
     return research_pattern(
         planner=choose("planner", planner, prompt="research_plan", offline=offline.plan_offline_research),
         gaps=choose("gaps", gaps, prompt="research_gaps", offline=offline.find_offline_gaps),
-        writer=choose(
-            "writer", writer, prompt="research_answer", offline=offline.write_offline_brief, instructions=instructions
-        ),
+        outline=choose("outline", outline, prompt="research_outline", offline=offline.outline_offline_report),
+        writer=writing(prompt="research_answer"),
+        marking_writer=writing(prompt="research_answer_marked"),
+        sections_writer=writing(prompt="research_answer_sections"),
         search=_choose_research_search(search),
         reader=_choose_page_reader(reader),
         extractor=_choose_note_extractor(extractor, choose, own_reader=reader is not None, by_model=model is not None),
@@ -138,7 +156,10 @@ def research_pattern(
     *,
     planner: Proposer,
     gaps: Proposer,
+    outline: Proposer,
     writer: Proposer,
+    marking_writer: Proposer,
+    sections_writer: Proposer,
     search: Outside,
     reader: Outside,
     extractor: Outside | Proposer,
@@ -161,7 +182,8 @@ def research_pattern(
     p.act("read", reading.make_read_node(reader), to="pages_guard")
     p.guard("pages_guard", reading.run_pages_guard_node, to=["extract", "searches_guard"])
     taken = ["verify_guard", "searches_guard"]
-    written = ["synthesize", agreement.AGREEMENT_GUARD]
+    answering_ways = ["outline", "synthesize"] if budget.max_sections else ["synthesize"]
+    written = [*answering_ways, agreement.AGREEMENT_GUARD]
     verified = [*written, "searches_guard"]
     verify_guard = notes.make_verify_guard("synthesize" if verifier is None else "verify_notes")
     if verifier is None:
@@ -184,30 +206,56 @@ def research_pattern(
     p.propose("gaps", rounds.make_gaps_node(gaps), to="gaps_guard", later=True)
     closed = agreement.lead_to_agreement(rounds.run_gaps_guard_node)
     p.guard("gaps_guard", closed, to=["search", *written], again="gaps", later=True)
-    p.guard(agreement.AGREEMENT_GUARD, agreement.run_agreement_guard_node, to="synthesize", later=True)
-    p.propose("synthesize", answering.make_synthesize_node(writer), to="answer_guard")
-    ending = reviewing.RISK_GUARD if policy.asks_person() else "answered"
+    p.guard(agreement.AGREEMENT_GUARD, agreement.run_agreement_guard_node, to=answering_ways, later=True)
+    _declare_answer(
+        p,
+        synthesize=answering.make_synthesize_node(writer, marking_writer, sections_writer),
+        outline=outline if budget.max_sections else None,
+        asks_person=policy.asks_person(),
+        guards=guards,
+        verifier=verifier,
+    )
+    return p
+
+
+def _declare_answer(
+    p: Pattern[Any, Any, Any],
+    *,
+    synthesize: Body,
+    outline: Proposer | None,
+    asks_person: bool,
+    guards: Sequence[AnswerGuard],
+    verifier: Proposer | None,
+) -> None:
+    """Declare how an answer is written, in the sections of an outline where there may be any, and guarded."""
+    answer_guard: Body = answering.run_answer_guard_node
+    ask_reviewer = reviewing.make_ask_reviewer_node(answering.check_edited_brief)
+    if outline is not None:
+        p.propose("outline", outlining.make_outline_node(outline), to="outline_guard", later=True)
+        p.guard("outline_guard", outlining.run_outline_guard_node, to="synthesize", again="outline", later=True)
+        synthesize, answer_guard, ask_reviewer = map(outlining.show_outline, (synthesize, answer_guard, ask_reviewer))
+    p.propose("synthesize", synthesize, to="answer_guard")
+    ending = reviewing.RISK_GUARD if asks_person else "answered"
     declare_answer_guard(
         p,
         "answer_guard",
-        answering.run_answer_guard_node,
+        answer_guard,
         replace(answering.GUARDED_ANSWER, ends=(ending,)),
         to=[ending],
         again=["synthesize"],
         guards=guards,
         verifier=verifier,
     )
-    if policy.asks_person():
-        _declare_review(p)
+    if asks_person:
+        _declare_review(p, ask_reviewer)
     else:
         p.terminal("answered", answering.run_answered_node)
-    return p
 
 
-def _declare_review(p: Pattern[Any, Any, Any]) -> None:
+def _declare_review(p: Pattern[Any, Any, Any], ask_reviewer: Body) -> None:
     """Declare how a person lets an answer through on a topic of high risk, as it is or in their own words."""
     p.guard(reviewing.RISK_GUARD, reviewing.run_risk_guard_node, to=["answered", "ask_reviewer"])
-    p.review("ask_reviewer", reviewing.make_ask_reviewer_node(answering.check_edited_brief), to="brief_review_guard")
+    p.review("ask_reviewer", ask_reviewer, to="brief_review_guard")
     p.guard("brief_review_guard", reviewing.run_brief_review_guard_node, to=[reviewing.RISK_GUARD, "edit_brief"])
     p.propose("edit_brief", reviewing.run_edit_brief_node, to="answer_guard")
     p.terminal("answered", reviewing.tell_approval(answering.run_answered_node), behind=reviewing.RISK_GUARD)

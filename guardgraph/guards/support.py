@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from typing_extensions import TypedDict
 
+from guardgraph.guards.marks import find_answer_sentences
 from guardgraph.guards.proposals import proposed_object
-from guardgraph.guards.rag.sentences import find_answer_sentences
 from guardgraph.guards.stop import Stop
 from guardgraph.languages.sentences import split_sentences
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value

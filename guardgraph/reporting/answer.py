@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import count
+from itertools import count, pairwise
 from typing import TypeGuard
 
 from guardgraph.languages.sentences import unwrap_text_lines
@@ -185,7 +185,7 @@ def render_answer_sections(reading: RunReading) -> Iterator[tuple[str, Html]]:
     if isinstance(text := left.get("answer"), str):
         del left["answer"]
         marks = _add_removed_parts(mark_cited_sentences(text, cited), text, left)
-        yield "Answer", make_tag("div", render_passage(text, "text answer", marks=marks), class_="card")
+        yield "Answer", make_tag("div", _render_answer_text(text, marks, left), class_="card")
     if cited:
         numbered = any("answer_spans" in item for item in cited)
         yield (
@@ -200,6 +200,46 @@ def render_answer_sections(reading: RunReading) -> Iterator[tuple[str, Html]]:
         yield "Change", changed
     if left:
         yield "Also in the result", make_tag("div", render_value(left), class_="card")
+
+
+def _render_answer_text(text: str, marks: Marks, left: JsonObject) -> Child:
+    """Return an answer, with the titles of its sections where it has any; they are taken out of what is left."""
+    sections = left.get("sections")
+    if not _is_object_list(sections) or not _are_sections(sections, text):
+        return render_passage(text, "text answer", marks=marks)
+    del left["sections"]
+    starts = [*(item["start"] for item in sections), len(text) + 1]
+    return [
+        [
+            make_tag("h3", make_tag("bdi", item["title"])),
+            render_passage(
+                text[first : item["end"]], "text answer", marks=_move_marks(text, marks, first, behind, item["end"])
+            ),
+        ]
+        for item, (first, behind) in zip(sections, pairwise(starts), strict=True)
+    ]
+
+
+def _are_sections(sections: Sequence[JsonObject], text: str) -> bool:
+    """Say whether sections stand one behind the other, and hold the whole text but for blanks between them."""
+    at = 0
+    for item in sections:
+        start, end = item.get("start"), item.get("end")
+        if item.keys() != {"title", "start", "end"} or not isinstance(item["title"], str):
+            return False
+        if type(start) is not int or type(end) is not int or not at <= start < end <= len(text):
+            return False
+        if text[at:start].strip():
+            return False
+        at = end
+    return not text[at:].strip()
+
+
+def _move_marks(text: str, marks: Marks, first: int, behind: int, last: int) -> Marks:
+    """Return what is marked of a section: what begins in it, or between it and the one behind it."""
+    own = [item for item in marks(text) if first <= item.start < behind] if marks else []
+    moved = [item._replace(start=min(item.start, last) - first, end=min(item.end, last) - first) for item in own]
+    return lambda part: moved
 
 
 def _take_cited_sources(left: JsonObject) -> list[JsonObject]:

@@ -110,7 +110,7 @@ def read_reported_run(
     """
     taken = read_way_of_run(run)
     told = {key: item for key, item in run.items() if key != INTERRUPT} if isinstance(run, dict) else run
-    plain: JsonObject = _parse_reported_json("run", told)
+    plain: JsonObject = parse_reported_json("run", told)
     entries = tuple(_read_timeline_entries(plain, taken))
     known: tuple[Diagram | None, Catalogue | None]
     if graph is not None:
@@ -118,7 +118,7 @@ def read_reported_run(
     else:
         _check_reported_path(taken)
         known = _choose_reported_diagram(plain, _guess_patterns_of_run(plain, taken, entries))
-    return RunReading(plain, taken, entries, *known, _parse_reported_json("asked", asked), position)
+    return RunReading(plain, taken, entries, *known, parse_reported_json("asked", asked), position)
 
 
 def _check_reported_path(taken: Taken) -> None:
@@ -128,7 +128,12 @@ def _check_reported_path(taken: Taken) -> None:
             raise InputError(f"run: path: entry {number} is the name of no node; given: {name!r:.80}")
 
 
-def _parse_reported_json(name: str, item: object) -> JsonValue:
+def parse_reported_json(name: str, item: object) -> JsonValue:
+    """Return what somebody gave as plain JSON.
+
+    Raises:
+        InputError: it is none, or nested too deep.
+    """
     try:
         text = json.dumps(item)
         plain: JsonValue = json.loads(text)

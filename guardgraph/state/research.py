@@ -217,11 +217,34 @@ class Searches(TypedDict):
     stopped_because: NotRequired[SearchesEnd]
 
 
+class CitedSentence(TypedDict):
+    """A sentence of an answer, and the notes that it cites itself."""
+
+    start: int
+    """Where it begins in the answer, in characters."""
+    end: int
+    notes: list[str]
+    """Their ids."""
+
+
+class AnswerSection(TypedDict):
+    """A section of an answer; its title is no part of the text."""
+
+    title: str
+    start: int
+    """Where its text begins in the answer, in characters."""
+    end: int
+
+
 class ResearchAnswer(TypedDict):
     """An answer and the ids of the notes that it cites."""
 
     answer: str
     citations: list[str]
+    sentences: NotRequired[list[CitedSentence]]
+    """Where every sentence must cite: its sentences, in order."""
+    sections: NotRequired[list[AnswerSection]]
+    """Of an answer in sections: these, in order."""
     removed: NotRequired[list[RemovedText]]
     """What was taken out of it, where anything was."""
 
@@ -285,6 +308,8 @@ class ResearchState(TypedDict):
     accepted_brief_review: BriefReview
     proposed_gaps: str
     accepted_searches: Searches
+    proposed_outline: str
+    accepted_outline: list[str]
 
 
 class SourcesLeftOut(TypedDict):
@@ -304,6 +329,8 @@ class ResearchAnswered(Ok, SourcesLeftOut):
     passages: list[JsonObject]
     aggregate: JsonObject
     dropped_notes: NotRequired[list[DroppedNote]]
+    sections: NotRequired[list[AnswerSection]]
+    """Of an answer in sections, see `ResearchBudget.max_sections`: these, in order."""
     agreement: NotRequired[list[NoteAgreement]]
     """How each note stands beside those of other sources, where the policy has it compared."""
     approved_by: NotRequired[str]
@@ -376,6 +403,8 @@ class ResearchPolicy(TextPolicy, ReviewPolicy):
     unsupported: Annotated[Unsupported, Later((0, 8))] = "stop"
     """What becomes of notes that do not verify, and of sentences of the answer whose facts or names are refused, when no
     attempt is left: "stop" ends the run, "drop" goes on without them."""
+    require_sentence_citations: Annotated[Check, Later((0, 10))] = False
+    """Every sentence of the answer must cite, and its facts, names and quotes stand in the notes that it cites itself."""
     unsure_text: Annotated[UnsureText, Later((0, 9))] = "allow"
     """Whether a page may be read whose reader is unsure that its text is what somebody sees: "allow" or "refuse"."""
     known_regions: Vocabulary = ()
@@ -469,6 +498,8 @@ class ResearchBudget(Budget):
     """Notes that are taken."""
     max_answer_chars: MaxInt = 850
     """Characters of the answer."""
+    max_sections: Annotated[MaxInt, Later((0, 10))] = 0
+    """Sections of the answer, whose titles are proposed before it is written; with 0 it has none."""
 
     @classmethod
     def brief(cls) -> Self:
@@ -486,7 +517,7 @@ class ResearchBudget(Budget):
 ResearchContext = Context[ResearchPolicy, ResearchBudget]
 """What one run may tighten."""
 
-PHASES = ("plan", "search", "dedupe", "read_extract", "verify", "gaps", "synthesize")
+PHASES = ("plan", "search", "dedupe", "read_extract", "verify", "gaps", "outline", "synthesize")
 
 RESEARCH_REASONS = Catalogue(
     "research",
@@ -494,10 +525,10 @@ RESEARCH_REASONS = Catalogue(
     [
         *common_reasons(
             phases=PHASES,
-            asking=("plan", "read_extract", "verify", "gaps", "synthesize"),
+            asking=("plan", "read_extract", "verify", "gaps", "outline", "synthesize"),
             texts=("synthesize",),
             judging=("verify",),
-            spending=("plan", "search", "read_extract", "verify", "gaps", "synthesize"),
+            spending=("plan", "search", "read_extract", "verify", "gaps", "outline", "synthesize"),
             tools={"search_sources": "search", "read_source": "read_extract", "extract_notes": "read_extract"},
             readers=("read_source",),
         ),
@@ -514,7 +545,7 @@ RESEARCH_REASONS = Catalogue(
         StopReason("no_sources_after_dedupe", "no_sources", ("dedupe",), "The search found nothing, or no absolute URL with a host.", "Ask about something that the sources cover; look at dropped_urls."),
         StopReason("tool_invalid_output:read_source", "tool", ("read_extract",), "The reader returned something that is no page. (A page that cannot be read is listed in failed_sources.)", "Look at details; mend the reader."),
         StopReason("tool_invalid_output:extract_notes", "tool", ("read_extract",), "The extractor raised, or returned no list.", "Look at details (at: the line that raised); mend the extractor."),
-        StopReason("no_reliable_sources", "no_sources", ("read_extract", "synthesize"), "No note was taken: every source was denied, could not be read, or said nothing.", "Look at denied_sources and failed_sources."),
+        StopReason("no_reliable_sources", "no_sources", ("read_extract", "outline", "synthesize"), "No note was taken: every source was denied, could not be read, or said nothing.", "Look at denied_sources and failed_sources."),
         StopReason("invalid_notes:empty", "invalid_notes", ("read_extract",), "There is no list of notes.", "Use a model that follows the schema in the prompt.", again=True),
         StopReason("invalid_notes:too_many", "invalid_notes", ("read_extract",), "There are more than max_notes notes.", "Raise max_notes, or take fewer notes.", again=True),
         StopReason("invalid_notes:item", "invalid_notes", ("read_extract",), "A note is no object.", "Mend the extractor, or use another model.", again=True),
@@ -542,12 +573,25 @@ RESEARCH_REASONS = Catalogue(
         StopReason("invalid_gaps:active_markup", "invalid_gaps", ("gaps",), "What is named open would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported.", later=True),
         StopReason("invalid_gaps:unsupported_link", "invalid_gaps", ("gaps",), "What is named open has a URL, a host or a mail address that neither the notes nor the question has.", "Look at unsupported.", later=True, again=True, untold=True),
         StopReason("query_denied", "invalid_gaps", ("gaps",), "A query says a value of the caller, or one of denied_query_terms, that the run was not asked about.", "See what a page made the proposer write; the query was not searched for.", later=True),
+        StopReason("invalid_outline:not_object", "invalid_outline", ("outline",), "The outline is no object.", "Look at details; use a model that follows the prompt.", later=True, again=True),
+        StopReason("invalid_outline:sections", "invalid_outline", ("outline",), "The outline has no list of titles, or an empty one.", "Look at details; use a model that follows the prompt.", later=True, again=True),
+        StopReason("invalid_outline:too_many", "invalid_outline", ("outline",), "The outline has more than max_sections sections.", "Raise max_sections, or ask for less.", later=True, again=True),
+        StopReason("invalid_outline:title", "invalid_outline", ("outline",), "A title is blank or no string.", "Look at details.", later=True, again=True),
+        StopReason("invalid_outline:title_too_long", "invalid_outline", ("outline",), "A title has more than 80 characters.", "Look at details.", later=True, again=True),
+        StopReason("invalid_outline:title_twice", "invalid_outline", ("outline",), "Two sections have one title.", "Look at details.", later=True, again=True),
+        StopReason("invalid_outline:active_markup", "invalid_outline", ("outline",), "A title would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup.", later=True),
+        StopReason("invalid_outline:unsupported_link", "invalid_outline", ("outline",), "A title has a URL, a host or a mail address that neither the notes nor the question has.", "Look at unsupported; links that any text may have belong on known_links.", later=True, again=True, untold=True),
+        StopReason("invalid_outline:unsupported_number", "invalid_outline", ("outline",), "A title states a fact that neither the notes nor the question has.", "Look at unsupported.", later=True, again=True),
+        StopReason("invalid_outline:unsupported_name", "invalid_outline", ("outline",), "A title has a name that neither the notes nor the question has.", "Look at unsupported; names that any answer may say belong on known_names.", later=True, again=True),
+        StopReason("invalid_answer:sections", "invalid_answer", ("synthesize",), "The answer does not have the sections of its outline, in their order, each with a text.", "Look at details: expected and received.", later=True, again=True),
         StopReason("invalid_answer:empty", "invalid_answer", ("synthesize",), "The answer is blank or no string.", "Use another model.", again=True),
         StopReason("invalid_answer:too_long", "invalid_answer", ("synthesize",), "The answer is longer than max_answer_chars.", "Raise max_answer_chars, or ask for less.", again=True),
         StopReason("invalid_answer:citations", "invalid_answer", ("synthesize",), "The citations are no list of strings, or an empty one.", "Use a model that cites.", again=True),
         StopReason("invalid_answer:citation_unknown", "invalid_answer", ("synthesize",), "The answer cites a note that does not exist.", "Look at invalid_citations.", again=True),
         StopReason("invalid_answer:active_markup", "invalid_answer", ("synthesize",), "The answer would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup.", later=True),
         StopReason("invalid_answer:unsupported_link", "invalid_answer", ("synthesize",), "The answer has a URL, a host or a mail address that neither the notes it cites nor the question has.", "Look at unsupported; links that any text may have belong on known_links.", later=True, again=True, untold=True),
+        StopReason("invalid_answer:uncited_sentence", "invalid_answer", ("synthesize",), "A sentence of the answer cites nothing and inherits no citation; require_sentence_citations asks for it.", "Look at sentence in details; use a model that marks every sentence.", later=True, again=True),
+        StopReason("invalid_answer:quote_not_in_source", "invalid_answer", ("synthesize",), "What a sentence quotes does not stand in a note that it cites, word for word.", "Look at unsupported, and at sentence in details.", later=True, again=True),
         StopReason("invalid_answer:unsupported_number", "invalid_answer", ("synthesize",), "The answer states a fact that the notes it cites do not have.", "Look at unsupported.", again=True),
         StopReason("invalid_answer:unsupported_name", "invalid_answer", ("synthesize",), "The answer has a name that neither the notes it cites nor the question has.", "Look at unsupported; names that any answer may say belong on known_names.", again=True),
         StopReason("invalid_answer:contradicts_source", "invalid_answer", ("synthesize",), "A sentence of the answer says the opposite of a sentence of a quote that it cites.", "Compare sentence and source_sentence in details.", later=True, again=True),

@@ -1,5 +1,6 @@
 """What the RAG agent's guards decide: the intent, its context, an answer's citations, numbers and names."""
 
+from guardgraph.guards.marks import Mark, Sentence, move_sentences, read_marked_sentences
 from guardgraph.guards.rag.access import check_candidate_access, explain_access_refusal, is_uncontrolled_access
 from guardgraph.guards.rag.answer import (
     check_citations,
@@ -26,15 +27,11 @@ from guardgraph.guards.rag.intent import (
 from guardgraph.guards.rag.passages import add_citation_spans, cut_to_best_passages, find_best_passage
 from guardgraph.guards.rag.retrieval import drop_near_duplicates, pack_context, parse_candidates, parse_ranking
 from guardgraph.guards.rag.sentences import (
-    Mark,
-    Sentence,
     check_cited_sentences,
     check_sentences_together,
     make_sentence_check,
     match_sentences_to_chunks,
-    move_sentences,
     read_citation_marks,
-    read_marked_sentences,
 )
 
 __all__ = [

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple
 
-from guardgraph.guards.rag.sentences import Sentence, Terms
+from guardgraph.guards.marks import Sentence
+from guardgraph.guards.rag.sentences import Terms
 from guardgraph.languages.language import detect_language
 from guardgraph.languages.sentences import find_sentence_spans, unwrap_text_lines
 from guardgraph.plain.memory import remember_by_text

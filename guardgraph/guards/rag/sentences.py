@@ -1,18 +1,14 @@
-"""The sentences of an answer, each with what it cites: by its marks, by inheritance, or as its words suggest.
-
-A mark is ids in square brackets behind a sentence, which say what it rests on.
-"""
+"""The sentences of an answer held against what each cites, by its marks or as its words suggest."""
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import Final, NamedTuple
 
-from guardgraph.guards.quotes import Quote, find_quotes, find_quoting_sentences, is_quote_in_text
+from guardgraph.guards.marks import SENTENCE_CHARS, Mark, Sentence, find_answer_sentences, read_marks
+from guardgraph.guards.quotes import Quote, find_quotes, is_quote_in_text
 from guardgraph.guards.rag.answer import check_cited_names, check_cited_numbers
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.languages.language import detect_language
@@ -21,53 +17,11 @@ from guardgraph.languages.terms import find_nearest_texts
 from guardgraph.plain.json import excerpt_value
 from guardgraph.state.rag import ContextChunk, RagPolicy
 
-SENTENCE_CHARS = 280
-"""Characters of a refused sentence that a stop shows."""
-
-_PARTED: Final = re.compile(r"\n[ \t]*+\n")
-"""What parts paragraphs."""
-
 _BESIDE = ("title", "section", "source", "doc_id", "updated_at")
 """What belongs to every sentence of a chunk."""
 
 Terms = Callable[[str, str], Collection[str]]
 """Reads a text in a language as the terms that the retriever searches by."""
-
-
-class Sentence(NamedTuple):
-    """A sentence of an answer."""
-
-    start: int
-    end: int
-    ids: tuple[str, ...]
-    """Of the chunks that it cites."""
-
-
-def read_marked_sentences(text: str, marks: Sequence[Mark], cited: Sequence[str]) -> list[Sentence]:
-    """Return the sentences of an answer with what their marks say.
-
-    A mark belongs to the sentence before it in its paragraph. A sentence without one inherits from the sentence
-    before it in its paragraph. Where the answer has no mark and cites one document, every sentence cites that one.
-    What has neither a letter nor a digit is no sentence, and none ends inside a quote.
-
-    Args:
-        text: the answer without its marks.
-        marks: in order.
-        cited: the ids that the answer cites.
-
-    Raises:
-        Stop: ``invalid_answer:uncited_sentence``, for the first one.
-    """
-    alone: tuple[str, ...] = tuple(cited) if not marks and len(cited) == 1 else ()
-    places, found, before = [mark.at for mark in marks], list[Sentence](), alone
-    for start, end, upto, ends_paragraph in find_answer_sentences(text):
-        own = marks[bisect_right(places, start) : bisect_right(places, upto)]
-        before = tuple(dict.fromkeys(name for mark in own for name in mark.ids)) or before
-        if not before:
-            raise Stop("invalid_answer:uncited_sentence", sentence=excerpt_value(text[start:end], SENTENCE_CHARS))
-        found.append(Sentence(start, end, before))
-        before = alone if ends_paragraph else before
-    return found
 
 
 def match_sentences_to_chunks(text: str, chunks: Sequence[ContextChunk], *, terms: Terms) -> list[Sentence]:
@@ -182,17 +136,6 @@ def make_sentence_check(
     return refuse_stretch
 
 
-def move_sentences(sentences: Sequence[Sentence], find_place: Callable[[int], int | None]) -> list[Sentence]:
-    """Return the sentences that are left of an answer, with what they cite, where they stand now.
-
-    Args:
-        sentences: of the whole answer.
-        find_place: says where a place of the answer is now, None where it was taken out.
-    """
-    moved = [(item, find_place(item.start)) for item in sentences]
-    return [item._replace(start=place, end=place + item.end - item.start) for item, place in moved if place is not None]
-
-
 @contextmanager
 def _show_refused_sentence(said: Sequence[str]) -> Iterator[None]:
     """Add to a stop the sentence that says what is unsupported."""
@@ -275,34 +218,8 @@ def _get_quote_start(quote: Quote) -> int:
     return quote.start
 
 
-def find_answer_sentences(text: str) -> Iterator[tuple[int, int, int, bool]]:
-    """Yield where sentences begin and end, how far marks behind them may stand, and whether their paragraph ends."""
-    spans = find_quoting_sentences(text)
-    for (start, end), (following, _) in pairwise([*spans, (len(text), 0)]):
-        parted = _PARTED.search(text, end, following)
-        yield start, end, parted.start() if parted else following, parted is not None
-
-
-_BRACKET: Final = re.compile(r"\[([^\[\]\n]+)\](?!\()")
-"""What may be a mark; a link of Markdown is none."""
-_ITEMS: Final = re.compile(r"[,;]")
-
-
-class Mark(NamedTuple):
-    """What stands behind a sentence."""
-
-    at: int
-    """Where it stood, in the text without marks."""
-    ids: tuple[str, ...]
-
-
 def read_citation_marks(answer: str, chunks: Sequence[ContextChunk]) -> tuple[str, list[Mark]]:
-    """Take the marks out of an answer.
-
-    A bracket is a mark where all that it holds are ids of packed chunks, with commas or semicolons between. Another
-    one is text where it stands so in a packed chunk, where it is a link, and where it cannot be meant as a mark: an
-    item has a blank in it, or is a word of letters alone while no packed id is. What remains looks like a citation
-    that nobody can look up, and is refused.
+    """Take the marks out of an answer, as `read_marks` does.
 
     Args:
         answer: as the model wrote it.
@@ -315,54 +232,9 @@ def read_citation_marks(answer: str, chunks: Sequence[ContextChunk]) -> tuple[st
         Stop: ``invalid_answer:citations_out_of_context``, ``llm_empty`` where nothing but marks was written.
     """
     ids = {chunk["doc_id"] for chunk in chunks}
-    text, marks = _take_out_citation_marks(answer, ids)
-    unknown = {item for bracket in _BRACKET.finditer(text) for item in _find_unknown_citations(bracket, ids, chunks)}
+    text, marks, unknown = read_marks(answer, ids, [chunk["text"] for chunk in chunks])
     if unknown:
-        raise Stop(
-            "invalid_answer:citations_out_of_context", invalid_citations=sorted(unknown), context_doc_ids=sorted(ids)
-        )
+        raise Stop("invalid_answer:citations_out_of_context", invalid_citations=unknown, context_doc_ids=sorted(ids))
     if not text:
         raise Stop("llm_empty", details={"field": "answer"})
     return text, marks
-
-
-def _take_out_citation_marks(answer: str, ids: Collection[str]) -> tuple[str, list[Mark]]:
-    one = "|".join(map(re.escape, sorted(ids, key=len, reverse=True)))
-    mark = rf"\[[ \t]*(?:{one})(?:\s*[,;]\s*(?:{one}))*[ \t]*\]"
-    item = re.compile(rf"({one})\s*(?:[,;]\s*|\]|(?=\s*\]))")
-    text, marks, rest = "", list[Mark](), 0
-    for match in re.finditer(rf"(?<!\s)(\s*+)({mark}(?:[ \t]*{mark})*)([ \t]*)", answer):
-        text += answer[rest : match.start()]
-        before, after = _keep_mark_blanks(text, match, answer[match.end() : match.end() + 1])
-        text += before
-        marks.append(Mark(len(text), tuple(dict.fromkeys(item.findall(match[2])))))
-        text, rest = text + after, match.end()
-    text += answer[rest:]
-    begun = len(text) - len(text.lstrip())
-    return text.strip(), [Mark(max(mark.at - begun, 0), mark.ids) for mark in marks]
-
-
-def _keep_mark_blanks(text: str, match: re.Match[str], following: str) -> tuple[str, str]:
-    """Return the blanks that stay before and behind a mark; at the beginning of a line none does behind it."""
-    before, after = match[1], match[3]
-    if following in ("", "\n"):
-        return "", ""
-    if "\n" in before or not text:
-        return before, ""
-    joins = not after and following.isalnum() and text[-1:].isalnum()
-    return "", after or (" " if joins else "")
-
-
-def _find_unknown_citations(
-    bracket: re.Match[str], ids: Collection[str], chunks: Sequence[ContextChunk]
-) -> Iterator[str]:
-    items = [item.strip() for item in _ITEMS.split(bracket[1]) if item.strip()]
-    is_listed = any(item in ids for item in items)
-    has_words = any(item.isalpha() for item in ids)
-    looks_like_ids = all(_looks_like_citation_id(item, has_words) for item in items)
-    if items and (is_listed or looks_like_ids) and not any(bracket[0] in chunk["text"] for chunk in chunks):
-        yield from (item for item in items if item not in ids)
-
-
-def _looks_like_citation_id(item: str, has_words: bool) -> bool:
-    return len(item.split()) == 1 and any(map(str.isalnum, item)) and (has_words or not item.isalpha())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 
 from guardgraph.guards.stop import Stop
 from guardgraph.languages.wording import has_phrase
@@ -44,9 +44,14 @@ def find_high_risks(
     return found
 
 
-def hash_brief(answer: str, citations: Sequence[str]) -> str:
-    """Return the SHA-256 of an answer with its citations, which an approval is for."""
-    return digest({"answer": answer.strip(), "citations": list(dict.fromkeys(citations))})
+def hash_brief(brief: JsonObject) -> str:
+    """Return the SHA-256 of an answer with its citations, which an approval is for.
+
+    Args:
+        brief: as a person is shown it: ``{answer, citations}``, with ``sections`` in place of the answer if it has any.
+    """
+    text = {key: item.strip() if isinstance(item, str) else item for key, item in brief.items()}
+    return digest({**text, "citations": list(dict.fromkeys(brief["citations"]))})
 
 
 def show_brief_claims(notes: Iterable[Note], agreement: Iterable[NoteAgreement]) -> list[JsonObject]:
@@ -70,7 +75,7 @@ def parse_edited_brief(edited: JsonValue) -> JsonObject:
     """Read a brief in a person's own words.
 
     Args:
-        edited: ``{"answer", "citations"}``, as the question showed it.
+        edited: ``{"answer", "citations"}``, or ``{"sections", "citations"}``, as the question showed it.
 
     Raises:
         Stop: ``review_rejected`` with `details` for what is none: it must not pass for an approval.
@@ -78,5 +83,7 @@ def parse_edited_brief(edited: JsonValue) -> JsonObject:
     match edited:
         case {"answer": str(answer), "citations": [*citations]} if all(isinstance(each, str) for each in citations):
             return {"answer": answer, "citations": citations}
+        case {"sections": [*sections], "citations": [*citations]} if all(isinstance(each, str) for each in citations):
+            return {"sections": sections, "citations": citations}
     details = {"allowed": '{"answer": text, "citations": [ids of notes]}', "given": excerpt_value(edited)}
     raise Stop("review_rejected", details=details)

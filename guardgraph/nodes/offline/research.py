@@ -10,12 +10,22 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.links import has_supported_links
-from guardgraph.guards.research.answer import check_answer_facts, check_answer_links, check_answer_names
+from guardgraph.guards.marks import Sentence, find_answer_sentences, write_marks
+from guardgraph.guards.research.answer import (
+    BETWEEN,
+    check_answer_facts,
+    check_answer_links,
+    check_answer_names,
+    check_cited_sentences,
+    parse_marked_answer,
+    parse_research_answer,
+)
 from guardgraph.guards.research.notes import MIN_QUOTE_CHARS
+from guardgraph.guards.research.outline import check_outline, parse_outline
 from guardgraph.guards.research.request import RESEARCH_ACTIONS
 from guardgraph.guards.research.searches import LONGEST_QUERY, MOST_GAPS
 from guardgraph.guards.stop import Stop
@@ -69,15 +79,58 @@ def plan_offline_research(view: JsonObject) -> JsonObject:
 def write_offline_brief(view: JsonObject) -> JsonObject:
     """Propose a brief of the first notes' claims, in their language.
 
-    Where the guards would refuse it, the claims stand without the words around them, or one of them alone.
+    Where the guards would refuse it, the claims stand without the words around them, or one of them alone. Where every
+    sentence must cite, the claims stand alone, each sentence marked with its note.
 
     Args:
-        view: ``{goal, question, notes, max_answer_chars}``.
+        view: ``{goal, question, notes, max_answer_chars}``; and ``sentence_citations`` where every sentence must cite,
+            with ``sections``, the titles of those that are written.
     """
-    notes = view["notes"][:CLAIMS]
-    briefs = [(text, taken) for taken in (notes, *([note] for note in notes)) for text in _list_briefs(taken)]
+    if view.get("sections"):
+        return _write_offline_sections(view)
+    notes, is_marked = view["notes"][:CLAIMS], view.get("sentence_citations") is True
+    make_briefs = _list_marked_briefs if is_marked else _list_briefs
+    briefs = [(text, taken) for taken in (notes, *([note] for note in notes)) for text in make_briefs(taken)]
     text, taken = next((brief for brief in briefs if _is_supported_brief(*brief, view)), briefs[0])
     return {"answer": text, "citations": [note["id"] for note in taken]}
+
+
+@mark_as_instant
+def outline_offline_report(view: JsonObject) -> JsonObject:
+    """Propose the titles of the pages of the notes as sections, as far as they say no more than the notes.
+
+    Args:
+        view: ``{goal, question, notes, max_sections}``.
+    """
+    shown = [{**note, "quote": "", "url": ""} for note in view["notes"]]
+    titles = {title.casefold(): title for note in reversed(shown) if (title := " ".join(note["title"].split()))}
+    ordered = [title for title in reversed(titles.values()) if _is_supported_title(title, shown, view["question"])]
+    return {"sections": ordered[: view["max_sections"]] or ["Summary"]}
+
+
+def _is_supported_title(title: str, notes: list[JsonObject], question: str) -> bool:
+    shown: Any = notes
+    try:
+        titles = parse_outline({"sections": [title]}, max_sections=1)
+        check_outline(
+            titles, question=question, notes=shown, pages={}, regions=DEFAULT_REGIONS, policy=ResearchPolicy()
+        )
+    except Stop:
+        return False
+    return True
+
+
+def _write_offline_sections(view: JsonObject) -> JsonObject:
+    """Propose the claims of each section's notes: those of pages with its title, or else the next note."""
+    notes, titles, limit = view["notes"], view["sections"], view["max_answer_chars"]
+    own = {title: [note for note in notes if " ".join(note["title"].split()) == title] for title in titles}
+    for most in (CLAIMS, 1):
+        taken = {title: (own[title] or [notes[at % len(notes)]])[:most] for at, title in enumerate(titles)}
+        sections = [{"title": title, "text": " ".join(map(_mark_claim, taken[title]))} for title in titles]
+        used = [*dict.fromkeys(note["id"] for each in taken.values() for note in each)]
+        if len(BETWEEN.join(" ".join(note["claim"] for note in each) for each in taken.values())) <= limit:
+            break
+    return {"sections": sections, "citations": used}
 
 
 @mark_as_instant
@@ -105,18 +158,34 @@ def _list_briefs(notes: list[JsonObject]) -> list[str]:
     return [f"{frame.opening} {claims} {frame.closing}", claims] if frame else [claims]
 
 
+def _list_marked_briefs(notes: list[JsonObject]) -> list[str]:
+    """Return a brief of these notes in which every sentence is marked with its note."""
+    return [" ".join(_mark_claim(note) for note in notes)]
+
+
+def _mark_claim(note: JsonObject) -> str:
+    claim: str = note["claim"].strip()
+    return write_marks(claim, [Sentence(start, end, (note["id"],)) for start, end, *_ in find_answer_sentences(claim)])
+
+
 def _is_supported_brief(text: str, notes: list[JsonObject], view: JsonObject) -> bool:
     """Say whether the guards let a brief pass that cites these notes."""
-    answer = ResearchAnswer(answer=text, citations=[note["id"] for note in notes])
-    shown, question = view["notes"], view["question"]
+    shown, question, most = view["notes"], view["question"], view["max_answer_chars"]
+    parse = parse_marked_answer if view.get("sentence_citations") is True else parse_research_answer
+
+    def check_support(said: ResearchAnswer) -> None:
+        check_answer_facts(said, notes=shown, regions=DEFAULT_REGIONS, derive=False)
+        check_answer_names(said, question=question, notes=shown, pages={}, within=text)
+
     try:
+        answer = parse(text, [note["id"] for note in notes], notes=shown, max_answer_chars=most)
         check_answer_links(answer, question=question, notes=shown, policy=ResearchPolicy())
-        check_answer_facts(answer, notes=shown, regions=DEFAULT_REGIONS, derive=False)
-        check_answer_names(answer, question=question, notes=shown, pages={})
-        check_turned_sentences(text, [note["quote"] for note in notes], question=question)
+        check_cited_sentences(answer, notes=shown, check=check_support)
+        check_support(answer)
+        check_turned_sentences(answer["answer"], [note["quote"] for note in notes], question=question)
     except Stop:
         return False
-    return bool(len(text) <= view["max_answer_chars"])
+    return True
 
 
 LONGEST: Final = 240

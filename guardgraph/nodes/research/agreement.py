@@ -18,18 +18,22 @@ AGREEMENT_GUARD = "agreement_guard"
 """The guard that compares notes."""
 
 
-def lead_to_agreement(body: Body, way: str = "synthesize") -> Body:
-    """Return a guard's body that leads to the comparison of notes first, where the policy has them compared.
+def choose_way_to_answer(run: ResearchRun) -> str:
+    """Return the node that begins an answer: what proposes an outline where it has sections, else what writes it."""
+    return "outline" if run.budget.max_sections else "synthesize"
+
+
+def lead_to_agreement(body: Body) -> Body:
+    """Return a guard's body that leads to the answer, and before to the comparison of notes where the policy has it.
 
     Args:
-        body: the guard's.
-        way: the node that stands behind the comparison.
+        body: the guard's; it leads to the answer as ``synthesize``.
     """
 
     def lead(passed: Pass, run: ResearchRun) -> Pass:
-        if passed.to not in (None, way):
+        if passed.to not in (None, "synthesize"):
             return passed
-        return passed._replace(to=way if run.policy.corroboration == "none" else AGREEMENT_GUARD)
+        return passed._replace(to=choose_way_to_answer(run) if run.policy.corroboration == "none" else AGREEMENT_GUARD)
 
     def run_compared_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
         try:
@@ -50,9 +54,9 @@ def lead_to_agreement(body: Body, way: str = "synthesize") -> Body:
 def run_agreement_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Hold the notes of all pages against each other; the policy may require that several sources say each."""
     notes = state["accepted_notes"]
-    agreement = agreed.compare_notes(notes, describe_note_sources(state, run))
+    agreement, way = agreed.compare_notes(notes, describe_note_sources(state, run)), choose_way_to_answer(run)
     if run.policy.corroboration != "require":
-        return Pass({"accepted_agreement": agreement}, steps=(_tell_agreement(agreement),))
+        return Pass({"accepted_agreement": agreement}, way, steps=(_tell_agreement(agreement),))
     least = run.policy.min_independent
     try:
         agreed.check_agreement(agreement, notes, min_independent=least)
@@ -64,8 +68,8 @@ def run_agreement_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
         few = [note for note in notes if note not in kept]
         dropped = [*(state.get("unverified_notes") or []), *(_drop_note(note, refused.reason) for note in few)]
         writes = {"accepted_agreement": agreement, "accepted_notes": kept, "unverified_notes": dropped}
-        return Pass(writes, steps=(_tell_agreement(agreement, few),))
-    return Pass({"accepted_agreement": agreement}, steps=(_tell_agreement(agreement),))
+        return Pass(writes, way, steps=(_tell_agreement(agreement, few),))
+    return Pass({"accepted_agreement": agreement}, way, steps=(_tell_agreement(agreement),))
 
 
 def _drop_note(note: Note, reason: str) -> DroppedNote:

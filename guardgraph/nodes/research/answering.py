@@ -7,7 +7,7 @@ from typing import Any
 
 from guardgraph.guards import removal
 from guardgraph.guards import research as guards
-from guardgraph.guards.proposals import proposed_text
+from guardgraph.guards.proposals import proposed_object, proposed_text
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.support import Claim, list_brief_claims
 from guardgraph.guards.turned import check_turned_sentences
@@ -33,6 +33,7 @@ FOUND = ("accepted_query", "accepted_hits", "accepted_sources", "accepted_pages"
 RESULT = (
     "outcome",
     "answer",
+    "sections",
     "citations",
     "citation_details",
     "passages",
@@ -52,8 +53,14 @@ RESULT = (
 """What the good ending returns: what was left out where there is any, of the searches where there may be several."""
 
 
-def make_writer_view(state: ResearchState, run: ResearchRun) -> JsonObject:
-    """Return what a writer is shown: of the notes those that may be used now."""
+def make_writer_view(state: ResearchState, run: ResearchRun, outline: Sequence[str] = ()) -> JsonObject:
+    """Return what a writer is shown: of the notes those that may be used now.
+
+    Args:
+        state: the channels.
+        run: the run.
+        outline: the titles of the sections that it writes, none where it writes none.
+    """
     task = state["task"]
     notes, _ = list_usable_notes(state, run)
     return {
@@ -61,23 +68,38 @@ def make_writer_view(state: ResearchState, run: ResearchRun) -> JsonObject:
         "question": task["question"],
         "notes": list(map(guards.show_note, order_notes(notes, task, run))),
         "max_answer_chars": read_task_limit("max_answer_chars", task, run),
+        **({"sentence_citations": True} if outline or run.policy.require_sentence_citations else {}),
+        **({"sections": [*outline]} if outline else {}),
     }
 
 
-def make_synthesize_node(writer: Proposer) -> Body:
-    """Ask for an answer from the notes alone."""
+def make_synthesize_node(writer: Proposer, marking: Proposer, sectioning: Proposer) -> Body:
+    """Ask for an answer from the notes alone, in the sections of the outline where there is one.
+
+    Args:
+        writer: who is asked.
+        marking: the same, told to mark every sentence, as it must where the policy requires it.
+        sectioning: the same, told to mark every sentence and to write sections.
+    """
 
     @declares(
         phase="synthesize",
         reads=["task", "accepted_sources", "accepted_notes"],
         writes=["proposed_answer"],
-        calls=[writer],
+        calls=[writer, marking, sectioning],
     )
     def run_synthesize_node(state: ResearchState, run: ResearchRun) -> Steps:
-        outcome = yield writer.call(make_writer_view(state, run))
+        outline = read_outline(state)
+        marked = marking if run.policy.require_sentence_citations else writer
+        outcome = yield (sectioning if outline else marked).call(make_writer_view(state, run, outline))
         return {"proposed_answer": outcome.packed()}
 
     return run_synthesize_node
+
+
+def read_outline(state: ResearchState) -> list[str]:
+    """Return the titles of the sections that an answer has, none where it has none."""
+    return state.get("accepted_outline") or []
 
 
 @declares(
@@ -88,15 +110,11 @@ def make_synthesize_node(writer: Proposer) -> Body:
 )
 def run_answer_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Hold the answer against the notes that it cites."""
-    given = proposed_text(state["proposed_answer"], "answer", ("citations",))
+    packed = state["proposed_answer"]
+    given = proposed_object(packed) if read_outline(state) else proposed_text(packed, "answer", ("citations",))
     fields = given.value if isinstance(given.value, dict) else {}
     notes, sources = list_usable_notes(state, run)
-    answer = guards.parse_research_answer(
-        fields.get("answer"),
-        fields.get("citations"),
-        notes=notes,
-        max_answer_chars=read_task_limit("max_answer_chars", state["task"], run),
-    )
+    answer = _parse_answer(fields, notes, state, run)
     guards.check_answer_links(answer, question=state["task"]["question"], notes=notes, policy=run.policy_of("links"))
     try:
         _check_answer_support(answer, notes, state, run)
@@ -117,11 +135,17 @@ def check_edited_brief(brief: JsonObject, state: ResearchState, run: ResearchRun
         Stop: as the answer guard, of a sentence too that it would take out of a proposal.
     """
     notes, _ = list_usable_notes(state, run)
-    most = read_task_limit("max_answer_chars", state["task"], run)
-    answer = guards.parse_research_answer(brief["answer"], brief["citations"], notes=notes, max_answer_chars=most)
+    answer = _parse_answer(brief, notes, state, run)
     guards.check_answer_links(answer, question=state["task"]["question"], notes=notes, policy=run.policy_of("links"))
     _check_answer_support(answer, notes, state, run)
     _check_answer_turned(answer, notes, state, run)
+
+
+def _parse_answer(fields: JsonObject, notes: list[Note], state: ResearchState, run: ResearchRun) -> ResearchAnswer:
+    most, must_cite = read_task_limit("max_answer_chars", state["task"], run), run.policy.require_sentence_citations
+    return guards.parse_brief(
+        fields, outline=read_outline(state), must_cite=must_cite, notes=notes, max_answer_chars=most
+    )
 
 
 def _accept_answer(answer: ResearchAnswer, sources: Sources, about: JsonObject) -> Pass:
@@ -140,6 +164,12 @@ def _accept_answer(answer: ResearchAnswer, sources: Sources, about: JsonObject) 
 def _check_answer_support(
     answer: ResearchAnswer, notes: list[Note], state: ResearchState, run: ResearchRun, *, within: str = ""
 ) -> None:
+    """Hold an answer against the notes that it cites: where sentences must cite, one by one, and then as a whole."""
+    if "sentences" in answer:
+        whole = answer["answer"]
+        guards.check_cited_sentences(
+            answer, notes=notes, check=lambda said: _check_answer_support(said, notes, state, run, within=whole)
+        )
     if run.policy.check_numbers:
         may_derive = run.policy.derived == "allow"
         guards.check_answer_facts(answer, notes=notes, regions=list_fact_regions(run), derive=may_derive)
@@ -162,6 +192,10 @@ def _remove_refused_sentences(
 
     def check(start: int, end: int) -> Stop | None:
         said = ResearchAnswer(answer=whole[start:end], citations=cited)
+        if own := [item for item in guards.list_sentences(answer) if start <= item.start < end]:
+            alike = [item for item in own if item.ids == own[-1].ids]
+            text = "\n".join(whole[item.start : item.end] for item in alike)
+            said = ResearchAnswer(answer=text, citations=[*own[-1].ids])
         try:
             _check_answer_support(said, notes, state, run, within=whole)
         except Stop as stop:
@@ -169,9 +203,16 @@ def _remove_refused_sentences(
         return None
 
     def judge(rest: removal.Rest, citations: Sequence[str]) -> None:
-        left = ResearchAnswer(answer=rest.text, citations=list(citations))
+        left = guards.keep_sentences_of_rest(answer, rest, citations)
         _check_answer_support(left, notes, state, run)
         _check_answer_turned(left, notes, state, run)
+
+    def find_support(rest: removal.Rest) -> set[str]:
+        if "sentences" in answer:
+            left = guards.list_sentences(guards.keep_sentences_of_rest(answer, rest, cited))
+            return {name for item in left for name in item.ids}
+        said = [rest.text[at : at + end - start] for start, end, at in rest.kept]
+        return guards.find_supporting_notes(said, guards.select_cited_notes(notes, cited))
 
     rest, citations = removal.remove_refused(
         whole,
@@ -179,25 +220,27 @@ def _remove_refused_sentences(
         check=check,
         contradict=lambda: _check_answer_turned(answer, notes, state, run),
         judge=judge,
-        support=lambda rest: guards.find_supporting_notes(
-            [rest.text[at : at + end - start] for start, end, at in rest.kept], guards.select_cited_notes(notes, cited)
-        ),
+        support=find_support,
         citations=cited,
         beside=state["task"]["question"],
         cited=[note["quote"] for note in guards.select_cited_notes(notes, cited)],
     )
-    return ResearchAnswer(answer=rest.text, citations=citations, removed=rest.removed)
+    return ResearchAnswer(**guards.keep_sentences_of_rest(answer, rest, citations), removed=rest.removed)
 
 
 def show_accepted_brief(state: ResearchState, run: ResearchRun) -> tuple[JsonObject, JsonObject]:
     """Return the accepted answer, and what the writer was shown."""
-    return {**state["accepted_answer"]}, make_writer_view(state, run)
+    answer = state["accepted_answer"]
+    return {**answer}, make_writer_view(state, run, guards.list_section_titles(answer))
 
 
 def list_accepted_claims(state: ResearchState, run: ResearchRun) -> list[Claim]:
     """Return the sentences of the accepted answer, each with the notes that the answer cites."""
     answer, (notes, _) = state["accepted_answer"], list_usable_notes(state, run)
-    return list_brief_claims(answer["answer"], guards.select_cited_notes(notes, answer["citations"]))
+    if "sentences" not in answer:
+        return list_brief_claims(answer["answer"], guards.select_cited_notes(notes, answer["citations"]))
+    said = [(answer["answer"][item.start : item.end], item.ids) for item in guards.list_sentences(answer)]
+    return [claim for text, ids in said for claim in list_brief_claims(text, guards.select_cited_notes(notes, ids))]
 
 
 GUARDED_ANSWER = GuardedAnswer(
@@ -219,7 +262,7 @@ GUARDED_ANSWER = GuardedAnswer(
     later=["task", "unverified_notes", "accepted_agreement", "accepted_searches"],
     later_writes=[
         *("dropped_notes", "removed", "failed_queries", "queries", "rounds", "open", "stopped_because"),
-        *("agreement", "approved_by"),
+        *("agreement", "approved_by", "sections"),
     ],
 )
 def run_answered_node(state: ResearchState, run: ResearchRun) -> dict[str, Any]:
@@ -246,10 +289,11 @@ def run_answered_node(state: ResearchState, run: ResearchRun) -> dict[str, Any]:
     }
     return {
         "outcome": "grounded_partial" if "removed" in answer else "grounded_research_answer",
-        **answer,
+        **{key: value for key, value in answer.items() if key != "sentences"},
         "citation_details": [
             {
                 **guards.describe_citation(note, pages.get(guards.find_note_url(note))),
+                **guards.describe_cited_spans(note, answer),
                 **describe_note_trust(note, state["task"], run),
             }
             for note in cited

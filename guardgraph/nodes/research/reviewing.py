@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import fields
 
 from guardgraph.guards.proposals import read_reviewer, reviewed
 from guardgraph.guards.research import agreement as agreed
 from guardgraph.guards.research import risk, trust
-from guardgraph.guards.research.answer import select_cited_notes
+from guardgraph.guards.research.answer import list_section_titles, parse_brief, select_cited_notes, show_marked_answer
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Body, Pass, Step, Steps, declares, read_body_declaration
 from guardgraph.nodes.research.agreement import describe_note_sources
 from guardgraph.nodes.research.scope import ResearchRun
+from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.research import BriefReview, ResearchState
+from guardgraph.state.research import BriefReview, Note, ResearchAnswer, ResearchState
 from guardgraph.world.call import ask_person
 from guardgraph.world.reviews import EDIT, EDITED
 
@@ -32,9 +34,22 @@ RISK_GUARD = "risk_guard"
 def run_risk_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Let an answer end the run that is of no high risk, or that a person let through in just these words."""
     answer, allowed = state["accepted_answer"], state.get("accepted_brief_review")
-    if allowed and allowed["sha256"] == risk.hash_brief(answer["answer"], answer["citations"]):
+    if allowed and _is_let_through(answer, allowed, state["accepted_notes"]):
         return Pass(to="answered")
     return Pass(to="ask_reviewer" if _list_high_risks(state, run) else "answered")
+
+
+def _is_let_through(answer: ResearchAnswer, allowed: BriefReview, notes: list[Note]) -> bool:
+    """Say whether these are the words that a person let through; marks of an edit may stand before a full stop, too."""
+    if allowed["sha256"] == risk.hash_brief(show_marked_answer(answer)):
+        return True
+    if "edit" not in allowed or "sentences" not in answer:
+        return False
+    with suppress(Stop):
+        titles, most = list_section_titles(answer), len(canonical_json(allowed["edit"]))
+        read = parse_brief(allowed["edit"], outline=titles, must_cite=True, notes=notes, max_answer_chars=most)
+        return show_marked_answer(read) == show_marked_answer(answer)
+    return False
 
 
 def _list_high_risks(state: ResearchState, run: ResearchRun) -> list[JsonObject]:
@@ -42,7 +57,7 @@ def _list_high_risks(state: ResearchState, run: ResearchRun) -> list[JsonObject]
     table = trust.TrustTable(policy.trust)
     urls = [note["url"] for note in select_cited_notes(state["accepted_notes"], answer["citations"])]
     return risk.find_high_risks(
-        [task["question"], task["goal"], answer["answer"]],
+        [task["question"], task["goal"], answer["answer"], *list_section_titles(answer)],
         urls,
         {url: table.find_source_trust(url).tier for url in urls},
         risky_terms=policy.high_risk_terms,
@@ -87,7 +102,7 @@ def _make_brief_question(state: ResearchState, run: ResearchRun) -> JsonObject:
     return {
         "question": state["task"]["question"],
         "high_risk": _list_high_risks(state, run),
-        "brief": {"answer": answer["answer"], "citations": answer["citations"]},
+        "brief": show_marked_answer(answer),
         "claims": risk.show_brief_claims(cited, agreement),
         "conflicts": risk.show_brief_claims([note for note in notes if note["id"] in against], agreement),
     }
@@ -103,9 +118,9 @@ def run_brief_review_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Let the answer through that a person approved; one in their own words is guarded like any answer."""
     answered, who = reviewed(state["raw_brief_review"]), read_reviewer(state["raw_brief_review"])
     is_edit = answered["decision"] == EDIT
-    text = risk.parse_edited_brief(answered[EDITED]) if is_edit else state["accepted_answer"]
+    text = risk.parse_edited_brief(answered[EDITED]) if is_edit else show_marked_answer(state["accepted_answer"])
     approved_by = str(who.get("name", who["status"]))
-    review = BriefReview(approved_by=approved_by, sha256=risk.hash_brief(text["answer"], text["citations"]))
+    review = BriefReview(approved_by=approved_by, sha256=risk.hash_brief(text))
     if is_edit:
         review["edit"] = {**text}
     history = {"action": "review_brief", "approved_by": approved_by, "edited": is_edit}

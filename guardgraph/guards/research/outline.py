@@ -1,0 +1,95 @@
+"""Whether the outline of a report may be written from its notes: how many sections, and what their titles say."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
+
+from guardgraph.guards.facts import facts_in_texts, unsupported_of_answer
+from guardgraph.guards.links import check_links
+from guardgraph.guards.names import find_unsupported_names
+from guardgraph.guards.stop import Stop, shown_name
+from guardgraph.plain.json import JsonValue, excerpt_value
+from guardgraph.state.research import Note, ResearchPolicy, SourcePage
+
+LONGEST_TITLE: Final = 80
+"""Characters of a section's title: about a line."""
+
+
+def parse_outline(raw: JsonValue, *, max_sections: int) -> list[str]:
+    """Read the titles of sections.
+
+    Args:
+        raw: ``{"sections": [title]}``.
+        max_sections: sections that an answer may have.
+
+    Returns:
+        The titles, one blank between their words.
+
+    Raises:
+        Stop: ``invalid_outline:not_object|sections|too_many|title|title_too_long|title_twice``.
+    """
+    if not isinstance(raw, dict):
+        raise Stop("invalid_outline:not_object", details={"given": excerpt_value(raw)})
+    proposed = raw.get("sections")
+    if not isinstance(proposed, list) or not proposed:
+        raise Stop("invalid_outline:sections", details={"given": excerpt_value(proposed)})
+    if len(proposed) > max_sections:
+        raise Stop("invalid_outline:too_many", details={"sections": len(proposed), "limit": max_sections})
+    titles = list(map(_read_title, proposed))
+    if twice := [title for at, title in enumerate(titles) if _fold(title) in map(_fold, titles[:at])]:
+        raise Stop("invalid_outline:title_twice", details={"title": twice[0]})
+    return titles
+
+
+def _read_title(item: JsonValue) -> str:
+    if not isinstance(item, str) or not any(map(str.isalnum, item)):
+        raise Stop("invalid_outline:title", details={"given": excerpt_value(item)})
+    title = " ".join(item.split())
+    if len(title) > LONGEST_TITLE:
+        raise Stop("invalid_outline:title_too_long", details={"chars": len(title), "limit": LONGEST_TITLE})
+    return title
+
+
+def _fold(title: str) -> str:
+    return title.casefold()
+
+
+def check_outline(
+    titles: Sequence[str],
+    *,
+    question: str,
+    notes: Sequence[Note],
+    pages: Mapping[str, SourcePage],
+    regions: Collection[str],
+    policy: ResearchPolicy,
+) -> None:
+    """Check that the titles of an outline say nothing that neither the notes nor the question says.
+
+    Args:
+        titles: of `parse_outline`.
+        question: what the run was asked.
+        notes: the verified notes.
+        pages: the pages that were read; a word that stands there in lower case is no name.
+        regions: region names to watch for.
+        policy: which checks run; links are always held.
+
+    Raises:
+        Stop: ``invalid_outline:active_markup|unsupported_link|unsupported_number|unsupported_name`` with `unsupported`.
+    """
+    said = [text for note in notes for text in (note["claim"], note["quote"], note["title"], note["url"])]
+    known = policy.known_names
+    check_links(titles, "invalid_outline", cited=[question, *said], policy=policy, known_names=known)
+    if policy.check_numbers:
+        texts = [question, *(text for note in notes for text in (note["claim"], note["quote"], note["title"]))]
+        licence = facts_in_texts(texts, regions=regions)
+        whole = "\n".join(titles)
+        if missing := unsupported_of_answer(
+            whole, licence, texts=texts, documents=len(notes), derive=False, regions=regions
+        ):
+            raise Stop("invalid_outline:unsupported_number", unsupported=missing.all())
+    if policy.check_names:
+        read = [*(note["claim"] for note in notes), *(page["body"] for page in pages.values())]
+        headings = "\n\n".join(f"## {title}" for title in titles)
+        if names := find_unsupported_names(headings, cited=["\n".join(said)], beside=[question, *known], read=read):
+            raise Stop("invalid_outline:unsupported_name", unsupported=list(map(shown_name, names)))

@@ -1,0 +1,205 @@
+"""Briefs as Markdown: numbers behind sentences, a table of sources, and nothing of models or pages but text."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from cli_runs import run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from research_cases import GOAL, REQUEST, research
+
+from guardgraph import InputError, ResearchPolicy, create_rag_agent, format_brief
+from guardgraph.tools.demo import DEMO_QUESTION
+
+READ = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+QUESTION = REQUEST["request"]["question"]
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "![x](https://evil.io/a.png)",
+    "[log in](https://evil.io)",
+    "[1]: https://evil.io",
+    "<https://evil.io>",
+    "See https://evil.io/a?b=`c`|d and www.evil.io, or ask @everyone (help@evil.io).",
+    "# Sources",
+    "Sources\n===",
+    "Sources\n---",
+    "- # Sources",
+    "1. > Sources",
+    "> quoted",
+    "    code",
+    "\tcode",
+    "```\ncode",
+    "~~gone~~ **bold** _i_ `code` &lt; $x$",
+    "| a | b |\n| --- | --- |\n| c | d |",
+    "a\\",
+    "\u202egnp.exe\u200b",
+    "***",
+    "+ - * x",
+    "2026. A year",
+    "a | b",
+    "-",
+    "",
+]
+
+
+def made(answer="It is up.", *, spans=None, **changed):
+    """Return the result of a run with one source."""
+    detail = {"id": "n1", "url": "https://a.example.com/", "title": "A", "published_at": "2026-01-15"}
+    detail |= {} if spans is None else {"answer_spans": spans}
+    detail |= {key: changed.pop(key) for key in ("title", "url", "tier", "trusted_by", "page") if key in changed}
+    ok = {"status": "ok", "stop_reason": "success", "outcome": "grounded_research_answer"}
+    return {**ok, "answer": answer, "citations": ["n1"], "citation_details": [detail], **changed}
+
+
+def tokens(text):
+    """Return the blocks and the inline parts of Markdown."""
+    blocks = READ.parse(text)
+    return [*blocks, *(child for block in blocks for child in block.children or ())]
+
+
+def shown(text):
+    """Return the words that a reader of Markdown sees."""
+    return "".join(token.content for token in tokens(text) if token.type in ("text", "code_inline", "text_special"))
+
+
+def letters(text):
+    """Return letters and digits alone."""
+    return re.sub(r"[\W_]", "", text)
+
+
+def test_the_demo():
+    """A title, the answer with numbers behind it, and a table of the sources."""
+    text = format_brief(research(), asked={"goal": GOAL, "request": REQUEST})
+    assert text.startswith(f"# {QUESTION}\n\nResearch brief: ")
+    assert "may change. [1, 2]\n\n## Sources\n\n| no. | title | address | date |\n" in text
+    row = "| 2 | Enterprise SLA | `https://vendor.example.com/policies/enterprise-sla` | 2026-01-15 |\n"
+    assert text.endswith(row)
+
+
+def test_numbers_stand_behind_the_sentences_that_cite():
+    """Where every sentence must cite, each has the numbers of its own sources."""
+    text = format_brief(research(policy=ResearchPolicy(require_sentence_citations=True)), asked=QUESTION)
+    assert re.search(r"45 minutes\. \[1\] Enterprise SLA .* \(24/7\)\. \[2\]\n\n## Sources", text)
+    several = made("One. Two.\n\n- Three\n- Four", spans=[[0, 4], [11, 18], [19, 25]])
+    assert "\n\nOne. [1] Two.\n\n- Three [1]\n- Four [1]\n\n" in format_brief(several)
+    assert "One. [1] (x)" in format_brief(made("One.(x)", spans=[[0, 4]]))
+
+
+def test_what_is_known_of_a_source():
+    """Tier, owner and page have columns where there are any; a guessed date says so."""
+    text = format_brief(made(tier="official", trusted_by={"owner": "A & Co."}, page=3))
+    assert "| no. | title | address | page | tier | date | owner |" in text
+    assert "| 1 | A | `https://a.example.com/` | 3 | official | 2026-01-15 | A \\& Co. |" in text
+    guessed = made()
+    guessed["citation_details"][0] |= {"published_at": "", "guessed_date": "2026-02-01"}
+    assert "2026-02-01 (guessed)" in format_brief(guessed)
+
+
+def test_agreement_and_remarks():
+    """Conflicts show both values; what was taken out is counted, and who approved is named."""
+    conflict = {"id": "n3", "says": "41", "instead_of": "14"}
+    agreement = [
+        {"id": "n1", "claim": "14 hurt.", "standing": "conflict", "independent": 2, "conflicts_with": [conflict]},
+        {"id": "n3", "claim": "41 hurt.", "standing": "single_source", "independent": 1, "conflicts_with": []},
+    ]
+    more = {"removed": [{"text": "x"}], "approved_by": "Ada", "open": ["who paid?"], "outcome": "grounded_partial"}
+    text = format_brief(made(agreement=agreement, **more))
+    assert "| 1 | 14 hurt. | conflict | 2 | n3 says 41, not 14 |" in text
+    assert "| n3 | 41 hurt. | single source | 1 |  |" in text
+    assert "## Open\n\n- who paid?" in text
+    assert text.endswith("1 passage was taken out that the sources do not bear out.\n\nApproved by Ada.\n")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_models_and_pages_write_is_text(text):
+    """No link, image, element, heading, code block or rule comes of it, in the answer or beside it."""
+    plain, spans = tokens(format_brief(made())), [[0, len(text)]]
+    agreement = [{"id": text, "claim": text, "standing": text, "conflicts_with": [{"id": text, "says": text}]}]
+    said = format_brief(
+        made(text, spans=spans, title=text, url=text or "x", tier=text, agreement=agreement, open=[text]), asked=text
+    )
+    kinds = {token.type for token in tokens(said)}
+    known = {token.type for token in [*plain, *tokens("- a\n\n`b`\n\n1. c\n\na\nb")]}
+    assert kinds <= known | {"text_special"}
+    assert [token.tag for token in tokens(said) if token.type == "heading_open"] == ["h1", *["h2"] * 3]
+    assert letters(text.encode("ascii", "backslashreplace").decode()) in letters(shown(said))
+    for token in tokens(said):
+        if token.type == "text":
+            assert not re.search(r"https?://|www\.|\S@\S|@\w", token.content)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from([*HOSTILE, "\n", " ", "word", ".", "1. ", "- "]) | st.text(max_size=4), max_size=8))
+def test_any_text(parts):
+    """Whatever is put together of such, no more than paragraphs and lists comes of it, and no letter is lost."""
+    text = "".join(parts)
+    said = format_brief(made(text, spans=[[0, max(len(text) // 2, 1)]], title=text))
+    assert not {"link_open", "image", "html_block", "html_inline", "fence", "code_block", "hr"} & {
+        token.type for token in tokens(said)
+    }
+    assert [token.tag for token in tokens(said) if token.type == "heading_open"] == ["h1", "h2"]
+
+
+@pytest.mark.parametrize("given", ["stopped", "waiting", "rag", "nothing", "no details", "text"])
+def test_what_has_no_brief(given):
+    """The error says what was given instead."""
+    results = {
+        "stopped": lambda: research(writer=lambda view: {}),
+        "waiting": lambda: {"status": "waiting", "__interrupt__": [object()]},
+        "rag": lambda: create_rag_agent().invoke({"question": DEMO_QUESTION}),
+        "nothing": dict,
+        "no details": lambda: {**made(), "citation_details": [5]},
+        "text": lambda: "ok",
+    }
+    with pytest.raises(InputError, match="run: a run of the Research agent that ended well is required; given: "):
+        format_brief(results[given]())
+
+
+def test_the_command_prints_the_brief():
+    """And no more; it exits as the run ended."""
+    done = run("research", "--markdown")
+    assert (done.exit_code, done.stdout) == (0, format_brief(research(), asked=QUESTION))
+    both = run("research", "--markdown", "--json")
+    assert (both.exit_code, both.stdout) == (2, "")
+    assert "--json, --markdown: not both" in both.stderr
+
+
+def test_the_command_says_on_stderr_why_there_is_none(tmp_path):
+    """Of a run that is stopped nothing is printed but that line."""
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("pattern: research\npolicy:\n  allowed_domains_execution: [regulator.example.org]\n")
+    done = run("research", "--markdown", "--policy", str(policy))
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert "there is no brief: the run was stopped, no_reliable_sources in read_extract" in done.stderr
+
+
+def test_a_terminal_shows_the_steps(monkeypatch):
+    """On stderr, a line for each; what is piped has none."""
+    told = []
+    monkeypatch.setattr("guardgraph.cli.making.print_on_stderr", told.append)
+    assert run("research", "--markdown").exit_code == 0
+    assert told == []
+    monkeypatch.setattr("guardgraph.cli.making.is_stderr_watched", lambda: True)
+    assert run("research", "--markdown").stdout == format_brief(research(), asked=QUESTION)
+    assert told[0].startswith("request_guard: ")
+    assert told[-1] == "answered: grounded_research_answer"
+
+
+def test_report_writes_a_brief_of_a_kept_run(tmp_path, monkeypatch):
+    """A file that ends in .md gets the brief; a stopped run and a graph beside it are refused."""
+    monkeypatch.chdir(tmp_path)
+    result = research()
+    Path("run.json").write_text(json.dumps(result), encoding="utf-8")
+    Path("stopped.json").write_text(json.dumps(research(writer=lambda view: {})), encoding="utf-8")
+    assert run("report", "run.json", "-o", "run.md", "--asked", QUESTION).exit_code == 0
+    assert Path("run.md").read_text(encoding="utf-8") == format_brief(result, asked=QUESTION)
+    stopped = run("report", "stopped.json", "-o", "stopped.md")
+    assert (stopped.exit_code, Path("stopped.md").exists()) == (2, False)
+    assert "ended well is required; given: invalid_answer:empty" in stopped.stderr
+    assert "--graph: for a page" in run("report", "run.json", "-o", "run.md", "--graph", "research").stderr

@@ -1,0 +1,329 @@
+"""Briefs in sections: an outline is proposed and guarded, and the answer is written in it, each sentence cited."""
+
+from __future__ import annotations
+
+import pytest
+from guard_cases import json_values, outcome
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+from recorded_runs import Kept
+from reported_runs import page, said, with_class
+from research_cases import PLAN, asked, hits, reads, research, vendor
+from runs import check_result, content
+
+from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent, format_brief, replay, verify
+from guardgraph.guards.facts import DEFAULT_REGIONS
+from guardgraph.guards.research import answer as guards
+from guardgraph.guards.research.outline import LONGEST_TITLE, check_outline, parse_outline
+from guardgraph.guards.stop import Stop
+from guardgraph.nodes.offline.research import outline_offline_report
+from guardgraph.state.research import RESEARCH_REASONS
+from guardgraph.testing import ScriptedChatModel, scripted_tool
+
+THREE = ResearchBudget(max_sections=3)
+BODIES = {
+    "a": "The outage began at 09:12 that morning. A database node failed first.",
+    "b": "Payments failed for 3.4% of customers. Refunds are paid within 10 days.",
+    "c": "The Zephyr service was not affected.",
+}
+FIRST, NODE = "The outage began at 09:12 that morning.", "A database node failed first."
+WRONG, RIGHT = "Payments failed for 3.5% of customers.", "Payments failed for 3.4% of customers."
+REFUNDS = "Refunds are paid within 10 days."
+TITLES = ["Course of the outage", "Effects on customers"]
+SECTIONS = [f"{FIRST} [n1] {NODE}", f"{RIGHT[:-1]} [n2]. {REFUNDS}"]
+THREAD = {"configurable": {"thread_id": "1"}}
+
+
+def note_pages(request):
+    """Take the whole text of each page as a note."""
+    return [
+        {"claim": each["body"], "quote": each["body"], "url": url, "title": each["title"], "published_at": ""}
+        for url, each in request["pages"].items()
+    ]
+
+
+PARTS = {
+    "search": hits(*vendor(*BODIES)),
+    "reader": reads(**{name: {"title": name, "published_at": "", "body": text} for name, text in BODIES.items()}),
+    "extractor": scripted_tool(note_pages, loop=True),
+}
+
+
+def answer_of(*texts, titles=TITLES, citations=("n3",)):
+    """Return what a writer of sections proposes."""
+    sections = [{"title": title, "text": text} for title, text in zip(titles, texts, strict=True)]
+    return {"sections": sections, "citations": [*citations]}
+
+
+def written(answer=None, outline=TITLES, *, budget=THREE, **parts):
+    """Run an agent that proposes this outline, and then this answer; the result."""
+    parts = {
+        "outline": lambda view: {"sections": outline},
+        "writer": lambda view: answer or answer_of(*SECTIONS),
+    } | parts
+    return check_result(RESEARCH_REASONS, research(budget=budget, **PARTS, **parts))
+
+
+def texts_of(result):
+    """Return the sections of a result with their texts."""
+    return {item["title"]: result["answer"][item["start"] : item["end"]] for item in result["sections"]}
+
+
+def test_a_brief_in_sections():
+    """The outline is guarded, then the answer is written in it; the result says where each section stands."""
+    outline = scripted_tool({"sections": ["Course of  the outage", TITLES[1]]}, loop=True)
+    writer = scripted_tool(answer_of(*SECTIONS), loop=True)
+    result = check_result(RESEARCH_REASONS, research(budget=THREE, outline=outline, writer=writer, **PARTS))
+    assert texts_of(result) == {TITLES[0]: f"{FIRST} {NODE}", TITLES[1]: f"{RIGHT} {REFUNDS}"}
+    assert result["answer"] == f"{FIRST} {NODE}\n\n{RIGHT} {REFUNDS}"
+    assert result["path"][-5:] == ["outline", "outline_guard", "synthesize", "answer_guard", "answered"]
+    spans = {item["id"]: len(item["answer_spans"]) for item in result["citation_details"]}
+    assert (result["citations"], spans) == (["n3", "n1", "n2"], {"n1": 2, "n2": 2, "n3": 0})
+    assert [step["sections"] for step in result["trace"] if step["phase"] == "outline"] == [2]
+    assert [step["sections"] for step in result["history"] if "sections" in step] == [TITLES]
+    view = outline.calls[0]
+    assert (view.keys(), view["max_sections"]) == ({"goal", "question", "notes", "max_sections"}, 3)
+    assert [*view["notes"][0]] == ["id", "claim", "title"]
+    assert (writer.calls[0]["sections"], writer.calls[0]["sentence_citations"]) == (TITLES, True)
+
+
+def test_without_sections_the_graph_is_as_before():
+    """Off by default: no node, no key, the same fingerprint of the declarations and the budget."""
+    plain, with_sections = create_research_agent(), create_research_agent(budget=THREE)
+    assert not {"outline", "outline_guard", "stop_invalid_outline"} & {*plain.builder.nodes}
+    assert {"outline", "outline_guard", "stop_invalid_outline"} <= {*with_sections.builder.nodes}
+    assert plain.frame.declarations_fingerprint == with_sections.frame.declarations_fingerprint
+    assert ResearchBudget().fingerprint == ResearchBudget(max_sections=0).fingerprint
+    assert (verify(plain), verify(with_sections)) == ([], [])
+    assert "sections" not in plain.invoke(asked())
+
+
+def test_a_context_may_switch_them_off():
+    """A run of an agent with sections goes the way of one without, to the same result."""
+    plain = research()
+    off = research(budget=THREE, context={"budget": {"max_sections": 0}})
+    assert (off["path"], content(off)) == (plain["path"], content(plain))
+
+
+def test_fewer_sections_in_one_run():
+    """The budget of the context holds."""
+    result = written(context={"budget": {"max_sections": 1, "max_attempts": 1}})
+    assert (result["stop_reason"], result["details"]) == ("invalid_outline:too_many", {"sections": 2, "limit": 1})
+
+
+def test_a_model_is_asked_again():
+    """For the outline and for the answer, each by its own prompt."""
+    model = ScriptedChatModel(
+        PLAN,
+        {"sections": ["Losses of Initech"]},
+        {"sections": TITLES},
+        answer_of(FIRST, RIGHT, citations=["n1", "n2"]),
+        answer_of(*SECTIONS),
+    )
+    result = check_result(RESEARCH_REASONS, research(model=model, budget=THREE, **PARTS))
+    assert (result["status"], result["path"].count("outline"), result["path"].count("synthesize")) == ("ok", 2, 2)
+    assert [item["reason"] for item in result["attempts"]] == [
+        "invalid_outline:unsupported_name",
+        "invalid_answer:uncited_sentence",
+    ]
+    prompts = [step["prompt"].partition("@")[0] for step in result["history"] if "prompt" in step]
+    assert prompts == ["research_plan", "research_outline", "research_answer_sections"]
+
+
+REFUSED = {
+    "no sections": {"answer": "It is up.", "citations": ["n1"]},
+    "another title": answer_of(*SECTIONS, titles=["Course", TITLES[1]]),
+    "another order": answer_of(*SECTIONS, titles=TITLES[::-1]),
+    "one is missing": answer_of(SECTIONS[0], titles=TITLES[:1]),
+    "one is blank": answer_of(SECTIONS[0], " "),
+    "no object": {"sections": ["x", "y"], "citations": []},
+    "no list": {"sections": {"x": "y"}, "citations": []},
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_an_answer_has_the_sections_of_its_outline(name):
+    """All of them, in order, each with a text."""
+    result = written(REFUSED[name])
+    assert (result["stop_reason"], result["phase"]) == ("invalid_answer:sections", "synthesize")
+    assert result["details"]["expected"] == TITLES
+
+
+@pytest.mark.parametrize(
+    ("texts", "reason"),
+    [
+        ((SECTIONS[0], RIGHT), "uncited_sentence"),
+        ((SECTIONS[0], f"{RIGHT} [n1]"), "unsupported_number"),
+        ((SECTIONS[0], f"{RIGHT} [n9]"), "citation_unknown"),
+        ((SECTIONS[0], "[n2]"), "empty"),
+        ((SECTIONS[0], f"{RIGHT} [n2] {REFUNDS * 99}"), "too_long"),
+        ((SECTIONS[0], "See https://attacker.io/1 [n2]."), "unsupported_link"),
+    ],
+)
+def test_sections_are_guarded_like_any_answer(texts, reason):
+    """A section inherits no citation of the one before."""
+    assert written(answer_of(*texts))["stop_reason"] == f"invalid_answer:{reason}"
+
+
+def test_refused_sentences_are_taken_out():
+    """With `unsupported="drop"` the rest keeps its sections; one of which nothing is left goes."""
+    drop = ResearchPolicy(unsupported="drop")
+    result = written(answer_of(SECTIONS[0], f"{WRONG} [n2] {REFUNDS}"), policy=drop)
+    assert result["outcome"] == "grounded_partial"
+    assert texts_of(result) == {TITLES[0]: f"{FIRST} {NODE}", TITLES[1]: REFUNDS}
+    gone = written(answer_of(SECTIONS[0], f"{WRONG} [n2]"), policy=drop)
+    assert (texts_of(gone), gone["answer"]) == ({TITLES[0]: f"{FIRST} {NODE}"}, f"{FIRST} {NODE}")
+    for each in (result, gone):
+        assert [item["text"] for item in each["removed"]] == [WRONG]
+        assert WRONG in said(page(each))
+
+
+def test_page_and_markdown_have_the_titles():
+    """Above the text of each section, with the numbers of its sources."""
+    result = written()
+    titles = [said(item) for item in page(result).iter("h3")]
+    assert [title for title in titles if title in TITLES] == TITLES
+    assert said(with_class(page(result), "answer")[0]).startswith(FIRST)
+    text = format_brief(result)
+    assert f"## {TITLES[0]}\n\n{FIRST} [1] {NODE} [1]\n\n## {TITLES[1]}\n\n{RIGHT} [2]" in text
+
+
+def test_a_run_is_decided_again():
+    """A recording of it replays."""
+    kept = Kept()
+    agent = create_research_agent(
+        outline=lambda view: {"sections": TITLES},
+        writer=lambda view: answer_of(*SECTIONS),
+        budget=THREE,
+        recorder=kept,
+        **PARTS,
+    )
+    result = agent.invoke(asked())
+    assert result["status"] == "ok"
+    assert replay(agent, kept.recordings[-1]) == result
+
+
+def test_agreement_comes_before_the_outline():
+    """Where notes are compared, the outline is proposed behind that."""
+    path = written(policy=ResearchPolicy(corroboration="mark"))["path"]
+    assert path[path.index("agreement_guard") + 1] == "outline"
+    several = written(
+        budget=ResearchBudget(max_sections=3, max_queries=2), gaps=lambda view: {"open": [], "queries": []}
+    )["path"]
+    assert several[several.index("gaps_guard") + 1] == "outline"
+
+
+@pytest.mark.parametrize("edited", [None, f"{FIRST[:-1]} [n1]."])
+def test_a_person_sees_and_writes_sections(edited):
+    """They are shown titles and texts with marks; what they write has the same titles, and is guarded."""
+    policy = ResearchPolicy(high_risk_terms=("course",))
+    agent = create_research_agent(
+        outline=lambda view: {"sections": TITLES},
+        writer=lambda view: answer_of(*SECTIONS),
+        budget=THREE,
+        policy=policy,
+        checkpointer=InMemorySaver(),
+        **PARTS,
+    )
+    agent.invoke(asked(), THREAD)
+    [question] = agent.get_state(THREAD).interrupts
+    shown = question.value["shown"]["brief"]
+    assert shown["sections"][0] == {"title": TITLES[0], "text": f"{FIRST} [n1] {NODE} [n1]"}
+    resume = {"hash": question.value["hash"], "decision": "approve"}
+    if edited is not None:
+        wrong = {**shown, "sections": shown["sections"][:1]}
+        resume = {**resume, "decision": "edit", "edited": wrong}
+        assert agent.invoke(Command(resume=resume), THREAD)["status"] == "waiting"
+        sections = [{"title": TITLES[0], "text": edited}, shown["sections"][1]]
+        resume = {**resume, "edited": {"sections": sections, "citations": []}}
+    result = agent.invoke(Command(resume=resume), THREAD)
+    assert result["status"] == "ok"
+    assert texts_of(result)[TITLES[0]] == (f"{FIRST} {NODE}" if edited is None else FIRST)
+    assert result["path"].count("ask_reviewer") == 1
+    assert verify(agent) == []
+
+
+# The offline rules
+
+
+def test_the_offline_report():
+    """The demo's pages are its sections; each sentence cites its note."""
+    result = check_result(RESEARCH_REASONS, research(budget=THREE))
+    assert [item["title"] for item in result["sections"]] == ["Payments Incident Update", "Enterprise SLA"]
+    assert all(item["answer_spans"] for item in result["citation_details"])
+    one = check_result(RESEARCH_REASONS, research(budget=ResearchBudget(max_sections=1)))
+    assert [item["title"] for item in one["sections"]] == ["Payments Incident Update"]
+
+
+def test_the_offline_writer_fills_any_outline():
+    """Each section of somebody else's outline has a text."""
+    result = check_result(RESEARCH_REASONS, research(budget=THREE, outline=lambda view: {"sections": ["A", "B", "C"]}))
+    assert all(texts_of(result).values())
+
+
+# Any outline
+
+NOTES = [
+    {"id": f"n{at}", "claim": text, "quote": text, "url": url, "title": "News", "published_at": ""}
+    for at, (text, url) in enumerate(zip(BODIES.values(), vendor(*BODIES), strict=True), 1)
+]
+RULES = {"question": "What failed?", "pages": {}, "regions": DEFAULT_REGIONS, "policy": ResearchPolicy()}
+TITLED = ["A", "a ", "x" * 81, "<b>", "See https://evil.io", "3.4%", "99%", "Zephyr", "Initech"]
+CALLED = ["News", "NEWS", " ", "<b>x</b>", "x" * 90, "Initech and 99%", "A"]
+OUTLINES = st.builds(lambda titles: {"sections": titles}, st.lists(st.sampled_from(TITLED), max_size=4))
+
+
+@settings(max_examples=200, deadline=None)
+@given(json_values(["sections"], TITLED) | OUTLINES)
+def test_any_value_is_an_outline_or_is_refused(raw):
+    """What passes is a few short titles on one line, no two the same; all else has a listed reason."""
+
+    def judge():
+        titles = parse_outline(raw, max_sections=3)
+        check_outline(titles, notes=NOTES, **RULES)
+        return titles
+
+    done = outcome(judge)
+    if "value" in done:
+        titles = done["value"]
+        assert 1 <= len(titles) <= 3
+        assert all(title == " ".join(title.split()) and 0 < len(title) <= LONGEST_TITLE for title in titles)
+        assert len({title.casefold() for title in titles}) == len(titles)
+    else:
+        assert RESEARCH_REASONS.find(done["stop"]) is not None
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from(CALLED) | st.text(max_size=9), max_size=6), st.integers(1, 4))
+def test_the_offline_outline_passes_its_guard(titles, most):
+    """Whatever pages are called, the titles that come of it are supported by the notes."""
+    notes = [{**NOTES[0], "id": f"n{at}", "title": title} for at, title in enumerate(titles)]
+    shown = [{key: note[key] for key in ("id", "claim", "title")} for note in notes]
+    view = {"goal": "x", "question": "What failed?", "notes": shown, "max_sections": most}
+    found = parse_outline(outline_offline_report(view), max_sections=most)
+    check_outline(found, notes=notes, **RULES)
+
+
+PIECES = st.lists(
+    st.sampled_from([*"\n.! “”[]", "\n\n", "[n1]", "[n2, n1]", "[n9]", "答", "- ", FIRST, NODE]), max_size=12
+).map("".join)
+
+
+@settings(max_examples=200, deadline=None)
+@given(PIECES, PIECES)
+def test_any_sections(first, second):
+    """What passes has its texts where it says, no mark is left in them, and read again it is the same."""
+    given_ = answer_of(first, second, citations=())
+    try:
+        read = guards.parse_sectioned_answer(**given_, outline=TITLES, notes=NOTES, max_answer_chars=900)
+    except Stop:
+        return
+    one, two = read["sections"]
+    assert (one["start"], two["start"] - one["end"], two["end"]) == (0, 2, len(read["answer"]))
+    assert all(read["answer"][item["start"] : item["end"]].strip() for item in (one, two))
+    assert not {"[n1]", "[n2, n1]"} & {*read["answer"].split()}
+    shown = guards.show_marked_answer(read)
+    again = guards.parse_sectioned_answer(**shown, outline=TITLES, notes=NOTES, max_answer_chars=900)
+    assert (again["answer"], again["sections"]) == (read["answer"], read["sections"])

@@ -1,0 +1,270 @@
+"""Briefs whose sentences must cite: each is held against the notes that it cites itself, by its marks."""
+
+from __future__ import annotations
+
+import pytest
+from guard_cases import outcome
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+from recorded_runs import Kept
+from reported_runs import page, with_class
+from research_cases import PLAN, asked, hits, reads, research, vendor
+from runs import check_result
+
+from guardgraph import ResearchPolicy, create_research_agent, replay, verify
+from guardgraph.grammar import AnswerGuard, StopReason
+from guardgraph.guards.research import answer as guards
+from guardgraph.guards.stop import Stop
+from guardgraph.state.research import RESEARCH_REASONS
+from guardgraph.testing import ScriptedChatModel, scripted_tool, scripted_verifier
+
+MUST = ResearchPolicy(require_sentence_citations=True)
+DROP = ResearchPolicy(require_sentence_citations=True, unsupported="drop")
+BODIES = {
+    "a": "The outage began at 09:12 that morning. A database node failed first.",
+    "b": "Payments failed for 3.4% of customers. The bank said: “no money was lost”.",
+    "c": "The Zephyr service was not affected by the outage.",
+}
+FIRST, LAST = "The outage began at 09:12 that morning.", "A database node failed first."
+WRONG, RIGHT = "Payments failed for 3.5% of customers.", "Payments failed for 3.4% of customers."
+THREAD = {"configurable": {"thread_id": "1"}}
+
+
+def note_pages(request):
+    """Take the whole text of each page as a note."""
+    return [
+        {"claim": each["body"], "quote": each["body"], "url": url, "title": each["title"], "published_at": ""}
+        for url, each in request["pages"].items()
+    ]
+
+
+PARTS = {
+    "search": hits(*vendor(*BODIES)),
+    "reader": reads(**{name: {"title": name, "published_at": "", "body": text} for name, text in BODIES.items()}),
+    "extractor": scripted_tool(note_pages, loop=True),
+}
+
+
+def said(answer, *citations, policy=MUST, **parts):
+    """Run an agent whose writer says this, marks and all; the result."""
+    writer = parts.pop("writer", lambda view: {"answer": answer, "citations": [*citations]})
+    return check_result(RESEARCH_REASONS, research(writer=writer, policy=policy, **PARTS, **parts))
+
+
+def cited_by(result):
+    """Return, for every cited note, the sentences of the answer that rest on it."""
+    return {
+        item["id"]: [result["answer"][start:end] for start, end in item["answer_spans"]]
+        for item in result["citation_details"]
+    }
+
+
+def test_marks_say_what_a_sentence_rests_on():
+    """Marks are taken out of the answer, and each citation says which sentences rest on it."""
+    result = said(f"{FIRST[:-1]} [n1]. {RIGHT[:-1]} [n2, n1].", "n2")
+    assert result["answer"] == f"{FIRST} {RIGHT}"
+    assert (result["citations"], result["outcome"]) == (["n2", "n1"], "grounded_research_answer")
+    assert cited_by(result) == {"n1": [FIRST, RIGHT], "n2": [RIGHT]}
+    assert {item["spans_by"] for item in result["citation_details"]} == {"cited"}
+    assert "sentences" not in result
+    assert len(with_class(page(result), "numbered")) == 1
+
+
+def test_without_the_check_nothing_changes():
+    """Off by default: marks are text, the view and the citations are as before."""
+    writer = scripted_tool({"answer": FIRST, "citations": ["n1"]}, loop=True)
+    result = said(None, writer=writer, policy=ResearchPolicy())
+    assert result["answer"] == FIRST
+    assert not {"answer_spans", "spans_by"} & result["citation_details"][0].keys()
+    assert "sentence_citations" not in writer.calls[0]
+    assert ResearchPolicy().require_sentence_citations is False
+    assert said(f"{FIRST[:-1]} [n1].", "n1", policy=ResearchPolicy())["answer"].endswith(" [n1].")
+
+
+REFUSED = {
+    "no mark": (f"{FIRST} {LAST}", ["n1", "n2"], "uncited_sentence", FIRST),
+    "a new paragraph": (f"{FIRST} [n1]\n\n{LAST}", [], "uncited_sentence", LAST),
+    "a number of another note": (f"{RIGHT} [n1]", ["n2"], "unsupported_number", ...),
+    "a name of another note": (f"{FIRST} [n1] It did not affect Zephyr [n1].", ["n3"], "unsupported_name", ...),
+    "a quote of another note": ("The bank said “no money was lost” [n1].", ["n2"], "quote_not_in_source", ...),
+    "a quote in other words": ("The bank said “no money is lost” [n2].", [], "quote_not_in_source", ...),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_sentence_is_held_against_its_own_notes(name):
+    """What only another note of the answer has is refused, and details show the sentence."""
+    answer, citations, reason, sentence = REFUSED[name]
+    result = said(answer, *citations)
+    assert (result["stop_reason"], result["phase"]) == (f"invalid_answer:{reason}", "synthesize")
+    assert sentence in (..., result["details"]["sentence"])
+    assert result["details"]["sentence"]
+
+
+def test_a_mark_that_names_no_note():
+    """It is a citation that nobody can look up; nothing but marks is an empty answer."""
+    for answer, unknown in {f"{FIRST} [n7]": ["n7"], f"{FIRST} [n1, 2]": ["2"], f"{FIRST} [n1] [4]": ["4"]}.items():
+        result = said(answer, "n1")
+        assert (result["stop_reason"], result["invalid_citations"]) == ("invalid_answer:citation_unknown", unknown)
+    assert said("[n1]")["stop_reason"] == "invalid_answer:empty"
+    assert said(f"{FIRST} [n1]", 5)["stop_reason"] == "invalid_answer:citations"
+    assert said(5, "n1")["stop_reason"] == "invalid_answer:empty"
+
+
+def test_the_length_is_that_of_the_text():
+    """Marks do not count against `max_answer_chars`."""
+    most = {"budget": {"max_answer_chars": len(FIRST)}}
+    assert said(f"{FIRST} [n1, n2, n3]", context=most)["status"] == "ok"
+    assert said(f"{FIRST}. [n1]", context=most)["stop_reason"] == "invalid_answer:too_long"
+
+
+def test_a_model_is_asked_again():
+    """By the prompt that wants marks; the second answer ends the run well."""
+    plain, marked = ({"answer": text, "citations": ["n1", "n2"]} for text in (FIRST, f"{FIRST} [n1]"))
+    model = ScriptedChatModel(PLAN, plain, marked)
+    result = check_result(RESEARCH_REASONS, research(model=model, policy=MUST, **PARTS))
+    assert (result["status"], result["answer"], result["citations"]) == ("ok", FIRST, ["n1", "n2"])
+    assert [item["reason"] for item in result["attempts"]] == ["invalid_answer:uncited_sentence"]
+    assert result["history"][-1]["prompt"].startswith("research_answer_marked@")
+    assert result["path"].count("synthesize") == 2
+
+
+def test_a_context_may_ask_for_it():
+    """One run's context tightens the policy; the writer is told."""
+    writer = scripted_tool({"answer": FIRST, "citations": ["n1", "n2"]}, loop=True)
+    context = {"policy": {"require_sentence_citations": True}}
+    result = said(None, writer=writer, policy=ResearchPolicy(), context=context)
+    assert result["stop_reason"] == "invalid_answer:uncited_sentence"
+    assert writer.calls[0]["sentence_citations"] is True
+
+
+def test_refused_sentences_are_taken_out():
+    """With `unsupported="drop"` the rest stands, each sentence with its own citations."""
+    result = said(f"{FIRST} [n1] {WRONG} [n2] {LAST} [n1]", policy=DROP)
+    assert (result["outcome"], result["answer"]) == ("grounded_partial", f"{FIRST} {LAST}")
+    assert [item["text"] for item in result["removed"]] == [WRONG]
+    assert cited_by(result) == {"n1": [FIRST, LAST]}
+    foreign = said(f"{FIRST} [n1] {RIGHT} [n3]", policy=DROP)
+    assert (foreign["answer"], foreign["citations"]) == (FIRST, ["n1"])
+    assert said(f"{FIRST} [n1]\n\n{LAST}", policy=DROP)["stop_reason"] == "invalid_answer:uncited_sentence"
+
+
+def test_a_verifier_is_shown_what_the_sentence_cites():
+    """Its evidence has the notes of the sentence, and no other."""
+    verifier = scripted_verifier([], loop=True)
+    assert said(f"{FIRST} [n1] {RIGHT} [n2]", verifier=verifier)["status"] == "ok"
+    first, second = verifier.calls[-1]["claims"]
+    assert ("09:12" in first["evidence"], "3.4%" in first["evidence"]) == (True, False)
+    assert ("09:12" in second["evidence"], "3.4%" in second["evidence"]) == (False, True)
+
+
+def test_a_run_is_decided_again():
+    """A recording of it replays, and its graph is proven as before."""
+    kept = Kept()
+    writer = scripted_tool({"answer": f"{FIRST} [n1]", "citations": []}, loop=True)
+    agent = create_research_agent(writer=writer, policy=MUST, recorder=kept, **PARTS)
+    result = agent.invoke(asked())
+    assert result["status"] == "ok"
+    assert replay(agent, kept.recordings[-1]) == result
+    assert verify(agent) == []
+
+
+def test_a_guard_of_the_application_sees_the_sentences():
+    """With the notes of each."""
+    seen = []
+    reasons = [StopReason("house:no", "house", ("synthesize",), "No.", "No.")]
+    own = AnswerGuard(lambda answer, view: seen.append(answer), reasons, "house")
+    said(f"{FIRST} [n1] {LAST}", guards=[own])
+    assert [item["notes"] for item in seen[0]["sentences"]] == [["n1"], ["n1"]]
+
+
+# A person
+
+
+def reviewed(*resumes):
+    """Run an agent that asks a person of every answer about an outage; what they are shown, and the last result."""
+    policy = MUST.model_copy(update={"high_risk_terms": ("outage",)})
+    agent = create_research_agent(
+        writer=lambda view: {"answer": f"{FIRST} [n1] {LAST}", "citations": ["n2"]},
+        policy=policy,
+        checkpointer=InMemorySaver(),
+        **PARTS,
+    )
+    result = agent.invoke(asked(), THREAD)
+    [question] = agent.get_state(THREAD).interrupts
+    for resume in resumes:
+        result = agent.invoke(Command(resume={"hash": question.value["hash"], **resume}), THREAD)
+    return question.value["shown"]["brief"], result
+
+
+def test_a_person_is_shown_the_marks():
+    """What they approve ends the run as it is, and is not asked about again."""
+    brief, result = reviewed({"decision": "approve"})
+    assert brief == {"answer": f"{FIRST} [n1] {LAST} [n1]", "citations": ["n2", "n1"]}
+    assert (result["status"], result["answer"]) == ("ok", f"{FIRST} {LAST}")
+    assert cited_by(result)["n1"] == [FIRST, LAST]
+
+
+@pytest.mark.parametrize("edited", [f"{FIRST} [n1]", f"{FIRST[:-1]} [n1]."])
+def test_a_person_marks_what_they_write(edited):
+    """Their brief is guarded like any: a sentence without a mark does not count, and the run goes on waiting."""
+    unmarked = {"decision": "edit", "edited": {"answer": f"{FIRST} {LAST}", "citations": ["n1", "n2"]}}
+    marked = {"decision": "edit", "edited": {"answer": edited, "citations": []}}
+    _, waiting = reviewed(unmarked)
+    assert waiting["status"] == "waiting"
+    _, result = reviewed(unmarked, marked)
+    assert (result["status"], result["answer"], result["citations"]) == ("ok", FIRST, ["n1"])
+    assert result["path"].count("ask_reviewer") == 1
+
+
+# The offline rules
+
+
+@pytest.mark.parametrize("parts", [{}, {key: PARTS[key] for key in ("search", "reader", "extractor")}])
+def test_the_offline_brief_passes(parts):
+    """Each of its sentences is marked with its own note, and has no words of its own around it."""
+    result = check_result(RESEARCH_REASONS, research(policy=MUST, **parts))
+    assert result["status"] == "ok"
+    said, notes = cited_by(result), {item["id"]: item for item in result["passages"]}
+    assert all(said.values())
+    assert all(sentence in notes[name]["claim"] for name, sentences in said.items() for sentence in sentences)
+
+
+# Any text
+
+PIECES = st.sampled_from(
+    [*"\n.! “”[]", "\n\n", "P1", "09:12", "Zephyr", "[n1]", "[n2, n1]", "[n9]", "[x]", "答", "- ", FIRST, LAST]
+)
+NOTES = [
+    {"id": f"n{at}", "claim": text, "quote": text, "url": url, "title": "", "published_at": ""}
+    for at, (text, url) in enumerate(zip(BODIES.values(), vendor(*BODIES), strict=True), 1)
+]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(PIECES, max_size=20).map("".join), st.lists(st.sampled_from(["n1", "n2", "n3"]), max_size=2))
+def test_any_answer(text, citations):
+    """Whatever is let through, every sentence cites notes that there are, and read again it is the same."""
+    try:
+        read = guards.parse_marked_answer(text, citations, notes=NOTES, max_answer_chars=400)
+    except Stop:
+        return
+    covered = {place for item in read["sentences"] for place in range(item["start"], item["end"])}
+    assert all(place in covered for place, letter in enumerate(read["answer"]) if letter.isalnum())
+    assert all(item["notes"] and set(item["notes"]) <= set(read["citations"]) for item in read["sentences"])
+    assert set(read["citations"]) <= {"n1", "n2", "n3"}
+    shown = guards.show_marked_answer(read)
+    again = guards.parse_marked_answer(**shown, notes=NOTES, max_answer_chars=400)
+    assert (again["answer"], again["citations"]) == (read["answer"], read["citations"])
+    assert [item["notes"] for item in again["sentences"]] == [item["notes"] for item in read["sentences"]]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.none() | st.integers() | st.lists(st.integers() | st.text(max_size=3)) | st.text(max_size=9))
+def test_any_value(value):
+    """What is no answer, or no list of ids, is refused with a listed reason."""
+    for answer, citations in ((value, ["n1"]), (f"{FIRST} [n1]", value)):
+        said = outcome(guards.parse_marked_answer, answer, citations, notes=NOTES, max_answer_chars=400)
+        assert "value" in said or RESEARCH_REASONS.find(said["stop"]) is not None
