@@ -51,8 +51,8 @@ UNIT := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 COUNTED := --cov --cov-report=term --cov-fail-under=97
 
-unit: .venv/.dev  ## the tests; ROOM=guards runs those of one room (see tests/rooms.py), COUNT=1 counts lines and branches
-	$(UNIT) $(if $(ROOM),--room=$(ROOM)) $(if $(COUNT),$(COUNTED))
+unit: .venv/.dev  ## the tests; ROOM=guards runs those of one room of the package, COUNT=1 counts lines and branches
+	$(UNIT) $(if $(ROOM),tests/$(ROOM)) $(if $(COUNT),$(COUNTED))
 
 coverage: .venv/.dev  ## the tests, with their lines and branches counted
 	$(MAKE) unit COUNT=1
@@ -71,8 +71,8 @@ LOWEST := rag_runs research_runs self_critique_runs cli models knowledge_base re
 lowest: build/lowest/.installed  ## the lowest versions that pyproject.toml allows, on the lowest Python
 	@if [ -x build/lowest/bin/python ]; then set -ex; \
 		build/lowest/bin/python -W error tests/smoke.py; \
-		build/lowest/bin/python -m pytest -n auto -p no:anyio $(LOWEST:%=tests/test_%.py) \
-			--deselect tests/test_recording.py::test_the_schema_in_the_docs_is_that_of_the_code; \
+		build/lowest/bin/python -m pytest -n auto -p no:anyio $(LOWEST:%=tests/*/test_%.py) \
+			--deselect tests/evidence/test_recording.py::test_the_schema_in_the_docs_is_that_of_the_code; \
 	else echo "skip lowest: the lowest versions are tried on Python 3.11"; fi
 
 build/lowest/.installed: .venv/.dev pyproject.toml tests/lowest_versions.py

@@ -3,12 +3,13 @@
 import gc
 import json
 import os
+import sys
 import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
-from rooms import layers, rooms_of
 from runs import EDITED
 
 try:
@@ -17,6 +18,9 @@ except ImportError:  # the lowest versions are tried without
     coverage = None
 
 os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
+
+# The tests of a room may take the cases of another one's.
+sys.path += [str(folder) for folder in Path(__file__).parent.iterdir() if any(folder.glob("test_*.py"))]
 
 # A slow machine is no defect of what is tested, and a test that fails must fail again.
 settings.register_profile("guardgraph", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -27,25 +31,6 @@ COUNTED_SECONDS = 5.0
 SPENT = Counter()
 LONG = ("types", "examples", "notebooks", "cli_processes", "example_checkpoints", "serving", "report_browser")
 """Files of tests that take long: they begin first, or one process ends long after the others."""
-
-
-def pytest_addoption(parser):
-    """Take a room of the package: its tests run alone."""
-    parser.addoption("--room", help="run the tests of one room of the package, such as guards (see tests/rooms.py)")
-
-
-def pytest_configure(config):
-    """Refuse a room that there is not, before anything runs."""
-    room = config.getoption("--room")
-    if room and room not in layers():
-        raise pytest.UsageError(f"--room: no such room: {room!r}; the rooms are {', '.join(sorted(layers()))}")
-
-
-def pytest_ignore_collect(collection_path, config):
-    """Leave out the files that are not of the room that was asked for, unread."""
-    room = config.getoption("--room")
-    left_out = room and collection_path.suffix == ".py" and room not in rooms_of(collection_path)
-    return True if left_out else None  # None leaves it to whoever else has a say
 
 
 def pytest_collection_modifyitems(items):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
@@ -17,7 +18,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from markdown_it import MarkdownIt
-from rooms import stacked
 from typer.main import get_command
 
 import guardgraph
@@ -82,6 +82,14 @@ def table(page: Path, heading: str) -> list[list[str]]:
     lines = re.search(r"(?:^\|.*\n)+", rest, re.MULTILINE)
     assert lines is not None, f"{page.name}: no table under {heading!r}"
     return [[cell.strip().strip("`") for cell in row.strip("|").split("|")] for row in lines[0].splitlines()[2:]]
+
+
+def stacked() -> list[list[str]]:
+    """Return the rooms of the package as the import contract has them: a list for each layer, the highest first."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    contracts = project["importlinter"]["contracts"]
+    [layers] = (given["layers"] for given in contracts if given["type"] == "layers" and "containers" not in given)
+    return [[name.strip().removeprefix("guardgraph.") for name in layer.split("|")] for layer in layers]
 
 
 def rooms_table() -> str:

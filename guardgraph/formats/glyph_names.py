@@ -82,7 +82,7 @@ def _lies(font: Any) -> bool:
 
 def _letters_by_name(font: Any) -> dict[int, str]:
     """Return the letters of a font's codes, as far as the names of their glyphs say."""
-    from pypdf._codecs import adobe_glyphs  # private: the Adobe Glyph List; tests/test_visible_pdf.py holds it
+    from pypdf._codecs import adobe_glyphs  # private: the Adobe Glyph List; tests/formats/test_visible_pdf.py holds it
 
     encoding = font.get("/Encoding")
     encoding = encoding.get_object() if encoding is not None else None

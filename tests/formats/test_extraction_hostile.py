@@ -1,0 +1,354 @@
+"""Content that is made to do harm: each ends in a listed reason within its limits, and the next content is read."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import zlib
+from contextlib import suppress
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pdf_files import FONT, pdf_with
+from pypdf import PdfWriter
+from pypdf.generic import DictionaryObject, NameObject, StreamObject
+from test_extraction import children
+
+from guardgraph.formats.article import Heading
+from guardgraph.formats.extraction import (
+    EXTRACTION_FAILURES,
+    Extracted,
+    ExtractionFailed,
+    answer_of,
+    failure_of,
+    read_answer,
+)
+from guardgraph.formats.frames import FrameTooLong, framed, receive, send
+from guardgraph.formats.pool import Pool
+
+MEMORY = 300 << 20
+PARAGRAPH = b"<p>A paragraph that is shown, and is of a length that somebody might write.</p>"
+
+
+@pytest.fixture(scope="module")
+def pool():
+    """One child that has little memory."""
+    with_one_child = Pool(children=1, memory=MEMORY)
+    yield with_one_child
+    with_one_child.close()
+
+
+def reason(pool: Pool, content: bytes, kind: str, *, seconds: float = 30, max_chars: int = 100_000) -> str:
+    """Return why a content is not read; the next one has to be read."""
+    try:
+        with pytest.raises(ExtractionFailed) as raised:
+            pool.extract(content, kind, seconds=seconds, max_chars=max_chars)
+    finally:
+        assert pool.extract(b"and on", "text", seconds=30, max_chars=100).text == "and on"
+    assert raised.value.reason in EXTRACTION_FAILURES
+    return raised.value.reason
+
+
+def packed(times: int) -> bytes:
+    """Return a PDF file whose page is packed to a thousandth."""
+    packing = zlib.compressobj(9)
+    data = b"".join(packing.compress(b"BT (x) Tj ET " * 80_000) for _ in range(times)) + packing.flush()
+    writer, stream, file = PdfWriter(), StreamObject(), BytesIO()
+    stream._data = data
+    stream[NameObject("/Filter")] = NameObject("/FlateDecode")
+    page = writer.add_blank_page(100, 100)
+    page[NameObject("/Contents")] = writer._add_object(stream)
+    page[NameObject("/Resources")] = DictionaryObject(
+        {NameObject("/Font"): DictionaryObject({NameObject("/F1"): FONT})}
+    )
+    writer.write(file)
+    return file.getvalue()
+
+
+class TestLimits:
+    @pytest.mark.parametrize(
+        "content",
+        [
+            b"<table><tr><td>" * 20_000 + PARAGRAPH,
+            b"<div " + b" ".join(b"a%d=1" % number for number in range(200_000)) + b">" + PARAGRAPH,
+            b"<a href=x>y</a> " * 200_000,
+        ],
+    )
+    def test_a_page_that_takes_long_is_given_up(self, pool, content):
+        """At the deadline the child is killed."""
+        assert reason(pool, content, "html", seconds=0.3) == "timeout"
+
+    def test_a_content_that_needs_much_memory_is_given_up(self, pool):
+        """The child has no more than it was given."""
+        assert reason(pool, b"x" * 90_000_000, "text") == "too_large"
+
+    def test_a_content_that_is_much_too_large_is_not_even_sent(self, pool):
+        """It would only keep the pipe busy."""
+        assert reason(pool, bytes(100_000_001), "text") == "too_large"
+
+    def test_a_file_that_was_packed_small_does_no_harm(self, pool):
+        """It is read within the memory of the child, or is given up."""
+        with suppress(ExtractionFailed):
+            assert pool.extract(packed(80), "pdf", seconds=20, max_chars=100).text == ""
+        assert pool.extract(b"and on", "text", seconds=30, max_chars=100).text == "and on"
+
+    def test_a_file_with_much_text_is_given_up(self, pool):
+        """Before all of its pages are read."""
+        assert reason(pool, pdf_with(*[b"BT /F1 12 Tf (many words) Tj ET"] * 20), "pdf", max_chars=50) == "too_large"
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            b"<div>" * 50_000 + PARAGRAPH,
+            b"<b>" * 5_000 + PARAGRAPH,
+            b"<script type='application/ld+json'>" + b"[" * 10**6,
+        ],
+    )
+    def test_depth_does_no_harm(self, pool, content):
+        """A page that is nested without end is read, or is given up."""
+        with suppress(ExtractionFailed):
+            pool.extract(content, "html", seconds=1, max_chars=100_000)
+        assert pool.extract(b"and on", "text", seconds=30, max_chars=100).text == "and on"
+
+    @pytest.mark.parametrize("nested", [b"[" * 200_000, b"BT " + b"(" * 200_000 + b" Tj", b"<</a " * 10_000])
+    def test_a_file_that_is_nested_without_end_is_broken_or_empty(self, pool, nested):
+        """Nothing of it is read."""
+        with suppress(ExtractionFailed):
+            assert pool.extract(pdf_with(nested), "pdf", seconds=20, max_chars=100).text == ""
+        assert pool.extract(b"and on", "text", seconds=30, max_chars=100).text == "and on"
+
+    def test_pages_that_contain_themselves_end(self, pool):
+        """A loop is no page."""
+        looped = re.sub(rb"/Kids \[ .*? \]", b"/Kids [ 1 0 R ]", pdf_with(b""))
+        assert pool.extract(looped, "pdf", seconds=20, max_chars=100).text == ""
+
+    @pytest.mark.parametrize("rules", ["a{color:red;" * 20_000, "a{&&{" + "&&{color:red;" * 30])
+    def test_rules_in_each_other_end(self, pool, rules):
+        """A page whose selectors double at each level is given up before they are written out."""
+        page = f"<style>{rules}</style>".encode() + PARAGRAPH
+        with pytest.raises(ExtractionFailed) as failure:
+            pool.extract(page, "html", seconds=30, max_chars=1000)
+        assert failure.value.reason == "too_large"
+        assert "nested" in str(failure.value.details["limit"])
+
+    @pytest.mark.parametrize(
+        "rules", ["p{" + "color:red;" * 100_000 + "}", "p{color:red}\n" * 80_000, "a," * 300_000 + "a{color:red}"]
+    )
+    def test_a_megabyte_of_rules_takes_linear_time(self, pool, rules):
+        """However often they say the same."""
+        page = f"<style>{rules}</style>".encode() + PARAGRAPH * 20
+        assert "somebody" in pool.extract(page, "html", seconds=60, max_chars=10_000).text
+
+    def test_marks_without_end_take_linear_time(self, pool):
+        """Hundreds of thousands of marks on one letter are put in order in parts."""
+        marked = "a" + "\u0301\u0316" * 50_000
+        assert len(pool.extract(marked.encode(), "text", seconds=20, max_chars=200_000).text) >= 100_000
+
+
+class TestChildren:
+    @pytest.mark.parametrize(
+        ("endings", "reason", "details"),
+        [
+            ([signal.SIGSEGV], "crashed", {"signal": int(signal.SIGSEGV)}),
+            ([signal.SIGXCPU], "timeout", {"limit": "seconds"}),
+            ([signal.SIGKILL, signal.SIGKILL], "killed", {"signal": int(signal.SIGKILL)}),
+        ],
+    )
+    def test_a_child_that_dies_at_work_is_told(self, pool, endings, reason, details):
+        """By the signal that ended it, of one from outside at the second time; the next content has another child."""
+        pool.extract(b"", "text", seconds=30, max_chars=1)
+        killer = threading.Thread(target=kill_in_turn, args=(children_of(pool), endings))
+        killer.start()
+        with pytest.raises(ExtractionFailed) as raised:
+            pool.extract(LONG_PAGE, "html", seconds=60, max_chars=10**7)
+        killer.join()
+        assert (raised.value.reason, raised.value.details) == (reason, details)
+        assert pool.extract(b"and on", "text", seconds=30, max_chars=100).text == "and on"
+
+    def test_a_child_that_is_killed_once_is_not_missed(self, pool):
+        """Another one reads the same again: a kernel without memory, or a careless script, says nothing of a page."""
+        pool.extract(b"", "text", seconds=30, max_chars=1)
+        killer = threading.Thread(target=kill_in_turn, args=(children_of(pool), [signal.SIGKILL]))
+        killer.start()
+        read = pool.extract(b"<p>" + b"shown and " * 300_000, "html", seconds=60, max_chars=10**7).text
+        killer.join()
+        assert read.startswith("shown and shown")
+
+    def test_a_child_that_died_while_it_waited_is_replaced(self, pool):
+        """Nobody notices."""
+        pool.extract(b"", "text", seconds=30, max_chars=1)
+        process = pool._idle[-1]._process
+        os.kill(process.pid, signal.SIGKILL)
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert pool.extract(b"and on", "text", seconds=30, max_chars=100).text == "and on"
+
+    def test_whoever_waits_for_a_child_waits_no_longer_than_its_time(self, pool):
+        """While all are at work."""
+        pool.extract(b"", "text", seconds=30, max_chars=1)
+        child = pool._idle[-1]._process.pid
+        busy = threading.Thread(target=reason, args=(pool, b"<a href=x>y</a> " * 200_000, "html"))
+        busy.start()
+        while pool._idle and busy.is_alive():
+            time.sleep(0.01)
+        os.kill(child, signal.SIGSTOP)  # however quick it is
+        with pytest.raises(ExtractionFailed) as raised:
+            pool.extract(b"x", "text", seconds=0.1, max_chars=10)
+        os.kill(child, signal.SIGKILL)
+        busy.join()
+        assert raised.value.reason == "timeout"
+
+    def test_children_end_with_the_process_that_started_them(self):
+        """When it is killed, too: nobody writes to their pipe any more."""
+        code = (
+            f"import os, signal, sys; sys.path[:0] = {[str(folder) for folder in Path(__file__).parents[:2]]!r}\n"
+            "from guardgraph.formats.pool import extract\n"
+            "extract(b'x', 'text', seconds=60, max_chars=10)\n"
+            "from test_extraction import children; print(*children(), flush=True)\n"
+            "os.kill(os.getpid(), signal.SIGKILL)"
+        )
+        started = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        (child,) = started.stdout.split()
+        for _ in range(500):
+            if not is_running(child):
+                return
+            time.sleep(0.02)
+        pytest.fail("the child still runs")
+
+    def test_a_process_that_was_forked_has_children_of_its_own(self):
+        """It does not read what another asked for, and leaves the children of the other one alone."""
+        code = (
+            "import os\n"
+            "from guardgraph.formats.pool import extract\n"
+            "def read(text): return extract(text.encode(), 'text', seconds=60, max_chars=10).text\n"
+            "assert read('before') == 'before'\n"
+            "child = os.fork()\n"
+            "assert read('forked' if child == 0 else 'parent') == ('forked' if child == 0 else 'parent')\n"
+            "assert child == 0 or os.waitpid(child, 0)[1] == 0\n"
+            "assert read('after') == 'after'"
+        )
+        subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=120)
+
+    def test_a_child_may_not_reach_outside(self):
+        """No socket, no process, no file."""
+        code = (
+            "import resource, sys\n"
+            "from guardgraph.formats.worker import _limit; _limit(1 << 30)\n"
+            "import socket, subprocess\n"
+            "for act in (lambda: socket.create_connection(('127.0.0.1', 9)), lambda: subprocess.run(['true']),\n"
+            "            lambda: open(sys.argv[1], 'w').write('x' * 9999)):\n"
+            "    try: act()\n"
+            "    except OSError as error: print(type(error).__name__)"
+        )
+        command = [sys.executable, "-c", code, os.path.join(os.environ.get("TMPDIR", "/tmp"), f"out_{os.getpid()}")]
+        said = subprocess.run(command, capture_output=True, text=True, check=True)
+        os.unlink(command[-1])
+        assert said.stdout.split() == ["PermissionError", "PermissionError", "OSError"]
+
+
+LONG_PAGE = b"<a href=x>y</a> " * 200_000
+
+
+def children_of(pool: Pool) -> set[str]:
+    """Return the children that there are beside those of one pool."""
+    return children() - {str(child._process.pid) for child in pool._idle}
+
+
+def kill_in_turn(others: set[str], endings: list[int]) -> None:
+    """End one child after another, each once it works."""
+    ended = set[str]()
+    for ending in endings:
+        while not (working := {child for child in children() - others - ended if is_running(child)}):
+            time.sleep(0.01)
+        ended |= working
+        kill_at_work(int(min(working)), ending)
+
+
+def kill_at_work(process: int, ending: int) -> None:
+    """End a process once it has worked for a tenth of a second, however long it takes until then."""
+
+    def worked() -> int:
+        with open(f"/proc/{process}/stat") as file:
+            return int(file.read().rpartition(")")[2].split()[11])
+
+    before = worked()
+    for _ in range(3000):
+        if worked() - before >= os.sysconf("SC_CLK_TCK") / 10:
+            break
+        time.sleep(0.01)
+    os.kill(process, ending)
+
+
+def is_running(process: str) -> bool:
+    """Say whether a process is there and is no zombie."""
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+class TestAnswers:
+    READ = Extracted("title", "text", (Heading(1, "a"), "b\ud800"), "2026-03-14", "")
+
+    def test_an_answer_arrives_as_it_was_sent(self):
+        """But for half a character."""
+        assert read_answer(answer_of(self.READ)) == self.READ._replace(parts=(Heading(1, "a"), "b?"))
+        failure = read_answer(failure_of(ExtractionFailed("broken", {"error": "x"})))
+        assert isinstance(failure, ExtractionFailed)
+        assert (failure.reason, failure.details) == ("broken", {"error": "x"})
+
+    @settings(max_examples=60, deadline=None)
+    @given(
+        st.binary(max_size=40)
+        | st.recursive(
+            st.none() | st.integers() | st.sampled_from(["read", "failed", "timeout", "x"]),
+            lambda inner: st.lists(inner, max_size=6) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+        ).map(lambda value: json.dumps(value).encode())
+    )
+    def test_whatever_else_a_child_says_counts_as_a_crash(self, answer):
+        """A child may have been taken over by what it read."""
+        try:
+            read = read_answer(answer)
+        except ExtractionFailed as failure:
+            read = failure
+        assert isinstance(read, Extracted) or read.reason in EXTRACTION_FAILURES
+
+    def test_an_answer_is_not_read_beyond_what_it_may_have(self):
+        """Its length is looked at first."""
+        reading, writing = os.pipe()
+        os.set_blocking(reading, False)
+        os.write(writing, framed(b"x" * 100))
+        with pytest.raises(FrameTooLong):
+            receive(reading, 99, time.monotonic() + 9)
+        os.close(writing)
+        os.close(reading)
+
+    def test_nobody_waits_for_a_pipe_beyond_the_deadline(self):
+        """Neither for room in it nor for what comes out."""
+        reading, writing = os.pipe()
+        os.set_blocking(reading, False)
+        os.set_blocking(writing, False)
+        with pytest.raises(TimeoutError):
+            receive(reading, 9, time.monotonic() + 0.05)
+        with pytest.raises(TimeoutError):
+            send(writing, b"x" * 10**7, time.monotonic() + 0.05)
+        os.close(reading)
+        with pytest.raises(BrokenPipeError):
+            send(writing, b"x", time.monotonic() + 9)
+        os.close(writing)
+
+
+def test_no_child_is_left(pool):
+    """After all of this the pool has the one child that it may have."""
+    pool.extract(b"", "text", seconds=30, max_chars=1)
+    assert str(pool._idle[-1]._process.pid) in children()
+    assert len(pool._idle) == 1

@@ -1,0 +1,311 @@
+"""A live policy: what an operator switches off and denies while runs go on, and what is recorded of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import refund_pattern
+from cli_runs import empty_folder, refused, run
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+from rag_agents import NAMED, QUESTION, agent
+from runs import masked
+from switched_runs import desk
+from test_licences import TRUSTING
+from tool_pattern import PAY, TASK, THREAD, Desk, pattern, planning
+
+from guardgraph import (
+    ConfigurationError,
+    RagPolicy,
+    ToolBudget,
+    create_rag_agent,
+    live_policy,
+    replay,
+    switch_live_policy,
+    what_if,
+)
+from guardgraph.testing import InMemoryRecorder
+
+folder = pytest.fixture(empty_folder)
+
+
+class Operator:
+    """A live policy that a test changes between readings."""
+
+    def __init__(self, **said):
+        self.said, self.readings = said, 0
+        self.error = None
+
+    def __call__(self):
+        """Return what it says now."""
+        self.readings += 1
+        if self.error is not None:
+            raise self.error
+        return self.said
+
+
+def test_a_switch_ends_runs_at_their_next_guard_and_new_ones_at_their_first():
+    """With who switched, and why; switched on, runs go on as if nothing had been."""
+    operator = Operator()
+
+    def plan(view):
+        operator.said = {"enabled": False, "switched": {"by": "ada", "why": "wrong answers"}}
+        return NAMED
+
+    live = live_policy(operator, every=0)
+    stopped = agent(planner=plan, live=live).invoke(QUESTION)
+    assert (stopped["stop_reason"], stopped["phase"]) == ("switched_off", "plan")
+    assert stopped["path"] == ["request_guard", "plan", "policy_guard", "stop_budget"]
+    assert stopped["details"] == {"by": "ada", "why": "wrong answers"}
+    assert agent(live=live).invoke(QUESTION)["path"] == ["request_guard", "stop_budget"]
+    operator.said = {"enabled": True}
+    assert masked(agent(live=live).invoke(QUESTION)) == masked(agent().invoke(QUESTION))
+
+
+def test_lists_are_tightened_and_never_loosened():
+    """An execution list narrows, a denied list grows, and what the deployment does not allow stays so."""
+    live = live_policy(Operator(denied_sources=["support_policy"]), every=0)
+    assert agent(NAMED, live=live).invoke(QUESTION)["stop_reason"] == "source_denied_listed:support_policy"
+    live = live_policy(Operator(allowed_sources_execution=["billing_policy"]), every=0)
+    assert agent(NAMED, live=live).invoke(QUESTION)["stop_reason"] == "source_denied:support_policy"
+    wider = live_policy(Operator(allowed_sources_execution=["support_policy", "vault"], enabled=True), every=0)
+    context = {"policy": {"allowed_sources_execution": ["billing_policy"], "enabled": False}}
+    assert agent(NAMED, live=wider).invoke(QUESTION, context=context)["stop_reason"] == "switched_off"
+
+
+@pytest.mark.parametrize(("reading", "paid"), [(5, 0), (6, 1)], ids=["before the calls", "between two writes"])
+def test_a_tool_denied_meanwhile_is_not_called(reading, paid):
+    """Each licensed call asks again, after the guard has let it through; what was done stays done, and on record."""
+    operator, recorder = Operator(), InMemoryRecorder()
+
+    def deny():
+        operator()
+        return {"denied_tools": ["send_money"]} if operator.readings >= reading else {}
+
+    desk = Desk()
+    made = pattern(planning([PAY, PAY]), desk, bodies=TRUSTING, budget=ToolBudget(max_same_call=2))
+    graph = made.compile(checkpointer=InMemorySaver(), recorder=recorder, live=live_policy(deny, every=0))
+    result = graph.invoke(TASK, THREAD)
+    assert (result["stop_reason"], result["phase"]) == ("tool_denied:send_money", "act")
+    assert len(desk.made) == paid
+    [kept] = recorder.runs
+    assert [call["tool"] for call in kept["calls"] if "effect" in call] == ["send_money"] * paid
+    assert replay(graph, kept) == result
+
+
+@pytest.mark.parametrize("stale_for", [0, 60])
+def test_what_cannot_be_read_counts_as_before_for_a_while(stale_for):
+    """Then it stops runs, with another reason than a switch; with `stale_for` the lists of before hold on."""
+    operator = Operator(denied_sources=["billing_policy"])
+    live = live_policy(operator, every=0, stale_for=stale_for)
+    graph = agent(live=live)
+    assert graph.invoke(QUESTION)["stop_reason"] == "success"
+    operator.error = OSError("disk")
+    result = graph.invoke(QUESTION)
+    expected = "success" if stale_for else "policy_unreadable"
+    assert result["stop_reason"] == expected
+    if not stale_for:
+        assert result["details"] == {"type": "OSError", "message": "disk"}
+    else:
+        assert graph.invoke(QUESTION)["trace"][0]["requested_sources"] == ["security_policy", "support_policy"]
+
+
+@pytest.mark.parametrize(
+    "said", [{"denied_sources": "all"}, {"denied_source": []}, {"check_numbers": True}, {"switched": "ada"}, [], None]
+)
+def test_what_is_wrong_closes_the_run(said):
+    """An unknown field, a setting that is not live, a wrong type: nobody knows what was meant."""
+    operator = Operator()
+    operator.said = said
+    result = agent(live=live_policy(operator, every=0)).invoke(QUESTION)
+    assert result["stop_reason"] == "policy_unreadable"
+    assert result["details"]["type"] == "ConfigurationError"
+
+
+@pytest.mark.parametrize("text", ["", "\n \n"])
+@pytest.mark.parametrize("name", ["live.yaml", "live.toml"])
+def test_an_empty_file_switches_nothing_on(folder, name, text):
+    """A file that is just being written says nothing, and least of all that nothing is denied."""
+    (folder / name).write_text(text, encoding="utf-8")
+    assert agent(live=live_policy(name)).invoke(QUESTION)["stop_reason"] == "policy_unreadable"
+
+
+def test_a_switch_through_a_link_changes_the_file_behind_it(folder):
+    """Agents that read the file by its own name are switched off too."""
+    (folder / "shared.yaml").write_text("enabled: true\n", encoding="utf-8")
+    (folder / "live.yaml").symlink_to("shared.yaml")
+    assert run("policy", "switch", "off", "live.yaml", "--by", "ada", "--why", "drill").exit_code == 0
+    assert (folder / "live.yaml").is_symlink()
+    assert agent(live=live_policy("shared.yaml")).invoke(QUESTION)["stop_reason"] == "switched_off"
+
+
+def test_the_log_has_no_password_of_a_source(caplog):
+    """What a source raises is masked in the log, as in the result."""
+    operator = Operator()
+    operator.error = OSError("cannot reach postgresql://ada:hunter2secret@db/live")
+    result = agent(live=live_policy(operator, every=0)).invoke(QUESTION)
+    assert result["stop_reason"] == "policy_unreadable"
+    assert "cannot be read" in caplog.text
+    assert "hunter2secret" not in caplog.text + str(result)
+
+
+def test_a_reading_counts_for_its_interval_and_one_that_hangs_has_failed():
+    """It is read once for many guards, and waited for no longer than `timeout`."""
+    operator = Operator()
+    live = live_policy(operator, every=60)
+    agent(live=live).invoke(QUESTION)
+    asyncio.run(agent(live=live).ainvoke(QUESTION))
+    assert operator.readings == 1
+    slow = live_policy(lambda: time.sleep(5) or {}, every=60, timeout=0.05)
+    assert agent(live=slow).invoke(QUESTION)["details"]["type"] == "TimeoutError"
+
+
+def test_a_source_that_hangs_holds_one_thread():
+    """While a reading that was left behind goes on, no other begins; when it is over, the next one counts."""
+    release, begun = threading.Event(), []
+
+    def hang():
+        begun.append(len(begun))
+        release.wait(20)
+        return {}
+
+    live = live_policy(hang, every=0, timeout=0.02)
+    for _ in range(5):
+        assert "unreadable" in live.read(RagPolicy()).reading
+    assert begun == [0]
+    release.set()
+    for _ in range(200):
+        if "version" in live.read(RagPolicy()).reading:
+            break
+        time.sleep(0.01)
+    assert begun == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"source": "live.json"}, {"source": 7}, {"every": -1}, {"stale_for": "1"}, {"timeout": 0}]
+)
+def test_a_wrong_argument_is_refused(wrong):
+    """With its name and what is allowed; an agent takes nothing else as live policy."""
+    with pytest.raises(ConfigurationError, match=next(iter(wrong))):
+        live_policy(**{"source": "live.yaml", **wrong})
+    with pytest.raises(ConfigurationError, match="live: what live_policy returns"):
+        create_rag_agent(live="live.yaml")
+
+
+def test_each_visit_has_its_reading_and_a_replay_reads_it_again():
+    """A version stands in every visit, its content where it changed; no source is asked by a replay or a what-if."""
+    operator, recorder = Operator(), InMemoryRecorder()
+
+    def plan(view):
+        operator.said = {"denied_sources": ["support_policy"]}
+        return NAMED
+
+    live = live_policy(operator, every=0)
+    result = agent(planner=plan, live=live, recorder=recorder).invoke(QUESTION)
+    [kept] = recorder.runs
+    readings = [visit["live"][0] for visit in kept["visits"] if "live" in visit]
+    assert [reading.get("policy") for reading in readings][:4] == [
+        {},
+        None,
+        {"denied_sources": ["support_policy"]},
+        None,
+    ]
+    assert len({reading["version"] for reading in readings}) == 2
+    asked = operator.readings
+    assert replay(agent(planner=plan, live=live), json.loads(json.dumps(kept))) == result
+    [row] = what_if(agent(planner=plan, live=live), [kept]).rows
+    assert (row.kind, row.new.stop_reason) == ("same", "source_denied_listed:support_policy")
+    [row] = what_if(agent(planner=plan), [kept], ignore_live=True).rows
+    assert (row.kind, row.call.node) == ("unknown", "retrieve")
+    assert operator.readings == asked
+
+
+def test_a_switch_off_and_on_loses_no_waiting_review():
+    """While it is off an answer does not count and the run goes on waiting for the same; after it, it counts."""
+    operator = Operator()
+    graph = desk(InMemorySaver(), live_policy(operator, every=0))
+    shown = refund_pattern.waiting(graph)
+    operator.said = {"enabled": False, "switched": {"by": "ada", "why": "drill"}}
+    off = graph.invoke(refund_pattern.answering(shown), refund_pattern.THREAD)
+    assert off["status"] == "waiting"
+    assert off["waiting_for"]["hash"] == shown["waiting_for"]["hash"]
+    assert "switched_off (by: ada, why: drill)" in off["waiting_for"]["problem"]
+    operator.said = {}
+    assert graph.invoke(refund_pattern.answering(off), refund_pattern.THREAD)["outcome"] == "refunded"
+
+
+def test_a_switch_ends_runs_in_four_processes_within_its_interval(folder):
+    """By the command; new runs stop too, and the run that waits in each process is answered when it is on again."""
+    on = ["policy", "switch", "on", "live.yaml", "--by", "ada", "--why", "begin"]
+    assert run(*on).exit_code == 0
+    every = 1.0
+    command = [sys.executable, str(Path(__file__).parents[1] / "switched_runs.py"), "live.yaml", "go"]
+    workers = [
+        subprocess.Popen(
+            [*command, f"runs-{number}.sqlite", str(number), str(every)], stdout=subprocess.PIPE, text=True, cwd=folder
+        )
+        for number in range(4)
+    ]
+    try:
+        told = [[json.loads(worker.stdout.readline()) for _ in range(2)] for worker in workers]
+        assert all("waiting" in first and second == {"planning": True} for first, second in told)
+        assert run("policy", "switch", "off", "live.yaml", "--by", "ada", "--why", "wrong answers").exit_code == 0
+        time.sleep(every)
+        (folder / "go").touch()
+        ends = [[json.loads(line) for line in worker.communicate(timeout=300)[0].splitlines()] for worker in workers]
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+    for running, new in ends:
+        assert (running["reason"], running["path"][-2:]) == ("switched_off", ["policy_guard", "stop_budget"])
+        assert {"by": "ada", "why": "wrong answers"}.items() <= running["details"].items()
+        assert (new["reason"], new["path"]) == ("switched_off", ["request_guard", "stop_budget"])
+    assert run(*on).exit_code == 0
+    for number, (first, _) in enumerate(told):
+        with SqliteSaver.from_conn_string(str(folder / f"runs-{number}.sqlite")) as saver:
+            graph, thread = desk(saver, live_policy("live.yaml")), {"configurable": {"thread_id": str(number)}}
+            answer = refund_pattern.answering({"waiting_for": {"hash": first["waiting"]}})
+            assert graph.invoke(answer, thread)["outcome"] == "refunded"
+
+
+@pytest.mark.parametrize("name", ["live.yaml", "live.toml"])
+def test_the_command_keeps_what_else_the_file_says(folder, name):
+    """Lists and comments stay; what is wrong is told, and the file is left as it was."""
+    lists = 'denied_sources = ["a"]\n' if name.endswith("toml") else "denied_sources:\n  - a\n"
+    (folder / name).write_text(f"# for operators\n{lists}", encoding="utf-8")
+    switched = run("policy", "switch", "off", name, "--by", "ada", "--why", 'a "test"', "--json")
+    said = json.loads(switched.stdout)
+    assert (said["enabled"], said["denied_sources"], said["switched"]["why"]) == (False, ["a"], 'a "test"')
+    run("policy", "switch", "on", name, "--by", "ada", "--why", "over")
+    text = (folder / name).read_text(encoding="utf-8")
+    assert text.count("enabled") == 1
+    assert text.endswith(f"# for operators\n{lists}")
+    (folder / name).write_text("- broken", encoding="utf-8")
+    for wrong in (["on", name, "--why", "x"], ["maybe", name, "--why", "x"], ["on", "live.ini", "--why", "x"]):
+        refused(run("policy", "switch", *wrong, "--by", "ada"))
+    assert (folder / name).read_text(encoding="utf-8") == "- broken"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"on": "yes"}, "on: True or False is required; given: 'yes'"),
+        ({"by": None}, "by: a text that is not blank"),
+        ({"file": 3}, "file: a file's name is required; given: 3"),
+        ({"file": "nowhere/live.yaml"}, "'nowhere/live.yaml': cannot be written: No such file or directory$"),
+    ],
+)
+def test_a_switch_that_is_wrong_writes_nothing(folder, given, said):
+    """An argument of the wrong type, or a folder that is not there, is named, and no file is made."""
+    arguments = {"file": "live.yaml", "on": False, "by": "ada", "why": "wrong prices", **given}
+    with pytest.raises(ConfigurationError, match=said):
+        switch_live_policy(arguments.pop("file"), **arguments)
+    assert [*folder.iterdir()] == []

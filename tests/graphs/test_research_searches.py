@@ -1,0 +1,531 @@
+"""A Research run that may search several times: what it finds, what it may take, and how its searches end."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langgraph.checkpoint.memory import InMemorySaver
+from recorded_runs import Kept
+from runs import ASKED_ONCE, check_result
+from searched_worlds import HOSTS, OPEN, TEXTS, TOPICS, Searched, asked, gaps_of, searching_agent
+from web_server import LOOPBACK, WebServer, answer, redirect
+
+from guardgraph import (
+    LiveWorld,
+    ResearchBudget,
+    ResearchPolicy,
+    create_research_agent,
+    replay,
+    verify,
+    web_reader,
+    what_if,
+)
+from guardgraph.guards.research.searches import (
+    LONGEST_QUERY,
+    drop_denied_queries,
+    parse_gaps,
+    share_limit,
+    start_searches,
+)
+from guardgraph.guards.stop import Stop
+from guardgraph.state.research import RESEARCH_REASONS
+from guardgraph.testing import ScriptedChatModel, ScriptedClock, scripted_verifier
+
+SEVERAL = {"queries", "rounds", "open", "stopped_because", "failed_queries"}
+
+
+def searched(site, gaps, input=None, *, context=None, **parts):
+    """Run an agent once, and check what holds for every result and every recording."""
+    kept = Kept()
+    agent = searching_agent(site, gaps, recorder=kept, **parts)
+    result = agent.invoke(asked() if input is None else input, context=context)
+    assert replay(agent, kept.recordings[-1]) == result
+    return check_result(RESEARCH_REASONS, result)
+
+
+def test_what_one_search_leaves_open_the_next_ones_find():
+    """Notes of all searches stand in the answer; ids count on, and the result says how it went."""
+    world = Searched()
+    result = searched(world, gaps_of(["beta"], ["gamma"], ["delta"]))
+    assert world.queries == result["queries"] == [*TOPICS]
+    assert [passage["id"] for passage in result["passages"]] == ["n1", "n2", "n3"]  # the offline brief takes three
+    assert (result["aggregate"]["verified_notes"], result["aggregate"]["pages_read"]) == (4, 4)
+    assert (result["aggregate"]["query"], result["aggregate"]["urls_found"]) == ("alpha", 4)
+    assert (result["rounds"], result["stopped_because"]) == (4, "max_queries")
+    assert "failed_queries" not in result
+
+
+def test_every_agent_that_searches_is_proved():
+    """With a verifier, a model or an extractor of its own: `verify` finds nothing."""
+    parts = [{}, {"verifier": scripted_verifier()}, {"extractor": lambda request: []}, {"model": ScriptedChatModel()}]
+    assert [verify(searching_agent(Searched(), gaps_of(), **each)) for each in parts] == [[]] * 4
+
+
+@pytest.mark.parametrize("context", [None, {"budget": {"max_queries": 1}}])
+def test_a_run_of_one_search_is_as_it_was(context):
+    """Nobody is asked what is missing, no other node is visited, and the result says nothing of searches."""
+    gaps = gaps_of(["beta"])
+    result = searched(Searched(), gaps, context=context, queries=1 if context is None else 4)
+    assert gaps.views == []
+    assert SEVERAL.isdisjoint(result)
+    assert not {"searches_guard", "gaps", "gaps_guard"} & {*result["path"]}
+
+
+def test_several_queries_of_one_proposal_are_searched_for_one_after_another():
+    """Nobody is asked again before the last of them was searched for."""
+    gaps = gaps_of(["beta", "gamma", " Beta "])
+    result = searched(Searched(), gaps)
+    assert (result["queries"], result["rounds"]) == (["alpha", "beta", "gamma"], 2)
+    assert result["stopped_because"] == "enough"
+    assert len(gaps.views) == 2
+
+
+def test_who_says_what_is_missing_sees_what_was_found_and_nothing_of_limits():
+    """The view has five keys, and of notes their ids, claims and URLs."""
+    gaps = gaps_of(["beta"])
+    searched(Searched(), gaps)
+    first, second = gaps.views
+    assert [*first] == ["goal", "question", "queries", "notes", "unread_urls"]
+    assert first["notes"] == [
+        {"id": "n1", "claim": TEXTS[f"https://{HOSTS[0]}/pumps"], "url": f"https://{HOSTS[0]}/pumps"}
+    ]
+    assert (first["queries"], second["queries"]) == (["alpha"], ["alpha", "beta"])
+
+
+def test_what_was_found_and_not_read_is_shown_and_read_when_it_is_found_again():
+    """Of two pages one is read by the first search, since others are to come; its URL counts once."""
+    world, gaps = Searched(), gaps_of(["beta"])
+    result = searched(world, gaps, first="alpha beta", queries=2, budget={"max_read_pages": 2})
+    assert gaps.views[0]["unread_urls"] == [f"https://{HOSTS[1]}/valves"]
+    assert world.urls == [f"https://{HOSTS[0]}/pumps", f"https://{HOSTS[1]}/valves"]
+    assert result["aggregate"]["urls_after_dedupe"] == 2
+
+
+@pytest.mark.parametrize("again", ["alpha", " ALPHA  ", "ａlpha"])
+def test_a_query_that_was_asked_before_means_enough(again):
+    """In whatever letters it is written."""
+    result = searched(Searched(), gaps_of([again]))
+    assert (result["queries"], result["stopped_because"], result["open"]) == (["alpha"], "enough", ["what is left"])
+
+
+def test_a_later_search_that_fails_or_finds_nothing_is_listed():
+    """The run goes on, and ends with what there is."""
+    world = Searched(failing=["beta"])
+    result = searched(world, gaps_of(["beta", "quux", "gamma"]))
+    failed = [(item["query"], item["reason"]) for item in result["failed_queries"]]
+    assert failed == [("beta", "tool_invalid_output:search_sources"), ("quux", "no_sources_after_dedupe")]
+    assert result["aggregate"]["verified_notes"] == 2
+
+
+def test_the_first_search_that_fails_stops_the_run():
+    """There is nothing yet to go on with."""
+    result = searched(Searched(failing=["alpha"]), gaps_of(["beta"]))
+    assert result["stop_reason"] == "tool_invalid_output:search_sources"
+
+
+def test_a_run_whose_first_search_finds_nothing_searches_on():
+    """What it finds later is its answer."""
+    result = searched(Searched(), gaps_of(["beta"]), first="quux")
+    assert result["citations"] == ["n1"]
+    assert result["failed_queries"] == [{"query": "quux", "reason": "no_sources_after_dedupe"}]
+
+
+@pytest.mark.parametrize(
+    ("policy", "reason", "phase"),
+    [
+        (OPEN, "no_sources_after_dedupe", "dedupe"),
+        (
+            ResearchPolicy(allowed_domains_policy=(), allowed_domains_execution=()),
+            "no_reliable_sources",
+            "read_extract",
+        ),
+    ],
+)
+def test_without_a_note_the_reasons_are_those_of_one_search(policy, reason, phase):
+    """The stop says too which queries brought nothing."""
+    first = "quux" if policy is OPEN else "alpha"
+    result = searched(Searched(), gaps_of(["quuux"] if policy is OPEN else ["beta"]), first=first, policy=policy)
+    assert (result["stop_reason"], result["phase"], len(result["failed_queries"])) == (reason, phase, 2)
+
+
+MODEL_PLAN = {
+    "steps": [
+        {"id": f"r{at}", "action": name, "args": {"query": "alpha" if at == 1 else None}}
+        for at, name in enumerate(
+            ("search_sources", "dedupe_urls", "read_extract_notes", "verify_notes", "synthesize_answer"), 1
+        )
+    ]
+}
+ALPHA = f"https://{HOSTS[0]}/pumps"
+NOTE = {"claim": TEXTS[ALPHA], "quote": TEXTS[ALPHA], "url": ALPHA}
+ANSWER = {"answer": TEXTS[ALPHA], "citations": ["n1"]}
+
+
+def proposed(*replies, context=ASKED_ONCE, input=None, queries=4, **parts):
+    """Run an agent on a model that plans and takes a note, then replies."""
+    world, kept = Searched(), Kept()
+    model = ScriptedChatModel(MODEL_PLAN, {"notes": [NOTE]}, *replies)
+    given = {"policy": OPEN, "search": world.search, "reader": world.read, "recorder": kept, **parts}
+    agent = create_research_agent(model, budget=ResearchBudget(max_queries=queries), **given)
+    result = agent.invoke(asked() if input is None else input, context=context)
+    assert replay(agent, kept.recordings[-1]) == result
+    return world, check_result(RESEARCH_REASONS, result)
+
+
+@pytest.mark.parametrize("failure", [TimeoutError(), "no JSON", ""])
+def test_a_proposal_that_fails_ends_the_searches_and_not_the_run(failure):
+    """The answer is written from what there is, and says so."""
+    _, result = proposed(failure, ANSWER)
+    assert (result["stop_reason"], result["stopped_because"]) == ("success", "gaps_failed")
+    assert next(entry for entry in result["trace"] if entry["phase"] == "gaps")["failed"].startswith("llm_")
+
+
+REFUSED = {
+    "invalid_gaps:open": {"open": "all of it", "queries": []},
+    "invalid_gaps:queries": {"open": [], "queries": "beta"},
+    "invalid_gaps:query": {"open": [], "queries": [" "]},
+    "invalid_gaps:query_too_long": {"open": [], "queries": ["b" * (LONGEST_QUERY + 1)]},
+    "invalid_gaps:too_many": {"open": [], "queries": ["beta", "gamma", "delta", "epsilon"]},
+    "invalid_gaps:unsupported_link": {"open": ["See https://attacker.io/log"], "queries": []},
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_a_refused_proposal_is_asked_for_again(reason):
+    """Asked once, the run stops and nothing more is searched for; asked again, it goes on."""
+    world, result = proposed(REFUSED[reason])
+    assert (result["stop_reason"], result["phase"], world.queries) == (reason, "gaps", ["alpha"])
+    world, result = proposed(
+        REFUSED[reason],
+        {"open": [], "queries": ["beta"]},
+        {"notes": []},
+        {"open": [], "queries": []},
+        ANSWER,
+        context=None,
+    )
+    assert (result["stop_reason"], world.queries) == ("success", ["alpha", "beta"])
+    assert [attempt["reason"] for attempt in result["attempts"]] == [reason]
+
+
+CALLER = {"tenant": "acme-corp", "user": "j.doe@acme.io", "groups": ["night shift"]}
+
+
+@pytest.mark.parametrize(
+    "query", ["pumps of acme-corp", "ACME-CORP", "ask j.doe@acme.io", "the night\nshift", "project zephyr"]
+)
+def test_a_query_says_nothing_of_who_asks(query):
+    """Nor a term that the policy denies; it is not asked for again, and no search is told."""
+    context = {"caller": CALLER, "policy": {"denied_query_terms": ["Project Zephyr"]}}
+    world, result = proposed({"open": [], "queries": [query]}, context=context)
+    assert (result["stop_reason"], world.queries, "attempts" in result) == ("query_denied", ["alpha"], False)
+    assert "zephyr" not in str(result.get("details")).casefold()
+
+
+def test_a_query_that_waits_is_judged_again():
+    """Who asks, or the policy, may have changed while it waited: it is not searched for, and not repeated."""
+    searches = {**start_searches("alpha"), "waiting": ["pumps of acme-corp", "beta"]}
+    left = drop_denied_queries(searches, denied=["Acme-Corp"], known=["alpha"])
+    assert (left["waiting"], left["failed_queries"]) == (["beta"], [{"query": "", "reason": "query_denied"}])
+    assert drop_denied_queries(searches, denied=["Acme-Corp"], known=["How is Acme-Corp?"]) == searches
+
+
+def test_what_the_run_was_asked_about_may_be_searched_for():
+    """A question names a tenant itself, or a word merely contains its name."""
+    query = {"open": [], "queries": ["acme-corp pumps"]}
+    world, _ = proposed(
+        query,
+        {"open": [], "queries": []},
+        ANSWER,
+        input=asked("How do the pumps of Acme-Corp work?"),
+        context={"caller": CALLER},
+    )
+    assert world.queries == ["alpha", "acme-corp pumps"]
+    parse_gaps({"queries": ["acmes"]}, asked=[], max_queries=1, denied=["acme"], known=[])
+
+
+@pytest.mark.parametrize(
+    ("query", "denied"),
+    [
+        ("al\u200bice", "alice"),
+        ("al\xadice", "alice"),
+        ("alice_smith", "alice"),
+        ("查询张伟公司", "张伟"),
+        ("acmes acme", "acme"),
+    ],
+)
+def test_a_denied_term_is_found_however_it_is_written(query, denied):
+    """Unseen letters and underscores hide none, nor does a script without blanks."""
+    with pytest.raises(Stop, match="query_denied"):
+        parse_gaps({"queries": [query]}, asked=[], max_queries=1, denied=[denied], known=[])
+
+
+def test_notes_that_were_refused_are_not_accepted_by_the_way():
+    """Asked again, a model that took a false note takes none: the run goes on without the false one."""
+    false = {**NOTE, "quote": "Nothing of the kind stands on any page."}
+    world = Searched()
+    model = ScriptedChatModel(MODEL_PLAN, {"notes": [false]}, {"notes": []}, {"open": [], "queries": []})
+    agent = create_research_agent(
+        model, policy=OPEN, search=world.search, reader=world.read, budget=ResearchBudget(max_queries=2)
+    )
+    result = check_result(RESEARCH_REASONS, agent.invoke(asked()))
+    assert (result["stop_reason"], result["failed_queries"][0]["reason"]) == ("no_reliable_sources",) * 2
+
+
+def test_a_note_of_a_later_search_takes_no_id_of_an_earlier_one():
+    """An extractor that gives every note the same id does not replace what was cited under it."""
+
+    def extract(request):
+        return [
+            {"id": "n1", "claim": page["body"], "quote": page["body"], "url": url}
+            for url, page in request["pages"].items()
+        ]
+
+    result = searched(Searched(), gaps_of(["beta"]), extractor=extract)
+    assert [(note["id"], note["claim"]) for note in result["passages"]] == [
+        ("n1", TEXTS[ALPHA]),
+        ("n2", TEXTS[f"https://{HOSTS[1]}/valves"]),
+    ]
+
+
+def test_dropped_notes_of_a_search_leave_those_of_others():
+    """A search all of whose notes are dropped leaves the run with the notes before it."""
+
+    def extract(request):
+        return [
+            {
+                "claim": page["body"],
+                "quote": page["body"] if "Alpha" in page["body"] else "It says nothing of this kind.",
+                "url": url,
+            }
+            for url, page in request["pages"].items()
+        ]
+
+    policy = OPEN.model_copy(update={"unsupported": "drop"})
+    result = searched(Searched(), gaps_of(["beta"], ["gamma"]), extractor=extract, policy=policy)
+    assert (result["citations"], [note["id"] for note in result["dropped_notes"]]) == (["n1"], ["n2", "n3"])
+
+
+def test_a_verifier_is_shown_the_notes_of_each_search_once():
+    """What it bore out before is not asked about again."""
+    verifier = scripted_verifier([], loop=True)
+    searched(Searched(), gaps_of(["beta"]), verifier=verifier)
+    counts = [len(call["claims"]) for call in verifier.calls]
+    assert counts[:2] == [1, 1]
+
+
+def test_a_run_without_time_for_another_search_answers():
+    """The next search would take as long as the last, and the answer has to be written too."""
+    clock, world = ScriptedClock(), Searched()
+
+    def search(request):
+        clock.advance(10)
+        return Searched.search(world, request)
+
+    parts = {"search": search, "world": LiveWorld(clock=clock), "budget": {"max_seconds": 35.0}}
+    result = searched(world, gaps_of(["beta"], ["gamma"], ["delta"]), **parts)
+    assert (result["queries"], result["stopped_because"]) == (["alpha", "beta"], "time")
+
+
+@pytest.mark.parametrize(
+    ("limit", "because"),
+    [({"max_urls": 1}, "max_urls"), ({"max_read_pages": 1}, "max_read_pages"), ({"max_notes": 1}, "max_notes")],
+)
+def test_a_limit_of_the_whole_run_ends_the_searches(limit, because):
+    """And nobody is asked what is missing."""
+    gaps = gaps_of(["beta"])
+    assert (searched(Searched(), gaps, budget=limit)["stopped_because"], gaps.views) == (because, [])
+
+
+@pytest.mark.parametrize("tightened", [1, 2])
+def test_a_resume_under_fewer_queries_makes_no_more(tightened):
+    """Queries that were accepted under a wider budget wait in vain."""
+    world = Searched()
+    agent = searching_agent(world, gaps_of(["beta", "gamma", "delta"]), checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "1"}}
+    agent.invoke(asked(), config, interrupt_before=["gaps"])
+    agent.invoke(None, config, interrupt_before=["read"])
+    assert world.queries == ["alpha", "beta"]
+    result = agent.invoke(None, config, context={"budget": {"max_queries": tightened}})
+    assert (world.queries, result["stopped_because"]) == (["alpha", "beta"], "max_queries")
+
+
+@pytest.mark.parametrize("hint", [2, "2"])
+def test_a_hint_is_of_the_whole_run(hint):
+    """Two pages are read by all searches together."""
+    world = Searched()
+    searched(world, gaps_of(["beta"], ["gamma"]), asked(max_read_pages=hint))
+    assert len(world.urls) == 2
+
+
+def test_the_limit_of_a_reply_is_of_a_page():
+    """Pages that are smaller than it one by one are read, though they are larger together."""
+    texts = {url: f"{text} {'Nothing more is to be said. ' * 100}" for url, text in TEXTS.items()}
+    world = Searched(texts)
+    result = searched(world, gaps_of(), first="alpha beta gamma delta", queries=1, budget={"max_reply_bytes": 5_000})
+    assert (result["stop_reason"], len(world.urls)) == ("success", 4)
+
+
+def test_the_offline_rule_searches_for_words_that_no_note_has():
+    """Without a model a run asks on for what its question names and its notes do not."""
+    world = Searched()
+    agent = create_research_agent(
+        search=world.search, reader=world.read, policy=OPEN, budget=ResearchBudget(max_queries=3, max_urls=3)
+    )
+    result = agent.invoke(asked("alpha beta gamma"))
+    assert world.queries[0] == "alpha beta gamma"
+    assert (world.queries[1], result["aggregate"]["verified_notes"]) == ("beta gamma", 3)
+
+
+@given(st.integers(0, 50), st.integers(0, 60), st.integers(1, 6))
+def test_shares_of_a_limit_never_exceed_it(limit, used, searches):
+    """Whatever each search leaves or takes, all of them together take no more than the limit, and can take it whole."""
+    left = used
+    for at in range(searches, 0, -1):
+        share = share_limit(limit, used=left, searches_left=at)
+        assert 0 <= share <= max(limit - left, 0)
+        left += share
+    assert left == max(limit, used)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.floats(allow_nan=False),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["open", "queries", "x"]), inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+@given(JSON, st.integers(1, 4))
+def test_any_proposal_is_read_or_refused(raw, most):
+    """What passes has no more new queries than are left, each a text that was not asked before."""
+    try:
+        gaps = parse_gaps(raw, asked=["a"], max_queries=most, denied=["x"], known=[])
+    except Stop as stop:
+        gaps, family = None, RESEARCH_REASONS.find(stop.reason).family
+    if gaps is None:
+        assert family == "invalid_gaps"
+        return
+    assert len(gaps.queries) <= most - 1
+    assert all(query.strip() and query.casefold() != "a" for query in gaps.queries)
+
+
+INSIDE = [
+    "http://169.254.169.254/latest/meta-data",
+    "http://localhost/admin",
+    "http://[::1]/",
+    "http://10.0.0.7/",
+    "http://user@north.example.com/",
+    "http://north.example.com:8080/",
+    "http://evil.example/",
+    "file:///etc/passwd",
+]
+
+
+def test_no_query_and_no_later_hit_leads_inside():
+    """What a proposal makes a search find is judged as the first hits are, at every hop; a query is text, no URL."""
+    pages = {
+        "north.example.com/pumps": answer(TEXTS[ALPHA]),
+        "south.example.com/out": redirect("http://169.254.169.254/latest"),
+        "south.example.com/valves": answer(TEXTS[f"https://{HOSTS[1]}/valves"]),
+    }
+    with WebServer(pages) as server:
+
+        def search(request):
+            if request["query"] == "alpha":
+                return [{"url": "http://north.example.com/pumps"}]
+            later = [*INSIDE, "http://south.example.com/out", "http://south.example.com/valves"]
+            return [{"url": url} for url in later]
+
+        reader = web_reader(resolve=server.resolve, allowed_addresses=LOOPBACK, robots=False)
+        gaps = gaps_of(["http://169.254.169.254/ beta"])
+        result = searched(Searched(), gaps, search=search, reader=reader, queries=2)
+    assert {*server.resolved} == {"north.example.com", "south.example.com"}
+    assert "http://evil.example" in {item["url"] for item in result["aggregate"]["denied_sources"]}
+    assert (len(result["aggregate"]["denied_sources"]), len(result["dropped_urls"])) == (len(INSIDE) - 1, 1)
+    assert [item["reason"] for item in result["failed_sources"]] == ["redirect_denied"]
+    assert result["aggregate"]["verified_notes"] == 2
+
+
+KILLED = """
+import os, sys
+sys.path[:0] = [sys.argv[1]]
+from langgraph.checkpoint.sqlite import SqliteSaver
+from searched_worlds import Searched, asked, gaps_of, searching_agent
+
+site = Searched()
+
+def read(request):
+    print(request["url"], flush=True)
+    if len(sys.argv) > 3 and "valves" in request["url"]:
+        os._exit(9)
+    return site.read(request)
+
+with SqliteSaver.from_conn_string(sys.argv[2]) as saver:
+    agent = searching_agent(site, gaps_of(["beta", "gamma"]), reader=read, checkpointer=saver)
+    result = agent.invoke(asked() if len(sys.argv) > 3 else None, {"configurable": {"thread_id": "1"}})
+    print(result["queries"], result["aggregate"]["verified_notes"], [note["id"] for note in result["passages"]])
+"""
+
+
+def test_a_run_that_is_killed_in_its_second_search_goes_on_there(tmp_path):
+    """Another process finds in the checkpointer what the first search brought; no page of it is read again."""
+    script = [sys.executable, "-c", KILLED, str(Path(__file__).parents[1]), str(tmp_path / "runs.sqlite")]
+    killed = subprocess.run([*script, "kill"], capture_output=True, text=True, timeout=120, check=False)
+    assert (killed.returncode, killed.stdout.split()) == (9, [ALPHA, f"https://{HOSTS[1]}/valves"])
+    again = subprocess.run(script, capture_output=True, text=True, timeout=120, check=True)
+    *read, said = again.stdout.splitlines()
+    assert read == [f"https://{HOSTS[1]}/valves", f"https://{HOSTS[2]}/tanks"]
+    assert said == "['alpha', 'beta', 'gamma'] 3 ['n1', 'n2', 'n3']"
+
+
+WORLDS = st.fixed_dictionaries(
+    {
+        "proposals": st.lists(st.lists(st.sampled_from([*TOPICS, "nothing", "broken"]), max_size=3), max_size=4),
+        "queries": st.integers(1, 4),
+        "pages": st.integers(1, 5),
+        "notes": st.integers(1, 5),
+        "urls": st.integers(1, 5),
+        "first": st.sampled_from([*TOPICS, "alpha beta", "alpha beta gamma delta", "nothing"]),
+        "denied": st.lists(st.sampled_from(HOSTS), max_size=2),
+        "other": st.fixed_dictionaries({"queries": st.integers(1, 4), "pages": st.integers(1, 5)}),
+    }
+)
+
+
+def _make_random_agent(given, **changed):
+    said = {**given, **changed}
+    world = Searched(failing=["broken"])
+    limits = {"max_read_pages": said["pages"], "max_notes": said["notes"], "max_urls": said["urls"]}
+    policy = OPEN.model_copy(update={"denied_domains": tuple(said["denied"])})
+    parts = {"first": said["first"], "queries": said["queries"], "budget": limits, "policy": policy}
+    kept = Kept()
+    return world, kept, searching_agent(world, gaps_of(*said["proposals"]), recorder=kept, **parts)
+
+
+@settings(max_examples=40, deadline=None)
+@given(WORLDS)
+def test_any_run_keeps_its_limits_and_is_decided_again(given):
+    """No limit of the whole run is exceeded, no URL read twice, none denied; replay is the run, and a what-if under
+    another budget says of it what a live run would, or that it is unknown.
+    """
+    world, kept, agent = _make_random_agent(given)
+    result = check_result(RESEARCH_REASONS, agent.invoke(asked()))
+    assert len(world.queries) <= given["queries"]
+    assert len(world.urls) == len(set(world.urls)) <= min(given["pages"], given["urls"])
+    assert not any(host in url for url in world.urls for host in given["denied"])
+    if result["status"] == "ok":
+        assert result["aggregate"]["notes_count"] <= given["notes"]
+        assert ("queries" in result) == (given["queries"] > 1)
+    recording = kept.recordings[-1]
+    assert replay(agent, recording) == result
+    _, _, other = _make_random_agent(given, **given["other"])
+    row = what_if(other, [recording]).rows[0]
+    live = other.invoke(asked())
+    if row.kind == "same":
+        assert (live["stop_reason"], live.get("answer")) == (result["stop_reason"], result.get("answer"))

@@ -1,0 +1,274 @@
+"""What the Research agent's guards believe: pages, notes, quotes, the answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from guard_cases import DATA, json_values, outcome, reference_cases, stop_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from guardgraph.guards.quotes import is_quote_in_text
+from guardgraph.guards.research.answer import check_answer_facts, parse_research_answer, select_cited_notes
+from guardgraph.guards.research.notes import number_notes, parse_notes, verify_notes
+from guardgraph.guards.research.pages import is_usable_page, parse_source_page
+from guardgraph.guards.stop import Stop
+
+DEMO = Path(__file__).parents[2] / "guardgraph" / "tools" / "data"
+PAGES = json.loads((DEMO / "research_pages.json").read_text(encoding="utf-8"))
+NOTES = json.loads((DEMO / "research_notes.json").read_text(encoding="utf-8"))
+SAMPLE = json.loads((DATA / "research_sample_output.json").read_text(encoding="utf-8"))
+CHECKS = {"check_numbers": True, "check_quotes": True, "regions": ["US", "EU"]}
+KEYS = ["id", "url", "claim", "quote", "title", "published_at", "body"]
+ANY_JSON = json_values(KEYS, ["n1", *PAGES, "q" * 25, "P1 at 3.4%", "45 minutes in the US, 12k"])
+
+FAMILIES = ("invalid_notes:", "invalid_answer:", "tool_invalid_output:")
+
+
+def note(**changes):
+    """Make the note n1 of the demo's first page, changed."""
+    return {"id": "n1", **NOTES[0], **changes}
+
+
+def verify(*notes, **changes):
+    """Verify notes against the demo's pages."""
+    return verify_notes(parse_notes(list(notes), max_notes=6), pages=PAGES, **{**CHECKS, **changes})
+
+
+def test_a_page_has_a_body():
+    """Title and date may be missing; a blank body is nothing to read, and what has no body is no page."""
+    assert parse_source_page({"body": " x ", "title": None}) == {"title": "", "published_at": "", "body": " x "}
+    assert [parse_source_page(page) for page in PAGES.values()] == list(PAGES.values())
+    assert parse_source_page({"body": "\n", "title": "T"}) is None
+    for raw in (None, "page", [], {}, {"body": None}, {"title": "T", "body": 1}):
+        assert stop_of(parse_source_page, raw).reason == "tool_invalid_output:read_source"
+
+
+def test_notes_of_the_reference():
+    """Every reference list of notes is accepted or refused for its reason."""
+    for given_, expected in reference_cases("research_notes"):
+        found = outcome(parse_notes, given_["notes"], max_notes=given_["max_notes"])
+        assert found == expected or (expected == {"value": None} and "stop" not in found)
+
+
+def test_notes_without_ids_are_numbered():
+    """Notes get n1, n2, … in order; ids that an extractor gave stay and are not given twice."""
+    assert [item["id"] for item in number_notes(NOTES)] == ["n1", "n2"]
+    assert "id" not in NOTES[0]
+    mixed = [{}, {"id": "n1"}, {"id": None}, {"id": 7}, "no note", {"id": "a"}]
+    numbered = [{"id": "n2"}, {"id": "n1"}, {"id": "n3"}, {"id": 7}, "no note", {"id": "a"}]
+    assert number_notes(mixed) == numbered
+    for raw in (None, {}, "notes", 5):
+        assert stop_of(number_notes, raw).reason == "tool_invalid_output:extract_notes"
+
+
+def test_notes_are_normalised():
+    """Texts are stripped, a URL becomes its identity, what is no text is empty, other keys go."""
+    url = " HTTPS://Vendor.example.com/policies/enterprise-sla?utm_id=1#top "
+    raw = {"id": " n1 ", "claim": " c ", "quote": f" {'q' * 20} ", "url": url, "title": 5, "x": 1}
+    assert parse_notes([raw], max_notes=1) == [
+        {
+            "id": "n1",
+            "claim": "c",
+            "quote": "q" * 20,
+            "url": "https://vendor.example.com/policies/enterprise-sla",
+            "title": "",
+            "published_at": "",
+        }
+    ]
+
+
+def test_the_demo_is_verified():
+    """The recorded notes stand in the recorded pages, and the sample's answer rests on them."""
+    notes = parse_notes(number_notes(NOTES), max_notes=6)
+    assert verify_notes(notes, pages=PAGES, **CHECKS) == {"ok": True, "checked_notes": 2, "issues": []}
+    answer = parse_research_answer(SAMPLE["answer"], SAMPLE["citations"], notes=notes, max_answer_chars=850)
+    check_answer_facts(answer, notes=notes, regions=CHECKS["regions"])
+    assert answer == {"answer": SAMPLE["answer"], "citations": ["n1", "n2"]}
+    assert select_cited_notes(notes, ["n2", "n1"]) == notes
+
+
+@pytest.mark.parametrize(
+    ("changes", "issues"),
+    [
+        ({"quote": "Failed" + " " * 20 + "payment"}, ["quote_too_short", "number_not_in_quote"]),
+        ({"claim": "—…"}, ["claim_missing"]),
+        ({"url": "https://evil.example/"}, ["url_not_read"]),
+        ({"url": "no url"}, ["url_not_read"]),
+        ({"quote": NOTES[0]["quote"].lower(), "claim": "ok"}, ["quote_not_in_source"]),
+        ({"quote": NOTES[0]["quote"].replace("subject", "likely"), "claim": "ok"}, ["quote_not_in_source"]),
+        ({"claim": "The failed payment rate is 3.5%."}, ["number_not_in_quote"]),
+        ({"claim": "Recovery takes 45 hours."}, ["number_not_in_quote"]),
+        (
+            {"quote": "x" * 20, "claim": "!", "url": "https://vendor.example.com/policies/enterprise-sla"},
+            ["claim_missing", "quote_not_in_source"],
+        ),
+    ],
+)
+def test_verification_names_every_issue(changes, issues):
+    """All issues of a note are listed in the contract's order; the first is the stop's reason."""
+    stop = stop_of(verify, note(**changes))
+    assert stop.reason == f"verification_failed:{issues[0]}"
+    verification = stop.evidence["verification"]
+    assert (verification["ok"], verification["checked_notes"]) == (False, 1)
+    assert [(issue["note"], issue["issue"]) for issue in verification["issues"]] == [("n1", name) for name in issues]
+
+
+def test_the_first_note_decides():
+    """Issues of several notes come in the order of the notes, and say which note and which facts."""
+    stop = stop_of(verify, note(claim="ETA 46 minutes"), note(id="n2", quote="x" * 30, claim="ok"))
+    first, second = stop.evidence["verification"]["issues"]
+    assert stop.reason == "verification_failed:number_not_in_quote"
+    assert first["note"] == "n1"
+    assert len(first["unsupported"]) == 1
+    assert second == {"note": "n2", "issue": "quote_not_in_source"}
+
+
+def test_checks_can_be_switched_off():
+    """Quotes and numbers are each checked or not; that the page was read is always checked."""
+    invented, wrong = note(quote="x" * 30, claim="ok"), note(claim="ETA 46 minutes")
+    assert verify(invented, check_quotes=False)["ok"]
+    assert verify(wrong, check_numbers=False)["ok"]
+    elsewhere = note(url="https://evil.example")
+    stop = stop_of(verify, elsewhere, check_quotes=False, check_numbers=False)
+    assert stop.reason == "verification_failed:url_not_read"
+
+
+@pytest.mark.parametrize(
+    ("quote", "text", "expected"),
+    [
+        ('it\'s "up" now', "It said it’s “up” \n\u00a0now.", True),
+        ("a b", "a\u2028 b", True),
+        ("3.4% of payments", "13.4% of payments", False),
+        ("at 3.4% of payments", "at 3.4% of payments failed", True),
+        ("the rate is 99", "the rate is 99.95%", False),
+        ("the rate is 99.", "the rate is 99. Yes.", True),
+        ("on 03-07", "on 2026-03-07", False),
+        ("P1 incident", "P10 incident", False),
+        ("for P1", "for P1/P2", True),
+        ("not a quote", "a quote, not", False),
+        ("Up", "up", False),
+        ("a well–known rule", "It is a well-known rule.", True),
+        ("the war of 1939-45", "after the war of 1939—45", True),
+        ("aid the bill on time", "They paid the bill on time.", False),
+        ("They paid the bil", "They paid the bill on time.", False),
+        ("don't pay the bill", "We don’t pay the bill.", True),
+        ("t pay the bill", "We don’t pay the bill.", False),
+        ("cafe", "the café́ and the café", False),
+        ("पैंथर", "पैंथर्स ने लीग", False),
+        ("पैंथर्स ने लीग", "और पैंथर्स ने लीग में", True),
+        ("防守只丢了 308", "黑豹队的防守只丢了 308分", True),
+        ("防守只丢了 30", "黑豹队的防守只丢了 308分", False),
+        ("5 degrees below zero", "It was −5 degrees below zero.", False),
+        ("5 per cent of it", "Only .5 per cent of it is left.", False),
+        ("at -5 degrees", "It was at –5 degrees.", True),
+    ],
+)
+def test_a_quote_is_verbatim(quote, text, expected):
+    """White space and the kinds of quote marks and dashes aside, every character counts, and words are whole."""
+    assert is_quote_in_text(quote, text) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1" * 100_000, "verification_failed:quote_not_in_source"),
+        ("1." * 50_000, "verification_failed:quote_not_in_source"),
+        ("1 " * 50_000, "verification_failed:quote_not_in_source"),
+        (" " * 100_000, "invalid_notes:claim"),
+        ("’" * 100_000, "verification_failed:claim_missing"),
+    ],
+)
+def test_a_hostile_page_is_verified(text, expected):
+    """A note of 100,000 characters is held against its page, or refused for want of a claim."""
+    raw = note(claim=text, quote="x" * 20 + text)
+
+    def verified():
+        notes = parse_notes([raw], max_notes=1)
+        page = {"title": "", "published_at": "", "body": text * 2}
+        return verify_notes(notes, pages={notes[0]["url"]: page}, **CHECKS | {"check_numbers": False})
+
+    assert stop_of(verified).reason == expected
+
+
+def test_answers_of_the_reference():
+    """Every reference answer is accepted or refused for its reason."""
+    for given_, expected in reference_cases("research_synthesis"):
+        found = outcome(parse_research_answer, **given_)
+        assert found == expected or (expected == {"value": None} and "stop" not in found)
+
+
+def test_unknown_citations_are_shown():
+    """Ids are compared as they are; unknown ones are shown sorted and cut, duplicates collapse."""
+    notes = parse_notes(number_notes(NOTES), max_notes=6)
+    unknown = ["n2", "z" * 500, " n1", "n9", "n9"]
+    stop = stop_of(parse_research_answer, "x", unknown, notes=notes, max_answer_chars=9)
+    assert stop.reason == "invalid_answer:citation_unknown"
+    assert stop.evidence == {"invalid_citations": [" n1", "n9", "z" * 80]}
+    answer = parse_research_answer(" x ", ["n2", "n1", "n2"], notes=notes, max_answer_chars=1)
+    assert answer == {"answer": "x", "citations": ["n2", "n1"]}
+
+
+@pytest.mark.parametrize("citations", [None, "n1", {"n1": 1}, [], ["n1", 1], [["n1"]], 5, True])
+def test_citations_are_a_list_of_texts(citations):
+    """Anything but a list of texts with something in it is refused."""
+    notes = parse_notes(number_notes(NOTES), max_notes=6)
+    stop = stop_of(parse_research_answer, "x", citations, notes=notes, max_answer_chars=9)
+    assert stop.reason == "invalid_answer:citations"
+
+
+def test_only_cited_notes_support_an_answer():
+    """A fact that no cited note has in its claim or quote is unsupported, whatever other notes say."""
+    notes = parse_notes(number_notes(NOTES), max_notes=6)
+    for citations, text in ((["n1"], "P1 failed payment rate 3.4%"), (["n2"], "Uptime is 99.95 %, 24/7.")):
+        check_answer_facts({"answer": text, "citations": citations}, notes=notes, regions=["US"])
+        other = [item["id"] for item in notes if item["id"] not in citations]
+        stop = stop_of(check_answer_facts, {"answer": text, "citations": other}, notes=notes, regions=["US"])
+        assert stop.reason == "invalid_answer:unsupported_number"
+        assert stop.evidence["unsupported"]
+
+
+@given(ANY_JSON, ANY_JSON)
+def test_a_guard_returns_or_stops(first, second):
+    """Any JSON value is accepted or stopped with a reason of the contract; nothing else is raised."""
+    notes = parse_notes([note()], max_notes=1)
+    page = outcome(parse_source_page, first)
+    assert is_usable_page(first, policy=[], execution=[]) == (page.get("value") is not None)
+    verdicts = [
+        page,
+        outcome(number_notes, first),
+        outcome(parse_notes, first, max_notes=3),
+        outcome(parse_notes, number_notes([first, second]), max_notes=3),
+        outcome(parse_research_answer, first, second, notes=notes, max_answer_chars=850),
+        outcome(parse_research_answer, "answer", ["n1", first], notes=notes, max_answer_chars=850),
+    ]
+    assert [name for verdict in verdicts if (name := verdict.get("stop")) and not name.startswith(FAMILIES)] == []
+
+
+@given(st.text(max_size=40), st.text(max_size=40), st.sampled_from([*PAGES, "https://h.example/"]), ANY_JSON)
+def test_any_note_gets_a_verdict(claim, quote, url, title):
+    """Any texts of a note are verified or stopped, and a claim supports itself as an answer."""
+    raw = {"claim": claim.strip() or "P1", "quote": quote + "x" * 20, "url": url, "title": title}
+    notes = parse_notes(number_notes([raw]), max_notes=1)
+    verdict = outcome(verify_notes, notes, pages=PAGES, **CHECKS)
+    assert verdict.get("stop", "verification_failed:").startswith("verification_failed:")
+    answer = {"answer": notes[0]["claim"], "citations": ["n1"]}
+    assert outcome(check_answer_facts, answer, notes=notes, regions=["US"]) == {"value": None}
+
+
+@given(st.text(min_size=1), st.text(), st.text())
+def test_a_text_stands_in_itself(quote, before, after):
+    """What is copied from a page with its surroundings is always found there."""
+    assert is_quote_in_text(quote, f"{before} {quote} {after}")
+
+
+def test_a_citation_means_one_note():
+    """Of two notes with one id, the first is cited, and the other licenses nothing."""
+    claims = ("Monthly uptime is 99%.", "Monthly uptime is 98%.")
+    first, second = parse_notes([note(id="n1", claim=claim, quote=claim) for claim in claims], max_notes=2)
+    assert select_cited_notes([first, second], ["n1"]) == [first]
+    answer = parse_research_answer("Uptime is 98%.", ["n1"], notes=[first, second], max_answer_chars=850)
+    with pytest.raises(Stop, match="unsupported_number"):
+        check_answer_facts(answer, notes=[first, second], regions=())

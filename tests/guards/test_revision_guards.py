@@ -1,0 +1,297 @@
+"""What a draft, a revision, a final text and a request must be."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from guard_cases import json_values, outcome, stop_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from guardgraph.guards.facts import DEFAULT_REGIONS
+from guardgraph.guards.self_critique.request import parse_self_critique_request
+from guardgraph.guards.self_critique.revision import (
+    check_final_draft,
+    check_revision_patch,
+    measure_patch_similarity,
+    parse_draft,
+)
+
+DATA = Path(__file__).parents[2] / "guardgraph" / "tools" / "data"
+CONTEXT = json.loads((DATA / "self_critique_incident_context.json").read_text())
+HINTS = ("avoid_absolute_guarantees", "max_length_increase_pct")
+JSON = json_values(["policy_hints", "incident", "status", "eta_minutes", *HINTS], ["resolved", "P1", "45 minutes"])
+
+DRAFT = (
+    "We are looking into a P1 payment incident in the US. About 27% of checkouts are affected. "
+    "We estimate recovery in 45 minutes. Next, we will post on the status page every 15 minutes."
+)
+NOTE = "Timing may change."
+ASKED = [f'ADD "{NOTE}"']
+
+
+def drafted(text: Any, **limits: Any) -> Any:
+    """Judge a draft under the contract's budget, limits replaced where given."""
+    given_limits = {"context": CONTEXT, "max_chars": 900, "check_facts": True, "regions": DEFAULT_REGIONS}
+    return outcome(parse_draft, text, **{**given_limits, **limits})
+
+
+PATCH_LIMITS = {
+    "draft": DRAFT,
+    "context": CONTEXT,
+    "required_changes": ASKED,
+    "max_chars": 980,
+    "min_similarity": 0.4,
+    "max_length_increase_pct": 20.0,
+    "hinted_length_increase_pct": 20,
+    "avoid_absolute_guarantees": True,
+    "check_facts": True,
+    "regions": DEFAULT_REGIONS,
+}
+
+
+def patch_stop(text: Any, **limits: Any) -> tuple[str, dict[str, Any]]:
+    """Return why a revision is refused, and the evidence."""
+    stop = stop_of(check_revision_patch, text, **{**PATCH_LIMITS, **limits})
+    json.dumps(stop.evidence)
+    return stop.reason, stop.evidence
+
+
+def test_a_draft_with_the_facts_of_its_context_passes_stripped() -> None:
+    """Numbers, severity and region of the context may be said, in the draft's own words."""
+    assert drafted(f"  {DRAFT}\n") == {"value": DRAFT}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (" \n", "invalid_draft:empty"),
+        (None, "invalid_draft:empty"),
+        (["text"], "invalid_draft:empty"),
+        ("x" * 901, "invalid_draft:too_long"),
+        ("About 31% of checkouts, P2, inc_other_1, EU.", "invalid_draft:no_new_facts"),
+        ("P2 in inc_payments_20990101 in the EU.", "invalid_draft:new_incident_id"),
+        ("A P2 incident in the EU.", "invalid_draft:new_severity_label"),
+        ("An incident in the EU.", "invalid_draft:new_region"),
+    ],
+)
+def test_a_draft_stops_with_its_reason(text: Any, reason: str) -> None:
+    """Form comes first, then facts in the contract's order."""
+    assert drafted(text)["stop"] == reason
+
+
+def test_the_unsupported_facts_of_a_draft_are_shown() -> None:
+    """The evidence names them as they are written."""
+    limits = {"context": CONTEXT, "max_chars": 900, "check_facts": True, "regions": DEFAULT_REGIONS}
+    stop = stop_of(parse_draft, "About 31% of checkouts for 3 hours.", **limits)
+    assert stop.evidence == {"unsupported": ["3 hours", "31%"]}
+
+
+def test_the_fact_check_can_be_switched_off() -> None:
+    """Without it, form alone counts, for a draft and a revision."""
+    assert drafted("31% in the EU.", check_facts=False) == {"value": "31% in the EU."}
+    revised = f"{DRAFT} {NOTE} 31%."
+    assert "value" in outcome(check_revision_patch, revised, **{**PATCH_LIMITS, "check_facts": False})
+
+
+def test_policy_hints_are_no_facts() -> None:
+    """A number that only a hint has may not be said."""
+    context = {"policy_hints": {"max_length_increase_pct": 20}}
+    assert drafted("About 20% are affected.", context=context)["stop"] == "invalid_draft:no_new_facts"
+
+
+def test_a_patch_passes_with_its_measures() -> None:
+    """The stripped text comes with its similarity in 3 digits and its growth in 2."""
+    patch = check_revision_patch(f" {DRAFT} {NOTE} ", **PATCH_LIMITS)
+    assert patch == {"revised_answer": f"{DRAFT} {NOTE}", "patch_similarity": 0.958, "length_increase_pct": 10.5}
+
+
+@pytest.mark.parametrize(
+    ("text", "limits", "reason"),
+    [
+        (" ", {}, "invalid_revised:empty"),
+        (7, {}, "invalid_revised:empty"),
+        ("x" * 981, {}, "invalid_revised:too_long"),
+        (DRAFT.replace(". ", ".\n\n"), {}, "invalid_revised:no_changes"),
+        ("Recovery is guaranteed in 3 hours.", {}, "patch_violation:too_large_edit"),
+        (DRAFT + " It is resolved in the EU." * 3, {}, "patch_violation:length_increase_limit"),
+        (DRAFT + " 31%, EU, P2.", {}, "patch_violation:no_new_facts"),
+        (DRAFT + " inc_other_9, EU, P2.", {}, "patch_violation:new_incident_id"),
+        (DRAFT + " EU, P2.", {}, "patch_violation:new_severity_label"),
+        (DRAFT + " EU. Resolved.", {}, "patch_violation:new_region"),
+        (DRAFT + " It is resolved.", {}, "patch_violation:restricted_claims"),
+        (DRAFT + " Thank you.", {}, "patch_violation:required_changes_not_applied"),
+        (DRAFT + " Timing may vary.", {}, "patch_violation:required_changes_not_applied"),
+    ],
+)
+def test_a_patch_stops_in_the_contracts_order(text: Any, limits: dict[str, Any], reason: str) -> None:
+    """Every text breaks the rule it is named for and some later ones; the first counts."""
+    assert patch_stop(text, **limits)[0] == reason
+
+
+def test_every_stop_of_a_patch_carries_what_was_measured() -> None:
+    """Similarity, growth, facts, claims and changes are in the evidence."""
+    assert patch_stop("We are sorry.")[1]["patch_similarity"] == 0.108
+    assert patch_stop(DRAFT + " Thanks." * 6)[1]["length_increase_pct"] == 26.52
+    assert patch_stop(DRAFT + " 31%.")[1] == {"unsupported": ["31%"]}
+    assert patch_stop(DRAFT + " All is resolved.")[1] == {"claims": ["resolved"]}
+    unapplied = patch_stop(DRAFT + " Thanks.", required_changes=[*ASKED, 'REMOVE "status page"'])[1]
+    assert unapplied == {"unapplied": ["include Timing may change.", "remove status page"]}
+
+
+def test_growth_is_held_against_the_smaller_limit() -> None:
+    """Budget or hint, in per cent of the draft without superfluous blanks; the limit itself is allowed."""
+    draft, revised = "a b  c d\n e", "a b c d e f"
+    limits = {**PATCH_LIMITS, "draft": draft, "required_changes": ['REMOVE "xyz"'], "check_facts": False}
+    growth = 100 * 2 / 9
+
+    def verdict(budget: float, hint: float | None) -> Any:
+        return outcome(
+            check_revision_patch,
+            revised,
+            **{**limits, "max_length_increase_pct": budget, "hinted_length_increase_pct": hint},
+        )
+
+    assert verdict(growth, None)["value"]["length_increase_pct"] == 22.22
+    assert "value" in verdict(growth, 10**400)
+    assert verdict(100.0, 22)["stop"] == "patch_violation:length_increase_limit"
+    assert verdict(22.0, 100)["stop"] == "patch_violation:length_increase_limit"
+
+
+def test_a_revision_may_keep_a_claim_that_was_allowed() -> None:
+    """Without the hint, a text of the context licenses closures; the draft licenses none."""
+    context = {"note": "The outage is over."}
+    soft = {"context": context, "check_facts": False, "avoid_absolute_guarantees": False}
+    revised = f"{DRAFT} {NOTE} It is resolved."
+    assert patch_stop(revised, context=context, check_facts=False)[0] == "patch_violation:restricted_claims"
+    assert "value" in outcome(check_revision_patch, revised, **{**PATCH_LIMITS, **soft})
+    kept = {**soft, "context": {}, "draft": f"{DRAFT} It is resolved."}
+    assert patch_stop(revised, **kept) == ("patch_violation:restricted_claims", {"claims": ["resolved"]})
+    assert patch_stop(f"{DRAFT} {NOTE} We guarantee it.", **soft)[1] == {"claims": ["guarantee"]}
+
+
+SHORT = "Payments fail."
+
+
+@pytest.mark.parametrize(
+    ("changes", "revised", "reason"),
+    [
+        (ASKED, f"{SHORT} {NOTE}", None),
+        (ASKED, f"{NOTE} {SHORT}", None),
+        ([*ASKED, 'ADD "We will post updates"'], f"{SHORT} We will post updates. {NOTE}", None),
+        (['ADD "Payments fail for some customers"'], "Payments fail for some customers.", None),
+        (ASKED, f"{SHORT} {NOTE} {NOTE}", "patch_violation:length_increase_limit"),
+        (ASKED, f"{SHORT} {NOTE} Sorry!", "patch_violation:length_increase_limit"),
+        (ASKED, f"{SHORT} {NOTE}{'.' * 9}", "patch_violation:length_increase_limit"),
+        (['ADD "Payments fail"'], f"{SHORT} Payments fail.", "patch_violation:length_increase_limit"),
+        (ASKED, f"All is down. {NOTE}", "patch_violation:too_large_edit"),
+    ],
+)
+def test_what_had_to_be_added_is_no_growth(changes: list[str], revised: str, reason: str | None) -> None:
+    """One occurrence of each added phrase with its separator counts neither as growth nor as another text."""
+    limits = {**PATCH_LIMITS, "draft": SHORT, "required_changes": changes, "min_similarity": 0.5}
+    verdict = outcome(check_revision_patch, revised, **limits)
+    assert verdict.get("stop") == reason
+    if reason is None:
+        grown = 100 * (len(revised) - len(SHORT)) / len(SHORT)
+        assert verdict["value"]["length_increase_pct"] == round(grown, 2)
+        assert verdict["value"]["patch_similarity"] == round(measure_patch_similarity(SHORT, revised), 3)
+
+
+def test_the_final_text_obeys_the_same_rule() -> None:
+    """An approved draft cannot carry a restricted claim, unless something licenses it."""
+    limits = {"context": {"incident": {"status": "open"}}, "max_chars": 980, "avoid_absolute_guarantees": True}
+    assert check_final_draft(f" {DRAFT}", **limits) == DRAFT
+    assert outcome(check_final_draft, " ", **limits)["stop"] == "invalid_answer:empty"
+    assert outcome(check_final_draft, "x" * 981, **limits)["stop"] == "invalid_answer:too_long"
+    claim = "Recovery is guaranteed."
+    assert stop_of(check_final_draft, claim, **limits).evidence == {"claims": ["guarantee"]}
+    over = {**limits, "context": {"incident": {"status": "Resolved"}}}
+    assert outcome(check_final_draft, claim, **over)["stop"] == "invalid_answer:restricted_claims"
+    assert outcome(check_final_draft, "It is resolved.", **limits)["stop"] == "invalid_answer:restricted_claims"
+    assert outcome(check_final_draft, "It is resolved.", **over) == {"value": "It is resolved."}
+
+
+@given(JSON, st.one_of(JSON, st.just(CONTEXT)))
+def test_any_text_is_judged_without_failing(text: Any, context: Any) -> None:
+    """Any value as draft, revision or answer, against any context, passes or stops."""
+    context = context if isinstance(context, dict) else {"value": context}
+    assert set(drafted(text, context=context)) & {"value", "stop"}
+    assert "stop" in outcome(check_revision_patch, text, **{**PATCH_LIMITS, "context": context})
+    limits = {"context": context, "max_chars": 98}
+    for hard in (True, False):
+        assert set(outcome(check_final_draft, text, avoid_absolute_guarantees=hard, **limits)) & {"value", "stop"}
+
+
+def longest_common(old: list[str], new: list[str]) -> int:
+    """Find the length of the longest common subsequence by its definition."""
+    row = [0] * (len(new) + 1)
+    for word in old:
+        before = row
+        row = [0]
+        for place, other in enumerate(new):
+            row.append(before[place] + 1 if word == other else max(before[place + 1], row[-1]))
+    return row[-1]
+
+
+WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
+
+
+@given(WORDS, WORDS)
+def test_similarity_is_that_of_the_textbook(old: list[str], new: list[str]) -> None:
+    """The bit-parallel length is the one of the definition."""
+    total = len(old) + len(new)
+    expected = 2 * longest_common(old, new) / total if total else 1
+    assert measure_patch_similarity(" ".join(old), " ".join(new)) == expected
+
+
+def test_similarity_is_fast_on_long_texts() -> None:
+    """Thousands of words take a moment, not minutes."""
+    old = " ".join(f"w{place % 997}" for place in range(10_000))
+    assert measure_patch_similarity(old, old[::-1]) < measure_patch_similarity(old, f"{old} x") < 1
+
+
+def test_a_request_is_read_with_its_hints() -> None:
+    """The demo's hints are read; hints that are absent are false and no limit."""
+    task = parse_self_critique_request(" goal ", CONTEXT)
+    assert task == {
+        "goal": "goal",
+        "incident_context": CONTEXT,
+        "avoid_absolute_guarantees": True,
+        "max_length_increase_pct": 20,
+    }
+    bare = parse_self_critique_request("goal", {"note": "Payments fail."})
+    assert [bare[hint] for hint in HINTS] == [False, None]
+
+
+@pytest.mark.parametrize(
+    ("hints", "field"),
+    [
+        (None, ""),
+        ([], ""),
+        ({"avoid_absolute_guarantees": "yes"}, ".avoid_absolute_guarantees"),
+        ({"avoid_absolute_guarantees": None}, ".avoid_absolute_guarantees"),
+        ({"max_length_increase_pct": True}, ".max_length_increase_pct"),
+        ({"max_length_increase_pct": "20"}, ".max_length_increase_pct"),
+        ({"max_length_increase_pct": -1}, ".max_length_increase_pct"),
+        ({"max_length_increase_pct": math.nan}, ".max_length_increase_pct"),
+        ({"max_length_increase_pct": math.inf}, ".max_length_increase_pct"),
+    ],
+)
+def test_hints_of_a_wrong_type_are_refused(hints: Any, field: str) -> None:
+    """A hint that cannot be obeyed stops the run; it is never ignored."""
+    stop = stop_of(parse_self_critique_request, "goal", {"policy_hints": hints})
+    assert stop.reason == f"invalid_request:incident_context.policy_hints{field}"
+    assert set(stop.evidence["details"]) == {"field", "given", "allowed"}
+
+
+@given(JSON, JSON)
+def test_any_request_is_read_or_refused(goal: Any, context: Any) -> None:
+    """No JSON value makes the guard fail."""
+    verdict = outcome(parse_self_critique_request, goal, context)
+    assert "value" in verdict or verdict["stop"].startswith("invalid_request:")
+    assert outcome(parse_self_critique_request, "goal", "no object")["stop"] == "invalid_request:incident_context"

@@ -1,0 +1,620 @@
+"""Checking a knowledge base: whatever is changed in its file is found, and made anew from its texts or refused."""
+
+import json
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cli_runs import empty_folder, refused, run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from guardgraph import KnowledgeBase, LexicalRetriever, RagBudget, create_rag_agent
+from guardgraph.guards import rag
+from guardgraph.guards.stop import Stop
+from guardgraph.knowledge.storing.file import File
+from guardgraph.plain.errors import ConfigurationError, StoreError
+from guardgraph.state.context import normalize_document_access
+
+here = pytest.fixture(autouse=True)(empty_folder)
+
+CALLERS = [None, {"tenant": "acme"}, {"tenant": "acme", "groups": ["board"]}, {"tenant": "globex"}]
+QUESTIONS = ["wing flow", "What heats the wing?", "Flügel", "0", "heat heat swept"]
+UNCHECKED = {
+    ("documents", "place"), ("documents", "size"), ("documents", "modified"), ("documents", "sha256"),
+    ("state", "value"), ("parts", "changed"), ("words", "most"),
+}  # fmt: skip
+"""What another value may stand in that was put in as well, or that says only what may be read anew."""
+
+
+def filled(base):
+    """Fill a base with two tenants, several languages, and texts that tell none."""
+    texts = {
+        "a.md": "# Wings\n\nThe wing is heated by the flow.\n\n## Swept\n\nSwept wings are heated less, and turn.\n",
+        "b.md": "# Flügel\n\nDer Flügel wird von der Strömung erwärmt und ist nicht kalt.\n",
+        "board/c.md": "# Heat\n\nThe board talks of heat and of the wing again.\n",
+        "board/access.yaml": "readers: ['group:board']\n",
+        "d.txt": "0 1 2",
+    }
+    folder = base.path.parent / "docs"
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    for tenant in ("acme", "globex"):
+        assert base.add(folder, tenant=tenant, readers=["tenant"]).ok
+    return base
+
+
+def answers(path):
+    """All that every caller finds."""
+    with KnowledgeBase(path) as base:
+        return [base.search(question, caller=caller, top_k=50) for question in QUESTIONS for caller in CALLERS]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A base, and what is found in it."""
+    with KnowledgeBase(tmp_path_factory.mktemp("made") / "kb.sqlite") as base:
+        filled(base)
+        path = base.path
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return path, answers(path)
+
+
+@pytest.fixture
+def copied(made, tmp_path):
+    """A copy of the base beside a copy of its folder."""
+    path, _ = made
+    shutil.copytree(path.parent / "docs", tmp_path / "docs")
+    return str(shutil.copy(path, tmp_path / "kb.sqlite"))
+
+
+def changed(path, statement, values=()):
+    """Change a file behind the back of guardgraph."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        return connection.execute(statement, values).rowcount
+
+
+def cells(path):
+    """Name every cell of the file: table, column, key."""
+    with closing(sqlite3.connect(path)) as connection:
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        for table in sorted(tables):
+            columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
+            keys = [column[1] for column in columns if column[5]]
+            for row in connection.execute(f"SELECT {', '.join(keys)} FROM {table}").fetchall():
+                for column in columns:
+                    yield table, column[1], dict(zip(keys, row, strict=True))
+
+
+def other(value, chance):
+    """Another value, mostly of the same kind."""
+    if chance.random() < 0.2:
+        return chance.choice([b"\xff\0", "x\0y", 1.5, -1, "", 1 << 62])
+    if isinstance(value, int):
+        return value + chance.choice([-1, 1, 1000])
+    if isinstance(value, bytes):
+        at = chance.randrange(len(value))
+        return value[:at] + bytes([value[at] ^ 1 << chance.randrange(8)]) + value[at + 1 :]
+    at = chance.randrange(len(value) + 1)
+    return value[:at] + "x" + value[at + chance.randrange(2) :]
+
+
+def change_cell(path, cell, chance):
+    """Give a cell another value; say whether its table took it."""
+    table, column, key = cell
+    where = " AND ".join(f"{name} = ?" for name in key)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        (value,) = connection.execute(f"SELECT {column} FROM {table} WHERE {where}", [*key.values()]).fetchone()
+        new = other(value, chance)
+        try:
+            connection.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", [new, *key.values()])
+        except sqlite3.IntegrityError:
+            return False
+    return new != value
+
+
+def test_a_base_that_nobody_touched_has_no_findings(made, copied):
+    """What was added leaves nothing to find, and an index that is made anew finds the same."""
+    path = copied
+    with KnowledgeBase(path) as base:
+        checked = base.check()
+        assert (checked.ok, checked.findings, checked.documents) == (True, (), 8)
+        assert base.rebuild() == replace(checked, rebuilt=True)
+        assert base.check() == checked
+    assert answers(path) == made[1]
+
+
+SAID = ["wing flow", "0", "Der Flügel ist nicht kalt", "heat heat", "Крыло не остаётся холодным", ""]
+STEPS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(SAID), st.booleans()), max_size=8)
+
+
+@settings(max_examples=15, deadline=None)
+@given(STEPS)
+def test_any_changes_leave_nothing_to_find(tmp_path_factory, steps):
+    """Whatever is added, changed, moved and removed through the base, its check finds nothing."""
+    with KnowledgeBase(tmp_path_factory.mktemp("kb") / "kb.sqlite") as base:
+        for name, text, is_shared in steps:
+            if not text:
+                base.add([], name=name, prune=True)
+                continue
+            document = {"id": "x", "source": "s", "title": "", "section": "", "updated_at": "", "text": text}
+            base.add([document], name=name, readers=["public"] if is_shared else [])
+        assert base.check().findings == ()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 1 << 32))
+def test_a_changed_cell_is_found_and_made_anew_or_refused(made, tmp_path_factory, seed):
+    """Any cell: the check names it, a rebuild makes it anew or refuses it, and nobody finds what was not put in."""
+    path, expected = made
+    chance, copy = random.Random(seed), tmp_path_factory.mktemp("copy") / "kb.sqlite"
+    shutil.copy(path, copy)
+    tables = ["blocks", "chunks", "collections", "documents", "lengths", "parts", "postings", "scopes", "words"]
+    table = chance.choice(tables)
+    cell = chance.choice([cell for cell in cells(copy) if cell[0] == table and cell[:2] not in UNCHECKED])
+    if not change_cell(copy, cell, chance):
+        return
+    with KnowledgeBase(copy) as base:
+        found = base.check()
+        assert found.findings, cell
+        rebuilt = base.rebuild()
+        assert (rebuilt.findings, rebuilt.rebuilt) == (found.findings, True)
+        left = base.check()
+        assert left.ok or rebuilt.refused, (cell, left.findings)
+        assert {finding.kind for finding in left.findings} <= {"row", "reference"}, (cell, left.findings)
+    after = answers(copy)
+    assert {shown(item) for each in after for item in each} <= {shown(item) for each in expected for item in each}
+    if rebuilt.ok:
+        assert (after, left.findings) == (expected, ()), cell
+    else:
+        assert rebuilt.refused or rebuilt.lost
+
+
+def shown(candidate):
+    """What is shown of a chunk, less its score, which depends on what else there is."""
+    return json.dumps({**candidate, "score": 0})
+
+
+EVERY = [
+    ("UPDATE chunks SET text = replace(text, 'wing', 'king')", "row"),
+    ("UPDATE chunks SET tenant = '+other' WHERE name LIKE 'd.txt%' AND tenant = '+acme'", "reference"),
+    ("UPDATE scopes SET readers = '[\"public\"]' WHERE id = 1", "row"),
+    ("UPDATE scopes SET readers = 'public'", "row"),
+    ("UPDATE documents SET title = title || '!'", "row"),
+    ("UPDATE documents SET scope = 99", "reference"),
+    ("UPDATE documents SET name = 'z.md' WHERE id = 1", "row"),
+    ("UPDATE documents SET place = 9223372036854775807 WHERE id = 1", "row"),
+    ("UPDATE documents SET size = 'much'", "row"),
+    ("UPDATE chunks SET document = 99 WHERE id = (SELECT min(id) FROM chunks)", "reference"),
+    ("UPDATE chunks SET document = 2 WHERE id = (SELECT min(id) FROM chunks)", "row"),
+    ("UPDATE chunks SET language = 'fr'", "row"),
+    ("UPDATE chunks SET text = CAST(x'ff66' AS TEXT)", "row"),
+    ("UPDATE chunks SET text = x'ff66'", "row"),
+    ("DELETE FROM chunks WHERE document = 2", "reference"),
+    ("DELETE FROM chunks WHERE document = 1 AND number = 1", "row"),
+    ("DELETE FROM chunks WHERE document = 1 AND number = 0", "row"),
+    ("UPDATE chunks SET number = 1 - number WHERE document = 1", "row"),
+    ("DELETE FROM documents WHERE id = 1", "reference"),
+    ("UPDATE documents SET collection = 'x'", "row"),
+    ("UPDATE documents SET collection = x'ff' WHERE id = 1", "row"),
+    ("UPDATE documents SET seal = x'00' WHERE id = 1", "row"),
+    ("DELETE FROM collections", "row"),
+    ("UPDATE collections SET documents = 9", "row"),
+    ("UPDATE collections SET name = x'ff' WHERE tenant = '+acme'", "row"),
+    ("UPDATE postings SET data = substr(data, 2)", "postings"),
+    ("UPDATE postings SET size = size + 1", "postings"),
+    ("UPDATE postings SET id = id + (1 << 40)", "postings"),
+    ("UPDATE words SET term = 'x' || term", "postings"),
+    ("UPDATE words SET id = id + (1 << 20)", "postings"),
+    ("UPDATE lengths SET id = id + 99", "postings"),
+    ("DELETE FROM postings", "postings"),
+    ("UPDATE blocks SET used = 0", "places"),
+    ("UPDATE blocks SET held = 'many'", "places"),
+    ("UPDATE blocks SET scope = 99", "places"),
+    ("DELETE FROM blocks", "places"),
+    ("UPDATE chunks SET id = 7 WHERE id = (SELECT max(id) FROM chunks)", "places"),
+    ("UPDATE chunks SET id = 9223372036854775807 WHERE id = (SELECT max(id) FROM chunks)", "places"),
+    ("UPDATE lengths SET data = zeroblob(length(data))", "places"),
+    ("UPDATE lengths SET data = substr(data, 2)", "places"),
+    ("UPDATE lengths SET block = block + 99", "places"),
+    ("DELETE FROM lengths", "places"),
+    ("INSERT INTO lengths SELECT 99, part, 99, 'long' FROM lengths LIMIT 1", "places"),
+    ("UPDATE words SET total = total + 1", "counts"),
+    ("UPDATE words SET holders = 'many'", "counts"),
+    ("UPDATE words SET most = 0", "counts"),
+    ("DELETE FROM words", "counts"),
+    ("UPDATE parts SET passages = 7", "statistics"),
+    ("UPDATE parts SET stems_once = 0", "statistics"),
+    ("UPDATE parts SET changed = 1 << 60", "statistics"),
+    ("DELETE FROM parts", "statistics"),
+    ("UPDATE state SET value = 'many' WHERE name = 'changes'", "statistics"),
+    ("UPDATE state SET value = 9223372036854775807 WHERE name = 'changes'", "statistics"),
+    ("DELETE FROM state WHERE name = 'changes'", "statistics"),
+    ("DELETE FROM state", "version"),
+    ("UPDATE state SET value = 'words 0' WHERE name = 'words'", "version"),
+]
+
+
+@pytest.mark.parametrize(("statement", "kind"), EVERY)
+def test_what_was_changed_is_whole_after_a_rebuild_and_one_addition(copied, made, statement, kind):
+    """The finding is of its kind; a rebuild leaves none or names what it refused, and one addition makes all whole."""
+    assert changed(copied, statement)
+    found = json.loads(run("kb", "check", copied, "--json").stdout)
+    assert kind in {finding["kind"] for finding in found["findings"]}
+    done = run("kb", "rebuild", copied, "--json")
+    rebuilt = json.loads(done.stdout)
+    assert (rebuilt["rebuilt"], done.exit_code) == (True, 0 if rebuilt["ok"] else 3)
+    assert run("kb", "check", copied).exit_code == 0 or rebuilt["refused"]
+    before = {shown(item) for each in made[1] for item in each}
+    assert {shown(item) for each in answers(copied) for item in each} <= before
+    with KnowledgeBase(copied) as base:
+        filled(base)
+        assert base.check().findings == ()
+    _, expected = made
+    assert by_id(answers(copied)) == by_id(expected)
+
+
+def test_others_search_and_wait_while_a_base_is_rebuilt(copied, made):
+    """Each search sees the base before or after, whoever adds meanwhile waits, and all that was asked for is done."""
+    new = {"id": "new", "source": "s", "title": "", "section": "", "updated_at": "", "text": "A wing is new."}
+    changed(copied, next(statement for statement, kind in EVERY if kind == "statistics"))
+    damaged = answers(copied)
+    with ThreadPoolExecutor(2) as threads:
+        rebuilt = threads.submit(lambda: KnowledgeBase(copied).rebuild())
+        added = threads.submit(lambda: KnowledgeBase(copied).add([new], tenant="other", readers=["tenant"]))
+        while not (rebuilt.done() and added.done()):
+            for found, was, will in zip(answers(copied), damaged, made[1], strict=True):
+                assert found in (was, will)
+    assert (rebuilt.result().ok, added.result().added, answers(copied)) == (True, ("new",), made[1])
+
+
+def test_who_waited_too_long_is_told_in_one_line(copied):
+    """A writer whose turn does not come is told why, and what to do; readers are not held up."""
+    with closing(sqlite3.connect(copied)) as holding:
+        holding.execute("BEGIN IMMEDIATE")
+        told = r"others have been writing it for 0\.1 seconds .*: try again when they are done"
+        with pytest.raises(StoreError, match=told), File(Path(copied), 0.1).writing():
+            pass
+        assert any(answers(copied))
+
+
+def by_id(found):
+    """What is found, where equal ones may stand in another order: a document that was refused came later."""
+    return [sorted(each, key=lambda item: (-item["score"], item["tenant"], item["doc_id"])) for each in found]
+
+
+@pytest.mark.parametrize("statement", [statement for statement, kind in EVERY if kind not in {"row", "reference"}])
+def test_words_are_rebuilt_from_the_texts(copied, made, statement):
+    """Where texts and readers are what was put in, a rebuild alone makes all as it was, and the command ends with 0."""
+    changed(copied, statement)
+    done = run("kb", "rebuild", copied)
+    assert (done.exit_code, "the index is made anew" in done.stdout) == (0, True)
+    assert answers(copied) == made[1]
+
+
+def test_a_person_is_shown_the_first_of_many_findings(copied):
+    """Five of each kind and how many more there are, and what to do next."""
+    changed(copied, "UPDATE words SET total = total + 1")
+    found = json.loads(run("kb", "check", copied, "--json").stdout)["findings"]
+    many = sum(finding["kind"] == "counts" for finding in found)
+    printed = " ".join(run("kb", "check", copied).stdout.split())
+    assert printed.count(" its counts are ") == 5
+    assert f"counts: {many - 5} more; --json has them" in printed
+    assert "to make the index anew of what is right: guardgraph kb rebuild" in printed
+
+
+def test_a_document_whose_hash_is_wrong_is_refused_until_it_is_added_again(copied, made):
+    """Each check names it, nobody finds it, its text stays, and an addition of the unchanged file brings it back."""
+    changed(copied, "UPDATE chunks SET text = 'Secret wing' WHERE name LIKE 'board/c.md%' AND tenant = '+acme'")
+    done = run("kb", "rebuild", copied)
+    assert done.exit_code == 3
+    assert "board/c.md of acme: not what was put in; add it again" in done.stdout
+    board = {"tenant": "acme", "groups": ["board"]}
+    with KnowledgeBase(copied) as base:
+        assert "board/c.md" not in {found["doc_id"].split("#")[0] for found in base.search("wing", caller=board)}
+        assert base.index.listed("acme", "docs")["board/c.md"].access.readers == ()
+        for _ in range(2):
+            assert [str(finding) for finding in base.check().findings] == [
+                "chunks: board/c.md#heat.1 of acme: it is not what was put in: its text, what is shown with it, or who "
+                "may read it"
+            ]
+            assert [str(item) for item in base.rebuild().refused] == ["board/c.md of acme"]
+        with closing(sqlite3.connect(copied)) as connection:
+            assert connection.execute("SELECT name FROM chunks WHERE text = 'Secret wing'").fetchone()
+        filled(base)
+        assert base.check().findings == ()
+    assert by_id(answers(copied)) == by_id(made[1])
+
+
+def test_a_chunk_that_is_no_text_any_more_keeps_nobody_from_the_others(copied):
+    """A rebuild leaves it in the file under a number below 0, and no question meets it there."""
+    board = {"tenant": "acme", "groups": ["board"]}
+    with KnowledgeBase(copied) as base:
+        before = {found["doc_id"] for found in base.search("wing", caller=board)}
+    one = "(SELECT min(id) FROM chunks WHERE name LIKE 'board/c.md%' AND tenant = '+acme')"
+    changed(copied, f"UPDATE chunks SET name = CAST(x'626fff' AS TEXT) WHERE id = {one}")
+    assert run("kb", "rebuild", copied).exit_code == 3
+    with KnowledgeBase(copied) as base:
+        left = {found["doc_id"] for found in base.search("wing", caller=board)}
+    assert left
+    assert left == {name for name in before if not name.startswith("board/c.md")}
+
+
+def test_what_is_refused_is_removed_with_its_collection(copied):
+    """A collection that is removed takes texts that are in no index with it, and nothing is left to find."""
+    changed(copied, "UPDATE chunks SET text = 'Secret wing' WHERE tenant = '+acme'")
+    with KnowledgeBase(copied) as base:
+        assert len(base.rebuild().refused) == base.remove("docs", tenant="acme") == 4
+        assert base.check().findings == ()
+    with closing(sqlite3.connect(copied)) as connection:
+        assert not connection.execute("SELECT 1 FROM chunks WHERE text = 'Secret wing'").fetchone()
+
+
+LOST = [
+    ({"chunks": "document = 1 AND number = 1"}, "a.md of acme: not what was put in"),
+    ({"chunks": "document = 1 AND number = 0"}, "a.md of acme: not what was put in"),
+    ({"chunks": "document = 2"}, "b.md of acme: not what was put in"),
+    ({"documents": "id = 1"}, "a.md#wings.1 of acme: not what was put in"),
+    ({"chunks": "document = 1", "documents": "id = 1"}, "1 document of docs of acme missing"),
+    (dict.fromkeys(["chunks", "documents"], "tenant = '+acme'"), "4 documents of docs of acme missing"),
+    (dict.fromkeys(["chunks", "documents", "collections"], "tenant = '+acme'"), "1 collection missing"),
+]
+
+
+@pytest.mark.parametrize(("gone", "line"), LOST)
+def test_what_is_lost_is_named_and_a_rebuild_says_so(copied, made, gone, line):
+    """A chunk, a document, a collection: a check finds it, a rebuild names it, and an addition brings it back."""
+    for table, where in gone.items():
+        assert changed(copied, f"DELETE FROM {table} WHERE {where}")
+    kinds = {finding["kind"] for finding in json.loads(run("kb", "check", copied, "--json").stdout)["findings"]}
+    assert kinds & {"row", "reference"}
+    done = run("kb", "rebuild", copied)
+    assert (done.exit_code, line in done.stdout) == (3, True), done.stdout
+    with KnowledgeBase(copied) as base:
+        filled(base)
+        assert base.check().findings == ()
+    assert by_id(answers(copied)) == by_id(made[1])
+
+
+def test_another_collection_is_put_right(copied, made):
+    """Where the hash of a document tells its collection, a rebuild alone makes all as it was."""
+    changed(copied, "UPDATE documents SET collection = 'x' WHERE tenant = '+acme'")
+    changed(copied, "DELETE FROM collections WHERE tenant <> '+acme'")
+    assert run("kb", "rebuild", copied).exit_code == 0
+    with KnowledgeBase(copied) as base:
+        assert base.index.collections() == {("acme", "docs"): 4, ("globex", "docs"): 4}
+    assert answers(copied) == made[1]
+
+
+def test_a_collection_whose_documents_are_missing_is_not_removed(copied):
+    """It was there, and a check says more: nobody is told that there is no such collection."""
+    for table in ("chunks", "documents"):
+        changed(copied, f"DELETE FROM {table} WHERE tenant = '+acme'")
+    with KnowledgeBase(copied) as base, pytest.raises(StoreError, match=r"documents of 'docs' are missing.*kb check"):
+        base.remove("docs", tenant="acme")
+
+
+def test_a_count_that_is_gone_and_begun_anew_is_no_loss(copied):
+    """Where only the number of a collection's documents is gone, nothing is lost, whatever was put in since."""
+    changed(copied, "DELETE FROM collections WHERE tenant = '+acme'")
+    (Path(copied).parent / "docs" / "new.md").write_text("A new wing.")
+    with KnowledgeBase(copied) as base:
+        base.add(Path(copied).parent / "docs", tenant="acme", readers=["tenant"])
+        assert not base.check().ok
+        rebuilt = base.rebuild()
+        assert (rebuilt.ok, rebuilt.lost) == (True, ())
+        assert base.index.collections()["acme", "docs"] == 5
+
+
+def test_words_that_are_gone_are_named_in_words(copied):
+    """A word that nothing counts, and one that no text has, are told without a placeholder of Python's."""
+    changed(copied, "UPDATE words SET term = 'x' || term")
+    with KnowledgeBase(copied) as base:
+        messages = [found.message for found in base.check().findings if found.kind == "counts"]
+    assert not any("None" in message for message in messages)
+    assert {message.startswith("its counts are none; ") for message in messages} == {True, False}
+
+
+def test_a_count_that_is_damaged_stays_so_until_the_index_is_made_anew(copied):
+    """What is put in and taken out meanwhile does not make a wrong count look right."""
+    changed(copied, "UPDATE collections SET documents = 9 WHERE tenant = '+acme'")
+    (Path(copied).parent / "docs" / "new.md").write_text("A new wing.")
+    with KnowledgeBase(copied) as base:
+        base.add(Path(copied).parent / "docs", tenant="acme", readers=["tenant"])
+        assert [str(finding) for finding in base.check().findings] == [
+            "collections: docs of acme: nothing says how many it has, or it is not what was noted"
+        ]
+        assert base.rebuild().ok
+        assert base.index.collections()["acme", "docs"] == 5
+
+
+def test_a_damaged_index_of_sqlites_is_built_anew(copied, made):
+    """What SQLite can make again of its tables is made again."""
+    with closing(sqlite3.connect(copied)) as connection, connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_master SET sql = replace(sql, 'number)', 'id)') WHERE name = 'chunks_of'")
+    found = json.loads(run("kb", "check", copied, "--json").stdout)
+    assert {finding["kind"] for finding in found["findings"]} == {"file"}
+    assert run("kb", "rebuild", copied).exit_code == 0
+    assert answers(copied) == made[1]
+
+
+def test_a_file_that_sqlite_cannot_read_is_one_line(copied):
+    """A file that was cut, or of which a page is gone, says how its documents are added again; it stays as it is."""
+    path = Path(copied)
+    content = path.read_bytes()
+    for spoilt in (content[: len(content) // 2], content[:4096] + bytes(4096) + content[8192:], content[:5000]):
+        path.write_bytes(spoilt)
+        for command in ("check", "rebuild"):
+            done = run("kb", command, copied)
+            assert done.exit_code in {2, 3}, done.stdout
+            assert "Traceback" not in done.stderr + done.stdout
+            assert done.exit_code == 3 or ("kb add" in done.stderr and done.stderr.count("\n") == 1), done.stderr
+        assert path.read_bytes() == spoilt
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("nowhere", None, "FILE 'nowhere': a file is required; there is none"),
+        ("docs", None, "FILE 'docs': a file is required"),
+        ("", None, "FILE: a path is required"),
+        ("text", "no database " * 200, "it is no database"),
+        ("short", "no", "it is no database"),
+        ("newer", "PRAGMA user_version = 9", "it has 9"),
+        ("other", "PRAGMA application_id = 9", "another application's database"),
+    ],
+)
+@pytest.mark.parametrize("options", [("check",), ("check", "--repair"), ("check", "--json"), ("rebuild",)])
+def test_wrong_files_are_one_line(here, name, content, message, options):
+    """No such file, a folder, text, a newer version: one line, exit code 2, and nothing is made."""
+    (here / "docs").mkdir()
+    if content and content.startswith("PRAGMA"):
+        KnowledgeBase(here / name).close()
+        changed(here / name, content)
+    elif content:
+        (here / name).write_text(content)
+    before = sorted(path.name for path in here.iterdir())
+    assert message in refused(run("kb", options[0], name, *options[1:]))
+    assert sorted(path.name for path in here.iterdir()) == before
+
+
+def test_the_class_says_the_same(copied):
+    """`check` of the class has the findings, and of a base of other words the command alone makes another index."""
+    changed(copied, "UPDATE words SET total = 9")
+    with KnowledgeBase(copied) as base:
+        [first, *_] = base.check().findings
+    assert (first.kind, str(first).startswith("words: ")) == ("counts", True)
+    changed(copied, "UPDATE state SET value = 'words 0' WHERE name = 'words'")
+    with pytest.raises(ConfigurationError, match="kb rebuild"):
+        KnowledgeBase(copied)
+    assert run("kb", "rebuild", copied).exit_code == 0
+    with open(copied, "r+b") as file:
+        file.truncate(5000)
+    with pytest.raises(StoreError, match=r"damaged|malformed"):
+        KnowledgeBase(copied).rebuild()
+
+
+def test_repair_is_another_name_of_rebuild(copied, made):
+    """The option and the argument do the same as `rebuild`; the command says its name in one line on stderr."""
+    changed(copied, "DELETE FROM words")
+    done = run("kb", "check", copied, "--repair", "--json")
+    assert (done.exit_code, json.loads(done.stdout)["rebuilt"], done.stderr.count("\n")) == (0, True, 1)
+    assert "kb rebuild" in done.stderr
+    assert answers(copied) == made[1]
+    changed(copied, "DELETE FROM words")
+    with KnowledgeBase(copied) as base:
+        assert base.check(repair=True).ok
+        assert base.check().findings == ()
+
+
+@pytest.mark.parametrize("change", ["UPDATE chunks SET text = 'Secret wing'", "DELETE FROM chunks WHERE number = 1"])
+def test_what_is_damaged_stays_known_to_be_when_its_readers_change(copied, change):
+    """Another source or other readers give no right hash to a text that was not put in, nor to what is left of it."""
+    changed(copied, change)
+    with KnowledgeBase(copied) as base:
+        before = {str(finding) for finding in base.check().findings if finding.kind == "row"}
+        for number, listed in base.index.listed("acme", "docs").items():
+            base.index.move(
+                "acme", number, "elsewhere", normalize_document_access("acme", [*listed.access.readers, "group:new"])
+            )
+        assert {str(finding) for finding in base.check().findings if finding.kind == "row"} == before != set()
+
+
+OTHER = """
+import sys
+import guardgraph.knowledge.storing.schema as schema
+import guardgraph.tools.relevance as relevance
+schema.unicodedata = type("Other", (), {"unidata_version": "1.1.5"})
+relevance.stems = lambda words, language: [word[:3] for word in words]
+sys.path[:0] = sys.argv[2:]
+from test_kb_check import filled
+from guardgraph import KnowledgeBase, LexicalRetriever
+with KnowledgeBase(sys.argv[1]) as base:
+    filled(base)
+"""
+
+
+def test_a_base_of_another_unicode_and_stemmer_is_refused_and_rebuilt(made, tmp_path):
+    """A message names the command, which makes the index anew; then all is found as in a base of this version."""
+    path = tmp_path / "kb.sqlite"
+    subprocess.run([sys.executable, "-c", OTHER, str(path), *map(str, Path(__file__).parents[:2])], check=True)
+    with pytest.raises(
+        ConfigurationError, match=r"Unicode 1\.1\.5.*`guardgraph kb rebuild .*kb\.sqlite` reads its texts"
+    ):
+        KnowledgeBase(path)
+    found = json.loads(run("kb", "check", str(path), "--json").stdout)
+    assert [finding["kind"] for finding in found["findings"]] == ["version"]
+    done = run("kb", "rebuild", str(path), "--json")
+    assert (done.exit_code, json.loads(done.stdout)["ok"]) == (0, True)
+    with KnowledgeBase(path) as base:
+        assert base.check().findings == ()
+    assert answers(path) == made[1]
+
+
+THAI = "โรงแรมต้องจองล่วงหน้าไม่เกินสามสิบวันก่อนการเดินทาง"
+ENGLISH = "The hotel is booked at most thirty days ahead of the journey."
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [([ENGLISH], ()), ([THAI, ENGLISH], ()), ([THAI, THAI, ENGLISH], ("th",)), (["0 1 2"], ()), ([], ())],
+)
+def test_a_language_without_a_measured_threshold_is_named(texts, expected, tmp_path):
+    """Where most chunks are in one it is, and that is no finding; a new index says the same."""
+    with KnowledgeBase(tmp_path / "kb.sqlite") as base:
+        fields = {"source": "help", "title": "", "section": "", "updated_at": ""}
+        documents = [{"id": str(at), "text": text, **fields} for at, text in enumerate(texts)]
+        base.add(documents, readers=["public"])
+        assert LexicalRetriever(documents).unmeasured == expected
+        for checked in (base.check(), base.rebuild()):
+            assert checked.ok
+            assert checked.unmeasured == expected
+        shown = run("kb", "check", str(base.path)).stdout
+        assert ("most chunks are in th" in shown) == bool(expected)
+
+
+def test_a_run_names_such_a_language_until_a_threshold_is_set(tmp_path):
+    """In its trace, whether it answers or clarifies, of a folder and of an index; and no run of another base."""
+    fields = {"source": "help", "title": "", "section": "", "updated_at": ""}
+    for number, (texts, expected) in enumerate([([THAI, ENGLISH], None), ([THAI, THAI, ENGLISH], ["th"])]):
+        documents = [{"id": str(at), "text": text, **fields} for at, text in enumerate(texts)]
+        with KnowledgeBase(tmp_path / f"{number}.sqlite") as base:
+            base.add(documents, readers=["public"])
+            for found in ({"knowledge_base": base}, {"retriever": LexicalRetriever(documents)}):
+                for question in (THAI, "Is the journey long?"):
+                    ended = create_rag_agent(**found).invoke({"question": question})
+                    assert ended["trace"][0].get("unmeasured") == expected
+                least = RagBudget(min_chunk_score=0.3)
+                ended = create_rag_agent(**found, budget=least).invoke({"question": THAI})
+                assert "unmeasured" not in ended["trace"][0]
+
+
+@pytest.mark.parametrize("given", ["th", [1], [""], ["x" * 17], {"th": 1}])
+def test_what_is_no_list_of_languages_is_a_fault_of_the_retriever(given):
+    """It would stand in the trace."""
+    found = {"doc_id": "a", "source": "help", "text": "a", "score": 0.5, "unmeasured": given}
+    with pytest.raises(Stop, match="tool_invalid_output:retrieve"):
+        rag.parse_candidates([found], allowed_sources=["help"], top_k=4)
+
+
+def test_a_command_over_a_folder_names_such_a_language(tmp_path):
+    """Beside an answer or a request for clarification."""
+    folder = tmp_path / "kb"
+    for name, text in (("a", THAI), ("b", ENGLISH)):
+        folder.mkdir(exist_ok=True)
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    asked = ("rag", "When is the hotel booked?", "--kb", str(folder))
+    assert "min_chunk_score" not in run(*asked).stdout
+    (folder / "b.md").unlink()
+    asked = ("rag", THAI, "--kb", str(folder))
+    assert "is in th, for which no min_chunk_score was measured" in " ".join(run(*asked).stdout.split())

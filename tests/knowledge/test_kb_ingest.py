@@ -1,0 +1,525 @@
+"""Knowledge bases from folders and lists: what is taken in, what is kept, what is reported, and nothing by halves."""
+
+import os
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kb_faults import IS_ROOT
+from pdf_files import pdf_of
+
+from guardgraph import ConfigurationError, KnowledgeBase, create_rag_agent
+from guardgraph.tools.knowledge_base import demo_documents, load_folder
+
+HANDBOOK = Path(__file__).parents[1] / "data" / "handbook"
+
+
+def write(folder, files):
+    """Make files in a folder."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+def ids(base, query):
+    """The ids of what a caller finds, sorted."""
+    return sorted(found["doc_id"] for found in base.search(query, top_k=100))
+
+
+@pytest.fixture
+def base(tmp_path):
+    """An empty knowledge base."""
+    with KnowledgeBase(tmp_path / "kb.sqlite") as opened:
+        yield opened
+
+
+@pytest.fixture
+def docs(tmp_path):
+    """A folder of two documents."""
+    return write(tmp_path / "docs", {"a.md": "# Apples\n\nApples are red.\n", "x/b.txt": "Bananas are yellow."})
+
+
+def test_a_folder_is_what_load_folder_reads(base):
+    """Chunks, ids, titles, sections, days and spans of a folder are those that `load_folder` returns."""
+    report = base.add(HANDBOOK, readers=["public"])
+    pieces = {piece["id"]: dict(piece) for piece in load_folder(HANDBOOK)}
+    assert (report.added, report.ok) == (tuple(dict.fromkeys(name.split("#")[0] for name in pieces)), True)
+    found = base.search("refunds keys incidents customers response data", top_k=1000)
+    assert len(found) > len(pieces) / 2
+    for candidate in found:
+        kept = {key: value for key, value in candidate.items() if key not in ("doc_id", "score", "tenant", "readers")}
+        assert {"id": candidate["doc_id"], **kept} == pieces[candidate["doc_id"]]
+
+
+def test_every_format_is_read(base, tmp_path):
+    """Markdown, reStructuredText, HTML, text and PDF; of a page its main part, a file page by page."""
+    page = (
+        "<html><head><title>Pears</title></head><body><article><h1>Pears</h1><p>Pears are green fruits.</p></article>"
+    )
+    files = {
+        "a.md": "apple",
+        "b.rst": "B\n=\n\nbanana",
+        "c.htm": page,
+        "d.pdf": pdf_of("Plums are blue.", title="Plums"),
+    }
+    report = base.add(write(tmp_path / "all", files), readers=["public"])
+    assert report.added == ("a.md", "b.rst", "c.htm", "d.pdf")
+    assert ids(base, "Are pears green?") == ["c.htm#pears.1"]
+    [plum] = base.search("plums")
+    assert (plum["doc_id"], plum["title"], plum["text"], plum["span"]) == (
+        "d.pdf#page-1.1", "Plums", "Plums are blue.", [0, 15],
+    )  # fmt: skip
+
+
+def test_what_is_said_of_a_document_goes_before_what_stands_in_it(base, tmp_path):
+    """Title, section path and day are the sidecar's, else the front matter's, as `load_folder` has it."""
+    front = (
+        "---\ntitle: Fruits of 2026\nsection: Food > Sweet\nupdated_at: 2026-01-02\n---\n# Fruits\n\nApples are red.\n"
+    )
+    sidecar = "title: Plums\nsection: Food > Blue\nupdated_at: 2026-03-04\n"
+    pdf = pdf_of("Plums are blue.", title="x")
+    files = {"a.md": front, "b.md": front, "b.meta.yaml": sidecar, "c.pdf": pdf, "c.meta.yaml": sidecar}
+    folder = write(tmp_path / "docs", files)
+    assert base.add(folder, readers=["public"]).ok
+    found = {hit["doc_id"]: (hit["title"], hit["section"], hit["updated_at"]) for hit in base.search("fruits plums")}
+    assert found == {
+        "a.md#fruits.1": ("Fruits of 2026", "Food > Sweet > Fruits", "2026-01-02"),
+        "b.md#fruits.1": ("Plums", "Food > Blue > Fruits", "2026-03-04"),
+        "c.pdf#page-1.1": ("Plums", "Food > Blue > Page 1", "2026-03-04"),
+    }
+    assert [dict(piece)["title"] for piece in load_folder(folder)] == ["Fruits of 2026"] * 2
+
+
+def test_what_is_unchanged_is_not_read_again(base, docs):
+    """What changed is put in, what is gone is taken out, all else is left; a touched file is not changed."""
+    assert base.add(docs, readers=["public"]).added == ("a.md", "x/b.txt")
+    os.chmod(docs / "a.md", 0)  # root reads it all the same, but nobody else could
+    assert base.add(docs, readers=["public"]).unchanged == ("a.md", "x/b.txt")
+    os.chmod(docs / "a.md", 0o600)
+    os.utime(docs / "a.md", (1, 1))
+    assert base.add(docs, readers=["public"]).unchanged == ("a.md", "x/b.txt")
+    (docs / "a.md").write_text("# Apples\n\nApples are green.\n")
+    (docs / "x" / "b.txt").unlink()
+    report = base.add(docs, readers=["public"])
+    assert (report.changed, report.removed, report.unchanged) == (("a.md",), ("x/b.txt",), ())
+    assert [found["text"] for found in base.search("apples bananas")] == ["Apples are green."]
+
+
+def test_a_file_of_the_same_size_and_time_is_taken_as_unchanged(base, docs):
+    """Size and time are looked at first: only a file with another one of them is read."""
+    base.add(docs, readers=["public"])
+    before = (docs / "a.md").stat()
+    (docs / "a.md").write_text("# Apples\n\nApples are RED.\n")
+    os.utime(docs / "a.md", ns=(before.st_mtime_ns, before.st_mtime_ns))
+    assert base.add(docs, readers=["public"]).unchanged == ("a.md", "x/b.txt")
+
+
+def test_an_unmounted_folder_empties_no_base(base, docs):
+    """More than half of a collection is taken out with prune=True only; without it nothing is changed at all."""
+    base.add(docs, readers=["public"])
+    shutil.rmtree(docs / "x")
+    (docs / "a.md").unlink()
+    write(docs, {"new.md": "Cherries"})
+    with pytest.raises(ConfigurationError, match=r"2 of the 2 documents of 'docs' are gone .*prune=True"):
+        base.add(docs, readers=["public"])
+    assert ids(base, "apples bananas cherries") == ["a.md#apples.1", "x/b.txt#b.1"]
+    report = base.add(docs, readers=["public"], prune=True)
+    assert (report.added, report.removed) == (("new.md",), ("a.md", "x/b.txt"))
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        base.add(docs / "nowhere", readers=["public"], prune=True)
+
+
+def test_emptied_files_are_gone_too(base, docs):
+    """Files that a broken transfer left empty do not empty a base either."""
+    base.add(docs, readers=["public"])
+    for name in ("a.md", "x/b.txt"):
+        (docs / name).write_text("")
+    with pytest.raises(ConfigurationError, match="2 of the 2 documents"):
+        base.add(docs, readers=["public"])
+    report = base.add(docs, readers=["public"], prune=True)
+    assert (report.removed, base.index.collections()) == (("a.md", "x/b.txt"), {})
+    assert report.left_out == (("a.md", "empty"), ("x/b.txt", "empty"))
+
+
+def test_renamed_files_are_not_gone(base, docs):
+    """A file under another name is no loss, however many there are; it has its new id."""
+    base.add(docs, readers=["public"])
+    (docs / "a.md").rename(docs / "c.md")
+    (docs / "x").rename(docs / "y")
+    report = base.add(docs, readers=["public"])
+    assert (report.added, report.removed) == (("c.md", "y/b.txt"), ("a.md", "x/b.txt"))
+    assert ids(base, "apples bananas") == ["c.md#apples.1", "y/b.txt#b.1"]
+
+
+def test_a_link_to_a_folder_is_called_as_it_was_given(base, tmp_path):
+    """The collection and the source of what stands right in it are the link's, wherever it leads to."""
+    current = tmp_path / "current"
+    for release in ("1", "2"):
+        write(tmp_path / "releases" / release, {"a.md": f"Apples {release}", "x/b.md": "Bananas"})
+        current.unlink(missing_ok=True)
+        current.symlink_to(tmp_path / "releases" / release)
+        report = base.add(current, readers=["public"])
+    assert (report.changed, report.added, report.removed) == (("a.md",), (), ())
+    assert base.index.collections() == {(None, "current"): 2}
+    assert base.source_names() == ("current", "x")
+    assert {found["source"] for found in load_folder(current)} == {"current", "x"}
+
+
+def test_a_folder_without_a_name_of_its_own_is_called_as_it_is(base, docs, monkeypatch):
+    """The current folder, and the one above it."""
+    monkeypatch.chdir(docs / "x")
+    base.add("..", readers=["public"])
+    monkeypatch.chdir(docs)
+    assert base.add(".", readers=["public"]).unchanged == ("a.md", "x/b.txt")
+    assert base.index.collections() == {(None, "docs"): 2}
+
+
+def test_collections_do_not_take_from_each_other(base, tmp_path, docs):
+    """What is gone is taken out of its own collection of its own tenant; an id that is taken refuses a folder whole."""
+    base.add(docs, readers=["public"])
+    other = write(tmp_path / "other", {"0.md": "Cherries", "a.md": "Dates"})
+    with pytest.raises(ConfigurationError, match=r"'a\.md': the id of a document in the collection 'docs', too"):
+        base.add(other, readers=["public"])
+    assert ids(base, "cherries dates") == []
+    assert base.add(other, readers=["public"], name="fruit").added == ("fruit/0.md", "fruit/a.md")
+    assert base.add(other, tenant="acme", readers=["tenant"]).added == ("0.md", "a.md")
+    assert ids(base, "dates cherries") == ["fruit/0.md#0.1", "fruit/a.md#a.1"]
+    (other / "a.md").unlink()
+    assert base.add(other, tenant="acme", readers=["tenant"]).removed == ("a.md",)
+    assert base.index.collections() == {(None, "docs"): 2, (None, "fruit"): 2, ("acme", "other"): 1}
+
+
+def test_broken_files_are_named_and_the_rest_goes_on(base, tmp_path):
+    """Each file that cannot be taken in is named with the reason; what the base has of it stays as it was."""
+    folder = write(tmp_path / "kb", {"good.md": "Apples", "later.md": "Bananas", "z.md": "Cherries"})
+    base.add(folder, readers=["public"])
+    write(
+        folder,
+        {
+            "good.md": "Apples and pears",
+            "later.md": b"Bananas \xff",
+            "locked.pdf": pdf_of("secret", password="x"),
+            "broken.pdf": b"%PDF-1.7 nothing",
+            "nul.txt": b"a\0b",
+            "alone.meta.yaml": "title: x\n",
+        },
+    )
+    (folder / os.fsdecode(b"\xff.md")).write_text("no name")
+    report = base.add(folder, readers=["public"])
+    assert report.changed == ("good.md",)
+    reasons = {failed.name: failed.reason.split(":")[0] for failed in report.failed}
+    assert reasons == {
+        "alone.meta.yaml": "no document stands beside it that it says something of",
+        "broken.pdf": "broken",
+        "later.md": "not UTF-8",
+        "locked.pdf": "encrypted",
+        "nul.txt": "not text",
+        "\ufffd.md": "its name is not UTF-8",
+    }
+    assert (report.ok, ids(base, "bananas pears")) == (False, ["good.md#good.1", "later.md#later.1"])
+
+
+@contextmanager
+def unprivileged():
+    """Let rights hold for this process, which root's do not."""
+    if IS_ROOT:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if IS_ROOT:
+            os.seteuid(0)
+
+
+@pytest.fixture
+def shut(base, docs):
+    """A folder for all to use, in which an unprivileged base has a document of each of three folders."""
+    base.add(docs)  # whoever has no rights may not even read our modules: this loads them
+    with TemporaryDirectory() as place:
+        here = Path(place)
+        here.chmod(0o777)
+        with unprivileged(), KnowledgeBase(here / "kb.sqlite") as made:
+            write(here / "docs", {"access.yaml": "readers: [tenant]\n"})
+            write(here / "docs", {f"{name}.md": f"Apples of {name}" for name in ("open/a", "shut/b", "shut/deep/c")})
+            assert made.add(here / "docs", name="n").ok
+            yield made
+
+
+@pytest.mark.parametrize(("rights", "failed"), [(0o000, ["shut"]), (0o444, ["shut/b.md", "shut/deep"])])
+def test_a_folder_that_cannot_be_read_fails_alone(shut, rights, failed):
+    """It is named with the reason, the rest goes on, and what the base has of it stays, for nobody new."""
+    docs = shut.path.parent / "docs"
+    with shut_off(docs / "shut", rights):
+        write(docs, {"open/a.md": "Apples and pears"})
+        report = shut.add(docs, name="n")
+        reason = "cannot be read: Permission denied"
+        assert (report.changed, report.removed) == (("n/open/a.md",), ())
+        assert sorted(report.failed) == [(name, reason) for name in failed]
+        assert ids(shut, "Apples") == []
+        callers = [len(shut.search("Apples", caller={"user": user}, top_k=9)) for user in ("u", "v")]
+        assert callers == [3, 3]
+        (docs / "access.yaml").write_text("readers: ['user:u']\n")
+        shut.add(docs, name="n")
+        callers = [len(shut.search("Apples", caller={"user": user}, top_k=9)) for user in ("u", "v")]
+        assert callers == [1, 0]
+        with pytest.raises(ConfigurationError, match="cannot be read: Permission denied"):
+            load_folder(docs)
+    (docs / "shut" / "b.md").unlink()
+    report = shut.add(docs, name="n")
+    assert (report.removed, report.changed, report.failed) == (("n/shut/b.md",), ("n/shut/deep/c.md",), ())
+
+
+@contextmanager
+def shut_off(folder, rights):
+    """Take rights to a folder away."""
+    folder.chmod(rights)
+    try:
+        yield
+    finally:
+        folder.chmod(0o755)
+
+
+def test_a_link_to_what_cannot_be_looked_at_is_not_gone(shut):
+    """What the base has of it stays, as of any file that cannot be read."""
+    docs = shut.path.parent / "docs"
+    write(docs, {"data/d.md": "Apples of a volume", "d.md": "Apples of a file"})
+    assert shut.add(docs, name="n").added == ("n/d.md", "n/data/d.md")
+    (docs / "d.md").unlink()
+    (docs / "d.md").symlink_to("data/d.md")
+    denied = "cannot be read: Permission denied"
+    with shut_off(docs / "data", 0o000):
+        report = shut.add(docs, name="n")
+        assert (report.removed, report.failed) == ((), (("d.md", denied), ("data", denied)))
+    with shut_off(docs / "data", 0o111):  # whose names nobody sees, a rule's neither
+        report = shut.add(docs, name="n")
+    assert report.removed == ()
+    assert report.failed == (("d.md", "the file that it leads to cannot be read"), ("data", denied))
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        ("hr/pay.csv", "link to another format"),
+        ("hr/pay", "link to another format"),
+        (".env", "link to a hidden file"),
+        (".git/config.md", "link to a hidden file"),
+        ("hr/.old/pay.md", "link to a hidden file"),
+        ("hr/pay.md", "link to a file already read"),
+        ("hr", "link to a folder"),
+    ],
+)
+def test_a_link_publishes_nothing(base, tmp_path, target, reason):
+    """Nobody reads through a link what they may not read, or what nobody would read, under its own name."""
+    docs = write(
+        tmp_path / "docs", {"pub/access.yaml": "readers: [tenant]\n", "hr/access.yaml": "readers: [group:hr]\n"}
+    )
+    write(
+        docs,
+        {"access.yaml": "readers: [tenant]\n", "hr/pay.md": "Apples cost 5", target: "Apples cost 7"}
+        if reason != "link to a folder"
+        else {"access.yaml": "readers: [tenant]\n", "hr/pay.md": "Apples cost 5"},
+    )
+    for name in ("x.md", "x.txt"):
+        (docs / "pub" / name).symlink_to(docs / target)
+    report = base.add(docs, tenant="acme")
+    assert {(name, why) for name, why in report.left_out if name.startswith("pub/")} == {
+        ("pub/x.md", reason), ("pub/x.txt", reason)
+    }  # fmt: skip
+    assert base.search("What do apples cost?", caller={"tenant": "acme"}) == []
+
+
+def test_a_rule_that_cannot_be_looked_at_refuses_the_folder(shut):
+    """Where a folder tells names and nothing else, a rule in it refuses the folder."""
+    docs = shut.path.parent / "docs"
+    write(docs, {"shut/access.yaml": "readers: []\n"})
+    told = r"shut/access.yaml: cannot be read: Permission denied"
+    with shut_off(docs / "shut", 0o444), pytest.raises(ConfigurationError, match=told):
+        shut.add(docs, name="n")
+
+
+def test_odd_names_are_ids_or_reported(base, tmp_path):
+    """A path that can be cited is the id, letter by letter; one that cannot be is named with the reason."""
+    good = ["a\nb.md", "a\x1bb.md", "a#b.md", "a\u202eb.md", "a .md", "e\u0301.md", "x/ y.md", "\u00e9.md"]
+    wrong = [" a.md", " x/a.md", "x /a.md", "\u3000a.md"]
+    folder = write(tmp_path / "docs", {name: f"apples of {at}" for at, name in enumerate([*good, *wrong, "a.md "])})
+    (folder / os.fsdecode(b"x\xff")).mkdir()
+    write(folder / os.fsdecode(b"x\xff"), {"a.md": "apples"})
+    for became in ("added", "unchanged"):
+        report = base.add(folder, readers=["public"])
+        assert list(getattr(report, became)) == sorted(good)
+        assert {failed.name: failed.reason for failed in report.failed} == {
+            **dict.fromkeys([" a.md", " x/a.md", "\u3000a.md"], "its name begins or ends with a blank"),
+            "x /a.md": "its folder's name begins or ends with a blank",
+            "x\ufffd/a.md": "its name is not UTF-8",
+        }
+        assert report.left_out == (("a.md ", "another format"),)
+    cited = create_rag_agent(knowledge_base=base).invoke({"question": "apples of 0"})["citations"]
+    assert cited == ["a\nb.md#a-b.1"]
+
+
+def test_a_folder_whose_name_is_no_text_needs_another_one(base, tmp_path):
+    """No collection is named by bytes that are no text; with a name all is taken in but what lies right in it."""
+    folder = write(tmp_path / os.fsdecode(b"\xff"), {"a.md": "apples", "x/b.md": "pears"})
+    with pytest.raises(ConfigurationError, match="name: a text without blanks around it is required"):
+        base.add(folder, readers=["public"])
+    report = base.add(folder, readers=["public"], name="n")
+    assert (report.added, report.failed) == (("n/x/b.md",), (("a.md", "its folder's name is not UTF-8"),))
+
+
+def test_nothing_outside_the_folder_is_read(base, tmp_path):
+    """Links that lead out of the folder, and pipes, are left out, and named."""
+    write(tmp_path, {"outside.md": "secret", "kb/a.md": "Apples"})
+    (tmp_path / "kb" / "evil.md").symlink_to(tmp_path / "outside.md")
+    os.mkfifo(tmp_path / "kb" / "pipe.md")
+    report = base.add(tmp_path / "kb", readers=["public"])
+    assert report.added == ("a.md",)
+    assert report.left_out == (("evil.md", "link out of the folder"), ("pipe.md", "no regular file"))
+    assert "link out of the folder: 1 (evil.md)" in report.describe_left_out()
+
+
+def test_documents_of_a_list(base):
+    """Documents that are given keep their ids and texts; those that are new or changed are put in beside the others."""
+    documents = demo_documents()
+    names = tuple(document["id"] for document in documents)
+    assert base.add(documents, readers=["public"]).added == names
+    assert base.add(documents, readers=["public"]).unchanged == names
+    documents[0]["text"] += " It is new."
+    report = base.add(documents[:1], readers=["public"])
+    assert (report.changed, report.removed, len(base.index.listed(None, "documents"))) == (names[:1], (), 5)
+    with pytest.raises(ConfigurationError, match=r"document 1: the id .* is another one's, too"):
+        base.add([documents[0], documents[0]], readers=["public"])
+    assert base.add(documents[:1], readers=["public"], prune=True).removed == names[1:]
+
+
+def test_documents_without_a_text_are_left_out(base):
+    """A document of a list that has no text is left out, and gone where it was there, as an empty file is."""
+    one, other, third = demo_documents()[:3]
+    base.add([one, other, third], readers=["public"])
+    report = base.add([{**one, "text": " \n"}], readers=["public"])
+    assert (report.removed, report.left_out) == ((one["id"],), ((one["id"], "empty"),))
+    base.add([one, other, third], name="n", readers=["public"])
+    with pytest.raises(ConfigurationError, match="2 of the 3 documents of 'n' are gone"):
+        base.add([one, {**other, "text": ""}], name="n", readers=["public"])
+
+
+def test_pieces_that_are_given_keep_their_place(base):
+    """What `load_folder` returns may be added as it is: each piece says where it stands in its file."""
+    pieces = load_folder(HANDBOOK)
+    base.add(pieces, readers=["public"])
+    found = base.search("refunds keys incidents customers", top_k=1000)
+    assert found
+    spans = {piece["id"]: piece["span"] for piece in pieces}
+    assert {hit["doc_id"]: hit["span"] for hit in found}.items() <= spans.items()
+    assert base.add(pieces, readers=["public"]).changed == ()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"source": ""}, "source: a text without blanks around it"),
+        ({"source": " s"}, "source: a text without blanks around it"),
+        ({"tenant": "globex"}, "tenant: 'acme' is added to; given: 'globex'"),
+        ({"tenant": None}, "tenant: 'acme' is added to; given: None"),
+        ({"span": [2, 1]}, "span: "),
+        ({"span": [0, True]}, "span: "),
+        ({"span": "0-7"}, "span: "),
+    ],
+)
+def test_what_a_given_document_says_wrongly_is_refused(base, wrong, message):
+    """A field that could not be listed, cited or believed refuses the list, and nothing of it is put in."""
+    with pytest.raises(ConfigurationError, match=f"document 1: {message}"):
+        base.add([demo_documents()[0], {**demo_documents()[1], **wrong}], tenant="acme", readers=["tenant"])
+    assert base.tenants() == []
+
+
+@pytest.mark.parametrize("name", ["", " ", " a", "a\n"])
+def test_an_id_has_no_blanks_around_it(base, name):
+    """An id that a citation could not name is refused, and nothing of the list is put in."""
+    with pytest.raises(ConfigurationError, match="document 1: id: a text without blanks around it"):
+        base.add([demo_documents()[0], {**demo_documents()[1], "id": name}], readers=["public"])
+    assert base.tenants() == []
+
+
+def test_a_named_list_is_all_of_its_collection(base):
+    """What a named list lacks is gone, as from a folder, and more than half only with prune=True."""
+    documents = demo_documents()
+    names = tuple(f"n/{document['id']}" for document in documents)
+    assert base.add(documents, name="n", readers=["public"]).added == names
+    assert base.add(documents[:3], name="n", readers=["public"]).removed == names[3:]
+    with pytest.raises(ConfigurationError, match="2 of the 3 documents of 'n' are gone"):
+        base.add(documents[:1], name="n", readers=["public"])
+    assert base.add(documents[:1], name="n", readers=["public"], prune=True).removed == names[1:3]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"tenant": " "}, "tenant: a text without blanks around it"),
+        ({"name": ""}, "name: a text without blanks around it"),
+        ({"name": "a\0"}, "name: a text without blanks around it"),
+        ({"readers": "public"}, "readers: a list of public, tenant"),
+        ({"readers": ["everybody"]}, "readers: public, tenant, user:ID or group:ID is required; given: 'everybody'"),
+        ({"readers": [7]}, "readers: public, tenant"),
+        ({"readers": 7}, "readers: "),
+    ],
+)
+def test_wrong_arguments_change_nothing(base, docs, wrong, message):
+    """An argument that is none is refused with what is allowed, before anything is written."""
+    with pytest.raises(ConfigurationError, match=message):
+        base.add(docs, **wrong)
+    assert base.index.collections() == {}
+
+
+def test_a_path_that_was_left_blank_is_not_the_current_folder(base, docs, monkeypatch):
+    """A variable that was never set takes nothing in."""
+    monkeypatch.chdir(docs)
+    for blank in ("", " "):
+        with pytest.raises(ConfigurationError, match="documents: the path of a folder is required"):
+            base.add(blank, readers=["public"])
+
+
+@pytest.mark.parametrize("wrong", [7, None])
+def test_what_is_no_documents_or_name_is_refused(base, wrong):
+    """What can be neither a folder nor a list, and what can be no name, is refused with what is allowed."""
+    with pytest.raises(ConfigurationError, match="documents: a folder or a list of documents is required"):
+        base.add(wrong)
+    with pytest.raises(ConfigurationError, match="name: "):
+        base.remove(wrong)
+
+
+def test_a_collection_is_removed(base, docs):
+    """A collection goes as a whole; one that is not there is said, with those that are."""
+    base.add(docs, tenant="acme", readers=["tenant"])
+    with pytest.raises(ConfigurationError, match="name: there are docs; given: 'doc'; did you mean 'docs'"):
+        base.remove("doc", tenant="acme")
+    with pytest.raises(ConfigurationError, match="there are none; given: 'docs'"):
+        base.remove("docs")
+    assert (base.remove("docs", tenant="acme"), base.index.collections()) == (2, {})
+
+
+NAMES = st.sampled_from(["a.md", "b.md", "x/a.md", "x/y/c.txt"])
+TEXTS = st.sampled_from(["apples", "# T\n\nbananas", "", "\n", "---\ntitle: x\n---\ncherries"])
+
+
+@given(st.lists(st.dictionaries(NAMES, TEXTS), max_size=3))
+@settings(max_examples=6, deadline=None)
+def test_a_base_is_what_its_folder_is(tmp_path_factory, states):
+    """Whatever a folder was before, a base that was kept up with it is the one that is made of it anew."""
+    folder = tmp_path_factory.mktemp("states")
+    with KnowledgeBase(folder / "kept.sqlite") as kept:
+        for number, files in enumerate(states):
+            shutil.rmtree(folder / "docs", ignore_errors=True)
+            (folder / "docs").mkdir()
+            kept.add(write(folder / "docs", files), readers=["public"], prune=True)
+            with KnowledgeBase(folder / f"{number}.sqlite") as made:
+                made.add(folder / "docs", readers=["public"])
+                asked = [base.search("apples bananas cherries", top_k=50) for base in (kept, made)]
+                shown = [sorted(hits, key=lambda hit: hit["doc_id"]) for hits in asked]
+                assert shown[0] == shown[1]
+                assert kept.index.listed(None, "docs").keys() == made.index.listed(None, "docs").keys()

@@ -1,0 +1,328 @@
+"""Knowledge bases: the packaged demo and folders."""
+
+import os
+import tempfile
+import textwrap
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.tools.knowledge_base import demo_documents, load_folder
+
+HANDBOOK = Path(__file__).parents[1] / "data" / "handbook"
+
+
+def write(folder, files):
+    """Make a folder of these files."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    return folder
+
+
+def test_demo_documents_are_read_afresh():
+    """The packaged base has five documents; changing what a call returned changes no later call."""
+    demo_documents().clear()
+    assert demo_documents()[0]["id"] == "doc_sla_enterprise_v3"
+    assert len(demo_documents()) == 5
+
+
+def test_handbook_is_read_in_sections():
+    """First-level folders are sources, headings are sections, ids are readable and unique."""
+    documents = load_folder(HANDBOOK)
+    by_id = {found["id"]: found for found in documents}
+    assert len(by_id) == len(documents)
+    assert {found["source"] for found in documents} == {"billing", "handbook", "security", "support"}
+    assert by_id["overview.md#who-owns-what.1"]["source"] == "handbook"
+    targets = by_id["support/sla.md#enterprise-response-targets.1"]
+    assert (targets["title"], targets["section"]) == ("Service Levels", "Enterprise > Response targets")
+    assert (targets["source"], targets["updated_at"]) == ("support", "2026-02-03")
+    assert by_id["support/incidents.md#postmortem.1"]["updated_at"] == "2026-01-28"
+    assert documents == load_folder(str(HANDBOOK))
+
+
+def test_a_piece_says_where_it_stands():
+    """The span of a piece is where its text stands: in Markdown and plain text, in the file as it was written."""
+    for found in load_folder(HANDBOOK):
+        start, end = found["span"]
+        assert (HANDBOOK / found["id"].split("#")[0]).read_text(encoding="utf-8")[start:end] == found["text"]
+
+
+TOPS = ["---\n", "title: x\n", "# A\n", "B\n===\n", "a b c d. ", "\n", "\n\n", " ", "é"]
+
+
+@given(st.lists(st.sampled_from(TOPS), max_size=20).map("".join))
+@settings(max_examples=50)
+def test_spans_of_any_text(content):
+    """However a text is cut, each piece stands where its span says, none twice, and none is longer than allowed."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "a.md").write_text(content + "x", encoding="utf-8", newline="")
+        found = [(*piece["span"], piece["text"]) for piece in load_folder(folder, max_chars=7)]
+    assert all((content + "x")[start:end] == text and len(text) <= 7 for start, end, text in found)
+    assert all(before[1] <= after[0] for before, after in pairwise(found))
+
+
+def test_hashes_in_fences_and_plain_text_are_no_headings():
+    """A shell comment in a code fence stays in its section, a line with "#" in a text file in the text."""
+    by_id = {found["id"]: found for found in load_folder(HANDBOOK)}
+    assert "## Revoke the predecessor" in by_id["security/api-keys.md#rotation.1"]["text"]
+    plain = by_id["support/contact.txt#contact.1"]
+    assert (plain["title"], plain["section"]) == ("contact", "contact")
+    assert "# This line is no heading" in plain["text"]
+
+
+def test_long_section_is_cut_between_paragraphs():
+    """A section above the limit becomes several documents, none above it, cut where a paragraph ends."""
+    parts = [found for found in load_folder(HANDBOOK) if found["section"] == "Retention and deletion"]
+    assert [part["id"][-2:] for part in parts] == [".1", ".2"]
+    assert all(len(part["text"]) <= 2200 for part in parts)
+    assert parts[0]["text"].endswith("in between.")
+    assert parts[1]["text"].startswith("Legal holds")
+
+
+def test_titles_and_section_names(tmp_path):
+    """The first H1 is the title, else the front matter's title, else the file's name."""
+    write(
+        tmp_path,
+        {
+            "a.md": "before\n\n# The *big* `one`\nunder\n## Two\n### Deep\ndeep\n# Other\nnext\n##\nbare\n",
+            "b.markdown": "---\ntitle: 'From front'\n---\ntext\n\nLong\nheading\n---\nbody\n",
+            "c.MD": "> # quoted\n\n- # listed\n",
+        },
+    )
+    named = [(found["title"], found["section"], found["text"]) for found in load_folder(tmp_path)]
+    assert named == [
+        ("The big one", "The big one", "before"),
+        ("The big one", "The big one", "under"),
+        ("The big one", "Two > Deep", "deep"),
+        ("The big one", "Other", "next"),
+        ("The big one", "Other", "bare"),
+        ("From front", "From front", "text"),
+        ("From front", "Long heading", "body"),
+        ("c", "c", "> # quoted\n\n- # listed"),
+    ]
+    assert [found["source"] for found in load_folder(tmp_path)] == [tmp_path.name] * 8
+
+
+@pytest.mark.parametrize(
+    ("top", "expected", "text"),
+    [
+        ("---\nUpdated_At: 2026-02-03\ndate: 2020-01-01\na:\n  - x\n# b\n- y\n\n---\n", "2026-02-03", "body"),
+        ("---\ndate: '2026-01-01'\n---\n", "2026-01-01", "body"),
+        ("---\nupdated_at:\n---\n", "2001-09-09", "body"),
+        ("---\nprose between two rules\n---\n", "2001-09-09", "---\nprose between two rules\n---\nbody"),
+        ("---\na: b\n# ", "2001-09-09", "---\na: b\n# body"),
+        ("---\ndate: 2020-01-01\n", "2001-09-09", "---\ndate: 2020-01-01\nbody"),
+        ("\ufeff", "2001-09-09", "body"),
+    ],
+)  # fmt: skip
+def test_date_of_a_file(tmp_path, top, expected, text):
+    """The front matter's date is taken as written, else the day on which the file was changed."""
+    write(tmp_path, {"a.txt": top + "body"})
+    os.utime(tmp_path / "a.txt", (1_000_000_000, 1_000_000_000))
+    [found] = load_folder(tmp_path)
+    assert (found["updated_at"], found["text"]) == (expected, text)
+
+
+def test_equal_headings_get_ids_of_their_own(tmp_path):
+    """Sections of the same name, or without any letter in it, still have unique and stable ids."""
+    write(tmp_path, {"x/a.md": "# T\n## Same\none\n## Same\ntwo\n## !?\nthree\n"})
+    ids = [found["id"] for found in load_folder(tmp_path)]
+    assert ids == ["x/a.md#same.1", "x/a.md#same.2", "x/a.md#section.1"]
+
+
+def test_hidden_and_foreign_files_are_skipped(tmp_path):
+    """Hidden files and folders, other formats, empty files, broken links and link loops do no harm, and are named."""
+    write(tmp_path, {"a.txt": "kept", ".b.txt": "no", ".git/c.md": "no", "d.adoc": "no", "x/e.md": " \n"})
+    (tmp_path / "loop").symlink_to(tmp_path, target_is_directory=True)
+    (tmp_path / "self.md").symlink_to(tmp_path / "self.md")
+    os.mkfifo(tmp_path / "pipe.md")
+    documents = load_folder(tmp_path)
+    assert [found["text"] for found in documents] == ["kept"]
+    assert documents.left_out == (
+        (".b.txt", "hidden"),
+        (".git", "hidden"),
+        ("d.adoc", "another format"),
+        ("loop", "link to a folder"),
+        ("pipe.md", "no regular file"),
+        ("self.md", "broken link"),
+        ("x/e.md", "empty"),
+    )
+    assert documents.describe_left_out() == (
+        "another format: 1 (d.adoc); broken link: 1 (self.md); empty: 1 (x/e.md); hidden: 2 (.b.txt, .git); "
+        "link to a folder: 1 (loop); no regular file: 1 (pipe.md)"
+    )
+
+
+def test_nothing_left_out_is_nothing_said(tmp_path):
+    """Where everything was read, nothing is listed; where much was not, three names stand for a reason."""
+    write(tmp_path, {"a.txt": "kept"})
+    assert (load_folder(tmp_path).left_out, load_folder(tmp_path).describe_left_out()) == ((), "")
+    write(tmp_path, {f"{'n' * 100}{number}.pdf": "" for number in range(5)})
+    assert load_folder(tmp_path).describe_left_out() == f"another format: 5 ({', '.join(['n' * 60 + '…'] * 3)}, …)"
+
+
+def test_links_lead_nowhere_outside(tmp_path):
+    """What lies outside the folder is read through no link to a file or a folder; what lies inside is read once."""
+    write(tmp_path, {"outside/secret.md": "secret", "kb/a.md": "one", "kb/..data/b.md": "two", "kbx/c.md": "three"})
+    write(tmp_path, {"kb/c.csv": "four"})
+    kb = tmp_path / "kb"
+    for name, target in (
+        ("evil.md", tmp_path / "outside" / "secret.md"),
+        ("beside.md", "../kbx/c.md"),
+        ("folder", tmp_path / "outside"),
+        ("through.md", "folder/secret.md"),
+        ("again.md", "a.md"),
+        ("b.md", "..data/b.md"),
+        ("c.md", "c.csv"),
+    ):
+        (kb / name).symlink_to(target)
+    (tmp_path / "link").symlink_to(kb)
+    documents = load_folder(tmp_path / "link")
+    assert [(found["id"], found["text"]) for found in documents] == [("a.md#a.1", "one")]
+    assert documents.left_out == (
+        ("..data", "hidden"),
+        ("again.md", "link to a file already read"),
+        ("b.md", "link to a hidden file"),
+        ("beside.md", "link out of the folder"),
+        ("c.csv", "another format"),
+        ("c.md", "link to another format"),
+        ("evil.md", "link out of the folder"),
+        ("folder", "link out of the folder"),
+        ("through.md", "link out of the folder"),
+    )
+
+
+def test_folders_without_end_are_refused(tmp_path, monkeypatch):
+    """Fifteen hundred folders inside each other are a clear error."""
+    monkeypatch.chdir(tmp_path)
+    for _ in range(1500):
+        os.mkdir("a")
+        os.chdir("a")
+    try:
+        with pytest.raises(ConfigurationError, match="a' has more than 100 folders inside each other"):
+            load_folder(tmp_path / "a")
+    finally:
+        for _ in range(1500):
+            os.chdir("..")
+            os.rmdir("a")
+
+
+def test_limits_are_named(tmp_path):
+    """A folder above a limit is refused with the limit's name; at the limit, it is read."""
+    write(tmp_path, {"a.md": "four", "x/b.md": "more", "c.pdf": "not counted in bytes"})
+    assert len(load_folder(tmp_path, max_files=4, max_bytes=8)) == 2
+    with pytest.raises(ConfigurationError, match=r"max_files: .* has more than 3 files and folders"):
+        load_folder(tmp_path, max_files=3)
+    with pytest.raises(ConfigurationError, match=r"max_bytes: .* have 8 bytes; allowed: 7"):
+        load_folder(tmp_path, max_bytes=7)
+    for limit in ("max_files", "max_bytes"):
+        with pytest.raises(ConfigurationError, match=f"{limit}: at least 1 is required; given: 0"):
+            load_folder(tmp_path, **{limit: 0})
+
+
+def test_progress_is_told_in_bytes(tmp_path):
+    """Whoever wants to know is told after each file how much of all is read."""
+    write(tmp_path, {"a.md": "four", "b.txt": "sixsix", "c.pdf": "no"})
+    told = []
+    load_folder(tmp_path, progress=lambda read, total: told.append((read, total)))
+    assert told == [(4, 10), (10, 10)]
+
+
+def test_cuts_do_not_mind_where_lines_were_broken(tmp_path):
+    """A text is cut behind the same sentences, whether its lines are broken to a width or not."""
+    words = [f"word{number}" + "." * (number % 7 == 0) for number in range(200)]
+    write(tmp_path, {"a.txt": " ".join(words), "b.txt": textwrap.fill(" ".join(words), 40)})
+    texts = {"a": [], "b": []}
+    for found in load_folder(tmp_path, max_chars=150):
+        texts[found["title"]].append(" ".join(found["text"].split()))
+    assert texts["a"] == texts["b"]
+    assert all(text.endswith(".") for text in texts["a"][:-1])
+
+
+def test_sentences_of_scripts_without_blanks_are_not_cut(tmp_path):
+    """A long Chinese paragraph is cut behind its sentences, and no chunk is too long."""
+    write(tmp_path, {"a.txt": "退款需要十四天才能到账。" * 50})
+    texts = [found["text"] for found in load_folder(tmp_path, max_chars=40)]
+    assert set(texts) == {"退款需要十四天才能到账。" * 3, "退款需要十四天才能到账。" * 2}
+    assert [len(found["text"]) for found in load_folder(tmp_path, max_chars=35)] == [24] * 25
+
+
+def test_bad_folders_are_configuration_errors(tmp_path):
+    """What cannot be a knowledge base is refused with one line that names the folder."""
+    write(tmp_path, {"file.txt": "x", "empty/a.adoc": "x"})
+    for name, problem in (
+        ("none", "No such file"),
+        ("file.txt", "Not a directory"),
+        ("empty", r"no text in any .*; left out: another format: 1 \(a.adoc\)"),
+    ):
+        with pytest.raises(ConfigurationError, match=f"{name}.*{problem}"):
+            load_folder(tmp_path / name)
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        load_folder("a\0b")
+    with pytest.raises(ConfigurationError, match="max_chars: at least 1 is required; given: 0"):
+        load_folder(tmp_path, max_chars=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        (b"latin.md", "café".encode("latin-1"), "latin.md.* is not UTF-8"),
+        (b"wide.txt", "text".encode("utf-16-le"), "wide.txt.* is not text"),
+        (b"\xff.md", b"text", "its name is not UTF-8"),
+        (b" blank.md", b"text", "its name begins or ends with a blank"),
+    ],
+)
+def test_bad_files_are_configuration_errors(tmp_path, name, content, problem):
+    """A file that is no UTF-8 text, by content or name, is refused and named."""
+    Path(os.fsdecode(os.path.join(os.fsencode(tmp_path), name))).write_bytes(content)
+    with pytest.raises(ConfigurationError, match=problem):
+        load_folder(tmp_path)
+
+
+def test_unreadable_file_is_a_configuration_error(tmp_path, monkeypatch):
+    """A file without permission is refused and named."""
+
+    def refuse(*_args, **_kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    write(tmp_path, {"locked.md": "x"})
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(ConfigurationError, match=r"locked\.md.* cannot be read: .*Permission denied"):
+        load_folder(tmp_path)
+
+
+@settings(max_examples=60)
+@given(
+    st.text(alphabet="ab. \n-#|'<>=:`&", max_size=300),
+    st.integers(1, 40),
+    st.sampled_from([".md", ".txt", ".rst", ".html"]),
+)
+def test_chunks_are_short_and_lose_nothing(text, max_chars, suffix):
+    """No document is empty or above the limit; of plain text, no character but blanks is lost or moved."""
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder), {"text" + suffix: text, "other.txt": "x"})
+        documents = [found for found in load_folder(folder, max_chars=max_chars) if "text" in found["id"]]
+    assert all(0 < len(found["text"]) <= max_chars for found in documents)
+    assert len({found["id"] for found in documents}) == len(documents)
+    if suffix == ".txt" and not text.startswith("---"):
+        assert "".join("".join(found["text"] for found in documents).split()) == "".join(text.split())
+
+
+def test_words_are_cut_only_if_they_alone_are_too_long(tmp_path):
+    """Cuts fall after sentences, else between words; only a word above the limit is split."""
+    write(tmp_path, {"a.txt": "One two. Three four five six.\n" + "x" * 25})
+    texts = [found["text"] for found in load_folder(tmp_path, max_chars=12)]
+    assert texts == ["One two.", "Three four", "five six.", "x" * 12, "x" * 12, "x"]
+
+
+@pytest.mark.parametrize("folder", ["", "  ", 5, b"docs", None])
+def test_a_folder_is_named(folder):
+    """An empty path is not the current folder, and what is no path is refused by name."""
+    with pytest.raises(ConfigurationError, match="the path of a folder is required"):
+        load_folder(folder)

@@ -1,0 +1,296 @@
+"""The documentation is true: its examples run, its links lead somewhere, its tables are those of the code."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import runpy
+import shlex
+import sys
+from collections import defaultdict
+from contextlib import closing, redirect_stdout
+from pathlib import Path
+from shutil import copy2
+
+import pytest
+from cli_runs import empty_folder, run
+from docs_parts import (
+    KINDS,
+    MADE,
+    MADE_PART,
+    PAGES,
+    PICTURES,
+    ROOT,
+    SETTING_PAGES,
+    SETTINGS,
+    anchors,
+    fences,
+    images,
+    links,
+    list_commands,
+    renewed,
+    stacked,
+    table,
+)
+
+import guardgraph
+from guardgraph import grammar
+from guardgraph.evidence.strict_json import format_document_text
+from guardgraph.graphs.patterns import PATTERNS
+from guardgraph.tools.knowledge_base import demo_documents
+
+OWN_PATTERN = ROOT / "docs" / "own_pattern.md"
+SHELL = ("bash", "console")
+STRICT = """
+from guardgraph import RagBudget, create_rag_agent
+
+
+def strict():
+    return create_rag_agent(budget=RagBudget(min_chunk_score=0.9))
+"""
+SERVED = "python served"
+"""Blocks that ask a server; test_serving.py runs them, and the commands that start it."""
+MODULES = ("triage", "my_agents")
+EXIT_CODE = re.compile(r"\s+# exit code (\d+)$")
+
+
+def _python(page):
+    return [fence for fence in fences(page) if fence.info.partition(" ")[0] == "python"]
+
+
+def _shell_lines():
+    for page in PAGES:
+        for fence in fences(page):
+            if fence.info in SHELL:
+                yield from (line.removeprefix("$ ") for line in fence.code.splitlines() if line.strip())
+
+
+def _commands():
+    return sorted({line for line in _shell_lines() if line.startswith("guardgraph ")})
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """The files of `reader`, made once."""
+    folder = tmp_path_factory.mktemp("files")
+    with closing(guardgraph.sql_store(f"sqlite:///{folder}/kept.db")) as store:
+        result = guardgraph.create_rag_agent(recorder=store).invoke(
+            {"question": "What is the P1 first response target?"}
+        )
+        document = format_document_text(guardgraph.export_run(store, result["run_id"]))
+    result.pop("audit")
+    (folder / "my_agents.py").write_text(STRICT, encoding="utf-8")
+    (folder / "run.json").write_text(json.dumps(result), encoding="utf-8")
+    (folder / "document.json").write_text(document, encoding="utf-8")
+    with guardgraph.KnowledgeBase(folder / "kb.sqlite") as base:
+        base.add(demo_documents(), tenant="acme", readers=["tenant"])
+    blocks = [
+        fence.code for fence in _python(OWN_PATTERN) if fence.code.startswith(('"""Ticket triage', "# triage.py"))
+    ]
+    (folder / "triage.py").write_text("\n".join(blocks), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def reader(tmp_path, files, monkeypatch):
+    """A folder as a reader of the docs has it: the docs, triage.py as own_pattern.md has it, a run's result and a store
+    with that run, a document of it, a factory of a stricter agent, no key.
+    """
+    here = empty_folder(tmp_path, monkeypatch)
+    (here / "docs").symlink_to(ROOT / "docs")
+    for file in files.iterdir():
+        copy2(file, here)
+    monkeypatch.syspath_prepend(str(here))
+    earlier = {name: sys.modules.pop(name, None) for name in MODULES}  # the tests have a module of such a name too
+    yield here
+    for name, module in earlier.items():
+        sys.modules.pop(name, None)
+        if module is not None:
+            sys.modules[name] = module
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_python_example_runs_and_prints_what_the_page_says(page, reader):
+    """The blocks of a page run in their order, in one namespace; a block of text behind one is its output."""
+    namespace = {"__name__": "docs"}
+    for fence in _python(page):
+        where = f"{page}:{fence.line}"
+        code = compile("\n" * fence.line + fence.code, where, "exec", dont_inherit=True)
+        if fence.info in ("python no-run", SERVED):
+            continue
+        printed = io.StringIO()
+        with redirect_stdout(printed):
+            exec(code, namespace)
+        if fence.output is not None:
+            assert printed.getvalue() == fence.output, where
+
+
+@pytest.mark.parametrize("line", _commands())
+def test_every_command_line_ends_with_the_exit_code_that_the_page_says(line, reader):
+    """A line of a shell block ends with 0 or the code that it names, says something, and raises nothing."""
+    told = EXIT_CODE.search(line)
+    done = run(*shlex.split(EXIT_CODE.sub("", line))[1:])
+    assert done.exit_code == (int(told[1]) if told else 0), done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout or done.stderr
+
+
+def test_every_test_that_a_page_names_exists():
+    """A promise names the test that shows it, and that test is there."""
+    named = {
+        name for page in PAGES for name in re.findall(r"(tests/[\w/]+\.py)::(\w+)", page.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 30
+    assert [
+        name for name in sorted(named) if f"def {name[1]}(" not in (ROOT / name[0]).read_text(encoding="utf-8")
+    ] == []
+
+
+def test_every_other_line_of_a_shell_block_is_a_target_of_the_makefile_or_an_installation():
+    """`make` lines name targets and variables that the Makefile has, and nothing is shown that nobody checks."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    known = {*re.findall(r"^([\w-]+):", makefile, re.MULTILINE), *re.findall(r"\$\((\w+)\)", makefile)}
+    for line in _shell_lines():
+        words = shlex.split(line, comments=True)
+        if words[0] == "make":
+            assert {word.partition("=")[0] for word in words[1:]} <= known, line
+        else:
+            assert words[0] in ("guardgraph", "export", "langgraph") or words in (
+                ["pip", "install", "."],
+                ["pip", "install", ".[serve]"],
+                ["pip", "install", ".[mcp]"],
+                [".venv/bin/python", "tests/docs_parts.py"],
+            )
+
+
+def test_blocks_are_of_a_kind_that_is_checked():
+    """No block of code escapes the tests by its name."""
+    known = {"python", "python no-run", SERVED, "json", "text", *SHELL, "sql"}  # test_kb_postgres.py runs the last
+    directives = {"{toctree}", "{include} ../CHANGELOG.md"}  # of the site; test_site.py builds it
+    assert {fence.info for page in PAGES for fence in fences(page)} <= known | directives
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_files_and_headings_that_exist(page):
+    """A relative link names a file of the repository, and an anchor one of its headings."""
+    for target in links(page):
+        if target.startswith(("https://", "http://")):
+            continue
+        name, _, anchor = target.partition("#")
+        file = page.parent / name if name else page
+        assert file.exists(), target
+        assert not anchor or anchor in anchors(file), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_parts_made_from_the_code_are_up_to_date(page):
+    """Tables are what `.venv/bin/python tests/docs_parts.py` would write."""
+    text = page.read_text(encoding="utf-8")
+    assert renewed(text) == text, "run: .venv/bin/python tests/docs_parts.py"
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_pictures_are_up_to_date(name):
+    """Every picture is, byte for byte, what `.venv/bin/python tests/docs_parts.py` would draw."""
+    assert (ROOT / name).read_bytes() == PICTURES[name]().encode(), "run: .venv/bin/python tests/docs_parts.py"
+
+
+def test_every_picture_stands_in_a_page():
+    """The pages show the pictures that are made, and no others."""
+    assert {file for page in PAGES for file in images(page)} == {ROOT / name for name in PICTURES}
+    assert {*(ROOT / "docs" / "pictures").iterdir()} == {ROOT / name for name in PICTURES}
+
+
+def test_every_part_that_can_be_made_stands_in_one_page():
+    """Nothing is generated for no reader, and nothing twice."""
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert sorted(part["name"] for part in MADE_PART.finditer(text)) == sorted(MADE)
+
+
+def test_troubleshooting_names_every_stop_family_with_its_patterns():
+    """The table of families has every family of the catalogues, and says which patterns have it."""
+    expected = defaultdict(list)
+    for pattern, catalogue in guardgraph.CATALOGUES.items():
+        for family in catalogue.families:
+            expected[f"stop_{family}"].append(pattern)
+    rows = table(ROOT / "docs" / "troubleshooting.md", "Stops")
+    told = {family: patterns.split(", ") for family, patterns, _, _ in rows}
+    assert told == {
+        family: ["all"] if len(patterns) == len(guardgraph.CATALOGUES) else patterns
+        for family, patterns in expected.items()
+    }
+
+
+def test_the_readme_is_short_and_names_every_command():
+    """It has at most 200 lines, and the commands that `guardgraph --help` has."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 200
+    named = set(re.findall(r"`([a-z-]+)`", text.partition("## The command line")[2].partition("\n## ")[0]))
+    assert {name.partition(" ")[0] for name, _ in list_commands()} <= named
+
+
+def test_every_setting_is_described():
+    """No setting of a shipped pattern is without a word on what it says, and pages are named for settings alone."""
+    fields = {name: field for model in SETTINGS.values() for name, field in model.model_fields.items()}
+    assert [name for name, field in fields.items() if not field.description] == []
+    assert SETTING_PAGES.keys() <= fields.keys()
+
+
+def test_the_settings_page_explains_every_kind_of_setting():
+    """The table of kinds has all eight."""
+    assert {row[0] for row in table(ROOT / "docs" / "settings.md", "Kinds")} == set(KINDS)
+
+
+def test_the_pattern_of_ones_own_is_short():
+    """The fourth pattern is complete in fewer than 60 lines."""
+    block = _python(OWN_PATTERN)[0]
+    assert block.code.startswith('"""Ticket triage')
+    assert len(block.code.splitlines()) < 60
+
+
+def test_the_pattern_of_ones_own_needs_public_names_only():
+    """Whoever writes a pattern needs nothing that `guardgraph.grammar` does not offer by name."""
+    used = {name for page in PAGES for fence in _python(page) for name in re.findall(r"\bgg\.(\w+)", fence.code)}
+    assert used <= set(grammar.__all__)
+
+
+def test_the_pattern_of_ones_own_is_proved(reader):
+    """The fourth pattern passes `verify`."""
+    import triage
+
+    assert guardgraph.verify(triage.create_triage()) == []
+
+
+@pytest.mark.parametrize("pattern", guardgraph.CATALOGUES)
+def test_a_copy_of_a_graph_file_works(pattern):
+    """The file of a pattern can be copied out of the package and changed, as guards.md says."""
+    copy = runpy.run_path(str(Path(guardgraph.__file__).parent / "graphs" / f"{pattern}.py"))
+    assert guardgraph.verify(copy[PATTERNS[pattern].factory.partition(":")[2]]()) == []
+
+
+def test_pages_are_plain():
+    """No page has a dash chain, trailing blanks, tabs, or a path of the machine that it was written on."""
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        assert not re.search(r"—|\t|[ ]$|/home/|/root/|/tmp/", text, re.MULTILINE), page.name
+
+
+def test_the_version_is_in_the_changelog():
+    """The changelog's first entry is the version of the package."""
+    heading = re.search(r"^## (\S+)", Path(ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert heading is not None
+    assert heading[1] == guardgraph.__version__
+
+
+def test_every_version_has_a_date():
+    """The changelog says of each version on which day it was made."""
+    versions = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert [line for line in versions if not re.fullmatch(r"[\d.]+ \(\d{4}-\d\d-\d\d\)", line)] == []
+
+
+def test_the_import_contract_has_every_room():
+    """No folder of the package is without a place in the order of imports, so none is missing in the table of rooms."""
+    package = ROOT / "guardgraph"
+    folders = {path.parent.name for path in package.glob("*/__init__.py")}
+    assert folders == {name for layer in stacked() for name in layer} - {"serving"}

@@ -1,0 +1,257 @@
+"""The words of a text and the default retriever.
+
+`data/off_topic_questions.txt` holds questions that neither the demo base nor `data/handbook` answers;
+`data/on_topic_questions.jsonl` questions that one of them does, with the beginning of the id of the chunk
+that has the answer, and the set: tuning, held out (written after the first tuning), fresh (after the second).
+"""
+
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from guardgraph.languages.terms import STOP_WORDS, list_content_words, read_terms
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.tools.knowledge_base import Document, demo_documents, load_folder
+from guardgraph.tools.lexical import LexicalRetriever
+
+DATA = Path(__file__).parents[1] / "data"
+DEMO_QUESTION = "What SLA applies to enterprise plan and what is P1 first response target?"
+MIN_SCORE, MAX_CHUNKS = 0.2, 3
+OFF_TOPIC = [
+    line
+    for line in (DATA / "off_topic_questions.txt").read_text(encoding="utf-8").splitlines()
+    if line and not line.startswith("#")
+]
+ON_TOPIC = [json.loads(line) for line in (DATA / "on_topic_questions.jsonl").read_text(encoding="utf-8").splitlines()]
+RETRIEVERS = {"demo": LexicalRetriever(demo_documents()), "handbook": LexicalRetriever(load_folder(DATA / "handbook"))}
+
+
+def ask(retriever, query, sources=None, top_k=MAX_CHUNKS):
+    """The candidates for a query, by default from all sources."""
+    named = list(retriever.sources) if sources is None else sources
+    return retriever({"query": query, "sources": named, "top_k": top_k})
+
+
+def relevant(base, query):
+    """The ids that a run with the default budget would pack."""
+    found = ask(RETRIEVERS[base], query)
+    return [candidate["doc_id"] for candidate in found if candidate["score"] >= MIN_SCORE]
+
+
+def as_asked(question):
+    """The question itself as the query."""
+    return question
+
+
+def compact(question):
+    """The query that the offline proposer makes of a question."""
+    return " ".join(list_content_words(question))
+
+
+def document(name, text, source="s", title="", section=""):
+    """A document of which only what matters is given."""
+    return Document(id=name, source=source, title=title, section=section, updated_at="2026-01-01", text=text)
+
+
+def test_terms_unite_word_forms_and_keep_numbers():
+    """Word forms, case and width are one term; numbers keep their points; function words are gone."""
+    assert read_terms("The refunds, REFUNDED: refund!") == ["refund", "refund", "refund"]
+    assert read_terms("What's the on-call P1 target: 99.95%, 24/7?") == ["call", "p1", "target", "99.95", "24", "7"]
+    assert read_terms("ＦＵＬＬ snake_case don't") == ["full", "snake", "case"]
+    assert read_terms("What is it? \ud800 …") == []
+
+
+def test_content_words_keep_spelling_and_order():
+    """A compact query keeps the question's own words, lower case, in order, and repeated ones as often."""
+    assert list_content_words("Which refunds apply to P1 Refunds, and to refund 99.95?") == [
+        "refunds", "apply", "p1", "refunds", "refund", "99.95",
+    ]  # fmt: skip
+
+
+@given(st.text())
+def test_any_text_has_terms(text):
+    """Any string can be read, and neither a content word nor a term is ever blank."""
+    assert all(list_content_words(text))
+    assert len(read_terms(text)) == len(list_content_words(text))
+    assert all(read_terms(text))
+
+
+@pytest.mark.parametrize("unit", ["a", "1", "1.", "'", "é ", "\u0315\u0300", "a" * 41 + " "])
+def test_hostile_text_is_read(unit):
+    """A hundred thousand characters of anything are read to the end, and never as a stop word."""
+    assert not STOP_WORDS & set(read_terms(unit * (100_000 // len(unit))))
+
+
+# --- what is found -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "query", [DEMO_QUESTION, compact(DEMO_QUESTION), "enterprise plan SLA uptime P1 first response target"]
+)
+def test_demo_question_finds_the_enterprise_sla(query):
+    """The demo question, and a compact query made of it, have the enterprise SLA as best chunk."""
+    assert relevant("demo", query)[0] == "doc_sla_enterprise_v3"
+
+
+def test_p1_alone_finds_p1():
+    """A single word of the base finds the documents that have it, and no others."""
+    having = {found["id"] for found in demo_documents() if "P1" in found["text"]}
+    assert set(relevant("demo", "P1")) == having
+
+
+@pytest.mark.parametrize("form", [as_asked, compact])
+@pytest.mark.parametrize("base", sorted(RETRIEVERS))
+def test_questions_about_something_else_find_nothing(base, form):
+    """At least 98 of 100 questions that the base has nothing to do with end without a relevant chunk."""
+    answered = [question for question in OFF_TOPIC if relevant(base, form(question))]
+    assert len(set(OFF_TOPIC)) == len(OFF_TOPIC) >= 300
+    assert len(answered) <= 0.02 * len(OFF_TOPIC), answered
+
+
+@pytest.mark.parametrize("form", [as_asked, compact])
+def test_questions_that_a_base_answers_find_their_chunk(form):
+    """At least 95 of 100 have the chunk with the answer among those packed, 94 as the best."""
+    found = [(relevant(case["base"], form(case["question"])), case["expected"]) for case in ON_TOPIC]
+    packed = sum(any(name.startswith(expected) for name in ids) for ids, expected in found)
+    best = sum(bool(ids) and ids[0].startswith(expected) for ids, expected in found)
+    assert len(ON_TOPIC) >= 60
+    assert (packed >= 0.95 * len(ON_TOPIC), best >= 0.94 * len(ON_TOPIC)) == (True, True), (packed, best)
+
+
+def test_candidates_carry_what_is_packed_and_cited():
+    """A candidate is the document under the names of the contract, with its score."""
+    [best] = ask(RETRIEVERS["demo"], "prorated refund", top_k=1)
+    score = best.pop("score")
+    wanted = demo_documents()[3]
+    assert best == {"doc_id": wanted.pop("id"), **wanted}
+    assert 0.2 <= score <= 1
+
+
+def test_only_allowed_sources_are_found():
+    """A document of another source is never a candidate, and the scores of the others do not depend on it."""
+    everywhere = ask(RETRIEVERS["demo"], DEMO_QUESTION, top_k=6)
+    billing = ask(RETRIEVERS["demo"], DEMO_QUESTION, sources=["billing_policy", "unknown"], top_k=6)
+    assert billing == [found for found in everywhere if found["source"] == "billing_policy"] != []
+    assert ask(RETRIEVERS["demo"], DEMO_QUESTION, sources=[]) == []
+
+
+def test_headings_are_searched_and_word_forms_match():
+    """A word that stands in title or section alone finds the document, in any form."""
+    retriever = LexicalRetriever([document("a", "x", title="Refunds", section="Eligibility"), document("b", "y")])
+    assert [found["doc_id"] for found in ask(retriever, "refunded")] == ["a"]
+    assert [found["doc_id"] for found in ask(retriever, "eligibility")] == ["a"]
+
+
+def test_ties_are_in_the_order_of_the_base():
+    """Equal scores keep the order of the documents, and at most top_k are returned."""
+    retriever = LexicalRetriever([document(name, "same words here") for name in ("z", "m", "a")])
+    assert [found["doc_id"] for found in ask(retriever, "words", top_k=2)] == ["z", "m"]
+
+
+def test_nothing_in_common_is_no_candidate():
+    """No shared word, no word at all and no document: no candidate, whatever top_k allows."""
+    assert ask(RETRIEVERS["demo"], "zebra") == ask(RETRIEVERS["demo"], "what is it?") == []
+    assert ask(LexicalRetriever([]), "P1") == []
+    assert ask(LexicalRetriever([document("a", "of the")]), "P1") == []
+    assert LexicalRetriever([]).sources == ()
+
+
+@given(st.lists(st.sampled_from([*read_terms(" ".join(d["text"] for d in demo_documents())), "zebra", "moon"])))
+def test_scores_are_shares(words):
+    """Any query scores in 0..1, best first; saying all twice changes nothing, foreign words lower every score."""
+    retriever = RETRIEVERS["demo"]
+    found = ask(retriever, " ".join(words), top_k=6)
+    scores = [candidate["score"] for candidate in found]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 < score <= 1 for score in scores)
+    assert ask(retriever, " ".join(words + words), top_k=6) == found
+    foreign = {found["doc_id"]: found["score"] for found in ask(retriever, " ".join([*words, "quokka"]), top_k=6)}
+    assert all(foreign[candidate["doc_id"]] < candidate["score"] for candidate in found)
+
+
+@pytest.mark.parametrize(
+    ("documents", "problem"),
+    [
+        ([document("a", "x"), document("b", "x"), document("a", "y")], "2 documents have the id 'a'"),
+        ([{"id": "a"}], "document 0: 'section' is missing or no string"),
+        ([document("a", 5)], "document 0: 'text' is missing or no string"),
+        ([document("a", "x"), "text"], "document 1 is no dictionary but a str"),
+    ],
+)
+def test_bad_documents_are_configuration_errors(documents, problem):
+    """Documents that could not be cited or searched are refused when the retriever is made."""
+    with pytest.raises(ConfigurationError, match=problem):
+        LexicalRetriever(documents)
+
+
+def test_repr_says_what_is_searched():
+    """A log line shows the size of the base and its sources."""
+    assert repr(LexicalRetriever([document("a", "x")])) == "LexicalRetriever(1 documents, sources=['s'])"
+
+
+def test_threads_and_hash_seeds_change_nothing():
+    """The same question has the same candidates in every thread and every process."""
+    queries = OFF_TOPIC[:100] + [case["question"] for case in ON_TOPIC]
+    alone = [ask(RETRIEVERS["handbook"], query) for query in queries]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda query: ask(RETRIEVERS["handbook"], query), queries)) == alone
+    code = (
+        "from guardgraph.tools.knowledge_base import demo_documents; from guardgraph.tools.lexical import *\n"
+        "r = LexicalRetriever(demo_documents())\n"
+        f"print(r({{'query': {DEMO_QUESTION!r}, 'sources': list(r.sources), 'top_k': 6}}))"
+    )
+    outputs = {
+        subprocess.check_output([sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed})
+        for seed in ("0", "1")
+    }
+    assert len(outputs) == 1
+
+
+def test_one_chunk_is_found_among_ten_thousand():
+    """A word that only one document has finds it, whatever the size of the base."""
+    texts = [found["text"] for found in RETRIEVERS["handbook"].documents]
+    base = [document(str(n), f"{texts[n % len(texts)]} {texts[n % 13]} w{n}") for n in range(10_000)]
+    assert ask(LexicalRetriever(base), "Enterprise w4711 uptime")[0]["doc_id"] == "4711"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "respond responded responds response responses responsive",
+        "extend extension extensive",
+        "decide decided decision decisive",
+        "conclude conclusion conclusive",
+        "permit permission permissive",
+        "subscribe subscription",
+        "resolve resolution",
+        "consume consumption",
+        "reduce reduction",
+        "notify notified notification",
+        "verify verification",
+        "create created creation",
+        "terminate termination",
+        "organize organization",
+        "diffuse diffusion",
+    ],
+)
+def test_an_english_noun_is_read_as_its_verb(words):
+    """A verb and what is derived from it are one term, whatever consonant the Latin participle gave the noun."""
+    assert len({*read_terms(words, "en")}) == 1
+
+
+@pytest.mark.parametrize("words", ["sense send", "mission mit", "version vert", "tension tend", "status stature"])
+def test_words_that_only_end_alike_stay_apart(words):
+    """Short words are no derivations: what is before the ending has three letters at least."""
+    assert len({*read_terms(words, "en")}) == 2
+
+
+def test_other_languages_keep_the_stems_of_their_stemmers():
+    """The endings are English: a German word that ends so is read as before."""
+    assert read_terms("response", "de") != read_terms("respond", "de")

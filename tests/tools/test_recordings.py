@@ -1,0 +1,119 @@
+"""The recorded tools of the Research agent: what they know, and that they know nothing else."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from guardgraph.guards.urls import dedupe_found_urls, explain_url_denial
+from guardgraph.tools.recordings import make_recorded_extractor, make_recorded_reader, make_recorded_search
+
+SAMPLE = json.loads((Path(__file__).parents[1] / "data" / "research_sample_output.json").read_text())
+DATA = Path(__file__).parents[2] / "guardgraph" / "tools" / "data"
+DEMO = json.loads((DATA / "research_request.json").read_text())
+
+
+def demo_hits():
+    """Search what the demo searches."""
+    return make_recorded_search()({"query": DEMO["request"]["question"], "max_results": 12})
+
+
+def test_the_demo_finds_what_the_sample_says():
+    """The demo's query finds all recorded hits; they dedupe and are denied as in the sample."""
+    hints, aggregate = DEMO["policy_hints"], SAMPLE["aggregate"]
+    hits = demo_hits()
+    urls, dropped = dedupe_found_urls([hit["url"] for hit in hits], max_urls=hints["max_urls"])
+    denied = [
+        {"url": url, "reason": reason}
+        for url in urls
+        if (
+            reason := explain_url_denial(
+                url, policy=hints["allowed_domains_policy"], execution=hints["allowed_domains_execution"]
+            )
+        )
+    ]
+    assert len(hits) == aggregate["urls_found"] == 6
+    assert len(urls) == aggregate["urls_after_dedupe"] == 4
+    assert dropped == []
+    assert denied == aggregate["denied_sources"]
+
+
+def test_the_search_obeys_max_results():
+    """No more hits than asked for, the first recorded first."""
+    request = {"query": DEMO["request"]["question"], "max_results": 2}
+    assert make_recorded_search()(request) == demo_hits()[:2]
+    assert make_recorded_search()(request | {"max_results": 0}) == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "What will the weather be in Paris tomorrow?",
+        "Who won the football world cup in 2026?",
+        "When did the Roman empire fall?",
+        "2026-03-07",
+        "the of and",
+        "",
+    ],
+)
+def test_a_question_about_something_else_finds_nothing(query):
+    """A hit shares a content word with the query: no stop word, no bare number."""
+    assert make_recorded_search()({"query": query, "max_results": 12}) == []
+
+
+def test_words_are_compared_by_their_stems():
+    """Another form of a recorded word finds its hit, in the path of a URL too."""
+    hits = make_recorded_search()({"query": "OUTAGES", "max_results": 12})
+    assert [hit["title"] for hit in hits] == ["Community Thread"]
+
+
+def test_the_reader_returns_recorded_pages():
+    """A recorded URL is a page; any other raises an error that names it."""
+    page = make_recorded_reader()({"url": "https://vendor.example.com/policies/enterprise-sla"})
+    assert page["title"] == "Enterprise SLA"
+    assert set(page) == {"title", "published_at", "body"}
+    with pytest.raises(LookupError, match=r"https://vendor\.example\.com/other"):
+        make_recorded_reader()({"url": "https://vendor.example.com/other"})
+
+
+def test_the_notes_are_those_of_the_pages():
+    """Only notes from pages that were read, in recorded order, and no more than asked for."""
+    extract = make_recorded_extractor()
+    urls = [item["url"] for item in SAMPLE["citation_details"]]
+
+    def found(pages, most=6):
+        return [note["url"] for note in extract({"pages": {url: {} for url in pages}, "max_notes": most})]
+
+    assert found(urls[::-1]) == urls
+    assert found(urls[1:]) == urls[1:]
+    assert found([]) == []
+    assert found(urls, most=1) == urls[:1]
+
+
+def test_what_a_caller_changes_stays_with_the_caller():
+    """A recording cannot be written over."""
+    search, read, extract = make_recorded_search(), make_recorded_reader(), make_recorded_extractor()
+    url = "https://vendor.example.com/policies/enterprise-sla"
+    calls = [
+        lambda: search({"query": "enterprise", "max_results": 1})[0],
+        lambda: read({"url": url}),
+        lambda: extract({"pages": {url: {}}, "max_notes": 1})[0],
+    ]
+    for call in calls:
+        before = dict(call())
+        call().clear()
+        assert call() == before
+
+
+def test_importing_reads_nothing():
+    """The recordings are read when a factory is called, never at import."""
+    code = (
+        "import sys; sys.addaudithook(lambda event, args: event == 'open' and '.json' in str(args[0])"
+        " and sys.exit(f'read {args[0]}')); import guardgraph.tools.recordings"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,266 @@
+"""Active time: whatever a run does counts against its budget, also what never got to write anything."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.postgres import PostgresSaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.types import Command, interrupt
+from postgres_server import postgres_server
+from refund_pattern import ORDER, answering, approve, refund, waiting
+from runs import check_result, run
+from ticket_pattern import REASONS, TICKET, triage
+
+from guardgraph import LiveWorld
+from guardgraph.grammar import Call
+from guardgraph.testing import ScriptedClock
+
+THREAD = {"configurable": {"thread_id": "1"}}
+REPLACING = {"configurable": {"thread_id": "1", "replace": True}}
+TESTS = Path(__file__).parents[1]
+
+
+class SlowSaver(InMemorySaver):
+    """A checkpointer that takes its time on a scripted clock, for every checkpoint and every write."""
+
+    def __init__(self, clock, seconds):
+        super().__init__()
+        self.clock, self.seconds = clock, seconds
+
+    def put(self, *args, **kwargs):
+        """Keep a checkpoint, slowly."""
+        self.clock.advance(self.seconds)
+        return super().put(*args, **kwargs)
+
+    def put_writes(self, *args, **kwargs):
+        """Keep writes, slowly."""
+        self.clock.advance(self.seconds)
+        return super().put_writes(*args, **kwargs)
+
+
+def budget(seconds):
+    """Return a context with so much time."""
+    return {"budget": {"max_seconds": seconds}}
+
+
+def asking(clock, seconds):
+    """Return a proposer that takes its time before it asks a person and again when the answer is there."""
+
+    def proposer(view):
+        clock.advance(seconds)
+        given = interrupt("Which label?")
+        clock.advance(seconds)
+        return given
+
+    return proposer
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_time_before_an_interrupt_counts(mode):
+    """A proposer that works before it asks, again when it is run again, and after the answer, is charged for all."""
+    clock = ScriptedClock()
+    graph = triage(asking(clock, 9), checkpointer=InMemorySaver(), world=LiveWorld(clock=clock))
+
+    for thread, most, reason in (("a", 27.0, "max_seconds"), ("b", 27.5, "success")):
+        config = {"configurable": {"thread_id": thread}}
+        assert run(graph, TICKET, mode, config=config, context=budget(most))["status"] == "waiting"
+        clock.advance(100_000)
+        result = check_result(
+            REASONS, run(graph, Command(resume={"label": "bug"}), mode, config=config, context=budget(most))
+        )
+        assert result["stop_reason"] == reason
+        if reason == "max_seconds":
+            assert result["details"] == {"max_seconds": 27.0, "spent_seconds": 27.0}
+
+
+def test_time_of_every_attempt_that_asked_again_counts():
+    """A review that shows the same again after an answer that was none pays for each time that it was made."""
+    clock = ScriptedClock()
+
+    def slowly(state, run):
+        clock.advance(20)
+        return (yield from approve(state, run))
+
+    graph = refund(bodies={"approve": slowly}, checkpointer=InMemorySaver(), world=LiveWorld(clock=clock))
+    shown = waiting(graph)
+    for _ in range(2):
+        shown = graph.invoke(Command(resume="yes"), THREAD)
+        assert shown["status"] == "waiting"
+    shown = graph.invoke(answering(shown), THREAD, context=budget(80.0))
+    assert shown["waiting_for"]["changed"] == ["settings"]
+    shown = waiting(graph, REPLACING, context=budget(59.0))
+    shown = graph.invoke(Command(resume="yes"), THREAD, context=budget(59.0))
+    result = graph.invoke(answering(shown), THREAD, context=budget(59.0))
+    assert (result["stop_reason"], result["phase"]) == ("max_seconds", "pay")
+
+
+class Cancelled:
+    """Runs of which each is given up while it waits for its tool, which takes four scripted seconds first."""
+
+    def __init__(self):
+        self.clock, self.called = ScriptedClock(), 0
+        self.graph = triage(tool=self._tool, checkpointer=InMemorySaver(), world=LiveWorld(clock=self.clock))
+
+    async def _tool(self, request):
+        self.called += 1
+        self.clock.advance(4)
+        await asyncio.sleep(60)
+
+    async def attempt(self, given):
+        """Make an attempt that is cancelled as soon as it waits; return its result where it never does."""
+        before, task = self.called, asyncio.create_task(self.graph.ainvoke(given, THREAD, context=budget(10.0)))
+        while self.called == before and not task.done():
+            await asyncio.sleep(0.001)
+        if task.done():
+            return task.result()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return None
+
+    async def waited(self, given):
+        """Make an attempt as `attempt` does, given up by `asyncio.wait_for`."""
+        try:
+            return await asyncio.wait_for(self.graph.ainvoke(given, THREAD, context=budget(10.0)), 0.4)
+        except TimeoutError:
+            return None
+
+
+@pytest.mark.parametrize("way", ["attempt", "waited"])
+def test_cancelled_attempts_count(way):
+    """However often a run is given up and resumed, by a cancellation or a timeout, what the attempts took is spent."""
+    runs = Cancelled()
+
+    async def attempts():
+        result = None
+        while result is None:
+            result = await getattr(runs, way)(None if runs.called else TICKET)
+        return result
+
+    result = check_result(REASONS, asyncio.run(attempts()))
+    assert (result["stop_reason"], result["phase"], runs.called) == ("max_seconds", "lookup", 3)
+    assert result["details"] == {"max_seconds": 10.0, "spent_seconds": 12.0}
+
+
+@pytest.mark.parametrize("options", [{}, {"durability": "sync"}], ids=["as it is", "sync"])
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_a_slow_checkpointer_counts(mode, options):
+    """A step is kept before the next one begins, and the time that this takes is time of the run."""
+    clock, called = ScriptedClock(), []
+    saver = SlowSaver(clock, 0.3)
+    graph = triage(tool=called.append, checkpointer=saver, world=LiveWorld(clock=clock))
+    result = check_result(REASONS, run(graph, TICKET, mode, config=THREAD, context=budget(0.5), **options))
+    assert (result["stop_reason"], called) == ("max_seconds", [])
+
+
+def test_a_run_that_is_kept_at_its_end_does_not_wait_for_its_checkpointer():
+    """With the durability `exit` nothing is kept in between, so nothing of it counts."""
+    clock = ScriptedClock()
+    graph = triage(checkpointer=SlowSaver(clock, 100), world=LiveWorld(clock=clock))
+    assert graph.invoke(TICKET, THREAD, context=budget(0.5), durability="exit")["stop_reason"] == "success"
+
+
+def test_time_that_a_consumer_takes_does_not_count():
+    """Nothing runs while whoever follows a stream looks at an update."""
+    clock = ScriptedClock()
+    graph = triage(world=LiveWorld(clock=clock))
+    seen = []
+    for update in graph.stream(TICKET, context=budget(1.0), stream_mode="updates"):
+        seen += update.values()
+        clock.advance(100)
+    assert seen[-1]["stop_reason"] == "success"
+
+
+def test_a_thread_that_is_used_again_begins_with_its_whole_time():
+    """What an attempt took that was given up is not charged to the run that comes after it."""
+    clock = ScriptedClock()
+    graph = triage(asking(clock, 9), checkpointer=InMemorySaver(), world=LiveWorld(clock=clock))
+    for _ in range(3):
+        graph.invoke(TICKET, REPLACING, context=budget(30.0))
+    result = graph.invoke(Command(resume={"label": "bug"}), THREAD, context=budget(30.0))
+    assert result["stop_reason"] == "success"
+
+
+def test_a_call_is_told_what_is_left():
+    """A tool behind a wait has what the parts before it and after it left."""
+    clock, left = ScriptedClock(), []
+
+    def pay(state, run):
+        left.append(run.budget.max_seconds - run.spent_seconds)
+        outcome = yield Call("tool", lambda request: "paid", {})
+        return {"raw_payment": outcome.packed()}
+
+    graph = refund(
+        lambda view: clock.advance(30) or {"amount": 30},
+        bodies={"pay": pay},
+        checkpointer=InMemorySaver(),
+        world=LiveWorld(clock=clock),
+    )
+    shown = graph.invoke(ORDER, THREAD)
+    clock.advance(1000)
+    assert graph.invoke(answering(shown), THREAD)["stop_reason"] == "success"
+    assert left == [70.0]
+
+
+BEFORE = """
+import sys
+from langgraph.checkpoint.{kind} import {saver}
+from langgraph.types import interrupt
+from ticket_pattern import TICKET, triage
+from guardgraph import LiveWorld
+from guardgraph.testing import ScriptedClock
+
+clock = ScriptedClock()
+
+
+def proposer(view):
+    clock.advance(9)
+    return interrupt("Which label?")
+
+
+where, *threads = sys.argv[1:]
+with {saver}.from_conn_string(where) as checkpointer:
+    checkpointer.setup()
+    graph = triage(proposer, checkpointer=checkpointer, world=LiveWorld(clock=clock))
+    for thread in threads:
+        graph.invoke(TICKET, {{"configurable": {{"thread_id": thread}}}})
+"""
+"""A process that works in each of some threads for nine scripted seconds, asks, and ends."""
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def kept(request, tmp_path):
+    """The module and the class of a saver, and where it keeps its runs."""
+    if request.param == "sqlite":
+        yield "sqlite", SqliteSaver, str(tmp_path / "runs.sqlite")
+    else:
+        with postgres_server() as address:
+            yield "postgres", PostgresSaver, address
+
+
+def test_time_of_another_process_counts(kept):
+    """What a process did before it asked counts in the process that goes on with the answer."""
+    kind, saver, where = kept
+    limits = {18.0: "max_seconds", 18.5: "success"}
+    script = BEFORE.format(kind=kind, saver=saver.__name__)
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS.parent)])}
+    subprocess.run([sys.executable, "-c", script, where, *map(str, limits)], env=environ, check=True)
+    clock = ScriptedClock()
+
+    def proposer(view):
+        clock.advance(9)
+        return interrupt("Which label?")
+
+    with saver.from_conn_string(where) as checkpointer:
+        graph = triage(proposer, checkpointer=checkpointer, world=LiveWorld(clock=clock))
+        for limit, reason in limits.items():
+            config = {"configurable": {"thread_id": str(limit)}}
+            result = graph.invoke(Command(resume={"label": "bug"}), config, context=budget(limit))
+            assert check_result(REASONS, result)["stop_reason"] == reason

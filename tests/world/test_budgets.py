@@ -1,0 +1,389 @@
+"""Budgets of calls, tokens and costs: no call begins for which there is no room, and every decision can be replayed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from langchain_core.messages import AIMessage
+from openai_server import OpenAIServer, answer, drip, status
+from rag_agents import QUESTION
+
+from guardgraph import (
+    ConfigurationError,
+    NotRecorded,
+    RagBudget,
+    ResearchBudget,
+    ResilientWorld,
+    SelfCritiqueBudget,
+    create_rag_agent,
+    create_research_agent,
+    create_self_critique_agent,
+    create_tool_agent,
+    library_prices,
+    output_tokens,
+    replay,
+    report,
+)
+from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
+from guardgraph.tools.demo import load_research_demo, load_self_critique_demo
+from guardgraph.world.models import chat_model
+from guardgraph.world.spending import estimate_tokens
+
+INTENT = {"kind": "retrieve", "query": "P1 first response", "sources": ["support_policy"]}
+ANSWER = {"answer": "P1 incidents get a first response within 15 minutes.", "citations": ["doc_sla_enterprise_v3"]}
+USAGE = {"prompt_tokens": 700, "completion_tokens": 40, "total_tokens": 740}
+PRICES = {"test-model": {"input": 1.0, "output": 10.0}}
+
+
+def message(content, shown, written):
+    """Return what a model says, with what it used up."""
+    usage = {"input_tokens": shown, "output_tokens": written, "total_tokens": shown + written}
+    return AIMessage(json.dumps(content), usage_metadata=usage)
+
+
+def recorded(model, **budget):
+    """Make a run of the RAG agent, and return its result and its recording."""
+    recorder = InMemoryRecorder()
+    agent = create_rag_agent(model, budget=RagBudget(**budget), recorder=recorder)
+    return agent.invoke(QUESTION), recorder.runs[-1]
+
+
+def served(server, **budget):
+    """Make a run whose model is served, and return its result and its recording."""
+    return recorded(chat_model("openai:test-model", environ=server.environ()), **budget)
+
+
+def test_what_a_served_model_says_that_it_used_up_is_in_result_page_and_recording():
+    """Tokens and costs of a result are those that the server counted, by the prices of the budget."""
+    with OpenAIServer(answer(INTENT, usage=USAGE), answer(ANSWER, usage=USAGE)) as server:
+        result, recording = served(server, prices=PRICES)
+    assert result["usage"] == {"calls": 2, "tool_calls": 1, "tokens": 1480, "cost": 0.0022}
+    kept = [call["usage"] for call in recording["calls"] if call["kind"] == "proposer"]
+    assert [(usage["tokens"], usage["input_tokens"], usage["output_tokens"]) for usage in kept] == [(740, 700, 40)] * 2
+    assert [usage["cost"] for usage in kept] == [0.0011] * 2
+    page = report(result).html
+    assert "1,480" in page
+    assert "0.0022" in page
+
+
+def test_a_served_model_that_counts_nothing_is_settled_at_its_reservation():
+    """Without usage the reservation counts: the estimated input and the bound of the output, marked as an estimate."""
+    with OpenAIServer(answer(INTENT, usage=None), answer(ANSWER, usage=None)) as server:
+        result, recording = served(server, max_output_tokens=200)
+        sent = [request["body"]["max_completion_tokens"] for request in server.requests]
+    usages = [call["usage"] for call in recording["calls"] if call["kind"] == "proposer"]
+    assert all(usage["estimated"] and usage["tokens"] == usage["reserved"] > 200 == usage["bound"] for usage in usages)
+    assert sent == [200, 200]
+    assert result["usage"]["estimated"] == 2
+    assert result["usage"]["tokens"] == sum(usage["reserved"] for usage in usages)
+
+
+@pytest.mark.parametrize("behaviour", [status(500), drip()], ids=["error", "cut off"])
+def test_a_call_that_failed_or_was_cut_off_is_settled_at_its_reservation(behaviour):
+    """Nobody knows what a call cost that brought nothing; it counts as much as was reserved for it."""
+    with OpenAIServer(behaviour) as server:
+        result, recording = served(server, max_output_tokens=100, max_seconds=2)
+    [call] = recording["calls"]
+    assert call["usage"]["estimated"]
+    assert result["usage"]["tokens"] == call["usage"]["reserved"] == call["usage"]["tokens"]
+    assert result["stop_reason"].startswith("llm_")
+
+
+def test_a_bound_of_the_model_itself_stays_where_it_is_smaller():
+    """The smaller of two bounds is sent."""
+    with OpenAIServer(answer(INTENT), answer(ANSWER)) as server:
+        model = chat_model("openai:test-model", environ=server.environ()).model_copy(update={"max_tokens": 50})
+        recorded(model.with_retry(), max_output_tokens=200)
+        recorded(model.bind(max_tokens=500), max_output_tokens=200)
+        sent = [request["body"]["max_completion_tokens"] for request in server.requests]
+    assert sent == [50, 50, 200, 200]
+
+
+def test_no_model_is_asked_more_often_than_max_llm_calls():
+    """The call that would be one too many is not made, and the stop says what is spent and what the limit is."""
+    model = ScriptedChatModel(INTENT, ANSWER)
+    result, _ = recorded(model, max_llm_calls=1)
+    assert (result["stop_reason"], result["phase"]) == ("max_llm_calls", "generate")
+    assert result["details"] == {"limit": 1, "spent": 1, "reserved": 1}
+    assert len(model.calls) == 1
+
+
+def test_calls_of_tools_are_counted_in_every_pattern():
+    """What a budget leaves for tools is not exceeded, whichever pattern calls them."""
+    result, _ = recorded(ScriptedChatModel(INTENT, ANSWER), max_tool_calls=0)
+    assert (result["stop_reason"], result["phase"]) == ("max_tool_calls", "retrieve")
+    research = create_research_agent(budget=ResearchBudget(max_tool_calls=1)).invoke(load_research_demo())
+    assert (research["stop_reason"], research["usage"]["tool_calls"]) == ("max_tool_calls", 1)
+
+
+def test_no_call_begins_whose_reservation_does_not_fit():
+    """With a bound of the output, a run never uses up more tokens than it may, as far as the estimate suffices."""
+    model = ScriptedChatModel(message(INTENT, 600, 40), message(ANSWER, 700, 40))
+    result, recording = recorded(model, max_tokens=1400, max_output_tokens=300)
+    assert (result["stop_reason"], result["phase"]) == ("max_tokens", "generate")
+    assert result["details"]["spent"] == 640
+    assert result["details"]["reserved"] > 1400 - 640
+    assert result["usage"]["tokens"] == 640
+    assert len(model.calls) == len([call for call in recording["calls"] if call["kind"] == "proposer"]) == 1
+
+
+def test_without_a_bound_one_call_may_exceed_and_the_data_say_by_how_much():
+    """A reply may be longer than what is left; the next call is not made, and the stop and the trace say how much."""
+    model = ScriptedChatModel(message(INTENT, 600, 4000), message(ANSWER, 700, 40))
+    result, _ = recorded(model, max_tokens=3000)
+    assert result["stop_reason"] == "max_tokens"
+    assert (result["details"]["spent"], result["details"]["over"]) == (4600, 1600)
+    assert result["trace"][0]["near_limit"] == {"max_tokens": {"limit": 3000, "spent": 4600, "over": 1600}}
+
+
+def test_a_trace_says_when_four_fifths_are_spent():
+    """The step whose calls bring a run to 80 % of a limit says so, once."""
+    model = ScriptedChatModel(message(INTENT, 900, 300), message(ANSWER, 900, 300))
+    result, _ = recorded(model, max_tokens=3000, max_output_tokens=400)
+    assert result["status"] == "ok"
+    assert [step.get("near_limit") for step in result["trace"]] == [
+        None,
+        {"max_tokens": {"limit": 3000, "spent": 2400}},
+    ]
+
+
+def test_a_model_without_a_price_is_not_asked_under_a_limit_of_costs():
+    """What nobody can price, no budget of costs lets through."""
+    model = ScriptedChatModel(INTENT, ANSWER)
+    result, _ = recorded(model, max_cost=1.0, prices=PRICES)
+    assert result["stop_reason"] == "max_cost"
+    assert result["details"]["unpriced"]
+    assert model.calls == []
+
+
+def test_costs_end_a_run_by_the_prices_of_its_budget():
+    """What is spent and reserved is priced by the table; a call that would cost too much is not made."""
+    model = ScriptedChatModel(message(INTENT, 600, 100), message(ANSWER, 700, 40))
+    prices = {"scripted": {"input": 1.0, "output": 10.0}}
+    result, _ = recorded(model, max_cost=0.004, max_output_tokens=200, prices=prices)
+    assert (result["stop_reason"], result["details"]["spent"], result["details"]["limit"]) == (
+        "max_cost",
+        0.0016,
+        0.004,
+    )
+    free = {"scripted": {"input": 0, "output": 0}}
+    assert recorded(ScriptedChatModel(INTENT, ANSWER), max_cost=0.001, prices=free)[0]["status"] == "ok"
+
+
+def test_a_context_only_lowers_a_budget():
+    """Of two limits the smaller one holds, and none gives way to one."""
+    agent = create_rag_agent(ScriptedChatModel(INTENT, ANSWER, loop=True), budget=RagBudget(max_llm_calls=1))
+    raised = agent.invoke(QUESTION, context={"budget": {"max_llm_calls": 9}})
+    assert raised["stop_reason"] == "max_llm_calls"
+    open_agent = create_rag_agent(ScriptedChatModel(INTENT, ANSWER))
+    assert open_agent.invoke(QUESTION, context={"budget": {"max_llm_calls": 1}})["details"]["limit"] == 1
+    with pytest.raises(ConfigurationError, match=r"prices: the deployment fixed"):
+        open_agent.invoke(QUESTION, context={"budget": {"prices": {"scripted": {"input": 0, "output": 0}}}})
+
+
+def test_all_patterns_have_the_budgets_from_the_same_place():
+    """Drafts and tools' steps are counted as questions are: nothing of it stands in a pattern."""
+    draft = ScriptedChatModel({"draft": "We are looking into the incident."}, loop=True)
+    critique = create_self_critique_agent(draft, budget=SelfCritiqueBudget(max_llm_calls=1))
+    stopped = critique.invoke(load_self_critique_demo())
+    assert (stopped["stop_reason"], stopped["phase"]) == ("max_llm_calls", "critique")
+    step = {"calls": [{"tool": "ping", "args": {}}]}
+
+    def ping() -> str:
+        """Answer."""
+        return "pong"
+
+    tools = create_tool_agent(ScriptedChatModel(step, loop=True), [ping])
+    used = tools.invoke({"task": "ping"}, context={"budget": {"max_llm_calls": 1}})
+    assert used["usage"]["calls"] <= 1
+
+
+def test_a_what_if_under_a_smaller_budget_is_decided_from_the_record():
+    """Nothing is called for it: the reservations and the usage of the record say which call would not have begun."""
+    model = ScriptedChatModel(message(INTENT, 600, 40), message(ANSWER, 700, 40))
+    result, recording = recorded(model, max_tokens=9000, max_output_tokens=300)
+    assert replay(create_rag_agent(ScriptedChatModel(""), budget=RagBudget(max_output_tokens=300)), recording)["usage"]
+    for limit in range(0, 9000, 250):
+        budget = RagBudget(max_tokens=limit, max_output_tokens=300)
+        live = recorded(ScriptedChatModel(message(INTENT, 600, 40), message(ANSWER, 700, 40)), **budget.recorded())[0]
+        again = replay(create_rag_agent(ScriptedChatModel(""), budget=budget), recording)
+        for key in ("stop_reason", "details", "phase", "usage", "path"):
+            assert again.get(key) == live.get(key), limit
+    assert result["status"] == "ok"
+
+
+def test_a_what_if_that_a_larger_budget_would_continue_is_unknown():
+    """What a call would have brought that was not made, nobody knows."""
+    _, recording = recorded(ScriptedChatModel(INTENT, ANSWER), max_llm_calls=1)
+    with pytest.raises(NotRecorded, match=r"was not made|did not come here|instead"):
+        replay(create_rag_agent(ScriptedChatModel(""), budget=RagBudget(max_llm_calls=2)), recording)
+
+
+def test_a_what_if_with_another_bound_is_exact_or_unknown():
+    """A reply that was shorter than the new bound is the same; one of which nobody knows how long it was may not be."""
+    model = ScriptedChatModel(message(INTENT, 600, 40), message(ANSWER, 700, 60))
+    _, recording = recorded(model, max_output_tokens=300)
+
+    def again(bound):
+        return replay(create_rag_agent(ScriptedChatModel(""), budget=RagBudget(max_output_tokens=bound)), recording)
+
+    assert again(61)["status"] == again(None)["status"] == "ok"
+    with pytest.raises(NotRecorded, match="might write 300 tokens, and may write 60"):
+        again(60)
+    _, silent = recorded(ScriptedChatModel(INTENT, ANSWER))
+    with pytest.raises(NotRecorded, match="might write any number of tokens, and may write 60"):
+        replay(create_rag_agent(ScriptedChatModel(""), budget=RagBudget(max_output_tokens=60)), silent)
+
+
+def test_functions_that_ask_a_model_are_told_the_bound_and_counted():
+    """A function that says that it asks a model counts as one, and can send the bound on."""
+    told = []
+
+    def planner(view):
+        told.append(output_tokens())
+        return INTENT
+
+    planner.asks_model = True
+    agent = create_rag_agent(planner=planner, budget=RagBudget(max_output_tokens=77, max_llm_calls=1))
+    assert agent.invoke(QUESTION)["usage"]["calls"] == 1
+    assert told == [77]
+    assert output_tokens() is None
+    assert create_rag_agent(planner=lambda view: INTENT).invoke(QUESTION)["usage"]["calls"] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "least"),
+    [
+        ("The quick brown fox jumps over the lazy dog. " * 20, 200),  # 10 tokens a sentence in cl100k and o200k
+        ("服务中断已经解决" * 115, 690),  # 920 characters, which LangChain's approximate count reads as 234 tokens
+        ("การให้บริการกลับมาเป็นปกติแล้ว" * 10, 290),
+        ("Сервис снова работает. " * 20, 120),
+        (json.dumps([{"at": "2026-11-23T10:00:00", "n": 123456.789}] * 10), 250),
+    ],
+    ids=["english", "chinese", "thai", "russian", "json"],
+)
+def test_an_estimate_has_a_factor_for_each_script(text, least):
+    """No script is taken for English: a text has at least as many tokens as common tokenizers make of it."""
+    assert least <= estimate_tokens(text) <= len(text.encode())
+
+
+def test_an_estimate_is_not_below_what_tokenizers_count():
+    """Of names and dates in 34 languages, signs and ids, as six tokenizers count them, 1 % at most are underestimated.
+
+    The file has names of CLDR, and of each text the highest count of the tokenizers of GPT-4o, GPT-3.5, Llama 3,
+    Qwen 3, Gemma 3 and Claude 2.
+    """
+    counted = json.loads((Path(__file__).parents[1] / "data" / "token_counts.json").read_text(encoding="utf-8"))
+    texts = [(script, item["text"], item["tokens"]) for script, items in counted.items() for item in items]
+    below = [
+        (script, estimate_tokens(text), tokens) for script, text, tokens in texts if estimate_tokens(text) < tokens
+    ]
+    assert len(texts) > 100
+    assert len(below) <= len(texts) // 100, below
+
+
+def test_a_table_of_prices_comes_from_a_kept_library():
+    """The table is plain settings, for a million tokens; a model that the library does not know is an error."""
+    table = library_prices("gpt-4.1-mini", "anthropic:claude-sonnet-4-0")
+    assert {*table} == {"gpt-4.1-mini", "claude-sonnet-4-0"}
+    assert all(0 < price["input"] < price["output"] for price in table.values())
+    assert RagBudget(prices=table).prices == table
+    with pytest.raises(ConfigurationError, match="a model that genai-prices knows"):
+        library_prices("nobody-made-this")
+    with pytest.raises(ConfigurationError, match="prices: names of models are required; given: 3"):
+        library_prices(3)
+
+
+def test_what_was_recorded_before_keeps_its_fingerprints():
+    """A budget at its defaults is the one that it was, and says no more."""
+    assert "max_tokens" not in RagBudget().recorded()
+    assert "prices" not in RagBudget().recorded()
+
+
+def test_attempts_that_failed_count_as_much_as_was_reserved_for_them():
+    """A call that was made twice is one call; for the first attempt its reservation counts."""
+    world = ResilientWorld(wait=0.001)
+    with OpenAIServer(status(500), answer(INTENT, usage=USAGE), answer(ANSWER, usage=USAGE)) as server:
+        recorder = InMemoryRecorder()
+        model = chat_model("openai:test-model", environ=server.environ())
+        agent = create_rag_agent(model, budget=RagBudget(max_output_tokens=100), world=world, recorder=recorder)
+        result = agent.invoke(QUESTION)
+    first, second = (call["usage"] for call in recorder.runs[0]["calls"] if call["kind"] == "proposer")
+    assert (first["tokens"], first["estimated"]) == (first["reserved"] + 740, True)
+    assert second["tokens"] == 740
+    assert (result["usage"]["calls"], result["usage"]["estimated"]) == (2, 1)
+
+
+def plan(view):
+    """Ask for what every test asks for."""
+    return INTENT
+
+
+def attempted(prices, fallbacks, recorder=None, **budget):
+    """Make a run whose model fails, in a world that asks others by turns; return its result and who was asked."""
+    usage = {"input_tokens": 700, "output_tokens": 40, "total_tokens": 740}
+    others = [
+        ScriptedChatModel(AIMessage(json.dumps(ANSWER), usage_metadata=usage), loop=True, model_name=name)
+        for name in fallbacks
+    ]
+    first = ScriptedChatModel(ConnectionError("reset"), loop=True)
+    world = ResilientWorld(attempts=2, wait=0.001, fallbacks=others)
+    settings = RagBudget(prices={"scripted": {"input": 1, "output": 1}, **prices}, max_output_tokens=300, **budget)
+    agent = create_rag_agent(first, planner=plan, world=world, budget=settings, recorder=recorder)
+    return agent.invoke(QUESTION), [len(model.calls) for model in (first, *others)]
+
+
+DEAR, CHEAP = {"input": 100, "output": 100}, {"input": 1, "output": 1}
+
+
+@pytest.mark.parametrize(
+    ("prices", "max_cost", "asked", "reason"),
+    [
+        ({"dear": DEAR, "cheap": CHEAP}, 1.0, [2, 1, 0], "success"),
+        ({"dear": DEAR, "cheap": CHEAP}, 0.05, [2, 0, 1], "success"),
+        ({"dear": DEAR, "cheap": DEAR}, 0.05, [2, 0, 0], "max_cost"),
+        ({"dear": DEAR}, 0.05, [2, 0, 0], "max_cost"),
+        ({"dear": DEAR, "cheap": CHEAP}, 0.0025, [1, 0, 0], "max_cost"),
+    ],
+    ids=["room", "a cheaper one", "too dear", "no price", "no second attempt"],
+)
+def test_no_attempt_begins_for_which_a_run_has_no_room(prices, max_cost, asked, reason):
+    """Further attempts and fallbacks fit into the run's own limit, each at its price, or are not made."""
+    recorder = InMemoryRecorder()
+    result, counted = attempted(prices, ["dear", "cheap"], recorder, max_cost=max_cost)
+    assert (counted, result["stop_reason"]) == (asked, reason)
+    assert result["usage"]["cost"] <= max_cost
+    if reason == "max_cost":
+        assert result["phase"] == "generate"
+        assert result["details"]["limit"] == max_cost
+        assert ("unpriced" in result["details"]) == ("cheap" not in prices)
+    budget = RagBudget.model_validate(recorder.runs[0]["budget"])
+    again = replay(create_rag_agent(ScriptedChatModel(""), planner=plan, budget=budget), recorder.runs[0])
+    assert again["details" if reason == "max_cost" else "answer"] == result.get("details", result.get("answer"))
+
+
+def test_a_what_if_of_attempts_is_exact_or_unknown():
+    """Under any smaller or larger limit it is what a live run makes of it, or nobody knows."""
+    prices, recordings = {"dear": DEAR, "cheap": CHEAP}, []
+    limits = [0.0005, 0.0018, 0.0025, 0.003, 0.02, 0.05, 0.2, 1.0]
+    lives = {}
+    for limit in limits:
+        recorder = InMemoryRecorder()
+        lives[limit] = attempted(prices, ["dear", "cheap"], recorder, max_cost=limit)[0]
+        recordings += recorder.runs
+    told = 0
+    for recording in recordings:
+        for limit in limits:
+            kept = {**recording["budget"], "max_cost": limit}
+            agent = create_rag_agent(ScriptedChatModel(""), planner=plan, budget=RagBudget.model_validate(kept))
+            try:
+                again = replay(agent, recording)
+            except NotRecorded:
+                continue
+            told += 1
+            for key in ("stop_reason", "details", "usage", "answer"):
+                assert again.get(key) == lives[limit].get(key), (recording["budget"]["max_cost"], limit)
+    assert len({live["stop_reason"] for live in lives.values()}) > 1
+    assert told >= 2 * len(limits)

@@ -1,0 +1,259 @@
+"""Prompts, the configuration of models, and proposers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableLambda
+from langchain_openai import ChatOpenAI
+from prompt_limits import LIMITS
+
+from guardgraph import RagBudget, create_rag_agent
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.testing import ScriptedChatModel
+from guardgraph.world.failures import read_model_text
+from guardgraph.world.models import ModelProposer, Prompt, chat_model, load_prompt
+from guardgraph.world.wrapped import get_model_name
+
+KEY = {"OPENAI_API_KEY": "sk-loopback-0123456789"}
+PROMPTS = {
+    "rag_plan": {"question", "available_sources"},
+    "rag_answer": {"question", "context_chunks"},
+    "rag_answer_marked": {"question", "context_chunks", "sentence_citations"},
+    "research_plan": {"goal", "request"},
+    "research_answer": {"goal", "question", "notes", "max_answer_chars"},
+    "research_answer_marked": {"goal", "question", "notes", "max_answer_chars", "sentence_citations"},
+    "research_answer_sections": {*("goal", "question", "notes", "max_answer_chars", "sentence_citations", "sections")},
+    "research_outline": {"goal", "question", "notes", "max_sections"},
+    "critique_draft": {"goal", "incident_context"},
+    "critique_shorten": {"draft", "max_chars"},
+    "critique_review": {"goal", "incident_context", "draft", "allowed_risk_types"},
+    "critique_revise": {"goal", "incident_context", "draft", "required_changes"},
+    "critique_revise_strict": {"goal", "incident_context", "draft", "required_changes"},
+    "verify_claims": {"claims", "evidence"},
+}
+PLAN = load_prompt("rag_plan", LIMITS)
+MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+
+
+def objects_of(schema: Any) -> list[dict[str, Any]]:
+    """Every object that a schema describes, at any depth."""
+    if isinstance(schema, list):
+        return [found for item in schema for found in objects_of(item)]
+    if not isinstance(schema, dict):
+        return []
+    return [schema] * (schema.get("type") == "object") + objects_of(list(schema.values()))
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_schemas_are_strict(name: str) -> None:
+    """OpenAI's strict mode accepts every schema: all properties required, no others, plain keywords only."""
+    schema = load_prompt(name, LIMITS).schema
+    assert re.fullmatch(r"[a-z_]+", schema["title"])
+    for item in objects_of(schema):
+        assert item["required"] == list(item["properties"])
+        assert item["additionalProperties"] is False
+    keywords = set(re.findall(r'"(\w+)":', json.dumps({**schema, "properties": 0}))) - {"title", "description"}
+    assert keywords <= {"type", "properties", "required", "additionalProperties", "items", "enum"}
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_prompts_state_the_view_and_the_contract(name: str) -> None:
+    """A prompt names every key that the proposer sees and every key that it has to return."""
+    prompt = load_prompt(name, LIMITS)
+    seen = set(re.findall(r"^- `(\w+)`:", prompt.text.partition("Rules:")[0], re.MULTILINE))
+    assert PROMPTS[name] <= seen
+    contract = prompt.text.rpartition("Reply with exactly one JSON object and nothing else")[2]
+    for item in objects_of(prompt.schema):
+        for key in item["properties"]:
+            assert f'"{key}":' in contract
+
+
+def test_prompt_hash_tells_versions_apart() -> None:
+    """The hash depends on the text and on the schema, and is the same in every process."""
+    base = Prompt("p", "text", {"type": "object"})
+    assert re.fullmatch(r"[0-9a-f]{12}", base.hash)
+    assert base.hash == Prompt("q", "text", {"type": "object"}).hash
+    assert len({base.hash, Prompt("p", "Text", base.schema).hash, Prompt("p", "text", {}).hash}) == 3
+
+
+@pytest.mark.parametrize(
+    "name", ["rag_answer", "rag_answer_marked", "research_answer", "research_answer_marked", "research_answer_sections"]
+)
+def test_a_model_is_told_that_names_are_checked(name):
+    """Whoever writes an answer knows that its names are held against what it cites, as its numbers are."""
+    assert "Every name in the answer" in load_prompt(name, LIMITS).text
+
+
+def test_unknown_prompt() -> None:
+    """A prompt that does not exist is a FileNotFoundError, not an empty prompt."""
+    with pytest.raises(FileNotFoundError):
+        load_prompt("no_such_prompt", LIMITS)
+
+
+def test_a_chat_model_is_returned_as_it_is() -> None:
+    """A user's own model is used unchanged."""
+    model = ScriptedChatModel()
+    assert chat_model(model, environ={}) is model
+
+
+@pytest.mark.parametrize(
+    ("given_model", "environ", "name"),
+    [
+        ("openai", {}, "gpt-4.1-mini"),
+        ("openai", {"OPENAI_MODEL": "  "}, "gpt-4.1-mini"),
+        ("openai", {"OPENAI_MODEL": "gpt-x"}, "gpt-x"),
+        ("openai:gpt-y", {"OPENAI_MODEL": "gpt-x"}, "gpt-y"),
+        ("openai:ft:gpt-y:org", {}, "ft:gpt-y:org"),
+    ],
+)
+def test_model_names(given_model: str, environ: dict[str, str], name: str) -> None:
+    """A model string names the model, or leaves it to OPENAI_MODEL, or to the default."""
+    assert get_model_name(chat_model(given_model, environ=KEY | environ)) == name
+
+
+def test_openai_settings() -> None:
+    """Temperature 0, the timeout, no retries, no streaming, and the given address."""
+    environ = {**KEY, "OPENAI_TIMEOUT_SECONDS": " 7.5 ", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
+    model = chat_model("openai:gpt-x", environ=environ)
+    assert isinstance(model, ChatOpenAI)
+    assert (model.temperature, model.max_retries, model.request_timeout) == (0, 0, 7.5)
+    assert (model.disable_streaming, model.stream_usage) == (True, True)
+    assert model.openai_api_base == "http://127.0.0.1:9/v1"
+    default = chat_model("openai", environ=KEY)
+    assert isinstance(default, ChatOpenAI)
+    assert (default.request_timeout, default.openai_api_base) == (60.0, "https://api.openai.com/v1")
+
+
+def test_the_environment_is_read_when_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a mapping the process's environment counts, as it is at that moment."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ConfigurationError, match="OPENAI_API_KEY"):
+        chat_model("openai")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-from-the-environment")
+    monkeypatch.setenv("OPENAI_MODEL", "gpt-env")
+    assert get_model_name(chat_model("openai")) == "gpt-env"
+
+
+@pytest.mark.parametrize(
+    "wrong", ["", "openai:", "openai: ", "OpenAI", "OpenAI:x", "gpt-4.1", ":x", "a b:x", 7, None, []]
+)
+def test_wrong_models(wrong: Any) -> None:
+    """A model that cannot be meant is a configuration error that says what is allowed."""
+    with pytest.raises(ConfigurationError, match=r'^model: a chat model .+, "openai" or "PROVIDER:NAME" is required'):
+        chat_model(wrong, environ=KEY)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("OPENAI_API_KEY", ["", "  ", "sk-secret\x00secret", "sk-secret secret", "sk-sécret"]),
+        ("OPENAI_TIMEOUT_SECONDS", ["0", "-1", "nan", "inf", "-inf", "soon", "1e300", "86401"]),
+        (
+            "OPENAI_BASE_URL",
+            ["localhost", "localhost:80/v1", "ftp://a/v1", "http://", "http://[", "http://a:99999",
+             "http://a:0", "http://a b", "http://ä.example", "http://999.1.1.1", "http://[v1.a]",
+             f"http://a/{2_000 * 'x'}"],
+        ),
+    ],
+)  # fmt: skip
+def test_wrong_variables(name: str, values: list[str]) -> None:
+    """A variable that cannot work is a configuration error: its name, what was given, never a key."""
+    for value in values:
+        with pytest.raises(ConfigurationError, match=f"^{name}: .* is required; given: ") as caught:
+            chat_model("openai", environ={**KEY, name: value})
+        assert "secret" not in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
+def test_openai_is_imported_only_when_named() -> None:
+    """Neither an import nor the judgement of an error loads the OpenAI client."""
+    script = (
+        "import sys; from guardgraph.world.failures import classify_model_error; import guardgraph.world.models;"
+        "reason, details = classify_model_error(TimeoutError('late'));"
+        "assert (reason, details['cause']) == ('llm_timeout', 'timeout');"
+        "assert not {'openai', 'langchain_openai'} & sys.modules.keys()"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(__file__).parents[2])
+
+
+def test_names_of_models() -> None:
+    """History shows model_name, else model, else the class."""
+
+    class Named(FakeListChatModel):
+        model: str = "named-model"
+
+    assert get_model_name(ScriptedChatModel(model_name="m1")) == "m1"
+    assert get_model_name(Named(responses=[])) == "named-model"
+    assert get_model_name(FakeListChatModel(responses=[])) == "FakeListChatModel"
+
+
+@MODES
+def test_models_without_structured_output(mode: str) -> None:
+    """LangChain's own fakes, which have no structured output, are called as they are."""
+    proposer = ModelProposer(FakeListChatModel(responses=['{"kind": "x"}']), PLAN)
+    message = proposer.invoke({}) if mode == "invoke" else asyncio.run(proposer.ainvoke({}))
+    assert read_model_text(message) == '{"kind": "x"}'
+    assert repr(proposer) == f"<ModelProposer rag_plan {PLAN.hash} on FakeListChatModel>"
+
+
+def test_models_that_propose_by_tool_call() -> None:
+    """A model whose structured output is a tool call proposes with the call's arguments."""
+
+    class Caller(FakeListChatModel):
+        def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+            assert tools == [PLAN.schema]
+            call = {"name": "retrieval_intent", "args": {"kind": "retrieve"}, "id": "1"}
+            return RunnableLambda(lambda _: AIMessage("", tool_calls=[call]))
+
+    assert read_model_text(ModelProposer(Caller(responses=[]), PLAN).invoke({})) == '{"kind": "retrieve"}'
+
+
+def test_structured_output_of_another_shape() -> None:
+    """A chain that is not LangChain's usual one is called whole, and its raw message taken."""
+
+    class Other(FakeListChatModel):
+        def with_structured_output(self, schema: Any, **kwargs: Any) -> Any:
+            return RunnableLambda(lambda _: {"raw": AIMessage("hello"), "parsed": None, "parsing_error": None})
+
+    assert read_model_text(ModelProposer(Other(responses=[]), PLAN).invoke({})) == "hello"
+
+
+def test_long_prose_is_not_parsed() -> None:
+    """100,000 characters that are no JSON come back as they are; LangChain's parser would take a minute."""
+    proposer = ModelProposer(ScriptedChatModel("word " * 20_000), PLAN)
+    assert len(read_model_text(proposer.invoke({}))) == 100_000
+
+
+def test_the_scripted_model_proposes() -> None:
+    """The scripted model is asked as any model with structured output is: with the strict schema."""
+    model = ScriptedChatModel({"kind": "retrieve"})
+    assert read_model_text(ModelProposer(model, PLAN).invoke({"question": "q"})) == '{"kind": "retrieve"}'
+    [call] = model.calls
+    assert call.kwargs["response_format"]["json_schema"]["strict"] is True
+    assert [message.content for message in call.messages] == [PLAN.text, '{"question": "q"}']
+
+
+def test_a_prompt_tells_the_deployments_limits():
+    """A model is asked for what the guards will accept, not for what the defaults would."""
+    model = ScriptedChatModel({"kind": "retrieve", "query": "P1", "top_k": 2}, loop=True)
+    create_rag_agent(model, budget=RagBudget(max_top_k=2, max_query_chars=60)).invoke({"question": "What is P1?"})
+    system = model.calls[0].messages[0].text
+    assert "from 1 to 2" in system
+    assert "at most 60 characters" in system
+    assert "$" not in system
+
+
+def test_a_prompt_without_its_limits():
+    """A limit that is missing is an error, not a gap in the prompt."""
+    with pytest.raises(KeyError, match="max_"):
+        load_prompt("rag_plan", {})
