@@ -32,7 +32,9 @@ class LexicalBase:
 
     def put(self, documents: Sequence[GuardedDocument]) -> None:
         with self._lock:
-            self._held.update({(item.tenant, item.id): item for item in documents})
+            for item in documents:
+                self._held.pop((item.tenant, item.id), None)  # or its old place would tell that it was here before
+                self._held[item.tenant, item.id] = item
 
     def remove(self, documents: Sequence[GuardedDocument]) -> None:
         with self._lock:

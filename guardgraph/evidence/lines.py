@@ -33,7 +33,7 @@ from guardgraph.evidence.chain import (
 )
 from guardgraph.evidence.contents import Lookup, build_begun_lookup, build_run_lookup, content_hash, make_content_salt
 from guardgraph.evidence.redaction import Redaction, redact_begun_run, redact_recording, redact_run_note
-from guardgraph.evidence.store import OpenRun, Position, Receipt, StoredRun
+from guardgraph.evidence.store import OpenRun, Position, Receipt, StoredRun, count_notes
 from guardgraph.evidence.strict_json import parse_strict_json
 from guardgraph.evidence.verification import (
     ChainFinding,
@@ -482,12 +482,7 @@ def _find_open_run(run_id: str, lines: Sequence[Line]) -> OpenRun | None:
     kinds = [None if item is None else item["kind"] for item in said]
     if not lines or "run" in kinds or kinds[-1] == "close":
         return None
-    notes = [item["note"] for item in said if item is not None and item["kind"] == "note"]
-    told: Any = {
-        "intents": notes.count("intent"),
-        "receipts": notes.count("receipt"),
-        "waiting": notes[-1:] == ["waiting"],
-    }
+    told: Any = count_notes([item["note"] for item in said if item is not None and item["kind"] == "note"])
     first, entry = lines[0], said[0]
     if entry is None or not first.is_whole:
         place = Position(1, first.hash, "", _UNKNOWN if entry is None else entry["at"])

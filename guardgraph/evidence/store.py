@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypedDict
 
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.recording import BegunRun, Recording, RunNote
 
 
@@ -88,6 +89,15 @@ class OpenRun:
     """Whether it waits for a person: nothing was noted since but that somebody is about to answer."""
     changed: str | None = None
     """What is not as it was written, in words; None: nothing is."""
+
+
+def count_notes(notes: Sequence[str]) -> JsonObject:
+    """Return what an open run's notes tell of it, by their kinds in order: `intents`, `receipts` and `waiting`."""
+    return {
+        "intents": notes.count("intent"),
+        "receipts": notes.count("receipt"),
+        "waiting": [kind for kind in notes if kind != "decision"][-1:] == ["waiting"],
+    }
 
 
 class Runs(Protocol):

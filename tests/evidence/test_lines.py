@@ -38,6 +38,7 @@ from guardgraph import (
     sql_store,
     what_if,
 )
+from guardgraph.state.recording import RunNote
 from guardgraph.testing import InMemoryRecorder
 
 REQUIRED = RagPolicy(audit_required=True)
@@ -104,6 +105,9 @@ def test_a_run_that_waits_is_open_until_it_ends(lines):
     [left] = lines.open_runs()
     assert (left.run_id, left.waiting) == (shown["run_id"], True)
     assert [item.run_id for item in lines.verify().open] == [shown["run_id"]]
+    request, at = left.begun["request"], left.position.at
+    lines.note(RunNote(run_id=left.run_id, request=request, kind="decision", at=at, content={"by": "ada"}))
+    assert [item.waiting for item in (*lines.open_runs(), *lines.verify().open)] == [True, True], "ada may fail"
     again = pickle.loads(pickle.dumps(lines)) if "memory" not in lines.url else lines
     approval = {"decision": "approve", "hash": shown["waiting_for"]["hash"]}
     graph = refund_pattern.refund(recorder=again, checkpointer=saver)

@@ -12,7 +12,7 @@ from guardgraph.evidence.chain import START, Entry, RunEntry, entry_hash, read_c
 from guardgraph.evidence.contents import content_hash, read_stored_content, read_stored_recording
 from guardgraph.evidence.sql.schema import has_open_runs
 from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES, OPEN, last_entry
-from guardgraph.evidence.store import OpenRun, Position, StoredRun
+from guardgraph.evidence.store import OpenRun, Position, StoredRun, count_notes
 from guardgraph.plain.errors import InputError, StoreError
 from guardgraph.state.recording import RunNote
 
@@ -170,12 +170,7 @@ def read_open_runs(connection: Connection, run_id: str | None = None) -> list[Op
 
 
 def _build_open_run(run_id: str, rows: Sequence[Any]) -> OpenRun:
-    notes = [row.note for row in rows if row.kind == "note"]
-    told: Any = {
-        "intents": notes.count("intent"),
-        "receipts": notes.count("receipt"),
-        "waiting": [note for note in notes if note != "decision"][-1:] == ["waiting"],
-    }
+    told: Any = count_notes([row.note for row in rows if row.kind == "note"])
     begins = [row for row in rows if row.kind == "begin"]
     first = begins[0] if begins else rows[0]
     said = _read_entry(first)
