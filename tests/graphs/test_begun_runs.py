@@ -96,6 +96,8 @@ def test_a_run_that_the_entry_guard_stops_has_its_ending_only(mode):
     kept = Telling()
     assert run(triage(recorder=kept), {"ticket": 5}, mode)["stop_reason"] == "invalid_request:ticket"
     assert kept.order == ["record"]
+    run(triage(recorder=kept), TICKET, mode)
+    assert kept.order == ["record", "begin", "record"]
 
 
 def test_the_time_of_a_recorder_is_no_time_of_the_run():
@@ -108,7 +110,7 @@ def test_the_time_of_a_recorder_is_no_time_of_the_run():
 
     kept = Slow()
     result = triage(recorder=kept, world=LiveWorld(clock=clock)).invoke(TICKET)
-    assert result["status"] == "ok"
+    assert (result["status"], clock()) == ("ok", 1000.0)
     assert replay(triage(), kept.runs[0]) == kept.runs[0]["result"]
 
 

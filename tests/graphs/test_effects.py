@@ -829,6 +829,24 @@ def test_a_replay_finds_what_a_tool_remembered_for_a_body(bank):
         replay(_remembering(bank)[0], recording)
 
 
+def test_a_replay_of_another_outcome_finds_what_was_asked_for_because_of_it(bank):
+    """Whoever changes what a call brought learns which later call of the visit was made from it."""
+
+    def read(state, run):
+        first = yield gg.Call("tool", lambda request: "page 666", {"page": 1})
+        second = yield gg.Call("tool", lambda request: "b", {"page": first.content})
+        return {"raw_payments": [first.packed(), second.packed()]}
+
+    recorder = InMemoryRecorder()
+    graph = payments(None, body=read, effects=None, rounds=2, recorder=recorder)
+    result = graph.invoke({"batches": [[30]]})
+    text = json.dumps(recorder.runs[0]["calls"])
+    changed = {**recorder.runs[0], "calls": json.loads(text.replace("page 666", "page 777", 1))}
+    assert replay(graph, recorder.runs[0]) == result
+    with pytest.raises(NotRecorded, match="pay: visit 1, call 2: its request"):
+        replay(graph, changed)
+
+
 def test_a_recording_of_before_replays_as_it_was_decided_then(bank):
     """In 0.6 a visit might make any number of rounds of calls, and nothing that it declared says otherwise."""
 
