@@ -64,7 +64,7 @@ _NEAR: Final = 4
 """Tokens between the first value and the word before the second, at most."""
 
 
-class Change(NamedTuple):
+class ValueChange(NamedTuple):
     """A change from one amount to another."""
 
     start: Amount
@@ -81,7 +81,7 @@ class Change(NamedTuple):
         return self.start != self.end and self.rises != (self.end > self.start)
 
 
-def read_changes(sentence: NumberSentence) -> Iterator[Change]:
+def read_changes(sentence: NumberSentence) -> Iterator[ValueChange]:
     """Yield the changes that a sentence states."""
     if CHANGING.isdisjoint(token.lower for token in sentence.tokens):
         return
@@ -91,7 +91,7 @@ def read_changes(sentence: NumberSentence) -> Iterator[Change]:
         rises = _read_direction(sentence.tokens, one.first)
         if order and rises is not None and values[0] and values[1] and values[0][1] == values[1][1]:
             start, end = (values[0][0], values[1][0]) if order == "to" else (values[1][0], values[0][0])
-            yield Change(start, end, values[0][1], rises, (sentence.name_number(one), sentence.name_number(other)))
+            yield ValueChange(start, end, values[0][1], rises, (sentence.name_number(one), sentence.name_number(other)))
 
 
 def list_contrary_changes(sentences: Iterable[NumberSentence], sources: Iterable[NumberSentence]) -> list[Number]:
@@ -116,11 +116,11 @@ def list_contrary_changes(sentences: Iterable[NumberSentence], sources: Iterable
     ]
 
 
-def _is_same(one: Change, other: Change) -> bool:
+def _is_same(one: ValueChange, other: ValueChange) -> bool:
     return one[:4] == other[:4]
 
 
-def _is_reversed(change: Change, known: Iterable[Change], words: Collection[str]) -> bool:
+def _is_reversed(change: ValueChange, known: Iterable[ValueChange], words: Collection[str]) -> bool:
     """Say whether a source has a change only the other way round."""
     if not (_RISING if change.rises else _FALLING).isdisjoint(words):
         return False

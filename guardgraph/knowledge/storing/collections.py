@@ -37,7 +37,7 @@ class Lost:
         return f"{self.count} document{plural} of {self.collection}{whose} missing"
 
 
-class _Row(NamedTuple):
+class _StoredRow(NamedTuple):
     """A row of collections; whatever a cell may hold."""
 
     tenant: Any
@@ -119,14 +119,14 @@ def _is_collection_there(connection: sqlite3.Connection) -> Counter[tuple[Any, A
     return Counter({(tenant, name): documents for tenant, name, documents in connection.execute(_THERE)})
 
 
-def _read_collection_rows(connection: sqlite3.Connection) -> Iterable[_Row]:
-    return map(_Row._make, connection.execute("SELECT tenant, name, documents, hash FROM collections").fetchall())
+def _read_collection_rows(connection: sqlite3.Connection) -> Iterable[_StoredRow]:
+    return map(_StoredRow._make, connection.execute("SELECT tenant, name, documents, hash FROM collections").fetchall())
 
 
 def _add_collection_count(connection: sqlite3.Connection, tenant: str, name: str, more: int) -> tuple[int, int]:
     """Note that there are more, and return how many there were, and are."""
     select = "SELECT tenant, name, documents, hash FROM collections WHERE tenant = ? AND name = ?"
-    row = _Row(*(connection.execute(select, [tenant, name]).fetchone() or (tenant, name, 0, None)))
+    row = _StoredRow(*(connection.execute(select, [tenant, name]).fetchone() or (tenant, name, 0, None)))
     before = int(row.documents)
     _note_collection_finding(connection, tenant, name, before + more, holds=row.hash is None or row.holds)
     return before, before + more
