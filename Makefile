@@ -15,7 +15,7 @@ test: .venv/.dev  ## what every change must pass; what has one process runs besi
 	$(MAKE) lowest
 
 soak: .venv/.dev  ## what takes minutes: killed processes, many that write into one store, a cluster, each benchmark once
-	$(BIN)/python -m pytest tests/soak
+	$(UNIT) tests/soak
 
 install: .venv/.dev
 

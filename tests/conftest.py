@@ -30,6 +30,7 @@ COUNTED_SECONDS = 5.0
 """Processor time for which the lines of one table of cases are counted."""
 SPENT = Counter()
 LONG = ("types", "examples", "notebooks", "cli_processes", "example_checkpoints", "serving", "report_browser")
+LONG += ("soak_what_if", "soak_random_effects", "soak_tools", "soak_tool_agent", "soak_kb_faults")
 """Files of tests that take long: they begin first, or one process ends long after the others."""
 
 
