@@ -29,14 +29,15 @@ settings.load_profile("guardgraph")
 COUNTED_SECONDS = 5.0
 """Processor time for which the lines of one table of cases are counted."""
 SPENT = Counter()
-LONG = ("types", "examples", "notebooks", "cli_processes", "example_checkpoints", "serving", "report_browser")
-LONG += ("soak_what_if", "soak_random_effects", "soak_tools", "soak_tool_agent", "soak_kb_faults")
-"""Files of tests that take long: they begin first, or one process ends long after the others."""
+LONG = ["types", "examples", "notebooks", "cli_processes", "example_checkpoints", "serving", "report_browser"]
+LONG += ["soak_what_if", "soak_random_effects", "soak_kb_faults", "soak_tool_agent", "soak_tools"]
+"""Files of tests that take long: they begin first, in this order, or one process ends long after the others."""
 
 
 def pytest_collection_modifyitems(items):
     """Let files that take long begin first."""
-    items.sort(key=lambda item: item.path.stem.removeprefix("test_") not in LONG)
+    places = {f"test_{name}": at for at, name in enumerate(LONG)}
+    items.sort(key=lambda item: places.get(item.path.stem, len(places)))
 
 
 @pytest.hookimpl(wrapper=True)
