@@ -15,13 +15,12 @@ from functools import cached_property
 from itertools import chain, combinations, islice, permutations, takewhile
 from typing import Any, Final, NamedTuple
 
-from guardgraph.guards.facts.changes import CHANGING, list_contrary_changes
+from guardgraph.guards.facts.contrary import CHANGING, list_contrary_changes, list_contrary_rates
 from guardgraph.guards.facts.elapsed import is_shifted_day, list_clock_spans, list_shifted_days
 from guardgraph.guards.facts.grammar import FUNCTION_WORDS
 from guardgraph.guards.facts.listed import list_counted_lists
 from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence, read_number_sentences
 from guardgraph.guards.facts.quantities import PLAIN, is_plural_noun
-from guardgraph.guards.facts.rates import list_contrary_rates
 from guardgraph.guards.facts.references import find_incident_id_facts, find_severity_facts
 from guardgraph.guards.facts.spelling import drop_invisible_characters
 from guardgraph.guards.facts.tokens import Token
