@@ -121,3 +121,11 @@ def lists(policy=None, execution=None):
 def brief(result):
     """Return what came of a run, beside the passages that it rests on."""
     return {key: value for key, value in content(result).items() if key != "passages"}
+
+
+def note_pages(request):
+    """Take the whole text of each page as a note."""
+    return [
+        {"claim": each["body"], "quote": each["body"], "url": url, "title": each["title"], "published_at": ""}
+        for url, each in request["pages"].items()
+    ]

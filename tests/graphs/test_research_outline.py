@@ -10,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from recorded_runs import Kept
 from reported_runs import page, said, with_class
-from research_cases import PLAN, asked, hits, reads, research, vendor
+from research_cases import PLAN, asked, hits, note_pages, reads, research, vendor
 from runs import check_result, content
 
 from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent, format_brief, replay, verify
@@ -34,14 +34,6 @@ REFUNDS = "Refunds are paid within 10 days."
 TITLES = ["Course of the outage", "Effects on customers"]
 SECTIONS = [f"{FIRST} [n1] {NODE}", f"{RIGHT[:-1]} [n2]. {REFUNDS}"]
 THREAD = {"configurable": {"thread_id": "1"}}
-
-
-def note_pages(request):
-    """Take the whole text of each page as a note."""
-    return [
-        {"claim": each["body"], "quote": each["body"], "url": url, "title": each["title"], "published_at": ""}
-        for url, each in request["pages"].items()
-    ]
 
 
 PARTS = {

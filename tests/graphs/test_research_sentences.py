@@ -10,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from recorded_runs import Kept
 from reported_runs import page, with_class
-from research_cases import PLAN, asked, hits, reads, research, vendor
+from research_cases import PLAN, asked, hits, note_pages, reads, research, vendor
 from runs import check_result
 
 from guardgraph import ResearchPolicy, create_research_agent, replay, verify
@@ -30,14 +30,6 @@ BODIES = {
 FIRST, LAST = "The outage began at 09:12 that morning.", "A database node failed first."
 WRONG, RIGHT = "Payments failed for 3.5% of customers.", "Payments failed for 3.4% of customers."
 THREAD = {"configurable": {"thread_id": "1"}}
-
-
-def note_pages(request):
-    """Take the whole text of each page as a note."""
-    return [
-        {"claim": each["body"], "quote": each["body"], "url": url, "title": each["title"], "published_at": ""}
-        for url, each in request["pages"].items()
-    ]
 
 
 PARTS = {
