@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
 from rag_agents import INTENT, POLICY, agent_with
@@ -182,14 +181,12 @@ HOSTILE = ["3p per vote and 4p ", "2009 L'A ", "two dogs ", "about 7 km more ", 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_an_answer_is_read_in_linear_time(piece):
     """Four times the text takes about four times as long."""
-    spent = []
-    for chars in (8_000, 32_000):
+
+    def read(chars):
         answer, source = piece * (chars // len(piece)), "Seats: 5 km in 1990. " * (chars // 21)
-        licence = facts_in_text(source)
-        begun = time.thread_time()
-        unsupported_of_answer(answer, licence, texts=[source])
-        spent.append(time.thread_time() - begun)
-    assert spent[1] < 10 * spent[0] + 0.2
+        unsupported_of_answer(answer, facts_in_text(source), texts=[source])
+
+    assert_linear(read, 8_000, 32_000)
 
 
 def test_a_policy_that_refuses_what_is_derived():

@@ -218,7 +218,7 @@ def test_no_pattern_of_a_tool_takes_long(schema):
     for args in ({"a": bad}, {"b": {"a": bad}}, {bad: 1}, {"a": bad * 1000}):
         with contextlib.suppress(Stop):
             check_arguments("look", args, schema)
-    assert time.process_time() - began < 2
+    assert time.process_time() - began < 5
 
 
 def test_patterns_are_those_of_json_schema():

@@ -7,6 +7,7 @@ import time
 
 import pytest
 from exported_runs import forged
+from growth import assert_linear
 from guard_cases import stop_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -265,12 +266,8 @@ def test_hostile_texts_take_linear_time(hostile):
 @pytest.mark.parametrize("sign", ["(", "[1]", '"', "'", ",", "7,"])
 def test_signs_are_read_once(sign):
     """Four times the signs in one sentence take about four times as long."""
-    spent = []
-    for chars in (25_000, 100_000):
-        began = time.process_time()
-        find_turned_sentence(sign * (chars // len(sign)), ["The mill by the old river is not a bridge."])
-        spent.append(time.process_time() - began)
-    assert spent[1] < 8 * spent[0] + 0.3
+    source = "The mill by the old river is not a bridge."
+    assert_linear(lambda chars: find_turned_sentence(sign * (chars // len(sign)), [source]), 25_000, 100_000)
 
 
 # Whole runs
