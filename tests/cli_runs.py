@@ -6,9 +6,10 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
-from typer.testing import CliRunner
+import typer.testing
 
 from guardgraph.cli.commands import app
 
@@ -39,9 +40,12 @@ def process(*arguments, **environ):
     return subprocess.run(command, env=given, capture_output=True, text=True, timeout=300, check=False)
 
 
+typer.testing._get_command = cache(typer.testing._get_command)  # it is built once, not for each of a thousand runs
+
+
 def run(*arguments):
     """Run the command line in this process."""
-    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+    return typer.testing.CliRunner().invoke(app, list(arguments), catch_exceptions=False)
 
 
 def refused(done, code=2):

@@ -2,7 +2,7 @@
 
 A `Pattern` is declared node by node in the order of its diagram: propose nodes ask, guards decide, act nodes do,
 terminals end. Edges, stop terminals and input schemas follow from the declarations. `compile` checks what the pattern
-is given, proves it with `verify` and returns a compiled LangGraph graph.
+is given, proves it with the rules of `verify` and returns a compiled LangGraph graph.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from guardgraph.graphs.declaring.declaration import (
     complete_declarations,
 )
 from guardgraph.graphs.declaring.kinds import KINDS, name_record_channel
-from guardgraph.graphs.proof.verify import verify
+from guardgraph.graphs.proof.verify import verify_new_graph
 from guardgraph.graphs.replay.whatif import validate_shadows
 from guardgraph.graphs.running.door import ContextT, GuardedGraph, InputT, ResultT
 from guardgraph.graphs.running.frame import Frame
@@ -470,7 +470,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             name=name, world=world, recorder=recorder, reviewers=reviewers, shadow=shadow, forks=forks, live=live
         )
         graph: GuardedGraph[InputT, ContextT, ResultT] = builder.compile(checkpointer=checkpointer, name=name)
-        if findings := verify(graph):
+        if findings := verify_new_graph(graph):
             raise GrammarError("\n".join(map(str, findings)))
         return graph
 
