@@ -242,8 +242,9 @@ def _find_supporting_sentence(read: _Read, wanted: frozenset[str]) -> int | None
     """Return the place of the sentence with the most of what is wanted, None where none has any."""
     weights = read.weights
     worth = [
-        (sum([weights[term] for term in words & wanted]), -len(words - wanted), -at)
+        (sum([weights[term] for term in shared]), len(shared) - len(words), -at)
         for at, words in enumerate(read.terms)
+        if (shared := words & wanted)
     ]
     weight, _, place = max(worth, default=(0, 0, 0))
     return -place if weight else None
