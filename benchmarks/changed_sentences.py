@@ -145,9 +145,10 @@ def list_sentences(path: Path) -> dict[str, list[str]]:
     """Return the sentences of the data sets by language, each once."""
     found: dict[str, dict[str, None]] = {}
     for _, data in read_data(path, left_out=["incidents"]):
-        rows = data["rows"] if "rows" in data else ()
-        said = (("en", text) for claim, evidence, _ in rows for text in (claim, *evidence))
-        for language, text in said if rows else list_texts(data):
+        texts = list_texts(data)
+        if "rows" in data:  # the claims of FEVER are sentences, too
+            texts = (("en", text) for claim, evidence, _ in data["rows"] for text in (claim, *evidence))
+        for language, text in texts:
             whole = (sentence.strip("\ufeff ") for sentence in _END.split(text))
             found.setdefault(language, {}).update(dict.fromkeys(each for each in whole if len(each) > 15))
     return {language: list(sentences) for language, sentences in found.items()}
