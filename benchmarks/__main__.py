@@ -1,9 +1,10 @@
 """Run the benchmarks, print their figures and write docs/benchmarks.md.
 
-    python benchmarks                       all of them, and the page
+    python benchmarks                       all sections of the page, and the page
     python benchmarks overhead guard_cost   these alone, without the page
 
-The benchmarks on data sets are skipped unless an option, such as `--cranfield`, says where the files are.
+Each file of the folder asks one question and can be run by itself; `python benchmarks/load.py --help` says how. What is
+measured on data sets is skipped unless an option, such as `--cranfield`, says where the files are.
 """
 
 from __future__ import annotations
@@ -15,49 +16,45 @@ import sys
 from pathlib import Path
 
 import peers
-from goals import SECTIONS
-from results_page import page
+from results_page import SECTIONS, page
+from sections import Section, list_data
 
 HERE = Path(__file__).parent
-DATA_SETS = {section.script: section.data for section in SECTIONS if section.data}
-"""Scripts that need a file or a folder of files, and the option that says where it is."""
 
 
 def main() -> None:
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(prog="python benchmarks", description="Run the benchmarks.")
-    scripts = [section.script for section in SECTIONS]
-    parser.add_argument("scripts", nargs="*", metavar="NAME", help=f"these alone: {', '.join(scripts)}")
+    sections = {section.name: section for section in SECTIONS}
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"these alone: {', '.join(sections)}")
     parser.add_argument("--rounds", type=int, help="how often each one measures")
     parser.add_argument("--page", type=Path, default=HERE.parent / "docs" / "benchmarks.md", help="what to write")
-    for option in sorted({*DATA_SETS.values()}):
-        parser.add_argument(f"--{option}", type=Path, metavar="FILE", help=f"the {option} data set")
+    for option in list_data(SECTIONS):
+        parser.add_argument(f"--{option}", type=Path, metavar="PATH", help=f"the {option} data set")
     given = parser.parse_args()
-    if unknown := set(given.scripts) - set(scripts):
-        parser.error(f"NAME: {', '.join(sorted(unknown))}; known: {', '.join(scripts)}")
+    if unknown := set(given.names) - set(sections):
+        parser.error(f"NAME: {', '.join(sorted(unknown))}; known: {', '.join(sections)}")
     load, results = os.getloadavg()[0], {}
-    for script in given.scripts or scripts:
-        option = DATA_SETS.get(script)
-        file = getattr(given, option) if option else None
-        results[script] = _skipped(script, option) if option and file is None else run(script, given.rounds, file)
-    if not given.scripts:
+    for name in given.names or sections:
+        section = sections[name]
+        if not section.data:
+            results[name] = measure(section, ["--rounds", str(given.rounds or section.rounds)])
+        elif path := getattr(given, section.data):
+            results[name] = measure(section, [f"--{section.data}", str(path)])
+        else:
+            results[name] = section.needs
+            print(f"skip {name} {section.needs}", flush=True)
+    if not given.names:
         given.page.write_text(page(results, load=load, others=peers.versions()), encoding="utf-8")
 
 
-def _skipped(script: str, option: str) -> str:
-    why = f"it needs a data set, `--{option} FILE`"
-    print(f"skip {script} {why}", flush=True)
-    return why
-
-
-def run(script: str, rounds: int | None, file: Path | None) -> dict[str, float] | str:
-    """Run one benchmark in a process of its own, print its lines, and return its figures, or why it was skipped.
+def measure(section: Section, arguments: list[str]) -> dict[str, float] | str:
+    """Measure a section in a process of its own, print its lines, and return its figures, or why it was skipped.
 
     Raises:
         CalledProcessError: it failed.
     """
-    arguments = [str(file)] if file else ["--rounds", str(rounds)] if rounds else []
-    command = [sys.executable, str(HERE / f"{script}.py"), *arguments]
+    command = [sys.executable, str(HERE / f"{section.script}.py"), section.name, *arguments]
     figures: dict[str, float] = {}
     skipped = None
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

@@ -1,8 +1,7 @@
-"""Pairs of sentences that conflict, and pairs that do not, made of texts in the data folder; and how they are judged.
+"""Does research notice that two sources state different values, and does it take what agrees for a conflict?
 
-No pair is kept: the generator makes them anew from the texts, always the same ones. The sources, which are documents,
-are split into two halves; the rule was set on the first, and what is printed is of the second, unless asked otherwise.
-A source is resampled as a whole for the intervals.
+Pairs of sentences that conflict, and pairs that do not, are made of the texts of a folder with data sets, always the
+same ones. The sources, which are documents, are split into two halves; the rule was set on the first.
 """
 
 from __future__ import annotations
@@ -10,12 +9,14 @@ from __future__ import annotations
 import json
 import random
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+from measure import Figure, Tally
+from sections import Meaning, Section, run_alone
 
 from guardgraph.guards.names import find_unsupported_names
 from guardgraph.guards.research.agreement import find_conflicting_values, read_statements
@@ -27,8 +28,6 @@ PAIRS: Final = 300
 """Of each kind."""
 INSIDE: Final = 1000
 """Pairs of different sentences of one source."""
-ROUNDS: Final = 1000
-"""Resamplings of an interval."""
 _NUMBER: Final = re.compile(r"(?<![\w.,$€£-])\d{1,4}(?![\w-]|[.,]\d)")
 """A plain number that can be exchanged for another one, and stays of its kind."""
 _BOUND: Final = re.compile(
@@ -84,7 +83,7 @@ def read_documents(folder: Path) -> list[Document]:
     ]
 
 
-def _read_json(folder: Path, name: str) -> object:
+def _read_json(folder: Path, name: str) -> Any:
     path = folder / f"{name}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
 
@@ -189,53 +188,45 @@ def is_conflict(pair: Pair) -> bool:
 
 
 def choose_half(documents: Sequence[Document], half: str) -> list[Document]:
-    """Return the documents of a half: ``tune`` or ``report``."""
-    return [each for each in documents if (int(digest(each.source)[:2], 16) % 2 == 0) == (half == "tune")]
+    """Return the documents of a half: ``tuned``, ``kept`` or ``all``."""
+    wanted = {"tuned": (0,), "kept": (1,), "all": (0, 1)}[half]
+    return [each for each in documents if int(digest(each.source)[:2], 16) % 2 in wanted]
 
 
-def measure_conflicts(folder: Path, half: str = "report") -> dict[str, object]:
-    """Return precision and recalls with their intervals, and false conflicts inside one source."""
-    pairs = make_pairs(choose_half(read_documents(folder), half), random.Random(24))
-    judged = [(pair, is_conflict(pair)) for pair in pairs]
-    by_source: dict[str, list[tuple[Pair, bool]]] = defaultdict(list)
-    for item in judged:
-        by_source[item[0].source].append(item)
-    chance = random.Random(42)
-    sources = sorted(by_source)
-    samples = [
-        _score([item for source in chance.choices(sources, k=len(sources)) for item in by_source[source]])
-        for _ in range(ROUNDS)
-    ]
-    return {
-        "half": half,
-        "pairs": {kind: sum(pair.kind == kind for pair in pairs) for kind in sorted({pair.kind for pair in pairs})},
-        **{
-            name: {
-                "value": round(value, 4),
-                "interval": _interval([sample[name] for sample in samples if name in sample]),
-            }
-            for name, value in _score(judged).items()
-        },
-    }
+def measure_conflicts(folder: Path, half: str) -> Iterator[Figure]:
+    """Yield precision and recalls, and false conflicts inside one source.
+
+    Pairs inside one source do not count for precision, which would depend on their number.
+    """
+    tally = Tally()
+    for pair in make_pairs(choose_half(read_documents(folder), half), random.Random(24)):
+        found = is_conflict(pair)
+        tally.add(f"conflicts_{pair.kind}_found", pair.source, found)
+        if found and pair.kind != "inside":
+            tally.add("conflicts_right", pair.source, pair.conflicts)
+    yield from tally.figures()
 
 
-def _score(judged: Sequence[tuple[Pair, bool]]) -> dict[str, float]:
-    """Return the scores; pairs inside one source do not count for precision, which would depend on their number."""
-    found: dict[str, list[bool]] = defaultdict(list)
-    for pair, said in judged:
-        found[pair.kind].append(said)
-    right = sum(said for pair, said in judged if pair.conflicts)
-    all_said = sum(said for pair, said in judged if pair.kind != "inside")
-    rates = {f"{kind}_found": sum(said) / len(said) for kind, said in found.items() if said}
-    return {"precision": right / all_said if all_said else 1.0, **dict(sorted(rates.items()))}
-
-
-def _interval(values: list[float]) -> list[float]:
-    ordered = sorted(values)
-    return [round(ordered[int(len(ordered) * share)], 4) for share in (0.025, 0.975)]
-
+SECTIONS = (
+    Section(
+        "conflicts",
+        "Sources that contradict each other",
+        "Pairs of English sentences from the texts of the data sets: a number exchanged (`swapped`), in a retelling by "
+        "others (`paraphrased`), and what is no conflict: a retelling that says the same (`same`), another subject "
+        "with another number (`renamed`), two sentences of one document (`inside`). The rule was set on the other half "
+        "of the documents. 95 of 100 samples of the documents lie between low and high.",
+        (
+            Meaning("conflicts_right_pct", "Per cent of the conflicts found that are some, without `inside`."),
+            Meaning("conflicts_*_found_pct", "Per cent of the pairs of a kind in which a conflict is found."),
+            Meaning("*_cases", "Pairs."),
+            Meaning("*_low", "See above."),
+            Meaning("*_high", "See above."),
+        ),
+        figures=measure_conflicts,
+        data="sentences",
+        half="kept",
+    ),
+)
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit("usage: conflicts.py FOLDER [tune|report]")
-    print(json.dumps(measure_conflicts(Path(sys.argv[1]), *sys.argv[2:3]), indent=2))
+    run_alone(SECTIONS)

@@ -1,26 +1,23 @@
-"""What a knowledge base in a file costs, beside other indexes of the same chunks, in bases of growing size.
-
-    python benchmarks/knowledge_base.py cranfield.json
+"""How fast is a knowledge base in a file, beside FTS5, rank_bm25 and bm25s with the same chunks, as bases grow?
 
 The chunks are put together from the sentences of the collection; the questions are the collection's. Every question is
 asked of all in turn, some rounds, and the fastest of its times counts; a figure is the median over the questions.
-Prints `name value` lines.
 """
 
 from __future__ import annotations
 
 import json
+import random
+import re
+import sqlite3
 import statistics
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from measure import Figure, shown
-from rivals import TOP, Search, bm25s, fts5, rank_bm25
-from synthesised import chunks
+from measure import STATUS, Figure, in_new_process, resident_kb
+from sections import Meaning, Section, run_alone
 
 from guardgraph import Document, KnowledgeBase, LexicalRetriever
 from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
@@ -35,21 +32,27 @@ TENANTS = 10_000
 TENANT, COLLECTION = "t", "c"
 RARE = 100
 """One chunk of so many has readers of its own."""
-STATUS = Path("/proc/self/status")
+TOP = 4
+"""Chunks that are asked for."""
+AT_ONCE = 512
+"""Chunks of a transaction of FTS5."""
+NAMES = 6
+"""Words of a chunk that few others have: codes, the more different ones the larger the base, as in any language."""
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+
+Search = Callable[[str], object]
 
 
-def documents(texts: Sequence[str]) -> list[Document]:
-    return [
-        Document(id=str(at), source="s", title="", section="", updated_at="", text=text)
-        for at, text in enumerate(texts)
-    ]
-
-
-def figures(texts: Sequence[str], questions: Sequence[str], sizes: Sequence[int]) -> Iterator[Figure]:
+def measure_knowledge_base(path: Path) -> Iterator[Figure]:
     """Yield the figures of each size, and those that compare sizes."""
+    collection = json.loads(path.read_text(encoding="utf-8"))
+    texts, questions = list(collection["docs"].values()), list(collection["queries"].values())
+    questions = questions[:: max(len(questions) // QUESTIONS, 1)]
+    sizes = SIZES if len(texts) > TRIAL[-1] else TRIAL
     added = {}
     for size in sizes:
-        made = list(chunks(texts, size))
+        made = list(make_chunks(texts, size))
         with TemporaryDirectory() as name:
             folder = Path(name)
             searches, built = _built(folder, made)
@@ -74,9 +77,29 @@ def figures(texts: Sequence[str], questions: Sequence[str], sizes: Sequence[int]
     yield "kb_add_largest_over_smallest", added[max(sizes)] / added[min(sizes)]
     yield (
         "kb_tenants_first_query_ms",
-        _first_of_many_tenants(list(chunks(texts, TENANTS if max(sizes) > TENANTS else 9))),
+        _first_of_many_tenants(list(make_chunks(texts, TENANTS if max(sizes) > TENANTS else 9))),
     )
-    yield "kb_reingest_over_first", _again(list(chunks(texts, min(sizes))))
+    yield "kb_reingest_over_first", _again(list(make_chunks(texts, min(sizes))))
+
+
+def make_chunks(texts: Iterable[str], number: int, seed: int = 1) -> Iterator[str]:
+    """Yield chunks: sentences of one text, some of any, and some codes; the same for the same seed."""
+    split = [_SENTENCE_END.split(text) for text in texts if text.strip()]
+    every = [sentence for sentences in split for sentence in sentences]
+    chance = random.Random(seed)
+    for _ in range(number):
+        own = chance.choice(split)
+        of_it = chance.sample(own, (len(own) + 1) // 2)
+        others = chance.choices(every, k=chance.randint(1, 5))
+        codes = (f"q{int((2 * number) ** chance.random()):x}" for _ in range(NAMES))
+        yield " ".join((*of_it, *others, *codes))
+
+
+def documents(texts: Sequence[str]) -> list[Document]:
+    return [
+        Document(id=str(at), source="s", title="", section="", updated_at="", text=text)
+        for at, text in enumerate(texts)
+    ]
 
 
 def _built(folder: Path, made: list[str]) -> tuple[dict[str, Search], dict[str, float]]:
@@ -187,11 +210,10 @@ def _again(made: Sequence[str]) -> float:
 
 
 def _memory(what: str, folder: Path, made: Sequence[str], questions: Sequence[str]) -> float:
-    """Return by how many kB a process grows that searches."""
+    """Return by how many kB a process of its own grows that searches."""
     given = folder / "given.json"
     given.write_text(json.dumps([str(folder / "kb.sqlite"), list(made) if what == "retriever" else [], questions]))
-    command = [sys.executable, __file__, "--memory", what, str(given)]
-    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return float(in_new_process(growth_kb, what, given))
 
 
 def growth_kb(what: str, given: Path) -> float:
@@ -200,11 +222,11 @@ def growth_kb(what: str, given: Path) -> float:
     documented = documents(made)
     searches = {"kb": lambda: _search(KnowledgeBase(file), "all"), "retriever": lambda: retriever(documented)}
     LexicalRetriever(documents(["one"]))
-    before = _resident_kb()
+    before = resident_kb()
     search = searches[what]()
     for question in questions:
         search(question)
-    return _resident_kb() - before
+    return resident_kb() - before
 
 
 def retriever(made: list[Document]) -> Search:
@@ -212,24 +234,94 @@ def retriever(made: list[Document]) -> Search:
     return lambda question: retrieve({"query": question, "sources": ["s"], "top_k": TOP})
 
 
-def _resident_kb() -> float:
-    status = STATUS.read_text(encoding="ascii").splitlines()
-    (line,) = (line for line in status if line.startswith("VmRSS:"))
-    return float(line.split()[1])
+def fts5(file: Path, texts: Sequence[str], *, same_words: bool) -> Search:
+    """Return a search by FTS5, over the words that `terms` reads or over those of its own tokenizer."""
+    connection = sqlite3.connect(file)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("CREATE TABLE chunks (id INTEGER PRIMARY KEY, text TEXT)")
+    kept = ", tokenize=\"unicode61 remove_diacritics 0 tokenchars '.,'\"" if same_words else ""
+    connection.execute(f"CREATE VIRTUAL TABLE words USING fts5(text, content=''{kept})")
+    for begin in range(0, len(texts), AT_ONCE):
+        with connection:
+            for at, text in enumerate(texts[begin : begin + AT_ONCE], begin):
+                connection.execute("INSERT INTO chunks VALUES (?, ?)", [at, text])
+                read = " ".join(read_terms(text)) if same_words else text
+                connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", [at, read])
+    best = "SELECT rowid AS id, rank AS score FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?"
+
+    def search(question: str) -> object:
+        asked = read_terms(question) if same_words else re.findall(r"\w+", question)
+        match = " OR ".join(f'"{word}"' for word in asked)
+        return connection.execute(f"SELECT text, score FROM ({best}) JOIN chunks USING (id)", [match, TOP]).fetchall()
+
+    return search
 
 
-def main(path: str) -> None:
-    collection = json.loads(Path(path).read_text(encoding="utf-8"))
-    texts, questions = list(collection["docs"].values()), list(collection["queries"].values())
-    sizes = SIZES if len(texts) > TRIAL[-1] else TRIAL
-    for name, value in figures(texts, questions[:: max(len(questions) // QUESTIONS, 1)], sizes):
-        print(name, shown(value), flush=True)
+def rank_bm25(read: Sequence[list[str]], texts: Sequence[str]) -> Search:
+    """Return a search by rank_bm25 over words that were read."""
+    from rank_bm25 import BM25Okapi
 
+    index = BM25Okapi(read)
+    return lambda question: index.get_top_n(read_terms(question), texts, n=TOP)
+
+
+def bm25s(read: Sequence[list[str]]) -> Search:
+    """Return a search by bm25s over words that were read."""
+    import bm25s as library
+
+    index = library.BM25()
+    index.index(list(read), show_progress=False)
+    return lambda question: index.retrieve([read_terms(question)], k=TOP, show_progress=False, n_threads=0)
+
+
+SECTIONS = (
+    Section(
+        "knowledge_base",
+        "A knowledge base in a file",
+        "Chunks that are put together from the sentences of the collection, and its questions, asked of a "
+        "`KnowledgeBase`, of SQLite's FTS5 and of two libraries that keep all in memory, of all in turn; by the number "
+        "of chunks. The goals hold for 100,000.",
+        (
+            Meaning("kb_*_query_ms", "Milliseconds for a question, the median; four chunks are asked for."),
+            Meaning("kb_*_query_over_*", "Of a smaller base: the time of the knowledge base by that of the other."),
+            Meaning("kb_100000_query_over_fts5_words", "By that of FTS5 over the words that we read.", at_most=0.7),
+            Meaning("kb_100000_query_over_fts5", "By that of FTS5 with its own tokenizer.", at_most=0.1),
+            Meaning("kb_100000_query_over_rank_bm25", "By that of rank_bm25 over our words.", at_most=0.05),
+            Meaning("kb_100000_query_over_bm25s", "By that of bm25s, which cannot be updated.", at_most=1.5),
+            Meaning(
+                "kb_*_query_filtered_over_all",
+                "The time of a caller who may read 1 % of the chunks, by that of one who may read all.",
+            ),
+            Meaning("kb_100000_query_filtered_over_all", "The same.", at_most=0.1),
+            Meaning("kb_*_build_over_fts5_words", "Processor time of building, by that of FTS5 over our words."),
+            Meaning("kb_100000_build_over_fts5_words", "The same.", at_most=3),
+            Meaning("kb_*_build_s", "Seconds of processor time of building."),
+            Meaning("kb_*_add_ms", "Milliseconds of processor time of `add` of one document, the median."),
+            Meaning("kb_100000_add_ms", "The same.", at_most=10),
+            Meaning("kb_add_largest_over_smallest", "The same, of the largest base by the smallest.", at_most=2),
+            Meaning("kb_*_remove_ms", "Of `remove` of a collection of one document."),
+            Meaning(
+                "kb_*_query_after_own_change_over_repeated",
+                "Processor time of a question after a change of the tenant's own, by that of a repeated one.",
+            ),
+            Meaning("kb_100000_query_after_own_change_over_repeated", "The same.", at_most=2),
+            Meaning("kb_*_query_after_foreign_change_over_repeated", "The same after a change of another tenant's."),
+            Meaning("kb_100000_query_after_foreign_change_over_repeated", "The same.", at_most=1.05),
+            Meaning(
+                "kb_tenants_first_query_ms",
+                "Milliseconds of processor time of a tenant's first question, beside 10,000 tenants of one document.",
+                at_most=10,
+            ),
+            Meaning("kb_*_memory_over_retriever", "By what a process grows that searches, by `LexicalRetriever`'s."),
+            Meaning("kb_100000_memory_over_retriever", "The same.", at_most=0.1),
+            Meaning("kb_*_memory_mb", "By how many MB a process grows that searches the file."),
+            Meaning("kb_reingest_over_first", "Time of adding an unchanged folder again, by the first.", at_most=0.05),
+        ),
+        data="cranfield",
+        figures=measure_knowledge_base,
+    ),
+)
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--memory"]:
-        print(growth_kb(sys.argv[2], Path(sys.argv[3])))
-    elif len(sys.argv) != 2:
-        sys.exit("usage: python benchmarks/knowledge_base.py PATH_OF_CRANFIELD_JSON")
-    else:
-        main(sys.argv[1])
+    run_alone(SECTIONS)

@@ -1,10 +1,9 @@
-"""Whether the guard of links stops what no source has, and lets through what answers about technical docs have.
+"""Does the guard of links stop links that no source has, and let through what answers about technical docs have?
 
 The docs are the descriptions of the packages that are installed here, hundreds of them, written for people by hundreds
 of authors. A paragraph of one stands for an answer. Its source is the whole description, or the rest of it, or none at
 all; then only paragraphs count that have no URL, address or tag, so that whatever is found in them is a file, an
-attribute or a name, or a host that their author wrote out. Intervals come from resampling the descriptions. Prints
-``name value`` lines. Run it as ``python benchmarks/links.py``; ``--shown`` in front of the name prints what was found.
+attribute or a name, or a host that their author wrote out.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from __future__ import annotations
 import random
 import re
 import statistics
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -20,7 +18,8 @@ from contextlib import suppress
 from importlib.metadata import distributions
 
 from link_spellings import GOOD, SPELLINGS
-from measure import Figure, print_figures
+from measure import LOG, Figure, Tally
+from sections import Meaning, Section, run_alone
 
 from guardgraph import RagPolicy
 from guardgraph.guards import rag
@@ -30,9 +29,7 @@ from guardgraph.guards.links.hosts import is_file_or_attribute, is_registrable
 from guardgraph.guards.stop import Stop
 from guardgraph.state.rag import ContextChunk
 
-ROUNDS = 3
 PARAGRAPHS = 1000
-RESAMPLED = 1000
 LONG = 100_000
 """Characters of a long text; a short one has a tenth of them."""
 
@@ -69,7 +66,7 @@ def find_refusal(answer: str, *cited: str) -> tuple[str, list[str]] | None:
     return None
 
 
-def figures(rounds: int) -> Iterator[Figure]:
+def measure_links(rounds: int) -> Iterator[Figure]:
     """Yield what passes of the spellings, what is stopped of the docs, and what it costs."""
     yield from _judge_spellings()
     texts = read_descriptions()
@@ -95,33 +92,16 @@ def _judge_docs(texts: dict[str, str], paragraphs: list[Paragraph]) -> Iterator[
         "alone": (quiet, lambda item: ()),
     }
     for kind, (chosen, cite) in judged.items():
-        stopped: list[tuple[str, bool]] = []
+        tally = Tally()
         for item in chosen[:PARAGRAPHS]:
             why = find_refusal(item[1], *cite(item))
             is_false = why is not None and (why[0] == "unsupported_link" or not TAGS.search(item[1]))
-            stopped.append((item[0], is_false))
-            if is_false and SHOWN:
-                print(f"# {kind} {item[0]}: {why}", file=sys.stderr)
-        low, high = _resample_share(stopped)
-        yield f"docs_{kind}_paragraphs", len(stopped)
-        yield f"docs_{kind}_stopped_pct", 100 * sum(is_false for _, is_false in stopped) / len(stopped)
-        yield f"docs_{kind}_stopped_low_pct", low
-        yield f"docs_{kind}_stopped_high_pct", high
-
-
-def _resample_share(judged: list[tuple[str, bool]]) -> tuple[float, float]:
-    """Return the 95 % interval of a share in per cent, by resampling where the items come from."""
-    by_name: dict[str, list[bool]] = {}
-    for name, value in judged:
-        by_name.setdefault(name, []).append(value)
-    counts = [(sum(values), len(values)) for values in by_name.values()]
-    chance = random.Random(1)
-    shares = []
-    for _ in range(RESAMPLED):
-        drawn = chance.choices(counts, k=len(counts))
-        shares.append(100 * sum(hits for hits, _ in drawn) / sum(size for _, size in drawn))
-    shares.sort()
-    return shares[int(0.025 * RESAMPLED)], shares[int(0.975 * RESAMPLED)]
+            tally.add(f"docs_{kind}_stopped", item[0], is_false)
+            if is_false:
+                LOG.info("%s %s: %s", kind, item[0], why)
+        *shares, (_, cases) = tally.figures(ends=("low_pct", "high_pct"))
+        yield f"docs_{kind}_paragraphs", cases
+        yield from shares
 
 
 def _judge_tokens(paragraphs: list[Paragraph]) -> Iterator[Figure]:
@@ -176,9 +156,33 @@ def _measure_growth(piece: str) -> float:
     return taken[1] / (10 * max(taken[0], 1e-3))
 
 
-SHOWN = "--shown" in sys.argv[1:2]
+SECTIONS = (
+    Section(
+        "links",
+        "Links and markup",
+        "Spellings of a link to a host that no source has, and paragraphs of technical docs, the descriptions of the "
+        "packages that are installed, each taken as an answer. It cites the `whole` description, or the `rest` of it, "
+        "or nothing (`alone`); of the last two only those without URLs, addresses and tags. Stopped are those refused "
+        "for a link, or for markup though they have none. The intervals resample the descriptions.",
+        (
+            Meaning("spellings_accepted", "Spellings that pass.", at_most=0),
+            Meaning("docs_whole_stopped_pct", "Per cent of the paragraphs that are stopped.", at_most=1),
+            Meaning("docs_rest_stopped_pct", "The same.", at_most=1),
+            Meaning("docs_*_stopped_*pct", "The same, and the ends of its interval of 95 %."),
+            Meaning("docs_*_paragraphs", "Paragraphs."),
+            Meaning("docs", "Descriptions."),
+            Meaning("spellings", "Spellings."),
+            Meaning("hostlike_words", "Dotted words under a public suffix in paragraphs without a link."),
+            Meaning("hostlike_words_taken_pct", "Per cent of them that are taken for hosts where no source has them."),
+            Meaning("links_us", "Microseconds for an answer."),
+            Meaning("numbers_names_us", "Microseconds that numbers and names take."),
+            Meaning("links_over_numbers_names", "The first over the second.", at_most=0.5),
+            Meaning("growth", "Time for 100,000 hostile characters over ten times that for 10,000.", at_most=1.5),
+        ),
+        figures=measure_links,
+        rounds=3,
+    ),
+)
 
 if __name__ == "__main__":
-    if SHOWN:
-        del sys.argv[1]
-    print_figures(figures, rounds=ROUNDS)
+    run_alone(SECTIONS)

@@ -1,4 +1,4 @@
-"""What the benchmarks share: rounds that are interleaved, ratios of them, and figures as `name value` lines.
+"""How the benchmarks measure: graphs that run many times, rounds that are interleaved, ratios of them, and shares.
 
 On a busy machine a time by itself says little. So what is compared runs in turn, with the order turned round by round.
 Processor times are compared round by round, and the median of the ratios holds. Wall times grow with whatever else
@@ -7,15 +7,35 @@ the machine does and never shrink, so the fastest round of each holds.
 
 from __future__ import annotations
 
-import argparse
+import asyncio
 import gc
+import logging
+import multiprocessing
+import random
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
 
 Figure = tuple[str, float]
 """A name and its value."""
+Work = Callable[[], object]
+Repeat = Callable[..., Work]
+"""Returns what runs a graph many times: `invoked`, or `ainvoked` with a runner."""
+Given = Callable[[], dict[str, Any]]
+"""Returns the input of the next run."""
+
+LOG = logging.getLogger("benchmarks")
+"""Where benchmarks say what was judged wrongly; `--show` prints it."""
+STATUS = Path("/proc/self/status")
+"""Where Linux says how much memory is resident."""
+
+_numbers = count()
 
 
 class Skip(Exception):
@@ -34,7 +54,7 @@ class Taken:
     """Processor time of all threads of this process."""
 
 
-def interleaved(works: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, Taken]:
+def interleaved(works: Mapping[str, Work], rounds: int) -> dict[str, Taken]:
     """Run every work once a round, the order turned round by round, after one round that does not count."""
     taken = {name: Taken() for name in works}
     for work in works.values():
@@ -47,6 +67,23 @@ def interleaved(works: Mapping[str, Callable[[], object]], rounds: int) -> dict[
             taken[name].wall.append(time.perf_counter() - wall)
             taken[name].cpu.append(time.process_time() - cpu)
     return taken
+
+
+def compare(ratio: str, works: Mapping[str, Work], rounds: int, *, runs: int) -> Iterator[Figure]:
+    """Yield how the first of two works compares with the second, and the microseconds that a run of each takes.
+
+    Args:
+        ratio: what the names of both ratios begin with.
+        works: the two, each by what the name of its microseconds begins with.
+        rounds: how often to measure.
+        runs: how many there are in a round.
+    """
+    taken = interleaved(works, rounds)
+    this, that = taken.values()
+    yield f"{ratio}_ratio", cpu_ratio(this, that)
+    yield f"{ratio}_wall_ratio", wall_ratio(this, that)
+    for name, times in taken.items():
+        yield f"{name}_us", wall_us(times, runs)
 
 
 def cpu_ratio(this: Taken, that: Taken) -> float:
@@ -69,9 +106,96 @@ def wall_us(taken: Taken, times: int) -> float:
     return min(taken.wall) / times * 1e6
 
 
-def cpu_us(taken: Taken, times: int) -> float:
-    """Return the microseconds of processor time of one of the `times` calls of a round, the median of the rounds."""
-    return statistics.median(taken.cpu) / times * 1e6
+def invoked(graph: Any, given: Given, runs: int, **kwargs: Any) -> Work:
+    """Return what runs a graph `runs` times, each on what `given` returns; `kwargs` are LangGraph's."""
+
+    def work() -> None:
+        for _ in range(runs):
+            graph.invoke(given(), thread_of(graph), **kwargs)
+
+    return work
+
+
+def ainvoked(runner: asyncio.Runner, graph: Any, given: Given, runs: int, **kwargs: Any) -> Work:
+    """Return what runs a graph `runs` times, awaited one after another."""
+
+    async def awaited() -> None:
+        for _ in range(runs):
+            await graph.ainvoke(given(), thread_of(graph), **kwargs)
+
+    return lambda: runner.run(awaited())
+
+
+def gathered(runner: asyncio.Runner, graph: Any, given: Given, runs: int) -> Work:
+    """Return what runs a graph `runs` times at once."""
+
+    async def together() -> None:
+        await asyncio.gather(*(graph.ainvoke(given(), thread_of(graph)) for _ in range(runs)))
+
+    return lambda: runner.run(together())
+
+
+class Kept:
+    """A recorder that keeps the latest recording."""
+
+    recording: Any = None
+
+    def record(self, run: Any) -> None:
+        """Keep a recording."""
+        self.recording = run
+
+
+def thread_of(graph: Any) -> dict[str, Any]:
+    """Return the config of a thread that no run has had, where the graph has a checkpointer to keep it."""
+    return {"configurable": {"thread_id": str(next(_numbers))}} if graph.checkpointer is not None else {}
+
+
+class Tally:
+    """Cases of each source: how many were judged, and how many were found, refused or passed."""
+
+    def __init__(self) -> None:
+        self._cases: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+
+    def add(self, name: str, source: str, found: bool) -> None:
+        """Count one case."""
+        self._cases[name][source].append(found)
+
+    def figures(
+        self, *, ends: tuple[str, str] = ("low", "high"), inside: float = 0.95, samples: int = 1000
+    ) -> Iterator[Figure]:
+        """Yield the per cent of each name, how many cases there are, and the interval, by resampling whole sources.
+
+        Args:
+            ends: how the names of the ends of the interval end.
+            inside: which part of the resampled shares lies between them.
+            samples: how often to resample.
+        """
+        for name, by_source in self._cases.items():
+            cases, chance = list(by_source.values()), random.Random(name)
+            shares = sorted(share_of(chance.choices(cases, k=len(cases))) for _ in range(samples))
+            outside = round(samples * (1 - inside) / 2)
+            yield f"{name}_pct", share_of(cases)
+            yield f"{name}_{ends[0]}", shares[outside]
+            yield f"{name}_{ends[1]}", shares[-outside]
+            yield f"{name}_cases", sum(map(len, cases))
+
+
+def share_of(cases: Sequence[Sequence[bool]]) -> float:
+    """Return how many cases of several sources are true, in per cent."""
+    return 100 * sum(map(sum, cases)) / max(1, sum(map(len, cases)))
+
+
+def in_new_process(work: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a function of a module returns in a process of its own."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
+        return process.submit(work, *arguments).result()
+
+
+def resident_kb() -> float:
+    """Return how much memory of this process is resident."""
+    status = STATUS.read_text(encoding="ascii").splitlines()
+    (line,) = (line for line in status if line.startswith("VmRSS:"))
+    return float(line.split()[1])
 
 
 def shown(value: float) -> str:
@@ -79,15 +203,10 @@ def shown(value: float) -> str:
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
-def print_figures(figures: Callable[[int], Iterator[Figure]], *, rounds: int) -> None:
-    """Print what a benchmark finds, each figure as soon as it is known, or `skip` with the reason.
-
-    The command line's `--rounds` changes how often it measures.
-    """
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--rounds", type=int, default=rounds, help=f"how often to measure; default {rounds}")
+def print_figures(figures: Iterator[Figure]) -> None:
+    """Print each figure as soon as it is known, or `skip` with the reason."""
     try:
-        for name, value in figures(parser.parse_args().rounds):
+        for name, value in figures:
             print(name, shown(value), flush=True)
     except Skip as skip:
         print(f"skip {skip}", flush=True)

@@ -11,10 +11,48 @@ from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 
-from goals import SECTIONS
-from meanings import Meaning, Section
+import alternatives
+import changed_sentences
+import conflicts
+import footprint
+import hallucinations
+import incidents
+import knowledge_base
+import languages
+import links
+import load
+import long_texts
+import overhead
+import peers
+import replay
+import retrieval
+import store
+import tool_injections
+import web
 from measure import shown
+from sections import Meaning, Section
 
+SECTIONS: tuple[Section, ...] = (
+    *alternatives.SECTIONS,
+    *overhead.SECTIONS,
+    *load.SECTIONS,
+    *footprint.SECTIONS,
+    *long_texts.SECTIONS,
+    *store.SECTIONS,
+    *replay.SECTIONS,
+    *web.SECTIONS,
+    *links.SECTIONS,
+    *peers.SECTIONS,
+    *tool_injections.SECTIONS,
+    *retrieval.SECTIONS,
+    *knowledge_base.SECTIONS,
+    *languages.SECTIONS,
+    *hallucinations.SECTIONS,
+    *changed_sentences.SECTIONS,
+    *conflicts.SECTIONS,
+    *incidents.SECTIONS,
+)
+"""The sections of the page, in its order; each benchmark says what its figures mean and should be."""
 WIDTH = 118
 """Characters of a line of text."""
 LIBRARIES = ("guardgraph", "langgraph", "langchain-core", "langgraph-checkpoint-sqlite", "pydantic")
@@ -32,13 +70,13 @@ def page(results: Mapping[str, Mapping[str, float] | str], *, load: float, other
     """Return the page.
 
     Args:
-        results: of each script, the values of its figures, or why it was skipped.
+        results: of each section, the values of its figures, or why it was skipped.
         load: how many processes were running on average before the first benchmark.
         others: names and versions of other libraries that were measured.
     """
     parts = ["# Benchmarks\n", _wrapped(HEAD), _machine(load, others), _missed(results)]
     for section in SECTIONS:
-        parts += [f"## {section.title}\n", _wrapped(section.text), _found(section, results[section.script])]
+        parts += [f"## {section.title}\n", _wrapped(section.text), _found(section, results[section.name])]
     return "\n".join(parts)
 
 
@@ -93,7 +131,7 @@ def _missed(results: Mapping[str, Mapping[str, float] | str]) -> str:
     judged = {
         name: (value, meaning)
         for section in SECTIONS
-        if not isinstance(found := results[section.script], str)
+        if not isinstance(found := results[section.name], str)
         for name, value in found.items()
         if (meaning := section.meaning(name)).goal_of(name)
     }

@@ -1,8 +1,8 @@
-"""What it costs to keep runs in a store: in SQLite, in a file of its own, and in PostgreSQL, on this machine.
+"""What does it cost to keep runs in a store: in SQLite, in a file of its own, or in PostgreSQL, on this machine?
 
 A recorded run less one that is not recorded is held against one bare committed insert of the same bytes, as durable,
 into a table without anything else. Then sixteen processes write runs into one store and make bare inserts, and what
-they wrote is verified. Prints `name value` lines. Run it as ``python benchmarks/store.py``.
+they wrote is verified.
 """
 
 from __future__ import annotations
@@ -19,21 +19,20 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from measure import Figure, Skip, interleaved, print_figures
-from repeated import Kept
-from scripted_agents import scripted_agents
+from measure import Figure, Kept, Skip, interleaved
+from measured_agents import scripted_agents
+from sections import Meaning, Section, run_alone
 
 from guardgraph import Recording, SqlStore, sql_store
 from guardgraph.plain.hashing import canonical_json
 
-ROUNDS = 40
 PROCESSES = 16
 TIMEOUT = 300.0
 VERIFIED = 100
 """Records of the chain that is verified, for each round."""
 
 
-def figures(rounds: int) -> Iterator[Figure]:
+def measure_store(rounds: int) -> Iterator[Figure]:
     """Yield the figures of both kinds of databases."""
     with TemporaryDirectory() as folder, ExitStack() as opened:
         yield from _figures("sqlite", f"sqlite:///{folder}/runs.db", f"{folder}/bare.db", rounds)
@@ -154,5 +153,29 @@ def _verified(store: SqlStore, recording: Recording, records: int) -> float:
     return fastest
 
 
+SECTIONS = (
+    Section(
+        "store",
+        "Keeping runs in a store",
+        "Runs of the RAG agent that are kept in SQLite or PostgreSQL, beside runs that are not, and beside a bare "
+        "insert of the same bytes that is as durable. Sixteen processes that write recordings into one store, and bare "
+        "inserts into one table. The verification of the chain.",
+        (
+            Meaning("*_over_bare_insert", "A stored run less one that is not, over a bare insert.", at_most=1.5),
+            Meaning("*_stored_us", "Microseconds that a store adds to a run."),
+            Meaning("*_bare_insert_us", "Microseconds of a bare committed insert."),
+            Meaning("sqlite_processes_runs_per_s", "Runs that sixteen processes write a second.", at_least=150),
+            Meaning("postgres_processes_runs_per_s", "Runs that sixteen processes write a second.", at_least=80),
+            Meaning("*_processes_bare_per_s", "Bare inserts that they make a second."),
+            Meaning("*_processes_over_bare", "These runs over these bare inserts."),
+            Meaning("*_processes_lost", "Runs of these that are lost.", at_most=0),
+            Meaning("*_processes_breaks", "Findings in their chain.", at_most=0),
+            Meaning("*_verified_per_s", "Records that are verified a second.", at_least=10_000),
+        ),
+        figures=measure_store,
+        rounds=40,
+    ),
+)
+
 if __name__ == "__main__":
-    print_figures(figures, rounds=ROUNDS)
+    run_alone(SECTIONS)

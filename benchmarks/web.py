@@ -1,7 +1,6 @@
-"""What it costs to read pages of the web: beside a bare GET, side by side, from the cache, and for a thousand runs.
+"""What does it cost to read pages of the web: beside a bare GET, side by side, from the cache, for a thousand runs?
 
-All pages come from a server on loopback in another process. Prints `name value` lines. Run it as
-``python benchmarks/web.py``.
+All pages come from a server on loopback in another process.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx2
-from measure import Figure, Skip, interleaved, print_figures, wall_ratio
-from memory import STATUS
+from measure import STATUS, Figure, Skip, interleaved, resident_kb, wall_ratio
+from sections import Meaning, Section, run_alone
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from web_server import LOOPBACK, WebServer, after, answer
@@ -33,7 +32,6 @@ from guardgraph.web.fetch import Hops
 from guardgraph.web.limits import Meter
 from guardgraph.web.reader import page_of
 
-ROUNDS = 20
 PAGES = 10
 RUNS_AT_ONCE = 64
 RUNS = 50
@@ -46,7 +44,7 @@ HOSTS = ("a.test",)
 Reader = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-def figures(rounds: int) -> Iterator[Figure]:
+def measure_web(rounds: int) -> Iterator[Figure]:
     """Yield all figures."""
     with _elsewhere() as port:
         yield from _over_bare(port, rounds)
@@ -181,10 +179,9 @@ def _serve(pipe: Any) -> None:
 
 def _held() -> dict[str, float]:
     gc.collect()
-    lines = dict(line.split(":", 1) for line in STATUS.read_text().splitlines())
     sockets = [link for link in map(_target, Path("/proc/self/fd").iterdir()) if link.startswith("socket:")]
     return {
-        "memory": float(lines["VmRSS"].split()[0]),
+        "memory": resident_kb(),
         "sockets": 1 + len(sockets),  # where there are none, a ratio says nothing
         "threads": threading.active_count(),
     }
@@ -245,5 +242,31 @@ def _agent(read: Reader, path: str) -> GuardedGraph:
     )
 
 
+SECTIONS = (
+    Section(
+        "web",
+        "Pages of the web",
+        "The reader of the real web, against a server on loopback in another process: what fetching costs beside a "
+        "GET of httpx2, each over a new connection; runs of the Research agent over ten pages, which take 200 ms, or "
+        "100 ms and have 100 KB of HTML; the same pages a second time, from the cache; 64 runs at once; and what many "
+        "runs leave behind.",
+        (
+            Meaning("web_reader_over_get", "Wall time of fetching a page over that of a bare GET.", at_most=1.6),
+            Meaning("web_reader_us", "Microseconds that fetching a page takes."),
+            Meaning("web_cached_over_first", "Pages of 50 ms from the cache over those from the web.", at_most=0.3),
+            Meaning("web_side_by_side_*", "A run over ten pages of 200 ms, over the slowest of them.", at_most=1.2),
+            Meaning(
+                "web_real_pages",
+                "A run over ten pages of 100 KB, over one that is fetched and the text of all, one after another.",
+                at_most=1.15,
+            ),
+            Meaning("web_runs_at_once_s", "Seconds for 64 runs at once, each over ten pages of 200 ms.", at_most=2.0),
+            Meaning("web_growth_*", "What a process has after 1,000 runs, over what it had after 100.", at_most=1.05),
+        ),
+        figures=measure_web,
+        rounds=20,
+    ),
+)
+
 if __name__ == "__main__":
-    print_figures(figures, rounds=ROUNDS)
+    run_alone(SECTIONS)

@@ -1,33 +1,32 @@
-"""Benchmarks measure once, on small texts, one after another in this process; a line before each names its script.
+"""Benchmarks measure once, on small texts, one after another in this process; a line before each names its section.
 
-The scripts are those of the folder; a process that imports the library for each of them would take most of the time.
+A process that imports the library for each of them would take most of the time.
 """
 
 from __future__ import annotations
 
 import gc
 import sys
-from importlib import import_module
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 
-import fresh
-import growth
+import long_texts
+import measured_agents
 from measure import print_figures
+from results_page import SECTIONS
 
-fresh.POOL = 24
-growth.LONG = 5_000
+measured_agents.POOL = 24
+long_texts.LONG = 5_000
 
 
 def main() -> None:
-    """Print what the scripts of the command line print."""
-    scripts, sys.argv[1:] = sys.argv[1:], []
-    for script in scripts:
-        figures = import_module(script).figures
-        gc.freeze()  # benchmarks collect before each round, which is to pass over what was imported
-        print("script", script, flush=True)
-        print_figures(figures, rounds=1)
+    """Print what the sections of the command line print."""
+    sections = {section.name: section for section in SECTIONS}
+    gc.freeze()  # benchmarks collect before each round, which is to pass over what was imported
+    for name in sys.argv[1:]:
+        print("section", name, flush=True)
+        print_figures(sections[name].figures(1))
 
 
 if __name__ == "__main__":

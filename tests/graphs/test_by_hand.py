@@ -6,8 +6,8 @@ import asyncio
 import inspect
 
 import pytest
-from by_hand_once import BY_HAND
-from scripted_agents import offline_agent, scripted_agent
+from by_hand_agents import BY_HAND
+from measured_agents import offline_agent, scripted_agent
 
 from guardgraph import (
     RagPolicy,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from facts_rewrites import is_supported
+from changed_sentences import is_supported
 from rewrites import KINDS, Kind
 
 SENTENCES = 200

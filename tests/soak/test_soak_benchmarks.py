@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 from docs_parts import ROOT
-from floors import beside_floor, floor
-from goals import SECTIONS
-from results_page import page
-from scripted_agents import scripted_agent
+from footprint import growth_kb
+from measure import in_new_process
+from measured_agents import beside_floor, floor, scripted_agent
+from results_page import SECTIONS, page
 
 from guardgraph.testing import scripted_tool
 
 PAGE = ROOT / "docs" / "benchmarks.md"
-ON_DATA = tuple(section.script for section in SECTIONS if section.data)
-SCRIPTS = [section.script for section in SECTIONS if section.script not in ON_DATA]
+ON_DATA = tuple(section.name for section in SECTIONS if section.data)
+MEASURED = [section.name for section in SECTIONS if not section.data]
 ALONE = "recorder_cost"
 PATTERNS = ("rag", "research", "self_critique")
 CODE = re.compile(r"`([^`]+)`")
@@ -45,16 +45,16 @@ def _figures(lines):
 
 @pytest.fixture(scope="module")
 def printed():
-    """What every benchmark prints when it measures once, by script; one as the command line runs it."""
-    together = [script for script in SCRIPTS if script != ALONE]
+    """What every section prints when it measures once, by its name; one as the command line runs it."""
+    together = [name for name in MEASURED if name != ALONE]
     command = [sys.executable, str(ROOT / "tests" / "benchmarks_once.py"), *together]
-    lines, script = {ALONE: _lines(_started(ALONE, "--rounds", "1"))}, ""
+    lines, section = {ALONE: _lines(_started(ALONE, "--rounds", "1"))}, ""
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         for line in _lines(process):
             name, _, value = line.partition(" ")
-            if name == "script":
-                script = value
-            lines.setdefault(script, []).extend([] if name == "script" else [line])
+            if name == "section":
+                section = value
+            lines.setdefault(section, []).extend([] if name == "section" else [line])
     return lines
 
 
@@ -104,13 +104,13 @@ def figures_on(text):
     return names
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
-def test_a_benchmark_prints_figures_as_name_and_value(printed, script):
+@pytest.mark.parametrize("measured", MEASURED)
+def test_a_benchmark_prints_figures_as_name_and_value(printed, measured):
     """Each line is a name of its own and a number, whose meaning the page can say; or it says why it was skipped."""
-    (section,) = (section for section in SECTIONS if section.script == script)
-    lines = printed[script]
-    if script in ("peers", "tool_injections") and len(lines) == 1:
-        assert re.fullmatch(rf"skip {script} .{{20,}}", lines[0])
+    (section,) = (section for section in SECTIONS if section.name == measured)
+    lines = printed[measured]
+    if measured in ("peers", "tool_injections") and len(lines) == 1:
+        assert re.fullmatch(rf"skip {measured} .{{20,}}", lines[0])
         return
     figures = _figures(lines)
     assert len(figures) == len(lines) > 0
@@ -129,7 +129,7 @@ def test_no_two_benchmarks_use_the_same_name(printed):
 def test_benchmarks_on_data_sets_are_skipped_with_a_word_when_there_are_none():
     """Without a file, the line says which option would name it."""
     lines = _lines(_started(*ON_DATA))
-    assert [line.split()[:2] for line in lines] == [["skip", script] for script in ON_DATA]
+    assert [line.split()[:2] for line in lines] == [["skip", name] for name in ON_DATA]
     assert all("--" in line for line in lines)
 
 
@@ -151,10 +151,8 @@ def test_benchmarks_on_data_sets_print_figures(data_sets):
 
 
 def test_memory_grows_in_a_process_of_its_own():
-    """The process that the benchmark of memory starts for an agent prints by how many kB it grew."""
-    command = [sys.executable, str(ROOT / "benchmarks" / "memory.py"), "--growth", "rag", "agent", "1"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
-    assert float(done.stdout) >= 0
+    """The process in which an agent runs for the benchmark of memory says by how many kB it grew."""
+    assert in_new_process(growth_kb, "rag", "agent", 1) >= 0
 
 
 def test_an_unknown_benchmark_is_refused():
@@ -239,7 +237,7 @@ def test_the_page_names_the_machine_but_not_its_host():
 def test_the_page_is_plain_about_goals_that_are_not_reached(printed):
     """A value beyond its goal is listed first, with the goal, and marked where it stands."""
     skipped = dict.fromkeys(ON_DATA, "it was not there")
-    results = {script: _figures(lines) for script, lines in printed.items()} | skipped
+    results = {name: _figures(lines) for name, lines in printed.items()} | skipped
     results["by_hand"] |= dict.fromkeys(("rag_invoke_by_hand_ratio", "research_invoke_by_hand_ratio"), 1.1)
     results["by_hand"]["self_critique_invoke_by_hand_ratio"] = 7.5
     results["overhead"]["rag_invoke_ratio"] = 7.5

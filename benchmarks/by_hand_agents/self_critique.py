@@ -1,4 +1,4 @@
-"""The Self-critique agent as an engineer writes it by hand; see by_hand_nodes.py."""
+"""The Self-critique agent as an engineer writes it by hand; see nodes.py."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import uuid4
 
-from by_hand_nodes import Ending, Update, Way, add_nodes, ended, on, passed_or_stopped, router, step, stops_in
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from scripted_agents import Outside
+from measured_agents import Outside
 
+from by_hand_agents.nodes import Ending, Update, Way, add_nodes, ended, on, passed_or_stopped, router, step, stops_in
 from guardgraph import SelfCritiqueBudget, SelfCritiquePolicy
 from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.self_critique import critique, revision

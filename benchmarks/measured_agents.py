@@ -1,19 +1,31 @@
-"""The three agents with proposers and tools that cost nothing: functions that return values prepared beforehand.
+"""What is measured: the three agents with proposers and tools that cost nothing, and the floor under each.
 
-The values are what the offline rules and the recordings of the demos say, so these runs end well and carry what a run
-of the demo carries; but every run is given, and is told, texts that no run before it had.
+Their proposers and tools return values prepared beforehand: what the offline rules and the recordings of the demos say,
+so that these runs end well and carry what a run of the demo carries.
+
+Every run is given, and is told, texts that no run before it had, as in life: a guard that keeps what it made of the
+latest texts must read these anew. They are made beforehand, more of them than anything keeps. What recurs in life
+recurs here too: the documents of the knowledge base, the words of a language, hosts, short phrases and names.
+
+The floor is a plain LangGraph graph of the same shape, whose nodes do nothing but route. Nodes, edges, path maps,
+schemas and channels are taken from the agent's builder. A node in front of a branch writes the way that the agent's run
+took; the last node writes the agent's result; all others write nothing.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import cycle, islice, pairwise, product
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
-from fresh import in_turn, marked, word_of, words
+from langgraph.graph import END, StateGraph
+from langgraph.graph.state import CompiledStateGraph
 
 import guardgraph
 from guardgraph import GuardedGraph, RagPolicy, create_rag_agent, create_research_agent, create_self_critique_agent
@@ -23,9 +35,15 @@ from guardgraph.tools.knowledge_base import demo_documents
 from guardgraph.tools.lexical import LexicalRetriever
 from guardgraph.tools.recordings import make_recorded_extractor, make_recorded_reader, make_recorded_search
 
+POOL = 600
+"""How many texts there are of each; facts of at most 512 texts are kept, and a run reads several."""
+
+_END = re.compile(r"(?=[.?](?:\s|$))")
+
 _DATA = Path(guardgraph.__file__).parent / "tools" / "data"
 
 Outside = Callable[[dict[str, Any]], Any]
+Graph = CompiledStateGraph[Any, Any, Any, Any]
 Said = dict[str | None, Any]
 """What one of them said, by the URL that it was asked for; most are asked for none."""
 Recipe = tuple[Callable[..., GuardedGraph], dict[str, Any], dict[str, Outside], dict[str, Any]]
@@ -178,3 +196,107 @@ def _as_coroutine(prepared: Outside) -> Outside:
         return prepared(request)
 
     return coroutine
+
+
+def words() -> list[str]:
+    """Return words that mean nothing, the same ones every time."""
+    return ["zq" + "".join(letters) for letters in islice(product(ascii_lowercase, repeat=3), POOL)]
+
+
+def marked(value: Any, word: str) -> Any:
+    """Return JSON whose sentences each end with the word; names, URLs and short phrases stay."""
+    if isinstance(value, dict):
+        return {key: marked(item, word) for key, item in value.items()}
+    if isinstance(value, list):
+        return [marked(item, word) for item in value]
+    if not isinstance(value, str) or value.count(" ") < 3:
+        return value
+    return _END.sub(f" {word}", value) if value.endswith((".", "?")) else f"{_END.sub(f' {word}', value)} {word}"
+
+
+def word_of(text: str) -> str:
+    """Return the word that a marked text ends with."""
+    return text.rstrip(".?").rsplit(" ", 1)[1]
+
+
+def in_turn(values: list[Any]) -> Callable[..., Any]:
+    """Return a function that returns one value after the other, whatever it is asked."""
+    turn = cycle(values)
+    return lambda *asked: next(turn)
+
+
+def floor(agent: GuardedGraph, result: dict[str, Any], *, coroutines: bool = False, checkpointer: Any = None) -> Graph:
+    """Return the floor under an agent.
+
+    Args:
+        agent: the agent, of any pattern.
+        result: of the run whose way the floor goes; it must leave each node in one way.
+        coroutines: nodes and routers are coroutine functions, for `ainvoke`; LangGraph would run plain ones in threads.
+        checkpointer: LangGraph's.
+
+    Raises:
+        ValueError: the run left a node in two ways.
+    """
+    made, ways = agent.builder, _ways(result["path"])
+    writing, routing = (_coroutine_writing, _coroutine_routing) if coroutines else (_writing, _routing)
+    graph = StateGraph(
+        made.state_schema,
+        context_schema=made.context_schema,
+        input_schema=made.input_schema,
+        output_schema=made.output_schema,
+    )
+    for name, node in made.nodes.items():
+        update = {"route": ways[name]} if name in made.branches and name in ways else {}
+        if name == result["path"][-1]:
+            update = {key: result[key] for key in made.schemas[made.output_schema] if key in result}
+        graph.add_node(name, writing(update), input_schema=node.input_schema)
+    for start, end in made.edges:
+        graph.add_edge(start, end)
+    for name, branches in made.branches.items():
+        for branch in branches.values():
+            graph.add_conditional_edges(name, routing, branch.ends)
+    return graph.compile(checkpointer=checkpointer, name=f"floor_of_{agent.name}")
+
+
+def beside_floor(
+    scripted: Scripted, *, coroutines: bool = False, savers: Sequence[Any] = (None, None)
+) -> dict[str, Graph]:
+    """Return a scripted agent and its floor, as ``agent`` and ``floor``.
+
+    Args:
+        scripted: the agent.
+        coroutines: as for `floor`.
+        savers: the agent's checkpointer and the floor's.
+    """
+    agent = scripted.make(checkpointer=savers[0])
+    plain = floor(agent, scripted.result, coroutines=coroutines, checkpointer=savers[1])
+    return {"agent": agent, "floor": plain}
+
+
+def _ways(path: list[str]) -> dict[str, str]:
+    ways = dict(pairwise(path))
+    if list(pairwise(path)) != list(ways.items()):
+        raise ValueError(f"a floor leaves each node in one way; the run's path: {', '.join(path)}")
+    return ways
+
+
+def _writing(update: Mapping[str, Any]) -> Callable[[Any], Any]:
+    def node(state):
+        return update
+
+    return node
+
+
+def _coroutine_writing(update: Mapping[str, Any]) -> Callable[[Any], Any]:
+    async def node(state):
+        return update
+
+    return node
+
+
+def _routing(state):
+    return state.get("route", END)  # an ending writes no route
+
+
+async def _coroutine_routing(state):
+    return state.get("route", END)

@@ -1,10 +1,8 @@
-"""How the cost of a guard grows with its text: the time for ten times the text, over ten times the time.
+"""Can a long or hostile text make a check slow: does its time grow faster than the text?
 
-1 is linear, below 1 is less. Each growth is the worst of ordinary and hostile texts, made of anything that a regular
-expression could stumble over. The first ones are the checks that all patterns share, with texts longer than any budget
-lets through. Then come the guards of the texts that models and tools write: up to the budget's limit where there is
-one, and beyond it what refusing costs a text a hundred times as long, as a share of checking one at the limit. Prints
-`name value` lines. Run it as ``python benchmarks/growth.py``.
+Ordinary texts, whose sentences all differ, and hostile ones: long rows of digits, commas, blanks, quotes, dots and
+negations. What a budget limits is measured up to the limit; beyond it a text is refused before anything else looks at
+it.
 """
 
 from __future__ import annotations
@@ -16,7 +14,8 @@ from contextlib import suppress
 from itertools import count, product
 from string import ascii_lowercase
 
-from measure import Figure, print_figures
+from measure import Figure
+from sections import Meaning, Section, run_alone
 
 from guardgraph import ResearchBudget, SelfCritiqueBudget
 from guardgraph.grammar import Stop
@@ -30,7 +29,6 @@ from guardgraph.guards.self_critique.claims import restricted_claims
 from guardgraph.languages.sentences import split_sentences
 from guardgraph.plain.urls import identify_url
 
-ROUNDS = 11
 LONG = 50_000
 """Characters of a long text that no budget limits; the short one has a tenth of them."""
 
@@ -57,7 +55,7 @@ CHECKS: dict[str, Check] = {
 }
 
 
-def figures(rounds: int) -> Iterator[Figure]:
+def measure_growth(rounds: int) -> Iterator[Figure]:
     """Yield the growths, and the shares of refusals."""
     for name, check in {**CHECKS, "rag_answer": rag_answer, "research_note": research_note}.items():
         yield f"{name}_growth", growth(check, LONG, rounds)
@@ -155,5 +153,24 @@ def revised(text: str) -> None:
     )
 
 
+SECTIONS = (
+    Section(
+        "growth",
+        "Growth with long texts",
+        "The time for ten times the text, over ten times the time: 1 is linear, less is better. Each is the worst "
+        "of ordinary texts and hostile ones (long rows of digits, commas, blanks, quotes, dots, negations). Texts "
+        "that no budget limits have 5,000 and 50,000 characters, the others a tenth of the budget's limit and the "
+        "limit. Beyond the limit a text is refused before anything else looks at it. Python's garbage collector is "
+        "off meanwhile.",
+        (
+            Meaning("*_growth", "Time for ten times the text, over ten times the time.", at_most=1.25),
+            Meaning("*_refusal_share", "Refusing a text of 100 limits, over checking one at the limit.", at_most=0.05),
+            Meaning("*_refusal_us", "Microseconds for refusing a text of 100 times the limit."),
+        ),
+        figures=measure_growth,
+        rounds=11,
+    ),
+)
+
 if __name__ == "__main__":
-    print_figures(figures, rounds=ROUNDS)
+    run_alone(SECTIONS)

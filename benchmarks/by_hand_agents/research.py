@@ -1,4 +1,4 @@
-"""The Research agent as an engineer writes it by hand; see by_hand_nodes.py."""
+"""The Research agent as an engineer writes it by hand; see nodes.py."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
-from by_hand_nodes import (
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from measured_agents import Outside
+
+from by_hand_agents.nodes import (
     Ending,
     Update,
     Way,
@@ -22,10 +26,6 @@ from by_hand_nodes import (
     step,
     stops_in,
 )
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
-from scripted_agents import Outside
-
 from guardgraph import ResearchBudget, ResearchPolicy
 from guardgraph.guards import urls
 from guardgraph.guards.facts import DEFAULT_REGIONS

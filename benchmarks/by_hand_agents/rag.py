@@ -1,4 +1,4 @@
-"""The RAG agent as an engineer writes it by hand; see by_hand_nodes.py."""
+"""The RAG agent as an engineer writes it by hand; see nodes.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import uuid4
 
-from by_hand_nodes import (
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from measured_agents import Outside
+
+from by_hand_agents.nodes import (
     Ending,
     Update,
     Way,
@@ -20,10 +24,6 @@ from by_hand_nodes import (
     step,
     stops_in,
 )
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
-from scripted_agents import Outside
-
 from guardgraph import RagBudget, RagPolicy
 from guardgraph.graphs.rag import CLARIFICATION
 from guardgraph.guards import rag as guards
