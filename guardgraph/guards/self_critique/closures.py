@@ -9,6 +9,7 @@ from itertools import pairwise, takewhile
 from guardgraph.guards.self_critique.reading import (
     BEING,
     BREAK,
+    COMMA,
     CONDITIONS,
     FINITE,
     NO_LONGER,
@@ -56,6 +57,7 @@ from guardgraph.guards.self_critique.recovery import (
     NOT_RECOVERING,
     OURS,
     OVERCOME,
+    PAPERS,
     PASSIVE,
     PEOPLE,
     PERSONS,
@@ -68,6 +70,7 @@ from guardgraph.guards.self_critique.recovery import (
     ROLLOUTS,
     SETTLING,
     STATES,
+    STRAIN,
     SUBJECTS,
     SYMPTOMS,
     TASKS,
@@ -350,7 +353,7 @@ def _is_closing_event(tokens: list[str], at: int) -> bool:
         read_word_after(tokens, at) in STARTERS and tokens[at] not in STATES,
     )
     wanted = SUBJECTS.get(verb)
-    around = [] if has_object else read_words_around(tokens, at, after=0)
+    around = [] if has_object else _drop_relative(read_words_around(tokens, at, after=0))
     label = [] if around or has_object else _read_status_label(tokens, at)
     after = read_clause_after(tokens, at, 4)
     if has_object:  # what the object did or does is no object: *removed a column that was in use*
@@ -358,8 +361,21 @@ def _is_closing_event(tokens: list[str], at: int) -> bool:
     around += [tokens[at], *after]
     if wanted is not None and _SUCCEEDING.intersection(around) and _PARTS.isdisjoint(around):
         wanted |= ROLLOUTS if verb in _DONE else frozenset()
-    is_alone = len(around) <= 2 and tokens[at] not in ("stopped", "ceased", "passed", "lifted")
+    if verb in _OF_PAPERS and _find_subject_noun(tokens, read_verb_group(tokens, at).start) in PAPERS:
+        return False
+    is_listed = read_word_before(tokens, at) == COMMA == read_word_after(tokens, at)
+    is_alone = len(around) <= 2 and not is_listed and tokens[at] not in ("stopped", "ceased", "passed", "lifted")
     return wanted is None or not wanted.isdisjoint([*label, *around]) or is_alone
+
+
+_OF_PAPERS = frozenset({"complete", "completed", "finished", "done", "concluded", "over", "ended"})
+
+
+def _drop_relative(words: list[str]) -> list[str]:
+    """Return words without a *that* that only repeats a noun: *connections that were closed*."""
+    return [
+        word for before, word in zip(["", *words], words, strict=False) if word != "that" or not before.endswith("s")
+    ]
 
 
 def _read_status_label(tokens: list[str], start: int) -> list[str]:
@@ -647,7 +663,8 @@ def _is_trouble_back(tokens: list[str], at: int) -> bool:
     subject = read_clause_before(tokens, at)
     if not OURS.isdisjoint(subject) and read_word_after(tokens, at) in ("with", "in", "at", "soon", "later"):
         return not (NEWS | {"more", "minutes", "hour", "hours"}).isdisjoint(tokens[at + 1 : at + 9])
-    if read_word_after(tokens, at) in _LEVELS:
+    is_strained = read_word_after(tokens, at) == "under" and not STRAIN.isdisjoint(tokens[at + 2 : at + 5])
+    if read_word_after(tokens, at) in _LEVELS and not is_strained:
         return False
     if read_word_after(tokens, at) == "in" and "same" in tokens[at + 2 : at + 4]:
         return True

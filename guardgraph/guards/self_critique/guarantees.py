@@ -27,7 +27,7 @@ from guardgraph.guards.self_critique.reading import (
     read_word_before,
     split_claim_words,
 )
-from guardgraph.guards.self_critique.recovery import ANNOUNCING, TROUBLE
+from guardgraph.guards.self_critique.recovery import ANNOUNCING, NEWS, TROUBLE
 
 # Words
 
@@ -379,6 +379,10 @@ def _read_promise_guarantee(tokens: list[str], at: int) -> str | None:
     return name if token in VERBS and _is_promise_made(tokens, at) else None
 
 
+_BREAKING = frozenset({"broke", "break", "broken", "missed", "kept"})
+"""What was done to a promise of before."""
+
+
 def _is_guarantee_noun(tokens: list[str], at: int) -> bool:
     before, follows = read_word_before(tokens, at), read_word_after(tokens, at)
     if before in NOUN_STARTS or before.endswith("ing") or not at:
@@ -394,7 +398,7 @@ def _is_guarantee_given(tokens: list[str], at: int) -> bool:
     """Say whether a guarantee, named by the noun, is given: not denied, and no term of technology."""
     before, following = read_statement_before(tokens, at), tokens[at + 1 : at + 4]
     is_denied = not (DENIALS | REFUSING).isdisjoint(before) and HESITANT.isdisjoint(before)
-    is_denied = is_denied or ("by", "a") in pairwise(before[-3:])
+    is_denied = is_denied or ("by", "a") in pairwise(before[-3:]) or not _BREAKING.isdisjoint(before[-4:])
     is_technical = at > 0 and read_word_before(tokens, at) not in NOUN_STARTS | {"not", "and", COMMA, BREAK}
     is_talk = read_word_before(tokens, at) == "the" and {"was", "were", "expired", "has", "had", "will"} & set(
         tokens[at + 1 : at + 7]
@@ -436,6 +440,11 @@ def _is_promise_made(tokens: list[str], at: int) -> bool:
         subject in OBLIGED and not tokens[at].endswith("ed") and tokens[max(0, group.start - 2)] not in ("our", "to")
     ):
         return False
+    is_told = not (NEWS | ANNOUNCING | {"informed", "updated", "posted"}).isdisjoint(tokens[at + 1 : at + 6])
+    if VERBS.get(tokens[at]) == PROMISE and tokens[at].startswith("promis") and is_told:
+        return False
+    if tokens[at] == "ensured" and not group.words and subject not in ("we", "i"):
+        return False  # it tells what was
     if tokens[at] in ("warrant", "warrants") and subject not in ("we", "i"):
         return False
     if tokens[at] in ("ensures", "guarantees") and tokens[max(0, group.start - 2)] in ("a", "an"):

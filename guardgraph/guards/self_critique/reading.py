@@ -577,7 +577,11 @@ def _is_taken_back(tokens: list[str], at: int, end: int) -> bool:
     if said[:1] == ["not"] and said[1:2] and said[1] in PREPOSITIONS:
         return True  # *loads fine from here but not from there*
     again = next((place for place, token in enumerate(following) if token == "again"), 0)
-    if {"and", "then", "before"} & {*following[:again]} and not _FAILING_AGAIN.isdisjoint(following[:again]):
+    if any(pair in (("and", word) for word in ("returned", "reappeared", "recurred")) for pair in pairwise(following)):
+        return "to" not in following
+    if {"and", "then", "before", "but", "yet"} & {*following[:again]} and not _FAILING_AGAIN.isdisjoint(
+        following[:again]
+    ):
         return True
     if came is not None and said[came + 1 : came + 2] not in (["to"], ["online"], ["up"], ["in"]):
         return True

@@ -107,6 +107,10 @@ REACHING = read_claim_words("closures", "reaching")
 """An incident ends where one of these is done to a recovery."""
 FIXABLE = read_claim_words("closures", "fixable")
 """What is fixed once is no trouble."""
+PAPERS = read_claim_words("closures", "papers")
+"""That these are complete tells of no end of an incident."""
+STRAIN = read_claim_words("closures", "strain")
+"""A trouble that is *back under* one of these is there again."""
 NOT_RECOVERING = read_claim_words("closures", "not_recovering")
 """That these, or from these, somebody *recovered* says nothing of a service."""
 PERSONS = read_claim_words("closures", "persons")
@@ -240,9 +244,12 @@ def _read_works_closure(tokens: list[str], at: int) -> str | None:
         if _was_well_before(tokens, at):
             return None
         is_service = {"we", "team", "engineers", "still", "everyone"}.isdisjoint(around)
-        is_said = read_verb_group(tokens, at).has_being_verb or {"got", "everything"} & set(around)
+        group = read_causative_verb(tokens, read_verb_group(tokens, at))
+        if "should" in group.words and "now" in tokens[at + 1 : at + 5]:
+            group = group._replace(words=group.words | {"now"})
+        is_said = group.has_being_verb or {"got", "everything"} & set(around)
         is_plain = follows in (*STOPS, *WELL, "now", "and", "as", "for") and (is_service or "got" in around)
-        return "working" if is_said and is_plain and is_closure_made(tokens, at) else None
+        return "working" if is_said and is_plain and is_closure_made(tokens, at, group=group) else None
     is_now = bool({"everything", "all", "now", "everyone", "everybody"} & set(around))
     is_now = is_now and PEOPLE.isdisjoint(read_clause_before(tokens, at))
     is_of_all = is_now and follows not in ("on", "to", "with") and not is_content_word(follows)
