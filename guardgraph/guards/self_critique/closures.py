@@ -14,6 +14,7 @@ from guardgraph.guards.self_critique.reading import (
     FINITE,
     NO_LONGER,
     PREPOSITIONS,
+    SAYING,
     STARTERS,
     STOPS,
     UNREAL,
@@ -194,7 +195,7 @@ def _read_drained_closure(tokens: list[str], at: int) -> str | None:
         is_said = is_queue and "now" in {*group.words, *follows} and is_claim_predicate(tokens, at)
     else:
         is_active = not group.words & BEING and not is_content_word(read_word_after(tokens, at))
-        is_said = (is_queue and is_active) or not group.words.isdisjoint(("has", "have"))
+        is_said = (is_queue and is_active) or not group.words.isdisjoint(("has", "have", "had"))
         is_said = is_said and not QUEUES.isdisjoint([*subject, *follows])
     return "drained" if is_said and is_closure_made(tokens, at) else None
 
@@ -268,7 +269,20 @@ _DONE = frozenset({"confirmed", "complete", "completed", "done", "yes", "full", 
 _SUCCEEDING = frozenset({"successfully", "without", "smoothly"})
 """Beside these an update that is *completed* is no message."""
 _PARTS = frozenset({"first", "second", "phase", "stage", "step", "part", "half", "next"})
-_ENDINGS = REACHING | {"seen", "saw", "see", "had", "have", "has", "witnessed", "observed", "confirm", "enjoy"}
+_ENDINGS = REACHING | {
+    "seeing",
+    "observing",
+    "seen",
+    "saw",
+    "see",
+    "had",
+    "have",
+    "has",
+    "witnessed",
+    "observed",
+    "confirm",
+    "enjoy",
+}
 
 
 def find_closures(tokens: list[str]) -> Iterator[str]:
@@ -353,7 +367,7 @@ def _is_closing_event(tokens: list[str], at: int) -> bool:
         read_word_after(tokens, at) in STARTERS and tokens[at] not in STATES,
     )
     wanted = SUBJECTS.get(verb)
-    around = [] if has_object else _drop_relative(read_words_around(tokens, at, after=0))
+    around = [] if has_object else _read_closing_subject(read_words_around(tokens, at, after=0))
     label = [] if around or has_object else _read_status_label(tokens, at)
     after = read_clause_after(tokens, at, 4)
     if has_object:  # what the object did or does is no object: *removed a column that was in use*
@@ -371,10 +385,14 @@ def _is_closing_event(tokens: list[str], at: int) -> bool:
 _OF_PAPERS = frozenset({"complete", "completed", "finished", "done", "concluded", "over", "ended"})
 
 
-def _drop_relative(words: list[str]) -> list[str]:
-    """Return words without a *that* that only repeats a noun: *connections that were closed*."""
+def _read_closing_subject(words: list[str]) -> list[str]:
+    """Return the last clause of words, without a *that* that only repeats a noun: *connections that were closed*."""
+    start = next((place + 1 for place in range(len(words) - 2, 0, -1) if words[place] in ("because", "so", "while")), 0)
+    said = words[start:]
     return [
-        word for before, word in zip(["", *words], words, strict=False) if word != "that" or not before.endswith("s")
+        word
+        for before, word in zip(["", *said], said, strict=False)
+        if word != "that" or not is_content_word(before) or is_past_participle(before) or before in SAYING
     ]
 
 

@@ -574,8 +574,9 @@ def _is_taken_back(tokens: list[str], at: int, end: int) -> bool:
     turn = next((place for place, token in enumerate(following) if token in ("but", "yet", "however")), None)
     said = following[turn + 1 : turn + 9] if turn is not None else []
     came = next((place for place, token in enumerate(said) if token in RETURNING), None)
-    if said[:1] == ["not"] and said[1:2] and said[1] in PREPOSITIONS:
-        return True  # *loads fine from here but not from there*
+    other = said[1] if said[:1] == ["not"] and said[1:] else ""
+    if other in PREPOSITIONS or (is_content_word(other) and not is_past_participle(other)):
+        return True  # *loads fine from here but not from there*, *restored reads but not writes*
     again = next((place for place, token in enumerate(following) if token == "again"), 0)
     if any(pair in (("and", word) for word in ("returned", "reappeared", "recurred")) for pair in pairwise(following)):
         return "to" not in following

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from guardgraph.guards.self_critique.reading import (
     BEING,
     BREAK,
@@ -57,6 +59,7 @@ SUBJECTS = {
     "stopped": TROUBLE | _IT | {"loss", "losses"},
     **dict.fromkeys(("ended", "finished", "completed", "concluded", *(STATES - {"over"})), EVENTS),
     "ended": EVENTS | IMPAIRED,
+    "gone": EVENTS | IMPAIRED,
     "done": EVENTS - _IT,
     "successful": EVENTS - _IT | split_claim_words("fix hotfix patch"),
     "resumed": _SERVICE,
@@ -213,6 +216,9 @@ def _is_service_good_again(tokens: list[str], at: int, around: list[str]) -> boo
     label = read_clause_before(tokens, at - 1, 4) if read_word_before(tokens, at) == BREAK else []
     if not {"status", "state", "health", "condition", "service", "availability", *EVENTS}.isdisjoint(label):
         return tokens[at] != "open"
+    to_all = not {"all", "everyone", "everybody", "everywhere"}.isdisjoint(tokens[at + 1 : at + 5])
+    if to_all and tokens[at] in ("reachable", "accessible", "usable"):
+        return True
     of_all, is_weak = not {"everything", "all"}.isdisjoint(around), tokens[at] in REACHED
     if {"again", "fully", "now", "anew"} & set(around) or (of_all and not is_weak):
         return True
@@ -345,6 +351,8 @@ def _read_again_closure(tokens: list[str], at: int) -> str | None:
     if before[-1:] == ["back"] and ("it" in before or not TROUBLE.isdisjoint(before)):
         return None  # what is back is read by itself
     start = at - len(before)
+    if ("have", "to") in pairwise(before):
+        return None  # what has to be done once more is no good news
     if "may" in before and before[-1] != "may" and "able" not in before and {"you", *USERS} & set(before):
         return (
             "possible again"
