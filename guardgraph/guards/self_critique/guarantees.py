@@ -225,7 +225,7 @@ def _read_impossible_guarantee(tokens: list[str], at: int) -> str | None:
 def _read_always_guarantee(tokens: list[str], at: int) -> str | None:
     """Read *will always succeed*."""
     around = {*read_statement_before(tokens, at), *tokens[at + 1 : at + 8]}
-    is_future = read_verb_group(tokens, at).is_future or {"will", "shall"} & around
+    is_future = read_verb_group(tokens, at).is_future or not around.isdisjoint(("will", "shall"))
     is_future = is_future and read_word_before(tokens, at) != "as"
     return CERTAIN if is_future and is_claim_made(tokens, at, at + 1) else None
 
