@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from guardgraph.guards.stop import Stop
@@ -14,6 +15,7 @@ SHORTEST_FENCE = 3
 
 _THINKING, _THOUGHT = "<think>", "</think>"
 """What open models write around what they think before they reply."""
+_NO_BLANK = re.compile(r"\S")
 
 
 class Proposal(NamedTuple):
@@ -75,9 +77,16 @@ def _parse_proposal_json(text: str) -> JsonValue:
 
 def _skip_thinking(text: str) -> str:
     """Return what follows the blocks of thinking at the beginning of a reply; one that has no end is no block."""
-    while (rest := text.lstrip()).startswith(_THINKING) and (end := rest.find(_THOUGHT)) >= 0:
-        text = rest[end + len(_THOUGHT) :]
-    return text
+    at = _find_after_blanks(text, 0)
+    while text.startswith(_THINKING, at) and (end := text.find(_THOUGHT, at)) >= 0:
+        at = _find_after_blanks(text, end + len(_THOUGHT))
+    return text[at:]
+
+
+def _find_after_blanks(text: str, at: int) -> int:
+    """Return where a text goes on behind the blanks at a place."""
+    found = _NO_BLANK.search(text, at)
+    return found.start() if found else len(text)
 
 
 def _unwrap_proposal_fence(text: str) -> str | None:

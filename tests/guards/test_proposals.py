@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from growth import assert_linear
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from test_plain import JSON, VALUES, same
@@ -130,6 +131,16 @@ def test_any_other_text_around_a_fence_is_invalid_json(fence, content, said, com
 def test_a_fence_around_anything_else_is_invalid_json(content):
     """One fence, one object: no list, no second fence, no fence that is not closed by its like."""
     assert stopped(proposed_object, text(content))[0] == "llm_invalid_json"
+
+
+def test_any_number_of_thoughts_before_an_object_is_passed_over_in_linear_time():
+    """Blocks of thinking, with blanks between them, are no part of a reply, however many there are."""
+    thoughts = " \n<think>a {</think>"
+
+    def read(chars):
+        assert proposed_object(text(thoughts * (chars // len(thoughts)) + ' {"a": 1}')).value == {"a": 1}
+
+    assert_linear(read, 200_000, 2_000_000)
 
 
 @pytest.mark.parametrize("content", ["", "x", "[1]", "null", '"a"', "7", "[" * 10_000])

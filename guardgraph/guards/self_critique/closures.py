@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise, takewhile
 
 from guardgraph.guards.self_critique.reading import (
     BEING,
     BREAK,
+    COMMA,
     CONDITIONS,
     FINITE,
     NO_LONGER,
     PREPOSITIONS,
+    SAYING,
     STARTERS,
     STOPS,
     UNREAL,
@@ -44,31 +47,37 @@ from guardgraph.guards.self_critique.recovery import (
     FAILINGS,
     FIXABLE,
     FORMS,
-    FULLY,
     IMPAIRED,
     LASTING_GOOD,
     LEFT_OVER,
+    MEASURED_LEVELS,
     MOVING,
     NEARLY,
     NEWS,
     NORMAL,
+    NOT_RECOVERING,
     OURS,
     OVERCOME,
+    PAPERS,
     PASSIVE,
     PEOPLE,
+    PERSONS,
     PHRASES,
     QUEUES,
     REACHING,
     RECOVERIES,
     RESOLVABLE,
+    RETURNING,
     ROLLOUTS,
     SETTLING,
     STATES,
+    STRAIN,
     SUBJECTS,
     SYMPTOMS,
     TASKS,
     TROUBLE,
     USERS,
+    USUAL_LEVELS,
     WELL_READERS,
 )
 
@@ -148,6 +157,17 @@ def _read_none_seen_closure(tokens: list[str], at: int) -> str | None:
     return "no further impact" if is_made else None
 
 
+def _read_since_closure(tokens: list[str], at: int) -> str | None:
+    """Read *we have not seen the error since the patch*."""
+    seen = next((place for place in range(at - 1, max(-1, at - 6), -1) if tokens[place] in _SEEN), -1)
+    if seen < 0 or TROUBLE.isdisjoint(tokens[seen + 1 : at]):
+        return None
+    group = read_verb_group(tokens, seen)
+    is_denied = "not" in group.words and not group.words.isdisjoint(_PERFECT)
+    is_made = is_denied and is_closure_made(tokens, seen, at, group=group.drop_words("not"))
+    return "no further impact" if is_made else None
+
+
 def _read_zero_closure(tokens: list[str], at: int) -> str | None:
     """Read *errors are down to zero*; *zero errors* is read like *no errors*."""
     if read_word_before(tokens, at) in ("to", "at"):
@@ -175,7 +195,7 @@ def _read_drained_closure(tokens: list[str], at: int) -> str | None:
         is_said = is_queue and "now" in {*group.words, *follows} and is_claim_predicate(tokens, at)
     else:
         is_active = not group.words & BEING and not is_content_word(read_word_after(tokens, at))
-        is_said = (is_queue and is_active) or not group.words.isdisjoint(("has", "have"))
+        is_said = (is_queue and is_active) or not group.words.isdisjoint(("has", "have", "had"))
         is_said = is_said and not QUEUES.isdisjoint([*subject, *follows])
     return "drained" if is_said and is_closure_made(tokens, at) else None
 
@@ -191,19 +211,28 @@ def _read_success_closure(tokens: list[str], at: int) -> str | None:
 
 def _read_lasted_closure(tokens: list[str], at: int) -> str | None:
     """Read *the outage lasted until 13:10*, *errors continued until about noon*."""
-    if read_word_after(tokens, at) not in ("until", "till"):
-        return None
     said = tokens[at + 2 : at + 3]
+    if read_word_after(tokens, at) == "from" and said and said[0][0].isdigit():
+        end = next((place for place, token in enumerate(tokens[at : at + 12]) if token in ("to", "until", "till")), 0)
+        said = tokens[at + end + 1 : at + end + 2] if end else []
+    elif read_word_after(tokens, at) not in ("until", "till"):
+        return None
     is_time = bool(said) and (said[0][0].isdigit() or said[0] in CLOCKS)
     is_trouble = not (EVENTS | IMPAIRED | COUNTED | SYMPTOMS).isdisjoint(read_clause_before(tokens, at))
+    is_trouble = is_trouble and {"second", "another", "again"}.isdisjoint(tokens[at : at + 16])
     return "lasted until" if is_time and is_trouble and is_closure_made(tokens, at) else None
 
 
 def _read_settled_closure(tokens: list[str], at: int) -> str | None:
     """Read *error rates have dropped back to their usual level*."""
     said = [token for token in tokens[at + 1 : at + 8] if token not in ("back", "down", "up")]
-    is_there = said[:1] == ["to"] and not NORMAL.isdisjoint(said[1:5]) and NEARLY.isdisjoint(said[1:5])
+    is_there = said[:1] == ["to"] and _is_usual_level(said[1:5]) and NEARLY.isdisjoint(said[1:5])
     return "back to normal" if is_there and is_closure_made(tokens, at, at + 3) else None
+
+
+def _is_usual_level(goal: list[str]) -> bool:
+    """Say whether a goal is what is normal: *normal*, *its usual level*, *expected levels*, *pre-incident rates*."""
+    return not NORMAL.isdisjoint(goal) or not (USUAL_LEVELS.isdisjoint(goal) or MEASURED_LEVELS.isdisjoint(goal))
 
 
 def _read_worked_off_closure(tokens: list[str], at: int) -> str | None:
@@ -230,6 +259,7 @@ _GONE_READERS: dict[str, Reader] = {
     "anymore": _read_anymore_closure,
     "zero": _read_zero_closure,
     "any": _read_none_seen_closure,
+    "since": _read_since_closure,
     "all": _read_worked_off_closure,
 }
 """What reads each word."""
@@ -239,7 +269,20 @@ _DONE = frozenset({"confirmed", "complete", "completed", "done", "yes", "full", 
 _SUCCEEDING = frozenset({"successfully", "without", "smoothly"})
 """Beside these an update that is *completed* is no message."""
 _PARTS = frozenset({"first", "second", "phase", "stage", "step", "part", "half", "next"})
-_ENDINGS = REACHING | {"seen", "saw", "see", "had", "have", "has", "witnessed", "observed", "confirm", "enjoy"}
+_ENDINGS = REACHING | {
+    "seeing",
+    "observing",
+    "seen",
+    "saw",
+    "see",
+    "had",
+    "have",
+    "has",
+    "witnessed",
+    "observed",
+    "confirm",
+    "enjoy",
+}
 
 
 def find_closures(tokens: list[str]) -> Iterator[str]:
@@ -324,15 +367,33 @@ def _is_closing_event(tokens: list[str], at: int) -> bool:
         read_word_after(tokens, at) in STARTERS and tokens[at] not in STATES,
     )
     wanted = SUBJECTS.get(verb)
-    around = [] if has_object else read_words_around(tokens, at, after=0)
+    around = [] if has_object else _read_closing_subject(read_words_around(tokens, at, after=0))
     label = [] if around or has_object else _read_status_label(tokens, at)
-    around += [tokens[at], *read_clause_after(tokens, at, 4)]
-    if verb == "mitigated" and FULLY.isdisjoint(around):
-        return False
+    after = read_clause_after(tokens, at, 4)
+    if has_object:  # what the object did or does is no object: *removed a column that was in use*
+        after = [*after[:1], *takewhile(lambda token: token not in ("that", "which", "who"), after[1:])]
+    around += [tokens[at], *after]
     if wanted is not None and _SUCCEEDING.intersection(around) and _PARTS.isdisjoint(around):
         wanted |= ROLLOUTS if verb in _DONE else frozenset()
-    is_alone = len(around) <= 2 and tokens[at] not in ("stopped", "ceased", "passed", "lifted")
+    if verb in _OF_PAPERS and _find_subject_noun(tokens, read_verb_group(tokens, at).start) in PAPERS:
+        return False
+    is_listed = read_word_before(tokens, at) == COMMA == read_word_after(tokens, at)
+    is_alone = len(around) <= 2 and not is_listed and tokens[at] not in ("stopped", "ceased", "passed", "lifted")
     return wanted is None or not wanted.isdisjoint([*label, *around]) or is_alone
+
+
+_OF_PAPERS = frozenset({"complete", "completed", "finished", "done", "concluded", "over", "ended"})
+
+
+def _read_closing_subject(words: list[str]) -> list[str]:
+    """Return the last clause of words, without a *that* that only repeats a noun: *connections that were closed*."""
+    start = next((place + 1 for place in range(len(words) - 2, 0, -1) if words[place] in ("because", "so", "while")), 0)
+    said = words[start:]
+    return [
+        word
+        for before, word in zip(["", *said], said, strict=False)
+        if word != "that" or not is_content_word(before) or is_past_participle(before) or before in SAYING
+    ]
 
 
 def _read_status_label(tokens: list[str], start: int) -> list[str]:
@@ -343,6 +404,12 @@ def _read_status_label(tokens: list[str], start: int) -> list[str]:
 def _is_task_label(label: list[str]) -> bool:
     """Say whether what stands before a place is something to do: *immediate actions (completed)*."""
     return not TASKS.isdisjoint(label) and (EVENTS | {"status"}).isdisjoint(label)
+
+
+def _is_in_task_list(tokens: list[str], at: int) -> bool:
+    """Say whether things to do are listed before a place: *action items: add an alert (done)*."""
+    listed = tokens[max(0, at - 24) : at]
+    return any(token == BREAK and before in TASKS for before, token in pairwise(listed))
 
 
 def _read_perfect_closure(tokens: list[str], at: int) -> str | None:
@@ -377,6 +444,8 @@ def _read_recovery_closure(tokens: list[str], at: int) -> str | None:
 def _is_participle_attribute(tokens: list[str], at: int) -> bool:
     """Say whether a participle belongs to a noun: *a fixed fee*, *recovered data is being checked*."""
     follows, before = read_word_after(tokens, at), read_word_before(tokens, at)
+    if before[0].isdigit() and follows in ("and", "or") and tokens[at + 2 : at + 3] and tokens[at + 2][0].isdigit():
+        return True
     if not is_content_word(follows) or read_verb_group(tokens, at).words & BEING:
         return False
     if before in STOPS or not at:
@@ -388,7 +457,7 @@ def _is_participle_attribute(tokens: list[str], at: int) -> bool:
 def _read_past_closure(tokens: list[str], at: int) -> str | None:
     """Read *resolved*, *the incident was closed*."""
     token, follows = tokens[at], read_word_after(tokens, at)
-    if tokens[at] == "fixed" and not FIXABLE.isdisjoint(read_clause_before(tokens, at, 5)):
+    if _is_other_thing(tokens, at):
         return None
     if tokens[at] == "resolved" and not RESOLVABLE.isdisjoint(
         [*read_clause_before(tokens, at, 5), *read_clause_after(tokens, at, 2)]
@@ -410,6 +479,14 @@ def _read_past_closure(tokens: list[str], at: int) -> str | None:
     return token if not is_other and is_closure_made(tokens, at) else None
 
 
+def _is_other_thing(tokens: list[str], at: int) -> bool:
+    """Say whether it is done to what no service has: *a fixed term*, *recovered the costs*, *fixed a meeting*."""
+    others = {"fixed": FIXABLE, "recovered": NOT_RECOVERING}.get(tokens[at])
+    before, after = read_clause_before(tokens, at, 5), read_clause_after(tokens, at, 3)
+    is_trouble = not TROUBLE.isdisjoint(after)
+    return others is not None and not (others.isdisjoint(before) and (is_trouble or others.isdisjoint(after)))
+
+
 _MISTAKEN = [["by", "mistake"], ["by", "accident"], ["by", "error"], ["in", "error"]]
 """What was closed so is open."""
 
@@ -417,14 +494,19 @@ _MISTAKEN = [["by", "mistake"], ["by", "accident"], ["by", "error"], ["in", "err
 def _is_other_end(tokens: list[str], at: int) -> bool:
     """Say whether something else ends: *we concluded that ...*, *it ended up full*, *it was closed with an error*."""
     follows, rest = read_word_after(tokens, at), tokens[at + 1 : at + 6]
+    ago = tokens[at + 1 : at + 12]
+    if any(pair in (("years", "ago"), ("year", "ago"), ("months", "ago")) for pair in pairwise(ago)):
+        return True
     if tokens[at] == "concluded":
         return follows == "that" or (follows in STARTERS and not FINITE.isdisjoint(rest[1:]))
     if tokens[at] == "ended" and follows == "up":
         return True
-    if tokens[at] in ("done", "completed", "complete") and _is_task_label(_read_status_label(tokens, at)):
+    if tokens[at] in ("done", "completed", "complete") and (
+        _is_task_label(_read_status_label(tokens, at)) or _is_in_task_list(tokens, at)
+    ):
         return True
     is_mistaken = rest[:2] in _MISTAKEN and not is_content_word(read_word_after(tokens, at + 2))
-    if is_mistaken or "prematurely" in {follows, read_word_before(tokens, at)}:
+    if is_mistaken or not {"prematurely", "premature"}.isdisjoint((follows, read_word_before(tokens, at))):
         return True
     if tokens[at] == "closed" and follows == "as":
         return True  # what it was closed as is read by itself
@@ -455,6 +537,11 @@ def _read_infinitive_closure(tokens: list[str], at: int) -> str | None:
     """Read *will resolve*, *managed to fix*, *did you close it*; *complete* is a state, too."""
     stated = {"will", "shall", "did", "able", "managed", "hereby"}
     has_verb = read_verb_group(tokens, at).words & stated or tokens[max(0, at - 2) : at - 1] == ["did"]
+    if _is_step_of_machine(tokens, at):
+        return None
+    if took := _find_time_taken(tokens, at):
+        is_made = _is_closing_event(tokens, at) and is_closure_made(tokens, took, at + 1)
+        return _find_closing_past_form(tokens[at]) if is_made else None
     is_act = (
         tokens[at] == "close"
         and read_word_before(tokens, at) in ("we", "i")
@@ -469,6 +556,18 @@ def _read_infinitive_closure(tokens: list[str], at: int) -> str | None:
         if has_verb and _is_closing_event(tokens, at) and is_closure_made(tokens, at)
         else None
     )
+
+
+def _find_time_taken(tokens: list[str], at: int) -> int:
+    """Return where a verb says how long it took: *it took 47 minutes to restore service*; 0 where none does."""
+    to = read_verb_group(tokens, at).start
+    said = tokens[max(0, to - 9) : to]
+    took = next((place for place in range(len(said) - 1, -1, -1) if said[place] == "took"), -1)
+    is_time = took >= 0 and not _DURATIONS.isdisjoint(said[took:]) and "long" not in said[took:]
+    return max(0, to - 9) + took if is_time and tokens[to : to + 1] == ["to"] else 0
+
+
+_DURATIONS = frozenset({"second", "seconds", "minute", "minutes", "hour", "hours", "day", "days"})
 
 
 def _read_present_closure(tokens: list[str], at: int) -> str | None:
@@ -486,7 +585,8 @@ def _read_present_closure(tokens: list[str], at: int) -> str | None:
         "every",
         "everything",
     )
-    if not RESOLVABLE.isdisjoint(read_clause_before(tokens, at, 4)):
+    is_step = _is_step_of_machine(tokens, at) or not RESOLVABLE.isdisjoint(read_clause_before(tokens, at, 4))
+    if is_step or _is_habit(tokens, at):
         return None
     is_said = at > 0 and (has_object or (tokens[at] == "resolves" and read_word_after(tokens, at) != "to"))
     return (
@@ -494,6 +594,18 @@ def _read_present_closure(tokens: list[str], at: int) -> str | None:
         if is_said and _is_closing_event(tokens, at) and is_closure_made(tokens, at)
         else None
     )
+
+
+def _is_step_of_machine(tokens: list[str], at: int) -> bool:
+    """Say whether what is resolved is a name or the like: *will resolve the host name*; *the DNS issue* is none."""
+    after = read_clause_after(tokens, at, 4)
+    return tokens[at].startswith("resolve") and TROUBLE.isdisjoint(after) and not RESOLVABLE.isdisjoint(after)
+
+
+def _is_habit(tokens: list[str], at: int) -> bool:
+    """Say whether a verb in the present tells what always happens: *the app restores it when it starts*."""
+    after = tokens[at + 1 : at + 12]
+    return not {"when", "whenever", "automatically"}.isdisjoint(after) or "automatically" in tokens[max(0, at - 2) : at]
 
 
 def _read_gerund_closure(tokens: list[str], at: int) -> str | None:
@@ -514,37 +626,54 @@ def _read_return_closure(tokens: list[str], at: int) -> str | None:
     """Read *returned to normal*, *will return to normal*."""
     goal = tokens[at + 1 : at + 5]
     group, subject = read_verb_group(tokens, at), read_word_before(tokens, at)
+    if not PERSONS.isdisjoint(read_clause_before(tokens, at, 4)):
+        return None
     is_stated = tokens[at] != "return" or group.is_future or (is_content_word(subject) and subject.endswith("s"))
     if not NORMAL.isdisjoint(read_clause_before(tokens, at, 4)) and tokens[at] == "returned":
         return "back to normal" if is_closure_made(tokens, at) else None
     follows = read_word_after(tokens, at)
-    is_here = (
-        group.words & {"has", "have"} and tokens[at] == "returned" and follows in (*STOPS, "in", "at", "for", "since")
-    )
+    has_come = group.words & {"has", "have"} or subject in RETURNING
+    is_here = has_come and tokens[at] == "returned" and follows in (*STOPS, "in", "at", "for", "since")
     if is_here and (PEOPLE | TROUBLE).isdisjoint(read_clause_before(tokens, at)):
         return "back" if is_closure_made(tokens, at) else None
     group = group if group.words else group._replace(words=frozenset({"do"} if tokens[at] != "returned" else ()))
-    is_normal = goal[:1] == ["to"] and not (NORMAL.isdisjoint(goal) and DUTY.isdisjoint(goal[1:3]))
+    is_normal = goal[:1] == ["to"] and (_is_usual_level(goal) or not DUTY.isdisjoint(goal[1:3]))
     is_made = is_normal and is_stated and is_closure_made(tokens, at, at + 3, group=group)
     return "back to normal" if is_made else None
 
 
 def _read_back_closure(tokens: list[str], at: int) -> str | None:
     """Read *back to normal*, *is back*, *came back online*."""
-    follows, goal = read_word_after(tokens, at), tokens[at + 1 : at + 5]
+    goal = tokens[at + 1 : at + 6]
+    if goal[:2] in (["down", "to"], ["up", "to"]):
+        goal = goal[1:]
+    elif goal[:1] == ["up"] and goal[1:2] and goal[1] in STARTERS:
+        return None  # *back up your data*
+    follows = goal[0] if goal else BREAK
     if read_word_before(tokens, at) in MOVING or _is_trouble_back(tokens, at):
         return None
     if not OURS.isdisjoint(read_clause_before(tokens, at)) and "work" in goal[:2]:
         return None
     start = at - 1 if read_word_before(tokens, at) in ("came", "come", "brought") else at
-    if follows == "to" and not NORMAL.isdisjoint(goal):
+    if follows == "to" and _is_usual_level(goal[:4]):
+        if _is_before_trouble(tokens, at):
+            return None
         return "back to normal" if is_closure_made(tokens, at, at + 3) else None
     is_here = follows in STOPS or follows in BACK_AT
     has_come = read_verb_group(tokens, at).has_being_verb or follows in ("online", "up")
     has_come = has_come or (tokens[0] in ("is", "are") and at < 8)
     has_come = has_come or not {"came", "come", "brought"}.isdisjoint(tokens[max(0, at - 5) : at])
     is_level = follows == "to" and read_verb_group(tokens, at).has_being_verb and not "".join(goal[1:2]).endswith("ing")
+    is_level = is_level and goal[1:2] not in (["square"], ["zero"], ["where"])
     return "back" if (is_level or (is_here and has_come)) and is_closure_made(tokens, start, at + 1) else None
+
+
+def _is_before_trouble(tokens: list[str], at: int) -> bool:
+    """Say whether it was so until the trouble came: *was back to its usual peak when the second failure hit*."""
+    after = tokens[at + 1 : at + 14]
+    moment = next((place for place, token in enumerate(after) if token in ("when", "until", "before")), None)
+    was = read_verb_group(tokens, at).words & {"was", "were", "had"}
+    return bool(was) and moment is not None and not TROUBLE.isdisjoint(after[moment:])
 
 
 def _is_trouble_back(tokens: list[str], at: int) -> bool:
@@ -552,7 +681,8 @@ def _is_trouble_back(tokens: list[str], at: int) -> bool:
     subject = read_clause_before(tokens, at)
     if not OURS.isdisjoint(subject) and read_word_after(tokens, at) in ("with", "in", "at", "soon", "later"):
         return not (NEWS | {"more", "minutes", "hour", "hours"}).isdisjoint(tokens[at + 1 : at + 9])
-    if read_word_after(tokens, at) in _LEVELS:
+    is_strained = read_word_after(tokens, at) == "under" and not STRAIN.isdisjoint(tokens[at + 2 : at + 5])
+    if read_word_after(tokens, at) in _LEVELS and not is_strained:
         return False
     if read_word_after(tokens, at) == "in" and "same" in tokens[at + 2 : at + 4]:
         return True

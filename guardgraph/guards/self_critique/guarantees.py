@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from guardgraph.guards.self_critique.reading import (
     BREAK,
@@ -27,7 +27,7 @@ from guardgraph.guards.self_critique.reading import (
     read_word_before,
     split_claim_words,
 )
-from guardgraph.guards.self_critique.recovery import ANNOUNCING, TROUBLE
+from guardgraph.guards.self_critique.recovery import ANNOUNCING, NEWS, TROUBLE
 
 # Words
 
@@ -87,6 +87,11 @@ PHRASES = [
 """Phrases that promise."""
 OUTCOMES = read_claim_words("guarantees", "outcomes")
 """A guaranteed one of these is a promise."""
+FELT = read_claim_words("guarantees", "felt")
+"""What somebody *certainly* does so promises nothing."""
+OBLIGED = read_claim_words("guarantees", "obliged")
+"""Whose duty it is to *ensure* something, by a contract or a rule of a house."""
+NOTICING = read_claim_words("guarantees", "noticing")
 _RATED = frozenset({"uptime", "availability"})
 LASTING = read_claim_words("guarantees", "lasting")
 """Beside a verb of preventing these make it a promise."""
@@ -134,6 +139,8 @@ def _read_not_again_guarantee(tokens: list[str], at: int) -> str | None:
     )
     said = said[1:] if said[:1] == ["will"] else said
     is_failure = not FAILING.isdisjoint(said[:2]) or said[:2] in (["go", "down"], ["go", "wrong"], ["come", "back"])
+    is_noticed = not NOTICING.isdisjoint(said[:1]) and not {"any", "further"}.isdisjoint(said[1:2])
+    is_failure = is_failure or (is_noticed and not TROUBLE.isdisjoint(said))
     is_again = "again" in said and not {"be", "log", "pay", "say"} & set(said[:1] if "can" in modals else [])
     return NEVER_AGAIN if modals and (is_again or is_failure) and _is_guarantee_stated(tokens, at, at + 1) else None
 
@@ -150,7 +157,9 @@ def _read_never_guarantee(tokens: list[str], at: int) -> str | None:
         or said[:2] in (["at", "risk"], ["in", "danger"], ["at", "stake"])
         or not FAILING.isdisjoint(said[:1])
     )
-    return NEVER_AGAIN if (is_future or recurs) and _is_guarantee_stated(tokens, at, at + 1) else None
+    is_wish = said[:1] in (["want"], ["wish"], ["intend"])
+    is_said = (is_future or recurs) and not is_wish
+    return NEVER_AGAIN if is_said and _is_guarantee_stated(tokens, at, at + 1) else None
 
 
 def _read_none_will_guarantee(tokens: list[str], at: int) -> str | None:
@@ -215,7 +224,9 @@ def _read_impossible_guarantee(tokens: list[str], at: int) -> str | None:
 
 def _read_always_guarantee(tokens: list[str], at: int) -> str | None:
     """Read *will always succeed*."""
-    is_future = read_verb_group(tokens, at).is_future or {"will", "shall"} & set(tokens[at + 1 : at + 8])
+    around = {*read_statement_before(tokens, at), *tokens[at + 1 : at + 8]}
+    is_future = read_verb_group(tokens, at).is_future or not around.isdisjoint(("will", "shall"))
+    is_future = is_future and read_word_before(tokens, at) != "as"
     return CERTAIN if is_future and is_claim_made(tokens, at, at + 1) else None
 
 
@@ -252,6 +263,9 @@ def _read_prevents_guarantee(tokens: list[str], at: int) -> str | None:
     if read_word_before(tokens, at) in ("help", "helps", "helped") or tokens[max(0, at - 2) : at] == ["help", "to"]:
         return None
     lasting = group.is_future or not LASTING.isdisjoint([*after, *tokens[max(0, at - 2) : at]])
+    if tokens[0] in ("how", "what"):
+        return None
+    lasting = lasting or (tokens[at] in ("eliminates", "excludes") and not RISK.isdisjoint(after[:3]))
     objects = TROUBLE | HARM | {"this", "it"}
     if not lasting or objects.isdisjoint(after) or not read_clause_before(tokens, at):
         return None
@@ -365,6 +379,10 @@ def _read_promise_guarantee(tokens: list[str], at: int) -> str | None:
     return name if token in VERBS and _is_promise_made(tokens, at) else None
 
 
+_BREAKING = frozenset({"broke", "break", "broken", "missed", "kept"})
+"""What was done to a promise of before."""
+
+
 def _is_guarantee_noun(tokens: list[str], at: int) -> bool:
     before, follows = read_word_before(tokens, at), read_word_after(tokens, at)
     if before in NOUN_STARTS or before.endswith("ing") or not at:
@@ -380,6 +398,7 @@ def _is_guarantee_given(tokens: list[str], at: int) -> bool:
     """Say whether a guarantee, named by the noun, is given: not denied, and no term of technology."""
     before, following = read_statement_before(tokens, at), tokens[at + 1 : at + 4]
     is_denied = not (DENIALS | REFUSING).isdisjoint(before) and HESITANT.isdisjoint(before)
+    is_denied = is_denied or ("by", "a") in pairwise(before[-3:]) or not _BREAKING.isdisjoint(before[-4:])
     is_technical = at > 0 and read_word_before(tokens, at) not in NOUN_STARTS | {"not", "and", COMMA, BREAK}
     is_talk = read_word_before(tokens, at) == "the" and {"was", "were", "expired", "has", "had", "will"} & set(
         tokens[at + 1 : at + 7]
@@ -416,6 +435,20 @@ def _is_reader_asked(tokens: list[str], at: int) -> bool:
 def _is_promise_made(tokens: list[str], at: int) -> bool:
     """Say whether a promise, made by a verb, is made: not denied, not an aim, not only thinkable."""
     group = read_verb_group(tokens, at)
+    subject = read_word_before(tokens, group.start)
+    if subject in ("he", "she") or (
+        subject in OBLIGED and not tokens[at].endswith("ed") and tokens[max(0, group.start - 2)] not in ("our", "to")
+    ):
+        return False
+    is_told = not (NEWS | ANNOUNCING | {"informed", "updated", "posted"}).isdisjoint(tokens[at + 1 : at + 6])
+    if VERBS.get(tokens[at]) == PROMISE and tokens[at].startswith("promis") and is_told:
+        return False
+    if tokens[at] == "ensured" and not group.words and subject not in ("we", "i"):
+        return False  # it tells what was
+    if tokens[at] in ("warrant", "warrants") and subject not in ("we", "i"):
+        return False
+    if tokens[at] in ("ensures", "guarantees") and tokens[max(0, group.start - 2)] in ("a", "an"):
+        return False  # what *a lock ensures* is how such things work
     if group.is_infinitive:
         governor = group.start - 1
         is_denied = DENIALS & read_verb_group(tokens, governor).words if governor > 0 else frozenset()
@@ -429,7 +462,10 @@ def _read_certainly_guarantee(tokens: list[str], at: int) -> str | None:
     """Read *certainly*, *without a doubt*."""
     is_denied = bool({"not", "almost", "nearly"} & set(tokens[max(0, at - 2) : at + 2]))
     is_denied = is_denied or (tokens[at + 2 : at + 3] == ["not"] and tokens[at + 1] in _TELLING)
-    is_denied = is_denied or read_word_after(tokens, at) in _KEEPING_TOLD
+    is_denied = is_denied or read_word_after(tokens, at) in _KEEPING_TOLD | FELT
+    is_denied = is_denied or not UNREAL.isdisjoint(tokens[at + 1 : at + 4])
+    around = {*read_statement_before(tokens, at), *read_statement_after(tokens, at)}
+    is_denied = is_denied or (tokens[at] != "doubtless" and around.isdisjoint({"will", "shall", "can", "no"} | SAFE))
     return CERTAIN if not is_denied and is_claim_made(tokens, at, at + 1) else None
 
 
@@ -444,8 +480,17 @@ def _read_certain_guarantee(tokens: list[str], at: int) -> str | None:
     """Read *we are certain*, *you can be sure*."""
     group = read_verb_group(tokens, at)
     is_order = read_word_after(tokens, at) == "to" and group.words.isdisjoint(FINITE)
+    is_order = is_order or (_is_certain_of_cause(tokens, at) and group.words.isdisjoint(WHOLLY))
     is_said = group.has_being_verb and not is_order and not is_content_word(read_word_after(tokens, at))
     return CERTAIN if is_said and is_claim_made(tokens, at, at + 1, group=group.drop_words("can")) else None
+
+
+def _is_certain_of_cause(tokens: list[str], at: int) -> bool:
+    """Say whether somebody is certain of no outcome: *certain about the cause*, *sure that this was annoying*."""
+    after = [token for token in tokens[at + 1 : at + 7] if token != "that"]
+    if after[:1] in (["about"], ["of"]):
+        return not {"cause", "reason", "source", "origin", "timeline", "diagnosis"}.isdisjoint(after)
+    return after[:2] in ([word, verb] for word in ("this", "it", "you") for verb in ("was", "were", "must"))
 
 
 def _read_hundred_guarantee(tokens: list[str], at: int) -> str | None:
@@ -460,7 +505,19 @@ def _read_hundred_guarantee(tokens: list[str], at: int) -> str | None:
     is_measured = not MEASURED.isdisjoint(around)
     is_measured = is_measured or (read_word_after(tokens, at) == "of" and any(said.endswith("ed") for said in around))
     is_measured = is_measured and "will" not in around
+    is_measured = is_measured or _is_share_of_thing(tokens, at)
     return HUNDRED if not is_measured and is_claim_made(tokens, at - 1, at + 1) else None
+
+
+def _is_share_of_thing(tokens: list[str], at: int) -> bool:
+    """Say whether *100 %* of a thing is used or had: *runs on 100 % renewable energy*; not *with 100 % uptime*."""
+    after = read_statement_after(tokens, at)[:3]
+    is_thing = bool(after) and is_content_word(after[0])
+    promised = OUTCOMES | _RATED | SAFE | PERFECT | _SURENESS
+    return is_thing and read_word_before(tokens, at - 1) in ("on", "with", "from") and promised.isdisjoint(after)
+
+
+_SURENESS = frozenset({"certainty", "confidence", "confident", "certain", "sure", "reliability", "accuracy"})
 
 
 def _read_our_word_guarantee(tokens: list[str], at: int) -> str | None:
@@ -478,9 +535,13 @@ def _read_count_on_guarantee(tokens: list[str], at: int) -> str | None:
     is_told = (
         read_word_after(tokens, at) in ("on", "upon")
         and can
-        and {"not", "we", "i"}.isdisjoint(read_statement_before(tokens, at))
+        and {"not", "we", "i"}.isdisjoint(before := read_statement_before(tokens, at))
+        and not _TOLD.isdisjoint(before)
     )
     return CERTAIN if is_told and TROUBLE.isdisjoint(tokens[at + 1 : at + 5]) else None
+
+
+_TOLD = frozenset({"you", "customers", "users", "clients", "everyone", "everybody", "merchants", "readers"})
 
 
 def _read_trust_guarantee(tokens: list[str], at: int) -> str | None:

@@ -70,6 +70,7 @@ EXPECTING = read_claim_words("reading", "expecting")
 """What comes after these is hoped for, aimed at, or not yet known."""
 
 SAYING = read_claim_words("reading", "saying")
+_SAID = frozenset({"said", "told", "wrote", "showed", "claimed", "stated"})
 HOLDING = read_claim_words("reading", "holding")
 WRONG = read_claim_words("reading", "wrong")
 NOT_ALL = read_claim_words("reading", "not_all")
@@ -102,6 +103,11 @@ def is_past_participle(token: str) -> bool:
 
 RETURNING = read_claim_words("reading", "returning")
 """What a trouble does that was gone, *but* ..."""
+_FAILING_AGAIN = read_claim_words("reading", "failing_again")
+_STILL_BAD = read_claim_words("reading", "still_bad")
+"""What is *still* so has not ended."""
+_WHOLE_SUBJECTS = read_claim_words("closures", "trouble") | {"everything", "all"}
+"""That one of these ended is claimed, whatever is told of a service beside it."""
 
 
 # Sentences
@@ -115,6 +121,8 @@ NO_LONGER, PURPOSE = "no-longer", "so-that"
 _SAID_SHORTER: dict[str, list[str]] = load_word_lists("claims")["reading"]["shorter"]
 """Phrases, and the one word that each is read as."""
 
+_URL = re.compile(r"[a-z][a-z0-9+.-]{1,20}://[^\s<>)\]]+", re.IGNORECASE)
+_URL = re.compile(r"[a-z][a-z0-9+.-]{1,20}://[^\s<>)\]]+", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?…。！？]|\n\s*\n")
 _BREAKS = re.compile(r"[;:()\[\]{}—–；：]|\s-+\s|--|\n\s*[-*]")
 _COMMAS = re.compile("[,，、]")
@@ -141,8 +149,9 @@ def split_claim_sentences(text: str) -> Iterator[list[str]]:
 
     Yields:
         The tokens of each sentence: words in lower case with contractions spelled out (*won't* is *will not*),
-        and `COMMA`, `BREAK` and `PERCENT`.
+        and `COMMA`, `BREAK` and `PERCENT`. A URL is one word, whatever it spells.
     """
+    text = _URL.sub("url", text)
     said: list[str] = []
     end = 0
     for word in split_words(text):
@@ -372,7 +381,10 @@ def _is_claim_held_true(tokens: list[str], start: int) -> bool:
 def _is_claim_called_wrong(tokens: list[str], end: int) -> bool:
     """Say whether what was said is taken back: *reports that it is over are wrong*."""
     following = tokens[end : end + 4]
-    return following[:1] in (["is"], ["are"], ["was"], ["were"]) and not WRONG.isdisjoint(following)
+    if following[:1] in (["is"], ["are"], ["was"], ["were"]) and not WRONG.isdisjoint(following):
+        return True
+    proof = next((at for at in range(end, min(len(tokens), end + 8)) if tokens[at] in ("proved", "turned")), None)
+    return proof is not None and not WRONG.isdisjoint(tokens[proof + 1 : proof + 5])
 
 
 def _has_condition_after_claim(tokens: list[str], end: int) -> bool:
@@ -383,6 +395,9 @@ def _has_condition_after_claim(tokens: list[str], end: int) -> bool:
             return False
         if token in AWAITED:
             follows = read_word_after(tokens, place)
+            is_at_work = follows.endswith("ing") and tokens[place + 2 : place + 3] != []
+            if token in ("when", "while") and is_at_work and tokens[place + 2] in STARTERS | PREPOSITIONS:
+                return False  # *when loading the page* says where, and waits for nothing
             return follows != "you" and not (token == "after" and follows[0].isdigit())
     return False
 
@@ -508,6 +523,8 @@ def _is_saying_denied(tokens: list[str], at: int) -> bool:
     if tokens[at] in ("ensure", "see") and tokens[at - 1 : at] == ["to"]:
         return True
     group = read_verb_group(tokens, at)
+    if tokens[at] in _SAID and ("still" in group.words or read_word_before(tokens, group.start) == "you"):
+        return True  # a page that *still said so* was wrong, and *you wrote that* is said to deny it
     if group.words & (DENIALS | {"would", "might", "may", "no", NO_LONGER}):
         return True
     before = tokens[max(0, group.start - (6 if group.is_infinitive else 2)) : group.start]
@@ -543,28 +560,73 @@ def is_closure_made(tokens: list[str], at: int, end: int | None = None, *, group
         end: where it ends, after its first word where none is given.
         group: its verb group, where that is not simply what stands before it.
     """
-    if _is_partial_closure(tokens, at) or _is_taken_back(tokens, end or at + 1):
+    end = end or at + 1
+    if _is_partial_closure(tokens, at) or _is_taken_back(tokens, at, end):
         return False
-    return is_claim_made(tokens, at, end or at + 1, group=group)
+    if read_word_before(tokens, read_verb_group(tokens, at).start) == "what":
+        return False  # *what was fixed* names a thing and claims nothing of it
+    return is_claim_made(tokens, at, end, group=group)
 
 
-def _is_taken_back(tokens: list[str], end: int) -> bool:
-    """Say whether the sentence goes on to say that the trouble is there again: *was gone, but it is back*."""
-    following = tokens[end : end + 14]
+def _is_taken_back(tokens: list[str], at: int, end: int) -> bool:
+    """Say whether the sentence goes on to say that the trouble is there: *but it is back*, *but writes still fail*."""
+    following = tokens[end : end + 16]
     turn = next((place for place, token in enumerate(following) if token in ("but", "yet", "however")), None)
     said = following[turn + 1 : turn + 9] if turn is not None else []
     came = next((place for place, token in enumerate(said) if token in RETURNING), None)
-    return came is not None and said[came + 1 : came + 2] not in (["to"], ["online"], ["up"], ["in"])
+    other = said[1] if said[:1] == ["not"] and said[1:] else ""
+    if other in PREPOSITIONS or (is_content_word(other) and not is_past_participle(other)):
+        return True  # *loads fine from here but not from there*, *restored reads but not writes*
+    again = next((place for place, token in enumerate(following) if token == "again"), 0)
+    if any(pair in (("and", word) for word in ("returned", "reappeared", "recurred")) for pair in pairwise(following)):
+        return "to" not in following
+    if {"and", "then", "before", "but", "yet"} & {*following[:again]} and not _FAILING_AGAIN.isdisjoint(
+        following[:again]
+    ):
+        return True
+    if came is not None and said[came + 1 : came + 2] not in (["to"], ["online"], ["up"], ["in"]):
+        return True
+    if turn is None and _WHOLE_SUBJECTS.isdisjoint(read_clause_before(tokens, at)):
+        turn = next((place for place, token in enumerate(following) if token in _CONTRASTS), None)
+    return turn is not None and _is_trouble_left(following[turn + 1 :])
+
+
+def _is_trouble_left(said: list[str]) -> bool:
+    """Say whether a clause tells of a trouble: *writes still fail*, *it lags behind*, *only logins fail*."""
+    if not UNREAL.isdisjoint(said) and "still" not in said:
+        return False
+    if said[:1] in (["lags"], ["lag"]):
+        return True
+    if said[:1] == ["only"]:
+        return not _STILL_BAD.isdisjoint(said[1:5])
+    mark = next((place for place, token in enumerate(said) if token in _LEFT), None)
+    if mark is None or not _HEDGES.isdisjoint(said[:mark]):
+        return False
+    after = said[mark + 1 : mark + 4]
+    is_seen = after[:1] in (["see"], ["seeing"], ["get"], ["getting"]) and not _WHOLE_SUBJECTS.isdisjoint(after)
+    can_not = after[:2] == ["can", "not"] and after[2:] not in (["say"], ["tell"], ["explain"], ["rule"])
+    return is_seen or can_not or not _STILL_BAD.isdisjoint(after)
+
+
+_CONTRASTS = frozenset({COMMA, BREAK, "while", "whereas", "although", "though"})
+_LEFT = frozenset({"still", "stay", "stays", "remain", "remains"})
+_HEDGES = frozenset({"some", "few", "may", "might", "if", "could"})
+"""Beside these what is left may be nothing."""
 
 
 def _is_partial_closure(tokens: list[str], at: int) -> bool:
     """Say whether it is said of a part: *restored for some customers*, *recovered in part*."""
     following = read_words_around(tokens, at, before=0, after=8)
-    if following[1:2] in (["partly"], ["partially"], ["some"], ["few"]):
+    if following[1:2] in (["partly"], ["partially"], ["some"], ["few"], ["briefly"], ["momentarily"]):
         return True
     if following[1:3] in (["a", "few"], ["part", "of"], ["so", "far"]):
         return True
+    if any(pair == (PERCENT, "of") for pair in pairwise(following)) and "100" not in following:
+        return True
     if following[2:3] in (["of"], ["percent"]) and following[1][0].isdigit() and following[1] != "100":
+        return True
+    share = [token for token in following[1:5] if token not in ("the", "a", "about", "around", "roughly", "nearly")]
+    if share and (share[0] in PART_OF or share[0] == "most") and "of" in share[1:3]:
         return True
     parts = [token for before, token in pairwise(following) if token in _PARTS and before in PREPOSITIONS]
     return bool(parts) and not (parts == ["half"] and {"past", "an"} & set(following))

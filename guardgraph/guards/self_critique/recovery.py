@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from guardgraph.guards.self_critique.reading import (
     BEING,
     BREAK,
@@ -40,6 +42,8 @@ TROUBLE = read_claim_words("closures", "trouble")
 _IT = read_claim_words("closures", "it")
 EVENTS = TROUBLE | _IT | read_claim_words("closures", "events") | read_claim_words("closures", "handovers")
 _SERVICE = read_claim_words("closures", "service")
+RETURNING = _SERVICE - {"requests", "queries", "jobs", "mail", "email", "emails", "orders", "calls"}
+"""That these *returned* is good news; a query returns a row, and a mail its sender's error."""
 
 ENDING_SOON = read_claim_words("closures", "ending_soon")
 """That these are over says nothing of an incident."""
@@ -51,15 +55,20 @@ _RECORDS = read_claim_words("closures", "records")
 SUBJECTS = {
     **{past: TROUBLE | IMPAIRED | _IT for _, _, past, _ in FORMS if past not in STRONG},
     **dict.fromkeys(("removed", "closed", "stopped", "cleared"), TROUBLE | _IT),
+    **dict.fromkeys(("disappeared", "vanished"), TROUBLE | IMPAIRED | _IT | {"loss", "losses"}),
+    "stopped": TROUBLE | _IT | {"loss", "losses"},
     **dict.fromkeys(("ended", "finished", "completed", "concluded", *(STATES - {"over"})), EVENTS),
     "ended": EVENTS | IMPAIRED,
+    "gone": EVENTS | IMPAIRED,
     "done": EVENTS - _IT,
     "successful": EVENTS - _IT | split_claim_words("fix hotfix patch"),
     "resumed": _SERVICE,
+    "addressed": (TROUBLE | _IT) - split_claim_words("alert alerts alarm alarms warning warnings"),
     "corrected": TROUBLE | IMPAIRED | _IT | _RECORDS,
     "delivered": split_claim_words("solution resolution remedy"),
     "passed": TROUBLE,
     "contained": TROUBLE | {"it"},
+    "lifted": TROUBLE | IMPAIRED | _IT | split_claim_words("freeze ban block limit limits throttling lockdown"),
     "handled": TROUBLE,
     **dict.fromkeys(("reached", "achieved"), split_claim_words("recovery restoration resolution normality")),
 }
@@ -91,7 +100,6 @@ PEOPLE = OURS | read_claim_words("closures", "people")
 """Whose acts and feelings say nothing of a service."""
 REPEATED = read_claim_words("closures", "repeated")
 """What is so *again*, or what one does again, without an end of the trouble."""
-FULLY = read_claim_words("closures", "fully")
 
 GOOD = read_claim_words("closures", "good")
 """A service that is so has no incident."""
@@ -102,6 +110,16 @@ REACHING = read_claim_words("closures", "reaching")
 """An incident ends where one of these is done to a recovery."""
 FIXABLE = read_claim_words("closures", "fixable")
 """What is fixed once is no trouble."""
+PAPERS = read_claim_words("closures", "papers")
+"""That these are complete tells of no end of an incident."""
+STRAIN = read_claim_words("closures", "strain")
+"""A trouble that is *back under* one of these is there again."""
+NOT_RECOVERING = read_claim_words("closures", "not_recovering")
+"""That these, or from these, somebody *recovered* says nothing of a service."""
+PERSONS = read_claim_words("closures", "persons")
+USUAL_LEVELS = read_claim_words("closures", "usual_levels")
+"""A level that is so is normal: *back to expected levels*."""
+MEASURED_LEVELS = read_claim_words("closures", "measured_levels")
 RESOLVABLE = read_claim_words("closures", "resolvable")
 """Resolving these is a step of a machine."""
 FINE = read_claim_words("closures", "fine")
@@ -168,11 +186,22 @@ def _read_good_closure(tokens: list[str], at: int) -> str | None:
         return None
     if _was_well_before(tokens, at):
         return None
-    is_other = follows == "that" or (follows == "at" and not read_verb_group(tokens, at).is_future)
+    is_other = follows in ("that", "under", "ahead") or (token == "well" and follows in ("on", "hardly"))
+    is_other = is_other or (follows == "at" and not read_verb_group(tokens, at).is_future)
     is_other = is_other or (follows == "to" and token in ("normal", "possible", "fine", "okay", "ok"))
+    is_other = is_other or _is_on_our_side(tokens, at)
     is_usual = token == "normal" and {"delay", "delays", "errors", "to"} & set(tokens[max(0, at - 3) : at])
     return (
         token if not (is_other or is_usual) and is_claim_predicate(tokens, at) and is_closure_made(tokens, at) else None
+    )
+
+
+def _is_on_our_side(tokens: list[str], at: int) -> bool:
+    """Say whether it is so for the writer alone: *looks normal on our end*, *on our side the service is up*."""
+    around = [*read_clause_before(tokens, at), *tokens[at : at + 5]]
+    return any(
+        triple[:2] in (("on", "our"), ("on", "my")) and triple[2] in ("end", "side")
+        for triple in zip(around, around[1:], around[2:], strict=False)
     )
 
 
@@ -186,6 +215,9 @@ def _was_well_before(tokens: list[str], at: int) -> bool:
 def _is_service_good_again(tokens: list[str], at: int, around: list[str]) -> bool:
     label = read_clause_before(tokens, at - 1, 4) if read_word_before(tokens, at) == BREAK else []
     if not {"status", "state", "health", "condition", "service", "availability", *EVENTS}.isdisjoint(label):
+        return tokens[at] != "open"
+    to_all = not {"all", "everyone", "everybody", "everywhere"}.isdisjoint(tokens[at + 1 : at + 5])
+    if to_all and tokens[at] in ("reachable", "accessible", "usable"):
         return True
     of_all, is_weak = not {"everything", "all"}.isdisjoint(around), tokens[at] in REACHED
     if {"again", "fully", "now", "anew"} & set(around) or (of_all and not is_weak):
@@ -194,30 +226,47 @@ def _is_service_good_again(tokens: list[str], at: int, around: list[str]) -> boo
     return bool(is_now) and tokens[at] in FINE
 
 
+def _read_flowing_closure(tokens: list[str], at: int) -> str | None:
+    """Read *mail is flowing*, *queries are succeeding*."""
+    group = read_verb_group(tokens, at)
+    is_now = group.words & {"is", "are"} and not is_content_word(read_word_after(tokens, at))
+    return "working normally" if is_now and is_closure_made(tokens, at, group=group) else None
+
+
 def _read_up_closure(tokens: list[str], at: int) -> str | None:
     """Read *is up again*, *the site is up*."""
     is_up = read_verb_group(tokens, at).words & {"is", "are", "be", "been"} and read_word_before(tokens, at) != "back"
     is_all = read_word_after(tokens, at) in (*STOPS, "again", "since", "now", "everywhere", "in")
+    is_all = is_all and not _is_on_our_side(tokens, at)
     return "up" if is_up and is_all and is_closure_made(tokens, at) else None
 
 
 def _read_works_closure(tokens: list[str], at: int) -> str | None:
     """Read *is working again*, *everything works*, *logins now work*."""
     follows, around = read_word_after(tokens, at), read_words_around(tokens, at)
+    if read_word_before(tokens, at) in PREPOSITIONS:
+        return None
     if tokens[at] == "working":
         if _was_well_before(tokens, at):
             return None
         is_service = {"we", "team", "engineers", "still", "everyone"}.isdisjoint(around)
-        is_said = read_verb_group(tokens, at).has_being_verb or {"got", "everything"} & set(around)
+        group = read_causative_verb(tokens, read_verb_group(tokens, at))
+        if "should" in group.words and "now" in tokens[at + 1 : at + 5]:
+            group = group._replace(words=group.words | {"now"})
+        is_said = group.has_being_verb or {"got", "everything"} & set(around)
         is_plain = follows in (*STOPS, *WELL, "now", "and", "as", "for") and (is_service or "got" in around)
-        return "working" if is_said and is_plain and is_closure_made(tokens, at) else None
+        return "working" if is_said and is_plain and is_closure_made(tokens, at, group=group) else None
     is_now = bool({"everything", "all", "now", "everyone", "everybody"} & set(around))
     is_now = is_now and PEOPLE.isdisjoint(read_clause_before(tokens, at))
     is_of_all = is_now and follows not in ("on", "to", "with") and not is_content_word(follows)
     rest = tokens[at + 1 : at + 12]
     is_plain = follows in STOPS and tokens[at] == "works" and {"not", "but", "no"}.isdisjoint(rest)
     is_plain = is_plain and is_content_word(read_word_before(tokens, at)) and read_word_before(tokens, at) not in PEOPLE
-    return "working" if (is_of_all or is_plain) and tokens[at] != "worked" and is_closure_made(tokens, at) else None
+    group = read_causative_verb(tokens, read_verb_group(tokens, at))
+    if "should" in group.words and follows == "now":
+        group = group._replace(words=group.words | {"now"})
+    is_made = (is_of_all or is_plain) and tokens[at] != "worked" and is_closure_made(tokens, at, group=group)
+    return "working" if is_made else None
 
 
 def _read_fix_holds_closure(tokens: list[str], at: int) -> str | None:
@@ -302,6 +351,8 @@ def _read_again_closure(tokens: list[str], at: int) -> str | None:
     if before[-1:] == ["back"] and ("it" in before or not TROUBLE.isdisjoint(before)):
         return None  # what is back is read by itself
     start = at - len(before)
+    if ("have", "to") in pairwise(before):
+        return None  # what has to be done once more is no good news
     if "may" in before and before[-1] != "may" and "able" not in before and {"you", *USERS} & set(before):
         return (
             "possible again"
@@ -314,7 +365,8 @@ def _read_again_closure(tokens: list[str], at: int) -> str | None:
     if said := _read_as_usual_closure(tokens, at):
         return said
     verb = _find_main_verb(tokens, at, start)
-    if verb < 0 or not (PEOPLE | TROUBLE).isdisjoint(before):
+    subject = before[1:] if before[:1] == ["your"] else before
+    if verb < 0 or not (PEOPLE | TROUBLE).isdisjoint(subject):
         return None
     group = read_verb_group(tokens, verb)
     if tokens[verb] not in _list_closing_verbs():
@@ -410,6 +462,8 @@ def _index_well_closure_readers() -> dict[str, Reader]:
     readers |= dict.fromkeys(RUNNING, _read_normal_closure)
     readers |= {
         "everything": _read_everything_closure,
+        "flowing": combine_claim_readers(_read_as_usual_closure, _read_flowing_closure),
+        "succeeding": combine_claim_readers(_read_as_usual_closure, _read_flowing_closure),
         "resume": _read_resume_closure,
         "safe": _read_safe_again_closure,
         "went": _read_went_well_closure,
