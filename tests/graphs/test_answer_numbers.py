@@ -460,6 +460,10 @@ WORKED_OUT = """
     About 3,200 workers are there. <- It has 3,214 people.
     It is nearly 52 km long. <- It is 51.7 km long and has a maximum depth of 90 m.
     Load rose by 300 requests per second. <- Load rose from 500 rps to 800 rps.
+    About 20% of them fail. <- 1 in 5 tests fails.
+    The race was three weeks after the show. <- The show was on 3 May 2022. The race followed on 24 May.
+    Reds have 21 seats, six more than Blues. <- Reds hold 21, Blues 15, others 4.
+    It took $90, more than four times its cost of $20. <- It cost $20 and took $90.
 """
 NOT_WORKED_OUT = """
     It was down for 35 minutes, from 07:50 to 08:15. <- It failed at 07:50. It was back at 08:15.
@@ -478,6 +482,10 @@ NOT_WORKED_OUT = """
     On day three you rest. <- On the second day you rest.
     It is nearly 58 km long. <- It is 51.7 km long and has a maximum depth of 90 m.
     Load rose by 400 requests per second. <- Load rose from 500 rps to 800 rps.
+    About 30% of them fail. <- 1 in 5 tests fails.
+    The race was two weeks after the show. <- The show was on 3 May 2022. The race followed on 24 May.
+    Reds have 21 seats, eight more than Blues. <- Reds hold 21, Blues 15, others 4.
+    It took $90, more than six times its cost of $20. <- It cost $20 and took $90.
 """
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import date
 from fractions import Fraction
 from functools import cached_property
-from itertools import chain, combinations, islice, permutations, takewhile
+from itertools import chain, combinations, islice, pairwise, permutations, takewhile
 from typing import Any, Final, NamedTuple
 
 from guardgraph.guards.facts.elapsed import (
@@ -21,7 +21,7 @@ from guardgraph.guards.facts.elapsed import (
     list_shifted_days,
 )
 from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence
-from guardgraph.guards.facts.quantities import cover_word_forms, list_counted_nouns
+from guardgraph.guards.facts.quantities import PLAIN, cover_word_forms, list_counted_nouns
 from guardgraph.guards.facts.tokens import Token
 from guardgraph.guards.facts.units import CURRENCIES, SCALES, find_units
 from guardgraph.guards.facts.values import BARE, RATIO, Amount, Date, Number, Ordinal, Quantity, Unit, Value, Weekday
@@ -57,6 +57,9 @@ _RESTING: Final = frozenset({"rest", "remaining", "other", "others", "remainder"
 
 _FROM_ANOTHER: Final = frozenset({"after", "later", "before", "earlier", "longer", "shorter"})
 """Words that tell how long it is from one of two times of day to the other."""
+
+_OUT_OF: Final = (["in"], ["out", "of"])
+"""What stands between the numbers of a share: "1 in 10", "3 out of 4"."""
 
 _MULTIPLE: Final = frozenset({"as", "the", "that", "what", "its", "more", "higher", "larger", "longer", "faster"})
 """Words behind "five times" that compare: "five times as many", "ten times the storage"."""
@@ -185,7 +188,7 @@ class Derivations:
             if isinstance(value, Quantity) and (claim := _read_claim(sentence, each, value)):
                 if self._covers_span(claim) or self._covers_complement(claim) or self._covers_hours(claim):
                     return True
-                if self._covers_working_days(claim):
+                if self._covers_working_days(claim) or self._covers_odds(claim):
                     return True
                 if claim.value.unit == BARE and claim.value.per is not None and self._covers_operation(claim):
                     return True  # "by 300 requests per second"
@@ -228,7 +231,8 @@ class Derivations:
     @cached_property
     def dates(self) -> list[Date]:
         """The days, months and years with a year that they name."""
-        return list(islice(_list_dates(chain.from_iterable(self._texts)), _MOST_TIMES))
+        sentences = chain.from_iterable(map(_date_sentences, self._texts))
+        return list(islice(chain.from_iterable(sentences), _MOST_TIMES))
 
     @cached_property
     def pairs(self) -> list[tuple[_Said, _Said]]:
@@ -260,6 +264,29 @@ class Derivations:
         return {dimension: each[:_MOST_AMOUNTS] for dimension, each in found.items()}
 
     @cached_property
+    def plain_pairs(self) -> list[tuple[_Said, _Said]]:
+        """Bare numbers of one sentence: "17 for the one, 14 for the other"."""
+        sentences = (
+            [said for said in sentence if said.value.unit == BARE and said.value.per is None][:_MOST_TOGETHER]
+            for sentence in chain.from_iterable(self._by_sentence)
+        )
+        return list(islice(chain.from_iterable(combinations(each, 2) for each in sentences), _MOST_PAIRS))
+
+    @cached_property
+    def _odds(self) -> frozenset[Fraction]:
+        """The shares that are told as so many of so many: "1 in 10 people"."""
+        return frozenset(
+            Fraction(one.hit.amount) / Fraction(other.hit.amount)
+            for sentence in chain.from_iterable(self._texts)
+            for one, other in pairwise(sentence.found)
+            if [token.lower for token in sentence.tokens[one.end : other.first]] in _OUT_OF
+            if one.hit and other.hit and one.hit.measures is PLAIN and 0 < one.hit.amount < other.hit.amount
+        )
+
+    def _covers_odds(self, claim: _Claim) -> bool:
+        return claim.value.unit.dimension == RATIO and claim.value.per is None and _measure(claim) in self._odds
+
+    @cached_property
     def _centuries(self) -> frozenset[int]:
         values = (value for text in self._texts for item in text for each in item.found for value in each.readings)
         return frozenset(value.year // 100 + 1 for value in values if isinstance(value, Date) and value.year)
@@ -269,14 +296,10 @@ class Derivations:
         """Dates that stand in the same or in neighbouring sentences."""
         found = list[list[Date]]()
         for text in self._texts:
-            dates = [
-                [value for each in item.found for value in each.readings if isinstance(value, Date)] for item in text
-            ]
+            dates = _date_sentences(text)
             found += [[*one, *other][:_MOST_TOGETHER] for one, other in zip(dates, [*dates[1:], []], strict=True)]
         pairs = chain.from_iterable(combinations(together, 2) for together in found)
-        return list(
-            dict.fromkeys(pair for pair in islice(pairs, _MOST_PAIRS) if None not in (pair[0].year, pair[1].year))
-        )
+        return list(dict.fromkeys(islice(pairs, _MOST_PAIRS)))
 
     def _covers_century(self, tokens: Sequence[Token], each: FoundNumber) -> bool:
         place = next((value.place for value in each.readings if isinstance(value, Ordinal)), 0)
@@ -400,31 +423,49 @@ class StatedAmounts:
             stated = {*list_clock_seconds(self._stated)}
             length = claim.value.unit.convert_to_base(claim.value.amount)
             return any(abs(one - other) == length for one in stated for other in stated | self._sources.seconds)
-        dates = list(islice(_list_dates(self._stated), _MOST_TOGETHER))
+        dates = list(chain.from_iterable(_date_sentences(self._stated)))[:_MOST_TOGETHER]
         return _is_span_of_dates(claim, [(one, other) for one in dates for other in [*dates, *self._sources.dates]])
 
     def _covers_comparison(self, claim: _Claim) -> bool:
         """Say whether an amount is by how much a stated one is more or less than another, or how many times."""
         if claim.is_multiple:
             stated = ((one, other) for one, other in permutations(self._own, 2) if _is_of_one_kind(one, other))
-            return any(
-                _measure(one) == claim.value.amount * _measure(other)
-                or _measure(other) == claim.value.amount * _measure(one)
-                for one, other in chain(self._sources.pairs, stated)
-            )
+            return any(_is_ratio(claim, *sorted(map(_measure, pair))) for pair in chain(self._sources.pairs, stated))
         if claim.behind.isdisjoint(_DIFFERENCE):
             return False
         stated_amounts = {(said.value.unit.dimension, _measure(said)) for said in self._own}
+        is_plain = claim.value.unit == BARE and not claim.nouns and claim.value.per is None
         return any(
-            _is_difference(claim, one, other)
+            _measure(claim) == abs(_measure(one) - _measure(other))
+            and (is_plain or _is_difference(claim, one, other))
             and any((said.value.unit.dimension, _measure(said)) in stated_amounts for said in (one, other))
-            for one, other in self._sources.pairs
+            for one, other in (self._sources.plain_pairs if is_plain else self._sources.pairs)
         )
 
 
-def _list_dates(sentences: Iterable[NumberSentence]) -> Iterator[Date]:
-    values = (value for sentence in sentences for each in sentence.found for value in each.readings)
-    return (value for value in values if isinstance(value, Date) and value.year is not None)
+def _is_ratio(claim: _Claim, small: Amount, large: Amount) -> bool:
+    """Say whether a number of times is how many times as much one amount is as another."""
+    if small <= 0:
+        return False
+    ratio, times = Fraction(large) / Fraction(small), claim.value.amount
+    if claim.value.bound == "least" or not claim.before.isdisjoint(_DOWN):
+        return times <= ratio < times + 1
+    if not claim.before.isdisjoint(_UP):
+        return times - 1 < ratio <= times
+    return abs(ratio - times) * 2 < 1 if not claim.before.isdisjoint(_NEAREST) else ratio == times
+
+
+def _date_sentences(sentences: Iterable[NumberSentence]) -> list[list[Date]]:
+    """Return the dates of each sentence that have a year; a day without one has that of the day before it."""
+    found, year = list[list[Date]](), None
+    for sentence in sentences:
+        own: list[Date] = []
+        for day in (value for each in sentence.found for value in each.readings if isinstance(value, Date)):
+            year = day.year if day.day is not None and day.year is not None else year
+            dated = day if day.year is not None or day.day is None else day._replace(year=year)
+            own += [dated] if dated.year is not None else []
+        found.append(own)
+    return found
 
 
 def _is_length_of_day(claim: _Claim) -> bool:
@@ -439,7 +480,9 @@ def _is_span_of_dates(claim: _Claim, pairs: Iterable[tuple[Date, Date]]) -> bool
     """Say whether an amount is told as the time between two dates, and is."""
     unit, words = claim.value.unit, claim.near
     aged = unit == BARE and not claim.nouns and (not words.isdisjoint(("aged", "age")) or {"when", "was"} <= words)
-    if not (aged or not words.isdisjoint(_SPAN)) or not (aged or unit.dimension == "calendar" or unit.factor == _DAY):
+    if not (aged or not words.isdisjoint(_SPAN)) or not (
+        aged or unit.dimension == "calendar" or unit.factor in (_DAY, 7 * _DAY)
+    ):
         return False
     measured = unit if not aged else Unit("calendar", _MONTHS)
     spans = (span for one, other in pairs for span in _list_spans(one, other, measured))
@@ -768,4 +811,4 @@ def _list_spans(one: Date, other: Date, unit: Unit) -> Iterator[Amount]:
             ).days
         except ValueError:  # no such day
             return
-        yield days
+        yield Fraction(days * _DAY) / unit.factor
