@@ -86,7 +86,7 @@ TIMES = """
         ("Boat 2 is at Oak at 9:40 am.", TIMES, []),
         ("Boat 1 is at Oak at 07:40, 35 minutes after Elm.", TIMES, []),
         ("Oak has boats at 07:40 and 09:40.", TIMES, []),
-        ("The seats of the Swan are 3.", ASPECTS, ["3"]),
+        ("The seats of the Swan are 4.", ASPECTS, ["4"]),
         ("The seats of the Swan are 8.", ASPECTS, []),
         ("The range of the Gull is 60 km, and it has 12 seats.", BOATS, []),
     ],

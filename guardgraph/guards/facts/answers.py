@@ -139,7 +139,9 @@ def list_contradicted_numbers(answer: str, texts: Collection[str]) -> list[Numbe
     found = list_contrary_changes(sentences, chain.from_iterable(map(_read_sentences, texts))) if changes else []
     rates = list_contrary_rates(sentences, chain.from_iterable(map(_read_sentences, texts))) if is_rated else []
     if prices:
-        rates += list_contrary_places(sentences, chain.from_iterable(map(_read_sentences, texts)))
+        # A place is told of its own sentence: "It costs $30. In the EU, it costs $40."
+        parts = [chain.from_iterable(map(_read_sentences, split_sentences(text))) for text in (answer, *texts)]
+        rates += list_contrary_places(parts[0], chain.from_iterable(parts[1:]))
     told = Results(chain.from_iterable(map(_read_sentences, texts))) if results else None
     return [*found, *rates, *(told.list_contradicted(sentences) if told else ())]
 
