@@ -233,6 +233,14 @@ def test_a_territory_and_its_adjective(territory, adjective):
     assert found(from_there, "The pilot is Spanish and lives there.") == [territory]
 
 
+def test_a_realm_of_a_named_ruler():
+    """Who names the Byzantine Emperor names the Byzantine Empire, and no other one."""
+    text = "The mill was given to the Byzantine Emperor, who met a Frankish King there."
+    assert found("It came to the Byzantine Empire.", text) == []
+    assert found("It came to the Frankish Kingdom.", text) == []
+    assert found("It came to the Frankish Empire.", text) == ["Empire"]
+
+
 def test_a_sentence_begins_behind_a_single_digit():
     """Behind a digit and a full stop a sentence begins: the digit is no initial of a name."""
     assert found("It costs £8. Nurses pay 5. Pupils pay 3.", "It costs £8, for nurses 5 and for pupils 3.") == []
