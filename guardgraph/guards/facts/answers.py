@@ -11,7 +11,13 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, Final
 
-from guardgraph.guards.facts.contrary import CHANGING, list_contrary_changes, list_contrary_places, list_contrary_rates
+from guardgraph.guards.facts.contrary import (
+    CHANGING,
+    list_contrary_changes,
+    list_contrary_places,
+    list_contrary_rates,
+    names_place,
+)
 from guardgraph.guards.facts.derivations import Derivations, StatedAmounts
 from guardgraph.guards.facts.grammar import FUNCTION_WORDS
 from guardgraph.guards.facts.listed import list_counted_lists
@@ -63,6 +69,7 @@ _COUNTED_TOKENS: Final = 5
 
 _LABEL_TOKENS: Final = 4
 _MONEY: Final = ("$", "€", "£", "¥")
+_AROUND: Final = ".,;:!?()*\"'“”‘’"
 _RUNNING: Final = frozenset({"row", "consecutive", "consecutively", "straight", "successive", "running"})
 """Words of what came one after another."""
 _RUN_TOKENS: Final = 4
@@ -109,7 +116,7 @@ def list_unexcused_numbers(
                     or _is_shown_document(sentence.tokens, each, documents)
                     or _is_run(sentence.tokens, each, sources)
                     or _is_count_of_steps(sentence.tokens, each, sources)
-                    or sources.results.cover_number(sentence, each)
+                    or (_tells_result(sentence.tokens) and sources.results.cover_number(sentence, each))
                     or (
                         derive
                         and (sources.derivations.covers_number(sentence, each) or stated.covers_number(sentence, each))
@@ -131,7 +138,8 @@ def list_contradicted_numbers(answer: str, texts: Collection[str]) -> list[Numbe
     """
     said = answer.lower()
     changes, is_rated = any(map(said.__contains__, CHANGING)), any(map(said.__contains__, RATED))
-    results, prices = any(map(said.__contains__, TELLING)), any(map(said.__contains__, _MONEY))
+    results = not TELLING.isdisjoint(word.strip(_AROUND) for word in said.split())
+    prices = any(map(said.__contains__, _MONEY)) and names_place(answer)
     if not (changes or is_rated or results or prices):
         return []
     sentences = list(_read_sentences(answer))
@@ -318,6 +326,10 @@ def _is_count_of_steps(tokens: Sequence[Token], each: FoundNumber, sources: _Sou
     if not isinstance(value, Quantity) or _STEPS.isdisjoint(list_counted_nouns(tokens, each.end)[-1:]):
         return False
     return value.amount in sources.steps
+
+
+def _tells_result(tokens: Sequence[Token]) -> bool:
+    return any(token.lower in TELLING for token in tokens)
 
 
 def _is_half_of_game(each: FoundNumber) -> bool:

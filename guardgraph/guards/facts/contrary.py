@@ -9,6 +9,7 @@ this price of the EU alone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
@@ -229,6 +230,8 @@ _UNITED: Final = {"EU": _EUROPE, "EZ": _EUROPE}
 _OUTSIDE: Final = frozenset({"US", "CA", "GB", "AU", "NZ", "JP", "CN", "IN", "BR", "MX", "KR", "SG", "CH"})
 """Territories of which a price of Europe is none; of others it may be one."""
 
+_WORD: Final = re.compile(r"[^\W\d_]+")
+
 _SPOKEN_CODES: Final = frozenset({"US", "USA", "UK", "EU"})
 
 
@@ -260,6 +263,12 @@ def list_contrary_places(sentences: Iterable[NumberSentence], sources: Iterable[
         for each, (place,), number in said
         if (listed := known.get(each)) and all(len(other) == 1 and _is_elsewhere(place, *other) for other in listed)
     ]
+
+
+def names_place(text: str) -> bool:
+    """Say whether a text may name a territory: a word or two of it are one's name."""
+    lower = f" {' '.join(_WORD.findall(text))} ".lower()
+    return any(f" {name.lower()} " in lower for name in _index_places())
 
 
 def _is_elsewhere(place: str, other: str) -> bool:

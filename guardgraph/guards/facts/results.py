@@ -23,7 +23,9 @@ _WON, _LOST, _PASSED, _REJECTED, _VOTING, _FOR, _AGAINST = (
     frozenset(_LISTS[name]) for name in ("won", "lost", "passed", "rejected", "voting", "for", "against")
 )
 
-TELLING: Final = _WON | _LOST | _VOTING
+_SIDES: Final = _FOR | _AGAINST
+
+TELLING: Final = _WON | _LOST | _VOTING | (_AGAINST - {"no"}) | {"favour", "favor"}
 """Words of a result; a text without any tells none."""
 
 _JOINING: Final = frozenset({",", ";", ":", ".", "and", "but", "while", "whereas", "before", "after", "then"})
@@ -196,13 +198,10 @@ def _list_counts(tokens: Sequence[Token], words: frozenset[str]) -> list[int]:
     """Return how many were for or against something: "three voted for it", "two members against", "5 for"."""
     found: list[int] = []
     for at, token in enumerate(tokens):
-        amount = _read_small(token)
-        if amount is None:
-            continue
-        for following in tokens[at + 1 : at + 1 + _NEAR]:
-            if following.lower in words:
+        for before in reversed(tokens[max(at - _NEAR, 0) : at]) if token.lower in words else ():
+            if (amount := _read_small(before)) is not None:
                 found.append(amount)
-            if following.lower in _FOR | _AGAINST or _read_small(following) is not None or not following.text.isalpha():
+            if amount is not None or before.lower in _SIDES or not before.text.isalpha():
                 break
     return found
 
