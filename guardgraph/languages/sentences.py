@@ -19,8 +19,8 @@ _INITIAL = re.compile(r"[^\W\d_]\.")
 _UNIT = re.compile(r"[0-9] [ghlmst]\.$")
 """A number and a unit of one letter: no initial, so "It took 4 s. Then" are two sentences."""
 _UNIT_CHARS: Final = 4
-_ITEM = re.compile(r"(?:^|[:;])[ \t]*[(*]*[0-9]{1,3}\.$")
-"""An item's number: nothing stands before it in its sentence, or a colon."""
+_ITEM = re.compile(r"(?:^|[:;][ \t]+|(?<![0-9])[:;])[(*]*[0-9]{1,3}\.$")
+"""An item's number: nothing stands before it in its sentence, or a colon that is none of a time of day."""
 _ORDINAL = re.compile(
     r"(?<!\w)(?:am|an|auf|ab|bis|dem|den|der|des|die|das|ein|im|in|mit|nach|seit|und|vom|von|vor|zum|zur)"
     r" [0-9]{1,2}\.$",

@@ -358,3 +358,212 @@ def test_what_is_first_and_no_rank(answer, source):
 def test_a_rank_stays_a_claim(answer):
     """Who won, and the half of a year, are facts."""
     assert missing(answer, "Ann ran, and Bob ran. It rose.") != []
+
+
+SHORT_RATES = {
+    "fps": "frames per second",
+    "rps": "requests per second",
+    "rpm": "turns per minute",
+    "dpi": "dots per inch",
+}
+
+
+@given(st.sampled_from(sorted(SHORT_RATES)), st.sampled_from(sorted(SHORT_RATES)), st.integers(13, 900))
+def test_a_rate_in_one_word_is_that_rate(short, other, amount):
+    """Frames per second are fps, glued or not, in either text, and neither dpi nor rpm."""
+    said = SHORT_RATES[short]
+    for answer, source in ((f"{amount} {short}", f"{amount} {said}"), (f"{amount} {said}", f"{amount}{short}")):
+        assert missing(f"It does {answer}.", f"It does {source}.") == []
+    alike = SHORT_RATES[short].split()[1:] == SHORT_RATES[other].split()[1:]
+    assert bool(missing(f"It does {amount} {other}.", f"It does {amount} {short}.")) is not alike
+
+
+@pytest.mark.parametrize(
+    ("answer", "source", "right"),
+    [
+        ("It holds 2.4 Ah.", "It holds 2,400 mAh.", True),
+        ("It holds 2,400 mA.", "It holds 2,400 mAh.", False),
+        ("It needs a 5-amp fuse.", "It needs a 5 A fuse.", True),
+        ("It needs a 5 V fuse.", "It needs a 5 A fuse.", False),
+        ("It takes 6 workdays.", "It takes six business days.", True),
+        ("It takes six days.", "It takes six business days.", False),
+        ("Staff have 25 days of rest (working days).", "Staff have 25 working days of rest.", True),
+        ("A tram leaves every hour and a quarter.", "A tram leaves every 75 minutes.", True),
+        ("A tram leaves every hour and a quarter.", "A tram leaves every 85 minutes.", False),
+    ],
+)
+def test_units_of_offices_and_batteries(answer, source, right):
+    """Amperes, ampere hours and working days are units with names of their own."""
+    assert (missing(answer, source) == []) is right
+
+
+@given(st.lists(st.integers(1, 28), min_size=2, max_size=4, unique=True), st.booleans(), st.integers(1, 28))
+def test_days_share_the_month_that_is_said_once(days, month_first, other):
+    """Each day of "3, 8 and 9 June" and "June 3, 8 and 9" is of June, and of no other month."""
+    listed = ", ".join(map(str, days[:-1])) + f" and {days[-1]}"
+    source = f"It is shut on {'June ' + listed if month_first else listed + ' June'}."
+    for day in days:
+        assert missing(f"It is shut on June {day}.", source) == []
+        assert missing(f"It is shut on {day} July.", source)
+    if other not in days:
+        assert missing(f"It is shut on June {other}.", source)
+
+
+RESULTS = """
+    Ashby lost 1-4 to Corby. <- Corby won 4-1 against Ashby on Sunday.
+    Ashby won 4-1 against Corby. <- Corby lost 1-4 to Ashby.
+    Corby were beaten 0-3 by Ashby. <- Ashby beat Corby 3-0.
+    Four members voted for the plan and two against. <- The board approved the plan by a vote of 4-2.
+    Four were in favour and six opposed. <- The motion failed 4-6.
+    It passed by a vote of 6-3. <- Six councillors voted for it and three against.
+    Nine members voted: 6 for, 3 against. <- The panel adopted it 6-3 in a vote.
+"""
+WRONG_RESULTS = """
+    Corby lost 1-4 against Ashby. <- Corby won 4-1 against Ashby on Sunday.
+    Corby lost 4-1 to Ashby. <- Corby won 4-1 against Ashby on Sunday.
+    Corby won 3-5 on penalties. <- Corby won 5-3 on penalties. It was on 3 and 5 May.
+    Ashby won 1-4 against Corby. <- Corby won 4-1 against Ashby on Sunday.
+    Two members voted for the plan and four against. <- The board approved the plan by a vote of 4-2.
+    Six voted for it and four against. <- The motion failed 4-6 in a vote.
+    Five members voted for it and one against. <- The plan passed by a vote of 4-2. One of 5 seats is free.
+"""
+
+
+@pytest.mark.parametrize(("answer", "source"), cases(RESULTS))
+def test_a_result_is_told_of_the_other_side_too(answer, source):
+    """Who won 4-1, the other one lost 1-4 to; a vote of 4-2 is four for it and two against."""
+    assert missing(answer, source) == []
+
+
+@pytest.mark.parametrize(("answer", "source"), cases(WRONG_RESULTS))
+def test_a_result_of_the_wrong_side(answer, source):
+    """A score is not turned for the same side, nor a vote."""
+    assert missing(answer, source)
+
+
+WORKED_OUT = """
+    It was down for 25 minutes, from 07:50 to 08:15. <- It failed at 07:50. It was back at 08:15.
+    He came 40 minutes after the call. <- The call came at 10:10. He was there at 10:50.
+    The hall is open 9 hours a day, from 8 am to 5 pm. <- The hall is open from 8 am to 5 pm.
+    She left in 1990, when she was 32. <- She was born on 2 April 1958. She sang. She left in 1990.
+    It is due by June 20, 2025, i.e. 12 days after the crash. <- The crash was on 8 June 2025. Due: 20 June 2025.
+    The fee is $45 now, $5 more than last year. <- The fee rose to $45 from $40.
+    Support grew by 2.5 percentage points. <- Support grew from 31.5% to 34%.
+    41% are members, so 59% are not. <- Of the guests, 41% are members.
+    The new pump is three times as strong, 90 kg instead of 30 kg. <- The new pump lifts 90 kg, the old one 30 kg.
+    They cut the staff to a fifth, from 50 to 10 clerks. <- The staff was cut from 50 to 10 clerks.
+    You have 60 days (two months). <- You have 60 days.
+    It was their fourth straight loss. <- They lost four games in a row.
+    It has four steps. <- 1. Stop. 2. Wait. 3. Look. 4. Go.
+    On day two you rest. <- On the second day you rest.
+    Stir first for a minute, then for an hour. <- Stir for a minute. Stir for an hour.
+    About 3,200 workers are there. <- It has 3,214 people.
+    It is nearly 52 km long. <- It is 51.7 km long and has a maximum depth of 90 m.
+    Load rose by 300 requests per second. <- Load rose from 500 rps to 800 rps.
+    About 20% of them fail. <- 1 in 5 tests fails.
+    The race was three weeks after the show. <- The show was on 3 May 2022. The race followed on 24 May.
+    Reds have 21 seats, six more than Blues. <- Reds hold 21, Blues 15, others 4.
+    It took $90, more than four times its cost of $20. <- It cost $20 and took $90.
+"""
+NOT_WORKED_OUT = """
+    It was down for 35 minutes, from 07:50 to 08:15. <- It failed at 07:50. It was back at 08:15.
+    He came 50 minutes after the call. <- The call came at 10:10. He was there at 10:50.
+    She left in 1990, when she was 34. <- She was born on 2 April 1958. She sang. She left in 1990.
+    It is due by June 20, 2025, i.e. 14 days after the crash. <- The crash was on 8 June 2025. Due: 20 June 2025.
+    The fee is $45 now, $15 more than last year. <- The fee rose to $45 from $40.
+    You save $5. <- The fee is $45. It was $40.
+    Support grew by 3.5 percentage points. <- Support grew from 31.5% to 34%.
+    41% are members, so 69% are not. <- Of the guests, 41% are members.
+    The new pump is four times as strong, 90 kg instead of 30 kg. <- The new pump lifts 90 kg, the old one 30 kg.
+    Try it three times. <- The new pump lifts 90 kg, the old one 30 kg.
+    You have 60 days (three months). <- You have 60 days.
+    It was their fifth straight loss. <- They lost four games in a row.
+    It has five steps. <- 1. Stop. 2. Wait. 3. Look. 4. Go.
+    On day three you rest. <- On the second day you rest.
+    It is nearly 58 km long. <- It is 51.7 km long and has a maximum depth of 90 m.
+    Load rose by 400 requests per second. <- Load rose from 500 rps to 800 rps.
+    About 30% of them fail. <- 1 in 5 tests fails.
+    The race was two weeks after the show. <- The show was on 3 May 2022. The race followed on 24 May.
+    Reds have 21 seats, eight more than Blues. <- Reds hold 21, Blues 15, others 4.
+    It took $90, more than six times its cost of $20. <- It cost $20 and took $90.
+"""
+
+
+@pytest.mark.parametrize(("answer", "source"), cases(WORKED_OUT))
+def test_what_models_work_out(answer, source):
+    """Spans of times and dates, differences, multiples, rests, and places in a row follow where the answer says so."""
+    assert missing(answer, source) == []
+
+
+@pytest.mark.parametrize(("answer", "source"), cases(NOT_WORKED_OUT))
+def test_what_models_work_out_wrongly(answer, source):
+    """Nothing else follows of them."""
+    assert missing(answer, source)
+
+
+@given(st.integers(0, 1439), st.integers(1, 300), st.integers(1, 300))
+def test_no_other_span_of_two_times_is_told(start, length, other):
+    """Of two times of day that an answer states only their own distance follows."""
+    end = start + length
+    first, last = (f"{at // 60 % 24:02}:{at % 60:02}" for at in (start, end))
+    source = f"The pump stopped at {first}. It ran again at {last}."
+    right = missing(f"It stood still for {length} minutes, from {first} to {last}.", source)
+    assert right == [] or end >= 1440
+    if other not in (length, 1440 - length):
+        assert missing(f"It stood still for {other} minutes, from {first} to {last}.", source)
+
+
+CONTRARY = """
+    The plan has a yearly uptime of 99.7%. <- The plan has a monthly uptime of 99.7%.
+    In the US, the pass costs €30. <- In the EU, the pass costs €30. Adults need it.
+    In Japan it costs $12. <- In Canada it costs $12.
+    They lowered the quota from 40 to 70. <- They raised the quota from 40 to 70.
+"""
+
+
+@pytest.mark.parametrize(("answer", "source"), cases(CONTRARY))
+def test_a_share_of_another_time_a_price_of_another_place_and_a_turned_change(answer, source):
+    """What a source says for each month, of one country or of a rise is not said of another one."""
+    assert missing(answer, source)
+    assert missing(source, source) == []
+
+
+def test_a_price_of_a_region_may_be_one_of_its_countries():
+    """France is in the European Union; a price without a place may be that of any."""
+    assert missing("In France, the pass costs €30.", "In the EU, the pass costs €30.") == []
+    assert missing("In the US, the pass costs $30.", "The pass costs $30. In the EU, it costs $30 too.") == []
+
+
+def test_a_number_of_a_table_counts_what_heads_its_column():
+    """50 below "Seats" are seats, and no terabytes or months."""
+    table = "| Plan | Seats |\n| --- | --- |\n| One | 50 |\n| Two | 70 |"
+    licence = facts_in_texts([table])
+
+    def refused(answer: str) -> tuple[str, ...]:
+        return unsupported_of_answer(answer, licence, texts=[table]).numbers
+
+    assert refused("One has 50 seats, Two has 70, and that is 20 more seats.") == ()
+    assert refused("One has 50 TB.")
+    assert refused("One is free for 70 months.")
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "4, ",
+        "3-1 voted won ",
+        "at 09:12 for 5 minutes ",
+        "| 5 | 6 |\n",
+        "In the US $5 ",
+        "5 times as many ",
+        "two for one against ",
+    ],
+)
+def test_hostile_answers_take_linear_time(unit):
+    """What is worked out, told of results and of places takes time that grows as the texts do."""
+
+    def judge(size: int) -> None:
+        text = unit * (size // len(unit))
+        missing(text, f"{text} 4 and 5 May")
+
+    assert_linear(judge, 10_000, 100_000)

@@ -216,6 +216,37 @@ def test_what_supports_a_name_in_an_answer():
     assert stop_of(rag.check_cited_names, "It is run by Zeno.", **given).reason == "invalid_answer:unsupported_name"
 
 
+@pytest.mark.parametrize(
+    ("territory", "adjective"),
+    [
+        ("Portugal", "Portuguese"),
+        ("Scotland", "Scottish"),
+        ("Wales", "Welsh"),
+        ("Turkey", "Turkish"),
+        ("Peru", "Peruvian"),
+    ],
+)
+def test_a_territory_and_its_adjective(territory, adjective):
+    """Each of them stands for the other, and for no neighbour."""
+    from_there, own = f"The pilot is from {territory} and lives there.", f"The pilot is {adjective} and lives there."
+    assert found(from_there, own) == found(own, from_there) == []
+    assert found(from_there, "The pilot is Spanish and lives there.") == [territory]
+
+
+def test_a_realm_of_a_named_ruler():
+    """Who names the Byzantine Emperor names the Byzantine Empire, and no other one."""
+    text = "The mill was given to the Byzantine Emperor, who met a Frankish King there."
+    assert found("It came to the Byzantine Empire.", text) == []
+    assert found("It came to the Frankish Kingdom.", text) == []
+    assert found("It came to the Frankish Empire.", text) == ["Empire"]
+
+
+def test_a_sentence_begins_behind_a_single_digit():
+    """Behind a digit and a full stop a sentence begins: the digit is no initial of a name."""
+    assert found("It costs £8. Nurses pay 5. Pupils pay 3.", "It costs £8, for nurses 5 and for pupils 3.") == []
+    assert found("It was built by J. Zeno.", "It was built by J. Lee.") == ["Zeno"]
+
+
 # What is not checked
 
 

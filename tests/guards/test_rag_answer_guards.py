@@ -191,3 +191,19 @@ def test_unsupported_numbers(answer, unsupported):
     stop = stop_of(rag.check_cited_numbers, answer, question="Which of the 3 hours?", chunks=[SLA])
     assert stop.reason == "invalid_answer:unsupported_number"
     assert stop.evidence == {"unsupported": unsupported}
+
+
+def test_a_severity_stands_in_what_is_cited_or_asked():
+    """An outage of SEV3 is none of SEV1, and what holds for P2 is not said of P4."""
+    cited = [chunk("a", "The outage was a SEV3. P2 tickets are answered in 4 hours.")]
+    for answer, missing in (
+        ("It was a sev-3.", []),
+        ("It was a SEV1.", ["SEV1"]),
+        ("P4 is answered in 4 hours.", ["P4"]),
+    ):
+        given = {"question": "How bad was it?", "chunks": cited}
+        if missing:
+            assert stop_of(rag.check_cited_numbers, answer, **given).evidence == {"unsupported": missing}
+        else:
+            assert rag.check_cited_numbers(answer, **given) is None
+    assert rag.check_cited_numbers("P4 is answered then.", question="And P4?", chunks=cited) is None

@@ -69,3 +69,28 @@ def test_tables_whose_columns_are_the_things_are_not_read():
 def test_a_question_may_name_the_value():
     """What the question says may be repeated."""
     assert check("The Heron goes 45 km.", question="Does the Heron go 45 km?") == []
+
+
+TIMES = """
+| Pier | Boat 1 | Boat 2 |
+| --- | --- | --- |
+| Elm | 07:05 | 09:05 |
+| Oak | 07:40 | 09:40 |"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "refused"),
+    [
+        ("Boat 2 is at Oak at 07:40.", TIMES, ["07:40"]),
+        ("Boat 2 is at Oak at 9:05.", TIMES, ["9:05"]),
+        ("Boat 2 is at Oak at 9:40 am.", TIMES, []),
+        ("Boat 1 is at Oak at 07:40, 35 minutes after Elm.", TIMES, []),
+        ("Oak has boats at 07:40 and 09:40.", TIMES, []),
+        ("The seats of the Swan are 4.", ASPECTS, ["4"]),
+        ("The seats of the Swan are 8.", ASPECTS, []),
+        ("The range of the Gull is 60 km, and it has 12 seats.", BOATS, []),
+    ],
+)
+def test_a_cell_of_another_column(answer, text, refused):
+    """A sentence that names one row and one column has what stands in their cell."""
+    assert check(answer, text) == refused

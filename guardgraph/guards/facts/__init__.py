@@ -26,7 +26,7 @@ from guardgraph.guards.facts.references import (
     find_region_facts,
     find_severity_facts,
 )
-from guardgraph.guards.facts.spelling import drop_invisible_characters, read_column_rates
+from guardgraph.guards.facts.spelling import drop_invisible_characters, read_column_rates, write_column_nouns
 from guardgraph.guards.facts.values import (
     Given,
     Number,
@@ -153,7 +153,7 @@ def facts_in_texts(
         regions: the names that count as regions (policy); case matters.
     """
     listed = _sort_region_names(regions)
-    read = [*texts]
+    read = [write_column_nouns(text) for text in texts]
     read += [rates for text in read if (rates := read_column_rates(text))]
     facts = [_read_text_facts(text, listed) for text in read]
     return _unite_source_facts([*facts, *(Facts(undated=_read_text_facts(text, listed).undated) for text in dated_by)])

@@ -3,19 +3,23 @@
 Told are only changes whose two values stand beside "from" and "to" behind a verb of rising or falling ("rose from 412
 to 380"). Years, places in an order, and what a sentence denies are left out. Of money ("$9 yearly" of "$9 per month")
 an adjective may belong to another word ("billed yearly"), so that it is no rate of its own: it contradicts a source
-that has the amount for another length of time wherever it has it.
+that has the amount for another length of time wherever it has it. A price "in the US" contradicts a source that has
+this price of the EU alone.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Final, NamedTuple, TypeAlias
 
 from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence
 from guardgraph.guards.facts.quantities import Hit
 from guardgraph.guards.facts.tokens import Token
-from guardgraph.guards.facts.values import Amount, Number, Quantity, Unit, Written
+from guardgraph.guards.facts.values import RATIO, Amount, Number, Quantity, Unit, Written
+from guardgraph.languages.tables import load_territory_names
 
 _RISING: Final = frozenset(
     [
@@ -34,6 +38,10 @@ _RISING: Final = frozenset(
         "climbs",
         "jumped",
         "surged",
+        "raised",
+        "raises",
+        "boosted",
+        "boosts",
     ]
 )
 _FALLING: Final = frozenset(
@@ -51,6 +59,13 @@ _FALLING: Final = frozenset(
         "declined",
         "declines",
         "shrank",
+        "lowered",
+        "lowers",
+        "reduced",
+        "reduces",
+        "cut",
+        "cuts",
+        "shortened",
         "sank",
     ]
 )
@@ -161,11 +176,11 @@ def _read_direction(tokens: Sequence[Token], first: int) -> bool | None:
 _LENGTHS: Final = frozenset({"time", "calendar"})
 
 _Sum: TypeAlias = tuple[str, Amount]
-"""A currency, and how much of it."""
+"""A currency, or that it is a share, and how much of it."""
 
 
 def list_contrary_rates(sentences: Iterable[NumberSentence], sources: Iterable[NumberSentence]) -> list[Number]:
-    """Return the amounts of money that an answer states for another length of time than every source.
+    """Return the amounts of money, and the shares, that an answer states for another length of time than its sources.
 
     Args:
         sentences: of an answer.
@@ -184,15 +199,99 @@ def list_contrary_rates(sentences: Iterable[NumberSentence], sources: Iterable[N
     for hit in (found.hit for sentence in sources for found in sentence.found if found.hit):
         for each in _list_sums(hit):
             known.setdefault(each, set()).add(_read_length(hit.per or hit.perhaps_per))
-    return [number for each, rate, number in said if (rates := known.get(each)) and rates.isdisjoint((rate, None))]
+    return [number for each, rate, number in said if _is_other_rate(each, rate, known.get(each, set()))]
+
+
+def _is_other_rate(each: _Sum, rate: Unit | None, rates: Collection[Unit | None]) -> bool:
+    """Say whether sources have an amount for other lengths of time; of money, an amount without any may be for each."""
+    others = {other for other in rates if other is not None}
+    return bool(others) and rate not in others and (each[0] == RATIO or None not in rates)
 
 
 def _list_sums(hit: Hit) -> Iterator[_Sum]:
     return (
-        (unit.dimension, hit.amount * scale * unit.factor) for scale, unit in hit.measures if unit.dimension.isupper()
+        (unit.dimension, hit.amount * scale * unit.factor)
+        for scale, unit in hit.measures
+        if unit.dimension.isupper() or unit.dimension == RATIO
     )
 
 
 def _read_length(unit: Unit | None) -> Unit | None:
     """Return a rate's length of time; None where it is of something else, or there is none."""
     return unit if unit is not None and unit.dimension in _LENGTHS else None
+
+
+# Places
+
+_EUROPE: Final = "150"
+_UNITED: Final = {"EU": _EUROPE, "EZ": _EUROPE}
+"""Regions of which texts speak as of one."""
+
+_OUTSIDE: Final = frozenset({"US", "CA", "GB", "AU", "NZ", "JP", "CN", "IN", "BR", "MX", "KR", "SG", "CH"})
+"""Territories of which a price of Europe is none; of others it may be one."""
+
+_WORD: Final = re.compile(r"[^\W\d_]+")
+
+_SPOKEN_CODES: Final = frozenset({"US", "USA", "UK", "EU"})
+
+
+def list_contrary_places(sentences: Iterable[NumberSentence], sources: Iterable[NumberSentence]) -> list[Number]:
+    """Return the prices that an answer states of another territory than every source.
+
+    Args:
+        sentences: of an answer.
+        sources: of what it cites. Only what one sentence says of one territory is told.
+    """
+    said = [
+        (each, places, sentence.name_number(found))
+        for sentence in sentences
+        if len(places := _list_places(sentence.tokens)) == 1
+        for found in sentence.found
+        if found.hit
+        for each in _list_sums(found.hit)
+        if each[0] != RATIO
+    ]
+    if not said:
+        return []
+    known: dict[_Sum, list[frozenset[str]]] = {}
+    for sentence in sources:
+        places = _list_places(sentence.tokens)
+        for each in (each for found in sentence.found if found.hit for each in _list_sums(found.hit)):
+            known.setdefault(each, []).append(places)
+    return [
+        number
+        for each, (place,), number in said
+        if (listed := known.get(each)) and all(len(other) == 1 and _is_elsewhere(place, *other) for other in listed)
+    ]
+
+
+def names_place(text: str) -> bool:
+    """Say whether a text may name a territory: a word or two of it are one's name."""
+    lower = f" {' '.join(_WORD.findall(text))} ".lower()
+    return any(f" {name.lower()} " in lower for name in _index_places())
+
+
+def _is_elsewhere(place: str, other: str) -> bool:
+    outside = {place, other} - {_EUROPE}
+    return place != other and (len(outside) == 2 or outside <= _OUTSIDE)
+
+
+def _list_places(tokens: Sequence[Token]) -> frozenset[str]:
+    names, found = _index_places(), set[str]()
+    for at, token in enumerate(tokens):
+        if not token.text[:1].isupper():
+            continue
+        code = token.text if token.text in _SPOKEN_CODES and tokens[at + 1].text != "$" else ""
+        name = names.get(f"{token.lower} {tokens[at + 1].lower}") or names.get(code or token.lower)
+        if name and (code or not token.text.isupper()):
+            found.add(name)
+    return frozenset(found)
+
+
+@cache
+def _index_places() -> dict[str, str]:
+    """Return territories by their names of one or two words, and by the codes that texts say."""
+    listed = [each for each in load_territory_names("en") if each.code.isalpha() or each.code == _EUROPE]
+    named = {each.name.lower(): _UNITED.get(each.code, each.code) for each in listed if each.name.count(" ") < 2}
+    coded = {code: _UNITED.get(each.code, each.code) for each in listed for code in (each.code, *each.others)}
+    return {**named, **{code: coded[code] for code in _SPOKEN_CODES & coded.keys()}}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, islice, pairwise
 from typing import Final
 
 from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence
@@ -36,6 +36,24 @@ def list_clock_spans(sentence: NumberSentence) -> Iterator[int]:
         lengths = {(end - start) % _DAY for start in _list_seconds(one) for end in _list_seconds(other)} - {0}
         if lengths:
             yield min(lengths)  # "from 2 to 4" is two hours, by day and by night
+
+
+def list_clock_gaps(sentences: Sequence[NumberSentence]) -> Iterator[int]:
+    """Yield how many seconds lie between the times of day of each sentence and of the one behind it.
+
+    Args:
+        sentences: those of one text, in their order.
+    """
+    before: list[int] = []
+    for sentence in sentences:
+        own = list(islice(list_clock_seconds([sentence]), _MOST_BASES))
+        yield from (abs(one - other) for one, other in combinations([*before, *own], 2) if one != other)
+        before = own
+
+
+def list_clock_seconds(sentences: Iterable[NumberSentence]) -> Iterator[int]:
+    """Yield the times of day of sentences, in seconds since midnight."""
+    return (second for sentence in sentences for each in sentence.found for second in _list_seconds(each))
 
 
 def _list_seconds(found: FoundNumber) -> list[int]:

@@ -103,6 +103,12 @@ half
 PLURALS: Final = frozenset({"people", "men", "women", "children", "feet", "teeth", "mice", "geese", "lives", "species"})
 """Plurals that do not end as others do."""
 
+
+def is_plural_noun(word: str) -> bool:
+    """Say whether a word in lower case has the ending of a plural, or is one without it."""
+    return word in PLURALS or (len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")))
+
+
 LABELS: Final = {name: kind[0] for line in _LABELS.split("\n") if (kind := line.split()) for name in kind}
 """What a number behind it tells apart, by every name of the kind."""
 

@@ -46,6 +46,7 @@ from guardgraph.guards.facts.references import (
 from guardgraph.guards.facts.scores import (
     MOST_POINTS,
     is_score_number,
+    is_told_as_score,
     read_spoken_score,
     read_written_score,
     write_score,
@@ -321,7 +322,46 @@ def _find_sentence_numbers(part: str, language: str) -> NumberSentence:
             found[-1], now = _join_number_range(tokens, before, now)
         found.append(now)
         before = now
-    return NumberSentence(tokens, _share_list_rates(found))
+    return NumberSentence(tokens, _share_list_rates(_share_list_month(tokens, found)))
+
+
+_ADDING: Final = frozenset({"and", "or", "&", "/"})
+"""What joins the last of several days of one month."""
+
+_LISTING: Final = _ADDING | {",", "the"}
+
+
+def _share_list_month(tokens: list[Token], found: list[FoundNumber]) -> list[FoundNumber]:
+    """Let days have the month that is said once: "24, 25 and 31 December", "May 4 and 5"."""
+    shared = list(found)
+    for at, each in enumerate(found):
+        date = each.readings[0] if each.readings else None
+        if not isinstance(date, Date) or date.month is None or date.day is None:
+            continue
+        is_behind = tokens[each.first].lower not in MONTHS
+        for place, day in _list_joined_days(tokens, found, at, -1 if is_behind else 1):
+            others = () if is_behind else found[place].readings  # "on May 4 and 12 were hurt"
+            shared[place] = found[place]._replace(readings=(date._replace(day=day), *others))
+    return shared
+
+
+def _list_joined_days(tokens: list[Token], found: list[FoundNumber], at: int, step: int) -> list[tuple[int, int]]:
+    """Return the days that a list joins to a date before (-1) or behind it (1), each with its place."""
+    days, is_joined = list[tuple[int, int]](), False
+    while not (is_joined and step > 0) and 0 <= at + step < len(found):
+        one, other = sorted((at, at + step))
+        between = [token.lower for token in tokens[found[one].end : found[other].first]]
+        day = _read_list_day(found[at := at + step])
+        if day is None or not 1 <= len(between) <= 2 or not _LISTING.issuperset(between):
+            break
+        is_joined |= not _ADDING.isdisjoint(between)
+        days.append((at, day))
+    return days if is_joined else []
+
+
+def _read_list_day(found: FoundNumber) -> int | None:
+    """Return the day that a number of a list is which counts and labels nothing."""
+    return None if found.of or (found.hit and (found.hit.counted or found.hit.bound)) else _read_range_day(found)
 
 
 def _share_list_rates(found: list[FoundNumber]) -> list[FoundNumber]:
@@ -441,7 +481,8 @@ def _join_number_range(tokens: list[Token], before: FoundNumber, now: FoundNumbe
     if behind is None or now.first != behind + (tokens[behind].lower == "the"):
         return before, now
     if score := _read_range_score(tokens, before, now):
-        if tokens[behind - 1].lower != "to" and score.is_descending:
+        is_told = score.in_digits and is_told_as_score(tokens, before.first, now.end)
+        if tokens[behind - 1].lower != "to" and (score.is_descending or is_told):
             merged = now._replace(readings=(score.value,), first=before.first, hit=None)
             ends = (Quantity(one.hit.amount) for one in (before, now) if one.hit)  # 23-16 says 23 points, and 16
             return before._replace(readings=tuple(ends), role="implied"), merged
@@ -504,6 +545,7 @@ def _add_readings(found: FoundNumber, more: tuple[Value, ...]) -> FoundNumber:
 
 class _Score(NamedTuple):
     value: Written
+    in_digits: bool
     is_descending: bool
     """Whether it can be no range: "4-1"."""
 
@@ -518,7 +560,7 @@ def _read_range_score(tokens: list[Token], before: FoundNumber, now: FoundNumber
     if max(one.amount, other.amount) >= MOST_POINTS or one.counted or other.counted == "surely":
         return None
     in_digits = tokens[before.first].text.isdecimal() and tokens[now.first].text.isdecimal()
-    return _Score(write_score(one.amount, other.amount), in_digits and one.amount >= other.amount)
+    return _Score(write_score(one.amount, other.amount), in_digits, in_digits and one.amount >= other.amount)
 
 
 def _read_range_day(found: FoundNumber) -> int | None:

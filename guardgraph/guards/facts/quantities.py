@@ -7,10 +7,11 @@ say something about a number in passing.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Final, NamedTuple, TypeAlias
 
-from guardgraph.guards.facts.grammar import BEFORE, BEHIND, FUNCTION_WORDS, LABELS, PLURALS, WITHIN
+from guardgraph.guards.facts.grammar import BEFORE, BEHIND, FUNCTION_WORDS, LABELS, WITHIN, is_plural_noun
 from guardgraph.guards.facts.numerals import SHARES
 from guardgraph.guards.facts.tokens import ORDINAL_SUFFIXES, Token
 from guardgraph.guards.facts.units import (
@@ -23,6 +24,7 @@ from guardgraph.guards.facts.units import (
     ORDINALS,
     RATED,
     SCALES,
+    SHORT_RATES,
     SMALL,
     SYMBOLS,
     TIMES_SAID,
@@ -30,6 +32,8 @@ from guardgraph.guards.facts.units import (
     find_units_in_words,
 )
 from guardgraph.guards.facts.values import BARE, Amount, Bound, Counted, Label, Ordinal, Quantity, Unit, Value, Written
+
+_EVERY_ONE: Final = frozenset({"every", "each", "per"})
 
 _LENGTHS: Final = frozenset({"time", "calendar", "business hour", "business day"})
 
@@ -47,6 +51,8 @@ def read_number_word(tokens: list[Token], at: int) -> tuple[Amount | None, int, 
         return Fraction(1, 2), at + 2, True
     if word in SHARES:
         return SHARES[word], at + 1, True
+    if word in _EVERY_ONE and _has_unit_part(tokens, at + 2):  # "every hour and a half"
+        return 1, at + 1, True
     if word in ("a", "an"):
         near = tokens[at - 1].lower in WITHIN or following in SCALES or _has_unit_part(tokens, at + 2)
         return (1, at + 1, True) if near else (None, at, True)
@@ -186,6 +192,8 @@ def read_amount_and_unit(tokens: list[Token], at: int) -> Hit | None:
         amount, end, loose = read_number_word(tokens, at)
     if amount is None:
         return None
+    if rated := SHORT_RATES.get(suffix.lower()):  # "60fps"
+        return Hit(amount, PLAIN, at, end, counted="surely", per=find_units(rated)[0])
     measures, end = _read_amount_units(tokens, end, suffix)
     # "one of them", "two-factor": without a unit these words count nothing.
     if measures is PLAIN and not token.number and (loose or tokens[end].glued):
@@ -222,6 +230,7 @@ def _read_amount_units(tokens: list[Token], at: int, suffix: str) -> tuple[Measu
         scale, at = scale * SCALES[tokens[at].lower], at + 1
     name, following = tokens[at].text, tokens[at + 1].text
     elsewhere = (name in SYMBOLS and begins_number_digits(following)) or _begins_elided_name(tokens, at)
+    elsewhere = elsewhere or name.lower() in SHORT_RATES
     units, width = ((), 0) if elsewhere else find_units_in_words(name, following)
     if name.lower() in _QUALIFYING and scale == 1 and not units:
         units, width = find_units_in_words(following, tokens[at + 2].text)
@@ -230,7 +239,8 @@ def _read_amount_units(tokens: list[Token], at: int, suffix: str) -> tuple[Measu
             return lengths, at + 1 + width
     if units:
         measures = tuple([(scale, unit) for unit in units])
-        if width == 1 and (name.lower() in FUNCTION_WORDS or name in _LETTERS):  # "12 in total"
+        is_word = name.lower() in FUNCTION_WORDS and (name != "A" or following[:1].isupper())  # "12 in total", "3 A"
+        if width == 1 and (is_word or name in _LETTERS):
             return (*measures, (scale, BARE)), at
         return measures, at + width
     return (PLAIN if scale == 1 else ((scale, BARE),)), at
@@ -267,6 +277,10 @@ def _apply_leading_currency(tokens: list[Token], hit: Hit, floor: int) -> Hit:
 def _read_amount_rate(tokens: list[Token], hit: Hit) -> Hit:
     """Read what is counted, and what the rate is for: "23 players", "45 requests per hour", "$5/h"."""
     end = hit.end
+    if (rated := SHORT_RATES.get(tokens[end].lower)) and (bare := [each for each in hit.measures if each[1] == BARE]):
+        return hit._replace(measures=tuple(bare), counted="surely", per=find_units(rated)[0], end=end + 1)
+    if hit.per is not None:
+        return hit
     counted = _classify_counted_noun(tokens[end]) if any(unit == BARE for _, unit in hit.measures) else ""
     end += counted != ""
     for at in (end, end + 1) if counted else (end,):
@@ -299,9 +313,44 @@ def _classify_counted_noun(token: Token) -> Counted:
     return "surely" if is_plural_noun(text) else "perhaps"
 
 
-def is_plural_noun(word: str) -> bool:
-    """Say whether a word in lower case has the ending of a plural, or is one without it."""
-    return word in PLURALS or (len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")))
+_NOUN_TOKENS: Final = 4
+"""Words of what is counted, at most: "two British professional boxers"."""
+
+_BETWEEN: Final = frozenset({"of", "the", "these", "those", "their", "its", "more", "other", "all"})
+"""Words between a number and what it counts: "50 of the 200 users"."""
+
+
+def list_counted_nouns(tokens: Sequence[Token], end: int) -> list[str]:
+    """Return the words of what a number counts, up to the first plural: "British boxers" of "two British boxers met".
+
+    Args:
+        tokens: of a sentence.
+        end: the index behind the number.
+    """
+    for _ in range(_NOUN_TOKENS):
+        if tokens[end].lower not in _BETWEEN and not (tokens[end].number and tokens[end - 1].lower in _BETWEEN):
+            break
+        end += 1
+    found: list[str] = []
+    for token in tokens[end : end + _NOUN_TOKENS]:
+        if not token.text.isalpha() or token.lower in FUNCTION_WORDS or (found and token.opens):
+            break
+        found.append(token.lower)
+        if is_plural_noun(token.lower):
+            break
+    return found
+
+
+def cover_word_forms(words: Iterable[str]) -> frozenset[str]:
+    """Return words with what is left of them without the ending of a plural."""
+    found: set[str] = set()
+    for word in words:
+        found.add(word)
+        if len(word) > 3 and word.endswith("s"):
+            found |= {word[:-1], word[:-2] if word.endswith("es") else word[:-1]}
+            if word.endswith("ies"):
+                found.add(f"{word[:-3]}y")
+    return frozenset(found)
 
 
 def _read_rate_unit(tokens: list[Token], at: int) -> tuple[Unit, int] | None:
@@ -454,7 +503,7 @@ def read_ordinal_fact(tokens: list[Token], at: int) -> Reading | None:
         of = ""
     if of in _PERIODS:
         return (Label(of, str(place), place),), at + 2
-    return (Ordinal(place),), at + 1
+    return ((Ordinal(place), Label(of, str(place))) if of else (Ordinal(place),)), at + 1  # "third day" is day three
 
 
 def _read_ordinal_place(tokens: list[Token], at: int) -> int | None:

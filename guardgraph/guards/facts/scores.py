@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from guardgraph.guards.facts.tokens import Token
 from guardgraph.guards.facts.units import SMALL
 from guardgraph.guards.facts.values import Amount, Written
+from guardgraph.guards.word_lists import load_word_lists
+
+_LISTS: Final[dict[str, Any]] = load_word_lists("results")
+_TELLING: Final = frozenset(word for name in ("won", "lost", "voting", "beside_score") for word in _LISTS[name])
+"""Words beside a score: "lost 0-2", "a 1-3 defeat"."""
+
+_BEFORE: Final = 3
+_BEHIND: Final = 2
+"""Tokens before and behind a score among which they stand."""
 
 MOST_POINTS: Final = 200
 """Above every number of a score."""
@@ -33,6 +42,12 @@ def read_written_score(text: str) -> Written | None:
 def write_score(one: Amount, other: Amount) -> Written:
     """Return what every spelling of a score is compared as."""
     return Written(f"{one}:{other}")
+
+
+def is_told_as_score(tokens: Sequence[Token], first: int, end: int) -> bool:
+    """Say whether words of a result stand beside two joined numbers, which are then no range: "won 0-2"."""
+    around = [*tokens[max(first - _BEFORE, 0) : first], *tokens[end : end + _BEHIND]]
+    return any(token.lower in _TELLING for token in around)
 
 
 def is_score_number(token: Token) -> bool:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from guardgraph.guards.facts.grammar import ANNOUNCING, DECADES, FIRSTS, PLACES
+from guardgraph.guards.facts.grammar import ANNOUNCING, DECADES, FIRSTS, PLACES, is_plural_noun
 from guardgraph.guards.facts.numerals import write_ordinal_number, write_plain_digits
 from guardgraph.guards.facts.units import FIRST, ORDINALS, RATED, find_units
 
@@ -253,6 +253,37 @@ def _list_rate_names(heading: str) -> list[str]:
     if match := _RATE.search(heading):
         return _RATES.split(match[1].rstrip(" )"))
     return [rated for word in heading.lower().split()[:-1] if (rated := RATED.get(word))]
+
+
+_COUNT = re.compile(r"\d{1,3}(?:,\d{3})*+(?:\.\d+)?")
+
+
+def write_column_nouns(text: str) -> str:
+    """Return a text in whose tables a plain number has the noun that heads its column: "50 seats" below "Seats"."""
+    if "|" not in text:
+        return text
+    lines, nouns, is_table = list[str](), dict[int, str](), False
+    for line in text.split("\n"):
+        parts = line.split("|")
+        if len(parts) < 3:
+            is_table = False
+        elif not is_table:
+            is_table, nouns = True, {at: noun for at, part in enumerate(parts) if (noun := _read_plural_heading(part))}
+        elif nouns:
+            parts = [_add_noun(part, nouns.get(at, "")) for at, part in enumerate(parts)]
+        lines.append("|".join(parts))
+    return "\n".join(lines)
+
+
+def _read_plural_heading(heading: str) -> str:
+    """Return the last word of a heading where it is a plural: what the numbers below it count."""
+    word = heading.strip(" *").rpartition(" ")[2].lower()
+    return word if word.isalpha() and is_plural_noun(word) and not find_units(word) else ""
+
+
+def _add_noun(cell: str, noun: str) -> str:
+    text = cell.strip(" *")
+    return cell.replace(text, f"{text} {noun}", 1) if noun and _COUNT.fullmatch(text) else cell
 
 
 def read_column_rates(text: str) -> str:

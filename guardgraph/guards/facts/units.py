@@ -63,7 +63,12 @@ FRACTION: Final = Unit(PERCENT.dimension, 1)
 # What offices count and the libraries do not know; and the letters that only stand beside digits.
 _OWN: Final = (
     ("business hour", "1", "business hour|business hours|working hour|working hours"),
-    ("business day", "1", "business day|business days|working day|working days"),
+    ("business day", "1", "business day|business days|working day|working days|work day|work days|workday|workdays"),
+    ("business day", "1", "banking day|banking days|weekday|weekdays"),
+    ("ampere", "1", "A|amp|amps"),
+    ("ampere", "1/1000", "milliamp|milliamps"),
+    ("ampere hour", "1", "Ah|ampere hour|ampere hours|amp hour|amp hours"),
+    ("ampere hour", "1/1000", "mAh|milliampere hour|milliampere hours|milliamp hour|milliamp hours"),
     ("time", "86400", "d|calendar day|calendar days"),
     ("time", "1", "secs"),
     ("time", "60", "m|mins"),
@@ -112,6 +117,13 @@ RATED: Final = {
     **dict.fromkeys(("yearly", "annual", "annually"), "year"),
 }
 """Words beside an amount with a unit, or in the heading of its column, that may say of what it is a rate."""
+
+SHORT_RATES: Final = {
+    **dict.fromkeys(("fps", "rps", "qps", "tps", "iops"), "second"),
+    **dict.fromkeys(("rpm", "bpm", "wpm", "spm"), "minute"),
+    **dict.fromkeys(("dpi", "ppi", "lpi"), "inch"),
+}
+"""Counts of something for each of a unit, in one word: frames per second, dots per inch."""
 
 EACH: Final = frozenset({"a", "an", "every", "each"})
 

@@ -72,6 +72,7 @@ def find_unsupported_names(
         _support_names_by_first_letter,
         _support_names_by_short_form,
         _support_names_by_place,
+        _support_names_by_ruler,
     ):
         left -= cleared(found, support)
         if not left:
@@ -207,6 +208,26 @@ def _support_names_by_place(found: Sequence[NameWord], support: NameSupport) -> 
     """A territory that is said by another name, its code or its adjective."""
     spans = find_territory_names(found, support.languages)
     return _expand_name_spans(span for span in spans if not support.territory_codes.isdisjoint(span[2]))
+
+
+_REALMS: Final = {
+    "empire": "emperor",
+    "kingdom": "king",
+    "duchy": "duke",
+    "principality": "prince",
+    "sultanate": "sultan",
+    "caliphate": "caliph",
+}
+"""What is ruled, by who rules it."""
+
+
+def _support_names_by_ruler(found: Sequence[NameWord], support: NameSupport) -> set[int]:
+    """A realm whose ruler is named: the Holy Roman Empire, of the Holy Roman Emperor."""
+    return {
+        at
+        for at, word in enumerate(found)
+        if at and (ruler := _REALMS.get(word.letters)) and support.has_phrase((found[at - 1].letters, ruler))
+    }
 
 
 def _expand_name_spans(spans: Iterable[tuple[int, int, object]]) -> set[int]:

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Final
 
 from guardgraph.guards.names.words import NameWord, split_name_words
+from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.languages.tables import (
     LANGUAGES,
     load_currency_names,
@@ -21,6 +22,9 @@ from guardgraph.languages.tables import (
 
 _LONGEST: Final = 9
 """Words of a territory's name that is found, at most."""
+
+_MORE_TERRITORIES: Final[dict[str, list[str]]] = load_word_lists("names")["territories"]
+"""Names and adjectives of territories that CLDR has otherwise or not at all, by code."""
 
 _PARTS = re.compile(r"[()]")
 
@@ -56,6 +60,10 @@ def _index_territory_names(languages: tuple[str, ...]) -> Mapping[Codes, Codes]:
         for name in (*_PARTS.split(territory.name), *territory.adjectives) if territory.code.isalpha() else ():
             stems = tuple(word.name_stem for word in split_name_words(name))
             found[stems] = (*found.get(stems, ()), territory.code)
+    for code, names in _MORE_TERRITORIES.items() if "en" in languages else ():
+        for name in names:
+            stems = (split_name_words(name)[0].name_stem,)
+            found[stems] = (*found.get(stems, ()), code)
     found.pop((), None)
     return found
 

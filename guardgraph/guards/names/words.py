@@ -186,7 +186,8 @@ def _is_sentence_opening(gap: str, before: NameWord) -> bool:
         return True
     if gap == " " and _ends_time(before):
         return True
-    is_short = before.is_title or len(before.letters) == 1 or "." in before.text
+    is_initial = len(before.letters) == 1 and not before.text.isdecimal()
+    is_short = before.is_title or is_initial or "." in before.text
     return _ENDS_SENTENCE.search(gap) is not None and not (is_short and gap[0] in ". ")
 
 

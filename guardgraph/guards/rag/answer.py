@@ -110,8 +110,9 @@ def check_cited_numbers(
     for chunk in chunks:
         licence |= facts_in_texts(chunk[name] for name in ("text", "title", "section", "updated_at"))
     texts = [chunk["text"] for chunk in chunks]
-    if missing := unsupported_of_answer(answer, licence, texts=texts, documents=documents, derive=derive).numbers:
-        raise Stop("invalid_answer:unsupported_number", unsupported=list(missing))
+    missing = unsupported_of_answer(answer, licence, texts=texts, documents=documents, derive=derive)
+    if unsupported := [*missing.numbers, *missing.severities]:
+        raise Stop("invalid_answer:unsupported_number", unsupported=unsupported)
 
 
 def check_cited_names(

@@ -1,21 +1,25 @@
-"""Values of a table's other row: a sentence that names one row alone has its figures from that row.
+"""Values of a table's other row or column: a sentence that names one row alone has its figures from that row.
 
 "The Team plan has 1 TB", where the row of Team says 100 GB and that of Business 1 TB. Only what stands in the same
 column and measures the same is told. Tables whose columns are the things, told by their first heading ("Feature"), are
-not read.
+not read so. A sentence that names one row and one column has the figure of their cell, and not only that of another
+column: "Train 703 stops at Brixley at 09:32", where that is when train 705 does.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from itertools import chain
+from typing import Final, NamedTuple, TypeAlias
 
 from guardgraph.guards.facts import Facts, facts_in_text, facts_in_texts, unsupported_of_answer
-from guardgraph.guards.facts.values import Amount, Quantity
+from guardgraph.guards.facts.values import Amount, Clock, Date, Number, Quantity
 from guardgraph.guards.stop import Stop
 from guardgraph.languages.sentences import split_sentences
 from guardgraph.state.rag import ContextChunk
+
+_Measured: TypeAlias = tuple[str, Amount | tuple[int | None, ...]]
 
 _WORD: Final = re.compile(r"\w+")
 _RULE: Final = frozenset("-: |")
@@ -52,10 +56,13 @@ class _Row(NamedTuple):
     label: str
     cells: tuple[str, ...]
     table: int
+    headings: tuple[str, ...]
+    lists_aspects: bool
+    """Whether the table's columns are the things."""
 
 
 def check_cited_rows(answer: str, *, question: str, chunks: Sequence[ContextChunk]) -> None:
-    """Refuse an answer with a sentence that names one row of a cited table and has a value of another one.
+    """Refuse an answer with a sentence that names a row of a cited table and has a value of another row or column.
 
     Args:
         answer: the answer's text.
@@ -75,6 +82,9 @@ def check_cited_rows(answer: str, *, question: str, chunks: Sequence[ContextChun
         if len(named) != 1 or not _COMPARING.isdisjoint(words.split()):
             continue
         own = [row for row in rows if row.label in named]
+        if missing := list(_list_values_of_other_columns(sentence, words, own)):
+            raise Stop("invalid_answer:unsupported_number", unsupported=missing)
+        own = [row for row in own if not row.lists_aspects]
         tables = {row.table for row in own}
         others = [row for row in rows if row.table in tables and row.label not in named]
         if missing := _list_foreign_values(sentence, own, others, [*texts, question]):
@@ -84,16 +94,15 @@ def check_cited_rows(answer: str, *, question: str, chunks: Sequence[ContextChun
 def _read_rows(text: str) -> Iterator[_Row]:
     """Yield the rows of a text's tables that have a heading, an aspect in no first heading."""
     lines = text.split("\n") if "|" in text else []
-    table, is_read = -1, False
+    table, headings = -1, tuple[str, ...]()
     for at, line in enumerate(lines):
         cells = tuple(cell.strip(" *`") for cell in line.strip().strip("|").split("|"))
         if len(cells) < 2:
-            is_read = False
+            headings = ()
         elif at and "-" in line and _RULE.issuperset(line.strip()):
-            heading = lines[at - 1].strip().strip("|").split("|")[0].strip(" *").lower()
-            table, is_read = at, heading not in _ASPECTS
-        elif is_read and len(label := _read_label(cells[0])) >= _LEAST_LABEL:
-            yield _Row(line, label, cells, table)
+            table, headings = at, tuple(map(_read_label, lines[at - 1].strip().strip("|").split("|")))
+        elif headings and len(label := _read_label(cells[0])) >= _LEAST_LABEL:
+            yield _Row(line, label, cells, table, headings, headings[0] in _ASPECTS)
 
 
 def _read_label(text: str) -> str:
@@ -110,6 +119,23 @@ def _list_foreign_values(sentence: str, own: Sequence[_Row], others: Sequence[_R
     return [shown for shown in missing if any(_is_of_column(shown, row, mine) for row in others for mine in own)]
 
 
+def _list_values_of_other_columns(sentence: str, words: str, rows: Sequence[_Row]) -> Iterator[str]:
+    """Yield what a sentence has from other columns of a row alone than the one that it names."""
+    said = facts_in_text(sentence).numbers
+    for row in rows:
+        named = [at for at, heading in enumerate(row.headings) if at and heading and f" {heading} " in words]
+        if len(named) != 1 or named[0] >= len(row.cells):
+            continue
+        own = _list_amounts(facts_in_text(row.cells[named[0]]))
+        values = [(number.shown, {*_list_values(number)}) for number in said]
+        if not own or any(not found.isdisjoint(own) for _, found in values):
+            continue
+        kinds = {kind for kind, _ in own}
+        cells = chain(row.cells[1 : named[0]], row.cells[named[0] + 1 :])
+        others = {each for cell in cells for each in _list_amounts(facts_in_text(cell)) if each[0] in kinds}
+        yield from sorted(shown for shown, found in values if not found.isdisjoint(others))
+
+
 def _is_of_column(shown: str, row: _Row, own: _Row) -> bool:
     said = set(_list_amounts(facts_in_text(shown)))
     cells = zip(row.cells[1:], own.cells[1:], strict=False)
@@ -120,11 +146,16 @@ def _is_of_column(shown: str, row: _Row, own: _Row) -> bool:
     )
 
 
-def _list_amounts(facts: Facts) -> list[tuple[str, Amount]]:
-    """Return what the amounts of a text measure, and how much."""
-    values = (value for number in facts.numbers for value in number.readings)
-    return [
-        (value.unit.dimension, value.unit.convert_to_base(value.amount))
-        for value in values
-        if isinstance(value, Quantity)
-    ]
+def _list_amounts(facts: Facts) -> list[_Measured]:
+    """Return what the values of a text measure, and how much."""
+    return [each for number in facts.numbers for each in _list_values(number)]
+
+
+def _list_values(number: Number) -> Iterator[_Measured]:
+    for value in number.readings:
+        if isinstance(value, Quantity):
+            yield value.unit.dimension, value.unit.convert_to_base(value.amount)
+        elif isinstance(value, Clock):
+            yield "clock", value.second
+        elif isinstance(value, Date) and value.month is not None:
+            yield "date", (value.year, value.month, value.day)
