@@ -7,161 +7,21 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby, pairwise, takewhile
-from operator import attrgetter
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from itertools import takewhile
+from typing import Final
 
 from guardgraph.guards import rag as guards
 from guardgraph.guards.removal import leans_on_text_before
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.turned import check_turned_sentences
 from guardgraph.languages.language import detect_language
-from guardgraph.languages.sentences import split_sentences, unwrap_text_lines
+from guardgraph.languages.sentences import split_sentences
 from guardgraph.languages.terms import read_terms
-from guardgraph.nodes.offline.prose import is_cut_off, is_fragment
+from guardgraph.nodes.offline.statements import Statement, read_statements
+from guardgraph.nodes.offline.wanted import CODE_KINDS, CODE_TERM, find_wanted_kind, score_sentence_fit
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.rag import ContextChunk, RagPolicy
 from guardgraph.world.call import mark_as_instant
-
-if TYPE_CHECKING:
-    from guardgraph.guards.facts.values import Number
-
-
-Wanted: TypeAlias = Literal["duration", "time", "name", "number", "value", "term", "place", "list", ""]
-"""What answers a question: how long or soon something is, when it is, who it is, any number; a default or a bound,
-which may be a number or a term; a term, as *which option* asks for; a path; several things; blank for the others."""
-
-_DURATION: Final = (
-    r"how (?:long|fast|quick(?:ly)?|soon)|wie (?:lange|schnell|bald)|cuánto tiempo|combien de temps"
-    r"|як (?:швидко|довго)|как (?:быстро|долго|скоро)"
-)
-_TIME: Final = r"when|(?:what|which) (?:\w+ )?(?:year|month|day|date|time)|wann|cuándo|quand|коли|когда"
-_NAME: Final = r"who(?:m|se)?|wer|wem|wen|quién(?:es)?|qui|хто|кто"
-
-_VALUE: Final = (
-    r"(?:what(?:'s| is| are| was| were)|which(?: is| are)?) (?:the |its |their )?(?:\w+ )?"
-    r"(?:default|max(?:imum)?|min(?:imum)?|largest|smallest|highest|lowest|longest|shortest|most|least|range|size|port)"
-)
-_CODE_KINDS: Final = (
-    "argument|attribute|class|command|decorator|directive|exception|field|file|flag|function|header|key|method|module"
-    "|option|parameter|program|queue|setting|signal|tool|type|utility|variable"
-)
-_TERM: Final = rf"which|what (?:is the (?:name of the |default )?)?(?=(?:\w+ )?(?:{_CODE_KINDS})\b)"
-_PLACE: Final = r"where|(?:in |to |from )?(?:which|what) (?:directory|folder|path|location)"
-_LIST: Final = r"(?:what|which) are (?:the |all )?|list (?:the |all )"
-
-_ENGLISH: Final = (
-    r"how (?:many|much|long|often|fast|quick(?:ly)?|soon|far|old|big|large|high|deep|wide|tall|late|early)|when"
-    r"|(?:what|which) (?:\w+ )?(?:year|month|day|date|time|percent(?:age)?|share|rate|number|price|cost|amount|limit)"
-)
-_GERMAN: Final = (
-    r"wann|wie ?viele?[nrms]?|wie (?:lange|oft|schnell|bald|weit|alt|groß|hoch|tief|breit|spät|teuer)"
-    r"|welche[mnrs]? (?:jahr|monat|tag|datum|anteil|preis|zahl)"
-)
-_SPANISH: Final = r"cuándo|cu[áa]nt[oa]s?|qué (?:año|mes|día|fecha|hora|porcentaje|precio|número|plazo)|qué tan"
-_FRENCH: Final = r"quand|combien|quel(?:le)?s? (?:année|mois|jour|date|heure|pourcentage|prix|nombre|délai|taux|durée)"
-_UKRAINIAN: Final = (
-    r"коли|скільки|як (?:швидко|довго|часто|далеко)|як(?:ий|ого|ому|ої|ій|ою) (?:рік|року|році|дата|дати|відсоток)"
-)
-_RUSSIAN: Final = (
-    r"когда|сколько|скольких|как (?:быстро|долго|часто|далеко|скоро)"
-    r"|как(?:ой|ого|ом|ая|ую) (?:год|году|года|дата|дату|процент|число)"
-)
-_CHINESE: Final = r"多少|几|何时|什么时候|哪一?年|多久|多长|多快|多大|多高"
-_HINDI: Final = r"कितन[ाेीों]+|कब"
-
-_WORDS = re.compile(
-    rf"(?<!\w)(?:{'|'.join((_ENGLISH, _GERMAN, _SPANISH, _FRENCH, _UKRAINIAN, _RUSSIAN))})(?!\w)|{_CHINESE}|{_HINDI}",
-    re.IGNORECASE,
-)
-
-_KINDS: Final[dict[Wanted, re.Pattern[str]]] = {
-    "duration": re.compile(rf"(?<!\w)(?:{_DURATION})(?!\w)", re.IGNORECASE),
-    "time": re.compile(rf"(?<!\w)(?:{_TIME})(?!\w)", re.IGNORECASE),
-    "name": re.compile(rf"(?<!\w)(?:{_NAME})(?!\w)", re.IGNORECASE),
-    "number": _WORDS,
-    "value": re.compile(rf"(?<!\w)(?:{_VALUE})(?!\w)", re.IGNORECASE),
-    "place": re.compile(rf"(?<!\w)(?:{_PLACE})(?!\w)", re.IGNORECASE),
-    "list": re.compile(rf"(?<!\w)(?:{_LIST})", re.IGNORECASE),
-    "term": re.compile(rf"(?<!\w)(?:{_TERM})(?!\w)", re.IGNORECASE),
-}
-
-_DEFAULTS: Final = re.compile(r"\bdefaults?\b", re.IGNORECASE)
-_CODE_TERM: Final = re.compile(
-    r"`[^`\n]+`|(?<![\w-])--?[a-z][\w-]+|\b[A-Z][A-Z0-9]*(?:[ _-][A-Z0-9]+)*\b|\b\w+(?:[_.]\w+)+\b|\b[a-z]\w*\(\)"
-    r"|\b[A-Z][a-z]+[A-Z]\w*|\b[a-z]+[A-Z]\w*"
-)
-"""What is written as a name of code: in backticks, an option, capitals, a dotted or joined word."""
-
-
-_PATH: Final = re.compile(r"(?<![\w/:.<])~?/[\w.@-]+(?:/[\w.@-]*)*|\b[A-Z]:\\\w")
-"""A folder or a file of Unix or Windows."""
-
-
-def find_wanted_kind(question: str) -> Wanted:
-    """Say what answers a question, by its interrogative, in English or one of the languages listed here."""
-    found = {kind: match.start() for kind, words in _KINDS.items() if (match := words.search(question))}
-    return min(found, key=found.__getitem__, default="")
-
-
-_LASTS = frozenset({"time", "calendar"})
-"""Dimensions of durations: of seconds, and of months, whose length differs."""
-_TIMES = frozenset({"date", "clock", "weekday", "decade"})
-
-
-def score_sentence_fit(text: str, kind: Wanted, question: str) -> int:
-    """Say how well a sentence fits a question, by what it says and the question does not.
-
-    Args:
-        text: the sentence.
-        kind: what the question wants.
-        question: the question.
-
-    Returns:
-        2 for a sentence that has what is wanted, 1 for one with a number of another kind, else 0. A duration tells
-        when ("within 14 days"), and a time how long something lasts.
-    """
-    if kind == "name":
-        return 2 if _find_unasked_names(text, question) else 0
-    if kind == "place":
-        return 2 if any(path[0] not in question for path in _PATH.finditer(text)) else 0
-    if kind == "list":
-        return 2 if "\n- " in text else 0
-    if kind == "term":
-        return 2 if _has_unasked_term(text, question) else 0
-    new = _find_sentence_numbers(text) - _find_sentence_numbers(question) if kind else frozenset()
-    if kind == "value" and not new and _DEFAULTS.search(text) and _has_unasked_term(text, question):
-        return 2
-    if not new:
-        return 0
-    return 2 if kind in ("number", "value") or any(map(_is_time_number, new)) else 1
-
-
-def _has_unasked_term(text: str, question: str) -> bool:
-    asked = question.casefold()
-    return any(match[0].strip("`").casefold() not in asked for match in _CODE_TERM.finditer(text))
-
-
-def _find_sentence_numbers(text: str) -> frozenset[Number]:
-    from guardgraph.guards.facts import facts_in_text  # the largest part of an import
-
-    return facts_in_text(text).numbers
-
-
-def _find_unasked_names(text: str, question: str) -> list[str]:
-    from guardgraph.guards.names import find_unsupported_names  # reads tables of languages
-
-    return find_unsupported_names(text, cited=[question])
-
-
-def _is_time_number(number: Number) -> bool:
-    from guardgraph.guards.facts.values import Quantity
-
-    return any(
-        reading.unit.dimension in _LASTS if isinstance(reading, Quantity) else getattr(reading, "kind", "") in _TIMES
-        for reading in number.readings
-    )
-
 
 QUERY_CHARS = 240
 """max_query_chars of the default budget, where the view does not say."""
@@ -177,31 +37,12 @@ _FITS: Final = 2
 """The fit of a sentence that has what is wanted."""
 _LEAST_GAIN: Final = 0.2
 """What a further sentence covers of the question at least, as a share of its weight."""
+_RUNNER_UP: Final = 0.6
+"""How well a sentence answers at least, as a share of the best one, that is said beside it."""
+_MOST_SENTENCES: Final = 3
+"""Sentences up to which such ones are added."""
 _TRIES: Final = 16
 """Sentences that are tried at most, those that the guards would refuse among them."""
-_MARKER = re.compile(r"\A\s*(?:(?:[-*+•>]|#+|\(?\d{1,3}[.)])\s+)+")
-_RULES: Final = " \t|:=-"
-"""What a rule under a table's head, or under a heading, is made of."""
-_ASKS: Final = ("?", "？", "؟")
-_EMPHASIS: Final = "*_"
-"""What Markdown puts around a line that it stresses."""
-_LEADS: Final = (*_ASKS, ":", "：", "...", "…")
-"""What a line ends with that only leads to the lines behind it, or trails off."""
-_FENCES: Final = ("```", "~~~")
-_PROMPT: Final = re.compile(r"\s*(?:>>>|\.\.\.(?!\w)|\$ ?[a-z])")
-"""What lines of code begin with that stand without a fence."""
-_LONGEST_LED: Final = 600
-"""Characters of a lead-in with the list or the code that it leads to."""
-_LONGEST_LABEL: Final = 80
-"""Characters of a term that a paragraph explains."""
-_LABEL_WORDS: Final = 4
-"""Words of such a term at most where a colon ends it; more lead to what stands behind them."""
-_LABEL_ENDS: Final = ">])`*\"':"
-"""What a term ends with beside letters and digits; code ends otherwise."""
-_POINTS: Final = re.compile(r"(?:please )?(?:see|refer to) .{1,100}\Z", re.IGNORECASE)
-"""A sentence that only says where else to read."""
-_CODE_LINE: Final = re.compile(r"\A(?:from \S+ )?import |\A@|\A(?:def|class|return) |\w\([^)]*['\"=]| = |[{};]")
-"""A line of code, by what prose does not have: it is no term."""
 _PASSAGE: Final = 600
 """Characters of the sentences that are taken together with the best one."""
 _OFTEN_MORE: Final = ("value", "place")
@@ -250,12 +91,8 @@ class _ChunkLine:
     """Those that only the title, the section, or the question, heading or table's head before it have."""
     fit: int
     """How well it answers what the question wants."""
-    at: int
-    """Which of its chunk's parts it is."""
-    paragraph: int
-    """Which of its chunk's lines it is in."""
-    label: str
-    """The term, the option or the heading in the text that it says something about; blank where there is none."""
+    said: Statement
+    """Where it stands in its chunk, and under what."""
 
 
 @mark_as_instant
@@ -265,7 +102,9 @@ def write_offline_answer(view: JsonObject) -> JsonObject:
     Sentences are taken one by one, each the one that covers most of what none before it covers: a term weighs the more
     the fewer sentences of the context have it, and half where only the words above the sentence have it. Where a
     question asks how long, when, who or how much, a sentence that says so counts half as much again. A sentence that
-    asks, or that the guards would refuse, is passed over. What stands under a term is said with the term.
+    asks, or that the guards would refuse, is passed over; what it asks for is said by what stands behind it. What
+    stands under a term is said with the term, and a row with the heads of its columns. Where one sentence says
+    it all, those that answer nearly as well are said beside it, three at most.
 
     Args:
         view: ``{question, context_chunks}``, the chunks best first; and ``sentence_citations`` where every sentence
@@ -307,120 +146,21 @@ def _parse_shown_chunk(item: JsonObject) -> ContextChunk:
 def _read_context_lines(
     question: str, asked: frozenset[str], language: str, chunks: list[ContextChunk]
 ) -> Iterator[_ChunkLine]:
-    """Read the context as what may be said alone: sentences, items, rows, and lists and code behind what leads to them.
-
-    Lines that were broken to a width are joined before. Code without such a lead-in is passed over, and so is what is
-    only a part of a sentence.
-    """
+    """Read the context as what may be said alone, with the question's terms that it has, and that stand over it."""
     kind = find_wanted_kind(question)
     for rank, chunk in enumerate(chunks):
-        above = asked.intersection(read_terms(f"{chunk['title']}\n{chunk['section']}", language))
-        led: frozenset[str] = frozenset()
+        titled = asked.intersection(read_terms(f"{chunk['title']}\n{chunk['section']}", language))
         heading = _read_heading_term(chunk, question) if kind == "term" else ""
-        label = ""
-        parts = list(_read_text_parts(unwrap_text_lines(chunk["text"])))
-        for at, (part, following) in enumerate(pairwise([*parts, _TextPart("", is_item=False)])):
-            text, is_header = part.text, _is_ruled_line(following.text)
-            own = asked.intersection(read_terms(text, language))
-            is_lead = not part.is_code and text.rstrip(_EMPHASIS).endswith(_LEADS)
-            if _is_label(parts, at) and not is_fragment(text, language):
-                led, label = own, text.removesuffix(":")
+        for said in read_statements(chunk["text"], language):
+            label = said.label or heading
+            text = f"{label}: {said.text}" if label and label not in said.text else said.text
+            first = said.text.partition("\n")[0]  # what a list or code says is not said of all of it
+            own = asked.intersection(read_terms(f"{label}\n{first}\n{said.question}", language))
+            led = asked.intersection(read_terms(said.lead, language)) if said.lead else frozenset()
+            fit = score_sentence_fit(text, kind, question) if own else 0
+            if said.leads_on and fit < _FITS:
                 continue
-            if is_lead or is_header:
-                led, label = own, ""
-            if is_lead:
-                text = _join_led_parts(part, parts[at + 1 :])
-            elif (
-                is_header
-                or part.is_code
-                or _is_ruled_line(text)
-                or _is_part_cut(parts, at, language)
-                or _POINTS.match(text)
-            ):
-                continue
-            if text:
-                text = _say_with_label(text, label or heading)
-                fit = score_sentence_fit(text, kind, question) if own else 0
-                yield _ChunkLine(rank, text, own, (above | led) - own, fit, at, part.line, label)
-
-
-class _TextPart(NamedTuple):
-    """A sentence, an item, a row, or a whole block of code."""
-
-    text: str
-    is_item: bool
-    is_code: bool = False
-    line: int = 0
-    """Of the unwrapped text, where a line is a paragraph, an item or a row."""
-
-
-def _read_text_parts(text: str) -> Iterator[_TextPart]:
-    """Read a text as sentences, list markers taken off, and blocks of code."""
-    code: list[str] = []
-    fence = ""
-    for number, line in enumerate(text.split("\n")):
-        mark = line.strip()[:3]
-        if fence or mark in _FENCES or _PROMPT.match(line):
-            code.append(line.rstrip())
-            fence = "" if fence and mark == fence else fence or (mark if mark in _FENCES else "")
-            if fence or mark not in _FENCES:
-                continue
-        if code:
-            yield _TextPart("\n".join(code), is_item=False, is_code=True, line=number)
-            code = []
-        if mark not in _FENCES:
-            is_item = _MARKER.match(line) is not None
-            sentences = (" ".join(_MARKER.sub("", item, count=1).split()) for item in split_sentences(line))
-            yield from (_TextPart(item, is_item, line=number) for item in sentences if item)
-    if code:
-        yield _TextPart("\n".join(code), is_item=False, is_code=True)
-
-
-def _join_led_parts(lead: _TextPart, following: list[_TextPart]) -> str:
-    """Return a lead-in with the list or the code that it leads to; nothing where there is none, or a long one."""
-    if lead.text.rstrip(_EMPHASIS).endswith(_ASKS) or not following:
-        return ""
-    if following[0].is_code:
-        led = [following[0].text]
-    else:
-        items = [[*of] for _, of in groupby(takewhile(lambda part: part.is_item, following), key=attrgetter("line"))]
-        led = [f"- {' '.join(part.text for part in item)}" for item in items]
-        if len("\n".join([lead.text, *led])) > _LONGEST_LED:
-            led = [f"- {item[0].text}" for item in items]
-    whole = "\n".join([lead.text, *led])
-    return whole if led and len(whole) <= _LONGEST_LED else ""
-
-
-def _is_label(parts: list[_TextPart], at: int) -> bool:
-    """Say whether a part is a line of its own, and no sentence, behind which something is said: a term, an option."""
-    part = parts[at]
-    return (
-        not part.is_item
-        and not part.is_code
-        and len(part.text) <= _LONGEST_LABEL
-        and (not part.text.endswith(_END) or _is_colon_label(parts, at))
-        and (at == 0 or parts[at - 1].line != part.line)
-        and at + 1 < len(parts)
-        and parts[at + 1].line != part.line
-        and not _is_ruled_line(part.text)
-        and "|" not in part.text
-        and ": " not in part.text
-        and (part.text[-1].isalnum() or part.text[-1] in _LABEL_ENDS)
-        and not part.text.isdecimal()
-        and not _CODE_LINE.search(part.text)
-    )
-
-
-def _is_colon_label(parts: list[_TextPart], at: int) -> bool:
-    """Say whether a few words with a colon stand before a paragraph, as in a list of definitions."""
-    following = parts[at + 1 : at + 2]
-    return (
-        parts[at].text.endswith(":")
-        and len(parts[at].text.split()) <= _LABEL_WORDS
-        and bool(following)
-        and not following[0].is_item
-        and not following[0].is_code
-    )
+            yield _ChunkLine(rank, text, own, (titled | led) - own, fit, said)
 
 
 def _read_heading_term(chunk: ContextChunk, question: str) -> str:
@@ -432,23 +172,9 @@ def _read_heading_term(chunk: ContextChunk, question: str) -> str:
     heading = chunk["section"].rpartition(" > ")[2]
     _, _, kind = heading.partition(" ")
     if not kind:
-        return heading if not heading[:1].isupper() or _CODE_TERM.fullmatch(heading) else ""
-    is_asked = re.fullmatch(_CODE_KINDS, kind, re.IGNORECASE) and kind.casefold() in question.casefold()
+        return heading if not heading[:1].isupper() or CODE_TERM.fullmatch(heading) else ""
+    is_asked = re.fullmatch(CODE_KINDS, kind, re.IGNORECASE) and kind.casefold() in question.casefold()
     return heading if is_asked else ""
-
-
-def _say_with_label(text: str, label: str) -> str:
-    return text if not label or label in text else f"{label}: {text}"
-
-
-def _is_part_cut(parts: list[_TextPart], at: int, language: str) -> bool:
-    """Say whether a part is no sentence, or goes on with a line that is none."""
-    before = parts[at - 1] if at else None
-    return is_fragment(parts[at].text, language) or bool(before and not before.is_item and is_cut_off(before.text))
-
-
-def _is_ruled_line(line: str) -> bool:
-    return len(line) > 1 and not line.strip(_RULES)
 
 
 def _choose_answer_sentences(
@@ -468,6 +194,7 @@ def _choose_answer_sentences(
 
     chosen: list[int] = []
     rest = list(range(len(lines)))
+    rated = [rate_answer_sentence(place) for place in rest]
     for _ in range(min(len(rest), _TRIES)):
         best = max(rest, key=rate_answer_sentence)
         rest.remove(best)
@@ -480,7 +207,46 @@ def _choose_answer_sentences(
         if _is_supported_answer(text, question, [chunks[lines[best].rank]], chunks, marked=marked):
             chosen.append(best)
             open_terms -= lines[best].own
+    if len(chosen) == 1:
+        chosen += _choose_runners_up(question, chunks, lines, chosen, rated=rated, weights=weights, marked=marked)
     return chosen
+
+
+def _choose_runners_up(
+    question: str,
+    chunks: list[ContextChunk],
+    lines: list[_ChunkLine],
+    chosen: list[int],
+    *,
+    rated: list[int],
+    weights: dict[str, int],
+    marked: bool,
+) -> list[int]:
+    """Return the sentences that answer nearly as well as the best one: which of them is the right one, nothing tells.
+
+    With what stands above them they have as much of the question and fit it as well, and they say something else.
+    """
+    best, taken = lines[chosen[0]], list[int]()
+    weight = sum(weights[term] for term in best.own | best.inherited)
+    alike = [
+        place
+        for place, line in enumerate(lines)
+        if rated[place] >= _RUNNER_UP * rated[chosen[0]]
+        and sum(weights[term] for term in line.own | line.inherited) >= weight
+        and line.fit >= best.fit
+        and len(line.text) <= _SHORT_PASSAGE
+    ]
+    for place in sorted(alike, key=rated.__getitem__, reverse=True)[:_TRIES]:
+        said = [lines[other].text for other in (*chosen, *taken)]
+        text = lines[place].text
+        if len(said) >= _MOST_SENTENCES:
+            break
+        if any(text in other or other in text for other in said):
+            continue
+        shown = _join_answer_lines([lines[place]], chunks if marked else None)
+        if _is_supported_answer(shown, question, [chunks[lines[place].rank]], chunks, marked=marked):
+            taken.append(place)
+    return taken
 
 
 def _choose_passage(question: str, language: str, lines: list[_ChunkLine], chosen: list[int]) -> list[int]:
@@ -495,16 +261,16 @@ def _choose_passage(question: str, language: str, lines: list[_ChunkLine], chose
         return []
     best = chosen[0]
     behind, before = (list(_walk_from_line(lines, best, step)) for step in (1, -1))
-    of_paragraph = [place for place in behind if lines[place].paragraph == lines[best].paragraph]
-    if any(lines[place].fit == _FITS for place in chosen):
+    of_paragraph = [place for place in behind if lines[place].said.paragraph == lines[best].said.paragraph]
+    if lines[best].fit == _FITS:
         return _limit_passage(lines, best, of_paragraph) if len(chosen) == 1 and kind in _OFTEN_MORE else []
     if not kind or kind == "list":
-        return list(takewhile(lambda place: leans_on_text_before(lines[place].text, language), behind[:1]))
+        return list(takewhile(lambda place: leans_on_text_before(lines[place].said.text, language), behind[:1]))
     for near in (behind, before):
         for count, place in enumerate(near, start=1):
             if score_sentence_fit(lines[place].text, kind, question) == _FITS:
                 return near[:count]
-    return of_paragraph
+    return [] if any(lines[place].fit == _FITS for place in chosen) else of_paragraph
 
 
 def _limit_passage(lines: list[_ChunkLine], best: int, places: list[int]) -> list[int]:
@@ -526,7 +292,11 @@ def _walk_from_line(lines: list[_ChunkLine], place: int, step: int) -> Iterator[
             return
         here, last = lines[nearby], lines[nearby - step]
         chars += len(here.text)
-        if (here.rank, here.at, here.label) != (last.rank, last.at + step, last.label) or chars > _PASSAGE:
+        if (here.rank, here.said.at, here.said.label) != (
+            last.rank,
+            last.said.at + step,
+            last.said.label,
+        ) or chars > _PASSAGE:
             return
         yield nearby
 
@@ -535,6 +305,8 @@ def _is_supported_answer(
     text: str, question: str, cited: list[ContextChunk], packed: list[ContextChunk], *, marked: bool
 ) -> bool:
     """Say whether the guards let a text pass that cites these chunks."""
+    from guardgraph.guards.rag.tables import check_cited_rows  # reads facts, the largest part of an import
+
     try:
         if marked:
             text, marks = guards.read_citation_marks(text, packed)
@@ -543,6 +315,7 @@ def _is_supported_answer(
         guards.check_cited_links(text, question=question, chunks=cited, policy=RagPolicy())
         guards.check_cited_numbers(text, question=question, chunks=cited)
         guards.check_cited_names(text, question=question, chunks=cited, packed=packed)
+        check_cited_rows(text, question=question, chunks=cited)
         check_turned_sentences(text, [chunk["text"] for chunk in cited], question=question)
     except Stop:
         return False
@@ -551,14 +324,20 @@ def _is_supported_answer(
 
 def _join_answer_lines(lines: list[_ChunkLine], marked_by: list[ContextChunk] | None) -> str:
     """Join sentences as their script does, with marks of these chunks; a line that no mark ends stays a line."""
-    joined, before = "", ""
+    joined, before, label = "", "", ""
     for line in lines:
         between = "" if not before or before.endswith(_UNSPACED_END) else " " if before.endswith(_END) else "\n"
+        text = line.said.text if label and label == _read_said_label(line) else line.text
         joined += between + (
-            line.text if marked_by is None else _mark_answer_sentences(line.text, marked_by[line.rank]["doc_id"])
+            text if marked_by is None else _mark_answer_sentences(text, marked_by[line.rank]["doc_id"])
         )
-        before = line.text
+        before, label = line.text, _read_said_label(line)
     return joined
+
+
+def _read_said_label(line: _ChunkLine) -> str:
+    """Return what is said before a sentence that is not in it; blank where nothing is."""
+    return line.text.removesuffix(line.said.text)
 
 
 def _mark_answer_sentences(text: str, doc_id: str) -> str:
