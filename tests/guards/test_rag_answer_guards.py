@@ -207,3 +207,16 @@ def test_a_severity_stands_in_what_is_cited_or_asked():
         else:
             assert rag.check_cited_numbers(answer, **given) is None
     assert rag.check_cited_numbers("P4 is answered then.", question="And P4?", chunks=cited) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "answer"),
+    [
+        ("Hours hold for P0–P3.", "Hours hold for P2."),
+        ("Sev-1 to sev-4 page the engineer on duty.", "A SEV3 pages the engineer on duty."),
+        ("Priority 1 is answered in 15 minutes.", "A P1 is answered in 15 minutes."),
+    ],
+)
+def test_a_severity_may_be_put_otherwise(source, answer):
+    """A range names what lies between its ends, and a source may have no letter for a level."""
+    assert rag.check_cited_numbers(answer, question="Who is called?", chunks=[chunk("a", source)]) is None

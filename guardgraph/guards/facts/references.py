@@ -6,6 +6,7 @@ Severities, ids of incidents and regions are compared as sets.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -138,6 +139,9 @@ _SEVERITY = re.compile(
     r"|(?<=[sS])(?i:ev(?:erity)?(?:[ -]level)?)[ .:_#-]{0,2}(?P<sev>[0-5]))"
     r"(?!\w|[.,:]\d|%)"
 )
+_SEVERITY_RANGE = re.compile(
+    r"(?<!\w)(p|sev(?:erity)?[ -]?)([0-5])\s?(?:[-–—]|to|through)\s?\1([0-5])(?!\w|[.,:]\d|%)", re.IGNORECASE
+)
 _INCIDENT = re.compile(r"[iI](?<![\w-].)(?i:nc)(?:(?i:ident)?[-_]\w++|\d\w*+)(?:-\w++)*+")
 _DIGIT = re.compile(r"\d")
 _NONE: Final = frozenset[str]()
@@ -155,6 +159,13 @@ def find_severity_facts(text: str) -> tuple[frozenset[str], str]:
         f"P{match['level']}" if match["level"] else f"SEV{match['sev']}" for match in _SEVERITY.finditer(text)
     )
     return found, _SEVERITY.sub(" ; ", text) if found else text
+
+
+def find_severities_between(text: str) -> Iterator[str]:
+    """Yield the severities of ranges: "P1 to P3" holds for P2."""
+    for written, first, last in _SEVERITY_RANGE.findall(text):
+        scale = "P" if len(written) == 1 else "SEV"
+        yield from (f"{scale}{level}" for level in range(int(first), int(last) + 1))
 
 
 def find_incident_id_facts(text: str) -> tuple[frozenset[str], str]:

@@ -88,7 +88,7 @@ def check_cited_links(answer: str, *, question: str, chunks: Sequence[ContextChu
 def check_cited_numbers(
     answer: str, *, question: str, chunks: Sequence[ContextChunk], documents: int = 0, derive: bool = True
 ) -> None:
-    """Refuse an answer that states a number which neither a cited chunk nor the question has.
+    """Refuse an answer that states a number, or another severity, than the cited chunks and the question have.
 
     Args:
         answer: the answer's text.
@@ -105,13 +105,17 @@ def check_cited_numbers(
         facts_in_texts,
         unsupported_of_answer,
     )
+    from guardgraph.guards.facts.references import find_severities_between
 
     licence = facts_in_text(question)
     for chunk in chunks:
         licence |= facts_in_texts(chunk[name] for name in ("text", "title", "section", "updated_at"))
     texts = [chunk["text"] for chunk in chunks]
     missing = unsupported_of_answer(answer, licence, texts=texts, documents=documents, derive=derive)
-    if unsupported := [*missing.numbers, *missing.severities]:
+    scales = {severity[:-1] for severity in licence.severities}  # where a source has none, it may say "Priority 1"
+    between = {severity for text in texts for severity in find_severities_between(text)}
+    other = [severity for severity in missing.severities if severity[:-1] in scales and severity not in between]
+    if unsupported := [*missing.numbers, *other]:
         raise Stop("invalid_answer:unsupported_number", unsupported=unsupported)
 
 

@@ -224,14 +224,16 @@ def _choose_runners_up(
 ) -> list[int]:
     """Return the sentences that answer nearly as well as the best one: which of them is the right one, nothing tells.
 
-    With what stands above them they have as much of the question and fit it as well, and they say something else.
+    They stand in its chunk: two sources that differ are not one answer. With what stands above them they have as much
+    of the question and fit it as well, and they say something else.
     """
     best, taken = lines[chosen[0]], list[int]()
     weight = sum(weights[term] for term in best.own | best.inherited)
     alike = [
         place
         for place, line in enumerate(lines)
-        if rated[place] >= _RUNNER_UP * rated[chosen[0]]
+        if line.rank == best.rank
+        and rated[place] >= _RUNNER_UP * rated[chosen[0]]
         and sum(weights[term] for term in line.own | line.inherited) >= weight
         and line.fit >= best.fit
         and len(line.text) <= _SHORT_PASSAGE

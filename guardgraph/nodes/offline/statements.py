@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise, takewhile, zip_longest
 from operator import attrgetter
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from guardgraph.languages.sentences import split_sentences, unwrap_text_lines
 from guardgraph.nodes.offline.prose import is_cut_off, is_fragment
@@ -89,13 +89,16 @@ class _Part(NamedTuple):
 _NOTHING: Final = _Part("")
 
 
+_AboveKind: TypeAlias = Literal["label", "question", "lead"]
+
+
 class _Above(NamedTuple):
     """What stands over the parts that are indented more."""
 
     indent: float
     """Of the part, or a half less where those behind it are not indented more than it is."""
     text: str
-    kind: Literal["label", "question", "lead"]
+    kind: _AboveKind
 
 
 def read_statements(text: str, language: str) -> Iterator[Statement]:
@@ -167,7 +170,7 @@ def _read_part_above(parts: Sequence[_Part], at: int, language: str) -> _Above |
     part, following = parts[at], parts[at + 1] if at + 1 < len(parts) else _NOTHING
     if _is_label(parts, at) and not is_fragment(part.text, language):
         is_deeper = following.indent > part.indent
-        kind = "lead" if is_deeper and not part.indent and part.text.isupper() else "label"
+        kind: _AboveKind = "lead" if is_deeper and not part.indent and part.text.isupper() else "label"
         return _Above(part.indent if is_deeper else part.indent - 0.5, _strip_stress(part.text).removesuffix(":"), kind)
     if not part.is_code and _strip_stress(part.text).endswith(_ASKS):
         return _Above(part.indent - 0.5, part.text, "question")
