@@ -101,7 +101,7 @@ def _machine(load: float, others: Iterable[str]) -> str:
         "load before": f"{load:.2f} processes",
         "date": date.today().isoformat(),
     }
-    return "\n".join(["| | |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in rows.items()), ""])
+    return "\n".join(["| part | of this machine |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in rows.items()), ""])
 
 
 def _processor() -> str:
@@ -144,7 +144,7 @@ def _missed(results: Mapping[str, Mapping[str, float] | str]) -> str:
 
 def _table(section: Section, found: Mapping[str, float]) -> str:
     """Return a row for each figure."""
-    rows = [["figure", "value", "goal", ""], ["---", "---:", "---", "---"]]
+    rows = [["figure", "value", "goal", "meaning"], ["---", "---:", "---", "---"]]
     for name, value in found.items():
         meaning = section.meaning(name)
         rows.append([f"`{name}`", _judged(meaning, name, value), meaning.goal_of(name), meaning.text])

@@ -10,6 +10,7 @@ import shlex
 import sys
 from collections import defaultdict
 from contextlib import closing, redirect_stdout
+from itertools import pairwise
 from pathlib import Path
 from shutil import copy2
 
@@ -33,6 +34,7 @@ from docs_parts import (
     stacked,
     table,
 )
+from markdown_it import MarkdownIt
 
 import guardgraph
 from guardgraph import grammar
@@ -274,6 +276,14 @@ def test_pages_are_plain():
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         assert not re.search(r"—|\t|[ ]$|/home/|/root/|/tmp/", text, re.MULTILINE), page.name
+
+
+def test_every_column_of_a_table_has_a_heading():
+    """A screen reader tells a cell by the heading of its column."""
+    for page in PAGES:
+        tokens = MarkdownIt().enable("table").parse(page.read_text(encoding="utf-8"))
+        headings = [inside for token, inside in pairwise(tokens) if token.type == "th_open"]
+        assert [token.map for token in headings if not token.content] == [], page.name
 
 
 def test_the_version_is_in_the_changelog():
