@@ -115,8 +115,8 @@ def check_cited_numbers(
     scales = {severity[:-1] for severity in licence.severities}  # where a source has none, it may say "Priority 1"
     between = {severity for text in texts for severity in find_severities_between(text)}
     other = [severity for severity in missing.severities if severity[:-1] in scales and severity not in between]
-    if unsupported := [*missing.numbers, *other]:
-        raise Stop("invalid_answer:unsupported_number", unsupported=unsupported)
+    if unsupported := missing.numbers or other:
+        raise Stop("invalid_answer:unsupported_number", unsupported=list(unsupported))
 
 
 def check_cited_names(
