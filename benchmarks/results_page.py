@@ -101,7 +101,9 @@ def _machine(load: float, others: Iterable[str]) -> str:
         "load before": f"{load:.2f} processes",
         "date": date.today().isoformat(),
     }
-    return "\n".join(["| part | of this machine |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in rows.items()), ""])
+    return "\n".join(
+        ["| part | of this machine |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in rows.items()), ""]
+    )
 
 
 def _processor() -> str:
