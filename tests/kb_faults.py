@@ -10,7 +10,7 @@ import sqlite3
 import subprocess
 import sys
 from collections import defaultdict
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import groupby
 from multiprocessing import get_context
 from pathlib import Path
@@ -408,7 +408,8 @@ def _kill_backends(owner):
     with psycopg.connect(owner, autocommit=True) as connection:
         rows = connection.execute("SELECT pid FROM pg_stat_activity WHERE usename = 'ingest'").fetchall()
     for (pid,) in rows:
-        os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # the server was quicker to end it
+            os.kill(pid, signal.SIGKILL)
 
 
 def _check_server(url):
