@@ -88,7 +88,9 @@ def check_cited_links(answer: str, *, question: str, chunks: Sequence[ContextChu
 def check_cited_numbers(
     answer: str, *, question: str, chunks: Sequence[ContextChunk], documents: int = 0, derive: bool = True
 ) -> None:
-    """Refuse an answer that states a number, or another severity, than the cited chunks and the question have.
+    """Refuse an answer that states a number or a severity that neither a cited chunk nor the question has.
+
+    A severity is refused only where they name others of its scale ("P1" beside "P2"), and no range that holds it.
 
     Args:
         answer: the answer's text.
@@ -113,8 +115,10 @@ def check_cited_numbers(
     texts = [chunk["text"] for chunk in chunks]
     missing = unsupported_of_answer(answer, licence, texts=texts, documents=documents, derive=derive)
     scales = {severity[:-1] for severity in licence.severities}  # where a source has none, it may say "Priority 1"
-    between = {severity for text in texts for severity in find_severities_between(text)}
-    other = [severity for severity in missing.severities if severity[:-1] in scales and severity not in between]
+    other = [severity for severity in missing.severities if severity[:-1] in scales]
+    if other:
+        between = {severity for text in texts for severity in find_severities_between(text)}
+        other = [severity for severity in other if severity not in between]
     if unsupported := missing.numbers or other:
         raise Stop("invalid_answer:unsupported_number", unsupported=list(unsupported))
 
