@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import calendar
+
 import pytest
 from growth import assert_linear
 from hypothesis import given
@@ -513,6 +515,80 @@ def test_no_other_span_of_two_times_is_told(start, length, other):
         assert missing(f"It stood still for {other} minutes, from {first} to {last}.", source)
 
 
+SHARED_AND_SHIFTED = """
+    They expect between $2.1 and $2.4 billion. <- They expect $2.1 billion to $2.4 billion.
+    It was €9 million in 2019 and €7 million in 2018. <- In 2019 it was €9 million, up from €7 million a year earlier.
+    She retired in 1996. <- She began in 1990. Six years later she retired.
+    Sales fell in the same quarter of that year. <- Sales fell.
+    You bear the first $400 of each repair. <- The excess is $400 per repair.
+    A bike costs $12 per day for every rider. <- A bike is $12 a day.
+    Bikes are $15 per rider. <- Bikes are $15 a rider.
+    They cost £7 per ticket. <- They cost £7 each.
+    Colour copies cost 30 cents per sheet. <- Copies cost 10 cents a sheet, and 30 cents in colour.
+    It begins in May 2022 and takes 10 months, so it ends in March 2023. <- It begins in May 2022 and takes 10 months.
+    It runs for two years, from August 1, 2021 to July 31, 2023. <- It begins on August 1, 2021 and runs for two years.
+    The fleet has 70 boats, including 25 ferries, so 45 other boats. <- The fleet has 70 boats, 25 of them ferries.
+    Of 5,310 letters, 4,950 came back, which means 360 were lost. <- Of 5,310 letters sent, 4,950 came back as mail.
+    It has three lifts, four doors and two gates. <- It has three lifts, four doors and two gates.
+    Two old ports, three new ports and four spare ports, so nine ports. <- It has two ports, three ports and four ports.
+    It took 1 hour, 12 minutes and 31 seconds. <- She won in 1:12:31.
+    It is kept for 13 months (a little over a year). <- It is kept for 13 months.
+    More than 3,000 people signed it. <- It got 3,240 signatures.
+    Use it at most five times. <- Discard what was used more than five times.
+    About 31% of the water (2,170 of 7,000 litres) was lost. <- Of 7,000 litres of water, 2,170 litres were lost.
+    It costs 12 × €3.50 = €42 a year. <- It costs €3.50 a month.
+    The rate is 4.5% per annum. <- The rate is 4.5% a year.
+"""
+NOT_SHIFTED = """
+    They expect between $2.1 and $2.9 billion. <- They expect $2.1 billion to $2.4 billion.
+    Profit was €7 million in 2017. <- Profit in 2019 was €9 million, up from €7 million a year earlier.
+    She retired in 1997. <- She began in 1990. Six years later she retired.
+    A third of them fell in a quarter of all cases. <- Some of them fell.
+    You bear the first $500 of each repair. <- The excess is $400 per repair.
+    Bikes are $15 per hour. <- Bikes are $15 a rider.
+    They cost £7 per hour. <- They cost £7 each.
+    Colour copies cost 40 cents per sheet. <- Copies cost 10 cents a sheet, and 30 cents in colour.
+    It begins in May 2022 and takes 10 months, so it ends in April 2023. <- It begins in May 2022 and takes 10 months.
+    Work takes 10 months from May 2022, not from March 2023. <- Work begins in May 2022 and takes 10 months.
+    The fleet has 70 boats, including 25 ferries, so 55 other boats. <- The fleet has 70 boats, 25 of them ferries.
+    Of 5,310 letters, 4,950 came back, which means 380 were lost. <- Of 5,310 letters sent, 4,950 came back as mail.
+    Two old ports, three new ports and four spare ports, so ten ports. <- It has two ports, three ports and four ports.
+    It took 1 hour, 12 minutes and 13 seconds. <- She won in 1:12:31.
+    More than 4,000 people signed it. <- It got 3,240 signatures.
+    Do not use what was used at most five times. <- Discard what was used more than five times.
+    About 41% of the water (2,170 of 7,000 litres) was lost. <- Of 7,000 litres of water, 2,170 litres were lost.
+    It costs 12 × €3.50 = €45 a year. <- It costs €3.50 a month.
+    It has 12 rooms. <- It has rooms for a year.
+"""
+
+
+@pytest.mark.parametrize(("answer", "source"), cases(SHARED_AND_SHIFTED))
+def test_what_is_shared_counted_on_or_put_in_parts(answer, source):
+    """Millions of both ends, years and dates counted on, prices of one, parts of a whole are what the source says."""
+    assert missing(answer, source) == []
+
+
+@pytest.mark.parametrize(("answer", "source"), cases(NOT_SHIFTED))
+def test_what_is_shared_counted_on_or_put_in_parts_wrongly(answer, source):
+    """Another amount, year, date, price or part is none of these."""
+    assert missing(answer, source)
+
+
+@given(st.integers(1990, 2030), st.integers(1, 12), st.integers(1, 40), st.integers(1, 40))
+def test_no_other_date_ends_a_stated_length(year, month, months, other):
+    """Of a month and a number of months that an answer states only one month follows."""
+    names = calendar.month_name[1:]
+
+    def write_end(after: int) -> str:
+        years, at = divmod(month - 1 + after, 12)
+        return f"{names[at]} {year + years}"
+
+    source = f"It begins in {write_end(0)} and takes {months} months."
+    begun = f"It begins in {write_end(0)} and takes {months} months, so it ends in"
+    assert missing(f"{begun} {write_end(months)}.", source) == []
+    assert other == months or missing(f"{begun} {write_end(other)}.", source)
+
+
 CONTRARY = """
     The plan has a yearly uptime of 99.7%. <- The plan has a monthly uptime of 99.7%.
     In the US, the pass costs €30. <- In the EU, the pass costs €30. Adults need it.
@@ -557,6 +633,11 @@ def test_a_number_of_a_table_counts_what_heads_its_column():
         "In the US $5 ",
         "5 times as many ",
         "two for one against ",
+        "in 2019 a year earlier ",
+        "from May 2022 for 10 months until ",
+        "12 × €3 = ",
+        "€8 each, €8 per item ",
+        "2 hours, 9 minutes, ",
     ],
 )
 def test_hostile_answers_take_linear_time(unit):

@@ -18,7 +18,7 @@ from guardgraph.guards.facts.contrary import (
     list_contrary_rates,
     names_place,
 )
-from guardgraph.guards.facts.derivations import Derivations, StatedAmounts
+from guardgraph.guards.facts.derivations import Derivations, StatedAmounts, is_factor_of_units
 from guardgraph.guards.facts.grammar import FUNCTION_WORDS
 from guardgraph.guards.facts.listed import list_counted_lists
 from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence, read_number_sentences
@@ -114,6 +114,7 @@ def list_unexcused_numbers(
                     or (_is_half_of_game(each) and sources.tell_game)
                     or (_is_opening_goal(sentence.tokens, each) and sources.tell_opening)
                     or _is_shown_document(sentence.tokens, each, documents)
+                    or is_factor_of_units(sentence.tokens, each)
                     or _is_run(sentence.tokens, each, sources)
                     or _is_count_of_steps(sentence.tokens, each, sources)
                     or (_tells_result(sentence.tokens) and sources.results.cover_number(sentence, each))
@@ -348,7 +349,7 @@ def _is_opening_goal(tokens: Sequence[Token], each: FoundNumber) -> bool:
 def _says_what_comes_before(tokens: Sequence[Token], each: FoundNumber) -> bool:
     """Say whether "first" is no rank: "install it first.", "whichever comes first", "the first 20 minutes"."""
     before, following = [token.lower for token in tokens[max(each.first - 2, 0) : each.first]], tokens[each.end]
-    if following.number or following.text in CURRENCIES:
+    if following.number or following.text in _MONEY or following.text in CURRENCIES:
         return True
     if (
         following.lower in FUNCTION_WORDS and before and before[-1] not in _RANKED

@@ -11,7 +11,7 @@ from datetime import date
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain, combinations, islice, pairwise, permutations, takewhile
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeGuard
 
 from guardgraph.guards.facts.elapsed import (
     is_shifted_day,
@@ -19,6 +19,9 @@ from guardgraph.guards.facts.elapsed import (
     list_clock_seconds,
     list_clock_spans,
     list_shifted_days,
+    list_shifted_years,
+    shift_date,
+    step_back,
 )
 from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence
 from guardgraph.guards.facts.quantities import PLAIN, cover_word_forms, list_counted_nouns
@@ -55,11 +58,19 @@ _BEHIND: Final = 2
 _RESTING: Final = frozenset({"rest", "remaining", "other", "others", "remainder"})
 """Words of what is left of a whole."""
 
+_PARTING: Final = frozenset({"including", "includes", "include", "them", "which", "whom"})
+"""Words beside a part of a whole: "86 rooms, including 12 suites"."""
+
 _FROM_ANOTHER: Final = frozenset({"after", "later", "before", "earlier", "longer", "shorter"})
 """Words that tell how long it is from one of two times of day to the other."""
 
+_APIECE: Final = frozenset({"each", "apiece"})
+
 _OUT_OF: Final = (["in"], ["out", "of"])
 """What stands between the numbers of a share: "1 in 10", "3 out of 4"."""
+
+_FACTORS: Final = frozenset({4, 7, 12, 24, 30, 52, 60, 365, 3600})
+_TIMES_SIGNS: Final = frozenset({"×", "*", "x"})
 
 _MULTIPLE: Final = frozenset({"as", "the", "that", "what", "its", "more", "higher", "larger", "longer", "faster"})
 """Words behind "five times" that compare: "five times as many", "ten times the storage"."""
@@ -111,6 +122,7 @@ _MOST_OFF: Final = Fraction(1, 10)
 _MOST_OFF_CONVERTED: Final = Fraction(1, 20)
 """How far a rounded and a converted amount may lie from what it stands for, by that."""
 
+_HUNDRED: Final = 100
 _LARGE: Final = 1_000
 """From here on a bare number is no other one by chance."""
 
@@ -120,8 +132,15 @@ _FIGURES_LEFT: Final = 2
 
 _MOST_DECIMALS: Final = 12
 
+_MINUTE: Final = 60
 _DAY: Final = 86_400
 _MONTHS: Final = 12
+
+_CALENDAR: Final = frozenset({"time", "calendar"})
+"""Kinds of lengths of time that lead from one date to another."""
+
+_ENDING: Final = frozenset(_LISTS["ending"])
+"""Words beside the date on which something ends."""
 
 
 class _Said(NamedTuple):
@@ -178,7 +197,9 @@ class Derivations:
     def covers_number(self, sentence: NumberSentence, each: FoundNumber) -> bool:
         """Say whether a number of an answer follows from numbers of the texts, and is said so."""
         values = each.readings
-        if self._covers_frequency(sentence, each) or self._covers_shifted_day(values):
+        if self._covers_frequency(sentence, each) or self._covers_shifted_day(values) or self._covers_price(values):
+            return True
+        if not self._shifted_years.isdisjoint(value.year for value in values if _is_year(value)):
             return True
         if any(isinstance(value, Ordinal) for value in values):
             return self._covers_century(sentence.tokens, each)
@@ -209,6 +230,27 @@ class Derivations:
         return any(is_shifted_day(day, shifted) for day in days for shifted in self._shifted_days)
 
     @cached_property
+    def _shifted_years(self) -> frozenset[int | None]:
+        return frozenset(islice(chain.from_iterable(map(list_shifted_years, self._texts)), _MOST_TIMES))
+
+    def _covers_price(self, values: Iterable[Value]) -> bool:
+        """Say whether an amount of money is the price of one of what it is told of: "€8 per item" of "€8 each"."""
+        rated = (value for value in values if isinstance(value, Quantity) and value.per is not None)
+        return any(value.per.dimension.startswith("~") and value[:2] in self._prices for value in rated if value.per)
+
+    @cached_property
+    def _prices(self) -> frozenset[tuple[Amount, Unit]]:
+        """Amounts of money with "each" or "apiece" behind them."""
+        return frozenset(
+            (value.amount, value.unit)
+            for sentence in chain.from_iterable(self._texts)
+            for each in sentence.found
+            if sentence.tokens[each.end].lower in _APIECE
+            for value in each.readings
+            if isinstance(value, Quantity) and value.unit.dimension in CURRENCIES
+        )
+
+    @cached_property
     def _clock_spans(self) -> frozenset[int]:
         return frozenset(chain.from_iterable(map(list_clock_spans, chain.from_iterable(self._texts))))
 
@@ -218,9 +260,11 @@ class Derivations:
 
     def _covers_hours(self, claim: _Claim) -> bool:
         """Say whether an amount is how long it is from one time of day to another: a two-hour window."""
+        length = claim.value.unit.convert_to_base(claim.value.amount)
+        if claim.value.unit.dimension == "time" and length % _MINUTE and length > _MINUTE and length in self.seconds:
+            return True  # "2 hours, 9 minutes and 14 seconds" of "won in 2:09:14"
         if not _is_length_of_day(claim):
             return False
-        length = claim.value.unit.convert_to_base(claim.value.amount)
         return length in self._clock_spans or (not claim.near.isdisjoint(_FROM_ANOTHER) and length in self._clock_gaps)
 
     @cached_property
@@ -312,18 +356,19 @@ class Derivations:
         return _is_span_of_dates(claim, self._date_pairs)
 
     def _covers_complement(self, claim: _Claim) -> bool:
-        """Say whether a bound is denied of what lies beyond it: "never more than 3" of "at most 3"."""
+        """Say whether one of two bounds is denied of what lies beyond the other: "never more than 3" of "at most 3"."""
         own = claim.value
         said = self._amounts.get(own.unit.dimension, ()) if own.bound else ()
         if own.bound == "least" and own.unit == BARE and any(_is_next_whole_number(claim, each) for each in said):
             return True
-        if not own.bound or not _is_denied(claim.clause):
+        if not own.bound:
             return False
+        is_denied = _is_denied(claim.clause)
         return any(
             {own.bound, each.value.bound} == {"least", "most"}
             and own.per == each.value.per
             and own.unit.convert_to_base(own.amount) == each.value.unit.convert_to_base(each.value.amount)
-            and not _is_denied(each.near)
+            and is_denied != _is_denied(each.near)
             and (own.unit != BARE or not claim.nouns or not each.nouns or not claim.nouns.isdisjoint(each.nouns))
             for each in said
         )
@@ -379,9 +424,9 @@ class StatedAmounts:
 
     def read_sentence(self, sentence: NumberSentence) -> None:
         """Go on to the next sentence."""
-        own = sentence._replace(
-            found=[each for each in sentence.found if sentence.name_number(each) not in self._missing]
-        )
+        known = [each for each in sentence.found if sentence.name_number(each) not in self._missing]
+        known += [each for each in sentence.found if each not in known and is_factor_of_units(sentence.tokens, each)]
+        own = sentence._replace(found=known)
         self._before, self._own = self._own, list(_read_amounts(own))[:_MOST_TOGETHER]
         self._stated = [*self._stated[-1:], own]
 
@@ -392,7 +437,21 @@ class StatedAmounts:
             for value in (each.hit.list_readings() if each.hit else each.readings)
             if isinstance(value, Quantity)
         )
-        return any(claim is not None and self._covers_claim(claim) for claim in claims)
+        if any(claim is not None and self._covers_claim(claim) for claim in claims):
+            return True
+        return self._covers_end_date(sentence.tokens, each)
+
+    def _covers_end_date(self, tokens: Sequence[Token], each: FoundNumber) -> bool:
+        """Say whether a date ends a stated length of time: "takes 14 months from March 2025, until May 2026"."""
+        said = [token.lower for token in tokens[max(each.first - _NEAR, 0) : each.first]]
+        if _WORKED_OUT.isdisjoint(said) and _ENDING.isdisjoint(said[-_BEHIND:]):
+            return False
+        starts = list(dict.fromkeys(chain.from_iterable(_date_sentences(self._stated))))
+        lengths = [said.value for said in [*self._before, *self._own] if said.value.unit.dimension in _CALENDAR]
+        if len(starts) != 1:
+            return False  # nothing says from which one on
+        ends = (shift_date(starts[0], length) for length in lengths[:_MOST_TOGETHER])
+        return any(end in each.readings or step_back(end) in each.readings for end in ends if end)
 
     def _covers_claim(self, claim: _Claim) -> bool:
         near = claim.near
@@ -412,6 +471,8 @@ class StatedAmounts:
         if any(way(whole, one, other) for way in ways for one, other in pairs):
             return True
         if any(_is_rest_of_whole(claim, said) or _is_same_length(claim, said) for said in self._own):
+            return True
+        if not claim.near.isdisjoint(_SUM | _WORKED_OUT) and _is_total(claim, self._own):
             return True
         return self._covers_span(claim) or self._covers_comparison(claim)
 
@@ -443,6 +504,13 @@ class StatedAmounts:
         )
 
 
+def is_factor_of_units(tokens: Sequence[Token], each: FoundNumber) -> bool:
+    """Say whether a number is how many of a unit of time make another one, beside a sign that multiplies: "12 × €5"."""
+    if each.hit is None or each.hit.measures is not PLAIN or each.hit.amount not in _FACTORS:
+        return False
+    return not _TIMES_SIGNS.isdisjoint((tokens[each.first - 1].text, tokens[each.end].text))
+
+
 def _is_ratio(claim: _Claim, small: Amount, large: Amount) -> bool:
     """Say whether a number of times is how many times as much one amount is as another."""
     if small <= 0:
@@ -453,6 +521,10 @@ def _is_ratio(claim: _Claim, small: Amount, large: Amount) -> bool:
     if not claim.before.isdisjoint(_UP):
         return times - 1 < ratio <= times
     return abs(ratio - times) * 2 < 1 if not claim.before.isdisjoint(_NEAREST) else ratio == times
+
+
+def _is_year(value: Value) -> TypeGuard[Date]:
+    return isinstance(value, Date) and value.month is None and value.day is None
 
 
 def _date_sentences(sentences: Iterable[NumberSentence]) -> list[list[Date]]:
@@ -514,12 +586,24 @@ def _is_stated_difference(claim: _Claim, one: _Said, other: _Said) -> bool:
     """Say whether an amount is the difference of two, of shares in points, of counts also without their noun."""
     off = abs(Fraction(_measure(one)) - Fraction(_measure(other)))
     if not _is_of_one_kind(one, other):
-        return False
+        return _is_rest_of_count(claim, one, other)
     if _is_difference_in_points(claim, one, other):
         return True
     if claim.value.unit == BARE and not claim.nouns:
         return one.value.unit == BARE and claim.value.amount == off
     return _is_difference(claim, one, other)
+
+
+def _is_rest_of_count(claim: _Claim, whole: _Said, part: _Said) -> bool:
+    """Say whether a count is what a part leaves of its whole: "86 rooms, 12 of them suites, so 74 other rooms"."""
+    if not claim.value.unit == whole.value.unit == part.value.unit == BARE:
+        return False
+    if claim.value.amount >= _HUNDRED and not claim.near.isdisjoint(_WORKED_OUT):
+        return claim.value.amount == whole.value.amount - part.value.amount  # no other number by chance
+    if part.near.isdisjoint(_PARTING):
+        return False
+    is_of_whole = not claim.nouns or not claim.nouns.isdisjoint(whole.nouns)
+    return is_of_whole and claim.value.amount == whole.value.amount - part.value.amount
 
 
 def _is_difference_in_points(claim: _Claim, one: _Said, other: _Said) -> bool:
@@ -544,7 +628,7 @@ def _is_product(claim: _Claim, factor: _Said, amount: _Said) -> bool:
     if (
         (unit == BARE and (factor.value.unit.dimension != RATIO or "of" not in claim.words))
         or own.unit.dimension != unit.dimension
-        or own.per not in (None, amount.value.per)
+        or (own.per not in (None, amount.value.per) and _TIMES_SIGNS.isdisjoint(claim.words))
     ):
         return False
     if factor.value.unit not in (BARE,) and factor.value.unit.dimension not in (RATIO, "calendar"):
@@ -566,8 +650,8 @@ def _read_amounts(sentence: NumberSentence) -> Iterator[_Said]:
     for each in sentence.found:
         if any(isinstance(value, Date) for value in each.readings):
             continue
-        # "Bob 7 goals" is read as a name with a number too.
-        for value in each.hit.list_readings() if each.hit else each.readings:
+        # "Bob 7 goals" is read as a name with a number too, "12 of 25 days" as a number without a unit.
+        for value in dict.fromkeys((*each.hit.list_readings(), *each.readings)) if each.hit else each.readings:
             if isinstance(value, Quantity) and not value.otherwise:
                 nouns = cover_word_forms(list_counted_nouns(sentence.tokens, each.end))
                 near = _list_clause_words(sentence.tokens, each)
@@ -626,7 +710,12 @@ def _measure_last_digit(text: str, amount: Amount) -> tuple[Fraction, int]:
 
 def _is_rounded_by_word(claim: _Claim) -> bool:
     """Say whether a word before an amount says that it is rounded."""
-    return not claim.before.isdisjoint(_NEAREST | _DOWN | _UP)
+    return not claim.before.isdisjoint(_NEAREST | _DOWN | _UP) or _is_lower_bound(claim)
+
+
+def _is_lower_bound(claim: _Claim) -> bool:
+    """Say whether an amount is told as one that is exceeded: "more than 2,000"."""
+    return claim.value.bound == "least" and "than" in claim.before
 
 
 def _is_exact(value: Quantity, words: Collection[str], nouns: Collection[str]) -> bool:
@@ -648,8 +737,10 @@ def _is_rounding(claim: _Claim, said: _Said) -> bool:
     if own.unit == BARE:
         if (
             value.unit != BARE
-            or not (claim.scaled or claim.nouns or _is_large_and_about(claim))
-            or not (_counts_same(claim, said) or (_is_large_and_about(claim) and _counts_people(claim, said)))
+            or not (claim.scaled or claim.nouns or _is_large_and_about(claim, value.amount))
+            or not (
+                _counts_same(claim, said) or (_is_large_and_about(claim, value.amount) and _counts_people(claim, said))
+            )
         ):
             return False
         return _rounds_to(claim, value.amount)
@@ -657,6 +748,8 @@ def _is_rounding(claim: _Claim, said: _Said) -> bool:
         return False
     amount = value.amount * value.unit.factor / Fraction(own.unit.factor)
     if own.unit.factor != value.unit.factor and own.unit.dimension not in CURRENCIES:
+        if _is_rounded_by_word(claim) and _rounds_to(claim, amount) and _is_near(own.amount, amount, _MOST_OFF):
+            return True
         return abs(amount - own.amount) * 2 <= claim.digit and _is_near(own.amount, amount, _MOST_OFF_CONVERTED)
     return _rounds_to(claim, amount)
 
@@ -670,10 +763,11 @@ def _counts_people(claim: _Claim, said: _Said) -> bool:
     return "people" in claim.nouns | said.nouns and bool(claim.nouns and said.nouns)
 
 
-def _is_large_and_about(claim: _Claim) -> bool:
+def _is_large_and_about(claim: _Claim, amount: Amount) -> bool:
     """Say whether a large amount without a noun is said to be rounded: "over 23,000 were sold"."""
     said = claim.value.bound == "least" or not claim.before.isdisjoint(_NEAREST | _DOWN | _UP)
-    return said and claim.value.amount >= _LARGE and claim.figures >= _FIGURES_LEFT
+    is_close = claim.figures >= _FIGURES_LEFT or _is_near(claim.value.amount, amount, _MOST_OFF)
+    return said and claim.value.amount >= _LARGE and is_close
 
 
 def _rounds_to(claim: _Claim, amount: Amount) -> bool:
@@ -742,6 +836,12 @@ def _is_sum(claim: _Claim, one: _Said, other: _Said) -> bool:
     if one.value.per != other.value.per:
         return False
     return _measure(claim) == _measure(one) + _measure(other)
+
+
+def _is_total(claim: _Claim, stated: Sequence[_Said]) -> bool:
+    """Say whether an amount is the sum of all of its kind that its sentence states: "four, one and two, 7 in all"."""
+    parts = [said for said in stated if _is_claimed_kind(claim, said, said)]
+    return len(parts) > 2 and _measure(claim) == sum(map(_measure, parts))
 
 
 def _is_difference(claim: _Claim, one: _Said, other: _Said) -> bool:

@@ -1,4 +1,4 @@
-"""What follows from days and times of day: how long it is from 14:00 to 16:00, and which day the next one is."""
+"""What follows from dates and times of day: how long it is from 14:00 to 16:00, which day and year the next one is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from guardgraph.guards.facts.values import Clock, Date, Quantity, Value, Weekday
 
 _DAY: Final = 86_400
 _WEEK: Final = 7
+_MONTHS: Final = 12
 _MOST_DAYS: Final = 366
+_MOST_YEARS: Final = 500
 _MOST_BASES: Final = 8
 """Days of two sentences from which others are counted."""
 
@@ -22,6 +24,13 @@ _JOINING: Final = frozenset({"-", "–", "—", "‒", "to", "until", "till", "a
 _NEXT: Final = {("next", "day"): 1, ("following", "day"): 1, ("day", "after"): 1, ("day", "later"): 1}
 _BEFORE: Final = {("previous", "day"): -1, ("day", "before"): -1, ("day", "earlier"): -1}
 _SHIFTS: Final = {**_NEXT, **_BEFORE}
+_YEAR_SHIFTS: Final = {
+    **{("year", word): -1 for word in ("earlier", "ago", "before")},
+    **{("year", word): 1 for word in ("later", "after")},
+    **{(word, "year"): -1 for word in ("previous", "prior", "preceding", "last")},
+    **{(word, "year"): 1 for word in ("next", "following")},
+    **{("year", word): -1 for word in ("over", "on")},  # "up 9 % year over year"
+}
 _TURNS: Final = {"later": 1, "after": 1, "earlier": -1, "before": -1}
 _PLAIN_YEAR: Final = 2001
 """For days without a year: no leap year."""
@@ -72,6 +81,69 @@ def list_shifted_days(sentences: Sequence[NumberSentence]) -> Iterator[Date | We
         for shift in {*_list_shifts(sentence.tokens), *_list_counted_shifts(sentence)}:
             yield from (shifted for day in (days or before[-1:]) if (shifted := _shift_day(day, shift)))
         before = days or before
+
+
+def list_shifted_years(sentences: Sequence[NumberSentence]) -> Iterator[int]:
+    """Yield the years that a text counts from others: "$412 million in 2025, up from $378 million a year earlier".
+
+    Args:
+        sentences: those of one text, in their order.
+    """
+    before: list[int] = []
+    for sentence in sentences:
+        dates = (value for each in sentence.found for value in each.readings if isinstance(value, Date))
+        years = [date.year for date in dates if date.year is not None][:_MOST_BASES]
+        for shift in {*_list_year_shifts(sentence.tokens), *_list_counted_year_shifts(sentence)}:
+            base = set(years or before)
+            yield from (year + shift for year in base if len(base) == 1)  # of several, nothing says which
+        before = years or before
+
+
+def _list_year_shifts(tokens: Sequence[Token]) -> Iterator[int]:
+    words = [token.lower for token in tokens]
+    if "year" in words:
+        yield from (_YEAR_SHIFTS[pair] for pair in pairwise(words) if pair in _YEAR_SHIFTS)
+
+
+def _list_counted_year_shifts(sentence: NumberSentence) -> Iterator[int]:
+    """Yield how many years something is later or earlier: "six years later"."""
+    for each in sentence.found:
+        turn = _TURNS.get(sentence.tokens[each.end].lower)
+        for value in each.readings if turn else ():
+            if isinstance(value, Quantity) and value.unit.dimension == "calendar" and value.per is None:
+                years = Fraction(value.unit.convert_to_base(value.amount), _MONTHS)
+                if years.denominator == 1 and 1 <= years <= _MOST_YEARS and turn:
+                    yield turn * int(years)
+
+
+def shift_date(start: Date, length: Quantity) -> Date | None:
+    """Return the date that lies a length of time behind another one: 14 months after March 2025 it is May 2026.
+
+    Args:
+        start: a date with its year.
+        length: whole days, months or years.
+
+    Returns:
+        The date as exactly as `start` is known; None where the length is finer than that, or there is no such day.
+    """
+    if start.year is None or length.per is not None or length.unit.zero:
+        return None
+    amount = Fraction(length.unit.convert_to_base(length.amount))
+    if length.unit.dimension == "time" and (amount / _DAY).denominator == 1 and amount <= _MOST_DAYS * _DAY:
+        shifted = _shift_day(start, int(amount / _DAY)) if start.month and start.day else None
+        return shifted if isinstance(shifted, Date) else None
+    if length.unit.dimension != "calendar" or amount.denominator != 1 or amount > _MOST_YEARS * _MONTHS:
+        return None
+    if start.month is None:
+        return start._replace(year=start.year + int(amount) // _MONTHS) if amount % _MONTHS == 0 else None
+    years, month = divmod(start.month - 1 + int(amount), _MONTHS)
+    return start._replace(year=start.year + years, month=month + 1)
+
+
+def step_back(end: Date) -> Date | None:
+    """Return the last day of a term that runs up to a date: of five years from 1 July on it is 30 June."""
+    before = _shift_day(end, -1) if end.month and end.day else None
+    return before if isinstance(before, Date) else None
 
 
 def _read_day(value: Value) -> Date | Weekday | None:

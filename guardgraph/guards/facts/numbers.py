@@ -66,6 +66,7 @@ from guardgraph.guards.facts.translation import translate_number_tokens
 from guardgraph.guards.facts.units import CURRENCIES, ERAS, MONTHS
 from guardgraph.guards.facts.values import (
     BARE,
+    RATIO,
     Amount,
     Date,
     Label,
@@ -195,8 +196,8 @@ _UNWRITTEN: Final = str.maketrans("", "", ",-")
 
 _JOINING: Final = frozenset({"and", "or", ",", "to", "&", "–", "-", "/", "through"})
 _DASHES: Final = frozenset("-–—‒/")
-_PARTED: Final = frozenset({"time", "calendar", "business hour", "business day", "bit"})
-"""What a part is said of without its unit: "3 of 5 days"."""
+_WHOLE_ALONE: Final = frozenset({BARE.dimension, RATIO, *CURRENCIES})
+"""What no part is said of without its unit, as "3 of 5 days" is."""
 
 
 @cache
@@ -371,8 +372,8 @@ def _share_list_rates(found: list[FoundNumber]) -> list[FoundNumber]:
     for each in found:
         hit = each.hit
         money = hit.measures[0][1].dimension if hit else ""
-        if hit and hit.per is not None:
-            rates[money] = hit.per
+        if hit and (rate := hit.per or hit.perhaps_per) is not None:
+            rates[money] = rate
         elif hit and money in rates and money.isupper():
             shared.append(each._replace(readings=(*each.readings, *hit._replace(per=rates[money]).list_readings())))
             continue
@@ -534,7 +535,7 @@ def _share_whole_unit(tokens: list[Token], before: FoundNumber, now: FoundNumber
         return before
     if now.first != at + 1 + (tokens[at + 1].lower in _OWNING) or whole.per is not None or whole.bound:
         return before
-    if before.hit.amount > whole.amount or whole.measures[0][1].dimension not in _PARTED:
+    if before.hit.amount > whole.amount or whole.measures[0][1].dimension in _WHOLE_ALONE:
         return before
     return _add_readings(before, before.hit._replace(measures=whole.measures, counted="").list_readings())
 
@@ -602,6 +603,8 @@ def _share_range_unit(before: FoundNumber, one: Hit, now: FoundNumber, other: Hi
         # "from 1.7 to 2.2 million" are both millions, "from 1,400,000 to 2.2 million" are not.
         scaled = other.measures if one.amount < 1000 else tuple((1, unit) for _, unit in other.measures)
         one = one._replace(measures=scaled, counted=other.counted, per=other.per)
+    elif _is_scaled_for_both(one, other):  # "between $1.60 and $1.64 billion"
+        one = one._replace(measures=other.measures)
     elif one.measures[0][1].dimension in CURRENCIES and all(own == BARE for _, own in other.measures):
         shared = tuple((scale, one.measures[0][1]) for scale, _ in other.measures)
         one, other = one._replace(measures=shared), other._replace(measures=shared)
@@ -615,6 +618,14 @@ def _share_range_unit(before: FoundNumber, one: Hit, now: FoundNumber, other: Hi
         before._replace(readings=readings + dates, hit=one),
         now._replace(readings=tuple(chain(other.list_readings(), _filter_date_readings(now))), hit=other),
     )
+
+
+def _is_scaled_for_both(one: Hit, other: Hit) -> bool:
+    """Say whether two amounts of one currency may share the millions of the second."""
+    unit, scale = one.measures[0][1], one.measures[0][0]
+    if unit.dimension not in CURRENCIES or other.measures[0][1] != unit:
+        return False
+    return scale == 1 and other.measures[0][0] != 1 and one.amount < 1000
 
 
 def _filter_date_readings(found: FoundNumber) -> Iterator[Value]:

@@ -93,6 +93,7 @@ _QUALIFYING: Final = frozenset(
     }
 )
 """Words between a number and a unit of time that leave it what it is: "three consecutive days"."""
+_ARTICLES: Final = frozenset({"a", "an"})
 _FOR_EACH: Final = frozenset({"each", "every"})
 _DETERMINERS: Final = frozenset({"of", "the", "its", "their", "his", "her", "our", "your", "these", "those", "one"})
 _MOST_DETERMINERS: Final = 3
@@ -165,7 +166,8 @@ def read_quantity(tokens: list[Token], at: int, floor: int) -> Hit | None:
     if hit is None:
         return None
     while hit.measures[0][1].dimension in _SUMMED:
-        at_next = hit.end + (tokens[hit.end].text == "and")
+        at_next = hit.end + (tokens[hit.end].text in (",", "and"))
+        at_next += at_next > hit.end and tokens[at_next].text == "and"
         following = read_amount_and_unit(tokens, at_next) if tokens[at_next].opens else None
         longer = _add_smaller_unit(hit, following) if following else None
         if longer is None:
@@ -287,7 +289,16 @@ def _read_amount_rate(tokens: list[Token], hit: Hit) -> Hit:
         if found := _read_rate_unit(tokens, at):
             return hit._replace(counted=counted, per=found[0], end=hit.end if counted else found[1])
     rated = (RATED.get(tokens[end].lower) or _find_rate_before(tokens, hit)) if hit.measures[0][1] != BARE else None
-    return hit._replace(counted=counted, perhaps_per=find_units(rated)[0] if rated else None)
+    perhaps = find_units(rated)[0] if rated else _read_price_of_one(tokens, hit)
+    return hit._replace(counted=counted, perhaps_per=perhaps)
+
+
+def _read_price_of_one(tokens: list[Token], hit: Hit) -> Unit | None:
+    """Read what an amount of money is the price of, perhaps: "€10 a night"."""
+    word, following = tokens[hit.end].lower, tokens[hit.end + 1]
+    if word not in _ARTICLES or hit.measures[0][1].dimension not in CURRENCIES:
+        return None
+    return _make_counted_unit(following)
 
 
 def _find_rate_before(tokens: list[Token], hit: Hit) -> str | None:
@@ -365,9 +376,16 @@ def _read_rate_unit(tokens: list[Token], at: int) -> tuple[Unit, int] | None:
         if tokens[at + 1 + width].lower in _TOLD_FROM:
             return None
         units = tuple(unit for unit in units if unit.dimension in _LENGTHS)
-    elif not units and following.text.isalpha() and following.lower not in FUNCTION_WORDS:
-        units = (Unit(f"~{following.lower.removesuffix('s')}", 1),)
+    elif not units and (thing := _make_counted_unit(following)):
+        units = (thing,)
     return (units[0], at + 1 + (width or 1)) if units else None
+
+
+def _make_counted_unit(token: Token) -> Unit | None:
+    """Return the unit of a rate for each of a thing that is no unit of its own: "per seat"."""
+    if not token.text.isalpha() or token.lower in FUNCTION_WORDS:
+        return None
+    return Unit(f"~{token.lower.removesuffix('s')}", 1)
 
 
 def _skip_determiners(tokens: list[Token], at: int) -> int:
@@ -417,6 +435,11 @@ _PARTS_NAMED: Final = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4, "thi
 _SUFFIXES: Final = frozenset({"st", "nd", "rd", "th"})
 _PERIODS: Final = {"quarter": 4, "half": 2}
 _EVERY: Final = frozenset({"a", "an", "per", "every", "each"})
+_TOLD_APART: Final = frozenset(
+    {"same", "this", "that", "last", "latest", "previous", "prior", "preceding", "current", "next", "following"}
+    | {"each", "every", "final", "opening", "fiscal", "past", "coming", "corresponding", "the", "comparable"}
+)
+"""Words before a quarter of a year: "the same quarter of 2024"."""
 
 
 def begins_share_fact(text: str) -> bool:
@@ -462,7 +485,7 @@ def _is_half_or_quarter(tokens: list[Token], at: int) -> bool:
     word, following = tokens[at].lower, tokens[at + 1].lower
     if word == "half":
         return following in ("of", "the", "their", "its", "all", "his", "her", "our")
-    return word == "quarter" and following == "of"
+    return word == "quarter" and following == "of" and tokens[at - 1].lower not in _TOLD_APART
 
 
 def _is_share_of_number(tokens: list[Token], at: int, part: int, number: int) -> bool:

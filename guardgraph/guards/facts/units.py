@@ -75,7 +75,7 @@ _OWN: Final = (
     ("time", "3600", "hrs"),
     ("time", "604800", "w"),
     ("calendar", "1", "mo|mos"),
-    ("calendar", "12", "y"),
+    ("calendar", "12", "y|annum"),
     ("ratio", "1/100", "percent|per cent|percentage|pct"),
     ("ratio", "1/10000", "bps|basis point|basis points"),
     ("decibel", "1", "decibel|decibels"),
