@@ -527,6 +527,7 @@ SHARED_AND_SHIFTED = """
     Colour copies cost 30 cents per sheet. <- Copies cost 10 cents a sheet, and 30 cents in colour.
     It begins in May 2022 and takes 10 months, so it ends in March 2023. <- It begins in May 2022 and takes 10 months.
     It runs for two years, from August 1, 2021 to July 31, 2023. <- It begins on August 1, 2021 and runs for two years.
+    It begins in May 2022 and takes ten months, so until early 2023. <- It begins in May 2022 and takes 10 months.
     The fleet has 70 boats, including 25 ferries, so 45 other boats. <- The fleet has 70 boats, 25 of them ferries.
     Of 5,310 letters, 4,950 came back, which means 360 were lost. <- Of 5,310 letters sent, 4,950 came back as mail.
     It has three lifts, four doors and two gates. <- It has three lifts, four doors and two gates.
@@ -550,6 +551,7 @@ NOT_SHIFTED = """
     Colour copies cost 40 cents per sheet. <- Copies cost 10 cents a sheet, and 30 cents in colour.
     It begins in May 2022 and takes 10 months, so it ends in April 2023. <- It begins in May 2022 and takes 10 months.
     Work takes 10 months from May 2022, not from March 2023. <- Work begins in May 2022 and takes 10 months.
+    It begins in May 2022 and takes ten months, so until early 2024. <- It begins in May 2022 and takes 10 months.
     The fleet has 70 boats, including 25 ferries, so 55 other boats. <- The fleet has 70 boats, 25 of them ferries.
     Of 5,310 letters, 4,950 came back, which means 380 were lost. <- Of 5,310 letters sent, 4,950 came back as mail.
     Two old ports, three new ports and four spare ports, so ten ports. <- It has two ports, three ports and four ports.

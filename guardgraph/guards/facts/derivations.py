@@ -444,14 +444,17 @@ class StatedAmounts:
     def _covers_end_date(self, tokens: Sequence[Token], each: FoundNumber) -> bool:
         """Say whether a date ends a stated length of time: "takes 14 months from March 2025, until May 2026"."""
         said = [token.lower for token in tokens[max(each.first - _NEAR, 0) : each.first]]
-        if _WORKED_OUT.isdisjoint(said) and _ENDING.isdisjoint(said[-_BEHIND:]):
+        if _WORKED_OUT.isdisjoint(said) and _ENDING.isdisjoint(said[-_BEFORE:]):
             return False
         starts = list(dict.fromkeys(chain.from_iterable(_date_sentences(self._stated))))
         lengths = [said.value for said in [*self._before, *self._own] if said.value.unit.dimension in _CALENDAR]
         if len(starts) != 1:
             return False  # nothing says from which one on
-        ends = (shift_date(starts[0], length) for length in lengths[:_MOST_TOGETHER])
-        return any(end in each.readings or step_back(end) in each.readings for end in ends if end)
+        ends = [end for length in lengths[:_MOST_TOGETHER] if (end := shift_date(starts[0], length))]
+        if any(end in each.readings or step_back(end) in each.readings for end in ends):
+            return True
+        years = {end.year for end in ends}  # "takes a year and a half, so until autumn 2027"
+        return any(value.year in years for value in each.readings if _is_year(value))
 
     def _covers_claim(self, claim: _Claim) -> bool:
         near = claim.near
