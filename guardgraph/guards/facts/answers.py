@@ -18,12 +18,13 @@ from guardgraph.guards.facts.contrary import (
     list_contrary_rates,
     names_place,
 )
-from guardgraph.guards.facts.derivations import Derivations, StatedAmounts, is_factor_of_units
+from guardgraph.guards.facts.derivations import Derivations, StatedAmounts
 from guardgraph.guards.facts.grammar import FUNCTION_WORDS
 from guardgraph.guards.facts.listed import list_counted_lists
 from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence, read_number_sentences
 from guardgraph.guards.facts.quantities import PLAIN, cover_word_forms, list_counted_nouns
 from guardgraph.guards.facts.references import find_incident_id_facts, find_severity_facts
+from guardgraph.guards.facts.relations import is_factor_of_units
 from guardgraph.guards.facts.results import TELLING, Results
 from guardgraph.guards.facts.spelling import drop_invisible_characters, strip_number_markers, write_column_nouns
 from guardgraph.guards.facts.tokens import Token

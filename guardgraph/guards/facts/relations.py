@@ -1,0 +1,579 @@
+"""How an amount that an answer claims follows from others: rounded, added, compared, counted on.
+
+Roundings, converted units, sums and shares of two, and spans of dates are licensed only where the answer says that it
+is one, and of what: a price, a dose, a limit and a version are said as they stand, and a year is never a sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import date
+from fractions import Fraction
+from itertools import takewhile
+from typing import Any, Final, NamedTuple, TypeGuard
+
+from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence
+from guardgraph.guards.facts.quantities import PLAIN, cover_word_forms, list_counted_nouns
+from guardgraph.guards.facts.tokens import Token
+from guardgraph.guards.facts.units import CURRENCIES, SCALES
+from guardgraph.guards.facts.values import BARE, RATIO, Amount, Date, Quantity, Unit, Value
+from guardgraph.guards.word_lists import load_word_lists
+
+_LISTS: Final[dict[str, Any]] = load_word_lists("answer_numbers")
+
+_NEAREST, _DOWN, _UP = (frozenset(_LISTS[name]) for name in ("nearest", "down", "up"))
+
+SUM, DIFFERENCE, SHARE, _SPAN = (frozenset(_LISTS[name]) for name in ("sum", "difference", "share", "span"))
+
+RISING, FALLING = (frozenset(_LISTS[name]) for name in ("rising", "falling"))
+
+_PRICE, _DOSE, _LIMIT = (frozenset(_LISTS[name]) for name in ("price", "dose", "limit"))
+
+WORKED_OUT: Final = frozenset(_LISTS["worked_out"])
+"""Words before what an answer works out: "i.e.", "so"."""
+
+ENDING: Final = frozenset(_LISTS["ending"])
+"""Words beside the date on which something ends."""
+
+_DENYING: Final = frozenset(_LISTS["denying"])
+"""Words of a sentence that says what is not done, or not allowed."""
+
+_SHORTENED: Final = frozenset(_LISTS["shortened"])
+"""Words before the t of n't."""
+
+EVERY: Final = frozenset({"every", "each"})
+
+_BOUNDS: Final = frozenset({"least", "most", "to", "minimum", "maximum"})
+"""Words of a limit: "at least", "up to". A rounded one is another limit."""
+
+_BEHIND: Final = 2
+"""Tokens behind a number among which stands the word that compares it: "$5 more", "5 days fewer"."""
+
+_RESTING: Final = frozenset({"rest", "remaining", "other", "others", "remainder"})
+"""Words of what is left of a whole."""
+
+_PARTING: Final = frozenset({"including", "includes", "include", "them", "which", "whom"})
+"""Words beside a part of a whole: "86 rooms, including 12 suites"."""
+
+_FACTORS: Final = frozenset({4, 7, 12, 24, 30, 52, 60, 365, 3600})
+
+_TIMES_SIGNS: Final = frozenset({"×", "*", "x"})
+
+_MULTIPLE: Final = frozenset({"as", "the", "that", "what", "its", "more", "higher", "larger", "longer", "faster"})
+"""Words behind "five times" that compare: "five times as many", "ten times the storage"."""
+
+_FEWEST_DAYS: Final = 7
+"""Of a length of time that is told in another unit by about: a day is no part of a month."""
+
+_EXACTLY: Final = frozenset({"exactly", "precisely", "exact", "precise"})
+"""Words of an amount that is not rounded."""
+
+_WINDOW: Final = frozenset(
+    {"long", "maintenance", "outage", "period", "session", "shift", "slot", "takes", "window", "open", "journey"}
+    | {"duration", "ride", "trip", "flight", "drive", "longer", "shorter", "downtime"}
+)
+"""Words beside how long something is between two times of day, as those of a span."""
+
+NEAR: Final = 5
+"""Tokens between a number and the word that says how it follows, at most."""
+
+_CLAUSE: Final = 8
+"""Tokens on each side of a number that are taken for its clause, at most."""
+
+_JOINING: Final = frozenset({",", ";", ":", ".", "and", "but", "while", "whereas", "because", "so", "(", ")"})
+"""What parts clauses."""
+
+_SENTENCE: Final = 40
+"""Tokens on each side of a number that are looked at of its sentence, at most."""
+
+BEFORE: Final = 3
+"""Tokens before a number among which stands the word that says how it is rounded, at most."""
+
+_LARGE_SUM: Final = 10_000
+"""An amount of money below it is taken for a price."""
+
+_HIGH_SHARE: Final = Fraction(9, 10)
+"""From here on a share is a promise or a test that was passed, and tenths of it count."""
+
+_MOST_OFF: Final = Fraction(1, 10)
+
+_MOST_OFF_CONVERTED: Final = Fraction(1, 20)
+"""How far a rounded and a converted amount may lie from what it stands for, by that."""
+
+_HUNDRED: Final = 100
+
+_LARGE: Final = 1_000
+"""From here on a bare number is no other one by chance."""
+
+_FEWEST_FIGURES: Final = 4
+
+_FIGURES_LEFT: Final = 2
+"""Digits that a number has and keeps, at least, where it is rounded and nothing says so."""
+
+_MOST_DECIMALS: Final = 12
+
+DAY: Final = 86_400
+
+_MONTHS: Final = 12
+
+_LENGTHS_IN_DAYS: Final = {"time": Fraction(1, DAY), "calendar": Fraction(365, 12), "business day": Fraction(7, 5)}
+"""Days of the base of each: of a second, of a month, and of a working day."""
+
+
+class SaidAmount(NamedTuple):
+    """An amount of a text, with what stands around it."""
+
+    value: Quantity
+    nouns: frozenset[str]
+    words: frozenset[str]
+    """Of its sentence."""
+    near: frozenset[str]
+    """Words around it."""
+    is_repeated: bool
+    """Whether it is how often something happens: "every 6 hours"."""
+
+    @property
+    def base(self) -> Amount:
+        """The amount in the unit that others of its kind are measured in."""
+        return self.value.unit.convert_to_base(self.value.amount)
+
+
+class ClaimedAmount(NamedTuple):
+    """An amount of an answer, with how it is said."""
+
+    value: Quantity
+    nouns: frozenset[str]
+    words: frozenset[str]
+    near: frozenset[str]
+    """Words around it."""
+    clause: frozenset[str]
+    """Words of its clause, about."""
+    before: frozenset[str]
+    """Words right before it."""
+    digit: Amount
+    """What its last digit counts that is not 0: 100,000 of "1.5 million"."""
+    figures: int
+    """How many digits it has up to there."""
+    scaled: bool
+    """Whether it is said in thousands or millions."""
+    amounts: frozenset[Amount]
+    """All amounts of its sentence."""
+    is_glued: bool
+    """Whether a hyphen joins its unit to it: "two-hour"."""
+    behind: frozenset[str]
+    """Words right behind it."""
+    is_multiple: bool
+    """Whether it says how many times as much something is."""
+
+    @property
+    def base(self) -> Amount:
+        """The amount in the unit that others of its kind are measured in."""
+        return self.value.unit.convert_to_base(self.value.amount)
+
+
+def is_factor_of_units(tokens: Sequence[Token], each: FoundNumber) -> bool:
+    """Say whether a number is how many of a unit of time make another one, beside a sign that multiplies: "12 × €5"."""
+    if each.hit is None or each.hit.measures is not PLAIN or each.hit.amount not in _FACTORS:
+        return False
+    return not _TIMES_SIGNS.isdisjoint((tokens[each.first - 1].text, tokens[each.end].text))
+
+
+def is_ratio_of(claim: ClaimedAmount, small: Amount, large: Amount) -> bool:
+    """Say whether a number of times is how many times as much one amount is as another."""
+    if small <= 0:
+        return False
+    ratio, times = Fraction(large) / Fraction(small), claim.value.amount
+    if claim.value.bound == "least" or not claim.before.isdisjoint(_DOWN):
+        return times <= ratio < times + 1
+    if not claim.before.isdisjoint(_UP):
+        return times - 1 < ratio <= times
+    return abs(ratio - times) * 2 < 1 if not claim.before.isdisjoint(_NEAREST) else ratio == times
+
+
+def is_year_alone(value: Value) -> TypeGuard[Date]:
+    """Say whether a value is a year, without a month."""
+    return isinstance(value, Date) and value.month is None and value.day is None
+
+
+def list_sentence_dates(sentences: Iterable[NumberSentence]) -> list[list[Date]]:
+    """Return the dates of each sentence that have a year; a day without one has that of the day before it."""
+    found, year = list[list[Date]](), None
+    for sentence in sentences:
+        own: list[Date] = []
+        for day in (value for each in sentence.found for value in each.readings if isinstance(value, Date)):
+            year = day.year if day.day is not None and day.year is not None else year
+            dated = day if day.year is not None or day.day is None else day._replace(year=year)
+            own += [dated] if dated.year is not None else []
+        found.append(own)
+    return found
+
+
+def is_length_of_day(claim: ClaimedAmount) -> bool:
+    """Say whether an amount is told as how long something takes on one day."""
+    unit, per = claim.value.unit, claim.value.per
+    if unit.dimension != "time" or per not in (None, Unit("time", DAY)) or not _LIMIT.isdisjoint(claim.near):
+        return False
+    return claim.is_glued or not claim.near.isdisjoint(_SPAN | _WINDOW)
+
+
+def is_span_of_dates(claim: ClaimedAmount, pairs: Iterable[tuple[Date, Date]]) -> bool:
+    """Say whether an amount is told as the time between two dates, and is."""
+    unit, words = claim.value.unit, claim.near
+    aged = unit == BARE and not claim.nouns and (not words.isdisjoint(("aged", "age")) or {"when", "was"} <= words)
+    if not (aged or not words.isdisjoint(_SPAN)) or not (
+        aged or unit.dimension == "calendar" or unit.factor in (DAY, 7 * DAY)
+    ):
+        return False
+    measured = unit if not aged else Unit("calendar", _MONTHS)
+    spans = (span for one, other in pairs for span in _list_spans(one, other, measured))
+    return any(span and (claim.value.amount == span or _rounds_to(claim, span)) for span in spans)
+
+
+def is_rest_of_whole(claim: ClaimedAmount, said: SaidAmount) -> bool:
+    """Say whether a share is what a stated one leaves of a whole: "62 % were women, so 38 % were men"."""
+    if not claim.value.unit.dimension == said.value.unit.dimension == RATIO:
+        return False
+    return not claim.near.isdisjoint(WORKED_OUT | _RESTING) and claim.base + said.base == 1
+
+
+def is_same_length(claim: ClaimedAmount, said: SaidAmount) -> bool:
+    """Say whether a length of time is about a stated one: "30 days (one month)", "16 weeks, so about four months"."""
+    own, other = claim.value.unit.dimension, said.value.unit.dimension
+    is_told = not claim.near.isdisjoint(WORKED_OUT | _NEAREST | {"or"})
+    if own == other or not is_told or not {own, other} <= _LENGTHS_IN_DAYS.keys() or claim.value.per is not None:
+        return False
+    days = (claim.base * _LENGTHS_IN_DAYS[own], said.base * _LENGTHS_IN_DAYS[other])
+    return min(days) >= _FEWEST_DAYS and _is_near(days[0], days[1], _MOST_OFF)
+
+
+def is_stated_difference(claim: ClaimedAmount, one: SaidAmount, other: SaidAmount) -> bool:
+    """Say whether an amount is the difference of two, of shares in points, of counts also without their noun."""
+    off = abs(Fraction(one.base) - Fraction(other.base))
+    if not is_of_one_kind(one, other):
+        return _is_rest_of_count(claim, one, other)
+    if is_difference_in_points(claim, one, other):
+        return True
+    if claim.value.unit == BARE and not claim.nouns:
+        return one.value.unit == BARE and claim.value.amount == off
+    return is_difference_of(claim, one, other)
+
+
+def _is_rest_of_count(claim: ClaimedAmount, whole: SaidAmount, part: SaidAmount) -> bool:
+    """Say whether a count is what a part leaves of its whole: "86 rooms, 12 of them suites, so 74 other rooms"."""
+    if not claim.value.unit == whole.value.unit == part.value.unit == BARE:
+        return False
+    if claim.value.amount >= _HUNDRED and not claim.near.isdisjoint(WORKED_OUT):
+        return claim.value.amount == whole.value.amount - part.value.amount  # no other number by chance
+    if part.near.isdisjoint(_PARTING):
+        return False
+    is_of_whole = not claim.nouns or not claim.nouns.isdisjoint(whole.nouns)
+    return is_of_whole and claim.value.amount == whole.value.amount - part.value.amount
+
+
+def is_difference_in_points(claim: ClaimedAmount, one: SaidAmount, other: SaidAmount) -> bool:
+    """Say whether percentage points are the difference of two shares."""
+    if claim.value.unit.dimension != "point" or not one.value.unit.dimension == other.value.unit.dimension == RATIO:
+        return False
+    return claim.value.amount == abs(Fraction(one.base) - Fraction(other.base)) * 100
+
+
+def is_stated_share(claim: ClaimedAmount, part: SaidAmount, whole: SaidAmount) -> bool:
+    """Say whether a share is that of two amounts of one unit, or of two counts one of which has no noun."""
+    is_counted = part.value.unit == whole.value.unit == BARE and not (part.nouns and whole.nouns)
+    if not (is_of_one_kind(part, whole) or is_counted) or not 0 < part.base < whole.base:
+        return False
+    share = Fraction(part.base) / Fraction(whole.base) / Fraction(claim.value.unit.factor)
+    return abs(share - claim.value.amount) * 2 <= claim.digit and _is_near(claim.value.amount, share, _MOST_OFF)
+
+
+def is_product_of(claim: ClaimedAmount, factor: SaidAmount, amount: SaidAmount) -> bool:
+    """Say whether an amount is so many times another one, or a share of it: "two for $8 ($4 each)", "60 % of 50 GB"."""
+    own, unit = claim.value, amount.value.unit
+    if (
+        (unit == BARE and (factor.value.unit.dimension != RATIO or "of" not in claim.words))
+        or own.unit.dimension != unit.dimension
+        or (own.per not in (None, amount.value.per) and _TIMES_SIGNS.isdisjoint(claim.words))
+    ):
+        return False
+    if factor.value.unit not in (BARE,) and factor.value.unit.dimension not in (RATIO, "calendar"):
+        return False
+    times = factor.value.amount if factor.value.unit.dimension != RATIO else factor.base
+    product = Fraction(times) * amount.base / Fraction(own.unit.factor)
+    if factor.value.unit.dimension != RATIO:
+        return product == own.amount
+    return abs(product - own.amount) * 2 <= claim.digit and _is_near(own.amount, product, _MOST_OFF)
+
+
+def is_part_of_amount(claim: ClaimedAmount, share: SaidAmount, amount: SaidAmount) -> bool:
+    """Say whether an amount is a share of another one: "23,000 of them, half of the 46,000"."""
+    return share.value.unit.dimension == RATIO and is_product_of(claim, share, amount)
+
+
+def read_amounts(sentence: NumberSentence) -> Iterator[SaidAmount]:
+    """Yield the amounts of a sentence with what stands around them; dates are none."""
+    words = frozenset(token.lower for token in sentence.tokens)
+    for each in sentence.found:
+        if any(isinstance(value, Date) for value in each.readings):
+            continue
+        # "Bob 7 goals" is read as a name with a number too, "12 of 25 days" as a number without a unit.
+        for value in dict.fromkeys((*each.hit.list_readings(), *each.readings)) if each.hit else each.readings:
+            if isinstance(value, Quantity) and not value.otherwise:
+                nouns = cover_word_forms(list_counted_nouns(sentence.tokens, each.end))
+                near = _list_clause_words(sentence.tokens, each)
+                yield SaidAmount(value, nouns, words, near, is_repeated=sentence.tokens[each.first - 1].lower in EVERY)
+
+
+def read_claim(sentence: NumberSentence, each: FoundNumber, value: Quantity) -> ClaimedAmount | None:
+    """Read how a sentence of an answer says an amount; None where that is none from which to count."""
+    tokens, hit = sentence.tokens, each.hit
+    if value.amount <= 0 or value.otherwise:
+        return None
+    written = tokens[hit.first if hit and hit.first >= each.first else each.first]
+    token = next((token for token in tokens[each.first : each.end] if token.number), written)
+    amount = token.number[0] if token.number and token.number[0] else (hit.amount if hit else Fraction(1))
+    digit, figures = _measure_last_digit(token.text, amount)
+    scale = Fraction(value.amount) / amount if amount else Fraction(1)
+    scaled = scale >= 1000 or any(part.lower in SCALES for part in tokens[each.first : each.end])
+    around = tokens[max(each.first - NEAR, 0) : each.end + NEAR]
+    return ClaimedAmount(
+        value,
+        cover_word_forms(list_counted_nouns(tokens, each.end)),
+        frozenset(token.lower for token in tokens[max(each.first - _SENTENCE, 0) : each.end + _SENTENCE]),
+        frozenset(token.lower for token in around),
+        _list_clause_words(tokens, each),
+        frozenset(token.lower for token in tokens[max(each.first - BEFORE, 0) : each.first]),
+        digit * scale,
+        figures,
+        scaled,
+        frozenset(said.amount for item in sentence.found for said in item.readings if isinstance(said, Quantity)),
+        any(part.glued for part in tokens[each.first + 1 : each.end]),
+        frozenset(token.lower for token in tokens[each.end : each.end + _BEHIND]),
+        value.unit == BARE and tokens[each.end].lower == "times" and tokens[each.end + 1].lower in _MULTIPLE,
+    )
+
+
+def _list_clause_words(tokens: Sequence[Token], each: FoundNumber) -> frozenset[str]:
+    """Return the words around a number, up to a sign or a word that joins clauses."""
+    before = [token.lower for token in tokens[max(each.first - _CLAUSE, 0) : each.first]]
+    behind = [token.lower for token in tokens[each.end : each.end + _CLAUSE]]
+    clause = [*takewhile(_is_within_clause, reversed(before)), *takewhile(_is_within_clause, behind)]
+    return frozenset(clause)
+
+
+def _is_within_clause(word: str) -> bool:
+    return word not in _JOINING
+
+
+def _measure_last_digit(text: str, amount: Amount) -> tuple[Fraction, int]:
+    """Return what the last digit of a number counts that is not 0, and how many digits stand up to it."""
+    whole, _, part = text.replace(",", "").rstrip("kKmMbBn%").partition(".")
+    if part.isdecimal():
+        return Fraction(1, 10 ** len(part)), len((whole + part).lstrip("0"))
+    digits = str(amount) if isinstance(amount, int) else "1"
+    zeros = len(digits) - len(digits.rstrip("0"))
+    return Fraction(10**zeros), len(digits) - zeros
+
+
+def is_rounded_by_word(claim: ClaimedAmount) -> bool:
+    """Say whether a word before an amount says that it is rounded."""
+    return not claim.before.isdisjoint(_NEAREST | _DOWN | _UP) or _is_lower_bound(claim)
+
+
+def _is_lower_bound(claim: ClaimedAmount) -> bool:
+    """Say whether an amount is told as one that is exceeded: "more than 2,000"."""
+    return claim.value.bound == "least" and "than" in claim.before
+
+
+def is_exact(value: Quantity, words: Collection[str], nouns: Collection[str]) -> bool:
+    """Say whether an amount is of a kind that is said as it stands: a price, a dose, a limit, a rate, a high share."""
+    money = value.unit.dimension in CURRENCIES
+    # Beside a dose, "about 1,200 adults" count no dose.
+    is_dose = not _DOSE.isdisjoint(nouns if value.unit == BARE and nouns else words)
+    if value.per is not None or not _LIMIT.isdisjoint(words) or is_dose:
+        return True
+    if money and (not _PRICE.isdisjoint(words) or value.unit.convert_to_base(value.amount) < _LARGE_SUM):
+        return True
+    return value.unit.dimension == RATIO and value.unit.convert_to_base(value.amount) >= _HIGH_SHARE
+
+
+def is_rounding(claim: ClaimedAmount, said: SaidAmount) -> bool:
+    """Say whether an amount is a rounded one, and is said so."""
+    value, own = said.value, claim.value
+    if is_exact(value, said.near if is_rounded_by_word(claim) else said.words, said.nouns):
+        return False
+    if own.unit == BARE:
+        if (
+            value.unit != BARE
+            or not (claim.scaled or claim.nouns or _is_large_and_about(claim, value.amount))
+            or not (
+                _counts_same(claim, said) or (_is_large_and_about(claim, value.amount) and _counts_people(claim, said))
+            )
+        ):
+            return False
+        return _rounds_to(claim, value.amount)
+    if own.unit.dimension != value.unit.dimension or own.unit.zero != value.unit.zero:
+        return False
+    amount = value.amount * value.unit.factor / Fraction(own.unit.factor)
+    if own.unit.factor != value.unit.factor and own.unit.dimension not in CURRENCIES:
+        if is_rounded_by_word(claim) and _rounds_to(claim, amount) and _is_near(own.amount, amount, _MOST_OFF):
+            return True
+        return abs(amount - own.amount) * 2 <= claim.digit and _is_near(own.amount, amount, _MOST_OFF_CONVERTED)
+    return _rounds_to(claim, amount)
+
+
+def _counts_same(claim: ClaimedAmount, said: SaidAmount) -> bool:
+    return not claim.nouns or not claim.nouns.isdisjoint(said.nouns)
+
+
+def _counts_people(claim: ClaimedAmount, said: SaidAmount) -> bool:
+    """Say whether one of two counts is of people, whom the other names: "some 2,300 employees" of 2,317 people."""
+    return "people" in claim.nouns | said.nouns and bool(claim.nouns and said.nouns)
+
+
+def _is_large_and_about(claim: ClaimedAmount, amount: Amount) -> bool:
+    """Say whether a large amount without a noun is said to be rounded: "over 23,000 were sold"."""
+    said = claim.value.bound == "least" or not claim.before.isdisjoint(_NEAREST | _DOWN | _UP)
+    is_close = claim.figures >= _FIGURES_LEFT or _is_near(claim.value.amount, amount, _MOST_OFF)
+    return said and claim.value.amount >= _LARGE and is_close
+
+
+def _rounds_to(claim: ClaimedAmount, amount: Amount) -> bool:
+    """Say whether an amount is rounded to the claimed one, in the direction that the word before it says."""
+    if amount <= 0 or amount == claim.value.amount:
+        return False
+    if not claim.before.isdisjoint(_BOUNDS | _EXACTLY):
+        return False
+    off = Fraction(claim.value.amount) - amount
+    said_down = claim.value.bound == "least" or not claim.before.isdisjoint(_DOWN)
+    said_up = not claim.before.isdisjoint(_UP) or claim.value.bound == "most"
+    if said_down and not said_up:
+        return -claim.digit < off < 0
+    if said_up and not said_down:
+        return 0 < off < claim.digit
+    nearest = abs(off) * 2 <= claim.digit and _is_near(claim.value.amount, amount, _MOST_OFF)
+    if not claim.before.isdisjoint(_NEAREST):
+        return nearest
+    return nearest and (claim.scaled or (_count_figures(amount) >= _FEWEST_FIGURES and claim.figures >= _FIGURES_LEFT))
+
+
+def _count_figures(amount: Amount) -> int:
+    """Return how many digits a number has, without zeros at its ends; many where they do not end."""
+    number = Fraction(amount)
+    for _ in range(_MOST_DECIMALS):
+        if number.denominator == 1:
+            return len(str(number.numerator).rstrip("0"))
+        number *= 10
+    return _MOST_DECIMALS
+
+
+def _is_near(one: Amount, other: Amount, share: Fraction) -> bool:
+    return bool(abs(Fraction(one) - other) <= share * other)
+
+
+def is_of_one_kind(one: SaidAmount, other: SaidAmount) -> bool:
+    """Say whether two amounts are of one unit, or count the same, for each of the same."""
+    if one.value.per != other.value.per and (
+        BARE in (one.value.unit, other.value.unit) or None not in (one.value.per, other.value.per)
+    ):
+        return False
+    if one.value.unit == other.value.unit == BARE and one.value.per is not None:
+        return True  # "from 950 to 310 rps"
+    if BARE in (one.value.unit, other.value.unit):
+        return one.value.unit == other.value.unit and not one.nouns.isdisjoint(other.nouns)
+    return one.value.unit.dimension == other.value.unit.dimension and one.value.unit.zero == 0
+
+
+def _is_claimed_kind(claim: ClaimedAmount, one: SaidAmount, other: SaidAmount) -> bool:
+    if not is_of_one_kind(one, other) or claim.value.unit.dimension != one.value.unit.dimension:
+        return False
+    if claim.value.per not in (one.value.per, other.value.per) and (claim.value.unit == BARE or one.value.per):
+        return False
+    if claim.value.unit == BARE and claim.value.per is not None:
+        return True
+    return claim.value.unit != BARE or not claim.nouns.isdisjoint(one.nouns & other.nouns)
+
+
+def is_sum_of(claim: ClaimedAmount, one: SaidAmount, other: SaidAmount) -> bool:
+    """Say whether an amount is the sum of two of its kind."""
+    if not _is_claimed_kind(claim, one, other) or claim.value.unit.dimension == RATIO:
+        return False
+    if one.value.per != other.value.per:
+        return False
+    return claim.base == one.base + other.base
+
+
+def is_total_of(claim: ClaimedAmount, stated: Sequence[SaidAmount]) -> bool:
+    """Say whether an amount is the sum of all of its kind that its sentence states: "four, one and two, 7 in all"."""
+    parts = [said for said in stated if _is_claimed_kind(claim, said, said)]
+    return len(parts) > 2 and claim.base == sum(said.base for said in parts)
+
+
+def is_difference_of(claim: ClaimedAmount, one: SaidAmount, other: SaidAmount) -> bool:
+    """Say whether an amount is the difference of two of its kind."""
+    return _is_claimed_kind(claim, one, other) and claim.base == abs(one.base - other.base)
+
+
+def is_share_of(claim: ClaimedAmount, part: SaidAmount, whole: SaidAmount) -> bool:
+    """Say whether a share is that of two amounts, both of which the answer names."""
+    if not is_of_one_kind(part, whole) or not 0 < part.base < whole.base:
+        return False
+    named = [said.nouns & claim.words for said in (part, whole)]
+    if not all(named):
+        return False
+    share = Fraction(part.base) / Fraction(whole.base) / Fraction(claim.value.unit.factor)
+    return abs(share - claim.value.amount) * 2 <= claim.digit
+
+
+def is_next_whole_number(claim: ClaimedAmount, said: SaidAmount) -> bool:
+    """Say whether "three or more" is said of "more than two"."""
+    return (
+        said.value.bound == "least"
+        and said.value.unit == BARE
+        and "than" in said.near
+        and not claim.near.isdisjoint(("or", "least"))
+        and isinstance(claim.value.amount, int)
+        and claim.value.amount == said.value.amount + 1
+        and not claim.clause.isdisjoint(said.nouns)
+    )
+
+
+def is_denied(words: Collection[str]) -> bool:
+    """Say whether the words of a sentence deny or refuse something."""
+    return not _DENYING.isdisjoint(words) or ("t" in words and not _SHORTENED.isdisjoint(words))
+
+
+def is_change_between(claim: ClaimedAmount, one: SaidAmount, other: SaidAmount) -> bool:
+    """Say whether a share is by how much one amount changed to another, both of which the answer's sentence states."""
+    if not is_of_one_kind(one, other) or one.base <= 0 or one.base == other.base:
+        return False
+    if not {one.value.amount, other.value.amount} <= claim.amounts:
+        return False
+    is_up = not claim.near.isdisjoint(RISING)
+    is_down = not claim.near.isdisjoint(FALLING)
+    change = Fraction(other.base - one.base) / Fraction(one.base) / Fraction(claim.value.unit.factor)
+    if is_up == is_down or is_up != (change > 0):
+        return False
+    return abs(abs(change) - claim.value.amount) * 2 <= claim.digit
+
+
+def _list_spans(one: Date, other: Date, unit: Unit) -> Iterator[Amount]:
+    """Yield how long it is from one date to another: in full years what a birthday leaves open may be either."""
+    first, last = sorted((one, other), key=lambda value: (value.year or 0, value.month or 0, value.day or 0))
+    years = (last.year or 0) - (first.year or 0)
+    exact = None not in (first.month, first.day, last.month, last.day)
+    if unit.dimension == "calendar":
+        if exact or (first.month is not None and last.month is not None):
+            months = years * _MONTHS + (last.month or 0) - (first.month or 0)
+            months -= bool(exact and (last.day or 0) < (first.day or 0))
+            yield Fraction(months, 1) / unit.factor if unit.factor == 1 else months // int(unit.factor)
+        elif unit.factor >= _MONTHS:
+            yield Fraction(years * _MONTHS) / unit.factor
+    elif exact:
+        try:
+            days = (
+                date(last.year or 1, last.month or 1, last.day or 1)
+                - date(first.year or 1, first.month or 1, first.day or 1)
+            ).days
+        except ValueError:  # no such day
+            return
+        yield Fraction(days * DAY) / unit.factor
