@@ -538,6 +538,7 @@ SHARED_AND_SHIFTED = """
     Use it at most five times. <- Discard what was used more than five times.
     About 31% of the water (2,170 of 7,000 litres) was lost. <- Of 7,000 litres of water, 2,170 litres were lost.
     It costs 12 × €3.50 = €42 a year. <- It costs €3.50 a month.
+    Water it three times per week. <- Water it thrice a week.
     The rate is 4.5% per annum. <- The rate is 4.5% a year.
 """
 NOT_SHIFTED = """
@@ -561,6 +562,9 @@ NOT_SHIFTED = """
     About 41% of the water (2,170 of 7,000 litres) was lost. <- Of 7,000 litres of water, 2,170 litres were lost.
     It costs 12 × €3.50 = €45 a year. <- It costs €3.50 a month.
     It has 12 rooms. <- It has rooms for a year.
+    It costs $4. <- Try it four times a week.
+    It takes 4 minutes. <- Try it up to 4 times.
+    Water it three times per month. <- Water it thrice a week.
 """
 
 

@@ -69,7 +69,9 @@ def _has_unit_part(tokens: list[Token], at: int) -> bool:
 def read_implied_number(tokens: list[Token], at: int) -> Reading | None:
     """Read what licenses a number and claims none: "an hour", "every minute"."""
     if times := TIMES_SAID.get(tokens[at].lower):
-        return (Quantity(times, counted="surely"),), at + 1
+        rate = _read_rate_unit(tokens, at + 1)  # "twice a month" is two times per month
+        rated = (Quantity(times, counted="surely", per=rate[0]),) if rate else ()
+        return (Quantity(times, counted="surely"), *rated), at + 1
     if tokens[at].lower not in EACH or tokens[at - 1].lower == "of":
         return None
     units, end = find_units_in_words(tokens[at + 1].text, tokens[at + 2].text)
@@ -319,6 +321,8 @@ def _classify_counted_noun(token: Token) -> Counted:
     text = token.lower
     if text == "of":
         return "perhaps"
+    if text == "times":  # "five times a month" is no €5
+        return "surely"
     if not text.isalpha() or text in FUNCTION_WORDS:
         return ""
     return "surely" if is_plural_noun(text) else "perhaps"
