@@ -141,7 +141,7 @@ def rank_chunks(
 
 
 def read_found_chunks(connection: Connection[Any], view: View, found: Iterable[Place]) -> dict[Place, tuple[Any, ...]]:
-    """Return of chunks what `make_chunk_candidate` reads."""
+    """Return of chunks what `make_chunk_candidates` reads."""
     return {(row[0], row[1]): (row[0], *row[2:]) for row in connection.execute(_SHOWN, _list_columns(view, found))}
 
 

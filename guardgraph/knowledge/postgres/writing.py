@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from guardgraph.knowledge.documents import StoredDocument
-from guardgraph.knowledge.storing.documents import StoredRow, hash_stored_row, hash_stored_rows, rehash_moved_rows
+from guardgraph.knowledge.storing.documents import StoredRow, hash_stored_document, refuse_taken_ids, rehash_moved_rows
 from guardgraph.knowledge.storing.postings import (
     BLOCK,
     choose_word_reader,
@@ -84,15 +84,7 @@ class TenantWriter:
             ).fetchall()
         )
         for document in documents:
-            if (other := collections.get(document.id, document.name)) != document.name:
-                raise ConfigurationError(
-                    f"document {document.id!r}: its id is in the collection {other!r} already; give another name"
-                )
-            seen = set[str]()
-            for chunk in document.chunks:
-                if chunk.id in seen or owners.get(chunk.id, document.id) != document.id:
-                    raise ConfigurationError(f"document {document.id!r}: the id {chunk.id!r} of a chunk is taken")
-                seen.add(chunk.id)
+            refuse_taken_ids(document, collections.get(document.id), owners)
 
     def put(self, document: StoredDocument, vectors: Mapping[bytes, bytes]) -> None:
         """Put a document in, in place of the one that has its id.
@@ -113,17 +105,13 @@ class TenantWriter:
             self._take_out(row[0])
         place = row[1] if row is not None and tuple(row[2]) == access.readers else None
         scope = self._intern_scope(document.source, access)
-        about = (document.id, document.source, document.title, document.updated_at)
-        hashes = [
-            hash_stored_row(access, about, (chunk.id, chunk.section, chunk.start, chunk.end, chunk.text))
-            for chunk in document.chunks
-        ]
+        hashes, seal = hash_stored_document(document._replace(access=access))
         cells = [self._key, document.id, document.name, document.title, document.updated_at, scope, place]
         [number] = self._connection.execute(
             "INSERT INTO guardgraph.documents "
             "(tenant, name, collection, title, updated_at, scope, place, size, modified, sha256, seal) VALUES "
             "(%s, %s, %s, %s, %s, %s, coalesce(%s, nextval('guardgraph.changes')), %s, %s, %s, %s) RETURNING id",
-            [*cells, *document.stamp, hash_stored_rows(document.name, hashes)],
+            [*cells, *document.stamp, seal],
         ).fetchone() or [0]
         rows, places = [], self._take_places(scope, len(document.chunks))
         for at, (place, chunk, hashed) in enumerate(zip(places, document.chunks, hashes, strict=True)):
