@@ -44,12 +44,12 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 Search = Callable[[str], object]
 
 
-def measure_knowledge_base(path: Path) -> Iterator[Figure]:
+def measure_knowledge_base(path: Path, sizes: Sequence[int] = SIZES) -> Iterator[Figure]:
     """Yield the figures of each size, and those that compare sizes."""
     collection = json.loads(path.read_text(encoding="utf-8"))
     texts, questions = list(collection["docs"].values()), list(collection["queries"].values())
     questions = questions[:: max(len(questions) // QUESTIONS, 1)]
-    sizes = SIZES if len(texts) > TRIAL[-1] else TRIAL
+    sizes = sizes if len(texts) > TRIAL[-1] else TRIAL
     added = {}
     for size in sizes:
         made = list(make_chunks(texts, size))
@@ -320,6 +320,7 @@ SECTIONS = (
         ),
         data="cranfield",
         figures=measure_knowledge_base,
+        sizes=SIZES,
     ),
 )
 

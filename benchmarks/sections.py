@@ -70,11 +70,13 @@ class Section:
         text: what was done.
         meanings: of its figures; of those that fit a name, the longest pattern holds.
         figures: the function that measures; it stands in the benchmark's file. It takes how often to measure, or the
-            data set, and the half of it where there are halves.
+            data set, and the half of it or the sizes where there are any.
         rounds: how often it measures, if not told otherwise; 0 for one that is measured on a data set.
         data: the option that names the file or folder that it is measured on; blank for one that needs none.
         half: which half of the data set is measured, if not told otherwise: ``tuned``, on which the rules were tuned,
             ``kept`` or ``all``; blank where there are no halves.
+        sizes: how large what is measured on a data set is, one after another, if not told otherwise; empty where the
+            data set says it.
     """
 
     name: str
@@ -85,6 +87,7 @@ class Section:
     rounds: int = 0
     data: str = ""
     half: str = ""
+    sizes: tuple[int, ...] = ()
 
     @property
     def script(self) -> str:
@@ -121,6 +124,7 @@ def run_alone(sections: Sequence[Section]) -> None:
     for option in list_data(sections):
         parser.add_argument(f"--{option}", type=Path, metavar="PATH", help=f"the {option} data set")
     parser.add_argument("--half", choices=("tuned", "kept", "all"), help="of a data set on which rules were tuned")
+    parser.add_argument("--sizes", type=int, nargs="+", help="how large what is measured is, where it can be told")
     parser.add_argument("--show", action="store_true", help="say what was judged wrongly, where something is judged")
     given = parser.parse_args()
     if unknown := set(given.names) - set(names):
@@ -145,4 +149,6 @@ def _measure(section: Section, given: argparse.Namespace) -> Iterator[Figure]:
     path = getattr(given, section.data)
     if path is None:
         raise Skip(section.name, section.needs)
-    yield from section.figures(path, given.half or section.half) if section.half else section.figures(path)
+    half = [given.half or section.half] if section.half else []
+    sizes = [given.sizes or section.sizes] if section.sizes else []
+    yield from section.figures(path, *half, *sizes)

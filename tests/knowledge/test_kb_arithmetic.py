@@ -152,7 +152,8 @@ def test_both_say_the_same_of_each_chunk_however_many_have_a_term():
     }
     for computes in (choose_posting_arithmetic(1, inf), choose_posting_arithmetic(1, 0)):
         damped = computes.damped(lengths, 30.0)
-        terms = [Held(5.0 - term, 5.0 - term, computes.column(damped, rows[term])) for term in rows]
+        columns = computes.columns(damped, rows)
+        terms = [Held(5.0 - term, 5.0 - term, columns[term]) for term in rows]
         added, partly = computes.sums(damped, terms), computes.sums(damped, terms)
         added.add(terms)
         partly.add([terms[1], terms[3]])
@@ -184,9 +185,8 @@ def test_each_sum_is_the_formula_to_the_last_digit(lengths, average, given_terms
             PostingRow(0, len(some), encode_postings(sorted(some), [some[at] for at in sorted(some)]))
             for _, some in counts
         ]
-        held = [
-            Held(weight, weight, computes.column(damped, [row])) for (weight, _), row in zip(counts, rows, strict=True)
-        ]
+        columns = computes.columns(damped, {at: [row] for at, row in enumerate(rows)})
+        held = [Held(weight, weight, columns[at]) for at, (weight, _) in enumerate(counts)]
         added, looked_up = computes.sums(damped, held), computes.sums(damped, held)
         added.add(held)
         looked_up.add(held[1:])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from guardgraph.knowledge.checking.checked import CheckedBase
 from guardgraph.knowledge.documents import Stamp, StoredDocument
@@ -34,7 +34,7 @@ from guardgraph.knowledge.searching.found import (
     NotFound,
     explain_missing_documents,
     fuse_word_and_vector_hits,
-    make_chunk_candidate,
+    make_chunk_candidates,
 )
 from guardgraph.knowledge.searching.nearness import Nearness
 from guardgraph.knowledge.searching.ranking import Ranked
@@ -52,12 +52,6 @@ _LISTED: Final = (
     "SELECT name, collection, size, modified, sha256, source, to_json(readers) FROM guardgraph.documents d "
     "JOIN guardgraph.scopes s ON s.id = scope WHERE d.tenant = %s"
 )
-
-
-class _Question(NamedTuple):
-    text: str
-    vector: bytes | None
-    """None where the base is asked by words only."""
 
 
 class PostgresIndex(AnyIndex):
@@ -229,37 +223,38 @@ class PostgresIndex(AnyIndex):
         Raises:
             StoreError: a chunk that was found is not what was put in.
         """
-        asked = self._ask(query)
+        asked = None if self.embedder is None else self.embedder.query(query)
         with self.server.reading(caller) as connection:
             view = read_caller_view(connection, caller, self._once)
-            return self._show(connection, view, caller, self._find(connection, view, asked, sources, top_k))
-
-    def _ask(self, query: str) -> _Question:
-        return _Question(query, None if self.embedder is None else self.embedder.query(query))
+            found = self._find(connection, view, query, asked, sources=sources, top_k=top_k)
+            return self._show(connection, view, caller, found)
 
     def _find(
-        self, connection: Connection[Any], view: View, asked: _Question, sources: Collection[str] | None, top_k: int
+        self,
+        connection: Connection[Any],
+        view: View,
+        query: str,
+        asked: bytes | None,
+        *,
+        sources: Collection[str] | None,
+        top_k: int,
     ) -> list[Ranked[Place]]:
         """Return what words find; where there are vectors, in the order of both."""
-        made = None if asked.vector is None else read_server_embedding(connection)
-        if asked.vector is None or made is None or not made.name:
-            return rank_chunks(connection, view, asked.text, sources=sources, top_k=top_k)
-        refuse_other_size(made, asked.vector, self.server.shown)
+        made = None if asked is None else read_server_embedding(connection)
+        if asked is None or made is None or not made.name:
+            return rank_chunks(connection, view, query, sources=sources, top_k=top_k)
+        refuse_other_size(made, asked, self.server.shown)
         most = max(POOL, top_k)
-        words = rank_chunks(connection, view, asked.text, sources=sources, top_k=most)
-        near = self._nearness.nearest(connection, view, asked.vector, sources=sources, most=most)
+        words = rank_chunks(connection, view, query, sources=sources, top_k=most)
+        near = self._nearness.nearest(connection, view, asked, sources=sources, most=most)
         return fuse_word_and_vector_hits(words, near, top_k=top_k, min_similarity=self._min_similarity)
 
     def _show(
-        self, connection: Connection[Any], view: View, caller: Caller | None, found: Iterable[Ranked[Place]]
+        self, connection: Connection[Any], view: View, caller: Caller | None, found: Sequence[Ranked[Place]]
     ) -> list[JsonObject]:
-        hits = [*found]
-        rows = read_found_chunks(connection, view, [hit.chunk for hit in hits])
+        rows = read_found_chunks(connection, view, [hit.chunk for hit in found])
         is_taken = partial(_is_chunk_id_taken, connection)
-        return [
-            make_chunk_candidate(rows.get(hit.chunk), view, caller, is_taken, score=hit.score, shown=self.server.shown)
-            for hit in hits
-        ]
+        return make_chunk_candidates(found, rows, view, caller, is_taken, shown=self.server.shown)
 
     def explain(
         self, query: str, *, caller: Caller | None = None, top_k: int = 4
@@ -268,10 +263,10 @@ class PostgresIndex(AnyIndex):
 
         To a role that only reads for callers the server shows no more than the caller finds.
         """
-        asked = self._ask(query)
+        asked = None if self.embedder is None else self.embedder.query(query)
         with self.server.reading(caller) as connection:
             view = read_caller_view(connection, caller, self._once)
-            found = self._find(connection, view, asked, None, top_k)
+            found = self._find(connection, view, query, asked, sources=None, top_k=top_k)
             candidates, ids = self._show(connection, view, caller, found), {hit.chunk for hit in found}
             if not is_writer(connection):
                 return candidates, []

@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from guardgraph.knowledge.postgres.writing import make_term_key
-from guardgraph.knowledge.searching.arithmetic import Arithmetic, Held, PostingRow, choose_posting_arithmetic
+from guardgraph.knowledge.searching.arithmetic import Held, PostingRow, choose_posting_arithmetic
 from guardgraph.knowledge.searching.ranking import Ranked
 from guardgraph.knowledge.searching.views import Once, StatisticsPart, View, make_view
 from guardgraph.knowledge.storing.postings import BLOCK, KINDS, LENGTH_BYTES, NAME, make_index_term
@@ -141,7 +141,7 @@ def rank_chunks(
 
 
 def read_found_chunks(connection: Connection[Any], view: View, found: Iterable[Place]) -> dict[Place, tuple[Any, ...]]:
-    """Return of chunks what `make_chunk_candidate` reads."""
+    """Return of chunks what `make_chunk_candidates` reads."""
     return {(row[0], row[1]): (row[0], *row[2:]) for row in connection.execute(_SHOWN, _list_columns(view, found))}
 
 
@@ -169,12 +169,18 @@ def _cover(
     blocks = {block: [row[2] for row in rows] for block, rows in groupby(lengths, key=itemgetter(0, 1))}
     computes = choose_posting_arithmetic(sum(len(row[2]) for row in lengths) // LENGTH_BYTES)
     damped = computes.damped(blocks.values(), view.known[0].average)
-    whole, held = 0.0, list[Held]()
-    for term in terms:
-        rows = {part: postings.get((part.id, term.keys[part.language]), ()) for part in view.parts}
-        weight = view.known[term.reading].weight(term.times, sum(size for some in rows.values() for _, size, _ in some))
-        whole += weight
-        held += _hold(computes, damped, [*blocks], {part: rows[part] for part in allowed}, weight)
+    places, among = {block: at for at, block in enumerate(blocks)}, {part.id for part in allowed}
+    whole, weights, rows = 0.0, dict[int, float](), dict[int, list[PostingRow]]()
+    for at, term in enumerate(terms):
+        some = [(part, *row) for part in view.parts for row in postings.get((part.id, term.keys[part.language]), ())]
+        weights[at] = view.known[term.reading].weight(term.times, sum(size for _, _, size, _ in some))
+        whole += weights[at]
+        searched = [
+            PostingRow(places[part.scope, block], size, data) for part, block, size, data in some if part.id in among
+        ]
+        if searched:
+            rows[at] = sorted(searched)
+    held = [Held(weights[at], 0.0, column) for at, column in computes.columns(damped, rows).items()]
     sums = computes.sums(damped, held)
     sums.add(held)
     highest = nlargest(wanted, (hit.covered for hit in sums.highest(wanted)))
@@ -191,23 +197,6 @@ def _read_postings(connection: Connection[Any], view: View, terms: Sequence[Aske
     for part, term, block, size, data in connection.execute(_POSTINGS, wanted, binary=True):
         held.setdefault((part, term), []).append((block, size, data))
     return held
-
-
-def _hold(
-    computes: Arithmetic,
-    damped: Any,
-    blocks: Sequence[Place],
-    rows: Mapping[StatisticsPart, Sequence[tuple[int, int, bytes]]],
-    weight: float,
-) -> list[Held]:
-    """Return a term as it is computed with, where chunks that are searched have it."""
-    places = {block: at for at, block in enumerate(blocks)}
-    some = [
-        PostingRow(places[part.scope, block], size, data)
-        for part, of_part in rows.items()
-        for block, size, data in of_part
-    ]
-    return [Held(weight, 0.0, computes.column(damped, sorted(some)))] if some else []
 
 
 def _list_columns(view: View, chunks: Iterable[Place]) -> list[list[Any]]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from guardgraph.knowledge.documents import StoredDocument
-from guardgraph.knowledge.storing.documents import StoredRow, hash_stored_row, hash_stored_rows, rehash_moved_rows
+from guardgraph.knowledge.storing.documents import StoredRow, hash_stored_document, refuse_taken_ids, rehash_moved_rows
 from guardgraph.knowledge.storing.postings import (
     BLOCK,
     choose_word_reader,
@@ -84,15 +84,7 @@ class TenantWriter:
             ).fetchall()
         )
         for document in documents:
-            if (other := collections.get(document.id, document.name)) != document.name:
-                raise ConfigurationError(
-                    f"document {document.id!r}: its id is in the collection {other!r} already; give another name"
-                )
-            seen = set[str]()
-            for chunk in document.chunks:
-                if chunk.id in seen or owners.get(chunk.id, document.id) != document.id:
-                    raise ConfigurationError(f"document {document.id!r}: the id {chunk.id!r} of a chunk is taken")
-                seen.add(chunk.id)
+            refuse_taken_ids(document, collections.get(document.id), owners)
 
     def put(self, document: StoredDocument, vectors: Mapping[bytes, bytes]) -> None:
         """Put a document in, in place of the one that has its id.
@@ -113,17 +105,13 @@ class TenantWriter:
             self._take_out(row[0])
         place = row[1] if row is not None and tuple(row[2]) == access.readers else None
         scope = self._intern_scope(document.source, access)
-        about = (document.id, document.source, document.title, document.updated_at)
-        hashes = [
-            hash_stored_row(access, about, (chunk.id, chunk.section, chunk.start, chunk.end, chunk.text))
-            for chunk in document.chunks
-        ]
+        hashes, seal = hash_stored_document(document._replace(access=access))
         cells = [self._key, document.id, document.name, document.title, document.updated_at, scope, place]
         [number] = self._connection.execute(
             "INSERT INTO guardgraph.documents "
             "(tenant, name, collection, title, updated_at, scope, place, size, modified, sha256, seal) VALUES "
             "(%s, %s, %s, %s, %s, %s, coalesce(%s, nextval('guardgraph.changes')), %s, %s, %s, %s) RETURNING id",
-            [*cells, *document.stamp, hash_stored_rows(document.name, hashes)],
+            [*cells, *document.stamp, seal],
         ).fetchone() or [0]
         rows, places = [], self._take_places(scope, len(document.chunks))
         for at, (place, chunk, hashed) in enumerate(zip(places, document.chunks, hashes, strict=True)):
@@ -192,15 +180,15 @@ class TenantWriter:
 
     def flush(self) -> None:
         """Write what changed."""
-        for part in sorted({part for part, _ in self._cells}):
+        if parts := sorted({part for part, _ in self._cells}):
             self._connection.execute(
-                "UPDATE guardgraph.parts SET passages = passages + %s, words = words + %s, "
-                "changed = nextval('guardgraph.changes') WHERE id = %s",
-                [self._passages[part], self._words[part], part],
+                "UPDATE guardgraph.parts p SET passages = p.passages + more.passages, words = p.words + more.words, "
+                "changed = nextval('guardgraph.changes') "
+                "FROM unnest(%b::bigint[], %b::bigint[], %b::bigint[]) AS more (part, passages, words) WHERE id = part",
+                [parts, [self._passages[part] for part in parts], [self._words[part] for part in parts]],
             )
-        for part, block in sorted(self._cells):
-            self._write_lengths(part, block)
-            self._write_postings(part, block)
+            self._write_lengths()
+            self._write_postings()
 
     def _take_out(self, number: int) -> None:
         for chunk in self._read_chunks(number):
@@ -273,43 +261,58 @@ class TenantWriter:
             for term, times in reader.terms(words).items():
                 cells[make_term_key(term)][place] = times if sign > 0 else 0
 
-    def _write_lengths(self, part: int, block: int) -> None:
-        changed, at = self._lengths[part, block], [self._key, part, block]
-        row = self._connection.execute(
-            "SELECT data FROM guardgraph.lengths WHERE tenant = %s AND part = %s AND block = %s", at
-        ).fetchone()
-        lengths = decode_chunk_lengths(row[0] if row else b"")
-        resize_chunk_lengths(lengths, max(changed) + 1)
-        for place, length in changed.items():
-            lengths[place] = length
-        self._connection.execute(
-            "INSERT INTO guardgraph.lengths VALUES (%s, %s, %s, %s) ON CONFLICT (part, block, tenant) DO UPDATE SET "
-            "data = excluded.data",
-            [*at, lengths.tobytes()],
-        )
-
-    def _write_postings(self, part: int, block: int) -> None:
-        cells, at = self._cells[part, block], [self._key, part, block]
-        among = "tenant = %s AND part = %s AND block = %s AND term = ANY (%s)"
+    def _write_lengths(self) -> None:
         held = {
-            term: (size, data)
-            for term, size, data in self._connection.execute(
-                f"SELECT term, size, data FROM guardgraph.postings WHERE {among}", [*at, [*cells]]
+            (part, block): data
+            for part, block, data in self._connection.execute(
+                "SELECT part, block, data FROM guardgraph.lengths JOIN unnest(%b::bigint[], %b::bigint[]) "
+                "AS changed (part, block) USING (part, block) WHERE tenant = %s",
+                [*_transpose(self._lengths), self._key],
             )
         }
-        rows = [(term, *merge_cells(*held.get(term, (0, b"")), cells[term])) for term in sorted(cells)]
-        gone = [term for term, size, *_ in rows if not size]
-        if gone:
-            self._connection.execute(f"DELETE FROM guardgraph.postings WHERE {among}", [*at, gone])
-        columns = [[*column] for column in zip(*(row for row in rows if row[1]), strict=True)]
-        if columns:
-            self._connection.execute(
-                "INSERT INTO guardgraph.postings SELECT %s, %s, %s, * "
-                "FROM unnest(%b::text[], %b::bigint[], %b::bigint[], %b::bytea[]) "
-                "ON CONFLICT (part, term, block, tenant) DO UPDATE SET "
-                "size = excluded.size, total = excluded.total, data = excluded.data",
-                [*at, *columns],
+        rows = []
+        for at, changed in sorted(self._lengths.items()):
+            lengths = decode_chunk_lengths(held.get(at, b""))
+            resize_chunk_lengths(lengths, max(changed) + 1)
+            for place, length in changed.items():
+                lengths[place] = length
+            rows.append((*at, lengths.tobytes()))
+        self._connection.execute(
+            "INSERT INTO guardgraph.lengths SELECT %s, * FROM unnest(%b::bigint[], %b::bigint[], %b::bytea[]) "
+            "ON CONFLICT (part, block, tenant) DO UPDATE SET data = excluded.data",
+            [self._key, *_transpose(rows)],
+        )
+
+    def _write_postings(self) -> None:
+        cells = {(*at, term): changed for at, terms in self._cells.items() for term, changed in terms.items()}
+        wanted = "unnest(%b::bigint[], %b::bigint[], %b::text[]) AS changed (part, block, term)"
+        same = "p.tenant = %s AND p.part = changed.part AND p.block = changed.block AND p.term = changed.term"
+        if not cells:
+            return
+        held = {
+            (part, block, term): (size, data)
+            for part, block, term, size, data in self._connection.execute(
+                f"SELECT p.part, p.block, p.term, size, data FROM guardgraph.postings p JOIN {wanted} ON {same}",
+                [*_transpose(cells), self._key],
             )
+        }
+        rows = [(*at, *merge_cells(*held.get(at, (0, b"")), cells[at])) for at in sorted(cells)]
+        if gone := [row[:3] for row in rows if not row[3]]:
+            self._connection.execute(
+                f"DELETE FROM guardgraph.postings p USING {wanted} WHERE {same}", [*_transpose(gone), self._key]
+            )
+        if left := [row for row in rows if row[3]]:
+            self._connection.execute(
+                "INSERT INTO guardgraph.postings SELECT %s, * FROM unnest(%b::bigint[], %b::bigint[], %b::text[], "
+                "%b::bigint[], %b::bigint[], %b::bytea[]) ON CONFLICT (part, term, block, tenant) DO UPDATE SET "
+                "size = excluded.size, total = excluded.total, data = excluded.data",
+                [self._key, *_transpose(left)],
+            )
+
+
+def _transpose(rows: Iterable[tuple[Any, ...]]) -> list[list[Any]]:
+    """Return the columns of rows, of which there are some."""
+    return [[*column] for column in zip(*rows, strict=True)]
 
 
 def merge_cells(size: int, data: bytes, changed: Mapping[int, int]) -> tuple[int, int, bytes]:

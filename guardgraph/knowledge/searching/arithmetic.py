@@ -8,14 +8,17 @@ from __future__ import annotations
 import sys
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from heapq import nlargest
 from math import inf
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from guardgraph.knowledge.storing.postings import Cells, decode_chunk_lengths, decode_postings
 from guardgraph.tools.relevance import damping, share
+
+Key = TypeVar("Key", bound=Hashable)
+"""By what a term is known."""
 
 NUMPY_FROM: Final = 4096
 """Places. With fewer, Python alone takes less time than it takes to load numpy."""
@@ -105,12 +108,13 @@ class Arithmetic(Protocol):
             average: words of a passage.
         """
 
-    def column(self, damped: Any, rows: Sequence[PostingRow]) -> Column:
-        """Return what blocks have of a term, as it is computed with.
+    def columns(self, damped: Any, terms: Mapping[Key, Sequence[PostingRow]]) -> dict[Key, Any]:
+        """Return what blocks have of terms, each a `Column` as it is computed with.
 
         Args:
             damped: of all blocks.
-            rows: in the order of the blocks; one block may have several, none of which has a chunk of another one.
+            terms: of each its rows, in the order of the blocks; one block may have several, none of which has a chunk
+                of another one.
 
         Raises:
             ValueError: nobody wrote them so.
@@ -200,16 +204,20 @@ class Plain:
         """As `Arithmetic.damped`."""
         return [_Damped(_read_chunk_lengths(parts), average) for parts in blocks]
 
-    def column(self, damped: object, rows: Sequence[PostingRow]) -> _Column:
-        """As `Arithmetic.column`."""
-        cells = dict[int, list[Cells]]()
-        for block, size, data in rows:
-            cells.setdefault(block, []).append(decode_postings(size, data))
-        return _Column(sum(row.size for row in rows), sum(_OF_ROW + len(row.data) for row in rows), cells)
+    def columns(self, damped: object, terms: Mapping[Key, Sequence[PostingRow]]) -> dict[Key, _Column]:
+        """As `Arithmetic.columns`."""
+        return {term: _decode_column(rows) for term, rows in terms.items()}
 
     def sums(self, damped: Sequence[_Damped], terms: Sequence[Held]) -> _Sums:
         """As `Arithmetic.sums`."""
         return _Sums(damped, terms)
+
+
+def _decode_column(rows: Sequence[PostingRow]) -> _Column:
+    cells = dict[int, list[Cells]]()
+    for block, size, data in rows:
+        cells.setdefault(block, []).append(decode_postings(size, data))
+    return _Column(sum(row.size for row in rows), sum(_OF_ROW + len(row.data) for row in rows), cells)
 
 
 def _read_chunk_lengths(parts: Sequence[bytes]) -> array[int]:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf, ulp
-from typing import Any, Final, NamedTuple, TypeAlias, cast
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy
 from numpy.typing import NDArray
 
-from guardgraph.knowledge.searching.arithmetic import FoundPostings, Held, PostingRow
+from guardgraph.knowledge.searching.arithmetic import FoundPostings, Held, Key, PostingRow
 from guardgraph.knowledge.storing.postings import check_posting_size
 from guardgraph.tools.relevance import damping, share
 
 _Floats: TypeAlias = NDArray[numpy.float64]
 _Places: TypeAlias = NDArray[numpy.int32]
 """Counted through all blocks."""
+
+_Term = TypeVar("_Term")
 
 _PLACE_BYTES: Final = 2
 
@@ -67,10 +69,12 @@ class _Sparse:
 class _Dense:
     """A term that so many have that a count for each place takes less memory, and less time to look up."""
 
-    def __init__(self, cells: _Cells, places: int) -> None:
-        self._counts = numpy.zeros(places, dtype=cells.counts.dtype)
-        self._counts[cells.places.astype(numpy.intp)] = cells.counts
-        self.size = len(cells.places)
+    def __init__(self, damped: _NumpyDamping, rows: Sequence[PostingRow], count_bytes: int) -> None:
+        self._counts = numpy.zeros(len(damped.column), dtype=f"u{count_bytes}")
+        for block, size, data in rows:
+            within = numpy.frombuffer(data, dtype=numpy.uint16, count=size).astype(numpy.intp)
+            self._counts[damped.starts[block] :][within] = _read_posting_counts([data[_PLACE_BYTES * size :]], [size])
+        self.size = sum(row.size for row in rows)
         self.bytes_taken = self._counts.nbytes
 
     @property
@@ -101,15 +105,22 @@ class ByNumpy:
         damped[lengths == 0] = inf
         return _NumpyDamping(numpy.cumsum([0, *map(len, columns)], dtype=numpy.int32)[:-1], damped)
 
-    def column(self, damped: _NumpyDamping, rows: Sequence[PostingRow]) -> _Sparse | _Dense:
-        """As `Arithmetic.column`."""
-        cells, places = _map_posting_cells(damped.starts, rows) if rows else _NONE, len(damped.column)
-        if places >= _DENSE_FROM and cells.counts.itemsize * places < cells.places.nbytes + cells.counts.nbytes:
-            return _Dense(cells, places)
-        if len({row.block for row in rows}) < len(rows):
-            order = cells.places.argsort(kind="stable")
-            cells = _Cells(cells.places.take(order), cells.counts.take(order))
-        return _Sparse(cells)
+    def columns(self, damped: _NumpyDamping, terms: Mapping[Key, Sequence[PostingRow]]) -> dict[Key, _Sparse | _Dense]:
+        """As `Arithmetic.columns`."""
+        found, sizes = dict[Key, _Sparse | _Dense](), dict[Key, int]()
+        for term, rows in terms.items():
+            size, count_bytes = _measure_postings(rows)
+            if (places := len(damped.column)) >= _DENSE_FROM and count_bytes * places < (4 + count_bytes) * size:
+                found[term] = _Dense(damped, rows, count_bytes)
+            else:
+                sizes[term] = size
+        for some in _together(sizes, sizes.__getitem__):
+            cells, end = _map_posting_cells(damped.starts, [row for term in some for row in terms[term]]), 0
+            for term in some:
+                begin, end = end, end + sizes[term]
+                own = _Cells(cells.places[begin:end].copy(), cells.counts[begin:end].copy())
+                found[term] = _Sparse(_sort_places(own) if _has_block_twice(terms[term]) else own)
+        return found
 
     def sums(self, damped: _NumpyDamping, terms: Sequence[Held]) -> _NumpySums:
         """As `Arithmetic.sums`."""
@@ -125,7 +136,7 @@ class _NumpySums:
 
     def add(self, terms: Sequence[Held]) -> None:
         self._added += terms
-        for some in _together(terms):
+        for some in _together(terms, _count_postings):
             held, counted = zip(*(term.column.cells for term in some), strict=True)
             places, counts = numpy.concatenate(held, dtype=numpy.intp), numpy.concatenate(counted, dtype=numpy.float64)
             shares = share(counts, self._damped.take(places))
@@ -170,12 +181,16 @@ class _NumpySums:
         return numpy.concatenate(covered)
 
 
-def _together(terms: Iterable[Held]) -> Iterator[list[Held]]:
+def _count_postings(term: Held) -> int:
+    return int(term.column.size)
+
+
+def _together(terms: Iterable[_Term], size_of: Callable[[_Term], int]) -> Iterator[list[_Term]]:
     """Yield some terms at a time, in their order."""
-    some, size = list[Held](), 0
+    some, size = list[_Term](), 0
     for term in terms:
         some.append(term)
-        size += term.column.size
+        size += size_of(term)
         if size >= _TOGETHER:
             yield some
             some, size = [], 0
@@ -183,10 +198,30 @@ def _together(terms: Iterable[Held]) -> Iterator[list[Held]]:
         yield some
 
 
+def _measure_postings(rows: Iterable[PostingRow]) -> tuple[int, int]:
+    """Return how many postings a term has, and in how many bytes a count of it is; before room is made for so many."""
+    size, count_bytes = 0, 1
+    for row in rows:
+        check_posting_size(row.size, row.data)
+        size += row.size
+        if len(row.data) > (_PLACE_BYTES + 1) * row.size:
+            count_bytes = 4
+    return size, count_bytes
+
+
+def _has_block_twice(rows: Sequence[PostingRow]) -> bool:
+    return len({row.block for row in rows}) < len(rows)
+
+
+def _sort_places(cells: _Cells) -> _Cells:
+    order = cells.places.argsort(kind="stable")
+    return _Cells(cells.places.take(order), cells.counts.take(order))
+
+
 def _map_posting_cells(starts: _Places, rows: Sequence[PostingRow]) -> _Cells:
-    """Read where a term stands; of a block that has several rows, place and place do not rise."""
-    for _, size, held in rows:  # before room is made for so many
-        check_posting_size(size, held)
+    """Read where terms stand, one behind the other."""
+    if not rows:
+        return _NONE
     blocks, sizes, data = zip(*rows, strict=True)
     within = b"".join([held[: _PLACE_BYTES * size] for size, held in zip(sizes, data, strict=True)])
     places = numpy.repeat(starts.take(blocks), sizes)

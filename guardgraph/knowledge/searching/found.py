@@ -6,7 +6,7 @@ They who may open the file can ask why a document is not among what a caller fin
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -27,22 +27,47 @@ _CHUNKS: Final = (
 
 
 def read_chunk_candidates(
-    connection: sqlite3.Connection, view: View, caller: Caller | None, found: Iterable[Ranked[int]], shown: str
+    connection: sqlite3.Connection, view: View, caller: Caller | None, found: Sequence[Ranked[int]], shown: str
 ) -> list[JsonObject]:
     """Return candidates of what was found.
 
     Raises:
         StoreError: a chunk is not what was put in.
     """
-    hits = [*found]
-    rows = read_rows_by_key(connection, _CHUNKS, [hit.chunk for hit in hits])
-    is_taken = partial(_is_chunk_id_taken, connection, view)
+    rows = read_rows_by_key(connection, _CHUNKS, [hit.chunk for hit in found])
+    return make_chunk_candidates(found, rows, view, caller, partial(_is_chunk_id_taken, connection, view), shown=shown)
+
+
+def make_chunk_candidates(
+    found: Iterable[Ranked[Id]],
+    rows: Mapping[Id, tuple[Any, ...]],
+    view: View,
+    caller: Caller | None,
+    is_taken: Callable[[str, str | None, str], bool],
+    *,
+    shown: str,
+) -> list[JsonObject]:
+    """Return candidates of what was found.
+
+    Args:
+        found: best first.
+        rows: by chunk its scope, its document's id, title and day, its id, section, where it begins and ends, text and
+            hash; none where it is not there.
+        view: what the caller may read.
+        caller: who asks.
+        is_taken: says of an id whether the caller may read a chunk of this id, other than that of a tenant and id.
+        shown: the base, in messages.
+
+    Raises:
+        StoreError: a chunk is not what was put in.
+    """
     return [
-        make_chunk_candidate(rows.get(hit.chunk), view, caller, is_taken, score=hit.score, shown=shown) for hit in hits
+        _make_chunk_candidate(rows.get(hit.chunk), view, caller, is_taken, score=hit.score, shown=shown)
+        for hit in found
     ]
 
 
-def make_chunk_candidate(
+def _make_chunk_candidate(
     row: tuple[Any, ...] | None,
     view: View,
     caller: Caller | None,
@@ -51,20 +76,6 @@ def make_chunk_candidate(
     score: float,
     shown: str,
 ) -> JsonObject:
-    """Return the candidate of a chunk that was found.
-
-    Args:
-        row: the chunk's scope, its document's id, title and day, its id, section, where it begins and ends, text and
-            hash; None where it is not there.
-        view: what the caller may read.
-        caller: who asks.
-        is_taken: says of an id whether the caller may read a chunk of this id, other than that of a tenant and id.
-        score: of the chunk.
-        shown: the base, in messages.
-
-    Raises:
-        StoreError: it is not what was put in.
-    """
     if row is None or row[0] not in view.scopes:
         raise StoreError(f"{shown}: damaged: what its words lead to is not there; `guardgraph kb check` tells more")
     scope, document, title, updated_at, name, section, start, stop, text, hashed = row

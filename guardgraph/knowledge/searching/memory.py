@@ -10,6 +10,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
+from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from guardgraph.knowledge.searching.arithmetic import Arithmetic, Column, PostingRow, choose_posting_arithmetic
@@ -159,10 +160,9 @@ def _read_posting_column(
         block, having = keys[at]
         for term in having:
             rows[term].append(PostingRow(block, size, data))
-    return {
-        term: span.arithmetic.column(span.damped, sorted(held, key=lambda row: row.block))
-        for term, held in rows.items()
-    }
+    for held in rows.values():
+        held.sort(key=itemgetter(0))
+    return span.arithmetic.columns(span.damped, rows)
 
 
 Said: TypeAlias = tuple[int, tuple[str, ...]]

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from guardgraph.knowledge.searching.kept import Latest
 from guardgraph.knowledge.storing.postings import KINDS, NAME
-from guardgraph.knowledge.storing.scopes import Scope, list_permitted_scopes
+from guardgraph.knowledge.storing.scopes import Scope, list_permitted_scopes, read_scope_rows
 from guardgraph.knowledge.storing.values import read_one_row
 from guardgraph.state.context import Caller
 from guardgraph.tools.relevance import Known, list_unmeasured_languages, most_common
@@ -74,7 +74,9 @@ class _Permitted(NamedTuple):
 
     changes: object
     """The number of the last change of the file then."""
+    scope_rows: Sequence[tuple[Any, ...]]
     scopes: Mapping[int, Scope]
+    """Of these rows."""
     rows: Sequence[tuple[Any, ...]]
     """Of the parts in these scopes."""
     view: View
@@ -106,13 +108,16 @@ class Views:
         kept = self._kept.get(key)
         if kept is not None and kept.changes == changes:
             return kept.view
-        scopes = list_permitted_scopes(connection, caller)
+        scope_rows = read_scope_rows(connection, caller)
+        is_same = kept is not None and kept.scope_rows == scope_rows
+        scopes = kept.scopes if kept is not None and is_same else list_permitted_scopes(scope_rows, caller)
         rows = read_part_rows(connection, scopes)
-        if kept is not None and (kept.scopes, kept.rows) == (scopes, rows):
+        if kept is not None and is_same and kept.rows == rows:
             view = kept.view
         else:
             view = self._number_view(read_scope_view(connection, scopes, rows, self._once))
-        self._kept.keep(key, _Permitted(changes, scopes, rows, view), 1 + len(scopes) + len(rows) + len(readers))
+        permitted = _Permitted(changes, scope_rows, scopes, rows, view)
+        self._kept.keep(key, permitted, 1 + len(scope_rows) + len(rows) + len(readers))
         return view
 
     def over(self, connection: sqlite3.Connection, scopes: Mapping[int, Scope]) -> View:

@@ -48,28 +48,54 @@ def hash_stored_rows(collection: str, chunks: Sequence[bytes]) -> bytes:
     return hashlib.sha256(json.dumps([collection, [chunk.hex() for chunk in chunks]]).encode()).digest()
 
 
+def hash_stored_document(document: StoredDocument) -> tuple[list[bytes], bytes]:
+    """Return the hashes of the chunks of a document, and its own."""
+    about = (document.id, document.source, document.title, document.updated_at)
+    hashes = [
+        hash_stored_row(document.access, about, (chunk.id, chunk.section, chunk.start, chunk.end, chunk.text))
+        for chunk in document.chunks
+    ]
+    return hashes, hash_stored_rows(document.name, hashes)
+
+
 def refuse_taken(connection: sqlite3.Connection, document: StoredDocument) -> None:
     """Refuse a document whose id, or one of whose chunks' ids, another one of its tenant has in the index.
 
     Raises:
         ConfigurationError: it names the id.
     """
-    tenant = make_scope_key(document.access.tenant)
+    tenant, owners = make_scope_key(document.access.tenant), dict[str, str]()
     row = connection.execute(
         "SELECT collection FROM documents WHERE tenant = ? AND name = ?", [tenant, document.id]
     ).fetchone()
-    if row is not None and row[0] != document.name:
-        raise ConfigurationError(
-            f"document {document.id!r}: its id is in the collection {row[0]!r} already; give another name"
-        )
-    taken = (
-        "SELECT 1 FROM chunks JOIN documents ON documents.id = document "
+    held = (
+        "SELECT documents.name FROM chunks JOIN documents ON documents.id = document "
         "WHERE chunks.name = ? AND chunks.tenant = ? AND chunks.id > 0"
     )
+    for chunk in document.chunks:
+        if (owner := connection.execute(held, [chunk.id, tenant]).fetchone()) is not None:
+            owners[chunk.id] = owner[0]
+    refuse_taken_ids(document, None if row is None else row[0], owners)
+
+
+def refuse_taken_ids(document: StoredDocument, collection: str | None, owners: Mapping[str, str]) -> None:
+    """Refuse a document whose id is in another collection, or one of whose chunks' ids is taken.
+
+    Args:
+        document: what would be put in.
+        collection: the one that has its id; None where none has.
+        owners: by the id of a chunk, the document that has it.
+
+    Raises:
+        ConfigurationError: it names the id.
+    """
+    if collection is not None and collection != document.name:
+        raise ConfigurationError(
+            f"document {document.id!r}: its id is in the collection {collection!r} already; give another name"
+        )
     seen = set[str]()
     for chunk in document.chunks:
-        row = connection.execute(f"{taken} AND documents.name <> ?", [chunk.id, tenant, document.id]).fetchone()
-        if row is not None or chunk.id in seen:
+        if chunk.id in seen or owners.get(chunk.id, document.id) != document.id:
             raise ConfigurationError(f"document {document.id!r}: the id {chunk.id!r} of a chunk is taken")
         seen.add(chunk.id)
 
@@ -98,17 +124,13 @@ def put_stored_document(
     connection.executemany(refused, [(chunk.id, tenant) for chunk in document.chunks])
     scope = writer.scope(document.source, document.access)
     place = place or connection.execute(_NEXT_PLACE).fetchone()[0]
-    about = (document.id, document.source, document.title, document.updated_at)
-    hashes = [
-        hash_stored_row(document.access, about, (chunk.id, chunk.section, chunk.start, chunk.end, chunk.text))
-        for chunk in document.chunks
-    ]
+    hashes, seal = hash_stored_document(document)
     row = [tenant, document.id, document.name, document.title, document.updated_at, scope, place, *document.stamp]
     number = connection.execute(
         "INSERT INTO documents "
         "(tenant, name, collection, title, updated_at, scope, place, size, modified, sha256, seal) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [*row, hash_stored_rows(document.name, hashes)],
+        [*row, seal],
     ).lastrowid
     writer.add_document(tenant, document.name)
     for at, (chunk, hashed) in enumerate(zip(document.chunks, hashes, strict=True)):

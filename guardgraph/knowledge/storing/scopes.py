@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import unicodedata
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from guardgraph.plain.letters import normalise_to_nfc
@@ -94,11 +95,19 @@ def read_index_scope(connection: sqlite3.Connection, number: int) -> Scope:
     return scope
 
 
-def list_permitted_scopes(connection: sqlite3.Connection, caller: Caller | None) -> dict[int, Scope]:
-    """Return the scopes that a caller may read; of other tenants' no more are looked at than those for everybody."""
+def read_scope_rows(connection: sqlite3.Connection, caller: Caller | None) -> list[tuple[Any, ...]]:
+    """Return the rows of the scopes that a caller may read, and of others of the tenant.
+
+    Of other tenants no more are looked at than those that are for everybody.
+    """
     rows = connection.execute(f"{_SCOPES} WHERE {FOR_EVERYBODY}").fetchall()
     if caller is not None:
         keys = list_tenant_keys(caller.tenant)
         rows += connection.execute(f"{_SCOPES} WHERE tenant IN ({', '.join('?' * len(keys))})", keys)
+    return rows
+
+
+def list_permitted_scopes(rows: Iterable[tuple[Any, ...]], caller: Caller | None) -> dict[int, Scope]:
+    """Return the scopes that a caller may read, of those that `read_scope_rows` returned for them."""
     scopes = (parse_scope_row(*row) for row in {row[0]: row for row in rows}.values())
     return {scope.id: scope for scope in scopes if scope is not None and is_access_allowed(scope.access, caller)}

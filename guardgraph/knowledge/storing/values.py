@@ -44,7 +44,7 @@ def look_up_index_rows(
     connection: sqlite3.Connection, statement: str, of: Sequence[int], terms: Iterable[str]
 ) -> dict[str, tuple[Any, ...]]:
     """Return what a statement that begins with the term finds of terms, by term; each is in one row at most."""
-    return {term: tuple(rest) for term, *rest in read_value_rows(connection, statement, of, terms)}
+    return {row[0]: row[1:] for row in read_value_rows(connection, statement, of, terms)}
 
 
 def read_rows_by_key(connection: sqlite3.Connection, statement: str, keys: Iterable[int]) -> dict[int, tuple[Any, ...]]:
@@ -53,7 +53,8 @@ def read_rows_by_key(connection: sqlite3.Connection, statement: str, keys: Itera
     while some := list(islice(wanted, _AT_ONCE[-1])):
         size = next(size for size in _AT_ONCE if size >= len(some))
         some += [some[-1]] * (size - len(some))  # no other number: a refused chunk may have any
-        found |= {key: tuple(rest) for key, *rest in connection.execute(f"{statement} ({_make_sql_marks(some)})", some)}
+        rows = connection.execute(f"{statement} ({_make_sql_marks(some)})", some)
+        found |= {row[0]: row[1:] for row in rows}
     return found
 
 
