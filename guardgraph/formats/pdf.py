@@ -91,8 +91,8 @@ class _Letter(NamedTuple):
     """Its pixels: left, top, and those behind the last on the right and below; None of blanks and line ends."""
     owner: int
     """The address of the object that draws it; 0 where none does."""
-    is_small: bool = False
-    """Whether nobody could read it in its size; a font of drawn glyphs has none, so that its ink tells."""
+    small: tuple[int, float] | None = None
+    """Its font and size, where nobody could read it in that; a font of drawn glyphs has none, so that its ink tells."""
     is_guess: bool = False
     """Whether it is told by the code of its glyph."""
 
@@ -166,7 +166,8 @@ class _Pictured:
         import pypdfium2.raw as pdfium
 
         self.width, self.height = width, height
-        self.scale = scale
+        self.least = scale * _LEAST_POINTS
+        """Pixels that the highest letters of a font need at least."""
         self._page = page
         self._pdfium = pdfium
         origin, right, up = (self._device(x, y) for x, y in ((0, 0), (_FAR, 0), (0, _FAR)))
@@ -248,7 +249,11 @@ def _letters_of(textpage: Any, count: int, picture: _Pictured, names_codes: Call
             size = max(abs(right.value - left.value), abs(top.value - bottom.value))
             points[owner] = _points(textpage, at, size)
         box = picture.box_of(left.value, bottom.value, right.value, top.value)
-        yield _Letter(text, box, owner, points[owner] < _LEAST_POINTS, is_guess)
+        small = None
+        if points[owner] < _LEAST_POINTS:
+            held = pdfium.FPDFTextObj_GetFont(ctypes.cast(owner, pdfium.FPDF_PAGEOBJECT))
+            small = (ctypes.cast(held, ctypes.c_void_p).value or 0, round(points[owner], 2))
+        yield _Letter(text, box, owner, small, is_guess)
 
 
 def _points(textpage: Any, at: int, size: float) -> float:
@@ -269,17 +274,17 @@ def _seen(letters: list[_Letter], picture: _Pictured) -> list[bool]:
     for at, letter in enumerate(letters):
         if letter.owner and letter.box is not None:
             owned.setdefault(letter.owner, []).append(at)
+    readable = set[tuple[int, float]]()
     for layer in _layers(letters, owned):
         other = picture.draw_without(layer)
         for owner in layer:
-            if any(letters[at].is_small for at in owned[owner]) and not _has_readable_ink(
-                full, other, [box for at in owned[owner] if (box := letters[at].box)], picture.scale * _LEAST_POINTS
-            ):
-                continue
-            for at in owned[owner]:
-                box = letters[at].box
-                seen[at] = box is not None and _differs(full, other, box)
-    return seen
+            boxes = [box for at in owned[owner] if (box := letters[at].box)]
+            small = letters[owned[owner][0]].small
+            if small and small not in readable and _has_readable_ink(full, other, boxes, picture.least):
+                readable.add(small)
+            for at, box in zip(owned[owner], boxes, strict=True):
+                seen[at] = _differs(full, other, box)
+    return [is_seen and letter.small in {None, *readable} for letter, is_seen in zip(letters, seen, strict=True)]
 
 
 _LEAST_SHADES: Final = 8

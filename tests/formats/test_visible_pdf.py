@@ -116,17 +116,18 @@ def test_without_the_names_of_glyphs_a_map_is_unsure(monkeypatch):
     assert (found.text, found.extraction) == ("costs 15 euros", "unsure")
 
 
-def drawn_font(names: tuple[str, str] = ("/A", "/B"), *, size: int = 700) -> DictionaryObject:
+def drawn_font(names: tuple[str, str] = ("/A", "/B"), *, sizes: tuple[int, int] = (700, 700)) -> DictionaryObject:
     """Return a font of drawn glyphs for the codes of A and B, as old files of TeX have them: one point is one unit."""
-    glyph = DecodedStreamObject()
-    glyph.set_data(f"750 0 0 0 750 700 d1 0 0 {size} {size} re f".encode())
+    glyphs = DecodedStreamObject(), DecodedStreamObject()
+    for glyph, size in zip(glyphs, sizes, strict=True):
+        glyph.set_data(f"750 0 0 0 750 700 d1 0 0 {size} {size} re f".encode())
     differences = [NumberObject(65), *map(NameObject, names)]
     said = {
         "Type": NameObject("/Font"),
         "Subtype": NameObject("/Type3"),
         "FontBBox": ArrayObject(map(NumberObject, (0, 0, 750, 700))),
         "FontMatrix": ArrayObject(map(NumberObject, (1, 0, 0, 1, 0, 0))),
-        "CharProcs": DictionaryObject({NameObject(name): glyph for name in names}),
+        "CharProcs": DictionaryObject(zip(map(NameObject, names), glyphs, strict=True)),
         "FirstChar": NumberObject(65),
         "LastChar": NumberObject(66),
         "Widths": ArrayObject(map(NumberObject, (750, 750))),
@@ -141,14 +142,15 @@ def drawn_font(names: tuple[str, str] = ("/A", "/B"), *, size: int = 700) -> Dic
         (drawn_font(), ("AB BA", "unsure")),
         (drawn_font(("/B", "/A")), ("\ufffd\ufffd \ufffd\ufffd", "")),
         (drawn_font(("/g1", "/g2")), ("\ufffd\ufffd \ufffd\ufffd", "")),
-        (drawn_font(size=60), ("", "")),
+        (drawn_font(sizes=(700, 90)), ("AB BA", "unsure")),
+        (drawn_font(sizes=(90, 90)), ("", "")),
     ],
 )
 def test_glyphs_that_a_file_draws_are_read_by_their_names(font, read):
     """Their font has no size, so their ink tells whether they can be read; other names than those of their codes say
     nothing.
     """
-    page = b"BT /F1 1 Tf .016 0 0 .016 50 600 Tm (AB) Tj 3000 0 Td (BA) Tj ET"
+    page = b"BT /F1 1 Tf .016 0 0 .016 50 600 Tm (A) Tj (B) Tj 3000 0 Td (B) Tj (A) Tj ET"
     found = read_pdf(pdf_with(page, font=font), 99)
     assert (found.text, found.extraction) == read
 
