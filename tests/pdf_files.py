@@ -26,6 +26,9 @@ def pdf_of(*pages: str, title: str = "", password: str = "") -> bytes:
 def pdf_with(*contents: bytes, title: str = "", password: str = "", font: DictionaryObject = FONT) -> bytes:
     """Return a file whose pages have these content streams; font F1 is Helvetica, if no other is given."""
     writer = PdfWriter()
+    if "/CharProcs" in font:  # streams have to be objects of their own
+        glyphs = {name: writer._add_object(drawn) for name, drawn in font["/CharProcs"].items()}
+        font = DictionaryObject({**font, NameObject("/CharProcs"): DictionaryObject(glyphs)})
     for content in contents:
         stream = DecodedStreamObject()
         stream.set_data(content)

@@ -46,6 +46,12 @@ def list_answers(plant: str) -> list[tuple[str, str]]:
     ]
 
 
+def list_contradictions(plant: str) -> list[tuple[str, str]]:
+    """Return the planted sentences that another page contradicts, each with what that says: another number."""
+    said = [sentence for sentence, _ in list_answers(plant)[:2]]
+    return [(each, re.sub(r"\d+", lambda found: str(int(found[0]) + 7), each)) for each in said]
+
+
 def ask_about(plant: str) -> str:
     """Return the question that the planted answers answer."""
     return f"How many megawatts does the {plant} plant deliver, when was it commissioned, what did repairs cost?"
@@ -58,8 +64,7 @@ def list_sites() -> list[Site]:
         for number, (sentence, _) in enumerate(list_answers(plant)):
             sites.append(Site(f"http://a{number}.source{at}.example/page", f"{sentence} {FILLER}"))
             sites.append(Site(f"http://copy{number}.wire.example/{plant}", f"{sentence} {FILLER}"))
-        for number, (sentence, _) in enumerate(list_answers(plant)[:2]):
-            swapped = re.sub(r"\d+", lambda found: str(int(found[0]) + 7), sentence)
+        for number, (_, swapped) in enumerate(list_contradictions(plant)):
             sites.append(Site(f"http://rumour{number}.example/{plant}", swapped))
         sites += [Site(f"http://poison{number}.example/{plant}", POISON.format(plant)) for number in range(2)]
         sites += [Site(f"http://town{number}.example/{plant}", f"Near {plant}: {FILLER}") for number in range(3)]

@@ -1,10 +1,10 @@
-"""Fonts of PDF files whose map to letters contradicts the names of their glyphs: what is copied is not what is seen."""
+"""What fonts of PDF files call their glyphs: their maps to letters may contradict it, or there may be none."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from typing import Any, Final
 
@@ -15,6 +15,9 @@ _CODE: Final = rb"<\s*([0-9a-fA-F\s]+)>\s*"
 _CHAR = re.compile(_CODE + _CODE)
 _RANGE = re.compile(_CODE + _CODE + rb"(?:" + _CODE + rb"|\[(.*?)\])", re.DOTALL)
 _HEX_NAME = re.compile(r"(?:uni|u)([0-9A-Fa-f]{4,6})")
+_HEX_CODE = re.compile(r"#([0-9A-Fa-f]{2})")
+PRINTED: Final = range(0x21, 0x7F)
+"""Codes of the letters, digits and marks of ASCII."""
 _PLAIN: Final = frozenset("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 """Letters that stand at their own code in all encodings of simple fonts (ISO 32000-2, annex D)."""
 _ENCODINGS: Final = ("/WinAnsiEncoding", "/MacRomanEncoding", "/StandardEncoding")
@@ -29,17 +32,53 @@ def has_lying_map(content: bytes) -> bool:
     Args:
         content: bytes of a PDF file that opens without a password.
     """
+    return _judge_fonts(content, lambda fonts: any(map(_lies, fonts)), unread=True)
+
+
+def are_codes_names(content: bytes) -> bool:
+    """Say whether all fonts of a file that have no map to letters name their glyphs by the letters of their codes.
+
+    Fonts of drawn glyphs do so, such as those of TeX's older files.
+
+    Args:
+        content: bytes of a PDF file that opens without a password.
+    """
+    return _judge_fonts(
+        content, lambda fonts: all(_names_codes(font) for font in fonts if "/ToUnicode" not in font), unread=False
+    )
+
+
+def _names_codes(font: Any) -> bool:
+    if font.get("/Subtype") == "/Type0":
+        return False
+    names = _letters_by_name(font)
+    encoding = font.get("/Encoding")
+    encoding = encoding.get_object() if encoding is not None else None
+    code = 0
+    for item in encoding.get("/Differences", ()) if isinstance(encoding, dict) else ():
+        if isinstance(item, int):
+            code = int(item)
+            continue
+        name = _HEX_CODE.sub(lambda found: chr(int(found[1], 16)), str(item).removeprefix("/"))
+        if code in PRINTED and chr(code) not in (name, names.get(code)):
+            return False
+        code += 1
+    return True
+
+
+def _judge_fonts(content: bytes, judge: Callable[[Iterator[Any]], bool], *, unread: bool) -> bool:
+    """Return what is said of the fonts of a file; of one that cannot be read, `unread`."""
     from pypdf import PdfReader
 
     try:
         reader = PdfReader(BytesIO(content))
         if reader.is_encrypted:
             reader.decrypt("")
-        return any(map(_lies, _fonts_of(reader)))
+        return judge(_fonts_of(reader))
     except MemoryError:
         raise
     except Exception:  # noqa: BLE001  the boundary: a parser raises whatever it likes on damaged content
-        return True
+        return unread
 
 
 def _fonts_of(reader: Any) -> Iterator[Any]:

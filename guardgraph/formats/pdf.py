@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from datetime import date
+from functools import cache
 from itertools import pairwise
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from guardgraph.formats.article import Heading, Part
 from guardgraph.formats.extraction import PAGE, Extracted, ExtractionFailed
-from guardgraph.formats.glyph_names import has_lying_map
+from guardgraph.formats.glyph_names import PRINTED, are_codes_names, has_lying_map
 from guardgraph.formats.text import within
 from guardgraph.formats.visibility import one_line, plain_text
 
@@ -47,13 +48,14 @@ def read_pdf(content: bytes, max_chars: int) -> Extracted:
 
 def _read(file: Any, content: bytes, max_chars: int) -> Extracted:
     parts, texts, left, is_unsure = list[Part](), list[str](), max_chars, False
+    names_codes = cache(lambda: are_codes_names(content))
     for number in range(len(file)):
         try:
             page = file[number]
         except RuntimeError:  # of one that is damaged
             continue
         with closing(page):
-            lines, is_guess = _read_page(page, left)
+            lines, is_guess = _read_page(page, left, names_codes)
         if text := plain_text("\n".join(lines)).strip():
             within(text, left)
             left -= len(text) + 2
@@ -89,8 +91,10 @@ class _Letter(NamedTuple):
     """Its pixels: left, top, and those behind the last on the right and below; None of blanks and line ends."""
     owner: int
     """The address of the object that draws it; 0 where none does."""
-    is_small: bool = False
-    """Whether nobody could read it."""
+    small: tuple[int, float] | None = None
+    """Its font and size, where nobody could read it in that; a font of drawn glyphs has none, so that its ink tells."""
+    is_guess: bool = False
+    """Whether it is told by the code of its glyph."""
 
 
 _LEAST_POINTS: Final = 2.5
@@ -103,8 +107,11 @@ _FLAGS: Final = 0x01
 """FPDF_ANNOT: what is drawn over a page covers its text."""
 
 
-def _read_page(page: Any, max_chars: int) -> tuple[list[str], bool]:
-    """Return the lines that a page shows, and whether they stand behind a picture of themselves alone."""
+def _read_page(page: Any, max_chars: int, names_codes: Callable[[], bool]) -> tuple[list[str], bool]:
+    """Return the lines that a page shows, and whether they are a guess.
+
+    They are where they stand behind a picture of themselves alone, or where a letter is told by the code of its glyph.
+    """
     import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
     _ignore_replacements(page)
@@ -112,16 +119,16 @@ def _read_page(page: Any, max_chars: int) -> tuple[list[str], bool]:
     if not width * height > 0:
         return [], False
     scale = min(_SCALE, (_MOST_PIXELS / (width * height)) ** 0.5)
-    picture = _Pictured(page, max(1, int(width * scale)), max(1, int(height * scale)))
+    picture = _Pictured(page, max(1, int(width * scale)), max(1, int(height * scale)), scale)
     with closing(page.get_textpage()) as textpage:
         count = pdfium.FPDFText_CountChars(textpage)
         if count > 2 * max_chars + 10_000:
             raise ExtractionFailed("too_large", {"limit": "max_chars", "characters": count, "allowed": max_chars})
-        letters = list(_letters_of(textpage.raw, count, picture))
+        letters = list(_letters_of(textpage.raw, count, picture, names_codes))
         if not any(letter.box for letter in letters):
             return [], False
         seen = _seen(letters, picture)
-        is_guess = False
+        is_guess = any(letter.is_guess for letter in letters)
         if not any(seen) and _is_scan(page, textpage, letters):
             # The words of a picture of a page stand behind it, and are not drawn.
             seen = [letter.box is not None for letter in letters]
@@ -155,10 +162,12 @@ class _Picture(NamedTuple):
 class _Pictured:
     """A page and its pictures."""
 
-    def __init__(self, page: Any, width: int, height: int) -> None:
+    def __init__(self, page: Any, width: int, height: int, scale: float) -> None:
         import pypdfium2.raw as pdfium
 
         self.width, self.height = width, height
+        self.least = scale * _LEAST_POINTS
+        """Pixels that the highest letters of a font need at least."""
         self._page = page
         self._pdfium = pdfium
         origin, right, up = (self._device(x, y) for x, y in ((0, 0), (_FAR, 0), (0, _FAR)))
@@ -216,7 +225,7 @@ _HYPHENS: Final = (0x02, 0x2D, 0xAD)
 """The first is what pdfium makes of a hyphen at the end of a line."""
 
 
-def _letters_of(textpage: Any, count: int, picture: _Pictured) -> Iterator[_Letter]:
+def _letters_of(textpage: Any, count: int, picture: _Pictured, names_codes: Callable[[], bool]) -> Iterator[_Letter]:
     import pypdfium2.raw as pdfium
 
     points = dict[int, float]()
@@ -230,7 +239,8 @@ def _letters_of(textpage: Any, count: int, picture: _Pictured) -> Iterator[_Lett
         if code in _HYPHENS and pdfium.FPDFText_IsHyphen(textpage, at) == 1:
             code = ord("-")
         is_unknown = code == 0 or code > 0x10FFFF or pdfium.FPDFText_HasUnicodeMapError(textpage, at) == 1
-        text = "\ufffd" if is_unknown else chr(code)
+        is_guess = is_unknown and code in PRINTED and names_codes()
+        text = "\ufffd" if is_unknown and not is_guess else chr(code)
         if not pdfium.FPDFText_GetCharBox(textpage, at, left, right, bottom, top):
             yield _Letter(text, (0, 0, 0, 0), 0)  # nobody knows where it is
             continue
@@ -239,7 +249,11 @@ def _letters_of(textpage: Any, count: int, picture: _Pictured) -> Iterator[_Lett
             size = max(abs(right.value - left.value), abs(top.value - bottom.value))
             points[owner] = _points(textpage, at, size)
         box = picture.box_of(left.value, bottom.value, right.value, top.value)
-        yield _Letter(text, box, owner, points[owner] < _LEAST_POINTS)
+        small = None
+        if points[owner] < _LEAST_POINTS:
+            held = pdfium.FPDFTextObj_GetFont(ctypes.cast(owner, pdfium.FPDF_PAGEOBJECT))
+            small = (ctypes.cast(held, ctypes.c_void_p).value or 0, round(points[owner], 2))
+        yield _Letter(text, box, owner, small, is_guess)
 
 
 def _points(textpage: Any, at: int, size: float) -> float:
@@ -258,15 +272,19 @@ def _seen(letters: list[_Letter], picture: _Pictured) -> list[bool]:
     full, seen = picture.draw(), [False] * len(letters)
     owned = dict[int, list[int]]()
     for at, letter in enumerate(letters):
-        if letter.owner and letter.box is not None and not letter.is_small:
+        if letter.owner and letter.box is not None:
             owned.setdefault(letter.owner, []).append(at)
+    readable = set[tuple[int, float]]()
     for layer in _layers(letters, owned):
         other = picture.draw_without(layer)
         for owner in layer:
-            for at in owned[owner]:
-                box = letters[at].box
-                seen[at] = box is not None and _differs(full, other, box)
-    return seen
+            boxes = [box for at in owned[owner] if (box := letters[at].box)]
+            small = letters[owned[owner][0]].small
+            if small and small not in readable and _has_readable_ink(full, other, boxes, picture.least):
+                readable.add(small)
+            for at, box in zip(owned[owner], boxes, strict=True):
+                seen[at] = _differs(full, other, box)
+    return [is_seen and letter.small in {None, *readable} for letter, is_seen in zip(letters, seen, strict=True)]
 
 
 _LEAST_SHADES: Final = 8
@@ -281,6 +299,28 @@ def _differs(picture: _Picture, other: _Picture, box: _Box) -> bool:
         if one != two and any(abs(a - b) > _LEAST_SHADES for a, b in zip(one, two, strict=True)):
             return True
     return False
+
+
+_MOST_TRIED: Final = 8
+"""Letters of an object, the highest ones, that tell whether it can be read."""
+
+
+def _has_readable_ink(picture: _Picture, other: _Picture, boxes: Iterable[_Box], size: float) -> bool:
+    """Say whether ink of one of some letters is as high as a letter that can be read, and that of one half as wide."""
+    height = width = 0
+    for left, top, right, bottom in sorted(boxes, key=lambda box: box[1] - box[3])[:_MOST_TRIED]:
+        rows, columns = list[int](), list[int]()
+        for row in range(top, bottom):
+            start = row * picture.stride
+            one, two = (each.pixels[start + left : start + right] for each in (picture, other))
+            if one != two and (
+                inked := [at for at, (a, b) in enumerate(zip(one, two, strict=True)) if abs(a - b) > _LEAST_SHADES]
+            ):
+                rows.append(row)
+                columns += (inked[0], inked[-1])
+        if rows:
+            height, width = max(height, rows[-1] - rows[0] + 1), max(width, max(columns) - min(columns) + 1)
+    return height > size and width > size / 2
 
 
 _MOST_LAYERS: Final = 6

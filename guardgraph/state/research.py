@@ -501,6 +501,20 @@ class ResearchBudget(Budget):
     max_sections: Annotated[MaxInt, Later((0, 10))] = 0
     """Sections of the answer, whose titles are proposed before it is written; with 0 it has none."""
 
+    def compared(self, other: Self) -> dict[str, Compared]:
+        """Say of every field what another's value is beside ours; without sections, sentences need not cite."""
+        said = super().compared(other)
+        has_sections = bool(self.max_sections), bool(other.max_sections)
+        return {**said, "max_sections": "other"} if len({*has_sections}) == 2 else said
+
+    def wrong_overlay(self, overlay: Self | None) -> Iterator[tuple[str, str]]:
+        """Yield fields of an overlay with what is wrong in them; no run may leave out that sentences of sections cite."""
+        yield from super().wrong_overlay(overlay)
+        if not isinstance(overlay, ResearchBudget) or "max_sections" not in overlay.model_fields_set:
+            return
+        if self.max_sections and not overlay.max_sections:
+            yield "max_sections", "the deployment has sections, whose sentences must cite; given: 0; name 1 or more"
+
     @classmethod
     def brief(cls) -> Self:
         """Return the limits of a brief: one search, three pages, an answer of a paragraph. They are the defaults."""
@@ -583,7 +597,7 @@ RESEARCH_REASONS = Catalogue(
         StopReason("invalid_outline:unsupported_link", "invalid_outline", ("outline",), "A title has a URL, a host or a mail address that neither the notes nor the question has.", "Look at unsupported; links that any text may have belong on known_links.", later=True, again=True, untold=True),
         StopReason("invalid_outline:unsupported_number", "invalid_outline", ("outline",), "A title states a fact that neither the notes nor the question has.", "Look at unsupported.", later=True, again=True),
         StopReason("invalid_outline:unsupported_name", "invalid_outline", ("outline",), "A title has a name that neither the notes nor the question has.", "Look at unsupported; names that any answer may say belong on known_names.", later=True, again=True),
-        StopReason("invalid_answer:sections", "invalid_answer", ("synthesize",), "The answer does not have the sections of its outline, in their order, each with a text.", "Look at details: expected and received.", later=True, again=True),
+        StopReason("invalid_answer:sections", "invalid_answer", ("synthesize",), "The answer does not have the sections of its outline, in their order, each with a text, or more than max_sections.", "Look at details: expected and received.", later=True, again=True),
         StopReason("invalid_answer:empty", "invalid_answer", ("synthesize",), "The answer is blank or no string.", "Use another model.", again=True),
         StopReason("invalid_answer:too_long", "invalid_answer", ("synthesize",), "The answer is longer than max_answer_chars.", "Raise max_answer_chars, or ask for less.", again=True),
         StopReason("invalid_answer:citations", "invalid_answer", ("synthesize",), "The citations are no list of strings, or an empty one.", "Use a model that cites.", again=True),

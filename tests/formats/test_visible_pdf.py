@@ -116,6 +116,45 @@ def test_without_the_names_of_glyphs_a_map_is_unsure(monkeypatch):
     assert (found.text, found.extraction) == ("costs 15 euros", "unsure")
 
 
+def drawn_font(names: tuple[str, str] = ("/A", "/B"), *, sizes: tuple[int, int] = (700, 700)) -> DictionaryObject:
+    """Return a font of drawn glyphs for the codes of A and B, as old files of TeX have them: one point is one unit."""
+    glyphs = DecodedStreamObject(), DecodedStreamObject()
+    for glyph, size in zip(glyphs, sizes, strict=True):
+        glyph.set_data(f"750 0 0 0 750 700 d1 0 0 {size} {size} re f".encode())
+    differences = [NumberObject(65), *map(NameObject, names)]
+    said = {
+        "Type": NameObject("/Font"),
+        "Subtype": NameObject("/Type3"),
+        "FontBBox": ArrayObject(map(NumberObject, (0, 0, 750, 700))),
+        "FontMatrix": ArrayObject(map(NumberObject, (1, 0, 0, 1, 0, 0))),
+        "CharProcs": DictionaryObject(zip(map(NameObject, names), glyphs, strict=True)),
+        "FirstChar": NumberObject(65),
+        "LastChar": NumberObject(66),
+        "Widths": ArrayObject(map(NumberObject, (750, 750))),
+        "Encoding": DictionaryObject({NameObject("/Differences"): ArrayObject(differences)}),
+    }
+    return DictionaryObject({NameObject(f"/{name}"): value for name, value in said.items()})
+
+
+@pytest.mark.parametrize(
+    ("font", "read"),
+    [
+        (drawn_font(), ("AB BA", "unsure")),
+        (drawn_font(("/B", "/A")), ("\ufffd\ufffd \ufffd\ufffd", "")),
+        (drawn_font(("/g1", "/g2")), ("\ufffd\ufffd \ufffd\ufffd", "")),
+        (drawn_font(sizes=(700, 90)), ("AB BA", "unsure")),
+        (drawn_font(sizes=(90, 90)), ("", "")),
+    ],
+)
+def test_glyphs_that_a_file_draws_are_read_by_their_names(font, read):
+    """Their font has no size, so their ink tells whether they can be read; other names than those of their codes say
+    nothing.
+    """
+    page = b"BT /F1 1 Tf .016 0 0 .016 50 600 Tm (A) Tj (B) Tj 3000 0 Td (B) Tj (A) Tj ET"
+    found = read_pdf(pdf_with(page, font=font), 99)
+    assert (found.text, found.extraction) == read
+
+
 def test_the_words_behind_a_picture_of_a_page_are_unsure():
     """Nobody sees them; where no picture covers the page, they are not read."""
     behind = "q 595 0 0 842 0 0 cm /White Do Q BT /F1 12 Tf 3 Tr 50 600 Td (scanned) Tj ET"

@@ -24,7 +24,7 @@ from searched_worlds import asked as searched
 from guardgraph import RagBudget, RagPolicy, ResearchBudget, ResearchPolicy, create_research_agent, verify
 from guardgraph.nodes import rag, self_critique
 from guardgraph.nodes.body import declares, read_body_declaration
-from guardgraph.nodes.research import answering, notes, planning, reading, rounds, searching
+from guardgraph.nodes.research import answering, notes, outlining, planning, reading, rounds, searching
 from guardgraph.state.context import Caller
 from guardgraph.testing import scripted_tool
 
@@ -40,7 +40,7 @@ MOVED = {"title": "a", "published_at": "", "body": "This is what the page a says
 LONG_DRAFT = f"{critique_cases.DRAFT} {'We will say more as soon as we know more. ' * 30}".strip()
 
 
-RESEARCH = (planning, searching, reading, notes, rounds, answering)
+RESEARCH = (planning, searching, reading, notes, rounds, outlining, answering)
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,14 @@ HOSTS = (SLA_HOST, REGULATOR_HOST)
 EVERY_HOST = {f"allowed_domains_{name}": HOSTS for name in BOTH_LISTS}
 SLA_ALONE = ResearchPolicy(allowed_domains_policy=HOSTS, allowed_domains_execution=[SLA_HOST])
 ONE_NOTE = {"answer": "It says something.", "citations": ["n1"]}
+TWO_SECTIONS = {"sections": ["What it says", "What else it says"]}
 URL_GUARDS = ("run_hits_guard_node", "run_dedupe_guard_node", "run_source_guard_node")
+
+
+def write_sections(view: Any) -> Any:
+    """Write a brief in all the sections that it is shown."""
+    return {"sections": [{"title": each, "text": "It says something. [n1]"} for each in view["sections"]]}
+
 
 RESEARCH_MUTANTS: dict[str, Mutant] = {
     "the guards of the hits forget both lists: the source guard judges every URL": Mutant(
@@ -304,6 +311,18 @@ def test_where_both_guards_forget_max_queries_the_other_limits_hold(monkeypatch)
     assert world.queries == ["alpha", "beta", "gamma"]
     assert len(world.urls) == len(set(world.urls)) == 3
     assert (result["status"], result["stopped_because"]) == ("ok", "max_read_pages")
+
+
+def test_a_report_has_no_more_sections_than_its_budget_though_their_guard_forgets_it(monkeypatch):
+    """Where the guard of the outline judges by nine sections, the answer guard keeps to one."""
+    given = {"budget": ResearchBudget(max_sections=1), "outline": lambda view: TWO_SECTIONS, "writer": write_sections}
+    mutant = Mutant(("run_outline_guard_node",), {"budget": {"max_sections": 9}}, given=given)
+    honest, *_ = run_research(mutant)
+    assert (honest["stop_reason"], honest["phase"]) == ("invalid_outline:too_many", "outline")
+    mutate(monkeypatch, RESEARCH, mutant)
+    mutated, *_ = run_research(mutant)
+    assert (mutated["stop_reason"], mutated["phase"]) == ("invalid_answer:sections", "synthesize")
+    assert mutated["details"] == {"sections": 2, "limit": 1}
 
 
 EVERY_DECISION = {f"allowed_decisions_{name}": ("approve", "revise", "escalate") for name in BOTH_LISTS}

@@ -11,9 +11,17 @@ from langgraph.types import Command
 from recorded_runs import Kept
 from reported_runs import page, said, with_class
 from research_cases import PLAN, asked, hits, note_pages, reads, research, vendor
-from runs import check_result, content
+from runs import check_result
 
-from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent, format_brief, replay, verify
+from guardgraph import (
+    ConfigurationError,
+    ResearchBudget,
+    ResearchPolicy,
+    create_research_agent,
+    format_brief,
+    replay,
+    verify,
+)
 from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.research import answer as guards
 from guardgraph.guards.research.outline import LONGEST_TITLE, check_outline, parse_outline
@@ -92,17 +100,35 @@ def test_without_sections_the_graph_is_as_before():
     assert "sections" not in plain.invoke(asked())
 
 
-def test_a_context_may_switch_them_off():
-    """A run of an agent with sections goes the way of one without, to the same result."""
-    plain = research()
-    off = research(budget=THREE, context={"budget": {"max_sections": 0}})
-    assert (off["path"], content(off)) == (plain["path"], content(plain))
+def test_no_context_switches_them_off():
+    """Sentences of sections must cite, so a run without them would be held to less; a context is told so."""
+    with pytest.raises(ConfigurationError, match=r"context\.budget\.max_sections: the deployment has sections"):
+        research(budget=THREE, context={"budget": {"max_sections": 0}})
+    assert research(budget=THREE, context={"budget": {"max_urls": 2}})["sections"]
+    assert "sections" not in research(context={"budget": {"max_sections": 0}})
+
+
+def test_sections_are_no_matter_of_more_or_less():
+    """Whether there are any is neither tighter nor looser: fewer are tighter."""
+    kinds = {(3, 0): "other", (0, 3): "other", (3, 1): "tighter", (1, 3): "looser", (0, 0): "equal", (3, 3): "equal"}
+    for (old, new), kind in kinds.items():
+        compared = ResearchBudget(max_sections=old).compared(ResearchBudget(max_sections=new))
+        assert compared["max_sections"] == kind, (old, new)
 
 
 def test_fewer_sections_in_one_run():
     """The budget of the context holds."""
     result = written(context={"budget": {"max_sections": 1, "max_attempts": 1}})
     assert (result["stop_reason"], result["details"]) == ("invalid_outline:too_many", {"sections": 2, "limit": 1})
+
+
+def test_fewer_sections_after_a_resume():
+    """A context that comes with the resume holds for what was accepted before it, too."""
+    outline, writer = (scripted_tool(each, loop=True) for each in ({"sections": TITLES}, answer_of(*SECTIONS)))
+    graph = create_research_agent(budget=THREE, outline=outline, writer=writer, checkpointer=InMemorySaver(), **PARTS)
+    graph.invoke(asked(), THREAD, interrupt_before=["synthesize"])
+    result = graph.invoke(None, THREAD, context={"budget": {"max_sections": 1}})
+    assert (result["stop_reason"], result["details"]) == ("invalid_answer:sections", {"sections": 2, "limit": 1})
 
 
 def test_a_model_is_asked_again():

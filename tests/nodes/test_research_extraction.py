@@ -207,10 +207,17 @@ def test_a_long_sentence_or_one_that_leads_elsewhere_is_taken_for_want_of_anothe
     """A link of the page's own host leads nowhere else."""
     long = f"P1 incidents are answered by {'many and more and ' * 14}other people."
     away, own = "P1 incidents: see https://other.example/p1 for more.", f"P1 incidents: see {PAGE}/p1 for more."
-    for text in (long, away, own):
+    spelled = "P1 incidents: ask www.other.example.org, „p1@other.example.org“ or other.example.org/p1 for more."
+    for text in (long, away, own, spelled):
         assert [note["quote"] for note in offline(f"{text}\n\nInvoices are due in 30 days.")] == [text]
-    assert [note["quote"] for note in offline(f"{long}\n\n{away}\n\n{own}\n\n{QUOTE}")] == [QUOTE, own]
+    assert [note["quote"] for note in offline(f"{long}\n\n{away}\n\n{spelled}\n\n{own}\n\n{QUOTE}")] == [QUOTE, own]
     assert offline(f"P1 incidents are {'so ' * 200}long.") == []
+
+
+def test_offline_notes_have_no_letter_that_nobody_could_read():
+    """No guard lets a quote with U+FFFD pass, so the next best sentence is noted."""
+    assert [note["quote"] for note in offline(f"P1 incidents are answered fast\ufffd. {TEXT}")] == [QUOTE]
+    assert offline("P1 incidents are answered fast\ufffd in each case.") == []
 
 
 def test_a_page_that_is_titled_as_the_question_is_about_it():

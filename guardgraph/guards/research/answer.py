@@ -120,21 +120,31 @@ def parse_sectioned_answer(
 
 
 def parse_brief(
-    fields: JsonObject, *, outline: Sequence[str], must_cite: bool, notes: Sequence[Note], max_answer_chars: int
+    fields: JsonObject,
+    *,
+    outline: Sequence[str],
+    max_sections: int,
+    must_cite: bool,
+    notes: Sequence[Note],
+    max_answer_chars: int,
 ) -> ResearchAnswer:
     """Read an answer in the form in which it had to be written: in sections, marked, or plain.
 
     Args:
         fields: the proposal: ``{answer, citations}``, or ``{sections, citations}``.
         outline: the titles of its sections, none where it has none.
+        max_sections: sections that it may have now; an outline may have been accepted under another limit.
         must_cite: whether every sentence must cite; in sections each must.
         notes: the verified notes.
         max_answer_chars: how long the text may be.
 
     Raises:
-        Stop: as `parse_sectioned_answer`, `parse_marked_answer` and `parse_research_answer`.
+        Stop: as `parse_sectioned_answer`, `parse_marked_answer` and `parse_research_answer`;
+            ``invalid_answer:sections`` with how many there are and the limit in `details`.
     """
     citations = fields.get("citations")
+    if len(outline) > max_sections:
+        raise Stop("invalid_answer:sections", details={"sections": len(outline), "limit": max_sections})
     if outline:
         return parse_sectioned_answer(
             fields.get("sections"), citations, outline=outline, notes=notes, max_answer_chars=max_answer_chars

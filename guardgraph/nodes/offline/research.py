@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.links import has_supported_links
+from guardgraph.guards.links.finding import find_links
 from guardgraph.guards.marks import Sentence, find_answer_sentences, write_marks
 from guardgraph.guards.research.answer import (
     BETWEEN,
@@ -194,6 +195,8 @@ LONGEST_ALONE: Final = 600
 """The same where no shorter sentence shares a term: one of them fits."""
 _NO_STATEMENT: Final = ("?", "？", "؟", ":", "：")
 """What a sentence ends with that asks, or leads to what follows it."""
+_UNREADABLE: Final = "\ufffd"
+"""What stands for a byte that is no letter in the page's charset."""
 _TOLD: Final = 10_000
 """Characters of each page by which its language is told."""
 
@@ -201,7 +204,6 @@ _TOLD: Final = 10_000
 _CELL_ENDS: Final = re.compile(r"(?:^|\s)\|(?=\s|$)")
 _ITEM_MARKS: Final = re.compile(r"(?:(?:[-*+•>]|#+)\s+)+")
 """What parts the cells of a row, and what begins an item, a quotation or a heading: no reader of a page sees them."""
-_LINK: Final = re.compile(r"https?://\S+", re.IGNORECASE)
 
 
 class _PageSentence(NamedTuple):
@@ -218,8 +220,8 @@ def take_offline_notes(request: JsonObject) -> list[JsonObject]:
 
     A term weighs the more the fewer sentences have it, as in `guardgraph.nodes.offline.rag`. Passed over is a sentence
     that asks, a line that is a part of one or only leads to others, one of less than `MIN_QUOTE_CHARS` or more than
-    `LONGEST_ALONE` characters, and one that has markup. No note runs from one item or cell into another, or has their
-    marks.
+    `LONGEST_ALONE` characters, one that has markup, and one with U+FFFD, which no quote can hold. No note runs from one
+    item or cell into another, or has their marks.
 
     One of more than `LONGEST` characters, or with a link to another host, is taken where no other sentence shares a
     term. Where none does, the first ones are of a page whose title has every term of the question.
@@ -264,7 +266,7 @@ def _read_note_sentences(asked: frozenset[str], language: str, pages: JsonObject
     for url, page in pages.items():
         for text in _read_shown_sentences(page["body"]):
             if MIN_QUOTE_CHARS <= len(text) <= LONGEST_ALONE and not (
-                text.endswith(_NO_STATEMENT) or is_fragment(text, language)
+                text.endswith(_NO_STATEMENT) or _UNREADABLE in text or is_fragment(text, language)
             ):
                 once.setdefault(text, _PageSentence(url, text, asked.intersection(read_terms(text, language))))
     return list(once.values())
@@ -282,8 +284,9 @@ def _read_shown_sentences(body: str) -> Iterator[str]:
 def _stands_well(sentence: _PageSentence) -> bool:
     """Say whether a sentence has room beside others, and leads to no other host."""
     own = parse_url_target(sentence.url)
-    leads = [parse_url_target(link[0]) for link in _LINK.finditer(sentence.text)]
-    return len(sentence.text) <= LONGEST and all(own and lead and lead.host == own.host for lead in leads)
+    own_host = own.host.removeprefix("www.") if own else None
+    leads = (link.host for link in find_links(sentence.text))
+    return len(sentence.text) <= LONGEST and all(lead.removeprefix("www.") == own_host for lead in leads)
 
 
 def _make_offline_note(sentence: _PageSentence, page: JsonObject) -> JsonObject:

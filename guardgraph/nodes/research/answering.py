@@ -144,7 +144,12 @@ def check_edited_brief(brief: JsonObject, state: ResearchState, run: ResearchRun
 def _parse_answer(fields: JsonObject, notes: list[Note], state: ResearchState, run: ResearchRun) -> ResearchAnswer:
     most, must_cite = read_task_limit("max_answer_chars", state["task"], run), run.policy.require_sentence_citations
     return guards.parse_brief(
-        fields, outline=read_outline(state), must_cite=must_cite, notes=notes, max_answer_chars=most
+        fields,
+        outline=read_outline(state),
+        max_sections=run.budget.max_sections,
+        must_cite=must_cite,
+        notes=notes,
+        max_answer_chars=most,
     )
 
 

@@ -47,7 +47,14 @@ def _is_let_through(answer: ResearchAnswer, allowed: BriefReview, notes: list[No
         return False
     with suppress(Stop):
         titles, most = list_section_titles(answer), len(canonical_json(allowed["edit"]))
-        read = parse_brief(allowed["edit"], outline=titles, must_cite=True, notes=notes, max_answer_chars=most)
+        read = parse_brief(
+            allowed["edit"],
+            outline=titles,
+            max_sections=len(titles),
+            must_cite=True,
+            notes=notes,
+            max_answer_chars=most,
+        )
         return show_marked_answer(read) == show_marked_answer(answer)
     return False
 
