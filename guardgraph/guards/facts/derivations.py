@@ -332,9 +332,13 @@ class StatedAmounts:
 
     def read_sentence(self, sentence: NumberSentence) -> None:
         """Go on to the next sentence."""
-        known = [each for each in sentence.found if sentence.name_number(each) not in self._missing]
-        known += [each for each in sentence.found if each not in known and is_factor_of_units(sentence.tokens, each)]
-        own = sentence._replace(found=known)
+        own = sentence._replace(
+            found=[
+                each
+                for each in sentence.found
+                if is_factor_of_units(sentence.tokens, each) or sentence.name_number(each) not in self._missing
+            ]
+        )
         self._before, self._own = self._own, list(read_amounts(own))[:_MOST_TOGETHER]
         self._stated = [*self._stated[-1:], own]
 
