@@ -539,6 +539,9 @@ SHARED_AND_SHIFTED = """
     About 31% of the water (2,170 of 7,000 litres) was lost. <- Of 7,000 litres of water, 2,170 litres were lost.
     It costs 12 × €3.50 = €42 a year. <- It costs €3.50 a month.
     Water it three times per week. <- Water it thrice a week.
+    It is sent 30 minutes before. <- It is sent 1 hour, 30 minutes and 10 minutes before.
+    It took 3 days, 4 hours and 5 minutes. <- It took 3 days 4 hours 5 minutes.
+    It costs $2 x 52 = $104 a year. <- It costs $2 a week.
     The rate is 4.5% per annum. <- The rate is 4.5% a year.
 """
 NOT_SHIFTED = """
@@ -563,6 +566,12 @@ NOT_SHIFTED = """
     It costs 12 × €3.50 = €45 a year. <- It costs €3.50 a month.
     It has 12 rooms. <- It has rooms for a year.
     It costs $4. <- Try it four times a week.
+    The deposit is $900 per month. <- The monthly rent is $300, the deposit $900.
+    It was so in 2018. <- The year on the label is 2019.
+    It is sent 90 minutes before. <- It is sent 1 hour, 30 minutes or 10 minutes before.
+    Do not load more than 40 kg. <- Load up to 43 kg.
+    The panel is 24 × 30 cm large. <- The panel is large.
+    It has 7 x 12 seats. <- It has seats.
     It takes 4 minutes. <- Try it up to 4 times.
     Water it three times per month. <- Water it thrice a week.
 """

@@ -29,7 +29,7 @@ _YEAR_SHIFTS: Final = {
     **{("year", word): 1 for word in ("later", "after")},
     **{(word, "year"): -1 for word in ("previous", "prior", "preceding", "last")},
     **{(word, "year"): 1 for word in ("next", "following")},
-    **{("year", word): -1 for word in ("over", "on")},  # "up 9 % year over year"
+    **{(word, "year"): -1 for word in ("over", "on")},  # "up 9 % year over year"
 }
 _TURNS: Final = {"later": 1, "after": 1, "earlier": -1, "before": -1}
 _PLAIN_YEAR: Final = 2001

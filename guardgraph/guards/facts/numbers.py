@@ -323,7 +323,7 @@ def _find_sentence_numbers(part: str, language: str) -> NumberSentence:
             found[-1], now = _join_number_range(tokens, before, now)
         found.append(now)
         before = now
-    return NumberSentence(tokens, _share_list_rates(_share_list_month(tokens, found)))
+    return NumberSentence(tokens, _share_list_rates(tokens, _share_list_month(tokens, found)))
 
 
 _ADDING: Final = frozenset({"and", "or", "&", "/"})
@@ -365,18 +365,26 @@ def _read_list_day(found: FoundNumber) -> int | None:
     return None if found.of or (found.hit and (found.hit.counted or found.hit.bound)) else _read_range_day(found)
 
 
-def _share_list_rates(found: list[FoundNumber]) -> list[FoundNumber]:
-    """Let amounts of money have the rate that was said before: "26p per vote for Labour and 43p for the Greens"."""
-    rates: dict[str, Unit] = {}
+def _share_list_rates(tokens: list[Token], found: list[FoundNumber]) -> list[FoundNumber]:
+    """Let amounts of money have the rate that was said before: "26p per vote for Labour and 43p for the Greens".
+
+    What only may be a rate, as of "the daily limit is €1,000", is one of the next item of a list alone.
+    """
+    rates, perhaps = dict[str, Unit](), dict[str, Unit]()
     shared: list[FoundNumber] = []
     for each in found:
         hit = each.hit
         money = hit.measures[0][1].dimension if hit else ""
-        if hit and (rate := hit.per or hit.perhaps_per) is not None:
-            rates[money] = rate
-        elif hit and money in rates and money.isupper():
-            shared.append(each._replace(readings=(*each.readings, *hit._replace(per=rates[money]).list_readings())))
-            continue
+        if hit and hit.per is not None:
+            rates[money] = hit.per
+        elif hit and hit.perhaps_per is not None:
+            perhaps[money] = hit.perhaps_per
+        elif hit and money.isupper():
+            is_item = tokens[each.first - 1].lower in _LISTING
+            if rate := rates.get(money) or (perhaps.get(money) if is_item else None):
+                readings = (*each.readings, *hit._replace(per=rate).list_readings())
+                shared.append(each._replace(readings=readings))
+                continue
         shared.append(each)
     return shared
 

@@ -169,8 +169,9 @@ def read_quantity(tokens: list[Token], at: int, floor: int) -> Hit | None:
         return None
     while hit.measures[0][1].dimension in _SUMMED:
         at_next = hit.end + (tokens[hit.end].text in (",", "and"))
-        at_next += at_next > hit.end and tokens[at_next].text == "and"
         following = read_amount_and_unit(tokens, at_next) if tokens[at_next].opens else None
+        if following and tokens[hit.end].text == "," and not _is_middle_part(tokens, following):
+            break
         longer = _add_smaller_unit(hit, following) if following else None
         if longer is None:
             break
@@ -254,6 +255,15 @@ def _begins_elided_name(tokens: list[Token], at: int) -> bool:
     """Say whether an apostrophe joins a letter to a name, of which it is no unit: "in 2009 L'Aquila"."""
     sign, name = tokens[at + 1], tokens[at + 2]
     return sign.text in _APOSTROPHES and not sign.leads and not name.leads and len(name.text) > 1
+
+
+def _is_middle_part(tokens: list[Token], hit: Hit) -> bool:
+    """Say whether a smaller part of a duration follows: "9 minutes" of "2 hours, 9 minutes and 14 seconds"."""
+    at = hit.end + (tokens[hit.end].text == ",")
+    if tokens[at].text != "and" or not tokens[at + 1].opens:
+        return False
+    last = read_amount_and_unit(tokens, at + 1)
+    return last is not None and _add_smaller_unit(hit, last) is not None
 
 
 def _add_smaller_unit(one: Hit, other: Hit) -> Hit | None:

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, TypeGuard
 from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence
 from guardgraph.guards.facts.quantities import PLAIN, cover_word_forms, list_counted_nouns
 from guardgraph.guards.facts.tokens import Token
-from guardgraph.guards.facts.units import CURRENCIES, SCALES
+from guardgraph.guards.facts.units import CURRENCIES, SCALES, find_units
 from guardgraph.guards.facts.values import BARE, RATIO, Amount, Date, Quantity, Unit, Value
 from guardgraph.guards.word_lists import load_word_lists
 
@@ -56,8 +56,12 @@ _PARTING: Final = frozenset({"including", "includes", "include", "them", "which"
 """Words beside a part of a whole: "86 rooms, including 12 suites"."""
 
 _FACTORS: Final = frozenset({4, 7, 12, 24, 30, 52, 60, 365, 3600})
+"""How many of a unit of time make another one: days of a week, months of a year."""
 
 _TIMES_SIGNS: Final = frozenset({"×", "*", "x"})
+
+_BEFORE_SIGN: Final = 3
+"""Tokens before such a number that hold a sign and an amount of money: "€4.90 × 12"."""
 
 _MULTIPLE: Final = frozenset({"as", "the", "that", "what", "its", "more", "higher", "larger", "longer", "faster"})
 """Words behind "five times" that compare: "five times as many", "ten times the storage"."""
@@ -101,6 +105,7 @@ _MOST_OFF_CONVERTED: Final = Fraction(1, 20)
 """How far a rounded and a converted amount may lie from what it stands for, by that."""
 
 _HUNDRED: Final = 100
+"""From here on a difference of two stated counts is no other number by chance."""
 
 _LARGE: Final = 1_000
 """From here on a bare number is no other one by chance."""
@@ -172,10 +177,17 @@ class ClaimedAmount(NamedTuple):
 
 
 def is_factor_of_units(tokens: Sequence[Token], each: FoundNumber) -> bool:
-    """Say whether a number is how many of a unit of time make another one, beside a sign that multiplies: "12 × €5"."""
+    """Say whether money is multiplied by how many of a unit of time make another one: "12 × €4.90"."""
     if each.hit is None or each.hit.measures is not PLAIN or each.hit.amount not in _FACTORS:
         return False
-    return not _TIMES_SIGNS.isdisjoint((tokens[each.first - 1].text, tokens[each.end].text))
+    before, behind = tokens[max(each.first - _BEFORE_SIGN, 0) : each.first], tokens[each.end : each.end + 2]
+    if behind[0].text in _TIMES_SIGNS:
+        return _names_currency(behind[1:])
+    return bool(before) and before[-1].text in _TIMES_SIGNS and _names_currency(before[:-1])
+
+
+def _names_currency(tokens: Iterable[Token]) -> bool:
+    return any(unit.dimension in CURRENCIES for token in tokens for unit in find_units(token.text))
 
 
 def is_ratio_of(claim: ClaimedAmount, small: Amount, large: Amount) -> bool:
@@ -380,8 +392,9 @@ def is_rounded_by_word(claim: ClaimedAmount) -> bool:
 
 
 def _is_lower_bound(claim: ClaimedAmount) -> bool:
-    """Say whether an amount is told as one that is exceeded: "more than 2,000"."""
-    return claim.value.bound == "least" and "than" in claim.before
+    """Say whether a count is told as one that is exceeded: "more than 2,000 people"; with "no", it is a limit."""
+    is_exceeded = claim.value.bound == "least" and "than" in claim.before and claim.value.unit == BARE
+    return is_exceeded and not is_denied(claim.clause)
 
 
 def is_exact(value: Quantity, words: Collection[str], nouns: Collection[str]) -> bool:
@@ -397,8 +410,10 @@ def is_exact(value: Quantity, words: Collection[str], nouns: Collection[str]) ->
 
 
 def is_rounding(claim: ClaimedAmount, said: SaidAmount) -> bool:
-    """Say whether an amount is a rounded one, and is said so."""
+    """Say whether an amount is a rounded one, and is said so; a bound that is denied is a limit, as it stands."""
     value, own = said.value, claim.value
+    if own.bound and is_denied(claim.clause):
+        return False
     if is_exact(value, said.near if is_rounded_by_word(claim) else said.words, said.nouns):
         return False
     if own.unit == BARE:
