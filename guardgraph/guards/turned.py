@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 from itertools import pairwise, repeat
 from typing import Final, NamedTuple
@@ -127,13 +127,7 @@ class _ComparedSentence:
     @cached_property
     def bounds(self) -> frozenset[tuple[int, str]]:
         """What bounds an amount from below (1) or above (-1), and the word or digits behind it."""
-        return frozenset(
-            (side, self._tokens[at + len(phrase)])
-            for at in range(len(self._tokens))
-            for phrase, side in _BOUNDS.get(self._tokens[at], ())
-            if tuple(self._tokens[at : at + len(phrase)]) == phrase and at + len(phrase) < len(self._tokens)
-            if self._tokens[at + len(phrase)][0].isdecimal() or self._tokens[at + len(phrase)] in NUMBER_WORDS
-        )
+        return frozenset(bound for at in range(len(self._tokens)) for bound in _list_bounds_at(self._tokens, at))
 
     @cached_property
     def says_end(self) -> bool:
@@ -492,7 +486,8 @@ def _read_tokens(tokens: Sequence[str], language: str) -> _ReadSentence:
         length, denies = _match_phrase(tokens, at, phrases) if phrases else (0, False)
         if length:
             follows = tokens[at + length] if at + length < len(tokens) else ""
-            if denies and not (tokens[at] == "no" and follows[:1].isdigit()):
+            is_amount = (tokens[at] == "no" and follows[:1].isdigit()) or any(_list_bounds_at(tokens, at))
+            if denies and not is_amount:  # "no more than 5" is a bound, which the check of numbers holds
                 is_of_all = follows != "" and _read_token(follows, language).kind == "whole"
                 denials.append((len(words), "whole" if is_of_all else ""))
             runs.add(len(words))
@@ -560,6 +555,15 @@ def _is_mostly_quoted(sentence: str) -> bool:
     """Say whether half of a sentence is what somebody says, or it begins or ends inside a quote."""
     quoted = sum(quote.end - quote.start for quote in find_quotes(sentence))
     return 2 * quoted > len(sentence) or (not quoted and sentence.count('"') % 2 == 1)
+
+
+def _list_bounds_at(tokens: Sequence[str], at: int) -> Iterator[tuple[int, str]]:
+    """Yield what bounds an amount from here on, and the word or digits behind it: "no more than 5"."""
+    for phrase, side in _BOUNDS.get(tokens[at], ()):
+        end = at + len(phrase)
+        is_said = tuple(tokens[at:end]) == phrase and end < len(tokens)
+        if is_said and (tokens[end][0].isdecimal() or tokens[end] in NUMBER_WORDS):
+            yield side, tokens[end]
 
 
 def _match_phrase(tokens: Sequence[str], at: int, phrases: Sequence[tuple[tuple[str, ...], bool]]) -> tuple[int, bool]:

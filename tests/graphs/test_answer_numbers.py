@@ -541,6 +541,11 @@ SHARED_AND_SHIFTED = """
     Water it three times per week. <- Water it thrice a week.
     It is sent 30 minutes before. <- It is sent 1 hour, 30 minutes and 10 minutes before.
     It took 3 days, 4 hours and 5 minutes. <- It took 3 days 4 hours 5 minutes.
+    It uses 3 litres. <- It uses 3 litres per flush.
+    It turns at 900 revolutions per minute. <- It turns at 900 rpm.
+    It opened in 1950 after four years of work that began in 1946. <- It opened in 1950 after four years of work.
+    It took $700. A fund gave $250, so we paid the remaining $450. <- It took $700, of which a fund gave $250.
+    It has 90 boats, six times as many as in that year (15). <- It has 90 boats, beside 15 in its first year.
     It costs $2 x 52 = $104 a year. <- It costs $2 a week.
     The rate is 4.5% per annum. <- The rate is 4.5% a year.
 """
@@ -567,6 +572,11 @@ NOT_SHIFTED = """
     It has 12 rooms. <- It has rooms for a year.
     It costs $4. <- Try it four times a week.
     The deposit is $900 per month. <- The monthly rent is $300, the deposit $900.
+    It uses 3 litres per day. <- It uses 3 litres per flush.
+    It turns at 900 revolutions per hour. <- It turns at 900 rpm.
+    It opened in 1950 after four years of work that began in 1945. <- It opened in 1950 after four years of work.
+    It took $700. A fund gave $250, so we paid the remaining $350. <- It took $700, of which a fund gave $250.
+    It has 90 boats, eight times as many as in that year (15). <- It has 90 boats, beside 15 in its first year.
     It was so in 2018. <- The year on the label is 2019.
     It is sent 90 minutes before. <- It is sent 1 hour, 30 minutes or 10 minutes before.
     Do not load more than 40 kg. <- Load up to 43 kg.

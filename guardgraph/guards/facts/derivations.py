@@ -28,6 +28,7 @@ from guardgraph.guards.facts.relations import (
     EVERY,
     FALLING,
     NEAR,
+    REMAINING,
     RISING,
     SHARE,
     SUM,
@@ -58,6 +59,7 @@ from guardgraph.guards.facts.relations import (
     is_total_of,
     is_year_alone,
     list_sentence_dates,
+    may_be_compared,
     read_amounts,
     read_claim,
 )
@@ -87,6 +89,9 @@ _MOST_TOGETHER: Final = 24
 """Numbers of two neighbouring sentences that are put together, at most."""
 
 _MINUTE: Final = 60
+
+_BEGINNING: Final = frozenset({"began", "begun", "begins", "started", "starts", "since", "launched"})
+"""Words before the date on which something begins that takes a stated length of time."""
 
 _CALENDAR: Final = frozenset({"time", "calendar"})
 """Kinds of lengths of time that lead from one date to another."""
@@ -356,12 +361,14 @@ class StatedAmounts:
     def _covers_end_date(self, tokens: Sequence[Token], each: FoundNumber) -> bool:
         """Say whether a date ends a stated length of time: "takes 14 months from March 2025, until May 2026"."""
         said = [token.lower for token in tokens[max(each.first - NEAR, 0) : each.first]]
-        if WORKED_OUT.isdisjoint(said) and ENDING.isdisjoint(said[-BEFORE:]):
+        if WORKED_OUT.isdisjoint(said) and (ENDING | _BEGINNING).isdisjoint(said[-BEFORE:]):
             return False
         starts = list(dict.fromkeys(chain.from_iterable(list_sentence_dates(self._stated))))
         lengths = [said.value for said in [*self._before, *self._own] if said.value.unit.dimension in _CALENDAR]
         if len(starts) != 1:
             return False  # nothing says from which one on
+        turn = -1 if not _BEGINNING.isdisjoint(said[-BEFORE:]) else 1
+        lengths = [length._replace(amount=turn * length.amount) for length in lengths]
         ends = [end for length in lengths[:_MOST_TOGETHER] if (end := shift_date(starts[0], length))]
         if any(end in each.readings or step_back(end) in each.readings for end in ends):
             return True
@@ -374,7 +381,7 @@ class StatedAmounts:
         ways: list[Callable[[ClaimedAmount, SaidAmount, SaidAmount], bool]] = []
         if not near.isdisjoint(SUM | WORKED_OUT):
             ways.append(is_sum_of)
-        if not claim.words.isdisjoint(DIFFERENCE) or not near.isdisjoint(WORKED_OUT):
+        if not claim.words.isdisjoint(DIFFERENCE) or not near.isdisjoint(WORKED_OUT | REMAINING):
             ways.append(is_stated_difference)
         if claim.value.unit.dimension == RATIO:
             ways += [is_stated_share, is_change_between]
@@ -405,7 +412,7 @@ class StatedAmounts:
     def _covers_comparison(self, claim: ClaimedAmount) -> bool:
         """Say whether an amount is by how much a stated one is more or less than another, or how many times."""
         if claim.is_multiple:
-            stated = ((one, other) for one, other in permutations(self._own, 2) if is_of_one_kind(one, other))
+            stated = ((one, other) for one, other in permutations(self._own, 2) if may_be_compared(one, other))
             return any(
                 is_ratio_of(claim, *sorted(said.base for said in pair)) for pair in chain(self._sources.pairs, stated)
             )

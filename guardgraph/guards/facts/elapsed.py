@@ -121,7 +121,7 @@ def shift_date(start: Date, length: Quantity) -> Date | None:
 
     Args:
         start: a date with its year.
-        length: whole days, months or years.
+        length: whole days, months or years; before it with a negative amount.
 
     Returns:
         The date as exactly as `start` is known; None where the length is finer than that, or there is no such day.
@@ -129,10 +129,10 @@ def shift_date(start: Date, length: Quantity) -> Date | None:
     if start.year is None or length.per is not None or length.unit.zero:
         return None
     amount = Fraction(length.unit.convert_to_base(length.amount))
-    if length.unit.dimension == "time" and (amount / _DAY).denominator == 1 and amount <= _MOST_DAYS * _DAY:
+    if length.unit.dimension == "time" and (amount / _DAY).denominator == 1 and abs(amount) <= _MOST_DAYS * _DAY:
         shifted = _shift_day(start, int(amount / _DAY)) if start.month and start.day else None
         return shifted if isinstance(shifted, Date) else None
-    if length.unit.dimension != "calendar" or amount.denominator != 1 or amount > _MOST_YEARS * _MONTHS:
+    if length.unit.dimension != "calendar" or amount.denominator != 1 or abs(amount) > _MOST_YEARS * _MONTHS:
         return None
     if start.month is None:
         return start._replace(year=start.year + int(amount) // _MONTHS) if amount % _MONTHS == 0 else None

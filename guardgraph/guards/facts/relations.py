@@ -49,6 +49,9 @@ _BOUNDS: Final = frozenset({"least", "most", "to", "minimum", "maximum"})
 _BEHIND: Final = 2
 """Tokens behind a number among which stands the word that compares it: "$5 more", "5 days fewer"."""
 
+REMAINING: Final = frozenset({"remaining", "remainder", "rest", "balance"})
+"""Words beside what is left of an amount: "the remaining $20"."""
+
 _RESTING: Final = frozenset({"rest", "remaining", "other", "others", "remainder"})
 """Words of what is left of a whole."""
 
@@ -289,10 +292,15 @@ def is_difference_in_points(claim: ClaimedAmount, one: SaidAmount, other: SaidAm
     return claim.value.amount == abs(Fraction(one.base) - Fraction(other.base)) * 100
 
 
+def may_be_compared(one: SaidAmount, other: SaidAmount) -> bool:
+    """Say whether two amounts are of one unit, or two counts one of which has no noun."""
+    is_counted = one.value.unit == other.value.unit == BARE and not (one.nouns and other.nouns)
+    return is_of_one_kind(one, other) or is_counted
+
+
 def is_stated_share(claim: ClaimedAmount, part: SaidAmount, whole: SaidAmount) -> bool:
     """Say whether a share is that of two amounts of one unit, or of two counts one of which has no noun."""
-    is_counted = part.value.unit == whole.value.unit == BARE and not (part.nouns and whole.nouns)
-    if not (is_of_one_kind(part, whole) or is_counted) or not 0 < part.base < whole.base:
+    if not may_be_compared(part, whole) or not 0 < part.base < whole.base:
         return False
     share = Fraction(part.base) / Fraction(whole.base) / Fraction(claim.value.unit.factor)
     return abs(share - claim.value.amount) * 2 <= claim.digit and _is_near(claim.value.amount, share, _MOST_OFF)

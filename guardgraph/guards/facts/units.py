@@ -85,6 +85,8 @@ _OWN: Final = (
     ("meter/time", "5/18", "kph|kmh"),
 )
 
+_TURNED: Final = "turn/time"
+
 _SPATIAL: Final = Unit("~d", 1)
 _PENNY: Final = Unit("GBP", Fraction(1, 100))
 
@@ -184,6 +186,8 @@ def _index_unit_names(language: str) -> dict[str, tuple[Unit, ...]]:
         for name in names.split("|"):
             found.setdefault(name, {})[Unit(dimension, _simplify_unit_factor(Fraction(factor)))] = None
     for name, several in load_unit_names(language).items():
+        if any(measure.dimension == _TURNED for measure in several):
+            continue  # "1,400 revolutions per minute" are counted, as "1,400 rpm" are
         found.setdefault(name, {}).update((_convert_measure_to_unit(measure), None) for measure in several)
     for name, codes in load_currency_names(language).items():
         found.setdefault(name, {}).update((Unit(code, 1), None) for code in codes)

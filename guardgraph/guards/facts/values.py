@@ -90,8 +90,8 @@ class Quantity(NamedTuple):
             yield self._make_rate_key(amount, self.per)
             if self.unit == BARE:
                 yield "#", amount
-            elif self.unit.dimension.isupper() or self._is_length_in_longer():
-                # "$5 per month" also says $5, "8 hours a day" 8 hours, and 60 km/h no 60 km
+            elif self.unit.dimension.isupper() or self.per.dimension.startswith("~") or self._is_length_in_longer():
+                # "$5 per month" also says $5, "2 kWh per cycle" 2 kWh, "8 hours a day" 8 hours, and 60 km/h no 60 km
                 yield self.unit.dimension, self.unit.convert_to_base(amount)
         elif self.unit != BARE:
             yield self._make_unconverted_key(amount)
