@@ -173,7 +173,7 @@ class Derivations:
 
     def _covers_hours(self, claim: ClaimedAmount) -> bool:
         """Say whether an amount is how long it is from one time of day to another: a two-hour window."""
-        length = claim.value.unit.convert_to_base(claim.value.amount)
+        length = claim.value.base
         if claim.value.unit.dimension == "time" and length % _MINUTE and length > _MINUTE and length in self.seconds:
             return True  # "2 hours, 9 minutes and 14 seconds" of "won in 2:09:14"
         if not is_length_of_day(claim):
@@ -241,7 +241,7 @@ class Derivations:
         )
 
     def _covers_odds(self, claim: ClaimedAmount) -> bool:
-        return claim.value.unit.dimension == RATIO and claim.value.per is None and claim.base in self._odds
+        return claim.value.unit.dimension == RATIO and claim.value.per is None and claim.value.base in self._odds
 
     @cached_property
     def _centuries(self) -> frozenset[int]:
@@ -280,7 +280,7 @@ class Derivations:
         return any(
             {own.bound, each.value.bound} == {"least", "most"}
             and own.per == each.value.per
-            and own.unit.convert_to_base(own.amount) == each.value.unit.convert_to_base(each.value.amount)
+            and own.base == each.value.base
             and is_claim_denied != is_denied(each.near)
             and (own.unit != BARE or not claim.nouns or not each.nouns or not claim.nouns.isdisjoint(each.nouns))
             for each in said
@@ -295,7 +295,7 @@ class Derivations:
         if said[0] != "times" or said[1] not in _EACH_TIME:
             return False
         return any(
-            other.is_repeated and value.amount * other.value.unit.convert_to_base(other.value.amount) == unit.factor
+            other.is_repeated and value.amount * other.value.base == unit.factor
             for unit in find_units(said[2])
             for other in self._amounts.get(unit.dimension, ())
         )
@@ -404,7 +404,7 @@ class StatedAmounts:
             if not is_length_of_day(claim):
                 return False
             stated = {*list_clock_seconds(self._stated)}
-            length = claim.value.unit.convert_to_base(claim.value.amount)
+            length = claim.value.base
             return any(abs(one - other) == length for one in stated for other in stated | self._sources.seconds)
         dates = list(chain.from_iterable(list_sentence_dates(self._stated)))[:_MOST_TOGETHER]
         return is_span_of_dates(claim, [(one, other) for one in dates for other in [*dates, *self._sources.dates]])
@@ -414,15 +414,16 @@ class StatedAmounts:
         if claim.is_multiple:
             stated = ((one, other) for one, other in permutations(self._own, 2) if may_be_compared(one, other))
             return any(
-                is_ratio_of(claim, *sorted(said.base for said in pair)) for pair in chain(self._sources.pairs, stated)
+                is_ratio_of(claim, *sorted(said.value.base for said in pair))
+                for pair in chain(self._sources.pairs, stated)
             )
         if claim.behind.isdisjoint(DIFFERENCE):
             return False
-        stated_amounts = {(said.value.unit.dimension, said.base) for said in self._own}
+        stated_amounts = {(said.value.unit.dimension, said.value.base) for said in self._own}
         is_plain = claim.value.unit == BARE and not claim.nouns and claim.value.per is None
         return any(
-            claim.base == abs(one.base - other.base)
+            claim.value.base == abs(one.value.base - other.value.base)
             and (is_plain or is_difference_of(claim, one, other))
-            and any((said.value.unit.dimension, said.base) in stated_amounts for said in (one, other))
+            and any((said.value.unit.dimension, said.value.base) in stated_amounts for said in (one, other))
             for one, other in (self._sources.plain_pairs if is_plain else self._sources.pairs)
         )

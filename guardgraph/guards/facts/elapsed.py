@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from fractions import Fraction
 from itertools import combinations, islice, pairwise
@@ -17,13 +17,16 @@ _WEEK: Final = 7
 _MONTHS: Final = 12
 _MOST_DAYS: Final = 366
 _MOST_YEARS: Final = 500
+_DAYS: Final = ("time", _DAY, _MOST_DAYS)
+_YEARS: Final = ("calendar", _MONTHS, _MOST_YEARS)
+"""What days and years are counted in: of which kind, how long one is, and how many at most."""
 _MOST_BASES: Final = 8
 """Days of two sentences from which others are counted."""
 
 _JOINING: Final = frozenset({"-", "–", "—", "‒", "to", "until", "till", "and"})
 _NEXT: Final = {("next", "day"): 1, ("following", "day"): 1, ("day", "after"): 1, ("day", "later"): 1}
 _BEFORE: Final = {("previous", "day"): -1, ("day", "before"): -1, ("day", "earlier"): -1}
-_SHIFTS: Final = {**_NEXT, **_BEFORE}
+_DAY_SHIFTS: Final = {**_NEXT, **_BEFORE}
 _YEAR_SHIFTS: Final = {
     **{("year", word): -1 for word in ("earlier", "ago", "before")},
     **{("year", word): 1 for word in ("later", "after")},
@@ -78,7 +81,7 @@ def list_shifted_days(sentences: Sequence[NumberSentence]) -> Iterator[Date | We
     before: list[Date | Weekday] = []
     for sentence in sentences:
         days = [day for each in sentence.found for value in each.readings if (day := _read_day(value))][:_MOST_BASES]
-        for shift in {*_list_shifts(sentence.tokens), *_list_counted_shifts(sentence)}:
+        for shift in {*_list_shifts(sentence.tokens, _DAY_SHIFTS), *_list_counted_shifts(sentence, *_DAYS)}:
             yield from (shifted for day in (days or before[-1:]) if (shifted := _shift_day(day, shift)))
         before = days or before
 
@@ -93,27 +96,10 @@ def list_shifted_years(sentences: Sequence[NumberSentence]) -> Iterator[int]:
     for sentence in sentences:
         dates = (value for each in sentence.found for value in each.readings if isinstance(value, Date))
         years = [date.year for date in dates if date.year is not None][:_MOST_BASES]
-        for shift in {*_list_year_shifts(sentence.tokens), *_list_counted_year_shifts(sentence)}:
+        for shift in {*_list_shifts(sentence.tokens, _YEAR_SHIFTS), *_list_counted_shifts(sentence, *_YEARS)}:
             base = set(years or before)
             yield from (year + shift for year in base if len(base) == 1)  # of several, nothing says which
         before = years or before
-
-
-def _list_year_shifts(tokens: Sequence[Token]) -> Iterator[int]:
-    words = [token.lower for token in tokens]
-    if "year" in words:
-        yield from (_YEAR_SHIFTS[pair] for pair in pairwise(words) if pair in _YEAR_SHIFTS)
-
-
-def _list_counted_year_shifts(sentence: NumberSentence) -> Iterator[int]:
-    """Yield how many years something is later or earlier: "six years later"."""
-    for each in sentence.found:
-        turn = _TURNS.get(sentence.tokens[each.end].lower)
-        for value in each.readings if turn else ():
-            if isinstance(value, Quantity) and value.unit.dimension == "calendar" and value.per is None:
-                years = Fraction(value.unit.convert_to_base(value.amount), _MONTHS)
-                if years.denominator == 1 and 1 <= years <= _MOST_YEARS and turn:
-                    yield turn * int(years)
 
 
 def shift_date(start: Date, length: Quantity) -> Date | None:
@@ -128,7 +114,7 @@ def shift_date(start: Date, length: Quantity) -> Date | None:
     """
     if start.year is None or length.per is not None or length.unit.zero:
         return None
-    amount = Fraction(length.unit.convert_to_base(length.amount))
+    amount = Fraction(length.base)
     if length.unit.dimension == "time" and (amount / _DAY).denominator == 1 and abs(amount) <= _MOST_DAYS * _DAY:
         shifted = _shift_day(start, int(amount / _DAY)) if start.month and start.day else None
         return shifted if isinstance(shifted, Date) else None
@@ -152,21 +138,19 @@ def _read_day(value: Value) -> Date | Weekday | None:
     return value if isinstance(value, Date) and value.month is not None and value.day is not None else None
 
 
-def _list_shifts(tokens: Sequence[Token]) -> Iterator[int]:
-    words = [token.lower for token in tokens]
-    if "day" in words:
-        yield from (_SHIFTS[pair] for pair in pairwise(words) if pair in _SHIFTS)
+def _list_shifts(tokens: Sequence[Token], shifts: Mapping[tuple[str, str], int]) -> Iterator[int]:
+    return (shifts[pair] for pair in pairwise([token.lower for token in tokens]) if pair in shifts)
 
 
-def _list_counted_shifts(sentence: NumberSentence) -> Iterator[int]:
-    """Yield how many days something is later or earlier: "ten days later"."""
+def _list_counted_shifts(sentence: NumberSentence, dimension: str, unit: int, most: int) -> Iterator[int]:
+    """Yield how many days or years something is later or earlier: "ten days later"."""
     for each in sentence.found:
         turn = _TURNS.get(sentence.tokens[each.end].lower)
         for value in each.readings if turn else ():
-            if isinstance(value, Quantity) and value.unit.dimension == "time" and value.per is None:
-                days = Fraction(value.unit.convert_to_base(value.amount), _DAY)
-                if days.denominator == 1 and 1 <= days <= _MOST_DAYS and turn:
-                    yield turn * int(days)
+            if isinstance(value, Quantity) and value.unit.dimension == dimension and value.per is None:
+                amount = Fraction(value.base) / unit
+                if amount.denominator == 1 and 1 <= amount <= most and turn:
+                    yield turn * int(amount)
 
 
 def _shift_day(day: Date | Weekday, by: int) -> Date | Weekday | None:

@@ -140,11 +140,6 @@ class SaidAmount(NamedTuple):
     is_repeated: bool
     """Whether it is how often something happens: "every 6 hours"."""
 
-    @property
-    def base(self) -> Amount:
-        """The amount in the unit that others of its kind are measured in."""
-        return self.value.unit.convert_to_base(self.value.amount)
-
 
 class ClaimedAmount(NamedTuple):
     """An amount of an answer, with how it is said."""
@@ -172,11 +167,6 @@ class ClaimedAmount(NamedTuple):
     """Words right behind it."""
     is_multiple: bool
     """Whether it says how many times as much something is."""
-
-    @property
-    def base(self) -> Amount:
-        """The amount in the unit that others of its kind are measured in."""
-        return self.value.unit.convert_to_base(self.value.amount)
 
 
 def is_factor_of_units(tokens: Sequence[Token], each: FoundNumber) -> bool:
@@ -248,7 +238,7 @@ def is_rest_of_whole(claim: ClaimedAmount, said: SaidAmount) -> bool:
     """Say whether a share is what a stated one leaves of a whole: "62 % were women, so 38 % were men"."""
     if not claim.value.unit.dimension == said.value.unit.dimension == RATIO:
         return False
-    return not claim.near.isdisjoint(WORKED_OUT | _RESTING) and claim.base + said.base == 1
+    return not claim.near.isdisjoint(WORKED_OUT | _RESTING) and claim.value.base + said.value.base == 1
 
 
 def is_same_length(claim: ClaimedAmount, said: SaidAmount) -> bool:
@@ -257,13 +247,13 @@ def is_same_length(claim: ClaimedAmount, said: SaidAmount) -> bool:
     is_told = not claim.near.isdisjoint(WORKED_OUT | _NEAREST | {"or"})
     if own == other or not is_told or not {own, other} <= _LENGTHS_IN_DAYS.keys() or claim.value.per is not None:
         return False
-    days = (claim.base * _LENGTHS_IN_DAYS[own], said.base * _LENGTHS_IN_DAYS[other])
+    days = (claim.value.base * _LENGTHS_IN_DAYS[own], said.value.base * _LENGTHS_IN_DAYS[other])
     return min(days) >= _FEWEST_DAYS and _is_near(days[0], days[1], _MOST_OFF)
 
 
 def is_stated_difference(claim: ClaimedAmount, one: SaidAmount, other: SaidAmount) -> bool:
     """Say whether an amount is the difference of two, of shares in points, of counts also without their noun."""
-    off = abs(Fraction(one.base) - Fraction(other.base))
+    off = abs(Fraction(one.value.base) - Fraction(other.value.base))
     if not is_of_one_kind(one, other):
         return _is_rest_of_count(claim, one, other)
     if is_difference_in_points(claim, one, other):
@@ -289,7 +279,7 @@ def is_difference_in_points(claim: ClaimedAmount, one: SaidAmount, other: SaidAm
     """Say whether percentage points are the difference of two shares."""
     if claim.value.unit.dimension != "point" or not one.value.unit.dimension == other.value.unit.dimension == RATIO:
         return False
-    return claim.value.amount == abs(Fraction(one.base) - Fraction(other.base)) * 100
+    return claim.value.amount == abs(Fraction(one.value.base) - Fraction(other.value.base)) * 100
 
 
 def may_be_compared(one: SaidAmount, other: SaidAmount) -> bool:
@@ -300,9 +290,9 @@ def may_be_compared(one: SaidAmount, other: SaidAmount) -> bool:
 
 def is_stated_share(claim: ClaimedAmount, part: SaidAmount, whole: SaidAmount) -> bool:
     """Say whether a share is that of two amounts of one unit, or of two counts one of which has no noun."""
-    if not may_be_compared(part, whole) or not 0 < part.base < whole.base:
+    if not may_be_compared(part, whole) or not 0 < part.value.base < whole.value.base:
         return False
-    share = Fraction(part.base) / Fraction(whole.base) / Fraction(claim.value.unit.factor)
+    share = Fraction(part.value.base) / Fraction(whole.value.base) / Fraction(claim.value.unit.factor)
     return abs(share - claim.value.amount) * 2 <= claim.digit and _is_near(claim.value.amount, share, _MOST_OFF)
 
 
@@ -317,8 +307,8 @@ def is_product_of(claim: ClaimedAmount, factor: SaidAmount, amount: SaidAmount) 
         return False
     if factor.value.unit not in (BARE,) and factor.value.unit.dimension not in (RATIO, "calendar"):
         return False
-    times = factor.value.amount if factor.value.unit.dimension != RATIO else factor.base
-    product = Fraction(times) * amount.base / Fraction(own.unit.factor)
+    times = factor.value.amount if factor.value.unit.dimension != RATIO else factor.value.base
+    product = Fraction(times) * amount.value.base / Fraction(own.unit.factor)
     if factor.value.unit.dimension != RATIO:
         return product == own.amount
     return abs(product - own.amount) * 2 <= claim.digit and _is_near(own.amount, product, _MOST_OFF)
@@ -412,9 +402,9 @@ def is_exact(value: Quantity, words: Collection[str], nouns: Collection[str]) ->
     is_dose = not _DOSE.isdisjoint(nouns if value.unit == BARE and nouns else words)
     if value.per is not None or not _LIMIT.isdisjoint(words) or is_dose:
         return True
-    if money and (not _PRICE.isdisjoint(words) or value.unit.convert_to_base(value.amount) < _LARGE_SUM):
+    if money and (not _PRICE.isdisjoint(words) or value.base < _LARGE_SUM):
         return True
-    return value.unit.dimension == RATIO and value.unit.convert_to_base(value.amount) >= _HIGH_SHARE
+    return value.unit.dimension == RATIO and value.base >= _HIGH_SHARE
 
 
 def is_rounding(claim: ClaimedAmount, said: SaidAmount) -> bool:
@@ -522,28 +512,28 @@ def is_sum_of(claim: ClaimedAmount, one: SaidAmount, other: SaidAmount) -> bool:
         return False
     if one.value.per != other.value.per:
         return False
-    return claim.base == one.base + other.base
+    return claim.value.base == one.value.base + other.value.base
 
 
 def is_total_of(claim: ClaimedAmount, stated: Sequence[SaidAmount]) -> bool:
     """Say whether an amount is the sum of all of its kind that its sentence states: "four, one and two, 7 in all"."""
     parts = [said for said in stated if _is_claimed_kind(claim, said, said)]
-    return len(parts) > 2 and claim.base == sum(said.base for said in parts)
+    return len(parts) > 2 and claim.value.base == sum(said.value.base for said in parts)
 
 
 def is_difference_of(claim: ClaimedAmount, one: SaidAmount, other: SaidAmount) -> bool:
     """Say whether an amount is the difference of two of its kind."""
-    return _is_claimed_kind(claim, one, other) and claim.base == abs(one.base - other.base)
+    return _is_claimed_kind(claim, one, other) and claim.value.base == abs(one.value.base - other.value.base)
 
 
 def is_share_of(claim: ClaimedAmount, part: SaidAmount, whole: SaidAmount) -> bool:
     """Say whether a share is that of two amounts, both of which the answer names."""
-    if not is_of_one_kind(part, whole) or not 0 < part.base < whole.base:
+    if not is_of_one_kind(part, whole) or not 0 < part.value.base < whole.value.base:
         return False
     named = [said.nouns & claim.words for said in (part, whole)]
     if not all(named):
         return False
-    share = Fraction(part.base) / Fraction(whole.base) / Fraction(claim.value.unit.factor)
+    share = Fraction(part.value.base) / Fraction(whole.value.base) / Fraction(claim.value.unit.factor)
     return abs(share - claim.value.amount) * 2 <= claim.digit
 
 
@@ -567,13 +557,13 @@ def is_denied(words: Collection[str]) -> bool:
 
 def is_change_between(claim: ClaimedAmount, one: SaidAmount, other: SaidAmount) -> bool:
     """Say whether a share is by how much one amount changed to another, both of which the answer's sentence states."""
-    if not is_of_one_kind(one, other) or one.base <= 0 or one.base == other.base:
+    if not is_of_one_kind(one, other) or one.value.base <= 0 or one.value.base == other.value.base:
         return False
     if not {one.value.amount, other.value.amount} <= claim.amounts:
         return False
     is_up = not claim.near.isdisjoint(RISING)
     is_down = not claim.near.isdisjoint(FALLING)
-    change = Fraction(other.base - one.base) / Fraction(one.base) / Fraction(claim.value.unit.factor)
+    change = Fraction(other.value.base - one.value.base) / Fraction(one.value.base) / Fraction(claim.value.unit.factor)
     if is_up == is_down or is_up != (change > 0):
         return False
     return abs(abs(change) - claim.value.amount) * 2 <= claim.digit

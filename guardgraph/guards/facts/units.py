@@ -86,6 +86,7 @@ _OWN: Final = (
 )
 
 _TURNED: Final = "turn/time"
+"""What revolutions per minute are measured in by the shipped tables."""
 
 _SPATIAL: Final = Unit("~d", 1)
 _PENNY: Final = Unit("GBP", Fraction(1, 100))

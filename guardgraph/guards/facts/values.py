@@ -71,6 +71,11 @@ class Quantity(NamedTuple):
     otherwise: bool = False
     """Whether it is read in the way of the other half of the world: 1,600 is 1.6 in Spain."""
 
+    @property
+    def base(self) -> Amount:
+        """The amount in the unit that others of its kind are measured in."""
+        return self.unit.convert_to_base(self.amount)
+
     def list_licensed_keys(self) -> Iterator[Key]:
         """Yield the keys of what it licenses."""
         yield from self._list_amount_keys(self.amount)
