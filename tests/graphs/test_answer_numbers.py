@@ -673,3 +673,100 @@ def test_hostile_answers_take_linear_time(unit):
         missing(text, f"{text} 4 and 5 May")
 
     assert_linear(judge, 10_000, 100_000)
+
+
+RATES_OF_TWO = """
+    It costs $8 a month. <- It costs $8 per user per month.
+    It costs $8 per user. <- It costs $8 per user and month.
+    It costs $96 per user per year. <- It costs $8/user/month.
+    It costs $96 a year. <- It costs $8 per month per user.
+    Give 10 mg per kg per day. <- Give 10 mg/kg/day.
+    It costs $8 per user per month. <- It costs $8 per user.
+    The wind reached 137 km/h, about 85 mph. <- Winds of 137 km/h were measured.
+    A car does 97 km/h there. <- A car does 60 mph there.
+"""
+
+OTHER_RATES = """
+    It costs $8 per user per year. <- It costs $8 per user per month.
+    It costs $8 a year. <- It costs $8 per user per month.
+    It costs $8 per seat per month. <- It costs $8 per user per month.
+    It costs $90 per user per year. <- It costs $8 per user per month.
+    Give 10 mg per kg per week. <- Give 10 mg per kg per day.
+    The wind reached 95 mph. <- Winds of 137 km/h were measured.
+    The wind reached 137 mph. <- Winds of 137 km/h were measured.
+    It serves 80 requests per minute. <- It serves 5,000 requests per hour.
+"""
+
+
+@pytest.mark.parametrize(("answer", "source"), cases(RATES_OF_TWO))
+def test_a_rate_of_two_and_a_speed_in_another_unit(answer, source):
+    """A price per user per month is one a month and one per user; a speed is said in another unit as a length is."""
+    assert missing(answer, source) == []
+
+
+@pytest.mark.parametrize(("answer", "source"), cases(OTHER_RATES))
+def test_another_rate_of_two(answer, source):
+    """A rate for another of its two is another one, and a speed is converted as it is."""
+    assert missing(answer, source)
+
+
+@given(
+    st.integers(2, 900), st.sampled_from(["day", "week", "month", "year"]), st.sampled_from(["day", "week", "month"])
+)
+def test_of_a_rate_of_two_each_is_held(price, said, of):
+    """Whatever the price, "per user" lets nobody say another length of time."""
+    source = f"It costs ${price} per user per {of}."
+    assert bool(missing(f"It costs ${price} per user per {said}.", source)) == (said != of)
+
+
+PARTS_AND_TALLIES = """
+    Asia had the remaining 15 %, after 55 % here and 30 % there. <- 55 % is from here, 30 % from there, the rest Asia's.
+    The rest, 15 %, came from Asia. <- 55 % came from here, 30 % from there, and the rest from Asia.
+    Debt was reduced by €280 million. <- Debt fell from €1.1 billion to €820 million.
+    There were 17,700 employees, since the 18,300 of now are 600 more. <- It has 18,300 employees, 600 more than before.
+    17,000 homes are still dark, as 48,000 were and 31,000 are lit. <- 48,000 homes lost power, 31,000 were lit again.
+    She has nine goals this season. <- She scored her ninth of the season.
+    The sick are paid 100 % of it. <- The sick are paid in full.
+    Entry ends at 5:15 pm, 45 minutes before it closes at 6 pm. <- It closes at 6 pm, to new guests 45 minutes before.
+    It starts at 11:30 and takes 75 minutes, so it ends at 12:45. <- It starts at 11:30 and takes 75 minutes.
+    Bea comes on Friday, three days after Ada. <- Ada came on Tuesday. Bea is expected on Friday.
+    A note is due from day 4: on day 4, one is sent. <- A note is due from the fourth day.
+    It has two volumes, the first of 1938 and the second of 1941. <- The volumes are of 1938 and 1941.
+"""
+
+NO_PARTS = """
+    Asia had the remaining 20 %, after 55 % here and 30 % there. <- 55 % is from here, 30 % from there, the rest Asia's.
+    Asia had 15 %. <- 55 % is from here, 30 % from there, the rest Asia's.
+    Debt was reduced by €380 million. <- Debt fell from €1.1 billion to €820 million.
+    You may keep up to ten days. <- You may keep up to 5 days. Part-time staff have 15 days.
+    There were 17,600 employees, since the 18,300 of now are 600 more. <- It has 18,300 employees, 600 more than before.
+    She has nine goals this season. <- She came ninth of the season.
+    She has eight goals this season. <- She scored her ninth of the season.
+    The sick are paid 100 % of it. <- The sick are paid by the full-time staff.
+    Entry ends at 5:30 pm, 45 minutes before it closes at 6 pm. <- It closes at 6 pm, to new guests 45 minutes before.
+    It starts at 11:30 and takes 75 minutes, so it ends at 12:30. <- It starts at 11:30 and takes 75 minutes.
+    Bea comes on Friday, five days after Ada. <- Ada came on Tuesday. Bea is expected on Friday.
+    She came first in 1938 and second in 1941. <- She ran in 1938 and 1941.
+    See day 4 and 5. <- See day 4.
+"""
+
+
+@pytest.mark.parametrize(("answer", "source"), cases(PARTS_AND_TALLIES))
+def test_rests_tallies_and_times_of_day(answer, source):
+    """What is left of a whole, what a place counts, and when something ends that takes so long, may be said."""
+    assert missing(answer, source) == []
+
+
+@pytest.mark.parametrize(("answer", "source"), cases(NO_PARTS))
+def test_no_rests_tallies_and_times_of_day(answer, source):
+    """Another rest, another tally and another time stay claims."""
+    assert missing(answer, source)
+
+
+@given(st.integers(0, 1439), st.integers(1, 600), st.integers(1, 600))
+def test_no_other_end_of_a_stated_length(start, length, other):
+    """Whatever the times, a start and a length bear their own end alone."""
+    begin, ends = (f"{minute // 60:02}:{minute % 60:02}" for minute in (start, (start + other) % 1440))
+    source = f"The tour starts at {begin} and takes {length} minutes."
+    answer = f"The tour starts at {begin} and takes {length} minutes, so it ends at {ends}."
+    assert bool(missing(answer, source)) == (length != other)

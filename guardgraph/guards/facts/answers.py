@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, Final
 
 from guardgraph.guards.facts.contrary import (
@@ -28,7 +28,7 @@ from guardgraph.guards.facts.relations import is_factor_of_units
 from guardgraph.guards.facts.results import TELLING, Results
 from guardgraph.guards.facts.spelling import drop_invisible_characters, strip_number_markers, write_column_nouns
 from guardgraph.guards.facts.tokens import Token
-from guardgraph.guards.facts.units import CURRENCIES, RATED, TIMES_SAID
+from guardgraph.guards.facts.units import CURRENCIES, RATED, SMALL, TIMES_SAID
 from guardgraph.guards.facts.values import Amount, Label, Named, Number, Ordinal, Quantity
 from guardgraph.guards.quotes import is_quote_in_text
 from guardgraph.guards.word_lists import load_word_lists
@@ -63,7 +63,7 @@ _RANKED: Final = frozenset(
     {*_BEING, "the", "came", "comes", "come", "finished", "placed", "ranked", "ranks", "and", "or"}
 )
 """Words before a "first" that says who won, or which one is meant."""
-_SMALL: Final = (2, 3)
+_SMALL_COUNTS: Final = (2, 3)
 _LABEL_SIGNS: Final = frozenset({":", "|", "=", '"', "'", ",", "_"})
 _COUNTED_TOKENS: Final = 5
 """Tokens behind a number among which stands what it counts: "two men named Roth"."""
@@ -76,6 +76,8 @@ _RUNNING: Final = frozenset({"row", "consecutive", "consecutively", "straight", 
 _RUN_TOKENS: Final = 4
 _THEN_TOKENS: Final = 12
 """Tokens behind a "first" among which stands its "then"."""
+_PAIR_TOKENS: Final = 16
+"""Tokens between "the first" and "the second" of two, at most."""
 _STEPS: Final = frozenset({"steps", "points", "items", "stages", "rules", "parts"})
 """What the items of a numbered list are called."""
 _MOST_MISSING: Final = 24
@@ -274,7 +276,7 @@ def _is_small_count(tokens: Sequence[Token], each: FoundNumber, sources: _Source
     if (
         hit is None
         or not isinstance(value, Quantity)
-        or value.amount not in _SMALL
+        or value.amount not in _SMALL_COUNTS
         or tokens[each.first].word[:1].isdecimal()
     ):
         return False
@@ -310,9 +312,20 @@ def _is_one_of_counted(tokens: Sequence[Token], each: FoundNumber, counted: Coll
     if at > 0 and tokens[at - 1].lower not in _OPENING:
         return False
     following = tokens[each.end]
+    if (following.lower in FUNCTION_WORDS or following.lower in SMALL) and _stands_in_pair(tokens, each, value.place):
+        return True
     if following.lower in _BEING or following.text in _ASIDE:
         return not tokens[each.end + 1].opens or following.lower in _BEING
     return not cover_word_forms([following.lower]).isdisjoint(counted)
+
+
+def _stands_in_pair(tokens: Sequence[Token], each: FoundNumber, place: int) -> bool:
+    """Say whether "the first" or "the second" is told beside the other: "the first in 1938 and the second in 1941"."""
+    if tokens[each.first - 1].lower != "the":
+        return False  # "came first in 1938" is a rank
+    before, behind = tokens[max(each.first - _PAIR_TOKENS, 0) : each.first], tokens[each.end : each.end + _PAIR_TOKENS]
+    part, other = (behind, ("the", "second")) if place == 1 else (before, ("the", "first"))
+    return other in pairwise(token.lower for token in part)
 
 
 def _is_run(tokens: Sequence[Token], each: FoundNumber, sources: _Sources) -> bool:

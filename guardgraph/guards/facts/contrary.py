@@ -198,7 +198,8 @@ def list_contrary_rates(sentences: Iterable[NumberSentence], sources: Iterable[N
     known: dict[_Sum, set[Unit | None]] = {}
     for hit in (found.hit for sentence in sources for found in sentence.found if found.hit):
         for each in _list_sums(hit):
-            known.setdefault(each, set()).add(_read_length(hit.per or hit.perhaps_per))
+            rates = (_read_length(rate) for rate in (hit.per, hit.also_per, hit.perhaps_per))
+            known.setdefault(each, set()).add(next((rate for rate in rates if rate), None))
     return [number for each, rate, number in said if _is_other_rate(each, rate, known.get(each, set()))]
 
 

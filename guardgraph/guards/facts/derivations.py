@@ -9,12 +9,14 @@ from itertools import chain, combinations, islice, pairwise, permutations
 from typing import Final
 
 from guardgraph.guards.facts.elapsed import (
+    WEEK,
     is_shifted_day,
     list_clock_gaps,
     list_clock_seconds,
     list_clock_spans,
     list_shifted_days,
     list_shifted_years,
+    list_weekdays,
     shift_date,
     step_back,
 )
@@ -28,7 +30,9 @@ from guardgraph.guards.facts.relations import (
     EVERY,
     FALLING,
     NEAR,
+    REASONING,
     REMAINING,
+    RESTING,
     RISING,
     SHARE,
     SUM,
@@ -36,6 +40,7 @@ from guardgraph.guards.facts.relations import (
     ClaimedAmount,
     SaidAmount,
     is_change_between,
+    is_converted_speed,
     is_denied,
     is_difference_in_points,
     is_difference_of,
@@ -47,6 +52,7 @@ from guardgraph.guards.facts.relations import (
     is_part_of_amount,
     is_product_of,
     is_ratio_of,
+    is_rest_of_count,
     is_rest_of_whole,
     is_rounded_by_word,
     is_rounding,
@@ -65,7 +71,19 @@ from guardgraph.guards.facts.relations import (
 )
 from guardgraph.guards.facts.tokens import Token
 from guardgraph.guards.facts.units import CURRENCIES, find_units
-from guardgraph.guards.facts.values import BARE, RATIO, Amount, Date, Number, Ordinal, Quantity, Unit, Value, Weekday
+from guardgraph.guards.facts.values import (
+    BARE,
+    RATIO,
+    Amount,
+    Clock,
+    Date,
+    Number,
+    Ordinal,
+    Quantity,
+    Unit,
+    Value,
+    Weekday,
+)
 
 _EACH_TIME: Final = frozenset({"a", "an", "per", "each", "every"})
 
@@ -73,6 +91,10 @@ _FROM_ANOTHER: Final = frozenset({"after", "later", "before", "earlier", "longer
 """Words that tell how long it is from one of two times of day to the other."""
 
 _APIECE: Final = frozenset({"each", "apiece"})
+
+_POSSESSIVE: Final = frozenset({"his", "her", "its", "their"})
+_OF_TIME: Final = (["of", "the"], ["of", "this"])
+"""What stands around the place of the last of some: "his ninth of the season"."""
 
 _OUT_OF: Final = (["in"], ["out", "of"])
 """What stands between the numbers of a share: "1 in 10", "3 out of 4"."""
@@ -89,6 +111,10 @@ _MOST_TOGETHER: Final = 24
 """Numbers of two neighbouring sentences that are put together, at most."""
 
 _MINUTE: Final = 60
+
+_EARLIER: Final = frozenset({"before", "earlier", "ahead"})
+_LATER: Final = frozenset({"after", "later", "ends", "until", "lasts"})
+"""Words beside a time of day that lies a stated length before or after another one."""
 
 _BEGINNING: Final = frozenset({"began", "begun", "begins", "started", "starts", "since", "launched"})
 """Words before the date on which something begins that takes a stated length of time."""
@@ -118,20 +144,28 @@ class Derivations:
             return self._covers_century(sentence.tokens, each)
         if any(isinstance(value, Date) for value in values):
             return False
-        for value in values:
-            if isinstance(value, Quantity) and (claim := read_claim(sentence, each, value)):
-                if self._covers_span(claim) or self._covers_complement(claim) or self._covers_hours(claim):
-                    return True
-                if self._covers_working_days(claim) or self._covers_odds(claim):
-                    return True
-                if claim.value.unit == BARE and claim.value.per is not None and self._covers_operation(claim):
-                    return True  # "by 300 requests per second"
-                if is_exact(claim.value, claim.clause if is_rounded_by_word(claim) else claim.words, claim.nouns):
-                    continue
-                amounts = self._amounts.get(claim.value.unit.dimension, ())
-                if any(is_rounding(claim, said) for said in amounts) or self._covers_operation(claim):
-                    return True
-        return False
+        quantities = (value for value in values if isinstance(value, Quantity))
+        claims = (read_claim(sentence, each, value) for value in quantities)
+        return any(self._covers_claim(claim) for claim in claims if claim is not None)
+
+    def _covers_claim(self, claim: ClaimedAmount) -> bool:
+        if (
+            self._covers_span(claim)
+            or self._covers_complement(claim)
+            or self._covers_hours(claim)
+            or self._covers_working_days(claim)
+            or self._covers_odds(claim)
+            or self._covers_rest(claim)
+            or self._covers_tally(claim)
+            or (claim.value.speed and any(is_converted_speed(claim, speed) for speed in self._speeds))
+        ):
+            return True
+        if claim.value.unit == BARE and claim.value.per is not None and self._covers_operation(claim):
+            return True  # "by 300 requests per second"
+        if is_exact(claim.value, claim.clause if is_rounded_by_word(claim) else claim.words, claim.nouns):
+            return False
+        amounts = self._amounts.get(claim.value.unit.dimension, ())
+        return any(is_rounding(claim, said) for said in amounts) or self._covers_operation(claim)
 
     @cached_property
     def _shifted_days(self) -> frozenset[Date | Weekday]:
@@ -186,6 +220,11 @@ class Derivations:
         return frozenset(islice((second for text in self._texts for second in list_clock_seconds(text)), _MOST_TIMES))
 
     @cached_property
+    def weekdays(self) -> frozenset[int]:
+        """The days of the week that they name, by their number."""
+        return frozenset(chain.from_iterable(map(list_weekdays, self._texts)))
+
+    @cached_property
     def dates(self) -> list[Date]:
         """The days, months and years with a year that they name."""
         sentences = chain.from_iterable(map(list_sentence_dates, self._texts))
@@ -221,6 +260,11 @@ class Derivations:
         return {dimension: each[:_MOST_AMOUNTS] for dimension, each in found.items()}
 
     @cached_property
+    def _speeds(self) -> frozenset[Amount]:
+        said = (said for text in self._by_sentence for sentence in text for said in sentence)
+        return frozenset(islice((speed for each in said if (speed := each.value.speed)), _MOST_TIMES))
+
+    @cached_property
     def plain_pairs(self) -> list[tuple[SaidAmount, SaidAmount]]:
         """Bare numbers of one sentence: "17 for the one, 14 for the other"."""
         sentences = (
@@ -239,6 +283,41 @@ class Derivations:
             if [token.lower for token in sentence.tokens[one.end : other.first]] in _OUT_OF
             if one.hit and other.hit and one.hit.measures is PLAIN and 0 < one.hit.amount < other.hit.amount
         )
+
+    def _covers_rest(self, claim: ClaimedAmount) -> bool:
+        """Say whether a share is what those of a sentence leave that tells of a rest, or all: "paid in full"."""
+        if claim.value.unit.dimension != RATIO:
+            return False
+        if claim.value.base == 1 and claim.value.per is None and self._tell_full:
+            return True
+        return any(is_rest_of_whole(claim, stated) for stated in self._parted)
+
+    @cached_property
+    def _tell_full(self) -> bool:
+        sentences = chain.from_iterable(self._texts)
+        return any(("in", "full") in pairwise(token.lower for token in each.tokens) for each in sentences)
+
+    def _covers_tally(self, claim: ClaimedAmount) -> bool:
+        """Say whether a count is the place of the last one: "nine goals" of "his ninth of the season"."""
+        return claim.value.unit == BARE and bool(claim.nouns) and claim.value.amount in self._tallies
+
+    @cached_property
+    def _tallies(self) -> frozenset[int]:
+        return frozenset(
+            value.place
+            for sentence in chain.from_iterable(self._texts)
+            for each in sentence.found
+            if sentence.tokens[each.first - 1].lower in _POSSESSIVE
+            and [token.lower for token in sentence.tokens[each.end : each.end + 2]] in _OF_TIME
+            for value in each.readings
+            if isinstance(value, Ordinal)
+        )
+
+    @cached_property
+    def _parted(self) -> list[list[SaidAmount]]:
+        """The amounts of each sentence that tells of a rest."""
+        sentences = chain.from_iterable(self._by_sentence)
+        return [each[:_MOST_TOGETHER] for each in sentences if each and not each[0].words.isdisjoint(RESTING)]
 
     def _covers_odds(self, claim: ClaimedAmount) -> bool:
         return claim.value.unit.dimension == RATIO and claim.value.per is None and claim.value.base in self._odds
@@ -356,7 +435,26 @@ class StatedAmounts:
         )
         if any(claim is not None and self._covers_claim(claim) for claim in claims):
             return True
-        return self._covers_end_date(sentence.tokens, each)
+        return self._covers_end_date(sentence.tokens, each) or self._covers_end_time(sentence, each)
+
+    def _covers_end_time(self, sentence: NumberSentence, each: FoundNumber) -> bool:
+        """Say whether a time of day lies a stated length before or after a stated one: "5:15, 45 minutes before 6"."""
+        seconds = {value.second for value in each.readings if isinstance(value, Clock)}
+        if not seconds:
+            return False
+        words = {token.lower for token in sentence.tokens[max(each.first - NEAR, 0) : each.end + 2 * NEAR]}
+        turns = [
+            turn for turn, cues in ((-1, _EARLIER), (1, _LATER | WORKED_OUT | ENDING)) if not words.isdisjoint(cues)
+        ]
+        lengths = [said.value.base for said in [*self._before, *self._own] if said.value.unit.dimension == "time"]
+        starts = set(islice(list_clock_seconds(self._stated), _MOST_TIMES))
+        return any(
+            (start + turn * length) % DAY in seconds
+            for turn in turns
+            for length in lengths[:_MOST_TOGETHER]
+            if length < DAY
+            for start in starts
+        )
 
     def _covers_end_date(self, tokens: Sequence[Token], each: FoundNumber) -> bool:
         """Say whether a date ends a stated length of time: "takes 14 months from March 2025, until May 2026"."""
@@ -383,6 +481,8 @@ class StatedAmounts:
             ways.append(is_sum_of)
         if not claim.words.isdisjoint(DIFFERENCE) or not near.isdisjoint(WORKED_OUT | REMAINING):
             ways.append(is_stated_difference)
+        elif not claim.words.isdisjoint(REASONING):
+            ways.append(is_rest_of_count)
         if claim.value.unit.dimension == RATIO:
             ways += [is_stated_share, is_change_between]
         elif not near.isdisjoint(SUM | WORKED_OUT | EVERY):
@@ -392,7 +492,7 @@ class StatedAmounts:
         whole = claim._replace(near=claim.words)
         if any(way(whole, one, other) for way in ways for one, other in pairs):
             return True
-        if any(is_rest_of_whole(claim, said) or is_same_length(claim, said) for said in self._own):
+        if is_rest_of_whole(claim, self._own) or any(is_same_length(claim, said) for said in self._own):
             return True
         if not claim.near.isdisjoint(SUM | WORKED_OUT) and is_total_of(claim, self._own):
             return True
@@ -406,6 +506,14 @@ class StatedAmounts:
             stated = {*list_clock_seconds(self._stated)}
             length = claim.value.base
             return any(abs(one - other) == length for one in stated for other in stated | self._sources.seconds)
+        if claim.value.unit == Unit("time", DAY) and not claim.near.isdisjoint(_FROM_ANOTHER):
+            stated_days, length = list_weekdays(self._stated), claim.value.amount
+            if any(
+                (one - other) % WEEK in (length, WEEK - length)
+                for one in stated_days
+                for other in self._sources.weekdays
+            ):
+                return True
         dates = list(chain.from_iterable(list_sentence_dates(self._stated)))[:_MOST_TOGETHER]
         return is_span_of_dates(claim, [(one, other) for one in dates for other in [*dates, *self._sources.dates]])
 

@@ -13,7 +13,7 @@ from guardgraph.guards.facts.tokens import Token
 from guardgraph.guards.facts.values import Clock, Date, Quantity, Value, Weekday
 
 _DAY: Final = 86_400
-_WEEK: Final = 7
+WEEK: Final = 7
 _MONTHS: Final = 12
 _MOST_DAYS: Final = 366
 _MOST_YEARS: Final = 500
@@ -70,6 +70,12 @@ def list_clock_seconds(sentences: Iterable[NumberSentence]) -> Iterator[int]:
 
 def _list_seconds(found: FoundNumber) -> list[int]:
     return [value.second for value in found.readings if isinstance(value, Clock)]
+
+
+def list_weekdays(sentences: Iterable[NumberSentence]) -> frozenset[int]:
+    """Return the days of the week that sentences name, by their number."""
+    values = (value for sentence in sentences for each in sentence.found for value in each.readings)
+    return frozenset(value.number for value in values if isinstance(value, Weekday))
 
 
 def list_shifted_days(sentences: Sequence[NumberSentence]) -> Iterator[Date | Weekday]:
@@ -155,7 +161,7 @@ def _list_counted_shifts(sentence: NumberSentence, dimension: str, unit: int, mo
 
 def _shift_day(day: Date | Weekday, by: int) -> Date | Weekday | None:
     if isinstance(day, Weekday):
-        return Weekday((day.number - 1 + by) % _WEEK + 1)
+        return Weekday((day.number - 1 + by) % WEEK + 1)
     try:
         shifted = date(day.year or _PLAIN_YEAR, day.month or 1, day.day or 1) + timedelta(days=by)
     except (ValueError, OverflowError):  # no such day

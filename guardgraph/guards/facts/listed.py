@@ -46,7 +46,7 @@ def list_counted_lists(answer: str, texts: Collection[str]) -> frozenset[tuple[s
     return frozenset(
         (match["count"].lower(), match["noun"].lower())
         for match in heads
-        if _is_list_of(_read_count(match["count"].lower()), list(_read_items(answer, match.end())), known)
+        if _is_list_of(_read_count(match["count"].lower()), *_read_list(answer, match.end()), known)
     )
 
 
@@ -54,29 +54,39 @@ def _read_count(word: str) -> int:
     return int(word) if word.isdecimal() else _COUNTS.index(word) + _FEWEST
 
 
-def _is_list_of(amount: int, items: Collection[str], known: Collection[str]) -> bool:
-    words = {_join_words(item) for item in items}
-    if not len(items) == len(words) == amount or "" in words:
+def _is_list_of(amount: int, items: Collection[str], has_lines: bool, known: Collection[str]) -> bool:
+    things = {_join_words(item) for item in items}
+    if not len(items) == len(things) == amount or "" in things:
         return False
-    return all(word.count(" ") < _MOST_WORDS and any(f" {word} " in text for text in known) for word in words)
+    return all(
+        thing.count(" ") < _MOST_WORDS and any(_stands_in(thing, text, has_line=has_lines) for text in known)
+        for thing in things
+    )
+
+
+def _stands_in(thing: str, text: str, *, has_line: bool) -> bool:
+    """Say whether a text has a thing: word for word, or, of what has a line of its own, each of its words."""
+    return f" {thing} " in text or (has_line and all(f" {word} " in text for word in thing.split(" ")))
 
 
 def _join_words(text: str) -> str:
     return " ".join(_WORD.findall(text.lower()))
 
 
-def _read_items(answer: str, start: int) -> Iterator[str]:
-    """Yield the things listed from a place on: in lines of their own, or up to the end of the sentence."""
+def _read_list(answer: str, start: int) -> tuple[list[str], bool]:
+    """Return the things listed from a place on, and whether they stand in lines of their own, not in the sentence."""
     part = answer[start : start + _LONGEST]
     line = _BULLET.match(part) if part[:3].lstrip(" *)").startswith("\n") else None
     if line is None:
         end = _END.search(part)
-        yield from _split_items(part[: end.start()] if end else part)
+        return list(_split_items(part[: end.start()] if end else part)), False
+    items = list[str]()
     while line is not None:
         item = line["item"].strip()
         label = _LABEL.search(item.strip("*"))
-        yield item.strip("*")[: label.start()] if label else item
+        items.append(item.strip("*")[: label.start()] if label else item)
         line = _BULLET.match(part, line.end())
+    return items, True
 
 
 def _split_items(text: str) -> Iterator[str]:

@@ -420,7 +420,10 @@ def _share_number_label(tokens: list[Token], at: int, before: FoundNumber) -> st
     """Return the label that a number shares with the one before: "Sections 3 and 4", "pages 8-13"."""
     if not before.of or not before.readings:
         return ""
-    joined = at == before.end or (at == before.end + 1 and tokens[before.end].lower in _JOINING)
+    in_digits, digits_before = (tokens[place].text[:1].isdecimal() for place in (at, before.end - 1))
+    if in_digits != digits_before:
+        return ""  # "from day 4, one is required"
+    joined = (at == before.end and in_digits) or (at == before.end + 1 and tokens[before.end].lower in _JOINING)
     return before.of if joined else ""
 
 

@@ -133,6 +133,7 @@ class Hit(NamedTuple):
     """The amount where a full stop groups thousands, or a comma begins decimals."""
     counted: Counted = ""
     per: Unit | None = None
+    also_per: Unit | None = None
     bound: Bound = ""
     loose: bool = False
     """Whether it counts only with a unit: "one of them"."""
@@ -144,7 +145,15 @@ class Hit(NamedTuple):
         amounts = (self.amount,) if self.also is None else (self.amount, self.also)
         rates = (self.per,) if self.perhaps_per is None else (self.per, self.perhaps_per)
         return tuple(
-            Quantity(amount * scale, unit, self.counted if unit == BARE else "", per, self.bound, at > 0)
+            Quantity(
+                amount * scale,
+                unit,
+                self.counted if unit == BARE else "",
+                per,
+                self.also_per if per else None,
+                self.bound,
+                at > 0,
+            )
             for per in rates
             for at, amount in enumerate(amounts)
             for scale, unit in self.measures
@@ -299,7 +308,9 @@ def _read_amount_rate(tokens: list[Token], hit: Hit) -> Hit:
     end += counted != ""
     for at in (end, end + 1) if counted else (end,):
         if found := _read_rate_unit(tokens, at):
-            return hit._replace(counted=counted, per=found[0], end=hit.end if counted else found[1])
+            also = _read_second_rate_unit(tokens, found[1])
+            end = hit.end if counted else also[1] if also else found[1]
+            return hit._replace(counted=counted, per=found[0], also_per=also[0] if also else None, end=end)
     rated = (RATED.get(tokens[end].lower) or _find_rate_before(tokens, hit)) if hit.measures[0][1] != BARE else None
     perhaps = find_units(rated)[0] if rated else _read_price_of_one(tokens, hit)
     return hit._replace(counted=counted, perhaps_per=perhaps)
@@ -393,6 +404,15 @@ def _read_rate_unit(tokens: list[Token], at: int) -> tuple[Unit, int] | None:
     elif not units and (thing := _make_counted_unit(following)):
         units = (thing,)
     return (units[0], at + 1 + (width or 1)) if units else None
+
+
+def _read_second_rate_unit(tokens: list[Token], at: int) -> tuple[Unit, int] | None:
+    """Read what a rate is for, too: the month of "$8 per user per month" and of "$8 per user and month"."""
+    if tokens[at].lower != "and":
+        return _read_rate_unit(tokens, at)
+    units, width = find_units_in_words(tokens[at + 1].text, tokens[at + 2].text)
+    lengths = [unit for unit in units if unit.dimension in _LENGTHS]
+    return (lengths[0], at + 1 + width) if lengths else None
 
 
 def _make_counted_unit(token: Token) -> Unit | None:

@@ -52,8 +52,11 @@ _BEHIND: Final = 2
 REMAINING: Final = frozenset({"remaining", "remainder", "rest", "balance"})
 """Words beside what is left of an amount: "the remaining $20"."""
 
-_RESTING: Final = frozenset({"rest", "remaining", "other", "others", "remainder"})
+RESTING: Final = frozenset({"rest", "remaining", "other", "others", "remainder"})
 """Words of what is left of a whole."""
+
+REASONING: Final = frozenset({"since", "because", "as", "still", "remaining", "rest", "left", "other"})
+"""Words of a sentence that says of what it works out an amount, or what is left."""
 
 _PARTING: Final = frozenset({"including", "includes", "include", "them", "which", "whom"})
 """Words beside a part of a whole: "86 rooms, including 12 suites"."""
@@ -234,11 +237,12 @@ def is_span_of_dates(claim: ClaimedAmount, pairs: Iterable[tuple[Date, Date]]) -
     return any(span and (claim.value.amount == span or _rounds_to(claim, span)) for span in spans)
 
 
-def is_rest_of_whole(claim: ClaimedAmount, said: SaidAmount) -> bool:
-    """Say whether a share is what a stated one leaves of a whole: "62 % were women, so 38 % were men"."""
-    if not claim.value.unit.dimension == said.value.unit.dimension == RATIO:
+def is_rest_of_whole(claim: ClaimedAmount, stated: Iterable[SaidAmount]) -> bool:
+    """Say whether a share is what one or all of some others leave of a whole: "62 % were women, so 38 % were men"."""
+    if claim.value.unit.dimension != RATIO or claim.near.isdisjoint(WORKED_OUT | RESTING):
         return False
-    return not claim.near.isdisjoint(WORKED_OUT | _RESTING) and claim.value.base + said.value.base == 1
+    shares = [said.value.base for said in stated if said.value.unit.dimension == RATIO]
+    return claim.value.base < 1 and 1 - claim.value.base in (*shares, sum(shares))
 
 
 def is_same_length(claim: ClaimedAmount, said: SaidAmount) -> bool:
@@ -255,7 +259,7 @@ def is_stated_difference(claim: ClaimedAmount, one: SaidAmount, other: SaidAmoun
     """Say whether an amount is the difference of two, of shares in points, of counts also without their noun."""
     off = abs(Fraction(one.value.base) - Fraction(other.value.base))
     if not is_of_one_kind(one, other):
-        return _is_rest_of_count(claim, one, other)
+        return is_rest_of_count(claim, one, other)
     if is_difference_in_points(claim, one, other):
         return True
     if claim.value.unit == BARE and not claim.nouns:
@@ -263,11 +267,11 @@ def is_stated_difference(claim: ClaimedAmount, one: SaidAmount, other: SaidAmoun
     return is_difference_of(claim, one, other)
 
 
-def _is_rest_of_count(claim: ClaimedAmount, whole: SaidAmount, part: SaidAmount) -> bool:
+def is_rest_of_count(claim: ClaimedAmount, whole: SaidAmount, part: SaidAmount) -> bool:
     """Say whether a count is what a part leaves of its whole: "86 rooms, 12 of them suites, so 74 other rooms"."""
     if not claim.value.unit == whole.value.unit == part.value.unit == BARE:
         return False
-    if claim.value.amount >= _HUNDRED and not claim.near.isdisjoint(WORKED_OUT):
+    if claim.value.amount >= _HUNDRED and not claim.words.isdisjoint(WORKED_OUT | DIFFERENCE | REASONING):
         return claim.value.amount == whole.value.amount - part.value.amount  # no other number by chance
     if part.near.isdisjoint(_PARTING):
         return False
@@ -432,6 +436,17 @@ def is_rounding(claim: ClaimedAmount, said: SaidAmount) -> bool:
             return True
         return abs(amount - own.amount) * 2 <= claim.digit and _is_near(own.amount, amount, _MOST_OFF_CONVERTED)
     return _rounds_to(claim, amount)
+
+
+def is_converted_speed(claim: ClaimedAmount, speed: Amount) -> bool:
+    """Say whether a speed is the same in another unit, to the digits shown: "85 mph" of "137 km/h"."""
+    own = claim.value.speed
+    if not own or own == speed:
+        return False
+    amount = Fraction(speed) * claim.value.amount / Fraction(own)
+    return abs(amount - claim.value.amount) * 2 <= claim.digit and _is_near(
+        claim.value.amount, amount, _MOST_OFF_CONVERTED
+    )
 
 
 def _counts_same(claim: ClaimedAmount, said: SaidAmount) -> bool:

@@ -67,6 +67,8 @@ class Quantity(NamedTuple):
     counted: Counted = ""
     per: Unit | None = None
     """What a rate is for: the hour of "$5 per hour"."""
+    also_per: Unit | None = None
+    """What it is for, too: the month of "$8 per user per month"."""
     bound: Bound = ""
     otherwise: bool = False
     """Whether it is read in the way of the other half of the world: 1,600 is 1.6 in Spain."""
@@ -75,6 +77,14 @@ class Quantity(NamedTuple):
     def base(self) -> Amount:
         """The amount in the unit that others of its kind are measured in."""
         return self.unit.convert_to_base(self.amount)
+
+    @property
+    def speed(self) -> Amount | None:
+        """Metres a second of "60 mph" and "97 km/h"; None of what is no speed."""
+        kind, amount = (
+            (self.unit.dimension, self.base) if self.per is None else self._make_rate_key(self.amount, self.per)
+        )
+        return amount if kind == "meter/time" else None
 
     def list_licensed_keys(self) -> Iterator[Key]:
         """Yield the keys of what it licenses."""
@@ -93,6 +103,9 @@ class Quantity(NamedTuple):
         yield "=", amount
         if self.per is not None:
             yield self._make_rate_key(amount, self.per)
+            yield self._make_whole_rate_key(amount)
+            if self.also_per is not None:
+                yield self._make_rate_key(amount, self.also_per)
             if self.unit == BARE:
                 yield "#", amount
             elif self.unit.dimension.isupper() or self.per.dimension.startswith("~") or self._is_length_in_longer():
@@ -111,6 +124,10 @@ class Quantity(NamedTuple):
 
     def list_needed_keys(self) -> tuple[Key, ...]:
         """Return the keys of which one must be licensed."""
+        if self.per is not None and self.also_per is not None:
+            # What says "$8 per user" alone leaves open for how long.
+            open_keys = (self._make_open_rate_key(self.amount, per) for per in (self.per, self.also_per))
+            return self._make_whole_rate_key(self.amount), *open_keys, ("?", self.amount)
         if self.per is not None:
             return self._make_rate_key(self.amount, self.per), ("?", self.amount)
         if self.unit == BARE:
@@ -122,8 +139,17 @@ class Quantity(NamedTuple):
     def _make_unconverted_key(self, amount: Amount) -> Key:
         return self.unit.dimension, self.unit.factor, amount
 
-    def _make_rate_key(self, amount: Amount, per: Unit) -> Key:
+    def _make_rate_key(self, amount: Amount, per: Unit) -> tuple[str, Amount]:
         return f"{self.unit.dimension}/{per.dimension}", amount * self.unit.factor / Fraction(per.factor)
+
+    def _make_whole_rate_key(self, amount: Amount) -> tuple[str, Amount]:
+        if self.per is None or self.also_per is None:
+            return self._make_open_rate_key(amount, self.per or BARE)
+        kinds = sorted((self.per.dimension, self.also_per.dimension))
+        return self._make_rate_key(amount, Unit(" ".join(kinds), Fraction(self.per.factor) * self.also_per.factor))
+
+    def _make_open_rate_key(self, amount: Amount, per: Unit) -> tuple[str, Amount]:
+        return self._make_rate_key(amount, per._replace(dimension=f"{per.dimension} ?"))
 
 
 class Ordinal(NamedTuple):

@@ -159,9 +159,10 @@ def _is_open(sentence: NumberSentence, each: FoundNumber) -> bool:
 def _name_value_kind(value: Value) -> str:
     """Return what a meaning of a number is a value of, blank for what is compared with nothing."""
     match value:
-        case Quantity(unit=unit, per=per):
-            kind = "amount" if unit == BARE else unit.dimension
-            return f"{kind}/{per.dimension}" if per is not None else kind
+        case Quantity(unit=unit, per=per, also_per=also_per):
+            kinds = ["amount" if unit == BARE else unit.dimension]
+            kinds += sorted(rate.dimension for rate in (per, also_per) if rate is not None)
+            return "/".join(kinds)
         case Date():
             return "date"
         case Clock():
