@@ -770,3 +770,42 @@ def test_no_other_end_of_a_stated_length(start, length, other):
     source = f"The tour starts at {begin} and takes {length} minutes."
     answer = f"The tour starts at {begin} and takes {length} minutes, so it ends at {ends}."
     assert bool(missing(answer, source)) == (length != other)
+
+
+WRITTEN_OUT = """
+    You pay €1,330 per month: €1,150 rent plus €180 for heating. <- The rent is €1,150. Heating is €180.
+    29 were men: 64 participants minus 35 women. <- 64 adults took part, 35 of them women.
+    It lasted from 09:14 to 09:58 UTC, i.e. 44 minutes. <- It began at 09:14 and was over at 09:58.
+    11,240 failed and 10,790 were retried, which leaves 450, about 4 %. <- 11,240 failed, of which 10,790 were retried.
+    Over half of them came. <- 58 % of them came.
+    38 %, more than a third of all, failed. <- At its limit, 38 % failed.
+    It was nearly half of them. <- It was 47 %.
+    They knew 61.2 pairs, 49.8 when awake, a difference of 11.4 pairs. <- They knew 61.2 pairs asleep, 49.8 awake.
+    It grew by 935 people. <- Its population was 14,325 in 2011 and 15,260 in 2021.
+    The rent may rise after 15 months, i.e. from June 2026. <- It begins on 1 March 2025, and rises after 15 months.
+"""
+
+NOT_WRITTEN_OUT = """
+    You pay €1,430 per month: €1,150 rent plus €180 for heating. <- The rent is €1,150. Heating is €180.
+    19 were men: 64 participants minus 35 women. <- 64 adults took part, 35 of them women.
+    It lasted from 09:14 to 09:58 UTC, i.e. 54 minutes. <- It began at 09:14 and was over at 09:58.
+    11,240 failed and 10,790 were retried, which leaves 550. <- 11,240 failed, of which 10,790 were retried.
+    11,240 failed and 10,790 were retried, which leaves 450, about 5 %. <- 11,240 failed, of which 10,790 were retried.
+    Over half of them came. <- 47 % of them came.
+    More than a third of them failed. <- 68 % failed.
+    It was nearly half of them. <- It was 27 %.
+    It grew by 945 people. <- Its population was 14,325 in 2011 and 15,260 in 2021.
+    The rent may rise after 15 months, i.e. from July 2026. <- It begins on 1 March 2025, and rises after 15 months.
+"""
+
+
+@pytest.mark.parametrize(("answer", "source"), cases(WRITTEN_OUT))
+def test_what_an_answer_writes_out(answer, source):
+    """A sum that is written out, a span, what is left and its share, and a fraction near a share follow."""
+    assert missing(answer, source) == []
+
+
+@pytest.mark.parametrize(("answer", "source"), cases(NOT_WRITTEN_OUT))
+def test_what_an_answer_writes_out_wrongly(answer, source):
+    """Another result than the one that is written out stays a claim."""
+    assert missing(answer, source)

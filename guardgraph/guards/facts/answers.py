@@ -121,11 +121,11 @@ def list_unexcused_numbers(
                     or _is_run(sentence.tokens, each, sources)
                     or _is_count_of_steps(sentence.tokens, each, sources)
                     or (_tells_result(sentence.tokens) and sources.results.cover_number(sentence, each))
-                    or (
-                        derive
-                        and (sources.derivations.covers_number(sentence, each) or stated.covers_number(sentence, each))
-                    )
                 )
+                if not known and derive:
+                    known = sources.derivations.covers_number(sentence, each) or stated.covers_number(sentence, each)
+                    if known:
+                        stated.add_number(sentence, each)
                 (excused if known else refused).add(number)
             if isinstance(each.readings[0] if each.readings else None, Quantity):
                 behind = sentence.tokens[each.end : each.end + _COUNTED_TOKENS]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from itertools import chain, combinations, islice, pairwise, permutations
+from itertools import chain, combinations, islice, pairwise, permutations, product
 from typing import Final
 
 from guardgraph.guards.facts.elapsed import (
@@ -46,6 +46,7 @@ from guardgraph.guards.facts.relations import (
     is_difference_of,
     is_exact,
     is_factor_of_units,
+    is_large_difference,
     is_length_of_day,
     is_next_whole_number,
     is_of_one_kind,
@@ -95,6 +96,10 @@ _APIECE: Final = frozenset({"each", "apiece"})
 _POSSESSIVE: Final = frozenset({"his", "her", "its", "their"})
 _OF_TIME: Final = (["of", "the"], ["of", "this"])
 """What stands around the place of the last of some: "his ninth of the season"."""
+
+_OPERATORS: Final = {"plus": 1, "+": 1, "minus": -1, "−": -1}
+_OPERATOR_TOKENS: Final = 5
+"""Tokens between two amounts of which one is the sign, at most: "€1,150 rent plus €180"."""
 
 _OUT_OF: Final = (["in"], ["out", "of"])
 """What stands between the numbers of a share: "1 in 10", "3 out of 4"."""
@@ -392,7 +397,7 @@ class Derivations:
             or (differs and (is_difference_of(claim, one, other) or is_difference_in_points(claim, one, other)))
             or (shares and (is_share_of(claim, one, other) or is_share_of(claim, other, one)))
             for one, other in self.pairs
-        )
+        ) or (differs and any(is_large_difference(claim, one, other) for one, other in self.plain_pairs))
 
 
 class StatedAmounts:
@@ -411,6 +416,8 @@ class StatedAmounts:
         self._sources = sources
         self._before: list[SaidAmount] = []
         self._own: list[SaidAmount] = []
+        self._formulas: set[tuple[str, Amount]] = set()
+        """What the sentence tells how to work out: "64 participants minus 35 women"."""
         self._stated: list[NumberSentence] = []
         """The sentence and the one before, with what its sources have of their numbers."""
 
@@ -424,7 +431,12 @@ class StatedAmounts:
             ]
         )
         self._before, self._own = self._own, list(read_amounts(own))[:_MOST_TOGETHER]
+        self._formulas = set(_list_formulas(own))
         self._stated = [*self._stated[-1:], own]
+
+    def add_number(self, sentence: NumberSentence, each: FoundNumber) -> None:
+        """Let a number that follows from others bear more: "which leaves 450, about 4 %"."""
+        self._own += list(read_amounts(sentence._replace(found=[each])))[:_MOST_TOGETHER]
 
     def covers_number(self, sentence: NumberSentence, each: FoundNumber) -> bool:
         """Say whether a number of the sentence follows from others that are stated, and is said so."""
@@ -461,7 +473,8 @@ class StatedAmounts:
         said = [token.lower for token in tokens[max(each.first - NEAR, 0) : each.first]]
         if WORKED_OUT.isdisjoint(said) and (ENDING | _BEGINNING).isdisjoint(said[-BEFORE:]):
             return False
-        starts = list(dict.fromkeys(chain.from_iterable(list_sentence_dates(self._stated))))
+        stated = chain.from_iterable(list_sentence_dates(self._stated))
+        starts = list(dict.fromkeys(stated)) or list(dict.fromkeys(self._sources.dates))
         lengths = [said.value for said in [*self._before, *self._own] if said.value.unit.dimension in _CALENDAR]
         if len(starts) != 1:
             return False  # nothing says from which one on
@@ -470,11 +483,17 @@ class StatedAmounts:
         ends = [end for length in lengths[:_MOST_TOGETHER] if (end := shift_date(starts[0], length))]
         if any(end in each.readings or step_back(end) in each.readings for end in ends):
             return True
+        months = {(end.year, end.month) for end in ends}
+        dates = [value for value in each.readings if isinstance(value, Date)]
+        if any(value.day is None and value.month and (value.year, value.month) in months for value in dates):
+            return True
         years = {end.year for end in ends}  # "takes a year and a half, so until autumn 2027"
         return any(value.year in years for value in each.readings if is_year_alone(value))
 
     def _covers_claim(self, claim: ClaimedAmount) -> bool:
         near = claim.near
+        if (claim.value.unit.dimension, claim.value.base) in self._formulas:
+            return True
         pairs = list(permutations([*self._before, *self._own][-_MOST_TOGETHER:], 2))
         ways: list[Callable[[ClaimedAmount, SaidAmount, SaidAmount], bool]] = []
         if not near.isdisjoint(SUM | WORKED_OUT):
@@ -501,11 +520,11 @@ class StatedAmounts:
     def _covers_span(self, claim: ClaimedAmount) -> bool:
         """Say whether a length of time lies between two dates or times of day, one of which is stated."""
         if claim.value.unit.dimension == "time" and claim.value.unit.factor < DAY:
-            if not is_length_of_day(claim):
-                return False
-            stated = {*list_clock_seconds(self._stated)}
-            length = claim.value.base
-            return any(abs(one - other) == length for one in stated for other in stated | self._sources.seconds)
+            stated, length = {*list_clock_seconds(self._stated)}, claim.value.base
+            if is_length_of_day(claim):
+                return any(abs(one - other) == length for one in stated for other in stated | self._sources.seconds)
+            worked_out = not claim.near.isdisjoint(WORKED_OUT)
+            return worked_out and any(abs(one - other) == length for one, other in combinations(stated, 2))
         if claim.value.unit == Unit("time", DAY) and not claim.near.isdisjoint(_FROM_ANOTHER):
             stated_days, length = list_weekdays(self._stated), claim.value.amount
             if any(
@@ -535,3 +554,13 @@ class StatedAmounts:
             and any((said.value.unit.dimension, said.value.base) in stated_amounts for said in (one, other))
             for one, other in (self._sources.plain_pairs if is_plain else self._sources.pairs)
         )
+
+
+def _list_formulas(sentence: NumberSentence) -> Iterator[tuple[str, Amount]]:
+    """Yield the sums and differences that a sentence writes out, in the base of their dimension: "€14 plus €5"."""
+    for one, other in pairwise(sentence.found):
+        between = [token.lower for token in sentence.tokens[one.end : other.first]][-_OPERATOR_TOKENS:]
+        sign = next((sign for word in between if (sign := _OPERATORS.get(word))), 0)
+        for first, second in product(*(read_amounts(sentence._replace(found=[each])) for each in (one, other))):
+            if sign and first.value.unit.dimension == second.value.unit.dimension:
+                yield first.value.unit.dimension, first.value.base + sign * second.value.base

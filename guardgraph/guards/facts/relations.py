@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, TypeGuard
 from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence
 from guardgraph.guards.facts.quantities import PLAIN, cover_word_forms, list_counted_nouns
 from guardgraph.guards.facts.tokens import Token
-from guardgraph.guards.facts.units import CURRENCIES, SCALES, find_units
+from guardgraph.guards.facts.units import CURRENCIES, FRACTION, SCALES, find_units
 from guardgraph.guards.facts.values import BARE, RATIO, Amount, Date, Quantity, Unit, Value
 from guardgraph.guards.word_lists import load_word_lists
 
@@ -49,7 +49,7 @@ _BOUNDS: Final = frozenset({"least", "most", "to", "minimum", "maximum"})
 _BEHIND: Final = 2
 """Tokens behind a number among which stands the word that compares it: "$5 more", "5 days fewer"."""
 
-REMAINING: Final = frozenset({"remaining", "remainder", "rest", "balance"})
+REMAINING: Final = frozenset({"remaining", "remainder", "rest", "balance", "leaves", "leaving", "left"})
 """Words beside what is left of an amount: "the remaining $20"."""
 
 RESTING: Final = frozenset({"rest", "remaining", "other", "others", "remainder"})
@@ -120,6 +120,9 @@ _FEWEST_FIGURES: Final = 4
 
 _FIGURES_LEFT: Final = 2
 """Digits that a number has and keeps, at least, where it is rounded and nothing says so."""
+
+_FRACTIONS: Final = tuple(Fraction(part, of) for part, of in ((1, 5), (1, 4), (1, 3), (1, 2), (2, 3), (3, 4), (1, 1)))
+"""Shares that are told in words of others near them."""
 
 _MOST_DECIMALS: Final = 12
 
@@ -258,6 +261,8 @@ def is_same_length(claim: ClaimedAmount, said: SaidAmount) -> bool:
 def is_stated_difference(claim: ClaimedAmount, one: SaidAmount, other: SaidAmount) -> bool:
     """Say whether an amount is the difference of two, of shares in points, of counts also without their noun."""
     off = abs(Fraction(one.value.base) - Fraction(other.value.base))
+    if is_large_difference(claim, one, other):
+        return True
     if not is_of_one_kind(one, other):
         return is_rest_of_count(claim, one, other)
     if is_difference_in_points(claim, one, other):
@@ -265,6 +270,14 @@ def is_stated_difference(claim: ClaimedAmount, one: SaidAmount, other: SaidAmoun
     if claim.value.unit == BARE and not claim.nouns:
         return one.value.unit == BARE and claim.value.amount == off
     return is_difference_of(claim, one, other)
+
+
+def is_large_difference(claim: ClaimedAmount, one: SaidAmount, other: SaidAmount) -> bool:
+    """Say whether a count is the difference of two, with so many digits that no other number is it by chance."""
+    if not claim.value.unit == one.value.unit == other.value.unit == BARE or claim.value.per is not None:
+        return False
+    off = abs(Fraction(one.value.amount) - Fraction(other.value.amount))
+    return claim.value.amount == off and (off >= _HUNDRED or off.denominator > 1) and may_be_compared(one, other)
 
 
 def is_rest_of_count(claim: ClaimedAmount, whole: SaidAmount, part: SaidAmount) -> bool:
@@ -390,7 +403,8 @@ def _measure_last_digit(text: str, amount: Amount) -> tuple[Fraction, int]:
 
 def is_rounded_by_word(claim: ClaimedAmount) -> bool:
     """Say whether a word before an amount says that it is rounded."""
-    return not claim.before.isdisjoint(_NEAREST | _DOWN | _UP) or _is_lower_bound(claim)
+    is_fraction = claim.value.unit == FRACTION and "than" in claim.before
+    return not claim.before.isdisjoint(_NEAREST | _DOWN | _UP) or _is_lower_bound(claim) or is_fraction
 
 
 def _is_lower_bound(claim: ClaimedAmount) -> bool:
@@ -431,6 +445,8 @@ def is_rounding(claim: ClaimedAmount, said: SaidAmount) -> bool:
     if own.unit.dimension != value.unit.dimension or own.unit.zero != value.unit.zero:
         return False
     amount = value.amount * value.unit.factor / Fraction(own.unit.factor)
+    if own.unit == FRACTION and _is_next_fraction(claim, amount):
+        return True
     if own.unit.factor != value.unit.factor and own.unit.dimension not in CURRENCIES:
         if is_rounded_by_word(claim) and _rounds_to(claim, amount) and _is_near(own.amount, amount, _MOST_OFF):
             return True
@@ -482,6 +498,17 @@ def _rounds_to(claim: ClaimedAmount, amount: Amount) -> bool:
     if not claim.before.isdisjoint(_NEAREST):
         return nearest
     return nearest and (claim.scaled or (_count_figures(amount) >= _FEWEST_FIGURES and claim.figures >= _FIGURES_LEFT))
+
+
+def _is_next_fraction(claim: ClaimedAmount, share: Amount) -> bool:
+    """Say whether a fraction is the next one to a share: "more than a third" of 38 %, "nearly half" of 47 %."""
+    fraction, words = claim.value.amount, claim.before
+    is_below = not words.isdisjoint(_DOWN) or {"more", "than"} <= words
+    is_above = not words.isdisjoint(_UP) or {"less", "than"} <= words
+    if is_below == is_above or fraction not in _FRACTIONS or share == fraction or is_below != (fraction < share):
+        return False
+    least, most = sorted((Fraction(fraction), Fraction(share)))
+    return not any(least < other < most for other in _FRACTIONS)
 
 
 def _count_figures(amount: Amount) -> int:

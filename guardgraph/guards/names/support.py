@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final, NamedTuple
 
 from guardgraph.guards.names.places import find_territory_names
@@ -104,7 +104,9 @@ class NameSupport:
     @cached_property
     def phrase_initials(self) -> frozenset[str]:
         """What the acronyms of its phrases would be."""
-        return frozenset(text for found in self._text_words for _, _, text in list_name_initials(found))
+        phrases = (text for found in self._text_words for _, _, text in list_name_initials(found))
+        words = (word.inner_capitals for found in self._text_words for word in found)  # PDB of PodDisruptionBudget
+        return frozenset(chain(phrases, (letters for letters in words if len(letters) > 1)))
 
     def has_phrase(self, beginnings: Sequence[str]) -> bool:
         """Say whether words begin so, one behind the other."""
