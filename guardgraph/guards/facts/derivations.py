@@ -322,7 +322,8 @@ class Derivations:
     def _parted(self) -> list[list[SaidAmount]]:
         """The amounts of each sentence that tells of a rest."""
         sentences = chain.from_iterable(self._by_sentence)
-        return [each[:_MOST_TOGETHER] for each in sentences if each and not each[0].words.isdisjoint(RESTING)]
+        parted = (each[:_MOST_TOGETHER] for each in sentences if each and not each[0].words.isdisjoint(RESTING))
+        return list(islice(parted, _MOST_TIMES))
 
     def _covers_odds(self, claim: ClaimedAmount) -> bool:
         return claim.value.unit.dimension == RATIO and claim.value.per is None and claim.value.base in self._odds
@@ -436,7 +437,8 @@ class StatedAmounts:
 
     def add_number(self, sentence: NumberSentence, each: FoundNumber) -> None:
         """Let a number that follows from others bear more: "which leaves 450, about 4 %"."""
-        self._own += list(read_amounts(sentence._replace(found=[each])))[:_MOST_TOGETHER]
+        if len(self._own) < _MOST_TOGETHER:
+            self._own += read_amounts(sentence._replace(found=[each]))
 
     def covers_number(self, sentence: NumberSentence, each: FoundNumber) -> bool:
         """Say whether a number of the sentence follows from others that are stated, and is said so."""
@@ -520,7 +522,7 @@ class StatedAmounts:
     def _covers_span(self, claim: ClaimedAmount) -> bool:
         """Say whether a length of time lies between two dates or times of day, one of which is stated."""
         if claim.value.unit.dimension == "time" and claim.value.unit.factor < DAY:
-            stated, length = {*list_clock_seconds(self._stated)}, claim.value.base
+            stated, length = {*islice(list_clock_seconds(self._stated), _MOST_TIMES)}, claim.value.base
             if is_length_of_day(claim):
                 return any(abs(one - other) == length for one in stated for other in stated | self._sources.seconds)
             worked_out = not claim.near.isdisjoint(WORKED_OUT)
@@ -561,6 +563,8 @@ def _list_formulas(sentence: NumberSentence) -> Iterator[tuple[str, Amount]]:
     for one, other in pairwise(sentence.found):
         between = [token.lower for token in sentence.tokens[one.end : other.first]][-_OPERATOR_TOKENS:]
         sign = next((sign for word in between if (sign := _OPERATORS.get(word))), 0)
+        if not sign:
+            continue
         for first, second in product(*(read_amounts(sentence._replace(found=[each])) for each in (one, other))):
-            if sign and first.value.unit.dimension == second.value.unit.dimension:
+            if first.value.unit.dimension == second.value.unit.dimension:
                 yield first.value.unit.dimension, first.value.base + sign * second.value.base
