@@ -809,3 +809,36 @@ def test_what_an_answer_writes_out(answer, source):
 def test_what_an_answer_writes_out_wrongly(answer, source):
     """Another result than the one that is written out stays a claim."""
     assert missing(answer, source)
+
+
+TOLD_IN_NOTES = """
+    You have 25 days a year. <- You earn 25 days of paid holiday per calendar year.
+    From week 7 on you get less. <- For the first 6 weeks you get all of it.
+    From the sixth one on it costs €2. <- Five withdrawals are free, each further one costs €2.
+    Goals: Pike (38'). <- Pike scored in the 38th minute. The match ended with his goal.
+    Entry ends at 8:15 pm, since it closes at 9 pm. <- It closes at 9 pm. The last entry is 45 minutes before closing.
+    It is free for under-18s. <- Entry is free under 18.
+    The score was 61.2/80. <- They knew 61.2 of 80 pairs.
+"""
+
+NOT_TOLD_IN_NOTES = """
+    You have 25 days a month. <- You earn 25 days per calendar year.
+    From week 8 on you get less. <- For the first 6 weeks you get all of it.
+    Week 7 is the worst. <- For the first 6 weeks you get all of it.
+    Goals: Pike (37'). <- Pike scored in the 38th minute. The match ended with his goal.
+    Entry ends at 8:30 pm, since it closes at 9 pm. <- It closes at 9 pm. The last entry is 45 minutes before closing.
+    It is free for under-21s. <- Entry is free under 18.
+    The score was 61.2/90. <- They knew 61.2 of 80 pairs.
+"""
+
+
+@pytest.mark.parametrize(("answer", "source"), cases(TOLD_IN_NOTES))
+def test_what_notes_and_tables_say_in_short(answer, source):
+    """A rate behind its noun, the next one on, minutes of a game, offsets, ages and parts of a total follow."""
+    assert missing(answer, source) == []
+
+
+@pytest.mark.parametrize(("answer", "source"), cases(NOT_TOLD_IN_NOTES))
+def test_what_notes_and_tables_say_wrongly(answer, source):
+    """Another one of them stays a claim."""
+    assert missing(answer, source)

@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
+from fractions import Fraction
 from functools import cached_property
 from itertools import chain, pairwise
 from typing import Any, Final
@@ -76,6 +78,11 @@ _RUNNING: Final = frozenset({"row", "consecutive", "consecutively", "straight", 
 _RUN_TOKENS: Final = 4
 _THEN_TOKENS: Final = 12
 """Tokens behind a "first" among which stands its "then"."""
+_STROKES: Final = frozenset({"'", "’", "′"})
+_PART_OF_TOTAL: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)/(\d{1,9}(?:\.\d{1,9})?)")
+_ONWARD: Final = frozenset({"on", "onward", "onwards"})
+_FROM_TOKENS: Final = 3
+"""Tokens between a number and its "from" or "on", at most."""
 _PAIR_TOKENS: Final = 16
 """Tokens between "the first" and "the second" of two, at most."""
 _STEPS: Final = frozenset({"steps", "points", "items", "stages", "rules", "parts"})
@@ -120,6 +127,9 @@ def list_unexcused_numbers(
                     or is_factor_of_units(sentence.tokens, each)
                     or _is_run(sentence.tokens, each, sources)
                     or _is_count_of_steps(sentence.tokens, each, sources)
+                    or _is_minute_of_game(sentence.tokens, each, sources)
+                    or _is_part_of_total(sentence.tokens, each, sources)
+                    or _is_next_on(sentence.tokens, each, sources)
                     or (_tells_result(sentence.tokens) and sources.results.cover_number(sentence, each))
                 )
                 if not known and derive:
@@ -237,6 +247,24 @@ class _Sources:
         )
 
     @cached_property
+    def minutes(self) -> frozenset[int]:
+        """The minutes of a game that they name: "in the 38th minute"."""
+        return frozenset(
+            value.place
+            for sentence in chain.from_iterable(self._sentences)
+            for each in sentence.found
+            if sentence.tokens[each.end].lower == "minute"
+            for value in each.readings
+            if isinstance(value, Ordinal)
+        )
+
+    @cached_property
+    def amounts(self) -> frozenset[Amount]:
+        """Their amounts, whatever of."""
+        found = (each.hit for sentence in chain.from_iterable(self._sentences) for each in sentence.found)
+        return frozenset(hit.amount for hit in found if hit is not None)
+
+    @cached_property
     def steps(self) -> frozenset[int]:
         """How many items their numbered lists have."""
         marked = [strip_number_markers(text)[1] for text in self._texts]
@@ -341,6 +369,32 @@ def _is_count_of_steps(tokens: Sequence[Token], each: FoundNumber, sources: _Sou
     if not isinstance(value, Quantity) or _STEPS.isdisjoint(list_counted_nouns(tokens, each.end)[-1:]):
         return False
     return value.amount in sources.steps
+
+
+def _is_minute_of_game(tokens: Sequence[Token], each: FoundNumber, sources: _Sources) -> bool:
+    """Say whether a number with a stroke is a minute of a game: "Pike (38')" of "in the 38th minute"."""
+    is_said = tokens[each.end].text in _STROKES and each.hit is not None and each.hit.measures is PLAIN
+    return is_said and each.hit is not None and each.hit.amount in sources.minutes
+
+
+def _is_part_of_total(tokens: Sequence[Token], each: FoundNumber, sources: _Sources) -> bool:
+    """Say whether a number is two with a stroke between them, and a source has both: "61.2/80"."""
+    match = _PART_OF_TOTAL.fullmatch(tokens[each.first].text) if each.end == each.first + 1 else None
+    return match is not None and all(Fraction(part) in sources.amounts for part in match.groups())
+
+
+def _is_next_on(tokens: Sequence[Token], each: FoundNumber, sources: _Sources) -> bool:
+    """Say whether something goes on from the one behind so many: "from week 7 on" of "for the first 6 weeks"."""
+    before = [token.lower for token in tokens[max(each.first - _FROM_TOKENS, 0) : each.first]]
+    behind = [token.lower for token in tokens[each.end : each.end + _FROM_TOKENS]]
+    if "from" not in before or _ONWARD.isdisjoint(behind):
+        return False
+    places = (
+        value.place if isinstance(value, Ordinal) else value.amount
+        for value in each.readings
+        if isinstance(value, Ordinal | Label)
+    )
+    return any(place is not None and place - 1 in sources.amounts for place in places)
 
 
 def _tells_result(tokens: Sequence[Token]) -> bool:

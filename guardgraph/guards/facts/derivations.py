@@ -14,6 +14,7 @@ from guardgraph.guards.facts.elapsed import (
     list_clock_gaps,
     list_clock_seconds,
     list_clock_spans,
+    list_offsets,
     list_shifted_days,
     list_shifted_years,
     list_weekdays,
@@ -223,6 +224,11 @@ class Derivations:
     def seconds(self) -> frozenset[int]:
         """The times of day that they name."""
         return frozenset(islice((second for text in self._texts for second in list_clock_seconds(text)), _MOST_TIMES))
+
+    @cached_property
+    def offsets(self) -> frozenset[Amount]:
+        """How long before or after something else they say that something is: "45 minutes before closing"."""
+        return frozenset(islice(chain.from_iterable(map(list_offsets, chain.from_iterable(self._texts))), _MOST_TIMES))
 
     @cached_property
     def weekdays(self) -> frozenset[int]:
@@ -462,6 +468,8 @@ class StatedAmounts:
         ]
         lengths = [said.value.base for said in [*self._before, *self._own] if said.value.unit.dimension == "time"]
         starts = set(islice(list_clock_seconds(self._stated), _MOST_TIMES))
+        if any((start + offset) % DAY in seconds for start in starts for offset in self._sources.offsets):
+            return True
         return any(
             (start + turn * length) % DAY in seconds
             for turn in turns

@@ -10,7 +10,7 @@ from typing import Final
 
 from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence
 from guardgraph.guards.facts.tokens import Token
-from guardgraph.guards.facts.values import Clock, Date, Quantity, Value, Weekday
+from guardgraph.guards.facts.values import Amount, Clock, Date, Quantity, Value, Weekday
 
 _DAY: Final = 86_400
 WEEK: Final = 7
@@ -70,6 +70,15 @@ def list_clock_seconds(sentences: Iterable[NumberSentence]) -> Iterator[int]:
 
 def _list_seconds(found: FoundNumber) -> list[int]:
     return [value.second for value in found.readings if isinstance(value, Clock)]
+
+
+def list_offsets(sentence: NumberSentence) -> Iterator[Amount]:
+    """Yield how many seconds before or after something else something is: "45 minutes before closing"."""
+    for each in sentence.found:
+        turn = _TURNS.get(sentence.tokens[each.end].lower)
+        for value in each.readings if turn else ():
+            if turn and isinstance(value, Quantity) and value.unit.dimension == "time" and value.base < _DAY:
+                yield turn * value.base
 
 
 def list_weekdays(sentences: Iterable[NumberSentence]) -> frozenset[int]:

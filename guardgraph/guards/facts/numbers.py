@@ -29,6 +29,7 @@ from guardgraph.guards.facts.quantities import (
     begins_number_digits,
     begins_ordinal_fact,
     begins_share_fact,
+    read_age_group,
     read_implied_number,
     read_number_word,
     read_ordinal_fact,
@@ -398,6 +399,8 @@ def _read_number_at(tokens: list[Token], at: int, before: FoundNumber) -> FoundN
     of = read_number_label(tokens, at) or _share_number_label(tokens, at, before)
     if of and (labelled := _read_labelled_number(tokens, at, of)):
         return labelled
+    if tokens[at].number and (age := read_age_group(tokens, at)):
+        return FoundNumber((age,), at, at + 1)
     for reader in choose_number_readers(tokens[at].text):
         if moment := reader(tokens, at):
             return FoundNumber(moment[0], at, moment[1])

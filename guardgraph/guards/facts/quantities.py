@@ -85,6 +85,8 @@ _SUMMED: Final = frozenset({"time", "calendar"})
 _EACH: Final = frozenset({"a", "an", "each", "every"})
 _RATED_WORDS: Final = 2
 """Words between such an adjective and "is" or a colon, at most: "the monthly base rent is €900"."""
+_RATED_NOUNS: Final = 6
+"""Words between "of" and "per year", at most: "25 days of paid annual leave per year"."""
 _STATING: Final = frozenset({"is", "are", "was", "were", "be", "of", ":", "="})
 _TOLD_FROM: Final = frozenset({"ago", "earlier", "later", "before", "after", "prior"})
 """Behind "a year": when something was, and not how often."""
@@ -99,6 +101,7 @@ _ARTICLES: Final = frozenset({"a", "an"})
 _FOR_EACH: Final = frozenset({"each", "every"})
 _DETERMINERS: Final = frozenset({"of", "the", "its", "their", "his", "her", "our", "your", "these", "those", "one"})
 _MOST_DETERMINERS: Final = 3
+_AGES: Final = re.compile(r"(\d{1,3})s")
 _FRACTION = re.compile(r"(\d)/(\d)")
 _APOSTROPHES: Final = frozenset({"'", "’", "ʼ"})
 _LETTERS: Final = frozenset("aeoyà")
@@ -191,6 +194,13 @@ def read_quantity(tokens: list[Token], at: int, floor: int) -> Hit | None:
         hit = hit._replace(amount=hit.amount + part, end=hit.end + 3, also=None)
     hit = _read_amount_rate(tokens, _apply_leading_currency(tokens, hit, floor))
     return _apply_amount_bound(tokens, _apply_amount_sign(tokens, hit), floor)
+
+
+def read_age_group(tokens: list[Token], at: int) -> Quantity | None:
+    """Read the age of "under-18s" and "over 65s", which are no seconds."""
+    before = tokens[at - 1].lower.rstrip("-‐") if at else ""
+    match = _AGES.fullmatch(tokens[at].text) if before in ("under", "over") else None
+    return Quantity(int(match[1])) if match else None
 
 
 def read_amount_and_unit(tokens: list[Token], at: int) -> Hit | None:
@@ -312,7 +322,7 @@ def _read_amount_rate(tokens: list[Token], hit: Hit) -> Hit:
             end = hit.end if counted else also[1] if also else found[1]
             return hit._replace(counted=counted, per=found[0], also_per=also[0] if also else None, end=end)
     rated = (RATED.get(tokens[end].lower) or _find_rate_before(tokens, hit)) if hit.measures[0][1] != BARE else None
-    perhaps = find_units(rated)[0] if rated else _read_price_of_one(tokens, hit)
+    perhaps = find_units(rated)[0] if rated else _read_price_of_one(tokens, hit) or _find_rate_behind(tokens, hit)
     return hit._replace(counted=counted, perhaps_per=perhaps)
 
 
@@ -322,6 +332,19 @@ def _read_price_of_one(tokens: list[Token], hit: Hit) -> Unit | None:
     if word not in _ARTICLES or hit.measures[0][1].dimension not in CURRENCIES:
         return None
     return _make_counted_unit(following)
+
+
+def _find_rate_behind(tokens: list[Token], hit: Hit) -> Unit | None:
+    """Return for how long an amount of something is: of "25 days of paid holiday per year" the year."""
+    if tokens[hit.end].lower != "of" or hit.measures[0][1] == BARE:
+        return None
+    for at in range(hit.end + 1, hit.end + 1 + _RATED_NOUNS):
+        if tokens[at].lower in ("per", *_FOR_EACH):
+            found = _read_rate_unit(tokens, at)
+            return found[0] if found and found[0].dimension in _LENGTHS else None
+        if not tokens[at].text.isalpha():
+            break
+    return None
 
 
 def _find_rate_before(tokens: list[Token], hit: Hit) -> str | None:
@@ -396,6 +419,8 @@ def _read_rate_unit(tokens: list[Token], at: int) -> tuple[Unit, int] | None:
         following = tokens[at + 1]
     if word not in _EACH and word not in ("per", "/"):
         return None
+    if following.lower == "calendar":
+        at, following = at + 1, tokens[at + 2]
     units, width = find_units_in_words(following.text, tokens[at + 2].text)
     if word in _EACH:
         if tokens[at + 1 + width].lower in _TOLD_FROM:
