@@ -260,6 +260,7 @@ SECTIONS = (
             Meaning("*_other_cases", "Claims that say another thing."),
         ),
         data="sentences",
+        missed="In German and Spanish a comma or a point may be that of a decimal or of thousands.",
         figures=measure_facts,
     ),
     Section(

@@ -135,6 +135,7 @@ SECTIONS = (
             Meaning("openai_modules_without_model", "Modules of OpenAI's packages loaded by a run offline.", at_most=0),
             Meaning("openai_modules_with_model", "The same once a model of OpenAI is asked for.", at_least=1),
         ),
+        missed="There are more guards than when the goals were set.",
         figures=measure_imports,
         rounds=15,
     ),

@@ -36,7 +36,7 @@ from guardgraph.languages.sentences import find_sentence_spans
 _NUMBER = re.compile(r"(?<![\w.,:/'’-])\d++(?:[.,]\d++)*+(?![\w:/'’-]|[.,]\d)")
 _WRITTEN = re.compile(r"\d++(?:[.,]\d++)*+")
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{3,}+(?= [a-z])")
-_MARKER = re.compile(r"(?:\d{1,2}[.)]|[-*•])[ ]+")
+_MARKER = re.compile(r"^(?:\d{1,2}[.)]|[-*•])[ ]+")
 _SUBJECT = re.compile(r"[A-Z][a-z]{2,}+(?= [a-z])")
 
 FRAMES = (
@@ -263,7 +263,7 @@ def _change_amount(text: str, amount: int, chance: random.Random) -> str:
 
 def frame_sentence(frame: str, sentence: str) -> str:
     """Put a sentence into a frame: behind a comma it goes on with a small letter."""
-    said = _MARKER.sub("", sentence.strip())
+    said = _MARKER.sub("", sentence.strip(), count=1)
     first = said.partition(" ")[0].strip(",")
     if ", {}" in frame and (is_lowercase_word(first, "en") or len(first) < 2):
         said = said[:1].lower() + said[1:]

@@ -319,6 +319,7 @@ SECTIONS = (
             Meaning("kb_reingest_over_first", "Time of adding an unchanged folder again, by the first.", at_most=0.05),
         ),
         data="cranfield",
+        missed="bm25s scores all texts from memory, for everybody; a search here reads what its caller may read.",
         figures=measure_knowledge_base,
         sizes=SIZES,
     ),

@@ -146,6 +146,7 @@ SECTIONS = (
             Meaning("*_stopped_pct", "Per cent of all questions whose run is stopped.", at_most=0),
         ),
         data="xquad",
+        missed="The share moves by a point from one half of the articles to the other.",
         figures=measure_agent,
     ),
     Section(

@@ -87,7 +87,9 @@ def _wrapped(text: str) -> str:
 def _found(section: Section, found: Mapping[str, float] | str) -> str:
     if isinstance(found, str):
         return f"Skipped: {found}.\n"
-    return _grid(section, found) if section.is_grid else _table(section, found)
+    table = _grid(section, found) if section.is_grid else _table(section, found)
+    is_missed = section.missed and any(section.list_missed(found))
+    return f"{table}\n{_wrapped('Why goals are missed: ' + section.missed)}" if is_missed else table
 
 
 def _machine(load: float, others: Iterable[str]) -> str:

@@ -77,6 +77,7 @@ class Section:
             ``kept`` or ``all``; blank where there are no halves.
         sizes: how large what is measured on a data set is, one after another, if not told otherwise; empty where the
             data set says it.
+        missed: why a goal is missed, where one is.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Section:
     data: str = ""
     half: str = ""
     sizes: tuple[int, ...] = ()
+    missed: str = ""
 
     @property
     def script(self) -> str:
@@ -103,6 +105,10 @@ class Section:
     def is_grid(self) -> bool:
         """Whether its figures are of a few kinds, told apart by how their names end."""
         return all(meaning.names.startswith("*") for meaning in self.meanings)
+
+    def list_missed(self, found: Mapping[str, float]) -> Iterator[str]:
+        """Yield the figures that do not reach their goal."""
+        return (name for name, value in found.items() if not self.meaning(name).is_reached(name, value))
 
     def meaning(self, name: str) -> Meaning:
         """Return what a figure means.

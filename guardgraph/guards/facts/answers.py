@@ -59,7 +59,9 @@ _SHOWN: Final = frozenset(_LISTS["shown"])
 """What the writer of an answer calls what it was shown."""
 
 _BEING: Final = frozenset({"am", "is", "are", "was", "were", "be", "been", "being"})
-_OPENING: Final = frozenset({"", ".", ",", ";", ":", "!", "?", "-", "–", "—", "and", "while", "but", "whereas", "*"})
+_OPENING: Final = frozenset(
+    {"", ".", ",", ";", ":", "!", "?", "-", "–", "—", "and", "while", "but", "whereas", "that", "*"}
+)
 _ASIDE: Final = frozenset({",", ":", "(", "–", "—", "*"})
 _RANKED: Final = frozenset(
     {*_BEING, "the", "came", "comes", "come", "finished", "placed", "ranked", "ranks", "and", "or"}

@@ -157,7 +157,8 @@ def split_name_words(text: str) -> tuple[NameWord, ...]:
         gap, end = plain[end:start], stop
         said = _normalise_short_name(word) if len(word) <= _LONGEST else _normalise_long_name(word)
         if goes_on and gap == " ":
-            found.append(NameWord(word, *said, False, False, start))
+            opens = found[-1].letters == "that" and _opens_note(found)
+            found.append(NameWord(word, *said, opens, opens, start))
         elif found and gap in _APOSTROPHES and word in ("s", "S"):
             continue
         else:
@@ -189,6 +190,11 @@ def _is_sentence_opening(gap: str, before: NameWord) -> bool:
     is_initial = len(before.letters) == 1 and not before.text.isdecimal()
     is_short = before.is_title or is_initial or "." in before.text
     return _ENDS_SENTENCE.search(gap) is not None and not (is_short and gap[0] in ". ")
+
+
+def _opens_note(found: Sequence[NameWord]) -> bool:
+    """Say whether words end with "Note that", behind which models begin a sentence with a capital."""
+    return len(found) > 1 and found[-2].letters == "note" and (found[-2].opens or found[-2].is_capitalised)
 
 
 def _ends_time(word: NameWord) -> bool:
