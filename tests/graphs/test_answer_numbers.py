@@ -663,6 +663,15 @@ def test_a_number_of_a_table_counts_what_heads_its_column():
         "12 × €3 = ",
         "€8 each, €8 per item ",
         "2 hours, 9 minutes, ",
+        "at 9:15, 45 minutes before 10, ",
+        "$8 per user per month and year, ",
+        "14 plus 5 minus 3 ",
+        "from his ninth of the season on ",
+        "the first in 1938 and the second three ",
+        "the remaining 15% and the rest, 9% ",
+        "137 km/h (85 mph) ",
+        "38' 61.2/80 on Friday, three days after ",
+        "4 of paid holiday ",
     ],
 )
 def test_hostile_answers_take_linear_time(unit):
