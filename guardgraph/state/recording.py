@@ -1,7 +1,7 @@
 """The record of a run: what was asked, what came back, what the clock said, and what was decided on it.
 
 `FORMAT` is the version of its form. Everything in it is plain JSON, so that it can be kept anywhere;
-`docs/recording.md` explains it field by field, and `schema` says it as JSON Schema.
+`docs/api.md` explains it field by field, and `schema` says it as JSON Schema.
 """
 
 from __future__ import annotations
