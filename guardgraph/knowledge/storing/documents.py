@@ -58,12 +58,8 @@ def hash_stored_document(document: StoredDocument) -> tuple[list[bytes], bytes]:
     return hashes, hash_stored_rows(document.name, hashes)
 
 
-def refuse_taken(connection: sqlite3.Connection, document: StoredDocument) -> None:
-    """Refuse a document whose id, or one of whose chunks' ids, another one of its tenant has in the index.
-
-    Raises:
-        ConfigurationError: it names the id.
-    """
+def find_taken_id(connection: sqlite3.Connection, document: StoredDocument) -> str | None:
+    """Return as `explain_taken_id` why a document cannot be put in."""
     tenant, owners = make_scope_key(document.access.tenant), dict[str, str]()
     row = connection.execute(
         "SELECT collection FROM documents WHERE tenant = ? AND name = ?", [tenant, document.id]
@@ -75,29 +71,25 @@ def refuse_taken(connection: sqlite3.Connection, document: StoredDocument) -> No
     for chunk in document.chunks:
         if (owner := connection.execute(held, [chunk.id, tenant]).fetchone()) is not None:
             owners[chunk.id] = owner[0]
-    refuse_taken_ids(document, None if row is None else row[0], owners)
+    return explain_taken_id(document, None if row is None else row[0], owners)
 
 
-def refuse_taken_ids(document: StoredDocument, collection: str | None, owners: Mapping[str, str]) -> None:
-    """Refuse a document whose id is in another collection, or one of whose chunks' ids is taken.
+def explain_taken_id(document: StoredDocument, collection: str | None, owners: Mapping[str, str]) -> str | None:
+    """Return which id of a document another collection of its tenant, or a chunk of another document, has; or None.
 
     Args:
         document: what would be put in.
         collection: the one that has its id; None where none has.
         owners: by the id of a chunk, the document that has it.
-
-    Raises:
-        ConfigurationError: it names the id.
     """
     if collection is not None and collection != document.name:
-        raise ConfigurationError(
-            f"document {document.id!r}: its id is in the collection {collection!r} already; give another name"
-        )
+        return f"document {document.id!r}: its id is in the collection {collection!r} already; give another name"
     seen = set[str]()
     for chunk in document.chunks:
         if chunk.id in seen or owners.get(chunk.id, document.id) != document.id:
-            raise ConfigurationError(f"document {document.id!r}: the id {chunk.id!r} of a chunk is taken")
+            return f"document {document.id!r}: the id {chunk.id!r} of a chunk is taken"
         seen.add(chunk.id)
+    return None
 
 
 def put_stored_document(
@@ -111,13 +103,9 @@ def put_stored_document(
     Args:
         connection: in a transaction.
         writer: of the transaction.
-        document: what is put in.
+        document: what is put in; no id of it is taken.
         vectors: of its chunks, as `vectors_of` returns them; None for a base of words only.
-
-    Raises:
-        ConfigurationError: as `refuse_taken`; nothing was changed.
     """
-    refuse_taken(connection, document)
     tenant = make_scope_key(document.access.tenant)
     place = _make_document_room(connection, writer, tenant, document)
     refused = "DELETE FROM chunks WHERE name = ? AND tenant = ? AND id < 1"  # of whatever document; they are replaced
