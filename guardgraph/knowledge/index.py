@@ -20,12 +20,7 @@ from guardgraph.knowledge.searching.memory import Memory
 from guardgraph.knowledge.searching.ranking import Ranked, rank_index_chunks
 from guardgraph.knowledge.searching.views import View
 from guardgraph.knowledge.storing.collections import list_index_collections
-from guardgraph.knowledge.storing.documents import (
-    drop_stored_documents,
-    find_taken_id,
-    move_stored_document,
-    put_stored_document,
-)
+from guardgraph.knowledge.storing.documents import drop_stored_documents, move_stored_document, put_stored_document
 from guardgraph.knowledge.storing.file import File
 from guardgraph.knowledge.storing.scopes import (
     Scope,
@@ -128,10 +123,8 @@ class Index(AnyIndex[sqlite3.Connection, int]):
                 note_index_embedding(connection, self.embedder, vectors.values(), self._file.shown)
             writer = Writer(connection)
             for document in documents:
-                if (reason := find_taken_id(connection, document)) is not None:
+                if (reason := put_stored_document(connection, writer, document, vectors)) is not None:
                     refused.append((document, reason))
-                else:
-                    put_stored_document(connection, writer, document, vectors)
             writer.flush()
         return refused
 
