@@ -36,7 +36,7 @@ class AnyKnowledgeBase(ABC):
     retriever, too: call it with ``{"query", "sources", "top_k"}`` and, of a run that has one, the ``"caller"``.
     """
 
-    index: AnyIndex
+    index: AnyIndex[Any, Any]
     shown: str
     """How messages call it."""
 

@@ -7,31 +7,20 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from guardgraph.knowledge.documents import Stamp, StoredDocument
 from guardgraph.knowledge.indexes import AnyIndex, Listed
 from guardgraph.knowledge.searching.arithmetic import NUMPY_FROM
-from guardgraph.knowledge.searching.found import (
-    POOL,
-    NotFound,
-    explain_missing_documents,
-    fuse_word_and_vector_hits,
-    read_chunk_candidates,
-)
+from guardgraph.knowledge.searching.found import read_chunk_candidates
 from guardgraph.knowledge.searching.memory import Memory
-from guardgraph.knowledge.searching.nearness import Nearness
 from guardgraph.knowledge.searching.ranking import Ranked, rank_index_chunks
 from guardgraph.knowledge.searching.views import View
 from guardgraph.knowledge.storing.collections import list_index_collections
-from guardgraph.knowledge.storing.documents import (
-    drop_stored_documents,
-    move_stored_document,
-    put_stored_document,
-    refuse_taken,
-)
+from guardgraph.knowledge.storing.documents import drop_stored_documents, move_stored_document, put_stored_document
 from guardgraph.knowledge.storing.file import File
 from guardgraph.knowledge.storing.scopes import (
     Scope,
@@ -44,7 +33,6 @@ from guardgraph.knowledge.storing.scopes import (
 from guardgraph.knowledge.storing.values import read_rows_by_key, read_value_rows
 from guardgraph.knowledge.storing.writing import Writer
 from guardgraph.knowledge.vectors import (
-    Embedder,
     check_index_embedding,
     check_vector_size,
     embed_document_chunks,
@@ -85,15 +73,15 @@ _NAMED: Final = (
 _LISTED: Final = "SELECT name, collection, size, modified, sha256, scope FROM documents WHERE tenant = ?"
 
 
-class Index(AnyIndex):
+class Index(AnyIndex[sqlite3.Connection, int]):
     """An inverted index of documents in one SQLite file.
 
     Each change is a transaction: it is there as a whole or not at all, for queries that follow, in every process.
 
     Args:
         path: the file; it is made when it is not there.
-        embedding: LangChain's, by whose vectors what words find is ordered, too; None for words only.
-        min_similarity: the cosine from which on a vector finds what no word does; None for never.
+        embedding: as `AnyIndex` takes it.
+        min_similarity: likewise.
         numpy_from: from so many chunks on that are searched numpy computes, where it is installed; what is found is
             the same.
 
@@ -111,12 +99,9 @@ class Index(AnyIndex):
         numpy_from: float = NUMPY_FROM,
     ) -> None:
         self.path = Path(path)
+        super().__init__(embedding, min_similarity, _read_scope_vectors)
         self._file = File(self.path)
-        self.embedder = None if embedding is None else Embedder(embedding)
-        """What makes vectors of texts; None for words only."""
-        self._nearness = Nearness(_read_scope_vectors)
         self._memory = Memory(numpy_from)
-        self._min_similarity = min_similarity
 
     def check_embedding(self, *, to_write: bool = False) -> None:
         """Refuse an embedding that is not the one by which the file's vectors were made.
@@ -130,19 +115,18 @@ class Index(AnyIndex):
         with self._file.reading() as connection:
             check_index_embedding(connection, self.embedder, self._file.shown, to_write=to_write)
 
-    def _refuse_taken(self, document: StoredDocument) -> None:
-        with self._file.reading() as connection:
-            refuse_taken(connection, document)
-
-    def _write(self, documents: Sequence[StoredDocument]) -> None:
+    def _write(self, documents: Sequence[StoredDocument]) -> list[tuple[StoredDocument, str]]:
+        refused = []
         vectors = self._embed_waiting_chunks(documents)
         with self._file.writing() as connection:
             if self.embedder is not None and vectors:
                 note_index_embedding(connection, self.embedder, vectors.values(), self._file.shown)
             writer = Writer(connection)
             for document in documents:
-                put_stored_document(connection, writer, document, vectors)
+                if (reason := put_stored_document(connection, writer, document, vectors)) is not None:
+                    refused.append((document, reason))
             writer.flush()
+        return refused
 
     def _embed_waiting_chunks(self, documents: Sequence[StoredDocument]) -> dict[bytes, bytes] | None:
         """Return the vectors of documents, before others have to wait for the transaction."""
@@ -246,66 +230,31 @@ class Index(AnyIndex):
             rows = connection.execute("SELECT DISTINCT source FROM scopes WHERE id IN (SELECT scope FROM documents)")
             return tuple(sorted(source for (source,) in rows))
 
-    def search(
-        self, query: str, *, sources: Collection[str] | None = None, caller: Caller | None = None, top_k: int = 4
-    ) -> list[JsonObject]:
-        """Find the chunks that answer a query, among those that a caller may read.
+    def _reading(self, caller: Caller | None) -> AbstractContextManager[sqlite3.Connection]:
+        return self._file.reading()
 
-        Args:
-            query: what is asked.
-            sources: those that are searched; None for all.
-            caller: who asks; None is somebody of whom nothing is known.
-            top_k: how many at most.
+    def _read_view(self, connection: sqlite3.Connection, caller: Caller | None) -> View:
+        return self._memory.views.of(connection, caller)
 
-        Returns:
-            Candidates with a score above 0, best first; equal ones in the order in which their documents were put in.
+    def _has_vectors(self, connection: sqlite3.Connection, asked: bytes) -> bool:
+        return check_vector_size(connection, asked, self._file.shown)
 
-        Raises:
-            StoreError: a chunk that was found is not what was put in.
-        """
-        asked = None if self.embedder is None else self.embedder.query(query)
-        with self._file.reading() as connection:
-            view = self._memory.views.of(connection, caller)
-            within = None if sources is None else frozenset(sources)
-            found = self._found(connection, view, query, asked, sources=within, top_k=top_k)
-            return read_chunk_candidates(connection, view, caller, found, self._file.shown)
-
-    def _found(
-        self,
-        connection: sqlite3.Connection,
-        view: View,
-        query: str,
-        asked: bytes | None,
-        *,
-        sources: frozenset[str] | None,
-        top_k: int,
+    def _rank(
+        self, connection: sqlite3.Connection, view: View, query: str, sources: frozenset[str] | None, top_k: int
     ) -> list[Ranked[int]]:
-        """Return what words find; where there are vectors, in the order of both."""
-        if asked is None or not check_vector_size(connection, asked, self._file.shown):
-            return rank_index_chunks(connection, view, self._memory, query, sources=sources, top_k=top_k)
-        most = max(POOL, top_k)
-        words = rank_index_chunks(connection, view, self._memory, query, sources=sources, top_k=most)
-        near = self._nearness.nearest(connection, view, asked, sources=sources, most=most)
-        return fuse_word_and_vector_hits(words, near, top_k=top_k, min_similarity=self._min_similarity)
+        return rank_index_chunks(connection, view, self._memory, query, sources=sources, top_k=top_k)
 
-    def explain(
-        self, query: str, *, caller: Caller | None = None, top_k: int = 4
-    ) -> tuple[list[JsonObject], list[NotFound]]:
-        """Return what a caller finds, and why they do not find the best of all others; it is for no caller's eyes.
+    def _read_candidates(
+        self, connection: sqlite3.Connection, view: View, caller: Caller | None, found: Sequence[Ranked[int]]
+    ) -> list[JsonObject]:
+        return read_chunk_candidates(connection, view, caller, found, self._file.shown)
 
-        Raises:
-            StoreError: as `search`.
-        """
-        asked = None if self.embedder is None else self.embedder.query(query)
+    def _rank_for_all(self, query: str, caller: Caller | None, top_k: int) -> list[tuple[int, str, Scope]]:
         with self._file.reading() as connection:
-            view, known = self._memory.views.of(connection, caller), list_index_scopes(connection)
-            found = self._found(connection, view, query, asked, sources=None, top_k=top_k)
-            whole = self._memory.views.over(connection, known)
-            everything = rank_index_chunks(connection, whole, self._memory, query, sources=None, top_k=2 * top_k)
-            others = [hit.chunk for hit in everything if hit.chunk not in {hit.chunk for hit in found}]
-            rows = read_rows_by_key(connection, _NAMED, others)
-            missing = explain_missing_documents(((rows[chunk][1], known[rows[chunk][0]]) for chunk in others), caller)
-            return read_chunk_candidates(connection, view, caller, found, self._file.shown), missing
+            known = list_index_scopes(connection)
+            found = self._rank(connection, self._memory.views.over(connection, known), query, None, top_k)
+            rows = read_rows_by_key(connection, _NAMED, [hit.chunk for hit in found])
+            return [(hit.chunk, rows[hit.chunk][1], known[rows[hit.chunk][0]]) for hit in found]
 
     def close(self) -> None:
         """Close the file; it is opened again when it is needed."""

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple, Self
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Self, TypeVar
 
 from guardgraph.knowledge.documents import Stamp, StoredDocument
-from guardgraph.knowledge.searching.found import NotFound
+from guardgraph.knowledge.searching.found import POOL, NotFound, explain_missing_documents, fuse_word_and_vector_hits
+from guardgraph.knowledge.searching.nearness import Id, Nearness
+from guardgraph.knowledge.searching.ranking import Ranked
+from guardgraph.knowledge.searching.views import View
 from guardgraph.knowledge.storing.scopes import Scope
+from guardgraph.knowledge.vectors import Embedder
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.context import Access, Caller
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+
+Opened = TypeVar("Opened")
+"""A connection, inside a transaction."""
 
 _MOST_CHUNKS: Final = 4_096
 """Of a transaction; those of a single document may be more."""
@@ -22,15 +34,17 @@ class Batch:
     Where the process ends, what waits is lost; in the base, each document is as it was or as it is put.
 
     Args:
-        refuse: raises where the id of a document, or of a chunk of it, is taken.
-        write: puts documents in, in one transaction.
+        write: puts documents in, in one transaction, but for those an id of which is taken; it returns these, and why.
+        refuse: is told of each of these.
     """
 
     def __init__(
-        self, refuse: Callable[[StoredDocument], None], write: Callable[[Sequence[StoredDocument]], None]
+        self,
+        write: Callable[[Sequence[StoredDocument]], Iterable[tuple[StoredDocument, str]]],
+        refuse: Callable[[StoredDocument, str], object],
     ) -> None:
-        self._refuse = refuse
         self._write = write
+        self._refuse = refuse
         self._waiting: dict[tuple[str | None, str], StoredDocument] = {}
         self._chunks: set[tuple[str | None, str]] = set()
 
@@ -44,14 +58,12 @@ class Batch:
         """Put a document in, in place of the one of its tenant that has its id.
 
         Raises:
-            ConfigurationError: its id, or that of a chunk, is taken in its tenant; nothing of it is put in.
-            StoreError: the file cannot be written.
+            StoreError: what waits cannot be written.
         """
         tenant = document.access.tenant
         ids = {(tenant, chunk.id) for chunk in document.chunks}
         if (tenant, document.id) in self._waiting or not ids.isdisjoint(self._chunks):
             self.flush()
-        self._refuse(document)
         self._waiting[tenant, document.id] = document
         self._chunks |= ids
         if len(self._chunks) >= _MOST_CHUNKS:
@@ -61,14 +73,23 @@ class Batch:
         """Write what waits.
 
         Raises:
-            ConfigurationError: an id was taken meanwhile; none of what waited is put in.
-            StoreError: the file cannot be written; likewise.
+            StoreError: it cannot be written; none of what waited is put in.
         """
         documents = list(self._waiting.values())
         self._waiting.clear()
         self._chunks.clear()
         if documents:
-            self._write(documents)
+            for document, reason in self._write(documents):
+                self._refuse(document, reason)
+
+
+def refuse_document(_: StoredDocument, reason: str) -> None:
+    """Refuse a document for a reason.
+
+    Raises:
+        ConfigurationError: that is the reason.
+    """
+    raise ConfigurationError(reason)
 
 
 class Listed(NamedTuple):
@@ -80,11 +101,27 @@ class Listed(NamedTuple):
     access: Access
 
 
-class AnyIndex(ABC):
+class AnyIndex(ABC, Generic[Opened, Id]):
     """What both kinds of index do.
 
     A tenant is None for documents of callers without one, and a caller is None where nothing is known of them.
+
+    Args:
+        embedding: LangChain's, by whose vectors what words find is ordered, too; None for words only.
+        min_similarity: the cosine from which on a vector finds what no word does; None for never.
+        read_vectors: as `Nearness` takes it.
     """
+
+    def __init__(
+        self,
+        embedding: Embeddings | None,
+        min_similarity: float | None,
+        read_vectors: Callable[[Opened, Scope], Sequence[tuple[Id, int, int, bytes]]],
+    ) -> None:
+        self.embedder = None if embedding is None else Embedder(embedding)
+        """What makes vectors of texts; None for words only."""
+        self._nearness = Nearness(read_vectors)
+        self._min_similarity = min_similarity
 
     @abstractmethod
     def check_embedding(self, *, to_write: bool = False) -> None:
@@ -101,22 +138,26 @@ class AnyIndex(ABC):
         """Put a document in, in place of the one of its tenant that has its id.
 
         Raises:
-            ConfigurationError: its id, or that of a chunk, is in another collection of the tenant.
+            ConfigurationError: its id, or that of a chunk, is taken in its tenant; nothing of it is put in.
         """
         with self.together() as batch:
             batch.put(document)
 
-    def together(self) -> Batch:
-        """Return what puts many documents in, several in a transaction; use it as a context manager."""
-        return Batch(self._refuse_taken, self._write)
+    def together(self, refuse: Callable[[StoredDocument, str], object] = refuse_document) -> Batch:
+        """Return what puts many documents in, several in a transaction; use it as a context manager.
+
+        Args:
+            refuse: is told of a document an id of which is taken, once the others with which it waited are put in.
+        """
+        return Batch(self._write, refuse)
 
     @abstractmethod
-    def _refuse_taken(self, document: StoredDocument) -> None:
-        """Refuse a document whose id, or one of whose chunks' ids, others of the tenant have."""
+    def _write(self, documents: Sequence[StoredDocument]) -> Iterable[tuple[StoredDocument, str]]:
+        """Put documents in, in one transaction for each tenant at most, but for those an id of which is taken.
 
-    @abstractmethod
-    def _write(self, documents: Sequence[StoredDocument]) -> None:
-        """Put documents in, in one transaction for each tenant at most."""
+        Returns:
+            These, and why.
+        """
 
     @abstractmethod
     def drop(self, tenant: str | None, ids: Iterable[str]) -> None:
@@ -174,17 +215,92 @@ class AnyIndex(ABC):
     def source_names(self) -> tuple[str, ...]:
         """Return the names of the sources of all documents, sorted."""
 
-    @abstractmethod
     def search(
         self, query: str, *, sources: Collection[str] | None = None, caller: Caller | None = None, top_k: int = 4
     ) -> list[JsonObject]:
-        """Find the chunks that answer a query, among those that a caller may read; sources of None are all."""
+        """Find the chunks that answer a query, among those that a caller may read.
 
-    @abstractmethod
+        Args:
+            query: what is asked.
+            sources: those that are searched; None for all.
+            caller: who asks; None is somebody of whom nothing is known.
+            top_k: how many at most.
+
+        Returns:
+            Candidates with a score above 0, best first; equal ones in the order in which their documents were put in.
+
+        Raises:
+            StoreError: a chunk that was found is not what was put in.
+        """
+        asked = None if self.embedder is None else self.embedder.query(query)
+        within = None if sources is None else frozenset(sources)
+        with self._reading(caller) as connection:
+            view = self._read_view(connection, caller)
+            found = self._find(connection, view, query, asked, sources=within, top_k=top_k)
+            return self._read_candidates(connection, view, caller, found)
+
     def explain(
         self, query: str, *, caller: Caller | None = None, top_k: int = 4
     ) -> tuple[list[JsonObject], list[NotFound]]:
-        """Return what a caller finds, and why they do not find the best of all others, where the index can say it."""
+        """Return what a caller finds, and why they do not find the best of all others; it is for no caller's eyes.
+
+        Raises:
+            StoreError: as `search`.
+        """
+        asked = None if self.embedder is None else self.embedder.query(query)
+        with self._reading(caller) as connection:
+            view = self._read_view(connection, caller)
+            found = self._find(connection, view, query, asked, sources=None, top_k=top_k)
+            candidates, ids = self._read_candidates(connection, view, caller, found), {hit.chunk for hit in found}
+        best = self._rank_for_all(query, caller, 2 * top_k)
+        others = ((name, scope) for chunk, name, scope in best if chunk not in ids)
+        return candidates, explain_missing_documents(others, caller)
+
+    def _find(
+        self,
+        connection: Opened,
+        view: View,
+        query: str,
+        asked: bytes | None,
+        *,
+        sources: frozenset[str] | None,
+        top_k: int,
+    ) -> list[Ranked[Id]]:
+        """Return what words find; where there are vectors, in the order of both."""
+        if asked is None or not self._has_vectors(connection, asked):
+            return self._rank(connection, view, query, sources, top_k)
+        most = max(POOL, top_k)
+        words = self._rank(connection, view, query, sources, most)
+        near = self._nearness.nearest(connection, view, asked, sources=sources, most=most)
+        return fuse_word_and_vector_hits(words, near, top_k=top_k, min_similarity=self._min_similarity)
+
+    @abstractmethod
+    def _reading(self, caller: Caller | None) -> AbstractContextManager[Opened]:
+        """Return what yields a connection that sees one state of what a caller may read."""
+
+    @abstractmethod
+    def _read_view(self, connection: Opened, caller: Caller | None) -> View:
+        """Return what a caller may read, and what is known of its words."""
+
+    @abstractmethod
+    def _has_vectors(self, connection: Opened, asked: bytes) -> bool:
+        """Say whether there are vectors to compare with one, and refuse one of another size."""
+
+    @abstractmethod
+    def _rank(
+        self, connection: Opened, view: View, query: str, sources: frozenset[str] | None, top_k: int
+    ) -> list[Ranked[Id]]:
+        """Return the chunks that cover most of a question by words, best first."""
+
+    @abstractmethod
+    def _read_candidates(
+        self, connection: Opened, view: View, caller: Caller | None, found: Sequence[Ranked[Id]]
+    ) -> list[JsonObject]:
+        """Return candidates of what was found."""
+
+    @abstractmethod
+    def _rank_for_all(self, query: str, caller: Caller | None, top_k: int) -> list[tuple[Id, str, Scope]]:
+        """Return the best chunks by words, their ids and scopes, whoever may read them, where it can be told."""
 
     @abstractmethod
     def close(self) -> None:

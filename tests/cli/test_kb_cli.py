@@ -164,6 +164,19 @@ def test_rag_answers_from_a_file_what_its_caller_may_read(filled):
     assert shown(*asked, "--tenant", "acme", "--policy", "p.yaml")["outcome"] == "clarify"
 
 
+def test_the_first_document_of_another_tenant_ends_nobodys_question(filled):
+    """A tenant, a source and a collection that appear leave an answer of another tenant's as it was."""
+    asked = ("rag", "How long do refunds take?", "--kb", "kb.sqlite", "--tenant", "acme")
+    before = shown(*asked)
+    write(filled / "plans", {"secret/refunds.md": "# Refunds\n\nRefunds take 99 days.\n"})
+    assert run("kb", "add", "kb.sqlite", "plans", "--tenant", "globex", "--reader", "tenant").exit_code == 0
+    after = shown(*asked)
+    assert [after[name] for name in ("outcome", "answer", "citations")] == [
+        "grounded_answer", before["answer"], ["handbook/refunds.md#refunds.1"],
+    ]  # fmt: skip
+    assert not re.search("globex|secret|99 days", json.dumps(after))
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """Files that a user may give in place of a knowledge base."""

@@ -9,7 +9,9 @@ import threading
 from contextlib import closing
 
 import pytest
+from cli_runs import empty_folder, refused, run
 from test_kb_index import WORDY, base, index, stored
+from test_kb_ingest import write
 
 from guardgraph import KnowledgeBase, create_rag_agent, sql_store, web_reader
 from guardgraph.knowledge.index import Index
@@ -31,20 +33,36 @@ def test_a_file_that_is_no_knowledge_base_is_refused(tmp_path):
             connection.execute(statement)
         connection.close()
     (tmp_path / "folder").mkdir()
-    (tmp_path / "no bytes").touch()
-    expected = {
-        "no bytes": "it is empty: remove it",
-        "text": "no database",
-        "other": "another application",
-        "newer": "it has 9",
-        "folder": "a folder",
-    }
+    expected = {"text": "no database", "other": "another application", "newer": "it has 9", "folder": "a folder"}
     for name, told in expected.items():
         with pytest.raises(ConfigurationError, match=told) as error:
             KnowledgeBase(tmp_path / name)
         assert "\n" not in str(error.value)
     with pytest.raises(ConfigurationError, match="the path of a file"):
         KnowledgeBase(" ")
+
+
+def test_a_file_without_a_byte_is_no_new_base(tmp_path, monkeypatch):
+    """What a full disk or a failed copy left is refused, by an open base, too, and nothing is answered or written."""
+    empty_folder(tmp_path, monkeypatch)
+    path, document = tmp_path / "kb.sqlite", demo_documents()[0]
+    write(tmp_path / "docs", {"a.md": "Wings are heated."})
+    with KnowledgeBase(path) as opened:
+        opened.add([document], readers=["public"])
+        for file in tmp_path.glob("kb.sqlite*"):
+            file.unlink()
+        path.touch()
+        for use in (
+            lambda: opened.search(document["text"]),
+            lambda: opened.add([document], readers=["public"]),
+            lambda: KnowledgeBase(path),
+            lambda: create_rag_agent(knowledge_base=path),
+        ):
+            with pytest.raises(ConfigurationError, match="it is empty: remove it"):
+                use()
+    for command in (("search", "kb.sqlite", "wings"), ("add", "kb.sqlite", "docs"), ("check", "kb.sqlite")):
+        assert "it is empty" in refused(run("kb", *command))
+    assert [(file.name, file.stat().st_size) for file in tmp_path.glob("kb.sqlite*")] == [("kb.sqlite", 0)]
 
 
 def test_what_is_not_ours_keeps_its_rights(tmp_path):
@@ -56,9 +74,9 @@ def test_what_is_not_ours_keeps_its_rights(tmp_path):
     os.mkfifo(pipe)
     for file in (other, pipe):
         file.chmod(0o664)
-        for refused in (lambda file=file: KnowledgeBase(file), lambda file=file: web_reader(cache=file)):
+        for use in (lambda file=file: KnowledgeBase(file), lambda file=file: web_reader(cache=file)):
             with pytest.raises(ConfigurationError) as error:
-                refused()
+                use()
             assert "\n" not in str(error.value)
         result = create_rag_agent(recorder=sql_store(f"sqlite:///{file}")).invoke(
             {"question": "What is the P1 target?"}

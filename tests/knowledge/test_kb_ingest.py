@@ -397,6 +397,20 @@ def test_documents_of_a_list(base):
     assert base.add(documents[:1], readers=["public"], prune=True).removed == names[1:]
 
 
+def test_a_document_one_of_whose_ids_is_taken_fails_alone(base, docs):
+    """Where a piece of another document has its id, it is named, and all that was given with it is put in."""
+    base.add(docs, readers=["public"])
+    one, other = demo_documents()[:2]
+    [taken] = ids(base, "apples")
+    for _ in range(2):
+        report = base.add([{**one, "id": taken}, {**one, "readers": []}, other], readers=["public"])
+        assert {*report.added, *report.unchanged} == {one["id"], other["id"]}
+        assert [(failed.name, "of a chunk is taken" in failed.reason) for failed in report.failed] == [(taken, True)]
+        assert report.closed == (one["id"],)
+    assert ids(base, "apples") == [taken]
+    assert base.check().ok
+
+
 def test_documents_without_a_text_are_left_out(base):
     """A document of a list that has no text is left out, and gone where it was there, as an empty file is."""
     one, other, third = demo_documents()[:3]

@@ -54,19 +54,44 @@ def work(monkeypatch):
     return Work(monkeypatch)
 
 
+SALARIES = {**ONE, "id": "n", "text": "Salaries are paid on day 25."}
+MADE = {
+    "added": lambda base: None,
+    "another text": lambda base: base.add([{**SALARIES, "text": "Salaries are paid twice."}], readers=["public"]),
+    "for others": lambda base: base.add([SALARIES], readers=["group:hr"]),
+    "as it was": lambda base: base.add([SALARIES], readers=["public"]),
+    "removed": lambda base: base.add([SALARIES], readers=["public"], name="one"),
+    "searched": lambda base: base.add([SALARIES], readers=["public"]),
+}
+"""What is done before a change that is counted, by the change."""
+
+
+def change(base, kind):
+    """Change one document, or ask for it when it was added."""
+    if kind == "searched":
+        assert [found["doc_id"] for found in base.search("When are salaries paid?")] == ["n"]
+    elif kind == "removed":
+        assert base.remove("one") == 1
+    else:
+        assert base.add([SALARIES], readers=["public"]).ok
+
+
 @pytest.mark.parametrize("others", ["in the collection", "in another collection"])
-def test_a_change_costs_what_is_changed(tmp_path, work, others):
-    """To put a document in takes as much in a base of a thousand as in one of thirty: no other rows are read."""
-    taken = []
-    for size in (30, 1000):
+@pytest.mark.parametrize("kind", [*MADE])
+def test_a_change_costs_what_is_changed(tmp_path, work, kind, others):
+    """To add, change, open, keep, remove or find one document takes no more beside 2,000 documents than beside 100."""
+    steps, statements = [], []
+    for size in (100, 2000):
         with KnowledgeBase(tmp_path / f"{size}.sqlite") as base:
-            name = None if others == "in the collection" else "more"
-            base.add(documents(size), readers=["public"], name=name)
-            for id in ("n0", "n1"):
-                with work.counting() as done:
-                    base.add([{**ONE, "id": id, "text": "Salaries are paid on day 25."}], readers=["public"])
-            taken += done
-    assert taken[1] <= 1.5 * taken[0]
+            base.add(documents(size), readers=["public"], name=None if others == "in the collection" else "more")
+            base.add([{**SALARIES, "id": "m"}], readers=["group:hr"])  # so that all words and readers were there before
+            MADE[kind](base)
+            with work.counting() as done:
+                change(base, kind)
+            steps += done
+            statements.append(len(work.statements))
+    assert steps[1] <= 1.2 * steps[0]
+    assert statements[1] == statements[0]
 
 
 def test_what_other_tenants_have_and_change_costs_a_question_nothing(tmp_path, work):

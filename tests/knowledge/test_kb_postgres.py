@@ -531,6 +531,38 @@ def test_several_write_and_ask_at_once(base, owner):
         assert {len(each.result()) for each in asked} == {18}
 
 
+def test_a_change_on_a_server_costs_what_is_changed(owner, monkeypatch):
+    """To add, change and take out one document sends as much, and reads no more rows, beside 2,000 as beside 100."""
+    sent, execute, taken = [], psycopg.Cursor.execute, []
+    monkeypatch.setattr(psycopg.Cursor, "execute", lambda *given, **named: sent.append(1) or execute(*given, **named))
+    for size in (100, 2000):
+        emptied(owner)
+        with PostgresKnowledgeBase(as_role(owner, "ingest")) as base:
+            base.add(
+                [document(f"d{number}", f"Hotel {number} is booked") for number in range(size)], readers=["public"]
+            )
+            base.add([document("n", "The wing is heated by the flow")], readers=["public"], name="one")
+            executed(owner, "ANALYZE")
+            before = rows_read(owner, base)
+            sent.clear()
+            for text in ("The wing is heated", "The wing is heated by the flow of heat"):
+                base.add([document("m", text)], readers=["public"], name="more")
+            base.remove("one")
+            count = len(sent)
+            taken.append((count, rows_read(owner, base) - before))
+            assert [found["doc_id"] for found in base.search("flow of heat", top_k=1)] == ["more/m"]
+    assert taken[1][0] == taken[0][0]
+    assert taken[1][1] <= 1.2 * taken[0][1]
+
+
+def rows_read(owner, base):
+    """How many rows of its tables the server has read since it began; connections tell it where they end."""
+    base.close()
+    executed(owner, "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE usename = 'ingest'")
+    total = "SELECT sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::bigint FROM pg_stat_user_tables"
+    return executed(owner, f"{total} WHERE schemaname = 'guardgraph'")[0][0]
+
+
 def test_words_longer_than_an_index_takes_are_found(base):
     """A word of ten thousand letters is put in, found, and told from another one that begins alike."""
     long = "a1" * 5_000

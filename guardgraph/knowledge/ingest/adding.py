@@ -125,7 +125,7 @@ def _add_folder_entry(
             number, entry, content, parsed, name=collection.name, source=source, access=access
         )
         if document.chunks:
-            collection.put(document)
+            collection.put(document, entry.shown)
             return
     except Unusable as error:  # what there is of it stays, for those who may read what it is now
         kept = () if before is None or isinstance(error, ReadersUnknown) else before.access.readers

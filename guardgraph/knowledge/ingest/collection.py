@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection as Ids
 from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from guardgraph.knowledge.documents import Stamp, StoredDocument
 from guardgraph.knowledge.indexes import AnyIndex, Listed
 from guardgraph.knowledge.ingest.lookalikes import RULES_VERSION
+from guardgraph.knowledge.ingest.rules import is_within_readers
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.context import Access
 from guardgraph.tools.folder import LeftOut, describe_left_out_files
@@ -65,7 +66,7 @@ class Collection:
         name: the collection's.
     """
 
-    def __init__(self, index: AnyIndex, tenant: str | None, name: str) -> None:
+    def __init__(self, index: AnyIndex[Any, Any], tenant: str | None, name: str) -> None:
         self.tenant = tenant
         self.name = name
         self.listed: dict[str, Listed] = {}
@@ -75,7 +76,9 @@ class Collection:
         self.failed: list[Failed] = []
         self.left_out: list[LeftOut] = []
         self._index = index
-        self._batch = index.together()
+        self._batch = index.together(self._refuse)
+        self._shown: dict[str, str] = {}
+        """The names in the report of documents that were put in, by id."""
         self._stamps: dict[str, Stamp] = {}
         self._closed: list[str] = []
         self._became: dict[Literal["added", "changed", "unchanged", "removed"], list[str]] = {
@@ -120,17 +123,25 @@ class Collection:
                 "for other documents, give another name"
             )
 
-    def put(self, document: StoredDocument) -> None:
+    def put(self, document: StoredDocument, shown: str) -> None:
         """Put a new or a changed document in.
 
-        Raises:
-            Unusable: the id of one of its chunks is taken.
+        Args:
+            document: it fails where an id of it is taken.
+            shown: its name in the report.
         """
-        try:
-            self._batch.put(document)
-        except ConfigurationError as error:
-            raise Unusable(str(error)) from None
+        self._shown[document.id] = shown
         self._note_ingested_document("changed" if document.id in self.listed else "added", document.id, document.access)
+        self._batch.put(document)
+
+    def _refuse(self, document: StoredDocument, reason: str) -> None:
+        """Note a document that was not put in after all; what there is of it stays, for those who may read both."""
+        for noted in (*self._became.values(), self._closed):
+            if document.id in noted:
+                noted.remove(document.id)
+        kept = self.listed[document.id].access.readers if document.id in self.listed else ()
+        allowed = tuple(reader for reader in kept if is_within_readers(reader, document.access.readers))
+        self.fail(document.id, self._shown[document.id], reason, allowed)
 
     def keep(self, number: str, stamp: Stamp, source: str, readers: tuple[str, ...]) -> None:
         """Leave a document whose text is unchanged as it is, but for its stamp, its source and its readers."""

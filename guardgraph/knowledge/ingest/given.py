@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
-from guardgraph.knowledge.ingest.collection import Collection, Report, Unusable
-from guardgraph.knowledge.ingest.rules import is_within_readers, read_access_list
+from guardgraph.knowledge.ingest.collection import Collection, Report
+from guardgraph.knowledge.ingest.rules import read_access_list
 from guardgraph.knowledge.ingest.sidecar import narrow_document_readers
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import find_json_problem
@@ -114,11 +114,7 @@ def _add_given_document(
     if before is not None and before.stamp.sha256 == stored.stamp.sha256:
         collection.keep(number, stored.stamp, stored.source, held)
         return
-    try:
-        collection.put(stored)
-    except Unusable as error:
-        kept = () if before is None else before.access.readers
-        collection.fail(number, number, str(error), tuple(reader for reader in kept if is_within_readers(reader, held)))
+    collection.put(stored, number)
 
 
 def _make_given_document(number: str, document: Mapping[str, Any], access: Access, name: str) -> StoredDocument:

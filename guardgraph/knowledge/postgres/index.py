@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,18 +30,11 @@ from guardgraph.knowledge.postgres.ranking import (
 from guardgraph.knowledge.postgres.schema import is_writer, require_writer
 from guardgraph.knowledge.postgres.server import Server
 from guardgraph.knowledge.postgres.writing import TenantWriter
-from guardgraph.knowledge.searching.found import (
-    POOL,
-    NotFound,
-    explain_missing_documents,
-    fuse_word_and_vector_hits,
-    make_chunk_candidates,
-)
-from guardgraph.knowledge.searching.nearness import Nearness
+from guardgraph.knowledge.searching.found import make_chunk_candidates
 from guardgraph.knowledge.searching.ranking import Ranked
 from guardgraph.knowledge.searching.views import COUNTED_PARTS, Once, View
 from guardgraph.knowledge.storing.scopes import Scope, make_scope_key, parse_scope_row, read_scope_tenant
-from guardgraph.knowledge.vectors import Embedder, embed_new_texts, list_embedding_texts, refuse_other_size
+from guardgraph.knowledge.vectors import embed_new_texts, list_embedding_texts, refuse_other_size
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.context import Access, Caller, normalise_tenant, normalize_document_access
 
@@ -54,14 +48,14 @@ _LISTED: Final = (
 )
 
 
-class PostgresIndex(AnyIndex):
+class PostgresIndex(AnyIndex["Connection[Any]", Place]):
     """An inverted index of documents in a database of PostgreSQL.
 
     Each change is a transaction: it is there as a whole or not at all, for queries that follow, from every machine.
 
     Args:
         url: of the database.
-        embedding: as `Index` takes it.
+        embedding: as `AnyIndex` takes it.
         min_similarity: likewise.
 
     Raises:
@@ -71,32 +65,26 @@ class PostgresIndex(AnyIndex):
 
     def __init__(self, url: str, *, embedding: Embeddings | None = None, min_similarity: float | None = None) -> None:
         self.server = Server(url)
-        self.embedder = None if embedding is None else Embedder(embedding)
-        """What makes vectors of texts; None for words only."""
+        super().__init__(embedding, min_similarity, read_scope_vectors)
         self._once = Once(COUNTED_PARTS)
-        self._nearness = Nearness(read_scope_vectors)
-        self._min_similarity = min_similarity
 
     def check_embedding(self, *, to_write: bool = False) -> None:
         """As `AnyIndex.check_embedding`."""
         with self.server.reading(None) as connection:
             check_server_embedding(connection, self.embedder, self.server.shown, to_write=to_write)
 
-    def _refuse_taken(self, document: StoredDocument) -> None:
-        with self.server.reading_tenant(document.access.tenant) as connection:
-            TenantWriter(connection, document.access.tenant).refuse_taken([document])
-
-    def _write(self, documents: Sequence[StoredDocument]) -> None:
+    def _write(self, documents: Sequence[StoredDocument]) -> list[tuple[StoredDocument, str]]:
+        refused = list[tuple[StoredDocument, str]]()
         for tenant in dict.fromkeys(document.access.tenant for document in documents):
             own = [document for document in documents if document.access.tenant == tenant]
             vectors = self._embed_waiting_chunks(tenant, own)
             with self.server.writing(tenant) as connection:
                 note_server_embedding(connection, self.embedder, vectors.values(), self.server.shown)
                 writer = TenantWriter(connection, tenant)
-                writer.refuse_taken(own)
-                for document in own:
-                    writer.put(document, vectors)
+                taken = writer.put(own, vectors)
                 writer.flush()
+            refused += [(document, taken[document.id]) for document in own if document.id in taken]
+        return refused
 
     def _embed_waiting_chunks(self, tenant: str | None, documents: Iterable[StoredDocument]) -> dict[bytes, bytes]:
         """Return the vectors of documents, before others have to wait for the transaction."""
@@ -215,68 +203,40 @@ class PostgresIndex(AnyIndex):
             scopes, rows = read_permitted_parts(connection, caller)
             return sorted({scopes[row[2]].source for row in rows})
 
-    def search(
-        self, query: str, *, sources: Collection[str] | None = None, caller: Caller | None = None, top_k: int = 4
-    ) -> list[JsonObject]:
-        """As `AnyIndex.search`.
+    def _reading(self, caller: Caller | None) -> AbstractContextManager[Connection[Any]]:
+        return self.server.reading(caller)
 
-        Raises:
-            StoreError: a chunk that was found is not what was put in.
-        """
-        asked = None if self.embedder is None else self.embedder.query(query)
-        with self.server.reading(caller) as connection:
-            view = read_caller_view(connection, caller, self._once)
-            found = self._find(connection, view, query, asked, sources=sources, top_k=top_k)
-            return self._show(connection, view, caller, found)
+    def _read_view(self, connection: Connection[Any], caller: Caller | None) -> View:
+        return read_caller_view(connection, caller, self._once)
 
-    def _find(
-        self,
-        connection: Connection[Any],
-        view: View,
-        query: str,
-        asked: bytes | None,
-        *,
-        sources: Collection[str] | None,
-        top_k: int,
-    ) -> list[Ranked[Place]]:
-        """Return what words find; where there are vectors, in the order of both."""
-        made = None if asked is None else read_server_embedding(connection)
-        if asked is None or made is None or not made.name:
-            return rank_chunks(connection, view, query, sources=sources, top_k=top_k)
+    def _has_vectors(self, connection: Connection[Any], asked: bytes) -> bool:
+        made = read_server_embedding(connection)
+        if made is None or not made.name:
+            return False
         refuse_other_size(made, asked, self.server.shown)
-        most = max(POOL, top_k)
-        words = rank_chunks(connection, view, query, sources=sources, top_k=most)
-        near = self._nearness.nearest(connection, view, asked, sources=sources, most=most)
-        return fuse_word_and_vector_hits(words, near, top_k=top_k, min_similarity=self._min_similarity)
+        return True
 
-    def _show(
+    def _rank(
+        self, connection: Connection[Any], view: View, query: str, sources: frozenset[str] | None, top_k: int
+    ) -> list[Ranked[Place]]:
+        return rank_chunks(connection, view, query, sources=sources, top_k=top_k)
+
+    def _read_candidates(
         self, connection: Connection[Any], view: View, caller: Caller | None, found: Sequence[Ranked[Place]]
     ) -> list[JsonObject]:
         rows = read_found_chunks(connection, view, [hit.chunk for hit in found])
         is_taken = partial(_is_chunk_id_taken, connection)
         return make_chunk_candidates(found, rows, view, caller, is_taken, shown=self.server.shown)
 
-    def explain(
-        self, query: str, *, caller: Caller | None = None, top_k: int = 4
-    ) -> tuple[list[JsonObject], list[NotFound]]:
-        """Return what a caller finds and, to a writer, why they do not find the best of all others of their tenant.
-
-        To a role that only reads for callers the server shows no more than the caller finds.
-        """
-        asked = None if self.embedder is None else self.embedder.query(query)
-        with self.server.reading(caller) as connection:
-            view = read_caller_view(connection, caller, self._once)
-            found = self._find(connection, view, query, asked, sources=None, top_k=top_k)
-            candidates, ids = self._show(connection, view, caller, found), {hit.chunk for hit in found}
-            if not is_writer(connection):
-                return candidates, []
+    def _rank_for_all(self, query: str, caller: Caller | None, top_k: int) -> list[tuple[Place, str, Scope]]:
+        """As `AnyIndex._rank_for_all`, of the caller's tenant; to a role that only reads the server shows none."""
         with self.server.reading_tenant(caller.tenant if caller else None) as connection:
-            whole = read_tenant_view(connection, self._once)
-            others = [hit.chunk for hit in rank_chunks(connection, whole, query, sources=None, top_k=2 * top_k)]
-            missing = [chunk for chunk in others if chunk not in ids]
-            rows = read_found_chunks(connection, whole, missing)
-            named = ((rows[chunk][4], whole.scopes[chunk[0]]) for chunk in missing)
-            return candidates, explain_missing_documents(named, caller)
+            if not is_writer(connection):
+                return []
+            view = read_tenant_view(connection, self._once)
+            found = [hit.chunk for hit in self._rank(connection, view, query, None, top_k)]
+            rows = read_found_chunks(connection, view, found)
+            return [(chunk, rows[chunk][4], view.scopes[chunk[0]]) for chunk in found]
 
     def check(self) -> CheckedBase:
         """Check whether each row and all that is counted are what was put in, as a writer; nothing is changed."""

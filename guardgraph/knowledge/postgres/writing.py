@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from guardgraph.knowledge.documents import StoredDocument
-from guardgraph.knowledge.storing.documents import StoredRow, hash_stored_document, refuse_taken_ids, rehash_moved_rows
+from guardgraph.knowledge.storing.documents import StoredRow, explain_taken_id, hash_stored_document, rehash_moved_rows
 from guardgraph.knowledge.storing.postings import (
     BLOCK,
+    append_postings,
     choose_word_reader,
     decode_chunk_lengths,
     decode_postings,
@@ -61,21 +62,30 @@ class TenantWriter:
         self._lengths: defaultdict[tuple[int, int], dict[int, int]] = defaultdict(dict)
         self._passages: Counter[int] = Counter()
         self._words: Counter[int] = Counter()
-        self._parts: dict[tuple[int, str, bool], int] = {}
+        self._parts: dict[tuple[int, str], Mapping[str, int]] = {}
+        """By scope and the language that chunks tell, the parts in which they count, by language."""
         self._scopes: dict[tuple[str, Access], int] = {}
 
-    def refuse_taken(self, documents: Sequence[StoredDocument]) -> None:
-        """Refuse documents whose ids, or one of whose chunks' ids, others of the tenant have.
+    def put(self, documents: Sequence[StoredDocument], vectors: Mapping[bytes, bytes]) -> dict[str, str]:
+        """Put documents in, each in place of the one that has its id, but for those an id of which is taken.
 
-        Raises:
-            ConfigurationError: it names the id.
+        It keeps the place of that one while its readers are the same: where they change, it is new to somebody.
+
+        Args:
+            documents: of the tenant, each id once.
+            vectors: of their texts, by text; none in a base of words.
+
+        Returns:
+            As `explain_taken_id`, by the id of a document, why it was not put in.
         """
-        collections = dict(
-            self._connection.execute(
-                "SELECT name, collection FROM guardgraph.documents WHERE tenant = %s AND name = ANY (%s)",
+        held = {
+            name: (number, collection, place, tuple(readers))
+            for name, number, collection, place, readers in self._connection.execute(
+                "SELECT name, d.id, collection, place, to_json(readers) FROM guardgraph.documents d "
+                "JOIN guardgraph.scopes s ON s.id = scope WHERE d.tenant = %s AND name = ANY (%s)",
                 [self._key, [document.id for document in documents]],
-            ).fetchall()
-        )
+            )
+        }
         owners = dict(
             self._connection.execute(
                 "SELECT c.name, d.name FROM guardgraph.chunks c JOIN guardgraph.documents d ON d.id = c.document "
@@ -83,55 +93,80 @@ class TenantWriter:
                 [self._key, [chunk.id for document in documents for chunk in document.chunks]],
             ).fetchall()
         )
+        new, taken = list[StoredDocument](), dict[str, str]()
         for document in documents:
-            refuse_taken_ids(document, collections.get(document.id), owners)
+            collection = held[document.id][1] if document.id in held else None
+            if (reason := explain_taken_id(document, collection, owners)) is not None:
+                taken[document.id] = reason
+            else:
+                new.append(document)
+        self._take_out([held[document.id][0] for document in new if document.id in held])
+        if new:
+            self._insert(new, {name: (place, readers) for name, (*_, place, readers) in held.items()}, vectors)
+        return taken
 
-    def put(self, document: StoredDocument, vectors: Mapping[bytes, bytes]) -> None:
-        """Put a document in, in place of the one that has its id.
-
-        It keeps the place of that one while its readers are the same: where they change, it is new to somebody.
-
-        Args:
-            document: of the tenant.
-            vectors: of its texts, by text; none in a base of words.
-        """
-        access = normalize_document_access(self._tenant, document.access.readers)
-        row = self._connection.execute(
-            "SELECT d.id, place, to_json(readers) FROM guardgraph.documents d "
-            "JOIN guardgraph.scopes s ON s.id = scope WHERE d.tenant = %s AND name = %s",
-            [self._key, document.id],
-        ).fetchone()
-        if row is not None:
-            self._take_out(row[0])
-        place = row[1] if row is not None and tuple(row[2]) == access.readers else None
-        scope = self._intern_scope(document.source, access)
-        hashes, seal = hash_stored_document(document._replace(access=access))
-        cells = [self._key, document.id, document.name, document.title, document.updated_at, scope, place]
-        [number] = self._connection.execute(
+    def _insert(
+        self,
+        documents: Sequence[StoredDocument],
+        before: Mapping[str, tuple[int, tuple[str, ...]]],
+        vectors: Mapping[bytes, bytes],
+    ) -> None:
+        """Write documents; `before` has by id the places and the readers of those that were taken out for them."""
+        rows, placed = [], list[tuple[StoredDocument, int, list[bytes]]]()
+        for document in documents:
+            access = normalize_document_access(self._tenant, document.access.readers)
+            place, readers = before.get(document.id, (None, None))
+            scope = self._intern_scope(document.source, access)
+            hashes, seal = hash_stored_document(document._replace(access=access))
+            cells = [document.id, document.name, document.title, document.updated_at, scope]
+            rows.append((*cells, place if readers == access.readers else None, *document.stamp, seal))
+            placed.append((document, scope, hashes))
+        numbers = self._connection.execute(
             "INSERT INTO guardgraph.documents "
-            "(tenant, name, collection, title, updated_at, scope, place, size, modified, sha256, seal) VALUES "
-            "(%s, %s, %s, %s, %s, %s, coalesce(%s, nextval('guardgraph.changes')), %s, %s, %s, %s) RETURNING id",
-            [*cells, *document.stamp, seal],
-        ).fetchone() or [0]
-        rows, places = [], self._take_places(scope, len(document.chunks))
-        for at, (place, chunk, hashed) in enumerate(zip(places, document.chunks, hashes, strict=True)):
-            language = detect_language(chunk.text)
-            self.count(WrittenChunk(place, scope, language, document.title, chunk.section, chunk.text), 1)
-            named = [number, at, self._key, chunk.id, chunk.section, chunk.start, chunk.end]
-            key = hash_embedding_text(make_embedding_text(document.title, chunk.section, chunk.text))
-            embedded = [key, vectors[key], hash_vector(key, vectors[key])] if vectors else [None] * 3
-            rows.append([scope, place, *named, language, hashed, chunk.text, *embedded])
-        with self._connection.cursor() as cursor:
-            marks = ", ".join(["%s"] * 15)
-            cursor.executemany(f"INSERT INTO guardgraph.chunks VALUES ({marks})", rows)
+            "(tenant, name, collection, title, updated_at, scope, place, size, modified, sha256, seal) "
+            "SELECT %s, name, collection, title, day, scope, coalesce(place, nextval('guardgraph.changes')), size, "
+            "modified, sha256, seal FROM unnest(%b::text[], %b::text[], %b::text[], %b::text[], %b::bigint[], "
+            "%b::bigint[], %b::bigint[], %b::bigint[], %b::text[], %b::bytea[]) "
+            "AS given (name, collection, title, day, scope, place, size, modified, sha256, seal) RETURNING name, id",
+            [self._key, *_transpose(rows)],
+        )
+        self._insert_chunks(placed, dict(numbers.fetchall()), vectors)
+
+    def _insert_chunks(
+        self,
+        placed: Sequence[tuple[StoredDocument, int, Sequence[bytes]]],
+        numbers: Mapping[str, int],
+        vectors: Mapping[bytes, bytes],
+    ) -> None:
+        """Write the chunks of documents, each with its scope and the hashes of its chunks, and count their words."""
+        wanted = Counter(scope for document, scope, _ in placed for _ in document.chunks)
+        places = {scope: iter(self._take_places(scope, count)) for scope, count in wanted.items()}
+        rows = []
+        for document, scope, hashes in placed:
+            for at, (chunk, hashed) in enumerate(zip(document.chunks, hashes, strict=True)):
+                place, language = next(places[scope]), detect_language(chunk.text)
+                self.count(WrittenChunk(place, scope, language, document.title, chunk.section, chunk.text), 1)
+                embedded: tuple[bytes | None, ...] = (None, None, None)
+                if vectors:
+                    key = hash_embedding_text(make_embedding_text(document.title, chunk.section, chunk.text))
+                    embedded = (key, vectors[key], hash_vector(key, vectors[key]))
+                named = (scope, place, numbers[document.id], at, chunk.id, chunk.section, chunk.start, chunk.end)
+                rows.append((*named, language, hashed, chunk.text, *embedded))
+        if rows:
+            self._connection.execute(
+                "INSERT INTO guardgraph.chunks (tenant, scope, at, document, number, name, section, start, stop, "
+                "language, hash, text, key, vector, vector_hash) SELECT %s, * FROM unnest(%b::bigint[], %b::bigint[], "
+                "%b::bigint[], %b::bigint[], %b::text[], %b::text[], %b::bigint[], %b::bigint[], %b::text[], "
+                "%b::bytea[], %b::text[], %b::bytea[], %b::bytea[], %b::bytea[])",
+                [self._key, *_transpose(rows)],
+            )
 
     def drop(self, names: Iterable[str]) -> int:
         """Take documents out, those that are there, and return how many were."""
         numbers = self._connection.execute(
             "SELECT id FROM guardgraph.documents WHERE tenant = %s AND name = ANY (%s)", [self._key, [*names]]
         ).fetchall()
-        for (number,) in numbers:
-            self._take_out(number)
+        self._take_out([number for (number,) in numbers])
         return len(numbers)
 
     def move(self, name: str, source: str, access: Access) -> None:
@@ -151,7 +186,7 @@ class TenantWriter:
         before, after = Access(access.tenant, tuple(readers)), access
         if (source_before, before) == (source, after):
             return
-        chunks = self._read_chunks(number)
+        chunks = self._read_chunks([number])
         rows: list[StoredRow] = [
             (hashed, tuple(shown))
             for hashed, *shown in self._connection.execute(
@@ -190,54 +225,59 @@ class TenantWriter:
             self._write_lengths()
             self._write_postings()
 
-    def _take_out(self, number: int) -> None:
-        for chunk in self._read_chunks(number):
+    def _take_out(self, numbers: Sequence[int]) -> None:
+        if not numbers:
+            return
+        for chunk in self._read_chunks(numbers):
             self._left[chunk.scope].append(chunk.id)
             self.count(chunk, -1)
         self._connection.execute(
-            "DELETE FROM guardgraph.chunks WHERE tenant = %s AND document = %s", [self._key, number]
+            "DELETE FROM guardgraph.chunks WHERE tenant = %s AND document = ANY (%s)", [self._key, numbers]
         )
-        self._connection.execute("DELETE FROM guardgraph.documents WHERE id = %s", [number])
+        self._connection.execute("DELETE FROM guardgraph.documents WHERE id = ANY (%s)", [numbers])
 
-    def _read_chunks(self, number: int) -> list[WrittenChunk]:
+    def _read_chunks(self, numbers: Sequence[int]) -> list[WrittenChunk]:
         rows = self._connection.execute(
             "SELECT at, c.scope, language, title, section, text FROM guardgraph.chunks c "
-            "JOIN guardgraph.documents d ON d.id = document WHERE c.tenant = %s AND document = %s AND at >= 0 "
-            "ORDER BY number",
-            [self._key, number],
+            "JOIN guardgraph.documents d ON d.id = document WHERE c.tenant = %s AND document = ANY (%s) AND at >= 0 "
+            "ORDER BY document, number",
+            [self._key, numbers],
         )
         return [WrittenChunk(*row) for row in rows]
 
     def _intern_scope(self, source: str, access: Access) -> int:
         if (source, access) not in self._scopes:
             row = [self._key, source, [*access.readers]]
-            self._connection.execute(
-                "INSERT INTO guardgraph.scopes (tenant, source, readers) VALUES (%s, %s, %s::text[]) "
-                "ON CONFLICT DO NOTHING",
-                row,
-            )
-            [number] = self._connection.execute(
-                "SELECT id FROM guardgraph.scopes WHERE tenant = %s AND source = %s AND readers = %s::text[]", row
-            ).fetchone() or [0]
-            self._scopes[source, access] = number
+            select = "SELECT id FROM guardgraph.scopes WHERE tenant = %s AND source = %s AND readers = %s::text[]"
+            insert = "INSERT INTO guardgraph.scopes (tenant, source, readers) VALUES (%s, %s, %s::text[]) RETURNING id"
+            # Nobody else writes for the tenant meanwhile.
+            found = self._connection.execute(select, row).fetchone() or self._connection.execute(insert, row).fetchone()
+            [self._scopes[source, access]] = found or [0]
         return self._scopes[source, access]
 
-    def _intern_part(self, scope: int, language: str, told: bool) -> int:
-        row = (scope, language, told)
-        if row not in self._parts:
-            self._connection.execute(
-                "INSERT INTO guardgraph.parts (scope, language, told) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING", row
+    def _intern_parts(self, scope: int, told: str) -> Mapping[str, int]:
+        """Return the parts of chunks of a scope by language: the one that they tell, or of those that tell none all."""
+        if (scope, told) not in self._parts:
+            languages = [told] if told else [*DETECTED_LANGUAGES]
+            row = [scope, bool(told), languages]
+            held = (
+                "SELECT language, id FROM guardgraph.parts WHERE scope = %s AND told = %s "
+                "AND language = ANY (%s::text[])"
             )
-            [number] = self._connection.execute(
-                "SELECT id FROM guardgraph.parts WHERE scope = %s AND language = %s AND told = %s", row
-            ).fetchone() or [0]
-            self._parts[row] = number
-        return self._parts[row]
+            parts = dict(self._connection.execute(held, row).fetchall())
+            if missing := [language for language in languages if language not in parts]:
+                insert = (
+                    "INSERT INTO guardgraph.parts (scope, told, language) SELECT %s, %s, unnest(%s::text[]) "
+                    "RETURNING language, id"
+                )
+                parts |= dict(self._connection.execute(insert, [*row[:2], missing]).fetchall())
+            self._parts[scope, told] = parts
+        return self._parts[scope, told]
 
     def _take_places(self, scope: int, count: int) -> list[int]:
         """Return places for chunks: those that were left in this transaction, then new ones."""
         left = self._left[scope]
-        places = [left.pop(0) for _ in range(min(count, len(left)))]
+        places, self._left[scope] = left[:count], left[count:]
         new = count - len(places)
         [used] = self._connection.execute(
             "UPDATE guardgraph.scopes SET used = used + %s WHERE id = %s RETURNING used", [new, scope]
@@ -250,8 +290,8 @@ class TenantWriter:
         One that tells no language is read in each, since callers' bases differ.
         """
         block, place = divmod(chunk.id, BLOCK)
-        for language in [chunk.language] if chunk.language else DETECTED_LANGUAGES:
-            part, reader = self._intern_part(chunk.scope, language, bool(chunk.language)), choose_word_reader(language)
+        for language, part in self._intern_parts(chunk.scope, chunk.language).items():
+            reader = choose_word_reader(language)
             words = reader.words(chunk.title, chunk.section, chunk.text)
             length = words.total()
             self._passages[part] += sign
@@ -318,6 +358,11 @@ def _transpose(rows: Iterable[tuple[Any, ...]]) -> list[list[Any]]:
 def merge_cells(size: int, data: bytes, changed: Mapping[int, int]) -> tuple[int, int, bytes]:
     """Return the postings of a term after a change: of how many chunks, the sum of their counts, and the bytes."""
     places, counts = decode_postings(size, data) if size else (array("H"), array("I"))
+    if all(changed.values()) and (not size or min(changed) > places[-1]):  # only put in, behind all others
+        behind = sorted(changed.items())
+        more = [count for _, count in behind]
+        added = encode_postings([place for place, _ in behind], more)
+        return size + len(more), sum(counts) + sum(more), append_postings(size, data, len(more), added)
     held = dict(zip(places, counts, strict=True)) | dict(changed)
     left = sorted((place, count) for place, count in held.items() if count)
     counts = [count for _, count in left]

@@ -18,6 +18,15 @@ from guardgraph.state.context import Access
 
 _NEXT_PLACE = "SELECT coalesce(max(place), 0) + 1 FROM documents"
 """Behind all documents."""
+_BEFORE = "SELECT id, place, scope, collection FROM documents WHERE tenant = ? AND name = ?"
+_OWNER = (
+    "SELECT chunks.id, documents.name FROM chunks LEFT JOIN documents ON documents.id = document "
+    "WHERE chunks.name = ? AND chunks.tenant = ?"
+)
+_INSERT = (
+    "INSERT INTO documents (tenant, name, collection, title, updated_at, scope, place, size, modified, sha256, seal) "
+    f"VALUES (?, ?, ?, ?, ?, ?, coalesce(?, ({_NEXT_PLACE})), ?, ?, ?, ?)"
+)
 
 
 StoredRow: TypeAlias = tuple[bytes, tuple[str, str, int, int, str]]
@@ -58,46 +67,22 @@ def hash_stored_document(document: StoredDocument) -> tuple[list[bytes], bytes]:
     return hashes, hash_stored_rows(document.name, hashes)
 
 
-def refuse_taken(connection: sqlite3.Connection, document: StoredDocument) -> None:
-    """Refuse a document whose id, or one of whose chunks' ids, another one of its tenant has in the index.
-
-    Raises:
-        ConfigurationError: it names the id.
-    """
-    tenant, owners = make_scope_key(document.access.tenant), dict[str, str]()
-    row = connection.execute(
-        "SELECT collection FROM documents WHERE tenant = ? AND name = ?", [tenant, document.id]
-    ).fetchone()
-    held = (
-        "SELECT documents.name FROM chunks JOIN documents ON documents.id = document "
-        "WHERE chunks.name = ? AND chunks.tenant = ? AND chunks.id > 0"
-    )
-    for chunk in document.chunks:
-        if (owner := connection.execute(held, [chunk.id, tenant]).fetchone()) is not None:
-            owners[chunk.id] = owner[0]
-    refuse_taken_ids(document, None if row is None else row[0], owners)
-
-
-def refuse_taken_ids(document: StoredDocument, collection: str | None, owners: Mapping[str, str]) -> None:
-    """Refuse a document whose id is in another collection, or one of whose chunks' ids is taken.
+def explain_taken_id(document: StoredDocument, collection: str | None, owners: Mapping[str, str]) -> str | None:
+    """Return which id of a document another collection of its tenant, or a chunk of another document, has; or None.
 
     Args:
         document: what would be put in.
         collection: the one that has its id; None where none has.
         owners: by the id of a chunk, the document that has it.
-
-    Raises:
-        ConfigurationError: it names the id.
     """
     if collection is not None and collection != document.name:
-        raise ConfigurationError(
-            f"document {document.id!r}: its id is in the collection {collection!r} already; give another name"
-        )
+        return f"document {document.id!r}: its id is in the collection {collection!r} already; give another name"
     seen = set[str]()
     for chunk in document.chunks:
         if chunk.id in seen or owners.get(chunk.id, document.id) != document.id:
-            raise ConfigurationError(f"document {document.id!r}: the id {chunk.id!r} of a chunk is taken")
+            return f"document {document.id!r}: the id {chunk.id!r} of a chunk is taken"
         seen.add(chunk.id)
+    return None
 
 
 def put_stored_document(
@@ -105,8 +90,11 @@ def put_stored_document(
     writer: Writer,
     document: StoredDocument,
     vectors: Mapping[bytes, bytes] | None = None,
-) -> None:
+) -> str | None:
     """Put a document in, in place of the one that has its id.
+
+    It keeps the place of that one while its readers are the same. Where they change, it is new to somebody, and its
+    place must not tell them that it was there before.
 
     Args:
         connection: in a transaction.
@@ -114,24 +102,24 @@ def put_stored_document(
         document: what is put in.
         vectors: of its chunks, as `vectors_of` returns them; None for a base of words only.
 
-    Raises:
-        ConfigurationError: as `refuse_taken`; nothing was changed.
+    Returns:
+        As `explain_taken_id`, why it was not put in; None where it was.
     """
-    refuse_taken(connection, document)
-    tenant = make_scope_key(document.access.tenant)
-    place = _make_document_room(connection, writer, tenant, document)
-    refused = "DELETE FROM chunks WHERE name = ? AND tenant = ? AND id < 1"  # of whatever document; they are replaced
-    connection.executemany(refused, [(chunk.id, tenant) for chunk in document.chunks])
+    tenant, place = make_scope_key(document.access.tenant), None
+    before = connection.execute(_BEFORE, [tenant, document.id]).fetchone()
+    owners, refused = _read_chunk_owners(connection, tenant, document)
+    if (reason := explain_taken_id(document, before and before[3], owners)) is not None:
+        return reason
+    if before is not None:
+        writer.remove_document(tenant, document.name)  # the same: another collection's was refused
+        _take_out_chunks(connection, writer, before[0])
+        place = before[1] if read_index_scope(connection, before[2]).access == document.access else None
+    if refused:
+        connection.executemany("DELETE FROM chunks WHERE id = ?", refused)
     scope = writer.scope(document.source, document.access)
-    place = place or connection.execute(_NEXT_PLACE).fetchone()[0]
     hashes, seal = hash_stored_document(document)
     row = [tenant, document.id, document.name, document.title, document.updated_at, scope, place, *document.stamp]
-    number = connection.execute(
-        "INSERT INTO documents "
-        "(tenant, name, collection, title, updated_at, scope, place, size, modified, sha256, seal) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [*row, seal],
-    ).lastrowid
+    number = connection.execute(_INSERT, [*row, seal]).lastrowid
     writer.add_document(tenant, document.name)
     for at, (chunk, hashed) in enumerate(zip(document.chunks, hashes, strict=True)):
         language = detect_language(chunk.text)
@@ -143,25 +131,21 @@ def put_stored_document(
         writer.add(kept)
         if vectors is not None:
             insert_vector(connection, kept.id, vectors, title=document.title, section=chunk.section, text=chunk.text)
+    return None
 
 
-def _make_document_room(
-    connection: sqlite3.Connection, writer: Writer, tenant: str, document: StoredDocument
-) -> int | None:
-    """Take out the document that has the id of another one, and return its place where it is kept.
-
-    A document keeps its place while its readers are the same. Where they change, it is new to somebody, and its place
-    must not tell them that it was there before.
-    """
-    row = connection.execute(
-        "SELECT id, place, scope FROM documents WHERE tenant = ? AND name = ?", [tenant, document.id]
-    ).fetchone()
-    if row is None:
-        return None
-    number, place, scope = row
-    writer.remove_document(tenant, document.name)  # the same: another collection's would have been refused
-    _take_out_chunks(connection, writer, number)
-    return int(place) if read_index_scope(connection, scope).access == document.access else None
+def _read_chunk_owners(
+    connection: sqlite3.Connection, tenant: str, document: StoredDocument
+) -> tuple[dict[str, str], list[tuple[int]]]:
+    """Return of the ids of a document's chunks who has them in the index, and the refused chunks that have them."""
+    owners, refused = dict[str, str](), list[tuple[int]]()
+    for chunk in document.chunks:
+        for number, owner in connection.execute(_OWNER, [chunk.id, tenant]):
+            if number < 1:  # of whatever document; it is replaced
+                refused.append((number,))
+            elif owner is not None:
+                owners[chunk.id] = owner
+    return owners, refused
 
 
 def _take_out_chunks(connection: sqlite3.Connection, writer: Writer, number: int) -> None:

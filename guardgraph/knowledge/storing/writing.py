@@ -184,30 +184,31 @@ class Gathered:
         found, shared = dict[str, Added](), defaultdict[str, list[str]](list)
         first: dict[str, str] = {}
         for word, values in self._by_word.items():
-            one = _add_to_block(values)
+            one = _add_to_block(values[::2], values[1::2])
             for term in self._reader[word]:
                 if first.setdefault(term, word) == word:
                     found[term] = one
                 else:
                     shared[term].append(word)
         for term, words in shared.items():
-            found[term] = _add_to_block(_merge_posting_blocks(self._by_word[word] for word in (first[term], *words)))
+            found[term] = _add_to_block(*_merge_postings(self._by_word[word] for word in (first[term], *words)))
         return found
 
 
-def _add_to_block(values: list[int]) -> Added:
-    """Return the postings of place and count of chunk after chunk."""
-    counts = values[1::2]
-    return Added(len(counts), encode_postings(values[::2], counts), sum(counts), max(counts))
+def _add_to_block(places: list[int], counts: list[int]) -> Added:
+    """Return the postings of chunks."""
+    return Added(len(counts), encode_postings(places, counts), sum(counts), max(counts))
 
 
-def _merge_posting_blocks(some: Iterable[list[int]]) -> list[int]:
-    """Return place and count of chunk after chunk that has any of some words."""
-    counts = dict[int, int]()
-    for values in some:
+def _merge_postings(some: Iterable[list[int]]) -> tuple[list[int], list[int]]:
+    """Return the places and counts of the chunks that have any of some words, each of which has both in turn."""
+    *others, most = sorted(some, key=len)
+    counts = dict(zip(most[::2], most[1::2], strict=True))
+    for values in others:
         for place, times in zip(values[::2], values[1::2], strict=True):
             counts[place] = counts.get(place, 0) + times
-    return [value for place in sorted(counts) for value in (place, counts[place])]
+    places = sorted(counts)
+    return places, [counts[place] for place in places]
 
 
 _LANGUAGES: Final = """
@@ -409,5 +410,6 @@ class Writer:
         held, written = read_rows_by_key(self._connection, _POSTINGS, by_key), []
         for at, added in sorted(by_key.items()):
             size, data = held.get(at, (0, b""))
-            written.append((at, size + added.size, append_postings(size, data, added.size, added.data)))
+            both = append_postings(size, data, added.size, added.data) if size else added.data
+            written.append((at, size + added.size, both))
         self._connection.executemany("REPLACE INTO postings VALUES (?, ?, ?)", written)
