@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 INLINE = {
     "display": ["display:none", "display:none!important", "DISPLAY:\nNONE", "display:\\6eone"],
     "visibility": ["visibility:hidden", "visibility:collapse", "visibility: hidden ; color:red"],
@@ -116,6 +118,8 @@ MARKUP = [
     "<div><template shadowrootmode=open><slot hidden></slot><slot></slot></template>{x}</div>",
     "<div><template shadowrootmode=open><style>slot{display:none}</style><slot></slot></template>{x}</div>",
     "<div><template shadowrootmode=open><style>p{display:none}</style><p>{x}</p></template></div>",
+    "<div aria-hidden=true><template shadowrootmode=open><p>{x}</p></template></div>",
+    "<div><template shadowrootmode=open><slot aria-hidden=true></slot></template>{x}</div>",
     "<font color=white>{x}</font>", "<font color='#FFFFFF'>{x}</font>", "<table bgcolor=#000000><tr><td>{x}</table>",
     "<p><bdo dir=rtl>{x}</bdo></p>", "<noscript>{x}</noscript>", "<script type=text/plain>{x}</script>",
     "<div popover>{x}</div>", "<details hidden open>{x}</details>", "<svg><desc>{x}</desc></svg>",
@@ -153,6 +157,11 @@ OPEN = [
     "<p style='clip-path:url(#c)'>{x}</p><svg width=0 height=0><clipPath id=c></clipPath></svg>",
 ]
 """What stays open without a browser, as docs/web.md says."""
+
+
+def read_web_page() -> str:
+    """Return the page of the docs that says how many of these ways are found, in one line."""
+    return " ".join((Path(__file__).parents[1] / "docs" / "web.md").read_text(encoding="utf-8").split())
 
 
 def hidden_ways() -> dict[str, list[str]]:

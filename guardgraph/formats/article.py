@@ -16,6 +16,12 @@ class Heading(NamedTuple):
     level: int
     """1 is the highest."""
     text: str
+    """As it is shown, in several lines where these are parted."""
+
+    @property
+    def name(self) -> str:
+        """Its text in one line."""
+        return " ".join(self.text.split())
 
 
 Part: TypeAlias = Heading | str
@@ -99,11 +105,11 @@ def sections_of(parsed: Parsed, name: str) -> tuple[str, list[Section]]:
 
 def _top(parts: Iterable[Heading | Span]) -> str:
     """Return the first heading of level 1, "" where there is none."""
-    return next((part.text for part in parts if isinstance(part, Heading) and part.level == 1 and part.text), "")
+    return next((part.name for part in parts if isinstance(part, Heading) and part.level == 1 and part.text), "")
 
 
 def _section_name(open_headings: list[Heading], top: str) -> str:
-    names = [heading.text for heading in open_headings if heading.text]
+    names = [heading.name for heading in open_headings if heading.text]
     if names[:1] == [top]:
         names = names[1:]
     return SECTION_SIGN.join(names) or top

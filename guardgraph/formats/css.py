@@ -28,6 +28,17 @@ _LINE_END = re.compile(r"\r\n?|\f")
 _ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|([^\n]))", re.IGNORECASE)
 
 
+_NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(%|[a-z]*)")
+DEGREES: Final = {"deg": 1, "turn": 360, "rad": 57.29578, "grad": 0.9}
+"""Of each unit of angles."""
+
+
+def parse_number(word: str) -> tuple[float, str] | None:
+    """Return the number that a word of a value is, and its unit; None of any other word."""
+    match = _NUMBER.fullmatch(word)
+    return (float(match[1]), match[2]) if match else None
+
+
 class CssDeclaration(NamedTuple):
     """A property and its value."""
 
@@ -234,6 +245,11 @@ def _specificity(selector: str) -> tuple[int, int, int]:
     return names, kinds, len(re.findall(r"(?:^|[\s>+~(])[a-z]", selector, re.IGNORECASE))
 
 
+GUESSED: Final = 0
+"""The origin of rules that no sheet of the page has."""
+OWN: Final = 1
+"""The origin of those that one has."""
+
 Key: TypeAlias = tuple[bool, int, tuple[int, int, int], int]
 """By which of two declarations wins: importance, origin, specificity, order."""
 
@@ -249,6 +265,11 @@ class Declared(NamedTuple):
     def is_important(self) -> bool:
         """Whether it outweighs what the element says itself."""
         return self.key[0]
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether no sheet of the page says it."""
+        return self.key[1] == GUESSED
 
 
 _Said: TypeAlias = dict[tuple[str, bool], tuple[Words, ...]]
@@ -278,7 +299,7 @@ class Cascade:
         Args:
             root: in which they hold.
             rules: of the sheet.
-            origin: 0 for rules that any other outweighs, 1 for those of a page.
+            origin: `OWN`, or `GUESSED`, which any other outweighs.
             known: classes and ids of the tree, each behind its mark: no other selector can match.
         """
         matched: dict[str, list[LexborNode]] = {}

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from guardgraph.formats.article import Heading, Parsed, Part, assembled
 from guardgraph.formats.dates import changed_in
-from guardgraph.formats.page_tree import HEADINGS, Tag, title_in, tree_of, visible_pieces
-from guardgraph.formats.visibility import plain_text
+from guardgraph.formats.page_tree import HEADINGS, Piece, title_in, tree_of, visible_pieces
+from guardgraph.formats.unseen import plain_text, without_unseen
+from guardgraph.formats.visibility import Gap
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -29,6 +30,8 @@ _LINES: Final = frozenset(["br", "caption", "dd", "dt", "li", "tbody", "tfoot", 
 _NO_SECTIONS_IN: Final = ("blockquote", "li")
 """A heading in one of these belongs to a quotation or an item."""
 _CELLS: Final = ("td", "th")
+_PARTED: Final = "\n\n"
+"""What stands between the lines of a heading that a gap parts."""
 _BLANKS = re.compile(r"[ \t\n\f\r]{2,}|[\t\n\f\r]")
 
 
@@ -97,7 +100,8 @@ def parts_of(blocks: Iterable[Block]) -> list[Part]:
             parts += _text_of(texts)
             texts.clear()
             if _says_something(block.text):
-                parts.append(Heading(block.level, " ".join(block.text.split())))
+                lines = (" ".join(line.split()) for line in block.text.split(_PARTED))
+                parts.append(Heading(block.level, _PARTED.join(filter(None, lines))))
         elif block.text.strip("| "):
             texts.append("\n" * block.breaks * bool(texts) + block.text)
     return [*parts, *_text_of(texts)]
@@ -139,6 +143,8 @@ class BlockReader:
         """Line ends to write before the next text."""
         self._mark = ""
         """Of an item or a cell, to write before its first text."""
+        self._gap: Gap | None = None
+        """What may part the next text from the one before."""
         self._heading = 0
         """The level of the heading that is being read."""
         self._link = ""
@@ -151,10 +157,12 @@ class BlockReader:
         self._end_block()
         return ShownPage(self._blocks, self._elements)
 
-    def take(self, piece: Tag | str) -> None:
-        """Take the beginning or the end of an element, or a text."""
+    def take(self, piece: Piece) -> None:
+        """Take the beginning or the end of an element, a gap, or a text."""
         if isinstance(piece, str):
             self._write(piece)
+        elif isinstance(piece, Gap):
+            self._leave(piece)
         elif piece.is_end:
             self._end(piece.name)
         else:
@@ -172,7 +180,7 @@ class BlockReader:
         elif tag == "li":
             self._mark = self._mark.replace("- ", "") + "- "
         elif tag in _CELLS:
-            self._mark = "| "
+            self._mark, self._gap = "| ", None
         elif tag == "a":
             self._link, self._link_at = given.get("href", ""), len(self._text)
         self._count[tag] += 1
@@ -196,7 +204,7 @@ class BlockReader:
         if tag in HEADINGS and self._heading:
             self._break_section()  # one that says nothing, too
         elif tag in _CELLS:
-            self._breaks = 0
+            self._breaks, self._gap = 0, None
         elif tag == "a":
             self._link = ""
             if self._heading and not _says_something("".join(self._text[self._link_at :])):
@@ -207,12 +215,31 @@ class BlockReader:
         if tag in _PARAGRAPHS:
             if self._heading and self._speaks:
                 self._break_section()  # a block in a heading ends it
-            self._breaks = self._breaks if self._mark else 2
-        elif tag in _LINES and not self._mark:
-            self._breaks = max(self._breaks, 1)
+            self._breaks, self._gap = self._breaks if self._mark else 2, None
+        elif tag in _LINES:
+            self._breaks = self._breaks if self._mark else max(self._breaks, 1)
+            self._gap = self._gap if tag == "br" else None
+
+    def _leave(self, gap: Gap) -> None:
+        if gap is Gap.BLANK:
+            self._write(" ")
+        elif self._text and not self._mark and self._gap is not Gap.LINE:
+            self._gap = gap
+
+    def _is_parted(self, data: str) -> bool:
+        """Say whether a gap ends the line before a text: in any case, or where two words would be one without it."""
+        before = without_unseen("".join(self._text[-1:]))[-1:]
+        return self._gap is Gap.LINE or (before.isalnum() and without_unseen(data)[:1].isalnum())
 
     def _write(self, data: str) -> None:
         in_pre = self._count["pre"] > 0
+        if self._gap is not None and data.strip():
+            if not self._is_parted(data):
+                self._gap = None
+            elif in_pre:
+                data, self._gap = data if self._text[-1:] and self._text[-1][-1:] == "\n" else f"\n{data}", None
+            else:
+                self._breaks = 2
         shown = data if in_pre else _BLANKS.sub(" ", data)
         begins = self._breaks or self._mark or not self._text
         if begins or (not in_pre and self._text[-1][-1].isspace()):
@@ -225,7 +252,7 @@ class BlockReader:
             self._end_block()
         elif self._text and (self._breaks or self._mark):
             self._text[-1] = self._text[-1].rstrip(" \n")
-            self._text.append(" ")
+            self._text.append(_PARTED if self._gap else " ")
         if not self._text:
             self._before = self._breaks or 2
         self._text.append(self._mark + shown)
@@ -234,18 +261,19 @@ class BlockReader:
         if self._link and not (self._heading and self._link.startswith("#")):
             self._linked += len(shown)
         self._breaks, self._mark = 0, ""
+        self._gap = self._gap if shown.isspace() else None
 
     def _break_section(self) -> None:
         """End what is being read: what follows is another heading, or stands under another."""
         self._end_block()
-        self._heading, self._breaks, self._mark = 0, 2, ""
+        self._heading, self._breaks, self._mark, self._gap = 0, 2, "", None
 
     def _end_block(self) -> None:
         if self._text:
             written = "".join(self._text)
             text = plain_text(written)
-            if text != written and not self._in_pre:
-                text = _BLANKS.sub(" ", text).lstrip(" ")  # what is not seen stood between two of them
+            if text != written and not self._in_pre:  # what is not seen stood between two blanks
+                text = _PARTED.join(_BLANKS.sub(" ", line).strip(" ") for line in text.split(_PARTED))
             self._blocks.append(Block(text.rstrip(" \n"), self._heading, self._before, self._linked))
             self._text, self._speaks, self._in_pre, self._linked = [], False, False, 0
 

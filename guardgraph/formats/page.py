@@ -16,9 +16,10 @@ from guardgraph.formats.article import assembled
 from guardgraph.formats.dates import declared_in, guessed_from, shown_in
 from guardgraph.formats.extraction import Extracted
 from guardgraph.formats.html import Block, BlockReader, Element, ShownPage, parts_of
-from guardgraph.formats.page_tree import VOID, Tag, elements_of, title_in, tree_of, visible_pieces
+from guardgraph.formats.page_tree import VOID, Piece, elements_of, title_in, tree_of, visible_pieces
 from guardgraph.formats.text import within
-from guardgraph.formats.visibility import one_line, plain_text
+from guardgraph.formats.unseen import one_line, plain_text
+from guardgraph.formats.visibility import Gap
 from guardgraph.plain.urls import parse_url_target
 
 _INLINE: Final = frozenset(
@@ -59,10 +60,12 @@ _AROUND_NAMES: Final = re.compile(
 """Of classes and ids of what stands around the main part."""
 
 
-def markup_of(piece: Tag | str) -> str:
+def markup_of(piece: Piece) -> str:
     """Return a piece of what a page shows as trafilatura is given it."""
     if isinstance(piece, str):
         return _escape(piece)
+    if isinstance(piece, Gap):
+        return " "
     if piece.name in _INLINE or (piece.is_end and piece.name in VOID):
         return ""
     if piece.is_end:

@@ -6,10 +6,20 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from guardgraph.formats.css import Cascade, Rule, media_applies, rules_in
-from guardgraph.formats.visibility import CLASS_NAMES, LEAST_PIXELS, Around, Shown, does_count, one_line, shown_by
+from guardgraph.formats.css import GUESSED, OWN, Cascade, Rule, media_applies, rules_in
+from guardgraph.formats.unseen import one_line
+from guardgraph.formats.visibility import (
+    CLASS_NAMES,
+    LEAST_PIXELS,
+    Around,
+    Gap,
+    Shown,
+    does_count,
+    is_hidden_from_listeners,
+    shown_by,
+)
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -34,6 +44,9 @@ _UNSEEN: Final = _DRAWN | {
     "rp", "script", "style", "template", "title", "x-noembed",
 }  # fmt: skip
 """Elements whose text is not shown, is no text, leads elsewhere, or is struck out."""
+_STRUCK: Final = frozenset({"del", "s", "strike"})
+_WORDLESS: Final = _UNSEEN - _STRUCK - {"button", "math", "nav", "select", "textarea"}
+"""Elements in which no reader reads on. A sentence without the words of the others is none, unless they are struck."""
 _APART: Final = ("button", "rt")
 """Elements that stand above or beside the words around them, not among them."""
 _RAISED: Final = {
@@ -69,21 +82,26 @@ class _Place(NamedTuple):
     around: Around = Around()
     in_heading: bool = False
     host: _Host | None = None
+    says_nothing: bool = False
+    """Whether there is no letter in it."""
 
 
-def visible_pieces(root: LexborNode) -> Iterator[Tag | str]:
+Piece: TypeAlias = Tag | Gap | str
+
+
+def visible_pieces(root: LexborNode) -> Iterator[Piece]:
     """Yield the elements and texts that a reader sees, in the order of the page; every element ends.
 
-    What is left out and takes room all the same is a blank, and so are the ends of a box within a line. Letters that
-    are not drawn or cannot be read are left out where they stand: an element in between may show its own. Raised and
-    lowered digits are characters of their own (`10⁹`). An element with a shadow tree shows that, and of what is in it
-    what has a slot there.
+    Where something is left out, a gap says whether the words around it go on, and so it does at the ends of a box
+    within a line. Letters that are not drawn or cannot be read are left out where they stand: an element in between may
+    show its own. Raised and lowered digits are characters of their own (`10⁹`). An element with a shadow tree shows
+    that, and of what is in it what has a slot there.
     """
     styles = _Styles(root)
-    waiting: list[tuple[LexborNode, _Place] | Tag | str] = [(root, _Place(Around(ground=styles.ground)))]
+    waiting: list[tuple[LexborNode, _Place] | Tag | Gap] = [(root, _Place(Around(ground=styles.ground)))]
     while waiting:
         piece = waiting.pop()
-        if isinstance(piece, str | Tag):
+        if isinstance(piece, Tag | Gap):
             yield piece
             continue
         node, place = piece
@@ -92,14 +110,18 @@ def visible_pieces(root: LexborNode) -> Iterator[Tag | str]:
             yield _visible_text(node.text_content or "", place.around)
         elif tag[:1].isalpha():
             given = {name: value or "" for name, value in node.attributes.items()}
+            if is_hidden_from_listeners(given) and (place.says_nothing or not _has_text(node, _WRITTEN)):
+                del given["aria-hidden"]  # a sign or a picture, which a browser shows
+                place = place._replace(says_nothing=True)
             shown = shown_by(tag, given, styles.cascade.style_of(node), place.around)
             if _is_left_out(tag, given, shown, place):
-                if tag in _DRAWN or shown.takes_room:
-                    yield " "
+                if (gap := _find_gap(node, shown)) is not None:
+                    yield gap
                 continue
-            if tag in _APART or shown.is_apart or (shown.floats and not _is_drop_cap(node)):
-                yield " "
-                waiting.append(" ")
+            gap = shown.gap or (Gap.BLANK if tag in _APART or shown.floats else None)
+            if gap is not None and not (shown.floats and _is_drop_cap(node)):
+                yield gap
+                waiting.append(gap)
             inside, tag = _place_in(tag, given, shown, place, styles), _READ_AS.get(tag, tag)
             yield Tag(tag, given)
             waiting.append(Tag(tag, {}, is_end=True))
@@ -130,7 +152,7 @@ class _Styles:
             known.update("." + name for name in (given.get("class") or "").split())
             known.add("#" + (given.get("id") or ""))
         names = frozenset(known)
-        self.cascade.add(root, _rules_of_class_names(), 0, names)
+        self.cascade.add(root, _rules_of_class_names(), GUESSED, names)
         for sheet in elements_of(root, "style"):
             given = sheet.attributes
             if (
@@ -139,7 +161,7 @@ class _Styles:
             ):
                 text = text_in(sheet)
                 self.others_say = self.others_say or "@import" in text.lower()
-                self.cascade.add(root, list(rules_in(text)), 1, names)
+                self.cascade.add(root, list(rules_in(text)), OWN, names)
 
 
 @lru_cache(maxsize=1)
@@ -228,6 +250,36 @@ def _is_left_out(tag: str, given: Mapping[str, str], shown: Shown, around: _Plac
     return tag in _UNSEEN and not (tag == "button" and around.in_heading)
 
 
+def _find_gap(node: LexborNode, shown: Shown) -> Gap | None:
+    """Return what stands where an element is left out: nothing, if a browser does not draw it or draws nothing."""
+    tag = node.tag or ""
+    room = Gap.BLANK if tag in _DRAWN else None
+    if tag in _WORDLESS:
+        return room
+    gap = shown.gap if shown.hides else Gap.BLANK if tag in _STRUCK else Gap.LINE
+    if gap in (Gap.WORDS, Gap.LINE) and not _has_text(node, _DRAWN_LETTER):
+        return room
+    return gap or room
+
+
+_DRAWN_LETTER: Final = re.compile(r"\S")
+_WRITTEN: Final = re.compile(r"[^\W_]")
+
+
+def _has_text(node: LexborNode, letter: re.Pattern[str]) -> bool:
+    """Say whether a letter of a kind stands in an element, but for elements whose text is not drawn as words."""
+    waiting = [node]
+    while waiting:
+        each = waiting.pop()
+        if each.tag == "slot" or (each.tag == _TEXT and letter.search(each.text_content or "")):
+            return True  # nobody looks what is put into a slot
+        if each.tag not in _WORDLESS:
+            waiting.extend(_nodes_in(each))
+            if (shadow := _shadow_of(each)) is not None:
+                waiting.append(shadow)
+    return False
+
+
 _SAYS_HIDDEN: Final = {"hidden", "popover", "aria-hidden"}
 """Of a page that hides all of itself by a style sheet, a script shows it."""
 
@@ -249,14 +301,14 @@ def _place_in(tag: str, given: Mapping[str, str], shown: Shown, place: _Place, s
     in_heading = place.in_heading or tag in HEADINGS
     if around is place.around and in_heading == place.in_heading:
         return place
-    return _Place(around, in_heading, place.host)
+    return place._replace(around=around, in_heading=in_heading)
 
 
-def _visible_text(text: str, around: Around) -> str:
+def _visible_text(text: str, around: Around) -> str | Gap:
     if not around.is_drawn:
-        return " "  # the room that the letters would take
+        return Gap.BLANK  # the room that the letters would take
     if not around.is_readable:
-        return " " if around.pixels >= LEAST_PIXELS else ""
+        return Gap.BLANK if around.pixels >= LEAST_PIXELS else Gap.WORDS if text.strip() else ""
     return (text.translate(_RAISED[around.raised]) if around.raised else text).replace("\u00a0", " ")
 
 

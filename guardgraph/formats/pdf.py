@@ -15,7 +15,7 @@ from guardgraph.formats.article import Heading, Part
 from guardgraph.formats.extraction import PAGE, Extracted, ExtractionFailed
 from guardgraph.formats.glyph_names import PRINTED, are_codes_names, has_lying_map
 from guardgraph.formats.text import within
-from guardgraph.formats.visibility import one_line, plain_text
+from guardgraph.formats.unseen import one_line, plain_text
 
 _LEVEL: Final = 2
 """Of a page, below the title."""

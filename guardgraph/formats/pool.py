@@ -31,10 +31,12 @@ _LIBRARIES: Final = (
     "pypdfium2_raw",
     "pypdf",
 )
-_BOOT: Final = (
-    "import sys; sys.path += [path for path in sys.argv[2:] if path not in sys.path]; "
-    "from guardgraph.formats.worker import main; main(int(sys.argv[1]))"
+FIND_LIBRARIES: Final = (
+    "import sys; at = next((at for at, path in enumerate(sys.path) if path.endswith('-packages')), len(sys.path)); "
+    "sys.path[at:at] = sys.argv[2:]; "
 )
+"""Makes a child load what its parent loads: not another version that is installed, and no library for Python's own."""
+_BOOT: Final = FIND_LIBRARIES + "from guardgraph.formats.worker import main; main(int(sys.argv[1]))"
 
 
 class Child:

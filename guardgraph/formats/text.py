@@ -7,7 +7,7 @@ from typing import Final
 
 from guardgraph.formats.charsets import REPLACED, encoding_in_page, encoding_named, encoding_of_codec
 from guardgraph.formats.extraction import Extracted, ExtractionFailed
-from guardgraph.formats.visibility import plain_text
+from guardgraph.formats.unseen import plain_text
 
 _MARKS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16-be"), (codecs.BOM_UTF16_LE, "utf-16-le"))
 """Byte order marks; one outweighs what anybody says (Encoding standard, 6)."""

@@ -1,21 +1,17 @@
-"""What of a page its reader sees: which elements attributes and styles hide, which characters are drawn as nothing.
+"""What of a page its reader sees: which elements attributes and styles hide.
 
 Scripts, pictures, fonts, and style sheets that stand in other files are not evaluated.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from math import cos, radians, sin
+from enum import Enum
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
-from guardgraph.formats.css import CssDeclaration, Style, Words, declarations_in
-from guardgraph.plain.letters import normalise_to_nfc
-
-Colour: TypeAlias = tuple[float, float, float, float]
-"""Red, green and blue from 0 to 255, and alpha from 0 to 1."""
+from guardgraph.formats.colours import Colour, parse_colour
+from guardgraph.formats.css import DEGREES, CssDeclaration, Style, Words, declarations_in, parse_number
 
 
 class Around(NamedTuple):
@@ -52,21 +48,29 @@ class Around(NamedTuple):
         return any(abs(ink - ground) > _SAME_COLOUR for ink, ground in zip(self.colour[:3], self.ground, strict=False))
 
 
+class Gap(Enum):
+    """What parts the words before a place from those behind it, where something is left out or stands apart."""
+
+    BLANK = "blank"
+    """They are two words."""
+    WORDS = "words"
+    """What is left out is drawn where nobody looks: a line ends there if two words would be glued."""
+    LINE = "line"
+    """A line ends: there a browser shows something that is left out, or may show it, or begins a line itself."""
+
+
 class Shown(NamedTuple):
     """What an element's attributes and styles say of it."""
 
     inside: Around
     hides: bool = False
     """Neither it nor anything in it is shown."""
-    takes_room: bool = False
-    """Whether what it hides takes its room all the same: words on both sides of it are two words."""
-    is_apart: bool = False
-    """Whether it stands beside the words around it, not among them."""
+    gap: Gap | None = None
+    """What stands in its place if it is hidden, and at both of its ends if it is not."""
     floats: bool = False
     """Whether it may be the first letter of a paragraph, drawn larger."""
 
 
-_NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(%|[a-z]*)")
 LEAST_PIXELS: Final = 4.0
 """Letters that are smaller cannot be read."""
 _LEAST_OPACITY: Final = 0.1
@@ -93,42 +97,10 @@ _DISPLAYS: Final = _NO_LEVEL | {
 _UNBOXED: Final = {"none", "table-column", "table-column-group"}
 """What is displayed so has no box (CSS 2, section 17.2)."""
 _BOXES: Final = ("block", "flex", "grid", "table", "list-item", "flow-root", "box")
+_IN_LINES: Final = ("inline", "-webkit-inline", "-ms-inline", "table-")
+"""How the names of boxes begin that end no line."""
 _ROWS: Final = ("flex", "grid", "box")
 _VISIBILITIES: Final = frozenset({"visible", "hidden", "collapse", "inherit", "initial", "unset", "revert"})
-_COLOUR_NAMES: Final = """
-aliceblue=f0f8ff antiquewhite=faebd7 aqua=00ffff aquamarine=7fffd4 azure=f0ffff beige=f5f5dc bisque=ffe4c4
-black=000000 blanchedalmond=ffebcd blue=0000ff blueviolet=8a2be2 brown=a52a2a burlywood=deb887 cadetblue=5f9ea0
-chartreuse=7fff00 chocolate=d2691e coral=ff7f50 cornflowerblue=6495ed cornsilk=fff8dc
-crimson=dc143c cyan=00ffff darkblue=00008b darkcyan=008b8b darkgoldenrod=b8860b darkgray=a9a9a9 darkgreen=006400
-darkgrey=a9a9a9 darkkhaki=bdb76b darkmagenta=8b008b darkolivegreen=556b2f darkorange=ff8c00 darkorchid=9932cc
-darkred=8b0000 darksalmon=e9967a darkseagreen=8fbc8b darkslateblue=483d8b darkslategray=2f4f4f
-darkslategrey=2f4f4f darkturquoise=00ced1 darkviolet=9400d3 deeppink=ff1493 deepskyblue=00bfff dimgray=696969
-dimgrey=696969 dodgerblue=1e90ff firebrick=b22222 floralwhite=fffaf0 forestgreen=228b22 fuchsia=ff00ff
-gainsboro=dcdcdc ghostwhite=f8f8ff gold=ffd700 goldenrod=daa520 gray=808080 green=008000 greenyellow=adff2f
-grey=808080 honeydew=f0fff0 hotpink=ff69b4 indianred=cd5c5c indigo=4b0082 ivory=fffff0 khaki=f0e68c
-lavender=e6e6fa lavenderblush=fff0f5 lawngreen=7cfc00 lemonchiffon=fffacd lightblue=add8e6 lightcoral=f08080
-lightcyan=e0ffff lightgoldenrodyellow=fafad2 lightgray=d3d3d3 lightgreen=90ee90 lightgrey=d3d3d3
-lightpink=ffb6c1 lightsalmon=ffa07a lightseagreen=20b2aa lightskyblue=87cefa lightslategray=778899
-lightslategrey=778899 lightsteelblue=b0c4de lightyellow=ffffe0 lime=00ff00 limegreen=32cd32 linen=faf0e6
-magenta=ff00ff maroon=800000 mediumaquamarine=66cdaa mediumblue=0000cd mediumorchid=ba55d3 mediumpurple=9370db
-mediumseagreen=3cb371 mediumslateblue=7b68ee mediumspringgreen=00fa9a mediumturquoise=48d1cc
-mediumvioletred=c71585 midnightblue=191970 mintcream=f5fffa mistyrose=ffe4e1 moccasin=ffe4b5 navajowhite=ffdead
-navy=000080 oldlace=fdf5e6 olive=808000 olivedrab=6b8e23 orange=ffa500 orangered=ff4500 orchid=da70d6
-palegoldenrod=eee8aa palegreen=98fb98 paleturquoise=afeeee palevioletred=db7093 papayawhip=ffefd5
-peachpuff=ffdab9 peru=cd853f pink=ffc0cb plum=dda0dd powderblue=b0e0e6 purple=800080 rebeccapurple=663399
-red=ff0000 rosybrown=bc8f8f royalblue=4169e1 saddlebrown=8b4513 salmon=fa8072 sandybrown=f4a460 seagreen=2e8b57
-seashell=fff5ee sienna=a0522d silver=c0c0c0 skyblue=87ceeb slateblue=6a5acd slategray=708090 slategrey=708090
-snow=fffafa springgreen=00ff7f steelblue=4682b4 tan=d2b48c teal=008080 thistle=d8bfd8 tomato=ff6347
-turquoise=40e0d0 violet=ee82ee wheat=f5deb3 white=ffffff whitesmoke=f5f5f5 yellow=ffff00 yellowgreen=9acd32
-activetext=ff0000 buttonborder=000000 buttonface=f0f0f0 buttontext=000000 canvas=ffffff canvastext=000000
-field=ffffff fieldtext=000000 graytext=6d6d6d highlight=3367d1 highlighttext=ffffff linktext=0000ee mark=ffff00
-marktext=000000 visitedtext=551a8b window=ffffff windowtext=000000
-"""
-"""CSS Color 4, sections 6.1 and 6.2: names, and what browsers take of the system where it is light."""
-_COLOURS: Final = {"transparent": "#0000"} | {
-    name: f"#{digits}" for name, digits in (each.split("=") for each in _COLOUR_NAMES.split())
-}
-_HEX = re.compile(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})")
 _EDGES: Final = (
     "left",
     "right",
@@ -174,9 +146,9 @@ def does_count(declaration: CssDeclaration) -> bool:
     if known := {"display": _DISPLAYS, "visibility": _VISIBILITIES}.get(name):
         return known.issuperset(words)
     if name in ("color", "-webkit-text-fill-color"):
-        return words[0] == "currentcolor" or words[0] in _FUNCTIONS or _parse_colour(words) is not None
+        return words[0] == "currentcolor" or words[0] in _FUNCTIONS or parse_colour(words) is not None
     if name in ("opacity", "zoom", "font-size", *_EDGES, *_SIZES, *_MARGINS):
-        return any(word in _SIZE_WORDS or _parse_number(word) is not None for word in words)
+        return any(word in _SIZE_WORDS or parse_number(word) is not None for word in words)
     return True
 
 
@@ -213,18 +185,37 @@ def shown_by(
         style: what style sheets say of it.
         around: what those around it make of its letters.
     """
-    if {"hidden", "popover"} & attributes.keys() or attributes.get("aria-hidden", "").strip().lower() == "true":
+    if {"hidden", "popover"} & attributes.keys():
         return Shown(around, hides=True)
     if (tag == "dialog" and "open" not in attributes) or (tag == "input" and attributes.get("type", "") == "hidden"):
         return Shown(around, hides=True)
-    if tag == "bdo" and attributes.get("dir", "").strip().lower() == "rtl":
-        return Shown(around, hides=True, takes_room=True)
-    hints = _read_hints(tag, attributes)
-    if not style and not hints and "style" not in attributes:
-        return Shown(
-            around._replace(parts_elements=False) if around.parts_elements else around, is_apart=around.parts_elements
-        )
-    return _Reader(_merged(style, hints, attributes.get("style", "")), around).shown()
+    shown = _shown_by_styles(_read_hints(tag, attributes), style, attributes.get("style", ""), around)
+    is_turned = tag == "bdo" and attributes.get("dir", "").strip().lower() == "rtl"
+    if (is_turned or is_hidden_from_listeners(attributes)) and not shown.hides:
+        return Shown(around, hides=True, gap=Gap.LINE)
+    return shown
+
+
+def _shown_by_styles(hints: _Values, style: Style, own: str, around: Around) -> Shown:
+    if not (style or hints or own):
+        if around.parts_elements:
+            return Shown(around._replace(parts_elements=False), gap=Gap.BLANK)
+        return Shown(around)
+    values = _merged(style, hints, own)
+    shown = _Reader(values, around).shown()
+    if shown.hides and shown.gap is None and _is_guess("display", values, style):
+        return shown._replace(gap=Gap.LINE)
+    return shown
+
+
+def is_hidden_from_listeners(attributes: Mapping[str, str]) -> bool:
+    """Say whether an element is hidden from those to whom a page is read aloud."""
+    return attributes.get("aria-hidden", "").strip().lower() == "true"
+
+
+def _is_guess(name: str, values: _Values, style: Style) -> bool:
+    """Say whether only the name of a class tells what an element says of a property."""
+    return name in style and style[name].is_guess and values[name] is style[name].values
 
 
 def _read_hints(tag: str, attributes: Mapping[str, str]) -> _Values:
@@ -263,15 +254,23 @@ class _Reader:
     def shown(self) -> Shown:
         inside = self._inside()
         boxed = self._boxed()
-        is_faint = inside.opacity < _LEAST_OPACITY
         is_struck = any("line-through" in words for words in self._all("text-decoration", "text-decoration-line"))
         is_turned = any(word.endswith("-override") for words in self._all("unicode-bidi") for word in words)
         is_masked = any(words and words[0] != "none" for words in self._all("-webkit-text-security"))
-        hides = is_faint or is_struck or is_turned or is_masked or self._is_removed() or self._is_out_of_sight()
+        if is_turned or is_masked:
+            return Shown(inside, hides=True, gap=Gap.LINE)
+        if is_struck or inside.opacity < _LEAST_OPACITY:
+            return Shown(inside, hides=True, gap=Gap.BLANK)
+        if self._is_removed():
+            return Shown(inside, hides=True, gap=None if self._is_surely_removed() else Gap.LINE)
+        if self._is_out_of_sight():
+            return Shown(inside, hides=True, gap=Gap.WORDS)
         floats = any({"left", "right", "inline-start", "inline-end"} & set(words) for words in self._all("float"))
         is_placed = any({"absolute", "fixed"} & set(words) for words in self._all("position"))
+        if boxed and not boxed.startswith(_IN_LINES):
+            return Shown(inside, gap=Gap.LINE, floats=floats)
         is_apart = boxed != "" or is_placed or self._around.parts_elements
-        return Shown(inside, hides, is_faint or is_struck or is_turned or is_masked, is_apart, floats)
+        return Shown(inside, gap=Gap.BLANK if is_apart else None, floats=floats)
 
     def _all(self, *names: str) -> Iterator[Words]:
         for name in names:
@@ -302,6 +301,11 @@ class _Reader:
         if any(_UNBOXED & set(words) for words in self._understood("display", _DISPLAYS)):
             return True
         return any("hidden" in words for words in self._all("content-visibility"))
+
+    def _is_surely_removed(self) -> bool:
+        """Say whether a browser removes it, too: of what an element says of its display, the last counts there."""
+        said = self._understood("display", _DISPLAYS)
+        return bool(said) and not _UNBOXED.isdisjoint(said[-1])
 
     def _understood(self, name: str, known: frozenset[str]) -> list[Words]:
         return [words for words in self._all(name) if words and known.issuperset(words)]
@@ -337,7 +341,7 @@ class _Reader:
         for words in self._all("font-size", "font"):
             found = [
                 number * (_RELATIVE[unit] * around if unit in _RELATIVE else _PIXELS.get(unit, 0.0))
-                for number, unit in filter(None, map(_parse_number, words))
+                for number, unit in filter(None, map(parse_number, words))
                 if _is_size(number, unit)
             ]
             if found:
@@ -348,7 +352,7 @@ class _Reader:
         return min(sizes, default=around)
 
     def _colour(self) -> Colour | None:
-        said = [_parse_colour(words) for words in self._all("-webkit-text-fill-color", "color") if _says(words)]
+        said = [parse_colour(words) for words in self._all("-webkit-text-fill-color", "color") if _says(words)]
         faint = next((colour for colour in said if colour is not None and colour[3] < _LEAST_OPACITY), None)
         return faint or (said[-1] if said else self._around.colour)
 
@@ -359,7 +363,7 @@ class _Reader:
             return self._around.ground
         if any(any(map(_is_picture, words)) for words in said):
             return None
-        colour = self._colour() if "currentcolor" in said[-1] else _parse_colour(said[-1])
+        colour = self._colour() if "currentcolor" in said[-1] else parse_colour(said[-1])
         if colour is None:
             return self._around.ground if set(said[-1]) <= {"none", "0", "no-repeat"} else None
         if colour[3] < _LEAST_OPACITY:
@@ -401,9 +405,7 @@ class _Reader:
     def _is_cut(self) -> bool:
         for words in self._all("clip"):
             if words[:1] == ("rect",) and len(words) == 5:
-                top, right, bottom, left = (
-                    number[0] if (number := _parse_number(word)) else None for word in words[1:]
-                )
+                top, right, bottom, left = (number[0] if (number := parse_number(word)) else None for word in words[1:])
                 if (top is not None and bottom is not None and bottom - top <= 1) or (
                     right is not None and left is not None and right - left <= 1
                 ):
@@ -416,7 +418,7 @@ class _Reader:
         return next(pictured, None) is not None
 
     def _is_empty(self) -> bool:
-        tracks = [[number[0] for number in map(_parse_number, words) if number] for words in self._all(*_TRACKS)]
+        tracks = [[number[0] for number in map(parse_number, words) if number] for words in self._all(*_TRACKS)]
         if any(sizes and not any(sizes) for sizes in tracks):
             return True
         if not any(word not in _OVERFLOWING for words in self._all(*_OVERFLOWS) for word in words):
@@ -439,7 +441,7 @@ class _Reader:
         return "fixed" in placed and any(word in _BEYOND_SCREEN for words in offsets for word in words)
 
     def _is_beyond(self, words: Words, least: float = _OFF) -> bool:
-        numbers = [number for number in map(_parse_number, words) if number is not None]
+        numbers = [number for number in map(parse_number, words) if number is not None]
         if "calc" in words:
             is_less = any(word.startswith("-") for word in words)
             return any(abs(self._to_pixels(*number)) >= _FAR_OFF / 4 for number in numbers) and is_less
@@ -472,7 +474,7 @@ class _Reader:
                 for number, unit in arguments
             )  # fmt: skip
         angle, unit = arguments[-1]
-        is_across = abs(angle * _DEGREES.get(unit, 1) % 180 - 90) < 3
+        is_across = abs(angle * DEGREES.get(unit, 1) % 180 - 90) < 3
         if function in ("rotatex", "rotatey", "skewx", "skewy", "skew"):
             return is_across
         if function in ("rotate3d", "rotate") and len(arguments) == 4:
@@ -496,7 +498,6 @@ class _Reader:
 
 
 _MOST_VARIABLES: Final = 20
-_DEGREES: Final = {"turn": 360, "rad": 57.29578, "grad": 0.9}
 _BEYOND_SCREEN: Final = ("100%", "-100%", "100vw", "-100vw", "100vh", "-100vh", "100dvh", "-100dvh")
 """Where what is fixed there is not on the screen, until a script moves it."""
 _LEAST_SCALE: Final = 0.1
@@ -509,13 +510,8 @@ def _says(words: Words) -> bool:
     return bool(words) and not {"inherit", "unset", "currentcolor", "initial", "revert"} & set(words)
 
 
-def _parse_number(word: str) -> tuple[float, str] | None:
-    match = _NUMBER.fullmatch(word)
-    return (float(match[1]), match[2]) if match else None
-
-
 def _first_number(words: Words) -> tuple[float, str] | None:
-    return next(filter(None, map(_parse_number, words)), None)
+    return next(filter(None, map(parse_number, words)), None)
 
 
 def _parse_share(words: Words) -> float:
@@ -548,7 +544,7 @@ def _functions(words: Words, name: str) -> Iterator[tuple[str, list[tuple[float,
     """Yield the functions of a value with their numbers."""
     numbers = list[tuple[float, str]]()
     for word in words:
-        number = _parse_number(word)
+        number = parse_number(word)
         if number is not None:
             numbers.append(number)
         elif name == "rotate" and word in ("x", "y", "z"):
@@ -560,7 +556,7 @@ def _functions(words: Words, name: str) -> Iterator[tuple[str, list[tuple[float,
 
 
 def _cuts_all(words: Words) -> bool:
-    numbers = [number for number in map(_parse_number, words[1:]) if number is not None]
+    numbers = [number for number in map(parse_number, words[1:]) if number is not None]
     if not numbers:
         return False
     if words[0] == "inset":
@@ -577,83 +573,17 @@ def _cuts_all(words: Words) -> bool:
     return False
 
 
-def _parse_colour(words: Words) -> Colour | None:
-    """Return the colour that a value names (CSS Color 4); None where it names none that is known."""
-    for at, word in enumerate([_COLOURS.get(word, word) for word in words]):
-        if _HEX.fullmatch(word):
-            digits = word[1:] if len(word) > 5 else "".join(digit * 2 for digit in word[1:])
-            red, green, blue, alpha = (int(digits[place : place + 2] or "ff", 16) for place in range(0, 8, 2))
-            return red, green, blue, alpha / 255
-        if word in _CHANNELS:
-            return _parse_channels(word, words[at + 1 :])
-    return None
-
-
-_CHANNELS: Final = ("rgb", "rgba", "hsl", "hsla", "hwb", "lab", "lch", "oklab", "oklch", "color")
-
-
-def _parse_channels(function: str, words: Words) -> Colour | None:
-    from colorsys import hls_to_rgb
-
-    if words[:1] == ("from",):
-        # What is made of another colour is that one, as far as anybody knows.
-        return _parse_colour(words[1:])
-    given = ((0.0, "") if word == "none" else _parse_number(word) for word in words)
-    numbers = [number for number in given if number is not None]
-    if len(numbers) < 3:
-        return None
-    alpha = 1.0 if len(numbers) < 4 else numbers[3][0] * (0.01 if numbers[3][1] == "%" else 1)
-    (first, unit), (second, _), (third, _) = numbers[:3]
-    if function.startswith("rgb"):
-        red, green, blue = (number * (2.55 if unit == "%" else 1) for number, unit in numbers[:3])
-    elif function == "color":
-        red, green, blue = (number * (2.55 if unit == "%" else 255) for number, unit in numbers[:3])
-    elif function.startswith("hsl"):
-        red, green, blue = (part * 255 for part in hls_to_rgb(first % 360 / 360, third / 100, second / 100))
-    elif function == "hwb":
-        white, black = second / 100, third / 100
-        hue = hls_to_rgb(first % 360 / 360, 0.5, 1.0)
-        least = max(white + black, 1.0)
-        red, green, blue = (255 * (part * max(0.0, 1 - white - black) + white / least) for part in hue)
-    else:
-        light = first / 100 if unit == "%" or not function.startswith("ok") else first
-        red, green, blue = (255 * part for part in _lab_to_rgb(function, light, numbers[1], numbers[2]))
-    return red, green, blue, alpha
-
-
-def _lab_to_rgb(function: str, light: float, one: tuple[float, str], two: tuple[float, str]) -> tuple[float, ...]:
-    """Return red, green and blue from 0 to 1 (CSS Color 4, section 10); the two Labs are taken for one."""
-    is_ok = function.startswith("ok")
-    share = (0.4 if is_ok else 125.0) / 100
-    a, b = (number * (share if unit == "%" else 1) for number, unit in (one, two))
-    if function.endswith("lch"):
-        hue = radians(two[0] * _DEGREES.get(two[1], 1))
-        a, b = a * cos(hue), a * sin(hue)
-    if not is_ok:
-        grey = ((light * 100 + 16) / 116) ** 3 if light > 0.08 else light / 9.033
-        light, a, b = grey ** (1 / 3) if grey > 0 else 0.0, a / 300, b / 300
-    long, medium, short = (
-        (light + x * a + y * b) ** 3
-        for x, y in ((0.3963377774, 0.2158037573), (-0.1055613458, -0.0638541728), (-0.0894841775, -1.2914855480))
-    )
-    linear = (
-        4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short,
-        -1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short,
-        -0.0041960863 * long - 0.7034186147 * medium + 1.7076147010 * short,
-    )
-    held = (min(max(part, 0.0), 1.0) for part in linear)
-    return tuple(12.92 * part if part <= 0.0031308 else 1.055 * part ** (1 / 2.4) - 0.055 for part in held)
-
-
 CLASS_NAMES: Final = """
 .sr-only, .sr_only, .visually-hidden, .visuallyhidden, .visually_hidden, .visuallyHidden, .is-visually-hidden,
 .u-visually-hidden, .u-visuallyhidden, .u-hiddenVisually, .u-hidden-visually, .u-sr-only, .is-sr-only, .screen-reader,
 .screen-reader-text, .screen-reader-only, .screenreader-text, .screenreader-only, .screenreader, .screenReaderText,
-.sronly, .srOnly, .for-screen-reader, .show-for-sr, .element-invisible, .element-hidden, .assistive-text, .a11y-hidden,
-.a11y-only, .accessibly-hidden, .accessible-hidden, .visually-hidden-focusable, .sr-only-focusable,
-.govuk-visually-hidden, .nhsuk-u-visually-hidden, .usa-sr-only, .slds-assistive-text, .cdk-visually-hidden,
-.elementor-screen-only, .bx--visually-hidden, .cds--visually-hidden, .ui-helper-hidden-accessible, .ui-helper-hidden,
-.offscreen, .off-screen, .hide-text, .text-hide, .hidden-accessible, .invisible, .is-invisible, .u-invisible, .hide,
+.sronly, .srOnly, .for-screen-reader, .show-for-sr, .assistive-text, .a11y-hidden, .a11y-only,
+.accessibly-hidden, .accessible-hidden, .visually-hidden-focusable, .sr-only-focusable, .govuk-visually-hidden,
+.nhsuk-u-visually-hidden, .usa-sr-only, .slds-assistive-text, .cdk-visually-hidden, .elementor-screen-only,
+.bx--visually-hidden, .cds--visually-hidden, .ui-helper-hidden-accessible, .hidden-accessible
+{ position: absolute; clip: rect(0, 0, 0, 0) }
+.element-hidden, .element-invisible, .ui-helper-hidden, .offscreen, .off-screen, .hide-text, .text-hide,
+.invisible, .is-invisible, .u-invisible, .hide,
 .is-hidden, .u-hidden, .display-none, .displaynone, .nodisplay, .no-display, .uk-hidden, .uk-invisible, .slds-hide,
 .pf-u-display-none, .ng-hide, .ui-screen-hidden, .js-hidden, .print-only, .only-print, .printonly, .visible-print,
 .visible-print-block, .show-for-print, .noscreen, .no-screen, .visible-xs, .visible-xs-block, .visible-sm,
@@ -662,45 +592,12 @@ CLASS_NAMES: Final = """
 [class*=":contents"], [class*=":list-item"], [class*=":flow-root"]),
 .d-none:not([class*="d-sm-"], [class*="d-md-"], [class*="d-lg-"], [class*="d-xl-"]) { display: none }
 .sr-only:is([class*="sm:not-sr-only"], [class*="md:not-sr-only"], [class*="lg:not-sr-only"], .not-sr-only)
-{ display: revert }
+{ position: static; clip: auto }
 .text-transparent:not([class*="bg-clip-text"]) { color: transparent }
 .text-decoration-line-through, .line-through, .strikethrough { text-decoration: line-through }
 """
-"""What many style sheets, which stand in other files, mean by names of classes; what a page says itself outweighs."""
+"""What many style sheets, which stand in other files, mean by names of classes; what a page says itself outweighs.
 
-_IGNORABLE: Final = (
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
-    "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-)
-"""Default_Ignorable_Code_Point (Unicode, DerivedCoreProperties), but for the joiners and Mongolian's selectors.
-
-Among them are zero-width characters, the controls of direction, tags, and selectors of variants, in which whole texts
-have been hidden.
+Those of the first rule mean one thing everywhere: a text for those who listen, beside the sentence that others read.
+What the others mean is a guess: they take out what a browser may show.
 """
-_JOINED: Final = "\u0590-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\ua840-\uabff\ufb1d-\ufdff\ufe70-\ufefc"
-"""Scripts that spell words with the two joiners: Arabic and its kin, those of India and South-East Asia, Mongolian."""
-_CONTROLS: Final = "\x00-\x08\x0b\x0e-\x1f\x7f-\x9f"
-
-_UNSEEN = re.compile(f"[{_IGNORABLE}{_CONTROLS}]+")
-_STRAY_JOINER = re.compile(f"(?<![{_JOINED}])[\u200c\u200d]|[\u200c\u200d](?![{_JOINED}])")
-
-
-def without_unseen(text: str) -> str:
-    r"""Return a text without the characters that are drawn as nothing.
-
-    A joiner stays between two letters of a script that spells words with it (RFC 5892, appendix A), and is removed from
-    every other place: ``ig\u200dnore`` is *ignore*.
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return _STRAY_JOINER.sub("", _UNSEEN.sub("", text))
-
-
-def plain_text(text: str) -> str:
-    """Return a text without what is not seen, its letters composed as they are usually written (NFC)."""
-    return normalise_to_nfc(without_unseen(text))
-
-
-def one_line(text: str) -> str:
-    """Return a text as a reader sees it in a heading."""
-    return " ".join(plain_text(text).split())

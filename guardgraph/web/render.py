@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple
 from weakref import finalize
 
 from guardgraph.formats.frames import FrameTooLong, receive, send
-from guardgraph.formats.pool import list_library_paths
+from guardgraph.formats.pool import FIND_LIBRARIES, list_library_paths
 from guardgraph.plain.errors import ConfigurationError, ReadFailure
 from guardgraph.plain.extras import explain_extra
 
@@ -32,10 +32,7 @@ _MOST_BYTES: Final = 30_000_000
 _MOST_BROWSERS: Final = 4
 _SHOWN: Final = 200
 """A browser that showed so many pages is replaced."""
-_BOOT: Final = (
-    "import sys; sys.path += [path for path in sys.argv[2:] if path not in sys.path]; "
-    "from guardgraph.web.browser import main; main(sys.argv[1])"
-)
+_BOOT: Final = FIND_LIBRARIES + "from guardgraph.web.browser import main; main(sys.argv[1])"
 _LIBRARIES: Final = ("guardgraph", "playwright", "greenlet", "pyee", "typing_extensions")
 
 

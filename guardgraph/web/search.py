@@ -24,7 +24,7 @@ from guardgraph.plain.errors import ConfigurationError, ExpectedFailure, ReadFai
 from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, excerpt_value, format_json_text, parse_json
 from guardgraph.plain.scopes import parse_scope
-from guardgraph.plain.secrets import mask_secrets
+from guardgraph.plain.secrets import MARK, mask_secrets
 from guardgraph.plain.urls import parse_url
 from guardgraph.plain.version import read_package_version
 from guardgraph.state.tightening import explain_unknown_name
@@ -307,14 +307,23 @@ class WebSearch:
         said = found if isinstance(found, dict) else {}
         if isinstance(hits, list):
             if not hits and (silent := said.get(shape.unanswered)):
-                raise self._make_search_failure("unavailable", said=excerpt_value(silent))
+                raise self._make_search_failure("unavailable", said=self._show_answer(silent))
             return hits
         if hits is None and shape.empty is not None and _follow_keys(found, shape.empty[0]) == shape.empty[1]:
             return []
         if wrong := next((said[name] for name in _ERRORS if said.get(name)), None):
-            raise self._make_search_failure("unavailable", said=excerpt_value(wrong))
+            raise self._make_search_failure("unavailable", said=self._show_answer(wrong))
         advice = f"an object with a list of {'.'.join(shape.hits)} is required"
-        raise self._make_search_failure("no_json", given=excerpt_value(found), advice=advice)
+        raise self._make_search_failure("no_json", given=self._show_answer(found), advice=advice)
+
+    def _show_answer(self, value: JsonValue) -> str:
+        """Show what a server said, without what it was told in confidence: it may repeat that."""
+        text = excerpt_value(value, _READ_CHARS)
+        for told in (*self._headers.values(), *self._fields.values()):
+            secret = told.removeprefix(self._shape.key_prefix)
+            for spelled in (secret, format_json_text(secret)[1:-1]) if len(secret) >= _LEAST_SECRET else ():
+                text = text.replace(spelled, MARK)
+        return excerpt_value(text)
 
     def _ask_server(self, fields: JsonObject) -> JsonValue:
         seconds = self._timeout
@@ -375,6 +384,10 @@ class WebSearch:
         return {"url": url if isinstance(url, str) else None, "title": title, "snippet": snippet}
 
 
+_READ_CHARS: Final = 10_000
+"""Of an answer, of which a failure shows the beginning."""
+_LEAST_SECRET: Final = 6
+"""Characters; what is shorter is no key, and may be a part of any word."""
 _ERRORS: Final = ("error", "detail", "message", "errors")
 """Keys under which answers say what went wrong."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from errno import ENOSPC
 from http import HTTPStatus
 from io import BytesIO
 from pathlib import Path
@@ -90,8 +91,11 @@ class WarcFile:
         dated = {"WARC-Date": headers[ASKED_AT].replace("+00:00", "Z")} if ASKED_AT in headers else {}
         packed = BytesIO()
         self._write_record(packed, mask_secrets(url), "response", body, http_headers=http, warc_headers_dict=dated)
-        with self._lock, self._path.open("ab") as file:
-            file.write(packed.getbuffer())
+        with self._lock, self._path.open("ab", buffering=0) as file:
+            begins = file.seek(0, os.SEEK_END)
+            if file.write(packed.getbuffer()) != packed.tell():
+                file.truncate(begins)  # or nobody could read what comes behind it
+                raise OSError(ENOSPC, "there is no room for the whole answer")
 
     def _write_record(self, file: Any, url: str, kind: str, payload: bytes, **given: Any) -> None:
         from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]

@@ -52,7 +52,7 @@ def test_headings_open_sections(page, expected):
         ("<dl><dt>a<dd>b<dt>c<dd>d</dl>", "a\nb\nc\nd"),
         ("<ol><li>a<ul><li>b</ul><li>c</ol>", "- a\n\n- b\n\n- c"),
         ("<ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby>", "漢 kan"),
-        ("x<math><mn>9</mn></math>y", "x y"),
+        ("x<math><mn>9</mn></math>y", "x\n\ny"),
         ("a&nbsp;&nbsp;b \u200b c\u00ad\u200bd \u200b", "a b cd"),
         ("<p>\u200b a", "a"),
         ("<dialog open>a</dialog><dialog>b</dialog>", "a"),

@@ -15,7 +15,7 @@ from guardgraph.formats.charsets import encoding_in_page, encoding_named, encodi
 from guardgraph.formats.extraction import ExtractionFailed
 from guardgraph.formats.pdf import read_pdf
 from guardgraph.formats.text import read_plain, text_of, within
-from guardgraph.formats.visibility import one_line, plain_text
+from guardgraph.formats.unseen import one_line, plain_text
 
 TEXT = "Das Übermaß kostet 5 € und gehört zum Café, naïveté inbegriffen."
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import threading
@@ -147,3 +148,21 @@ def test_a_child_is_asked_through_the_pool():
     assert found.text == "Fees\n\nNone at all."
     with pytest.raises(ExtractionFailed):
         extract(b"a\0", "text", seconds=60, max_chars=1000)
+
+
+def test_a_child_loads_what_its_parent_loads(tmp_path):
+    """Another version that is installed, too, reads nothing for it."""
+    copy = tmp_path / "guardgraph"
+    shutil.copytree(Path(guardgraph.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    with (copy / "formats" / "unseen.py").open("a", encoding="utf-8") as file:
+        file.write('\n\ndef plain_text(text: str) -> str:\n    return "read by the copy"\n')
+    ask = "from guardgraph.formats.pool import extract; print(extract(b'x', 'text', seconds=60, max_chars=99).text)"
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", ask],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "read by the copy"

@@ -123,12 +123,14 @@ def test_what_has_no_hits_and_says_no_error_is_no_answer(service, page):
 
 @pytest.mark.parametrize("service", HITS)
 def test_no_key_is_shown(service):
-    """Neither of a failure nor of the search itself; a redirect is not followed."""
+    """Neither of a failure nor of the search itself, not even if the server repeats it; no redirect is followed."""
     failure, server = asked(service, redirect("https://evil.example/search"))
     assert (failure.reason, failure.details["status"], len(server.log)) == ("http_status", 302, 1)
     slow, _ = asked(service, after(2, served({})), timeout=0.1)
     assert slow.reason == "timeout"
-    for shown in (failure, slow, web_search(service, KEY)):
+    repeated = [asked(service, served({said: {"asked": {"key": KEY}}}))[0] for said in ("error", "something")]
+    assert [each.reason for each in repeated] == ["unavailable", "no_json"]
+    for shown in (failure, slow, *repeated, web_search(service, KEY)):
         assert KEY not in f"{shown!r} {shown} {getattr(shown, 'details', '')}"
 
 

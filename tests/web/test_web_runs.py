@@ -6,6 +6,7 @@ import threading
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from pdf_files import pdf_of
 from web_contacts import contacts, only_loopback
 from web_server import LOOPBACK, WebServer, answer, redirect
 
@@ -96,6 +97,27 @@ def test_the_budget_of_a_run_reaches_the_page(server):
     agent = agent_of(server, ["http://b.test/"])
     result = agent.invoke(given(), context={"budget": {"max_page_bytes": 10}})
     assert failures(result) == {"http://b.test": "too_large"}
+
+
+@pytest.mark.parametrize("kind", ["text/html", "application/pdf"])
+def test_what_an_answer_cites_is_not_fetched(kind):
+    """Nobody contacts a host that a page, a note or a citation leads to: its links are text."""
+    with WebServer() as elsewhere, WebServer() as server:
+        link = f"http://127.0.0.1:{elsewhere.ports[80]}/private"
+        page = pdf_of(f"{TEXT} See {link} for more.") if kind == "application/pdf" else (
+            f"<link rel=canonical href={link}><p><a href={link}>{TEXT}</a></p><p>See {link} for more.</p>"
+        )  # fmt: skip
+        server.pages["b.test/"] = answer(page, content_type=kind)
+        server.pages["b.test/robots.txt"] = answer(f"Sitemap: {link}\n")
+        agent = agent_of(server, ["http://b.test/", link, f"http://a.test@127.0.0.1:{elsewhere.ports[80]}/"])
+        result = agent.invoke(given())
+        assert (elsewhere.log, elsewhere.resolved) == ([], [])
+        assert {*server.log} == {"http://b.test/", "http://b.test/robots.txt"}
+    (cited,) = result["citation_details"]
+    assert cited["link"].startswith("http://b.test/#page=1" if kind == "application/pdf" else "http://b.test/#:~:text=")
+    assert {item["reason"] for item in result["aggregate"]["denied_sources"]} <= {
+        "source_denied_policy", "source_denied_port", "source_denied_userinfo"
+    }  # fmt: skip
 
 
 def test_a_contact_is_laid_to_who_began_it():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import random
 import threading
 
 import pytest
@@ -12,7 +13,7 @@ from web_server import LOOPBACK, WebServer, answer, redirect
 
 from guardgraph import ConfigurationError, ReadFailure, web_reader
 from guardgraph.web.recheck import Cited, make_archived_page_reader, recheck_cited_notes
-from guardgraph.web.warc import WarcFile
+from guardgraph.web.warc import WarcFile, iterate_kept_answers
 
 nobody_else_is_contacted = pytest.fixture(autouse=True)(only_loopback)
 
@@ -87,3 +88,21 @@ def test_what_is_no_file_to_write_is_refused(given, said, tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigurationError, match=said):
         web_reader(evidence=given)
+
+
+@pytest.mark.parametrize("name", ["kept.warc", "kept.warc.gz"])
+def test_an_answer_without_room_leaves_the_file_whole(tmp_path, name):
+    """It is an error, and what stood in the file can be read, and added to."""
+    resource = pytest.importorskip("resource")
+    path = tmp_path / name
+    file = WarcFile(path)
+    file.add_answer("http://a.test/1", 200, {"content-type": "text/plain"}, b"first")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 100, hard))
+    try:
+        with pytest.raises(OSError, match="room"):
+            file.add_answer("http://a.test/2", 200, {"content-type": "text/plain"}, random.Random(1).randbytes(9999))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    file.add_answer("http://a.test/3", 200, {"content-type": "text/plain"}, b"third")
+    assert [kept.url for kept in iterate_kept_answers(path)] == ["http://a.test/1", "http://a.test/3"]
