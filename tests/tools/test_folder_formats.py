@@ -155,7 +155,7 @@ def test_html_is_read_as_a_browser_shows_it(tmp_path):
         ("Text <a href='never ended> more", "Text"),
         ("Text<!-- never ended", "Text"),
         ("Te&shy;xt<br/>and <wbr><div/>more", "Text\nand\n\nmore"),
-        ("<p>1<button>0</button>5, 1<img src=0.png>5, 1<del>0</del>5", "1 5, 1 5, 1 5"),
+        ("<p>1<button>0</button>5, 1<img src=0.png>5, 1<del>0</del>5", "1\n\n5, 1 5, 1 5"),
         ("<p>1<b style='opacity:0'>0</b>5</p>", "1 5"),
         ("<p>1<b hidden>0</b>5</p>", "15"),
         ("<table><tr><td><p>a<p>b<td><ul><li>c<li>d</ul></table>", "| a\n\nb | - c\n- d"),
