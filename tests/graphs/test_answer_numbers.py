@@ -801,6 +801,8 @@ NOT_WRITTEN_OUT = """
     11,240 failed and 10,790 were retried, which leaves 550. <- 11,240 failed, of which 10,790 were retried.
     11,240 failed and 10,790 were retried, which leaves 450, about 5 %. <- 11,240 failed, of which 10,790 were retried.
     Over half of them came. <- 47 % of them came.
+    No more than half of them came. <- 58 % of them came.
+    Not less than half of them came. <- 47 % of them came.
     More than a third of them failed. <- 68 % failed.
     It was nearly half of them. <- It was 27 %.
     It grew by 945 people. <- Its population was 14,325 in 2011 and 15,260 in 2021.
@@ -838,6 +840,8 @@ NOT_TOLD_IN_NOTES = """
     Entry ends at 8:30 pm, since it closes at 9 pm. <- It closes at 9 pm. The last entry is 45 minutes before closing.
     It is free for under-21s. <- Entry is free under 18.
     The score was 61.2/90. <- They knew 61.2 of 80 pairs.
+    2/3 of the staff came. <- The house has 2 floors with 3 rooms.
+    The score was 61.2/80. <- They knew 61.2 pairs. It took 80 minutes.
 """
 
 
@@ -851,3 +855,10 @@ def test_what_notes_and_tables_say_in_short(answer, source):
 def test_what_notes_and_tables_say_wrongly(answer, source):
     """Another one of them stays a claim."""
     assert missing(answer, source)
+
+
+def test_what_goes_on_is_refused_where_nothing_may_be_derived():
+    """The one behind so many is counted on, so that a policy that lets nothing be derived refuses it."""
+    answer, source = "From week 7 on you get less.", "For the first 6 weeks you get all of it."
+    assert missing(answer, source) == []
+    assert missing(answer, source, derive=False) == ["7"]

@@ -31,7 +31,7 @@ from guardgraph.guards.facts.results import TELLING, Results
 from guardgraph.guards.facts.spelling import drop_invisible_characters, strip_number_markers, write_column_nouns
 from guardgraph.guards.facts.tokens import Token
 from guardgraph.guards.facts.units import CURRENCIES, RATED, SMALL, TIMES_SAID
-from guardgraph.guards.facts.values import Amount, Label, Named, Number, Ordinal, Quantity
+from guardgraph.guards.facts.values import Amount, Label, Named, Number, Ordinal, Quantity, Written
 from guardgraph.guards.quotes import is_quote_in_text
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.languages.sentences import split_sentences
@@ -131,11 +131,11 @@ def list_unexcused_numbers(
                     or _is_count_of_steps(sentence.tokens, each, sources)
                     or _is_minute_of_game(sentence.tokens, each, sources)
                     or _is_part_of_total(sentence.tokens, each, sources)
-                    or _is_next_on(sentence.tokens, each, sources)
                     or (_tells_result(sentence.tokens) and sources.results.cover_number(sentence, each))
                 )
                 if not known and derive:
                     known = sources.derivations.covers_number(sentence, each) or stated.covers_number(sentence, each)
+                    known = known or _is_next_on(sentence.tokens, each, sources)
                     if known:
                         stated.add_number(sentence, each)
                 (excused if known else refused).add(number)
@@ -261,10 +261,10 @@ class _Sources:
         )
 
     @cached_property
-    def amounts(self) -> frozenset[Amount]:
-        """Their amounts, whatever of."""
-        found = (each.hit for sentence in chain.from_iterable(self._sentences) for each in sentence.found)
-        return frozenset(hit.amount for hit in found if hit is not None)
+    def amounts(self) -> list[frozenset[Amount]]:
+        """The amounts of each sentence, whatever of."""
+        sentences = chain.from_iterable(self._sentences)
+        return [frozenset(each.hit.amount for each in sentence.found if each.hit) for sentence in sentences]
 
     @cached_property
     def steps(self) -> frozenset[int]:
@@ -380,9 +380,13 @@ def _is_minute_of_game(tokens: Sequence[Token], each: FoundNumber, sources: _Sou
 
 
 def _is_part_of_total(tokens: Sequence[Token], each: FoundNumber, sources: _Sources) -> bool:
-    """Say whether a number is two with a stroke between them, and a source has both: "61.2/80"."""
-    match = _PART_OF_TOTAL.fullmatch(tokens[each.first].text) if each.end == each.first + 1 else None
-    return match is not None and all(Fraction(part) in sources.amounts for part in match.groups())
+    """Say whether a number is two with a stroke between them, and no share, that a sentence has: "61.2/80"."""
+    is_written = all(isinstance(value, Written) for value in each.readings) and each.end == each.first + 1
+    match = _PART_OF_TOTAL.fullmatch(tokens[each.first].text) if is_written else None
+    if match is None:
+        return False
+    parts = frozenset(map(Fraction, match.groups()))
+    return any(parts <= amounts for amounts in sources.amounts)
 
 
 def _is_next_on(tokens: Sequence[Token], each: FoundNumber, sources: _Sources) -> bool:
@@ -396,7 +400,8 @@ def _is_next_on(tokens: Sequence[Token], each: FoundNumber, sources: _Sources) -
         for value in each.readings
         if isinstance(value, Ordinal | Label)
     )
-    return any(place is not None and place - 1 in sources.amounts for place in places)
+    before_it = {place - 1 for place in places if place is not None}
+    return any(not before_it.isdisjoint(amounts) for amounts in sources.amounts)
 
 
 def _tells_result(tokens: Sequence[Token]) -> bool:

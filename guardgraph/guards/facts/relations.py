@@ -503,6 +503,8 @@ def _rounds_to(claim: ClaimedAmount, amount: Amount) -> bool:
 def _is_next_fraction(claim: ClaimedAmount, share: Amount) -> bool:
     """Say whether a fraction is the next one to a share: "more than a third" of 38 %, "nearly half" of 47 %."""
     fraction, words = claim.value.amount, claim.before
+    if not words.isdisjoint(_DENYING | {"no"}):
+        return False  # "no more than half" is a limit
     is_below = not words.isdisjoint(_DOWN) or {"more", "than"} <= words
     is_above = not words.isdisjoint(_UP) or {"less", "than"} <= words
     if is_below == is_above or fraction not in _FRACTIONS or share == fraction or is_below != (fraction < share):
