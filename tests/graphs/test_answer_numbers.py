@@ -838,6 +838,7 @@ NOT_TOLD_IN_NOTES = """
     Week 7 is the worst. <- For the first 6 weeks you get all of it.
     Goals: Pike (37'). <- Pike scored in the 38th minute. The match ended with his goal.
     Entry ends at 8:30 pm, since it closes at 9 pm. <- It closes at 9 pm. The last entry is 45 minutes before closing.
+    The talk begins at 17:00 and ends at 18:00. <- The talk begins at 17:00, says Ann. Come 60 minutes after lunch.
     It is free for under-21s. <- Entry is free under 18.
     The score was 61.2/90. <- They knew 61.2 of 80 pairs.
     2/3 of the staff came. <- The house has 2 floors with 3 rooms.

@@ -21,6 +21,7 @@ from guardgraph.guards.facts.elapsed import (
     shift_date,
     step_back,
 )
+from guardgraph.guards.facts.grammar import FUNCTION_WORDS
 from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence
 from guardgraph.guards.facts.quantities import PLAIN
 from guardgraph.guards.facts.relations import (
@@ -226,7 +227,7 @@ class Derivations:
         return frozenset(islice((second for text in self._texts for second in list_clock_seconds(text)), _MOST_TIMES))
 
     @cached_property
-    def offsets(self) -> frozenset[Amount]:
+    def offsets(self) -> frozenset[tuple[Amount, frozenset[str]]]:
         """How long before or after something else they say that something is: "45 minutes before closing"."""
         return frozenset(islice(chain.from_iterable(map(list_offsets, chain.from_iterable(self._texts))), _MOST_TIMES))
 
@@ -468,7 +469,9 @@ class StatedAmounts:
         ]
         lengths = [said.value.base for said in [*self._before, *self._own] if said.value.unit.dimension == "time"]
         starts = set(islice(list_clock_seconds(self._stated), _MOST_TIMES))
-        if any((start + offset) % DAY in seconds for start in starts for offset in self._sources.offsets):
+        content = {word for word in words if word.isalpha()} - FUNCTION_WORDS
+        offsets = {offset for offset, said in self._sources.offsets if not content.isdisjoint(said)}
+        if any((start + offset) % DAY in seconds for start in starts for offset in offsets):
             return True
         return any(
             (start + turn * length) % DAY in seconds

@@ -72,13 +72,13 @@ def _list_seconds(found: FoundNumber) -> list[int]:
     return [value.second for value in found.readings if isinstance(value, Clock)]
 
 
-def list_offsets(sentence: NumberSentence) -> Iterator[Amount]:
-    """Yield how many seconds before or after something else something is: "45 minutes before closing"."""
+def list_offsets(sentence: NumberSentence) -> Iterator[tuple[Amount, frozenset[str]]]:
+    """Yield how many seconds before or after another something is, and the sentence's words: "45 minutes before"."""
     for each in sentence.found:
         turn = _TURNS.get(sentence.tokens[each.end].lower)
         for value in each.readings if turn else ():
             if turn and isinstance(value, Quantity) and value.unit.dimension == "time" and value.base < _DAY:
-                yield turn * value.base
+                yield turn * value.base, frozenset(token.lower for token in sentence.tokens)
 
 
 def list_weekdays(sentences: Iterable[NumberSentence]) -> frozenset[int]:
