@@ -201,6 +201,7 @@ class _Sources:
 
     def __init__(self, texts: Collection[str]) -> None:
         self._texts = texts
+        self._together: dict[frozenset[Amount], bool] = {}
 
     @cached_property
     def _sentences(self) -> list[list[NumberSentence]]:
@@ -261,10 +262,20 @@ class _Sources:
         )
 
     @cached_property
-    def amounts(self) -> list[frozenset[Amount]]:
-        """The amounts of each sentence, whatever of."""
+    def _amounts_by_sentence(self) -> list[frozenset[Amount]]:
         sentences = chain.from_iterable(self._sentences)
         return [frozenset(each.hit.amount for each in sentence.found if each.hit) for sentence in sentences]
+
+    @cached_property
+    def amounts(self) -> frozenset[Amount]:
+        """Their amounts, whatever of."""
+        return frozenset(chain.from_iterable(self._amounts_by_sentence))
+
+    def have_together(self, amounts: frozenset[Amount]) -> bool:
+        """Say whether one of their sentences has some amounts; for each of these they are looked through once."""
+        if amounts not in self._together:
+            self._together[amounts] = any(amounts <= each for each in self._amounts_by_sentence)
+        return self._together[amounts]
 
     @cached_property
     def steps(self) -> frozenset[int]:
@@ -385,8 +396,7 @@ def _is_part_of_total(tokens: Sequence[Token], each: FoundNumber, sources: _Sour
     match = _PART_OF_TOTAL.fullmatch(tokens[each.first].text) if is_written else None
     if match is None:
         return False
-    parts = frozenset(map(Fraction, match.groups()))
-    return any(parts <= amounts for amounts in sources.amounts)
+    return sources.have_together(frozenset(map(Fraction, match.groups())))
 
 
 def _is_next_on(tokens: Sequence[Token], each: FoundNumber, sources: _Sources) -> bool:
@@ -401,7 +411,7 @@ def _is_next_on(tokens: Sequence[Token], each: FoundNumber, sources: _Sources) -
         if isinstance(value, Ordinal | Label)
     )
     before_it = {place - 1 for place in places if place is not None}
-    return any(not before_it.isdisjoint(amounts) for amounts in sources.amounts)
+    return not before_it.isdisjoint(sources.amounts)
 
 
 def _tells_result(tokens: Sequence[Token]) -> bool:
