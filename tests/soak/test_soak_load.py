@@ -26,7 +26,7 @@ TOKENS = 18
 ENDINGS = {"success", "llm_timeout", "llm_rate_limited", "llm_error", "llm_unavailable", "max_seconds"}
 
 
-ANSWERED, HUNG = "answered", "hung"
+ANSWERED, HUNG, UNSEEN = "answered", "hung", "unseen"
 FAILING = {"500": status(500), "429": status(429), HUNG: answer(INTENT, delay=2 * SECONDS)}
 """How a call fails, by the name under which the server notes it."""
 
@@ -84,7 +84,7 @@ async def settle(most):
 
 def test_a_thousand_runs_leak_nothing_and_lose_nothing(tmp_path):
     """Every run ends once on record, usage is what the server counted, and tasks, threads, files and memory stay."""
-    store = sql_store(f"sqlite:///{tmp_path / 'runs.db'}")
+    store = sql_store(f"sqlite:///{tmp_path / 'runs.db'}", timeout=60.0)  # longer than a loaded machine stands still
 
     async def main(agent):
         first = await make_runs(agent, range(WARM))
@@ -110,7 +110,7 @@ def test_a_thousand_runs_leak_nothing_and_lose_nothing(tmp_path):
     assert (store.open_runs(), store.verify().ok) == ([], True)
     calls = {run.run_id: list_model_calls(run.recording) for run in store.runs()}
     for ticket, result in enumerate(results):
-        check_calls(said[ticket], calls[result["run_id"]], result)
+        check_calls(said.get(ticket, []), calls[result["run_id"]], result)
 
 
 def list_model_calls(recording):
@@ -120,6 +120,8 @@ def list_model_calls(recording):
 
 def check_calls(said, calls, result):
     """Hold each call of a run against what the server said to it; a reply that came too late is in no record."""
+    if len(said) < len(calls):  # the machine stood still and the deadline passed before the server read the last call
+        said = [*said, UNSEEN]
     assert result["usage"]["calls"] == len(calls) == len(said), (said, calls)
     for at, (kind, call) in enumerate(zip(said, calls, strict=True), 1):
         usage = call["usage"]
@@ -128,6 +130,6 @@ def check_calls(said, calls, result):
             continue
         assert usage.get("estimated"), (kind, call)
         assert (at, result["status"]) == (len(calls), "stopped"), (kind, result)
-        if kind == ANSWERED:  # behind the deadline of the run, which ended for that alone
+        if kind in {ANSWERED, UNSEEN}:  # behind the deadline of the run, which ended for that alone
             assert result["stop_reason"] == "llm_timeout", (kind, result)
     assert result["usage"]["tokens"] == sum(call["usage"]["tokens"] for call in calls)
