@@ -55,9 +55,9 @@ __all__ = [
 DEFAULT_IGNORED = ("policy_hints", "limits")
 """Keys of a context that hold settings, not facts."""
 
-KNOWN_TEXTS = 512
-KNOWN_TEXT_CHARS = 1000
-"""How many texts are kept with their facts, and how long each may be: 4 MB of ordinary texts, 45 MB of mere numbers."""
+KNOWN_TEXTS = 256
+KNOWN_TEXT_CHARS = 2500
+"""How many texts are kept with their facts, and how long each may be: 4 MB of ordinary texts, 60 MB of mere numbers."""
 
 KNOWN_CONTEXTS = 32
 KNOWN_CONTEXT_CHARS = 10_000

@@ -35,6 +35,7 @@ from guardgraph.guards.facts.values import Amount, Label, Named, Number, Ordinal
 from guardgraph.guards.quotes import is_quote_in_text
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.languages.sentences import split_sentences
+from guardgraph.plain.memory import remember_by_text
 
 _LISTS: Final[dict[str, Any]] = load_word_lists("answer_numbers")
 
@@ -158,7 +159,7 @@ def list_contradicted_numbers(answer: str, texts: Collection[str]) -> list[Numbe
     prices = any(map(said.__contains__, _MONEY)) and names_place(answer)
     if not (changes or is_rated or results or prices):
         return []
-    sentences = list(_read_sentences(answer))
+    sentences = _read_sentences(answer)
     # The texts are read only where the answer states a change, a rate, a result or a price.
     found = list_contrary_changes(sentences, chain.from_iterable(map(_read_sentences, texts))) if changes else []
     rates = list_contrary_rates(sentences, chain.from_iterable(map(_read_sentences, texts))) if is_rated else []
@@ -190,10 +191,11 @@ def _list_copied_numbers(answer: str, missing: Collection[Number], texts: Collec
     }
 
 
-def _read_sentences(text: str) -> Iterator[NumberSentence]:
-    """Read a text as `facts_in_text` does, so that its numbers are the same."""
+@remember_by_text(texts=16, chars=10_000)
+def _read_sentences(text: str) -> tuple[NumberSentence, ...]:
+    """Read a text as `facts_in_text` does, so that its numbers are the same. Several checks of an answer ask for it."""
     _, unlabelled = find_severity_facts(drop_invisible_characters(text))
-    yield from read_number_sentences(find_incident_id_facts(unlabelled)[1])
+    return tuple(read_number_sentences(find_incident_id_facts(unlabelled)[1]))
 
 
 class _Sources:

@@ -25,14 +25,14 @@ _POINTS = re.compile(r"(?<![\w.,:/-])([1-9]\d{0,2}(?:\.\d{3})++)(?:,(\d++))?(?![
 _APOSTROPHE = re.compile(r"(?<=[^\W\d_])['’ʹ](?=[а-яіїєґё])", re.IGNORECASE)
 _DIALLED = re.compile(r"\+\d{1,3}(?:[ .-]?\(\d{2,4}\)|[ .-]\d{2,4})(?:[ .-]?\d{2,4}){1,4}+(?!\w)")
 _MERIDIEM = re.compile(r"([apAP])\.(?<![^\W\d]..)[ ]?[mM]\b\.?")
-_DASH = re.compile(r"(?<=\d)[–—‒―−](?=\d)")
+_DASH = re.compile(r"[–—‒―−](?=\d)(?<=\d.)")
 _HYPHENS: Final = str.maketrans("‐‑", "--")
 _ALWAYS = re.compile(
     r"24(?<![\w.]24)(?:/7/365|[ ]?[x×][ ]?7|[ -]hours?(?:[ ]a[ ]day|[ ]per[ ]day|/day)?,?[ ](?:and[ ])?"
     r"(?:7|seven)[ -]days?(?:[ ](?:a|per)[ ]week|/week))(?!\w)",
     re.IGNORECASE,
 )
-_SIDES = re.compile(r"(?<![^\W\d_])(?<=[1-9\d])(?<!\b0)[x×](?=[1-9])")
+_SIDES = re.compile(r"[x×](?=[1-9])(?<=\d.)(?<!\b0.)")
 """Between two lengths: 35x45."""
 _OCTETS: Final = frozenset(map(str, range(256)))
 _LAST_COMMA = re.compile(r",(?<=\d,\d{3},)(?=\d{1,2}(?![\d,]))")

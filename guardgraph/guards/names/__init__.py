@@ -10,9 +10,17 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise, takewhile
 from typing import Final
 
-from guardgraph.guards.names.places import find_day_names, find_territory_names, find_unit_names, is_numeral_word
+from guardgraph.guards.names.places import (
+    MOST_TERRITORY_WORDS,
+    find_day_names,
+    find_territory_names,
+    find_unit_names,
+    is_numeral_word,
+)
 from guardgraph.guards.names.support import (
     MOST_INITIALS,
+    MOST_JOINED,
+    MOST_PHRASE_WORDS,
     SHORT_LETTERS,
     NameSupport,
     join_name_words,
@@ -53,7 +61,8 @@ def find_unsupported_names(
     """
     found, texts = split_name_words(answer), (*cited, *beside)
     # Most names stand in a source as they are, between blanks and marks; reading its words takes much longer.
-    written = {said for text in texts for word in text.split() for said in (word, word.strip(_MARKS))}
+    parts = set[str]().union(*(text.split() for text in texts))
+    written = parts | {part.strip(_MARKS) for part in parts}
     left = {at for at, word in enumerate(found) if word.text not in written and _can_be_name(word)}
     languages = _tell_answer_languages(split_name_words(within) if within else found, cited) if left else None
     if languages is None:
@@ -74,7 +83,7 @@ def find_unsupported_names(
         _support_names_by_place,
         _support_names_by_ruler,
     ):
-        left -= cleared(found, support)
+        left -= cleared(found, support, left)
         if not left:
             return []
     common = frozenset[str]().union(*(read_supporting_words(text).common for text in (*cited, *read)))
@@ -115,12 +124,12 @@ def _tell_answer_languages(answer: Sequence[NameWord], cited: Iterable[str]) -> 
     return tuple(sorted(languages)) or LANGUAGES
 
 
-def _support_names_by_words(found: Sequence[NameWord], support: NameSupport) -> set[int]:
+def _support_names_by_words(found: Sequence[NameWord], support: NameSupport, left: Collection[int]) -> set[int]:
     """The same word, or another form of it."""
-    return {at for at, word in enumerate(found) if not support.word_forms.isdisjoint(word.list_forms(support.endings))}
+    return {at for at in left if not support.word_forms.isdisjoint(found[at].list_forms(support.endings))}
 
 
-def _support_names_as_facts(found: Sequence[NameWord], support: NameSupport) -> set[int]:
+def _support_names_as_facts(found: Sequence[NameWord], support: NameSupport, left: Collection[int]) -> set[int]:
     """A part of a fact, which is none of names."""
     return (
         find_day_names(found, support.languages)
@@ -129,26 +138,26 @@ def _support_names_as_facts(found: Sequence[NameWord], support: NameSupport) -> 
     )
 
 
-def _support_names_by_letters(found: Sequence[NameWord], support: NameSupport) -> set[int]:
+def _support_names_by_letters(found: Sequence[NameWord], support: NameSupport, left: Collection[int]) -> set[int]:
     """The same letters, joined or split otherwise."""
-    return _expand_name_spans(span for span in join_name_words(found) if span[2] in support.word_joins)
+    spans = join_name_words(found, _list_span_starts(left, MOST_JOINED))
+    return _expand_name_spans(span for span in spans if span[2] in support.word_joins)
 
 
-def _support_names_by_initials(found: Sequence[NameWord], support: NameSupport) -> set[int]:
+def _support_names_by_initials(found: Sequence[NameWord], support: NameSupport, left: Collection[int]) -> set[int]:
     """An acronym whose expansion is said, the expansion of an acronym, a letter that begins a name."""
     acronyms = {
         at
-        for at, word in enumerate(found)
+        for at, word in ((at, found[at]) for at in left)
         if (word.is_acronym and (word.letters in support.phrase_initials or word.key in support.phrase_initials))
         or (len(word.letters) == 1 and word.letters in support.capital_letters)
     }
-    mixed = {at for at, word in enumerate(found) if (parts := split_mixed_acronym(word)) and support.has_phrase(parts)}
-    return (
-        acronyms | mixed | _expand_name_spans(span for span in list_name_initials(found) if span[2] in support.acronyms)
-    )
+    mixed = {at for at in left if (parts := split_mixed_acronym(found[at])) and support.has_phrase(parts)}
+    spans = list_name_initials(found, _list_span_starts(left, MOST_PHRASE_WORDS))
+    return acronyms | mixed | _expand_name_spans(span for span in spans if span[2] in support.acronyms)
 
 
-def _support_names_by_definition(found: Sequence[NameWord], support: NameSupport) -> set[int]:
+def _support_names_by_definition(found: Sequence[NameWord], support: NameSupport, left: Collection[int]) -> set[int]:
     """A short form that the answer gives in brackets behind what it stands for: identity provider (IdP)."""
     defined = {
         word.letters
@@ -176,7 +185,7 @@ def _begin_as(letters: str, words: Sequence[str]) -> bool:
     return any(_begin_as(letters[length:], rest) for length in lengths)
 
 
-def _support_names_by_first_letter(found: Sequence[NameWord], support: NameSupport) -> set[int]:
+def _support_names_by_first_letter(found: Sequence[NameWord], support: NameSupport, left: Collection[int]) -> set[int]:
     """A name of which the first letter is said, before the same name: "J. Rowling" for Joanne Rowling."""
     supported: set[int] = set()
     for at, word in enumerate(found):
@@ -188,7 +197,7 @@ def _support_names_by_first_letter(found: Sequence[NameWord], support: NameSuppo
     return supported
 
 
-def _support_names_by_short_form(found: Sequence[NameWord], support: NameSupport) -> set[int]:
+def _support_names_by_short_form(found: Sequence[NameWord], support: NameSupport, left: Collection[int]) -> set[int]:
     """Two words that are said together in another length: "Lib Dems" for the Liberal Democrats."""
     supported: set[int] = set()
     for at, (one, other) in enumerate(pairwise(found)):
@@ -204,9 +213,9 @@ def _is_short_form(one: str, other: str) -> bool:
     return len(short) >= SHORT_LETTERS and long.startswith(short)
 
 
-def _support_names_by_place(found: Sequence[NameWord], support: NameSupport) -> set[int]:
+def _support_names_by_place(found: Sequence[NameWord], support: NameSupport, left: Collection[int]) -> set[int]:
     """A territory that is said by another name, its code or its adjective."""
-    spans = find_territory_names(found, support.languages)
+    spans = find_territory_names(found, support.languages, _list_span_starts(left, MOST_TERRITORY_WORDS))
     return _expand_name_spans(span for span in spans if not support.territory_codes.isdisjoint(span[2]))
 
 
@@ -221,13 +230,18 @@ _REALMS: Final = {
 """What is ruled, by who rules it."""
 
 
-def _support_names_by_ruler(found: Sequence[NameWord], support: NameSupport) -> set[int]:
+def _support_names_by_ruler(found: Sequence[NameWord], support: NameSupport, left: Collection[int]) -> set[int]:
     """A realm whose ruler is named: the Holy Roman Empire, of the Holy Roman Emperor."""
     return {
         at
         for at, word in enumerate(found)
         if at and (ruler := _REALMS.get(word.letters)) and support.has_phrase((found[at - 1].letters, ruler))
     }
+
+
+def _list_span_starts(left: Iterable[int], most: int) -> list[int]:
+    """Return where a span of so many words at most begins which holds one of some words."""
+    return sorted({first for at in left for first in range(max(at - most + 1, 0), at + 1)})
 
 
 def _expand_name_spans(spans: Iterable[tuple[int, int, object]]) -> set[int]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from guardgraph.guards.names.words import NameWord, split_name_words
 from guardgraph.guards.word_lists import load_word_lists
@@ -20,7 +21,7 @@ from guardgraph.languages.tables import (
     load_weekday_names,
 )
 
-_LONGEST: Final = 9
+MOST_TERRITORY_WORDS: Final = 9
 """Words of a territory's name that is found, at most."""
 
 _MORE_TERRITORIES: Final[dict[str, list[str]]] = load_word_lists("names")["territories"]
@@ -31,30 +32,40 @@ _PARTS = re.compile(r"[()]")
 Codes = tuple[str, ...]
 
 
-def find_territory_names(found: Sequence[NameWord], languages: tuple[str, ...]) -> Iterator[tuple[int, int, Codes]]:
+def find_territory_names(
+    found: Sequence[NameWord], languages: tuple[str, ...], starts: Iterable[int] | None = None
+) -> Iterator[tuple[int, int, Codes]]:
     """Yield the territories that a text names.
 
     Args:
         found: the words of the text.
         languages: those in which the names are known; codes are known in each.
+        starts: the first words of the names that are wanted; all where it is None.
 
     Yields:
         The first index, the one behind the last, and the codes of the territories that this can be.
     """
     names, codes = _index_territory_names(languages), _index_territory_codes()
-    for first, word in enumerate(found):
+    stems = [word.name_stem for word in found]
+    for first in range(len(found)) if starts is None else starts:
+        word = found[first]
         if word.is_acronym and (named := codes.get(word.letters)):
             yield first, first + 1, named
-        stems: Codes = ()
-        for end in range(first + 1, min(first + _LONGEST, len(found)) + 1):
-            stems = (*stems, found[end - 1].name_stem)
-            if named := names.get(stems):
-                yield first, end, named
+        for length in names.lengths.get(stems[first], ()):
+            if named := names.codes.get(tuple(stems[first : first + length])):
+                yield first, first + length, named
+
+
+class _TerritoryNames(NamedTuple):
+    """Names and adjectives of territories, by the stems of their words."""
+
+    codes: Mapping[Codes, Codes]
+    lengths: Mapping[str, Sequence[int]]
+    """How many words those have that begin with a stem."""
 
 
 @cache
-def _index_territory_names(languages: tuple[str, ...]) -> Mapping[Codes, Codes]:
-    """Return the territories by the stems of the words of their names and adjectives."""
+def _index_territory_names(languages: tuple[str, ...]) -> _TerritoryNames:
     found: dict[Codes, Codes] = {}
     for territory in chain.from_iterable(map(load_territory_names, languages)):
         for name in (*_PARTS.split(territory.name), *territory.adjectives) if territory.code.isalpha() else ():
@@ -65,7 +76,11 @@ def _index_territory_names(languages: tuple[str, ...]) -> Mapping[Codes, Codes]:
             stems = (split_name_words(name)[0].name_stem,)
             found[stems] = (*found.get(stems, ()), code)
     found.pop((), None)
-    return found
+    lengths = defaultdict[str, set[int]](set)
+    for stems in found:
+        if len(stems) <= MOST_TERRITORY_WORDS:
+            lengths[stems[0]].add(len(stems))
+    return _TerritoryNames(found, {stem: sorted(each) for stem, each in lengths.items()})
 
 
 @cache

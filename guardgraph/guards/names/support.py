@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, pairwise
 from typing import Final, NamedTuple
@@ -19,6 +19,12 @@ KNOWN_TEXT_CHARS: Final = 2500
 
 MOST_INITIALS: Final = 8
 """Letters that initials have at most."""
+
+MOST_PHRASE_WORDS: Final = 2 * MOST_INITIALS
+"""Words of a phrase of which initials are made, at most."""
+
+MOST_JOINED: Final = 3
+"""Words that are compared as one, at most."""
 
 _MOST_FIRST_LETTERS: Final = 3
 """Given names of which only the first letters are said, at most."""
@@ -157,31 +163,42 @@ def split_mixed_acronym(word: NameWord) -> list[str]:
 _BEGINNING: Final = re.compile(r"[A-Z][a-z]*+")
 
 
-def join_name_words(found: Sequence[NameWord]) -> Iterator[tuple[int, int, str]]:
+def join_name_words(found: Sequence[NameWord], starts: Iterable[int] | None = None) -> Iterator[tuple[int, int, str]]:
     """Yield every word and every two or three in a row as one.
+
+    Args:
+        found: the words of a text.
+        starts: the first words of those that are wanted; all where it is None.
 
     Yields:
         The first index, the one behind the last, and the letters.
     """
-    for first in range(len(found)):
+    for first in range(len(found)) if starts is None else starts:
         letters = ""
-        for end in range(first + 1, min(first + 3, len(found)) + 1):
+        for end in range(first + 1, min(first + MOST_JOINED, len(found)) + 1):
             word = found[end - 1]
             yield first, end, letters + word.key
             letters += word.letters
 
 
-def list_name_initials(found: Sequence[NameWord]) -> Iterator[tuple[int, int, str]]:
+def list_name_initials(
+    found: Sequence[NameWord], starts: Iterable[int] | None = None
+) -> Iterator[tuple[int, int, str]]:
     """Yield the acronyms that phrases would have: with small words (DoD), without (NASA), with all capitals (OIDC).
+
+    Args:
+        found: the words of a text.
+        starts: the first words of the phrases that are wanted; all where it is None.
 
     Yields:
         The first index, the one behind the last, and the letters.
     """
-    for first, begun in enumerate(found):
+    for first in range(len(found)) if starts is None else starts:
+        begun = found[first]
         every = capital = begun.letters[:1]
         inner = begun.inner_capitals
         is_name = begun.is_capitalised
-        for end in range(first + 2, min(first + 2 * MOST_INITIALS, len(found)) + 1):
+        for end in range(first + 2, min(first + MOST_PHRASE_WORDS, len(found)) + 1):
             word = found[end - 1]
             if word.apart or len(every) == MOST_INITIALS:
                 break
