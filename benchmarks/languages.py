@@ -77,20 +77,24 @@ def _ask_others(paragraphs: Paragraphs, questions: Questions) -> Iterator[list[C
 
 
 def measure_agent(path: Path) -> Iterator[Figure]:
-    """Yield how runs of the offline agent end, whose base is every other article; the others are unrelated to it."""
+    """Yield how runs of the offline agent end, whose base is every other article; the others are unrelated to it.
+
+    Each half of the articles is the base once, so that every question is asked of both.
+    """
     for language, paragraphs, questions in read_languages(path):
-        kept = list(dict.fromkeys(map(article_of, paragraphs)))[::2]
-        base = {name: text for name, text in paragraphs.items() if article_of(name) in kept}
-        agent = create_rag_agent(retriever=make_retriever(base.items()))
-        related = [item for item in questions if item["paragraph"] in base]
-        unrelated = [item for item in questions if item["paragraph"] not in base]
-        ours, others = _count_endings(agent, related), _count_endings(agent, unrelated)
+        articles = list(dict.fromkeys(map(article_of, paragraphs)))
+        ours, others = Counter[str](), Counter[str]()
+        for half in (articles[::2], articles[1::2]):
+            base = {name: text for name, text in paragraphs.items() if article_of(name) in half}
+            agent = create_rag_agent(retriever=make_retriever(base.items()))
+            ours += _count_endings(agent, [item for item in questions if item["paragraph"] in base])
+            others += _count_endings(agent, [item for item in questions if item["paragraph"] not in base])
         counts = {
-            "related_clarified": (len(related) - ours["grounded_answer"] - ours["stopped"], len(related)),
-            "unrelated_grounded": (others["grounded_answer"], len(unrelated)),
+            "related_clarified": (len(questions) - ours["grounded_answer"] - ours["stopped"], len(questions)),
+            "unrelated_grounded": (others["grounded_answer"], len(questions)),
             "cited_right": (ours["cited"], ours["grounded_answer"]),
             "answered_right": (ours["right"], ours["grounded_answer"]),
-            "stopped": (ours["stopped"] + others["stopped"], len(questions)),
+            "stopped": (ours["stopped"] + others["stopped"], 2 * len(questions)),
         }
         for name, (count, of) in counts.items():
             yield f"{language}_{name}_pct", 100 * count / max(of, 1)
@@ -146,7 +150,6 @@ SECTIONS = (
             Meaning("*_stopped_pct", "Per cent of all questions whose run is stopped.", at_most=0),
         ),
         data="xquad",
-        missed="The share moves by a point from one half of the articles to the other.",
         figures=measure_agent,
     ),
     Section(
