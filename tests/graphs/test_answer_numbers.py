@@ -863,3 +863,62 @@ def test_what_goes_on_is_refused_where_nothing_may_be_derived():
     answer, source = "From week 7 on you get less.", "For the first 6 weeks you get all of it."
     assert missing(answer, source) == []
     assert missing(answer, source, derive=False) == ["7"]
+
+
+TOLD_IN_REPORTS = """
+    Nine out of ten are paid within a week. <- 90 % are paid within a week.
+    One in five failed. <- 20 % of them failed.
+    About 25 % of them failed. <- One in four failed.
+    She swims two times a day. <- She swims twice daily.
+    You pay no more than €330 in a year. <- You pay €330 a year at most.
+    Members have to be between 18 and 30 years old. <- Members must be aged 18 to 30 inclusive.
+    The Rovers won 3-2. <- The Rovers beat Carrow 3-2 on Saturday.
+    Dale levelled in the 88th minute. <- Dale (88) levelled, and Marsh scored in the 114th minute.
+    A year ago it had 5,930 staff. <- It has 6,240 staff, 310 more than a year ago.
+    The plain plan costs €40. <- The large plan costs €50 a month, €10 more than the plain one.
+    It took 104 minutes, 14 minutes over the 90-minute limit. <- The limit is 90 minutes. It took 104 minutes.
+"""
+
+NOT_TOLD_IN_REPORTS = """
+    Eight out of ten are paid within a week. <- 90 % are paid within a week.
+    One in six failed. <- 20 % of them failed.
+    About 35 % of them failed. <- One in four failed.
+    She swims three times a day. <- She swims twice daily.
+    She swims two times a week. <- She swims twice daily.
+    You pay no more than €330 in a month. <- You pay €330 a year at most.
+    The Rovers won 4-2. <- The Rovers beat Carrow 3-2 on Saturday.
+    Dale levelled in the 78th minute. <- Dale (88) levelled, and Marsh scored in the 114th minute.
+    A year ago it had 6,550 staff. <- It has 6,240 staff, 310 more than a year ago.
+    The plain plan costs €60. <- The large plan costs €50 a month, €10 more than the plain one.
+    It took 104 minutes, 24 minutes over the 90-minute limit. <- The limit is 90 minutes. It took 104 minutes.
+"""
+
+
+@pytest.mark.parametrize(("answer", "source"), cases(TOLD_IN_REPORTS))
+def test_what_reports_say_in_other_words(answer, source):
+    """Odds, ages, results, minutes, and what something is compared with are what the report says of them."""
+    assert missing(answer, source) == []
+
+
+@pytest.mark.parametrize(("answer", "source"), cases(NOT_TOLD_IN_REPORTS))
+def test_what_reports_do_not_say(answer, source):
+    """Other odds, another length of time, result, minute or comparison stays a claim."""
+    assert missing(answer, source)
+
+
+@given(st.integers(1, 9), st.integers(2, 10), st.integers(1, 99))
+def test_odds_are_their_share(part, whole, percent):
+    """So many of so many are a share in per cent if they are, in either direction, and no other share."""
+    odds, share = f"{part} out of {whole} of them came.", f"{percent} % of them came."
+    if part < whole and percent not in (part, whole):
+        follows = part * 100 == percent * whole
+        assert (missing(odds, share) == []) == follows
+        assert (missing(share, odds) == []) == follows
+
+
+@given(st.integers(1, 99), st.sampled_from(["people", "euros", "km", "%"]))
+def test_a_comma_of_english_parts_thousands(amount, unit):
+    """In an English text "5,000" is never the 5 of languages that write decimals so; in another it may be."""
+    assert missing(f"They counted {amount},000 {unit} there.", f"They counted {amount} {unit} there.")
+    assert missing(f"They counted {amount} {unit} there.", f"They counted {amount},000 {unit} there.")
+    assert missing(f"Es waren dort nicht mehr als {amount},500 km.", f"They went {amount}.5 km.") == []

@@ -124,7 +124,7 @@ def test_a_page_says_where_its_robots_txt_led():
 
 def test_a_page_waits_for_its_turn():
     """As long as the site wants, which the page's own time does not count; and not at all where the run has no time."""
-    pages = {"/page": answer("here"), "/robots.txt": answer("User-agent: *\nCrawl-delay: 1.6")}
+    pages = {"/page": answer("here"), "/robots.txt": answer("User-agent: *\nCrawl-delay: 3")}
     with WebServer(pages) as server:
         read = reader_of(server, limits=WebLimits(max_page_seconds=1.5))
         with within(20.0, time.monotonic, 1_000_000):

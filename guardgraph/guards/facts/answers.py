@@ -31,7 +31,7 @@ from guardgraph.guards.facts.results import TELLING, Results
 from guardgraph.guards.facts.spelling import drop_invisible_characters, strip_number_markers, write_column_nouns
 from guardgraph.guards.facts.tokens import Token
 from guardgraph.guards.facts.units import CURRENCIES, RATED, SMALL, TIMES_SAID
-from guardgraph.guards.facts.values import Amount, Label, Named, Number, Ordinal, Quantity, Written
+from guardgraph.guards.facts.values import Amount, Label, Named, Number, Ordinal, Quantity, Unit, Written
 from guardgraph.guards.quotes import is_quote_in_text
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.languages.sentences import split_sentences
@@ -90,6 +90,10 @@ _PAIR_TOKENS: Final = 16
 """Tokens between "the first" and "the second" of two, at most."""
 _STEPS: Final = frozenset({"steps", "points", "items", "stages", "rules", "parts"})
 """What the items of a numbered list are called."""
+_WITHIN: Final = frozenset({"in", "within", "over", "during"})
+"""Words before the length of time that a rate is for."""
+_LISTED_BEFORE, _LISTED_BEHIND = frozenset({"(", ","}), frozenset({")", ",", "'", "’"})
+"""Signs around the minutes of a game behind a name: "Pike (38, 61)"."""
 _MOST_MISSING: Final = 24
 """Numbers without support; an answer that has more of them does not say in other words what its sources say."""
 _COPIED_WORDS: Final = 5
@@ -117,6 +121,7 @@ def list_unexcused_numbers(
     stated = StatedAmounts(wanted, sources.derivations)
     for sentence in _read_sentences(answer):
         stated.read_sentence(sentence)
+        before: FoundNumber | None = None
         for each in sentence.found:
             number = sentence.name_number(each)
             if number in wanted and number not in refused:
@@ -131,6 +136,7 @@ def list_unexcused_numbers(
                     or _is_run(sentence.tokens, each, sources)
                     or _is_count_of_steps(sentence.tokens, each, sources)
                     or _is_minute_of_game(sentence.tokens, each, sources)
+                    or _is_length_of_rate(sentence.tokens, each, before, sources)
                     or _is_part_of_total(sentence.tokens, each, sources)
                     or (_tells_result(sentence.tokens) and sources.results.cover_number(sentence, each))
                 )
@@ -140,6 +146,7 @@ def list_unexcused_numbers(
                     if known:
                         stated.add_number(sentence, each)
                 (excused if known else refused).add(number)
+            before = each
             if isinstance(each.readings[0] if each.readings else None, Quantity):
                 behind = sentence.tokens[each.end : each.end + _COUNTED_TOKENS]
                 nouns.update(cover_word_forms(token.lower for token in behind if _is_noun(token)))
@@ -261,6 +268,29 @@ class _Sources:
             if sentence.tokens[each.end].lower == "minute"
             for value in each.readings
             if isinstance(value, Ordinal)
+        )
+
+    @cached_property
+    def bracketed(self) -> frozenset[Amount]:
+        """The bare numbers that they put in brackets, as a report of a game does with its minutes: "Pike (38)"."""
+        return frozenset(
+            each.hit.amount
+            for sentence in chain.from_iterable(self._sentences)
+            for each in sentence.found
+            if each.hit and each.hit.measures is PLAIN
+            if sentence.tokens[each.first - 1].text in _LISTED_BEFORE
+            and sentence.tokens[each.end].text in _LISTED_BEHIND
+        )
+
+    @cached_property
+    def rates(self) -> frozenset[tuple[Amount, Unit, Unit | None]]:
+        """Their amounts for a length of time."""
+        return frozenset(
+            (value.amount, value.unit, value.per)
+            for sentence in chain.from_iterable(self._sentences)
+            for each in sentence.found
+            for value in each.readings
+            if isinstance(value, Quantity) and value.per is not None
         )
 
     @cached_property
@@ -388,8 +418,22 @@ def _is_count_of_steps(tokens: Sequence[Token], each: FoundNumber, sources: _Sou
 
 def _is_minute_of_game(tokens: Sequence[Token], each: FoundNumber, sources: _Sources) -> bool:
     """Say whether a number with a stroke is a minute of a game: "Pike (38')" of "in the 38th minute"."""
-    is_said = tokens[each.end].text in _STROKES and each.hit is not None and each.hit.measures is PLAIN
-    return is_said and each.hit is not None and each.hit.amount in sources.minutes
+    if tokens[each.end].text in _STROKES:
+        return each.hit is not None and each.hit.measures is PLAIN and each.hit.amount in sources.minutes
+    places = {value.place for value in each.readings if isinstance(value, Ordinal)}
+    is_said = tokens[each.end].lower == "minute" and bool(sources.minutes)
+    return is_said and not places.isdisjoint(sources.bracketed)
+
+
+def _is_length_of_rate(
+    tokens: Sequence[Token], each: FoundNumber, before: FoundNumber | None, sources: _Sources
+) -> bool:
+    """Say whether a length of time is the one that the amount before it is for: "€330 in a year" of "€330 a year"."""
+    if before is None or tokens[each.first - 1].lower not in _WITHIN or before.end != each.first - 1:
+        return False
+    lengths = [value.unit for value in each.readings if isinstance(value, Quantity) and value.amount == 1]
+    amounts = [value for value in before.readings if isinstance(value, Quantity)]
+    return any((said.amount, said.unit, unit) in sources.rates for said in amounts for unit in lengths)
 
 
 def _is_part_of_total(tokens: Sequence[Token], each: FoundNumber, sources: _Sources) -> bool:

@@ -23,7 +23,6 @@ from guardgraph.guards.facts.elapsed import (
 )
 from guardgraph.guards.facts.grammar import FUNCTION_WORDS
 from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence
-from guardgraph.guards.facts.quantities import PLAIN
 from guardgraph.guards.facts.relations import (
     BEFORE,
     DAY,
@@ -73,7 +72,7 @@ from guardgraph.guards.facts.relations import (
     read_claim,
 )
 from guardgraph.guards.facts.tokens import Token
-from guardgraph.guards.facts.units import CURRENCIES, find_units
+from guardgraph.guards.facts.units import CURRENCIES, SMALL, find_units
 from guardgraph.guards.facts.values import (
     BARE,
     RATIO,
@@ -87,6 +86,8 @@ from guardgraph.guards.facts.values import (
     Value,
     Weekday,
 )
+
+_FEWER: Final = frozenset({"fewer", "less"})
 
 _EACH_TIME: Final = frozenset({"a", "an", "per", "each", "every"})
 
@@ -103,8 +104,14 @@ _OPERATORS: Final = {"plus": 1, "+": 1, "minus": -1, "−": -1}
 _OPERATOR_TOKENS: Final = 5
 """Tokens between two amounts of which one is the sign, at most: "€1,150 rent plus €180"."""
 
-_OUT_OF: Final = (["in"], ["out", "of"])
+_OUT_OF: Final = (["in"], ["out", "of"], ["in", "every"], ["of", "every"], ["out", "of", "every"])
 """What stands between the numbers of a share: "1 in 10", "3 out of 4"."""
+
+_COMPARED: Final = 3
+"""Tokens behind a difference among which stands what it is compared with: "310 more people than"."""
+
+_EXCEEDING: Final = frozenset({"over", "above", "under", "below", "past", "beyond", "short"})
+"""Words behind a difference from a stated limit: "14 minutes over the 90 minutes that it may take"."""
 
 _MOST_PAIRS: Final = 20_000
 
@@ -143,7 +150,12 @@ class Derivations:
     def covers_number(self, sentence: NumberSentence, each: FoundNumber) -> bool:
         """Say whether a number of an answer follows from numbers of the texts, and is said so."""
         values = each.readings
-        if self._covers_frequency(sentence, each) or self._covers_shifted_day(values) or self._covers_price(values):
+        if (
+            self._covers_odds_in_words(sentence.tokens, each)
+            or self._covers_frequency(sentence, each)
+            or self._covers_shifted_day(values)
+            or self._covers_price(values)
+        ):
             return True
         if not self._shifted_years.isdisjoint(value.year for value in values if is_year_alone(value)):
             return True
@@ -164,6 +176,7 @@ class Derivations:
             or self._covers_odds(claim)
             or self._covers_rest(claim)
             or self._covers_tally(claim)
+            or self._covers_compared(claim)
             or (claim.value.speed and any(is_converted_speed(claim, speed) for speed in self._speeds))
         ):
             return True
@@ -288,13 +301,8 @@ class Derivations:
     @cached_property
     def _odds(self) -> frozenset[Fraction]:
         """The shares that are told as so many of so many: "1 in 10 people"."""
-        return frozenset(
-            Fraction(one.hit.amount) / Fraction(other.hit.amount)
-            for sentence in chain.from_iterable(self._texts)
-            for one, other in pairwise(sentence.found)
-            if [token.lower for token in sentence.tokens[one.end : other.first]] in _OUT_OF
-            if one.hit and other.hit and one.hit.measures is PLAIN and 0 < one.hit.amount < other.hit.amount
-        )
+        numbers = ((sentence, each) for sentence in chain.from_iterable(self._texts) for each in sentence.found)
+        return frozenset(odds for sentence, each in numbers if (odds := _read_odds(sentence.tokens, each)) is not None)
 
     def _covers_rest(self, claim: ClaimedAmount) -> bool:
         """Say whether a share is what those of a sentence leave that tells of a rest, or all: "paid in full"."""
@@ -331,6 +339,21 @@ class Derivations:
         sentences = chain.from_iterable(self._by_sentence)
         parted = (each[:_MOST_TOGETHER] for each in sentences if each and not each[0].words.isdisjoint(RESTING))
         return list(islice(parted, _MOST_TIMES))
+
+    def _covers_odds_in_words(self, tokens: Sequence[Token], each: FoundNumber) -> bool:
+        """Say whether a number is of a share that is told as so many of so many: "nine out of ten" of "90 %"."""
+        odds = _read_odds(tokens, each)
+        return odds is not None and any(said.value.base == odds for said in self._amounts.get(RATIO, ()))
+
+    def _covers_compared(self, claim: ClaimedAmount) -> bool:
+        """Say whether an amount is what a stated one is compared with: 90 of "100, 10 more than a year ago"."""
+        return claim.value.per is None and (claim.value.unit.dimension, claim.value.base) in self._compared
+
+    @cached_property
+    def _compared(self) -> frozenset[tuple[str, Amount]]:
+        return frozenset(
+            islice(chain.from_iterable(map(_list_compared, chain.from_iterable(self._texts))), _MOST_AMOUNTS)
+        )
 
     def _covers_odds(self, claim: ClaimedAmount) -> bool:
         return claim.value.unit.dimension == RATIO and claim.value.per is None and claim.value.base in self._odds
@@ -504,14 +527,14 @@ class StatedAmounts:
         return any(value.year in years for value in each.readings if is_year_alone(value))
 
     def _covers_claim(self, claim: ClaimedAmount) -> bool:
-        near = claim.near
+        near, is_beyond = claim.near, not claim.behind.isdisjoint(_EXCEEDING)
         if (claim.value.unit.dimension, claim.value.base) in self._formulas:
             return True
         pairs = list(permutations([*self._before, *self._own][-_MOST_TOGETHER:], 2))
         ways: list[Callable[[ClaimedAmount, SaidAmount, SaidAmount], bool]] = []
         if not near.isdisjoint(SUM | WORKED_OUT):
             ways.append(is_sum_of)
-        if not claim.words.isdisjoint(DIFFERENCE) or not near.isdisjoint(WORKED_OUT | REMAINING):
+        if not claim.words.isdisjoint(DIFFERENCE) or not near.isdisjoint(WORKED_OUT | REMAINING) or is_beyond:
             ways.append(is_stated_difference)
         elif not claim.words.isdisjoint(REASONING):
             ways.append(is_rest_of_count)
@@ -567,6 +590,33 @@ class StatedAmounts:
             and any((said.value.unit.dimension, said.value.base) in stated_amounts for said in (one, other))
             for one, other in (self._sources.plain_pairs if is_plain else self._sources.pairs)
         )
+
+
+def _read_odds(tokens: Sequence[Token], each: FoundNumber) -> Fraction | None:
+    """Read so many of so many, of which a number is one: "nine out of ten"."""
+    for gap in _OUT_OF:
+        before, behind = tokens[max(each.first - len(gap), 0) : each.first], tokens[each.end : each.end + len(gap)]
+        if [token.lower for token in behind] == gap:
+            part, whole = tokens[each.end - 1], tokens[each.end + len(gap)]
+        elif [token.lower for token in before] == gap and each.first > len(gap):
+            part, whole = tokens[each.first - len(gap) - 1], tokens[each.first]
+        else:
+            continue
+        one, other = (token.number[0] if token.number else SMALL.get(token.lower) for token in (part, whole))
+        return Fraction(one) / Fraction(other) if one and other and 0 < one < other else None
+    return None
+
+
+def _list_compared(sentence: NumberSentence) -> Iterator[tuple[str, Amount]]:
+    """Yield what an amount with a stated difference behind it is compared with, in the base of its dimension."""
+    for one, other in pairwise(sentence.found):
+        behind = [token.lower for token in sentence.tokens[other.end : other.end + _COMPARED]]
+        sign = -1 if "more" in behind else 1 if not _FEWER.isdisjoint(behind) else 0
+        if not sign or "than" not in behind or other.first - one.end > _COMPARED:
+            continue
+        for first, second in product(*(read_amounts(sentence._replace(found=[each])) for each in (one, other))):
+            if first.value.unit.dimension == second.value.unit.dimension:
+                yield first.value.unit.dimension, first.value.base + sign * second.value.base
 
 
 def _list_formulas(sentence: NumberSentence) -> Iterator[tuple[str, Amount]]:

@@ -324,7 +324,17 @@ def _find_sentence_numbers(part: str, language: str) -> NumberSentence:
             found[-1], now = _join_number_range(tokens, before, now)
         found.append(now)
         before = now
+    if language in ("", "en"):
+        found = [_drop_decimal_comma(tokens, each) for each in found]
     return NumberSentence(tokens, _share_list_rates(tokens, _share_list_month(tokens, found)))
+
+
+def _drop_decimal_comma(tokens: list[Token], found: FoundNumber) -> FoundNumber:
+    """Read a comma as English has it: "1,600" is no 1.6 there, as it is in other languages."""
+    if len(found.readings) < 2 or not any("," in token.text for token in tokens[found.first : found.end]):
+        return found
+    kept = (value for value in found.readings if not (isinstance(value, Quantity) and value.otherwise))
+    return found._replace(readings=tuple(kept))
 
 
 _ADDING: Final = frozenset({"and", "or", "&", "/"})
@@ -525,6 +535,8 @@ def _join_span(tokens: list[Token], before: FoundNumber, now: FoundNumber) -> tu
         days = join_weekdays(tokens, before.end, now.first, (one.number, other.number))
         return (_add_readings(before, (days,)), _add_readings(now, (days,))) if days else None
     if _is_bare(before) and _is_bare(now) and before.hit and now.hit:
+        if tokens[before.end].glued and is_told_as_score(tokens, before.first, now.end):
+            return None  # "won 3-2 on Saturday"
         ends = (before.first, before.end, before.hit.amount), (now.first, now.end, now.hit.amount)
         if hours := join_hours(tokens, *ends):
             return _add_readings(before, hours[0]), _add_readings(now, hours[1])

@@ -69,8 +69,10 @@ def _has_unit_part(tokens: list[Token], at: int) -> bool:
 def read_implied_number(tokens: list[Token], at: int) -> Reading | None:
     """Read what licenses a number and claims none: "an hour", "every minute"."""
     if times := TIMES_SAID.get(tokens[at].lower):
-        rate = _read_rate_unit(tokens, at + 1)  # "twice a month" is two times per month
-        rated = (Quantity(times, counted="surely", per=rate[0]),) if rate else ()
+        # "twice a month" and "twice monthly" are two times per month
+        rate, rated_by = _read_rate_unit(tokens, at + 1), RATED.get(tokens[at + 1].lower)
+        per = rate[0] if rate else find_units(rated_by)[0] if rated_by else None
+        rated = (Quantity(times, counted="surely", per=per),) if per else ()
         return (Quantity(times, counted="surely"), *rated), at + 1
     if tokens[at].lower not in EACH or tokens[at - 1].lower == "of":
         return None
