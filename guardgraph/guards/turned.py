@@ -347,7 +347,13 @@ def _count_denials(sentence: _ReadSentence, other: _ReadSentence, shared: Sequen
             if set(shared).isdisjoint(denial.reach):
                 return None
             count += 1
+        elif 0 < denial.reach[0] - shared[-1] <= _BESIDE:
+            return None  # "whole flats may not be let": what the stretch ends with is denied behind it
     return count
+
+
+_BESIDE: Final = 2
+"""Words from a stretch to the one behind it that a negation denies, at most."""
 
 
 _SAME, _OPPOSITE, _LEFT_OUT, _ADDED = 8, 7, 1, 4

@@ -31,6 +31,8 @@ _ABBREVIATIONS: Final = frozenset(
     {"dr", "mr", "mrs", "ms", "prof", "st", "jr", "sr", "no", "nr", "vs", "fig", "art", "sra", "srta", "mme", "mlle"}
     | {"bzw", "usw", "ca", "vgl", "bsp", "abs", "núm", "pág", "см", "стр", "рис", "им", "ст", "г", "гг", "тыс", "вул"}
 )
+_NUMBERING: Final = frozenset({"no", "nr", "fig", "art", "abs", "núm", "pág", "стр", "рис"})
+"""Abbreviations before a number, and words elsewhere: "See No. 5", and "No. It is not."."""
 _LAST_WORD = re.compile(r"[^\W\d_]+\.$")
 _LOOKBACK: Final = 24
 """Characters before a mark that decide what it ends."""
@@ -96,7 +98,8 @@ def _is_sentence_beginning(text: str, after: int, mark: int) -> bool:
     if _INITIAL.fullmatch(word) and text[at : at + 2].isalpha():
         return False
     last = _LAST_WORD.search(word)
-    return last is None or last[0][:-1].lower() not in _ABBREVIATIONS
+    short = last[0][:-1].lower() if last else ""
+    return short not in _ABBREVIATIONS or (short in _NUMBERING and not text[at : at + 1].isdecimal())
 
 
 def _is_digit(letter: str) -> bool:

@@ -877,6 +877,10 @@ TOLD_IN_REPORTS = """
     A year ago it had 5,930 staff. <- It has 6,240 staff, 310 more than a year ago.
     The plain plan costs €40. <- The large plan costs €50 a month, €10 more than the plain one.
     It took 104 minutes, 14 minutes over the 90-minute limit. <- The limit is 90 minutes. It took 104 minutes.
+    In total you can take up to 26 weeks: 16 weeks and 10 weeks later. <- You get 16 weeks, then up to 10 more weeks.
+    The comet needs 6.9 years to orbit the Sun. <- It goes round the Sun every 6.9 years.
+    First knead it for 8 minutes. Then bake it. <- Knead for 8 minutes. Bake.
+    Come 45 minutes before closing, i.e. by 5:15 pm. <- It closes at 18:00. Last entry is 45 minutes before closing.
 """
 
 NOT_TOLD_IN_REPORTS = """
@@ -891,6 +895,10 @@ NOT_TOLD_IN_REPORTS = """
     A year ago it had 6,550 staff. <- It has 6,240 staff, 310 more than a year ago.
     The plain plan costs €60. <- The large plan costs €50 a month, €10 more than the plain one.
     It took 104 minutes, 24 minutes over the 90-minute limit. <- The limit is 90 minutes. It took 104 minutes.
+    In total you can take up to 28 weeks: 16 weeks and 10 weeks later. <- You get 16 weeks, then up to 10 more weeks.
+    It is closed on Sun. <- It goes round the Sun every 6.9 years.
+    First place went to Ann. Then came Bea. <- Ann and Bea ran.
+    Come 45 minutes before closing, i.e. by 5:30 pm. <- It closes at 18:00. Last entry is 45 minutes before closing.
 """
 
 

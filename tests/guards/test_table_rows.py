@@ -78,6 +78,12 @@ TIMES = """
 | Oak | 07:40 | 09:40 |"""
 
 
+TARIFFS = """| Tariff | Data | Speed |
+| --- | --- | --- |
+| Smart | 25 GB | 150 Mbit/s |
+| Large | 90 GB | 300 Mbit/s |"""
+
+
 @pytest.mark.parametrize(
     ("answer", "text", "refused"),
     [
@@ -89,6 +95,8 @@ TIMES = """
         ("The seats of the Swan are 4.", ASPECTS, ["4"]),
         ("The seats of the Swan are 8.", ASPECTS, []),
         ("The range of the Gull is 60 km, and it has 12 seats.", BOATS, []),
+        ("The speed of Smart drops behind 25 GB.", TARIFFS, []),
+        ("The speed of Smart is 300 Mbit/s.", TARIFFS, ["300 Mbit/s"]),
     ],
 )
 def test_a_cell_of_another_column(answer, text, refused):

@@ -400,8 +400,13 @@ def test_a_place_is_no_bound():
     [
         ("No, a plain scan doesn't block reads of the table.", "A plain scan does not block reads of the table."),
         ("Only charge the battery between 0 and 45 degrees.", "Do not charge the battery below 0 or above 45 degrees."),
+        (
+            "You may let a room with consent, but never the whole boat.",
+            "A room needs consent; whole boats may not be let.",
+        ),
+        ("No. The fee of the large ferry is waived in spring.", "The fee of the large ferry, waived in spring, is €9."),
     ],
 )
 def test_what_denies_nothing_beyond_its_source(answer, source):
-    """A "No," that answers the question denies nothing, and a range is not the opposite of its outside."""
+    """A "No" that answers the question denies nothing, nor does a range its outside, nor "but never" what is denied."""
     assert find_turned_sentence(answer, [source]) is None

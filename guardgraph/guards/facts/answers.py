@@ -81,6 +81,10 @@ _RUNNING: Final = frozenset({"row", "consecutive", "consecutively", "straight", 
 _RUN_TOKENS: Final = 4
 _THEN_TOKENS: Final = 12
 """Tokens behind a "first" among which stands its "then"."""
+_THEN: Final = frozenset({"Then", "Next", "Afterwards", "Finally"})
+"""Words that open what is done behind something that comes first."""
+_RANKS: Final = frozenset({"class", "half", "place", "position", "prize", "quarter", "rank", "round", "seed"})
+"""Nouns whose first one is told, and not what is done first: "First place went to Ann."."""
 _STROKES: Final = frozenset({"'", "’", "′"})
 _PART_OF_TOTAL: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)/(\d{1,9}(?:\.\d{1,9})?)")
 _ONWARD: Final = frozenset({"on", "onward", "onwards"})
@@ -119,7 +123,9 @@ def list_unexcused_numbers(
     sources = _Sources(texts)
     nouns, lists = set[str](), list_counted_lists(answer, texts) if wanted else frozenset()
     stated = StatedAmounts(wanted, sources.derivations)
-    for sentence in _read_sentences(answer):
+    sentences = _read_sentences(answer)
+    is_ordered = any(token.text in _THEN for sentence in sentences for token in sentence.tokens)
+    for sentence in sentences:
         stated.read_sentence(sentence)
         before: FoundNumber | None = None
         for each in sentence.found:
@@ -129,6 +135,7 @@ def list_unexcused_numbers(
                     _is_small_count(sentence.tokens, each, sources)
                     or _is_count_of_list(sentence.tokens, each, lists, sources)
                     or _is_one_of_counted(sentence.tokens, each, nouns)
+                    or (is_ordered and _opens_instruction(sentence.tokens, each))
                     or (_is_half_of_game(each) and sources.tell_game)
                     or (_is_opening_goal(sentence.tokens, each) and sources.tell_opening)
                     or _is_shown_document(sentence.tokens, each, documents)
@@ -390,6 +397,13 @@ def _is_one_of_counted(tokens: Sequence[Token], each: FoundNumber, counted: Coll
     if following.lower in _BEING or following.text in _ASIDE:
         return not tokens[each.end + 1].opens or following.lower in _BEING
     return not cover_word_forms([following.lower]).isdisjoint(counted)
+
+
+def _opens_instruction(tokens: Sequence[Token], each: FoundNumber) -> bool:
+    """Say whether "First" opens what is done before something else: "First knead it. Then let it rest."."""
+    is_first = any(isinstance(value, Ordinal) and value.place == 1 for value in each.readings)
+    opens = tokens[each.first].word == "First" and (each.first == 0 or not tokens[each.first - 1].text.isalnum())
+    return is_first and opens and tokens[each.end].text.islower() and tokens[each.end].lower not in _RANKS
 
 
 def _stands_in_pair(tokens: Sequence[Token], each: FoundNumber, place: int) -> bool:

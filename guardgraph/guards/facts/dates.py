@@ -7,7 +7,7 @@ from functools import cache
 from typing import Final, NamedTuple, TypeAlias
 
 from guardgraph.guards.facts.grammar import FUNCTION_WORDS
-from guardgraph.guards.facts.spans import read_short_weekday
+from guardgraph.guards.facts.spans import is_short_day, read_short_weekday
 from guardgraph.guards.facts.tokens import Token, find_number_range_end
 from guardgraph.guards.facts.units import FIRST, ORDINALS, SMALL, find_units
 from guardgraph.guards.facts.values import YEARS, Clock, Date, Decade, Label, Value, Weekday
@@ -94,7 +94,8 @@ def read_date_fact(tokens: list[Token], at: int) -> _Moment | None:
         return (readings, end) if readings else None
     name = f"{token.lower}." if tokens[end].text == "." and not tokens[end].leads else token.lower
     weekdays_named = _index_date_weekdays()
-    day = weekdays_named.get(name) or weekdays_named.get(token.lower) or read_short_weekday(tokens, at)
+    day = weekdays_named.get(name) if is_short_day(tokens, at) else None
+    day = day or weekdays_named.get(token.lower) or read_short_weekday(tokens, at)
     if day and (not token.text.islower() or token.lower in load_weekday_names("en")):
         beside = end + (tokens[end].text == ",")
         dated = (

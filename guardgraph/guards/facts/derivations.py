@@ -496,6 +496,10 @@ class StatedAmounts:
         offsets = {offset for offset, said in self._sources.offsets if not content.isdisjoint(said)}
         if any((start + offset) % DAY in seconds for start in starts for offset in offsets):
             return True
+        before = {said.value.base for said in self._own if not said.near.isdisjoint(_EARLIER)}
+        before &= {-offset for offset, _ in self._sources.offsets}
+        if any((start - offset) % DAY in seconds for start in self._sources.seconds for offset in before):
+            return True  # "45 minutes before closing, i.e. at 5:15 pm or, on Thursdays, 8:15 pm"
         return any(
             (start + turn * length) % DAY in seconds
             for turn in turns
@@ -532,7 +536,7 @@ class StatedAmounts:
             return True
         pairs = list(permutations([*self._before, *self._own][-_MOST_TOGETHER:], 2))
         ways: list[Callable[[ClaimedAmount, SaidAmount, SaidAmount], bool]] = []
-        if not near.isdisjoint(SUM | WORKED_OUT):
+        if not (near | claim.clause).isdisjoint(SUM) or not near.isdisjoint(WORKED_OUT):
             ways.append(is_sum_of)
         if not claim.words.isdisjoint(DIFFERENCE) or not near.isdisjoint(WORKED_OUT | REMAINING) or is_beyond:
             ways.append(is_stated_difference)

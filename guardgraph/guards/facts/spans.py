@@ -48,6 +48,17 @@ def read_short_weekday(tokens: Sequence[Token], at: int) -> int | None:
     return day if at > 1 and tokens[at - 1].lower in joining and _read_day_word(tokens[at - 2]) else None
 
 
+def is_short_day(tokens: Sequence[Token], at: int) -> bool:
+    """Say whether a short name before a full stop can be a day: "on Sun." can, "the Sun." and "she sat." cannot."""
+    before = tokens[at - 1].lower if at else ""
+    if tokens[at].text.islower():
+        return before in _JOINING_DAYS | _ADDING | {"on"}
+    return before not in _DETERMINERS
+
+
+_DETERMINERS: Final = frozenset({"the", "a", "an", "our", "its", "this"})
+
+
 def _read_day_word(token: Token) -> int | None:
     return load_weekday_names("en").get(token.lower) if token.text[:1].isupper() else None
 

@@ -14,6 +14,7 @@ from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 from guardgraph.guards.facts import Facts, facts_in_text, facts_in_texts, unsupported_of_answer
+from guardgraph.guards.facts.units import CURRENCIES
 from guardgraph.guards.facts.values import Amount, Clock, Date, Number, Quantity
 from guardgraph.guards.stop import Stop
 from guardgraph.languages.sentences import split_sentences
@@ -154,7 +155,9 @@ def _list_amounts(facts: Facts) -> list[_Measured]:
 def _list_values(number: Number) -> Iterator[_Measured]:
     for value in number.readings:
         if isinstance(value, Quantity):
-            yield value.unit.dimension, value.unit.convert_to_base(value.amount)
+            # 150 Mbit/s measures something else than 25 GB does; a price may leave out what it is for.
+            is_rate = value.per is not None and value.unit.dimension not in CURRENCIES
+            yield value.unit.dimension + "/" * is_rate, value.unit.convert_to_base(value.amount)
         elif isinstance(value, Clock):
             yield "clock", value.second
         elif isinstance(value, Date) and value.month is not None:
