@@ -401,8 +401,8 @@ def test_a_place_is_no_bound():
         ("No, a plain scan doesn't block reads of the table.", "A plain scan does not block reads of the table."),
         ("Only charge the battery between 0 and 45 degrees.", "Do not charge the battery below 0 or above 45 degrees."),
         (
-            "You may let a room with consent, but never the whole boat.",
-            "A room needs consent; whole boats may not be let.",
+            "You may sublet a single cabin with consent, but never the whole boat.",
+            "Subletting a cabin requires consent; whole boats may not be sublet.",
         ),
         ("No. The fee of the large ferry is waived in spring.", "The fee of the large ferry, waived in spring, is €9."),
     ],
