@@ -880,6 +880,13 @@ TOLD_IN_REPORTS = """
     In total you can take up to 26 weeks: 16 weeks and 10 weeks later. <- You get 16 weeks, then up to 10 more weeks.
     The comet needs 6.9 years to orbit the Sun. <- It goes round the Sun every 6.9 years.
     First knead it for 8 minutes. Then bake it. <- Knead for 8 minutes. Bake.
+    Ice lay for 61 days per winter. <- Ice lay for 96 days a winter then, and for 61 days now.
+    It warmed by 0.42 °C per decade, air by 0.29 °C per decade. <- It was 0.42 °C per decade, in air less (0.29 °C).
+    The mean rose by 1.6 °C, from 20.1 °C to 21.7 °C. <- The mean was 20.1 °C then and is 21.7 °C now.
+    The Greens got 29.3 % in 2019 and 9.1 percentage points more now. <- They won 38.4 %, up 9.1 points from 2019.
+    They gained six seats: they have 17 seats, after 11 before. <- They have 17 of the 42 seats; they had 11 before.
+    Together, the Greens (17 seats) and the Reds (8 seats) have 25 of the seats. <- Greens 17 seats, Reds 8 seats.
+    Der Schutz kostet 4,90 € pro Monat und ist für alle da. <- Der Schutz kostet 4,90 € im Monat und ist neu.
     Come 45 minutes before closing, i.e. by 5:15 pm. <- It closes at 18:00. Last entry is 45 minutes before closing.
 """
 
@@ -898,6 +905,13 @@ NOT_TOLD_IN_REPORTS = """
     In total you can take up to 28 weeks: 16 weeks and 10 weeks later. <- You get 16 weeks, then up to 10 more weeks.
     It is closed on Sun. <- It goes round the Sun every 6.9 years.
     First place went to Ann. Then came Bea. <- Ann and Bea ran.
+    Ice lay for 61 days per summer. <- Ice lay for 96 days a winter then, and for 61 days now.
+    It warmed by 0.42 °C per decade, air by 0.29 °C per year. <- It was 0.42 °C per decade, in air less (0.29 °C).
+    The mean rose by 2.6 °C, from 20.1 °C to 21.7 °C. <- The mean was 20.1 °C then and is 21.7 °C now.
+    The Greens got 28.3 % in 2019. <- They won 38.4 %, up 9.1 points from 2019.
+    They gained five seats: they have 17 seats, after 11 before. <- They have 17 of the 42 seats; they had 11 before.
+    Together, the Greens (17 seats) and the Reds (8 seats) have 26 of the seats. <- Greens 17 seats, Reds 8 seats.
+    Der Schutz kostet 4,90 € im Jahr und ist für alle da. <- Der Schutz kostet 4,90 € im Monat und ist neu.
     Come 45 minutes before closing, i.e. by 5:30 pm. <- It closes at 18:00. Last entry is 45 minutes before closing.
 """
 

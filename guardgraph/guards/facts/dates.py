@@ -437,7 +437,14 @@ def _is_clock_time(tokens: list[Token], at: int, match: re.Match[str], zoned: bo
 def _is_amount_unit(tokens: list[Token], at: int) -> bool:
     """Say whether what follows makes an amount of a number with a full stop."""
     text = tokens[at].text
-    return text in {"%", "€", "$", "£"} or (text.isalpha() and text.lower() not in FUNCTION_WORDS)
+    return (text != "" and text[0] in _AMOUNT_SIGNS) or (
+        text.isalpha() and text.lower() not in FUNCTION_WORDS - _AMOUNT_WORDS
+    )
+
+
+_AMOUNT_SIGNS: Final = frozenset("%‰€$£¥°º")
+_AMOUNT_WORDS: Final = frozenset({"per", "times"})
+"""What follows a number with a full stop that is no time of day: "by 0.42 °C", "by 3.10 per cent"."""
 
 
 def _is_clock_range(tokens: list[Token], at: int) -> bool:

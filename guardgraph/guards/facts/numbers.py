@@ -64,7 +64,7 @@ from guardgraph.guards.facts.tokens import (
     split_number_tokens,
 )
 from guardgraph.guards.facts.translation import translate_number_tokens
-from guardgraph.guards.facts.units import CURRENCIES, ERAS, MONTHS
+from guardgraph.guards.facts.units import CURRENCIES, ERAS, MONTHS, find_units_in_words
 from guardgraph.guards.facts.values import (
     BARE,
     RATIO,
@@ -326,6 +326,8 @@ def _find_sentence_numbers(part: str, language: str) -> NumberSentence:
         before = now
     if language in ("", "en"):
         found = [_drop_decimal_comma(tokens, each) for each in found]
+    if len(found) > 1 and any(token.lower in _POINTS for token in tokens):
+        found = _add_points(tokens, found)
     return NumberSentence(tokens, _share_list_rates(tokens, _share_list_month(tokens, found)))
 
 
@@ -379,25 +381,53 @@ def _read_list_day(found: FoundNumber) -> int | None:
 def _share_list_rates(tokens: list[Token], found: list[FoundNumber]) -> list[FoundNumber]:
     """Let amounts of money have the rate that was said before: "26p per vote for Labour and 43p for the Greens".
 
-    What only may be a rate, as of "the daily limit is €1,000", is one of the next item of a list alone.
+    Other amounts have it as items of a list or in brackets, and so have amounts of money what only may be a rate, as
+    of "the daily limit is €1,000".
     """
     rates, perhaps = dict[str, Unit](), dict[str, Unit]()
     shared: list[FoundNumber] = []
     for each in found:
         hit = each.hit
-        money = hit.measures[0][1].dimension if hit else ""
+        kind = hit.measures[0][1].dimension if hit else ""
         if hit and hit.per is not None:
-            rates[money] = hit.per
+            rates[kind] = hit.per
         elif hit and hit.perhaps_per is not None:
-            perhaps[money] = hit.perhaps_per
-        elif hit and money.isupper():
-            is_item = tokens[each.first - 1].lower in _LISTING
-            if rate := rates.get(money) or (perhaps.get(money) if is_item else None):
+            perhaps[kind] = hit.perhaps_per
+        elif hit and kind:
+            is_item = _is_item(tokens, each)
+            if rate := (rates.get(kind) if kind.isupper() or is_item else None) or (
+                perhaps.get(kind) if is_item else None
+            ):
                 readings = (*each.readings, *hit._replace(per=rate).list_readings())
                 shared.append(each._replace(readings=readings))
                 continue
         shared.append(each)
     return shared
+
+
+def _is_item(tokens: list[Token], each: FoundNumber) -> bool:
+    """Say whether a number is an item of a list: "and 5", "and for 5", "(5"."""
+    before, first = tokens[each.first - 1].lower, tokens[each.first - 2].lower
+    return before in _LISTING or before == "(" or (before in _RELATING and first in _LISTING)
+
+
+_RELATING: Final = frozenset({"for", "by", "at", "to", "of", "with"})
+
+
+def _add_points(tokens: list[Token], found: list[FoundNumber]) -> list[FoundNumber]:
+    """Read "9.1 points" behind a share as points of per cent: "38.4 %, up 9.1 points"."""
+    [unit, *_] = find_units_in_words("percentage", "points")[0]
+    is_behind_share, read = False, list[FoundNumber]()
+    for each in found:
+        dimension = each.hit.measures[0][1].dimension if each.hit else ""
+        is_points = is_behind_share and _is_bare(each, counting=True) and tokens[each.end].lower in _POINTS
+        more = (Quantity(each.hit.amount, unit),) if is_points and each.hit else ()
+        is_behind_share |= dimension == RATIO
+        read.append(_add_readings(each, more))
+    return read
+
+
+_POINTS: Final = frozenset({"point", "points"})
 
 
 def _read_number_at(tokens: list[Token], at: int, before: FoundNumber) -> FoundNumber | None:

@@ -85,6 +85,11 @@ _SIGNS: Final = frozenset("-−－﹣")
 _BEFORE_SIGN: Final = frozenset("([{=:,;~≈<>/|*\"'`")
 _SUMMED: Final = frozenset({"time", "calendar"})
 _EACH: Final = frozenset({"a", "an", "each", "every"})
+_GERMAN_RATES: Final = frozenset({"am", "im"})
+_OCCASIONS: Final = frozenset(
+    {"spring", "summer", "autumn", "winter", "season", "night", "term", "semester", "game", "match", "visit", "person"}
+)
+"""What an amount with a unit is for where an article joins them, and which is no unit of time: "96 days a winter"."""
 _RATED_WORDS: Final = 2
 """Words between such an adjective and "is" or a colon, at most: "the monthly base rent is €900"."""
 _RATED_NOUNS: Final = 6
@@ -329,9 +334,10 @@ def _read_amount_rate(tokens: list[Token], hit: Hit) -> Hit:
 
 
 def _read_price_of_one(tokens: list[Token], hit: Hit) -> Unit | None:
-    """Read what an amount of money is the price of, perhaps: "€10 a night"."""
+    """Read what an amount is for, perhaps: "€10 a night", "96 days a winter"."""
     word, following = tokens[hit.end].lower, tokens[hit.end + 1]
-    if word not in _ARTICLES or hit.measures[0][1].dimension not in CURRENCIES:
+    is_priced = hit.measures[0][1].dimension in CURRENCIES
+    if word not in _ARTICLES or not (is_priced or (hit.measures[0][1] != BARE and following.lower in _OCCASIONS)):
         return None
     return _make_counted_unit(following)
 
@@ -419,12 +425,13 @@ def _read_rate_unit(tokens: list[Token], at: int) -> tuple[Unit, int] | None:
     if word == "for" and following.lower in _FOR_EACH:
         at, word = _skip_determiners(tokens, at + 1), "per"
         following = tokens[at + 1]
-    if word not in _EACH and word not in ("per", "/"):
+    is_german = word == "in" and tokens[at].word.lower() in _GERMAN_RATES  # "45 € am Tag"
+    if word not in _EACH and word not in ("per", "/") and not is_german:
         return None
     if following.lower == "calendar":
         at, following = at + 1, tokens[at + 2]
     units, width = find_units_in_words(following.text, tokens[at + 2].text)
-    if word in _EACH:
+    if word in _EACH or is_german:
         if tokens[at + 1 + width].lower in _TOLD_FROM:
             return None
         units = tuple(unit for unit in units if unit.dimension in _LENGTHS)

@@ -261,7 +261,7 @@ def is_same_length(claim: ClaimedAmount, said: SaidAmount) -> bool:
 def is_stated_difference(claim: ClaimedAmount, one: SaidAmount, other: SaidAmount) -> bool:
     """Say whether an amount is the difference of two, of shares in points, of counts also without their noun."""
     off = abs(Fraction(one.value.base) - Fraction(other.value.base))
-    if is_large_difference(claim, one, other):
+    if is_large_difference(claim, one, other) or is_difference_on_scale(claim, one, other):
         return True
     if not is_of_one_kind(one, other):
         return is_rest_of_count(claim, one, other)
@@ -270,6 +270,14 @@ def is_stated_difference(claim: ClaimedAmount, one: SaidAmount, other: SaidAmoun
     if claim.value.unit == BARE and not claim.nouns:
         return one.value.unit == BARE and claim.value.amount == off
     return is_difference_of(claim, one, other)
+
+
+def is_difference_on_scale(claim: ClaimedAmount, one: SaidAmount, other: SaidAmount) -> bool:
+    """Say whether an amount is the difference of two on a scale that begins elsewhere: of 21.7 °C and 20.1 °C."""
+    unit = claim.value.unit
+    if not unit.zero or not unit == one.value.unit == other.value.unit:
+        return False
+    return claim.value.amount == abs(Fraction(one.value.amount) - Fraction(other.value.amount))
 
 
 def is_large_difference(claim: ClaimedAmount, one: SaidAmount, other: SaidAmount) -> bool:
@@ -281,12 +289,16 @@ def is_large_difference(claim: ClaimedAmount, one: SaidAmount, other: SaidAmount
 
 
 def is_rest_of_count(claim: ClaimedAmount, whole: SaidAmount, part: SaidAmount) -> bool:
-    """Say whether a count is what a part leaves of its whole: "86 rooms, 12 of them suites, so 74 other rooms"."""
+    """Say whether a count is what a part leaves of its whole: "86 rooms, 12 of them suites, so 74 other rooms".
+
+    So is what something gained: "gained six seats and has 17 seats after 11".
+    """
     if not claim.value.unit == whole.value.unit == part.value.unit == BARE:
         return False
     if claim.value.amount >= _HUNDRED and not claim.words.isdisjoint(WORKED_OUT | DIFFERENCE | REASONING):
         return claim.value.amount == whole.value.amount - part.value.amount  # no other number by chance
-    if part.near.isdisjoint(_PARTING):
+    is_change = not claim.before.isdisjoint(DIFFERENCE) and not part.nouns
+    if part.near.isdisjoint(_PARTING) and not is_change:
         return False
     is_of_whole = not claim.nouns or not claim.nouns.isdisjoint(whole.nouns)
     return is_of_whole and claim.value.amount == whole.value.amount - part.value.amount
