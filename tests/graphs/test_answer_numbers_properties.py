@@ -137,3 +137,29 @@ def test_a_document_is_one_that_was_shown(documents, said):
     answer = f"As Document {said} says, the ferry leaves at noon."
     refused = unsupported_of_answer(answer, facts_in_text(source), texts=[source], documents=documents).numbers
     assert bool(refused) == (said > documents)
+
+
+WRITTEN_OUT = [
+    ("The room is €{a}. Breakfast is €{b}.", "You pay €{said}: €{a} for the room plus €{b} for breakfast."),
+    ("The hull is {a} kg. The mast is {b} kg.", "The boat weighs {said} kg: {a} kg of hull plus {b} kg of mast."),
+]
+
+
+@pytest.mark.parametrize("template", WRITTEN_OUT)
+@settings(max_examples=60, deadline=None)
+@given(a=st.integers(13, 400), b=st.integers(401, 590), off=st.integers(1, 9))
+def test_a_sum_that_is_written_out_has_one_result(template, a, b, off):
+    """Both parts beside it bear a result and no other one."""
+    judge(template, a + b, a + b + off, a=a, b=b)
+
+
+METRES = [("The ridge is {n} ft high.", "The ridge is {said} m high."), ("It flew {n} ft.", "It flew {said} m.")]
+
+
+@pytest.mark.parametrize("template", METRES)
+@settings(max_examples=60, deadline=None)
+@given(n=st.integers(101, 900), off=st.integers(2, 9))
+def test_a_unit_is_converted_to_the_digits_shown(template, n, off):
+    """A length in feet is one number of metres."""
+    metres = round(n * 0.3048)
+    judge(template, metres, metres + off + ((metres + off) % 10 == 0), n=n)
