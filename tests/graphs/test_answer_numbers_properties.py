@@ -163,3 +163,54 @@ def test_a_unit_is_converted_to_the_digits_shown(template, n, off):
     """A length in feet is one number of metres."""
     metres = round(n * 0.3048)
     judge(template, metres, metres + off + ((metres + off) % 10 == 0), n=n)
+
+
+CHANGES = [
+    (
+        "Queues were cut from {a} parcels to {b} parcels.",
+        "Queues fell from {a} to {b} parcels, a reduction of {said} %.",
+    ),
+    ("Fares fell from €{a} to €{b}.", "Fares fell from €{a} to €{b}, i.e. by {said} %."),
+]
+
+
+@pytest.mark.parametrize("template", CHANGES)
+@settings(max_examples=60, deadline=None)
+@given(percent=st.integers(11, 89).filter(lambda percent: percent != 50), hundreds=st.integers(2, 9))
+def test_a_change_is_no_share_of_what_is_left(template, percent, hundreds):
+    """Two amounts bear by how many per cent one falls to the other, and not the part that stays."""
+    judge(template, percent, 100 - percent, a=100 * hundreds, b=(100 - percent) * hundreds)
+
+
+SCORES = [
+    ("The Herons beat the Terns {a}-{b}.", "The Herons won {said}."),
+    ("The Herons defeated the Terns by {a} goals to {b}.", "The Herons beat the Terns {said} on Sunday."),
+]
+
+
+@pytest.mark.parametrize("template", SCORES)
+@pytest.mark.parametrize("written", ["{}-{}", "{}:{}", "{} to {}"])
+@settings(max_examples=30, deadline=None)
+@given(a=st.integers(6, 12), b=st.integers(0, 5), c=st.integers(6, 12), d=st.integers(0, 5))
+def test_a_score_is_that_of_both_sides(template, written, a, b, c, d):
+    """A score is one pair of numbers, however it is written."""
+    source, answer = template[0].format(a=a, b=b), template[1].format(said=written.format(c, d))
+    assert bool(missing(answer.replace(" on Sunday", ""), source)) == ((a, b) != (c, d))
+
+
+@settings(max_examples=60, deadline=None)
+@given(part=st.integers(11, 89), tens=st.integers(1, 9))
+def test_a_share_alone_is_not_rounded_to_tens(part, tens):
+    """Without a word such as "about" a share is said to the last of its digits that a reader sees."""
+    source = f"{2 * part} of the 200 valves leak."
+    assert bool(missing(f"{10 * tens} % of the valves leak.", source)) == (10 * tens != part)
+
+
+@settings(max_examples=60, deadline=None)
+@given(a=st.integers(700, 990), b=st.integers(420, 690), off=st.integers(1, 9))
+def test_a_total_that_could_be_a_year_counts(a, b, off):
+    """A sum between 1100 and 2000 is a count where it counts, with a comma and without one."""
+    source = f"The harbour has {a} cranes and the yard has {b} cranes."
+    for said in ("{}", "{:,}"):
+        assert missing(f"The port has {said.format(a + b)} cranes in total.", source) == ()
+        assert missing(f"The port has {said.format(a + b + off)} cranes in total.", source) != ()

@@ -40,6 +40,7 @@ from guardgraph.guards.facts.relations import (
     WORKED_OUT,
     ClaimedAmount,
     SaidAmount,
+    counts_things,
     is_change_between,
     is_converted_speed,
     is_denied,
@@ -167,7 +168,7 @@ class Derivations:
             return True
         if any(isinstance(value, Ordinal) for value in values):
             return self._covers_century(sentence.tokens, each)
-        if any(isinstance(value, Date) for value in values):
+        if any(isinstance(value, Date) for value in values) and not counts_things(each):
             return False
         quantities = (value for value in values if isinstance(value, Quantity))
         claims = (read_claim(sentence, each, value) for value in quantities)

@@ -537,7 +537,8 @@ def _join_number_range(tokens: list[Token], before: FoundNumber, now: FoundNumbe
         return before, now
     if score := _read_range_score(tokens, before, now):
         is_told = score.in_digits and is_told_as_score(tokens, before.first, now.end)
-        if tokens[behind - 1].lower != "to" and (score.is_descending or is_told):
+        is_range = tokens[behind - 1].lower == "to" and not _is_spoken_result(tokens, before, score, now)
+        if not is_range and (score.is_descending or is_told):
             merged = now._replace(readings=(score.value,), first=before.first, hit=None)
             ends = (Quantity(one.hit.amount) for one in (before, now) if one.hit)  # 23-16 says 23 points, and 16
             return before._replace(readings=tuple(ends), role="implied"), merged
@@ -554,6 +555,12 @@ def _join_number_range(tokens: list[Token], before: FoundNumber, now: FoundNumbe
     if isinstance(end, Date) and end.day and (first := _read_range_day(before)) is not None:
         return before._replace(readings=(Date(end.year, end.month, first),)), now
     return before, now
+
+
+def _is_spoken_result(tokens: list[Token], before: FoundNumber, score: _Score, now: FoundNumber) -> bool:
+    """Say whether "3 to 2" is a result: behind a word of one, and no way from a number down to another."""
+    is_result = score.is_descending and tokens[before.first - 1].lower not in ("from", "by")
+    return is_result and is_told_as_score(tokens, before.first, now.end)
 
 
 def _join_span(tokens: list[Token], before: FoundNumber, now: FoundNumber) -> tuple[FoundNumber, FoundNumber] | None:

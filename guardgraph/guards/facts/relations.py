@@ -322,7 +322,22 @@ def is_stated_share(claim: ClaimedAmount, part: SaidAmount, whole: SaidAmount) -
     if not may_be_compared(part, whole) or not 0 < part.value.base < whole.value.base:
         return False
     share = Fraction(part.value.base) / Fraction(whole.value.base) / Fraction(claim.value.unit.factor)
-    return abs(share - claim.value.amount) * 2 <= claim.digit and _is_near(claim.value.amount, share, _MOST_OFF)
+    if is_told_as_change(claim):
+        return False
+    return abs(share - claim.value.amount) * 2 <= _share_digit(claim) and _is_near(claim.value.amount, share, _MOST_OFF)
+
+
+def is_told_as_change(claim: ClaimedAmount) -> bool:
+    """Say whether a share is by how much something changed, and no part: "a reduction of 46 %", "fell by 46 %"."""
+    changing = RISING | FALLING
+    if "by" in claim.before and "of" not in claim.behind:
+        return not claim.words.isdisjoint(changing)
+    return "of" in claim.before and not claim.before.isdisjoint(changing)
+
+
+def _share_digit(claim: ClaimedAmount) -> Amount:
+    """Return what the last digit of a share counts; "60 %" alone is not rounded to tens, "about 60 %" may be."""
+    return claim.digit if is_rounded_by_word(claim) else min(claim.digit, 1)
 
 
 def is_product_of(claim: ClaimedAmount, factor: SaidAmount, amount: SaidAmount) -> bool:
@@ -352,7 +367,7 @@ def read_amounts(sentence: NumberSentence) -> Iterator[SaidAmount]:
     """Yield the amounts of a sentence with what stands around them; dates are none."""
     words = frozenset(token.lower for token in sentence.tokens)
     for each in sentence.found:
-        if any(isinstance(value, Date) for value in each.readings):
+        if any(isinstance(value, Date) for value in each.readings) and not counts_things(each):
             continue
         # "Bob 7 goals" is read as a name with a number too, "12 of 25 days" as a number without a unit.
         for value in dict.fromkeys((*each.hit.list_readings(), *each.readings)) if each.hit else each.readings:
@@ -360,6 +375,11 @@ def read_amounts(sentence: NumberSentence) -> Iterator[SaidAmount]:
                 nouns = cover_word_forms(list_counted_nouns(sentence.tokens, each.end))
                 near = _list_clause_words(sentence.tokens, each)
                 yield SaidAmount(value, nouns, words, near, is_repeated=sentence.tokens[each.first - 1].lower in EVERY)
+
+
+def counts_things(each: FoundNumber) -> bool:
+    """Say whether a number that could be a year counts: "1602 cranes"."""
+    return each.hit is not None and each.hit.counted == "surely" and isinstance(each.readings[0], Quantity)
 
 
 def read_claim(sentence: NumberSentence, each: FoundNumber, value: Quantity) -> ClaimedAmount | None:
@@ -590,7 +610,7 @@ def is_share_of(claim: ClaimedAmount, part: SaidAmount, whole: SaidAmount) -> bo
     if not all(named):
         return False
     share = Fraction(part.value.base) / Fraction(whole.value.base) / Fraction(claim.value.unit.factor)
-    return abs(share - claim.value.amount) * 2 <= claim.digit
+    return not is_told_as_change(claim) and abs(share - claim.value.amount) * 2 <= _share_digit(claim)
 
 
 def is_next_whole_number(claim: ClaimedAmount, said: SaidAmount) -> bool:
@@ -622,7 +642,7 @@ def is_change_between(claim: ClaimedAmount, one: SaidAmount, other: SaidAmount) 
     change = Fraction(other.value.base - one.value.base) / Fraction(one.value.base) / Fraction(claim.value.unit.factor)
     if is_up == is_down or is_up != (change > 0):
         return False
-    return abs(abs(change) - claim.value.amount) * 2 <= claim.digit
+    return abs(abs(change) - claim.value.amount) * 2 <= _share_digit(claim)
 
 
 def _list_spans(one: Date, other: Date, unit: Unit) -> Iterator[Amount]:
