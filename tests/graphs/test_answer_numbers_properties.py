@@ -214,3 +214,151 @@ def test_a_total_that_could_be_a_year_counts(a, b, off):
     for said in ("{}", "{:,}"):
         assert missing(f"The port has {said.format(a + b)} cranes in total.", source) == ()
         assert missing(f"The port has {said.format(a + b + off)} cranes in total.", source) != ()
+
+
+NEAREST = ["about", "around", "roughly", "approximately"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(n=st.integers(10_001, 98_999).filter(lambda n: n % 1000), word=st.sampled_from(NEAREST), off=st.integers(1, 8))
+def test_about_rounds_to_the_nearest(n, word, off):
+    """After "about" a number of people is the nearest of its digits, and no other."""
+    nearest = (n + 500) // 1000
+    assume((nearest + off) % 10)  # tens of thousands have digits of their own
+    judge(
+        ("The parade drew {n} onlookers.", f"The parade drew {word} {{said}} onlookers."),
+        f"{nearest},000",
+        f"{nearest + off},000",
+        n=f"{n:,}",
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(n=st.integers(20_001, 98_999).filter(lambda n: n % 1000), word=st.sampled_from(["nearly", "almost", "under"]))
+def test_nearly_rounds_up_alone(n, word):
+    """After "nearly" a number is rounded up, never down."""
+    down = n // 1000
+    judge(
+        ("The herd has {n} animals.", f"The herd has {word} {{said}} animals."),
+        f"{down + 1},000",
+        f"{down},000",
+        n=f"{n:,}",
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(tenths=st.integers(901, 998).filter(lambda tenths: tenths % 10), word=st.sampled_from(NEAREST))
+def test_a_high_share_is_not_rounded(tenths, word):
+    """A share of 90 % and more is a promise, whose tenths count."""
+    nearest = (tenths + 5) // 10
+    assert missing(f"The valve works in {word} {nearest} % of cases.", f"The valve works in {tenths / 10} % of cases.")
+
+
+@settings(max_examples=60, deadline=None)
+@given(year=st.integers(1701, 2019), off=st.integers(1, 9), word=st.sampled_from(["", "about ", "over "]))
+def test_a_year_is_not_rounded(year, off, word):
+    """A year is said as it stands, whatever stands before it."""
+    assert missing(f"The mill was built in {word}{year - off}.", f"The mill was built in {year}.")
+
+
+@settings(max_examples=60, deadline=None)
+@given(n=st.integers(11, 90), times=st.integers(2, 9), off=st.integers(1, 5))
+def test_a_multiple_is_that_of_two_amounts(n, times, off):
+    """How many times as much one amount is as another follows from both."""
+    template = (
+        "Shed one holds {a} tonnes. Shed two holds {b} tonnes.",
+        "Shed two holds {said} times as much: {b} tonnes.",
+    )
+    judge(template, times, times + off, a=n, b=n * times)
+
+
+@settings(max_examples=60, deadline=None)
+@given(decade=st.integers(170, 199), year=st.integers(0, 9), off=st.integers(-5, 5).filter(bool))
+def test_a_season_and_a_year_are_read_as_written(decade, year, off):
+    """A season is the one that is written, in two digits or in four."""
+    first = 10 * decade + year
+    if (first + 1) % 100:
+        source = f"They won the league in {first}-{first + 1}."
+        assert missing(f"They were champions of {first}-{(first + 1) % 100:02}.", source) == ()
+        assert missing(f"They were champions of {first + off}-{first + off + 1}.", source)
+
+
+@settings(max_examples=60, deadline=None)
+@given(number=st.integers(2, 40), off=st.integers(1, 9), name=st.sampled_from(["JDK", "RFC", "SDK", "PHP"]))
+def test_a_label_may_be_joined_to_its_number(number, off, name):
+    """A name and its number are one label, with a blank or without."""
+    for said, has in ((f"{name}{number}", f"{name} {number}"), (f"{name} {number}", f"{name}{number}")):
+        assert missing(f"It runs on {said}.", f"It was built for {has}.") == ()
+    assert missing(f"It runs on {name}{number + off}.", f"It was built for {name} {number}.")
+
+
+FRACTIONS = [("a quarter", 25), ("a third", 33), ("half", 50), ("two thirds", 67), ("three quarters", 75)]
+
+
+@settings(max_examples=80, deadline=None)
+@given(fraction=st.sampled_from(FRACTIONS), percent=st.integers(11, 89))
+def test_a_fraction_is_told_of_a_share_near_it(fraction, percent):
+    """A share is "more than a third" a little above it, and never below."""
+    words, near = fraction
+    source = f"{percent} % of the shops closed."
+    refused = missing(f"More than {words} of the shops closed.", source)
+    if percent < near:
+        assert refused
+    elif near < percent <= near + 5:
+        assert refused == ()
+
+
+@settings(max_examples=60, deadline=None)
+@given(closes=st.integers(15, 22), before=st.sampled_from([15, 20, 30, 45, 50]), off=st.sampled_from([5, 10, 25]))
+def test_the_last_entry_is_so_long_before_the_end(closes, before, off):
+    """A stated length before a stated time of day is one time."""
+    source = f"The tower closes at {closes}:00. Last ascent {before} minutes before closing."
+    answer = "The last ascent is {} minutes before closing, i.e. at {}."
+
+    def clock(length: int) -> str:
+        minutes = closes * 60 - length
+        return f"{minutes // 60}:{minutes % 60:02}"
+
+    assert missing(answer.format(before, clock(before)), source) == ()
+    assert missing(answer.format(before, clock(before + off)), source)
+
+
+@settings(max_examples=60, deadline=None)
+@given(minute=st.integers(2, 90), off=st.integers(1, 9))
+def test_a_minute_of_a_game_is_that_of_its_report(minute, off):
+    """A goal in brackets was scored in that minute."""
+    source = f"Terns: Ilse Roth ({minute}). Herons: Una Berg, in the 93rd minute. The match drew a crowd."
+    ending = {1: "st", 2: "nd", 3: "rd"}
+    for said, holds in ((minute, True), (minute + off, minute + off == 93)):
+        place = f"{said}{'th' if said % 100 in (11, 12, 13) else ending.get(said % 10, 'th')}"
+        assert (missing(f"Ilse Roth scored in the {place} minute.", source) == ()) == holds
+
+
+@settings(max_examples=60, deadline=None)
+@given(weeks=st.integers(2, 30), off=st.integers(1, 9))
+def test_what_goes_on_begins_behind_the_last(weeks, off):
+    """Behind so many weeks comes the next one, from which on something else holds."""
+    template = "Sick staff get full pay for the first {n} weeks, then none.", "From week {said} on they get none."
+    judge(template, weeks + 1, weeks + 1 + off, n=weeks)
+
+
+THINGS = ["ferries", "wardens", "orchards", "chapels", "violins"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(thing=st.sampled_from(THINGS), other=st.integers(4, 40), word=st.sampled_from(["two", "three"]))
+def test_a_small_count_is_free_where_no_source_counts(thing, other, word):
+    """A "two" before a noun counts what the answer speaks of, unless a source counts that noun."""
+    assert missing(f"It names {word} {thing}.", f"The Aster and the Briar are {thing}, as is the Cedar.") == ()
+    assert missing(f"It has {word} {thing}.", f"The town has {other} {thing}.")
+
+
+@settings(max_examples=60, deadline=None)
+@given(shares=st.lists(st.integers(5, 40), min_size=1, max_size=2), off=st.integers(1, 4))
+def test_the_rest_is_what_others_leave(shares, off):
+    """What remains of a whole is 100 % less what the others have."""
+    has = " and ".join(f"{share} % to {place}" for share, place in zip(shares, ("Leith", "Tarn"), strict=False))
+    rest = 100 - sum(shares)
+    source, answer = f"They sent {has}, and the rest to Oban.", "Oban got the remaining {} %, after {}."
+    assert missing(answer.format(rest, has), source) == ()
+    assert missing(answer.format(rest - off, has), source)

@@ -482,6 +482,8 @@ def is_rounding(claim: ClaimedAmount, said: SaidAmount) -> bool:
     if own.unit.factor != value.unit.factor and own.unit.dimension not in CURRENCIES:
         if is_rounded_by_word(claim) and _rounds_to(claim, amount) and _is_near(own.amount, amount, _MOST_OFF):
             return True
+        if own.unit == FRACTION and claim.before.isdisjoint(_NEAREST) and is_rounded_by_word(claim):
+            return False  # "more than half" of 48 %
         return abs(amount - own.amount) * 2 <= claim.digit and _is_near(own.amount, amount, _MOST_OFF_CONVERTED)
     return _rounds_to(claim, amount)
 
