@@ -67,6 +67,29 @@ def test_initials_stand_for_their_expansion(names, with_link):
     assert find_unsupported_names(said.format(other), cited=[said.format(phrase)]) == [other]
 
 
+FRAMES = ["According to {}, {}", "As {} says, {}", "Per {}, {}"]
+SHOWN = ["Document 2", "the document", "Source 1", "Passage 3", "the text", "Excerpt 2"]
+LABELS = [
+    "**Response Time:** {}",
+    "Please note: {}",
+    "**Note:** {}",
+    "- **Opening Hours**: {}",
+    "Short Answer: {}",
+    "* **Key Points**: {}",
+]
+
+
+@given(THREE, NAMES, st.sampled_from(FRAMES), st.sampled_from(SHOWN), st.sampled_from(SENTENCES))
+def test_a_frame_names_what_was_shown_and_no_other_source(names, other, frame, shown, said):
+    """Words of a frame and of a label are no names, and a source that nobody cited is one."""
+    assume(all(other[:5] != name[:5] for name in names))
+    answer, cited = said.format(*names), [said.format(*names)]
+    begun = answer[0].lower() + answer[1:]
+    assert find_unsupported_names(frame.format(shown, begun), cited=cited) == []
+    assert find_unsupported_names(frame.format(other, begun), cited=cited) == [other]
+    assert all(find_unsupported_names(label.format(answer), cited=cited) == [] for label in LABELS)
+
+
 PLACES = {
     "en": "It is in {} that this was made.",
     "es": "Esto fue hecho en {} por la gente de aquí.",

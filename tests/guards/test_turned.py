@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 
 import pytest
 from exported_runs import forged
 from growth import assert_linear
 from guard_cases import stop_of
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_by_0_6 import FOLDER
 from rag_agents import QUESTION, SOURCES
@@ -18,6 +19,7 @@ from research_cases import research
 
 from guardgraph import RagPolicy, ResearchPolicy, check_document, create_rag_agent, replay
 from guardgraph.guards.turned import check_turned_sentences, find_turned_sentence
+from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.plain.version import read_package_version
 
 TURNED = [
@@ -236,6 +238,34 @@ def test_a_negation_is_told_whatever_the_words(nouns, verb, place, denied, other
     assert find_turned_sentence(plain, [negative]) == (plain, negative)
     assert find_turned_sentence(f"The {subject} {otherwise} {verb} {place}.", [negative]) is None
     assert find_turned_sentence(negative, [negative]) is find_turned_sentence(plain, [plain]) is None
+
+
+FRAMES = {
+    "en": "The marlin of the quarry and the {} lantern by the orchard kept the ferry near the {} for the winter.",
+    "de": "Der Marlin und die Laterne haben {} den Garten und die Mühle bei der {} mit dem Wagen gesehen.",
+    "es": "El farol y la capilla del puerto {} los barcos del molino con la feria de la {} para el invierno.",
+    "fr": "Le phare et la chapelle du port {} les bateaux du moulin avec la foire de la {} pour cet hiver.",
+}
+
+
+def list_opposites(language):
+    """Return every pair of opposites whose words stand in no other pair."""
+    lists = load_word_lists("opposites")[language]
+    lines = [[side.split() for side in line.split(" | ")] for line in (*lists["exact"], *lists["stems"])]
+    met = Counter(word for line in lines for side in line for word in set(side))
+    return [(one, other) for ones, others in lines for one in ones for other in others if met[one] == met[other] == 1]
+
+
+@pytest.mark.parametrize("language", FRAMES)
+@given(st.data(), st.sampled_from(["Zorna", "Milde", "Quelle", "Tarn", "Salona"]))
+@settings(max_examples=80)
+def test_an_opposite_is_told_whatever_the_words(language, data, place):
+    """A word in place of its opposite contradicts a sentence in either direction; the sentence itself does not."""
+    one, other = data.draw(st.sampled_from(list_opposites(language)))
+    said, turned = (FRAMES[language].format(word, place) for word in (one, other))
+    found = [find_turned_sentence(said, [turned]), find_turned_sentence(turned, [said])]
+    assert found == [(said, turned), (turned, said)]
+    assert find_turned_sentence(said, [said]) is find_turned_sentence(said, [turned, said]) is None
 
 
 @given(st.text(max_size=300), st.text(max_size=300))
