@@ -254,15 +254,18 @@ class _Sources:
             if (behind := [each.lower for each in sentence.tokens[at + 1 : at + 3]])
         )
 
+    def _list_numbers(self) -> Iterator[tuple[Sequence[Token], FoundNumber]]:
+        """Yield their numbers, each with the tokens of its sentence."""
+        return ((sentence.tokens, each) for sentence in chain.from_iterable(self._sentences) for each in sentence.found)
+
     @cached_property
     def runs(self) -> frozenset[Amount]:
         """How many of something came one after another: "six games in a row"."""
         return frozenset(
             each.hit.amount
-            for sentence in chain.from_iterable(self._sentences)
-            for each in sentence.found
+            for tokens, each in self._list_numbers()
             if each.hit is not None and each.hit.measures is PLAIN
-            if not _RUNNING.isdisjoint(token.lower for token in sentence.tokens[each.end : each.end + _RUN_TOKENS])
+            if not _RUNNING.isdisjoint(token.lower for token in tokens[each.end : each.end + _RUN_TOKENS])
         )
 
     @cached_property
@@ -270,9 +273,8 @@ class _Sources:
         """The minutes of a game that they name: "in the 38th minute"."""
         return frozenset(
             value.place
-            for sentence in chain.from_iterable(self._sentences)
-            for each in sentence.found
-            if sentence.tokens[each.end].lower == "minute"
+            for tokens, each in self._list_numbers()
+            if tokens[each.end].lower == "minute"
             for value in each.readings
             if isinstance(value, Ordinal)
         )
@@ -282,11 +284,9 @@ class _Sources:
         """The bare numbers that they put in brackets, as a report of a game does with its minutes: "Pike (38)"."""
         return frozenset(
             each.hit.amount
-            for sentence in chain.from_iterable(self._sentences)
-            for each in sentence.found
+            for tokens, each in self._list_numbers()
             if each.hit and each.hit.measures is PLAIN
-            if sentence.tokens[each.first - 1].text in _LISTED_BEFORE
-            and sentence.tokens[each.end].text in _LISTED_BEHIND
+            if tokens[each.first - 1].text in _LISTED_BEFORE and tokens[each.end].text in _LISTED_BEHIND
         )
 
     @cached_property
@@ -294,8 +294,7 @@ class _Sources:
         """Their amounts for a length of time."""
         return frozenset(
             (value.amount, value.unit, value.per)
-            for sentence in chain.from_iterable(self._sentences)
-            for each in sentence.found
+            for _, each in self._list_numbers()
             for value in each.readings
             if isinstance(value, Quantity) and value.per is not None
         )

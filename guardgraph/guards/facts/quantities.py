@@ -86,6 +86,7 @@ _BEFORE_SIGN: Final = frozenset("([{=:,;~≈<>/|*\"'`")
 _SUMMED: Final = frozenset({"time", "calendar"})
 _EACH: Final = frozenset({"a", "an", "each", "every"})
 _GERMAN_RATES: Final = frozenset({"am", "im"})
+"""German words for "in the" that say "per" before a length of time; before a month or a year they say when."""
 _OCCASIONS: Final = frozenset(
     {"spring", "summer", "autumn", "winter", "season", "night", "term", "semester", "game", "match", "visit", "person"}
 )
