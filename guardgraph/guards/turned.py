@@ -14,8 +14,7 @@ from functools import cache, cached_property, lru_cache
 from itertools import pairwise, repeat
 from typing import Final, NamedTuple
 
-from guardgraph.guards.facts.grammar import BEFORE
-from guardgraph.guards.facts.units import NUMBER_WORDS
+from guardgraph.guards.facts.words import BEFORE, NUMBER_WORDS
 from guardgraph.guards.quotes import find_quotes
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.word_lists import load_word_lists

@@ -7,7 +7,7 @@ from langchain_core.embeddings import Embeddings
 from self_critique_cases import DRAFT, GIVEN, REVISE, agent, checked
 
 from guardgraph import ConfigurationError, NotRecorded, replay
-from guardgraph.guards.self_critique.meaning import check_measured_changes, list_changes_by_stems
+from guardgraph.guards.self_critique.critique import check_measured_changes, list_changes_by_stems
 from guardgraph.guards.stop import Stop
 from guardgraph.testing import InMemoryRecorder
 

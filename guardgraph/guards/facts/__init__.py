@@ -18,13 +18,16 @@ from functools import cached_property, lru_cache
 from itertools import chain
 
 from guardgraph.guards.facts.answers import list_contradicted_numbers, list_unexcused_numbers
-from guardgraph.guards.facts.keys import NO_KEY, Meaning, read_json_number, read_number_meaning
 from guardgraph.guards.facts.numbers import read_text_numbers
 from guardgraph.guards.facts.references import (
     DEFAULT_REGIONS,
+    NO_KEY,
+    Meaning,
     find_incident_id_facts,
     find_region_facts,
     find_severity_facts,
+    read_json_number,
+    read_number_meaning,
 )
 from guardgraph.guards.facts.spelling import drop_invisible_characters, read_column_rates, write_column_nouns
 from guardgraph.guards.facts.values import (

@@ -1,7 +1,8 @@
 """What an answer may say of numbers beyond what its sources say: small counts, and what follows from their numbers.
 
 "Two fighters", of two that the source names, is no fact of the source; "two seats" is one where the source has
-`Seats: 3`. What is excused here is excused for answers alone.
+`Seats: 3`. What an answer lists itself it may count ("four plans: Free, Pro, Team and Business"), where each thing of
+the list is another and stands in a source. What is excused here is excused for answers alone.
 """
 
 from __future__ import annotations
@@ -15,23 +16,22 @@ from typing import Any, Final
 
 from guardgraph.guards.facts.contrary import (
     CHANGING,
+    TELLING,
+    Results,
     list_contrary_changes,
     list_contrary_places,
     list_contrary_rates,
     names_place,
 )
 from guardgraph.guards.facts.derivations import Derivations, StatedAmounts
-from guardgraph.guards.facts.grammar import FUNCTION_WORDS
-from guardgraph.guards.facts.listed import list_counted_lists
 from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence, read_number_sentences
 from guardgraph.guards.facts.quantities import PLAIN, cover_word_forms, list_counted_nouns
 from guardgraph.guards.facts.references import find_incident_id_facts, find_severity_facts
 from guardgraph.guards.facts.relations import is_factor_of_units
-from guardgraph.guards.facts.results import TELLING, Results
 from guardgraph.guards.facts.spelling import drop_invisible_characters, strip_number_markers, write_column_nouns
 from guardgraph.guards.facts.tokens import Token
-from guardgraph.guards.facts.units import CURRENCIES, RATED, SMALL, TIMES_SAID
 from guardgraph.guards.facts.values import Amount, Label, Named, Number, Ordinal, Quantity, Unit, Written
+from guardgraph.guards.facts.words import CURRENCIES, FUNCTION_WORDS, RATED, SMALL, TIMES_SAID
 from guardgraph.guards.quotes import is_quote_in_text
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.languages.sentences import split_sentences
@@ -512,3 +512,96 @@ def _is_shown_document(tokens: Sequence[Token], each: FoundNumber, documents: in
     number = str(numbers[0]) if numbers else ""
     named = {token.lower for token in tokens[max(each.first - 3, 0) : each.first] if token.text.isalpha()}
     return not named.isdisjoint(_SHOWN) and number.isdecimal() and 1 <= int(number[:9]) <= documents
+
+
+_COUNTS: Final = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+_FEWEST: Final = 2
+"""Things of a list that are counted, at least; at most as many as there are words here for."""
+
+_LONGEST: Final = 1_500
+"""Characters of a list that are read."""
+
+_MOST_WORDS: Final = 8
+"""Words of a thing in it."""
+
+_HEAD: Final = re.compile(
+    rf"(?i:\b(?P<count>{'|'.join(_COUNTS)}|[2-9]|1[0-2]))"
+    r"[ ](?P<noun>[A-Za-z'’-]{2,30})(?:[ ][A-Za-z'’-]{1,30}){0,5}?"
+    r"(?:\**:\**|[ ]?\(|[ ][—–-]|,?[ ](?:are|were|namely):?(?=[ ]))"
+)
+_BULLET: Final = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])[ ]+(?P<item>[^\n]+)")
+_LABEL: Final = re.compile(r":|[ ][—–-][ ]|[ ]\(|\.(?:[ ]|$)")
+_END: Final = re.compile(r"[.!?;)](?:\s|$)|\n|\)")
+_JOINED: Final = re.compile(r"[ ](?:and|or|&)[ ]")
+_LEADING: Final = re.compile(r"(?:and|or|&|the|a|an)[ ]")
+_WORD: Final = re.compile(r"\w+")
+
+
+def list_counted_lists(answer: str, texts: Collection[str]) -> frozenset[tuple[str, str]]:
+    """Return the counts of an answer that its own lists bear out, each with the word behind it, in lower case.
+
+    Args:
+        answer: its text.
+        texts: what it cites, where each listed thing must stand.
+    """
+    heads = list(_HEAD.finditer(answer))
+    if not heads:
+        return frozenset()
+    known = [f" {_join_words(text)} " for text in texts]
+    return frozenset(
+        (match["count"].lower(), match["noun"].lower())
+        for match in heads
+        if _is_list_of(_read_count(match["count"].lower()), *_read_list(answer, match.end()), known)
+    )
+
+
+def _read_count(word: str) -> int:
+    return int(word) if word.isdecimal() else _COUNTS.index(word) + _FEWEST
+
+
+def _is_list_of(amount: int, items: Collection[str], has_lines: bool, known: Collection[str]) -> bool:
+    things = {_join_words(item) for item in items}
+    if not len(items) == len(things) == amount or "" in things:
+        return False
+    return all(
+        thing.count(" ") < _MOST_WORDS and any(_stands_in(thing, text, has_line=has_lines) for text in known)
+        for thing in things
+    )
+
+
+def _stands_in(thing: str, text: str, *, has_line: bool) -> bool:
+    """Say whether a text has a thing: word for word, or, of what has a line of its own, each of its words."""
+    return f" {thing} " in text or (has_line and all(f" {word} " in text for word in thing.split(" ")))
+
+
+def _join_words(text: str) -> str:
+    return " ".join(_WORD.findall(text.lower()))
+
+
+def _read_list(answer: str, start: int) -> tuple[list[str], bool]:
+    """Return the things listed from a place on, and whether they stand in lines of their own, not in the sentence."""
+    part = answer[start : start + _LONGEST]
+    line = _BULLET.match(part) if part[:3].lstrip(" *)").startswith("\n") else None
+    if line is None:
+        end = _END.search(part)
+        return list(_split_items(part[: end.start()] if end else part)), False
+    items = list[str]()
+    while line is not None:
+        item = line["item"].strip()
+        label = _LABEL.search(item.strip("*"))
+        items.append(item.strip("*")[: label.start()] if label else item)
+        line = _BULLET.match(part, line.end())
+    return items, True
+
+
+def _split_items(text: str) -> Iterator[str]:
+    """Yield what commas part, and a last "and": of two things, and of a list without a comma before it."""
+    parts = [part.strip() for part in text.replace(";", ",").split(",")]
+    *first, last = parts
+    yield from (_LEADING.sub("", part, count=1) for part in first)
+    opening = _LEADING.match(last)
+    joined = list(_JOINED.finditer(last)) if not (first and opening) else []
+    if joined:
+        yield last[: joined[-1].start()]
+    rest = last[joined[-1].end() :] if joined else last
+    yield _LEADING.sub("", rest, count=1)

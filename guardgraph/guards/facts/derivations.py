@@ -21,7 +21,6 @@ from guardgraph.guards.facts.elapsed import (
     shift_date,
     step_back,
 )
-from guardgraph.guards.facts.grammar import FUNCTION_WORDS
 from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence
 from guardgraph.guards.facts.relations import (
     BEFORE,
@@ -73,7 +72,6 @@ from guardgraph.guards.facts.relations import (
     read_claim,
 )
 from guardgraph.guards.facts.tokens import Token
-from guardgraph.guards.facts.units import CURRENCIES, SMALL, find_units
 from guardgraph.guards.facts.values import (
     BARE,
     RATIO,
@@ -87,6 +85,7 @@ from guardgraph.guards.facts.values import (
     Value,
     Weekday,
 )
+from guardgraph.guards.facts.words import CURRENCIES, FUNCTION_WORDS, SMALL, find_units
 
 _FEWER: Final = frozenset({"fewer", "less"})
 

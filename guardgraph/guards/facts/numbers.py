@@ -17,24 +17,33 @@ from guardgraph.guards.facts.dates import (
     begins_decade_fact,
     begins_period_fact,
     is_year_number,
+    join_hours,
+    join_weekdays,
     read_clock_fact,
     read_date_fact,
     read_decade_fact,
     read_period_fact,
+    read_spoken_days,
     read_year_number,
 )
 from guardgraph.guards.facts.quantities import (
+    MOST_POINTS,
     PLAIN,
     Hit,
     begins_number_digits,
     begins_ordinal_fact,
     begins_share_fact,
+    is_score_number,
+    is_told_as_score,
     read_age_group,
     read_implied_number,
     read_number_word,
     read_ordinal_fact,
     read_quantity,
     read_share_fact,
+    read_spoken_score,
+    read_written_score,
+    write_score,
 )
 from guardgraph.guards.facts.references import (
     make_number_label,
@@ -44,15 +53,6 @@ from guardgraph.guards.facts.references import (
     read_roman_numeral,
     read_version_number,
 )
-from guardgraph.guards.facts.scores import (
-    MOST_POINTS,
-    is_score_number,
-    is_told_as_score,
-    read_spoken_score,
-    read_written_score,
-    write_score,
-)
-from guardgraph.guards.facts.spans import join_hours, join_weekdays, read_spoken_days
 from guardgraph.guards.facts.spelling import normalise_number_spelling
 from guardgraph.guards.facts.tokens import (
     KNOWN_WORD_CHARS,
@@ -62,9 +62,8 @@ from guardgraph.guards.facts.tokens import (
     find_number_range_end,
     show_number_tokens,
     split_number_tokens,
+    translate_number_tokens,
 )
-from guardgraph.guards.facts.translation import translate_number_tokens
-from guardgraph.guards.facts.units import CURRENCIES, ERAS, MONTHS, find_units_in_words
 from guardgraph.guards.facts.values import (
     BARE,
     RATIO,
@@ -79,6 +78,7 @@ from guardgraph.guards.facts.values import (
     Weekday,
     Written,
 )
+from guardgraph.guards.facts.words import CURRENCIES, ERAS, MONTHS, find_units_in_words
 from guardgraph.guards.stop import shown_name
 from guardgraph.languages.language import detect_language, load_stop_words
 from guardgraph.languages.numbers import load_magnitude_words, load_number_words

@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple, TypeGuard
 from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence
 from guardgraph.guards.facts.quantities import PLAIN, cover_word_forms, list_counted_nouns
 from guardgraph.guards.facts.tokens import Token
-from guardgraph.guards.facts.units import CURRENCIES, FRACTION, SCALES, find_units
 from guardgraph.guards.facts.values import BARE, RATIO, Amount, Date, Quantity, Unit, Value
+from guardgraph.guards.facts.words import CURRENCIES, FRACTION, SCALES, find_units
 from guardgraph.guards.word_lists import load_word_lists
 
 _LISTS: Final[dict[str, Any]] = load_word_lists("answer_numbers")

@@ -9,9 +9,18 @@ import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from guardgraph.guards.facts.grammar import ANNOUNCING, DECADES, FIRSTS, PLACES, is_plural_noun
 from guardgraph.guards.facts.numerals import write_ordinal_number, write_plain_digits
-from guardgraph.guards.facts.units import FIRST, ORDINALS, RATED, find_units
+from guardgraph.guards.facts.words import (
+    ANNOUNCING,
+    DECADES,
+    FIRST,
+    FIRSTS,
+    ORDINALS,
+    PLACES,
+    RATED,
+    find_units,
+    is_plural_noun,
+)
 
 _URL = re.compile(r"(?:https?://|www\.)\S++", re.IGNORECASE)
 # The characters of Unicode category Cf that occur in running text: they are drawn as nothing.

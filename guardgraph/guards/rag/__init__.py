@@ -1,14 +1,18 @@
 """What the RAG agent's guards decide: the intent, its context, an answer's citations, numbers and names."""
 
 from guardgraph.guards.marks import Mark, Sentence, move_sentences, read_marked_sentences
-from guardgraph.guards.rag.access import check_candidate_access, explain_access_refusal, is_uncontrolled_access
 from guardgraph.guards.rag.answer import (
     check_citations,
     check_cited_links,
     check_cited_names,
     check_cited_numbers,
+    check_cited_sentences,
+    check_sentences_together,
     is_abstaining_answer,
+    make_sentence_check,
+    match_sentences_to_chunks,
     parse_citations,
+    read_citation_marks,
 )
 from guardgraph.guards.rag.follow_ups import (
     check_standalone_question,
@@ -25,13 +29,14 @@ from guardgraph.guards.rag.intent import (
     parse_source_names,
 )
 from guardgraph.guards.rag.passages import add_citation_spans, cut_to_best_passages, find_best_passage
-from guardgraph.guards.rag.retrieval import drop_near_duplicates, pack_context, parse_candidates, parse_ranking
-from guardgraph.guards.rag.sentences import (
-    check_cited_sentences,
-    check_sentences_together,
-    make_sentence_check,
-    match_sentences_to_chunks,
-    read_citation_marks,
+from guardgraph.guards.rag.retrieval import (
+    check_candidate_access,
+    drop_near_duplicates,
+    explain_access_refusal,
+    is_uncontrolled_access,
+    pack_context,
+    parse_candidates,
+    parse_ranking,
 )
 
 __all__ = [

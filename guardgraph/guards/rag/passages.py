@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Final, NamedTuple
 
 from guardgraph.guards.marks import Sentence
-from guardgraph.guards.rag.sentences import Terms
+from guardgraph.guards.rag.answer import Terms
 from guardgraph.languages.language import detect_language
 from guardgraph.languages.sentences import find_sentence_spans, unwrap_text_lines
 from guardgraph.plain.memory import remember_by_text

@@ -14,8 +14,8 @@ from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 from guardgraph.guards.facts import Facts, facts_in_text, facts_in_texts, unsupported_of_answer
-from guardgraph.guards.facts.units import CURRENCIES
 from guardgraph.guards.facts.values import Amount, Clock, Date, Number, Quantity
+from guardgraph.guards.facts.words import CURRENCIES
 from guardgraph.guards.stop import Stop
 from guardgraph.languages.sentences import split_sentences
 from guardgraph.state.rag import ContextChunk

@@ -14,18 +14,16 @@ from guardgraph.guards.self_critique.critique import (
     Change,
     check_critique_links,
     check_decision_execution,
+    check_measured_changes,
     find_unapplied_changes,
+    list_changes_by_stems,
     list_enforceable_changes,
     parse_critique,
     parse_required_change,
-)
-from guardgraph.guards.self_critique.guarantees import GUARANTEES
-from guardgraph.guards.self_critique.meaning import (
-    check_measured_changes,
-    list_changes_by_stems,
     read_similarities,
     show_measured_changes,
 )
+from guardgraph.guards.self_critique.guarantees import GUARANTEES
 from guardgraph.guards.self_critique.request import parse_self_critique_request
 from guardgraph.guards.self_critique.revision import (
     check_final_draft,

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from guardgraph.guards.facts import Facts, facts_in_text, unsupported
-from guardgraph.guards.facts.keys import Meaning, read_json_number, read_number_meaning
+from guardgraph.guards.facts.references import Meaning, read_json_number, read_number_meaning
 from guardgraph.guards.facts.values import BARE, RATIO, Amount, Label, Named, Number, Quantity
 from guardgraph.guards.links import LinkSupport, read_known_links, read_link_support
 from guardgraph.guards.links.finding import Link, find_links, list_licensed_links
