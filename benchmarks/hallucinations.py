@@ -233,13 +233,19 @@ def list_sentences(row: Row) -> Iterator[tuple[str, str]]:
 
 def plant_numbers(sentence: str, source: str, chance: random.Random) -> Iterator[tuple[str, str]]:
     """Yield the class of a number and the sentence with another in its place that the source does not have."""
-    known = set(_WRITTEN.findall(source)) | set(_WRITTEN.findall(sentence))
+    known = {_read_written(each) for each in (*_WRITTEN.findall(source), *_WRITTEN.findall(sentence))}
     for match in _NUMBER.finditer(sentence):
         text = match[0]
         kind, make = _choose_plant(text, chance)
-        made = next((each for _ in range(20) if (each := make()) not in known), None) if kind else None
+        made = next((each for _ in range(20) if _read_written(each := make()) not in known), None) if kind else None
         if made:
             yield kind, sentence[: match.start()] + made + sentence[match.end() :]
+
+
+def _read_written(text: str) -> str:
+    """Return a number so that two that are equal are the same: 6.0 is 6, and no other number than a source's 6."""
+    digits = text.replace(",", "")
+    return digits.rstrip("0").rstrip(".") if digits.count(".") == 1 else digits
 
 
 def _choose_plant(text: str, chance: random.Random) -> tuple[str, Callable[[], str]]:

@@ -27,6 +27,8 @@ from guardgraph.plain.memory import remember_by_text
 
 LEAST_WORDS: Final = 4
 """Content words that two sentences share at least where they are compared."""
+LEAST_WORDS_ALIKE: Final = 3
+"""Content words that they share at least where neither has any other: short instructions have no more."""
 LEAST_SHARE: Final = 0.75
 """Of the answer's content words that stand in the stretch, and of the stretch's that the answer has."""
 _LONGEST: Final = 60
@@ -133,6 +135,12 @@ class _ComparedSentence:
         """Whether it says that something is no longer there, without a negation: *support was dropped*."""
         words = set(self._tokens)
         return not words.isdisjoint(_ENDED) and not words.isdisjoint(_SUPPORTED)
+
+    @cached_property
+    def deadline(self) -> int:
+        """1 where it says what holds up to a time, -1 where what holds from then on, 0 where neither or both."""
+        until, after = (not words.isdisjoint(self._tokens) for words in _load_lexicon(self._language).deadline)
+        return until - after
 
     @property
     def is_within(self) -> bool:
@@ -263,12 +271,13 @@ def _find_contradicted(sentence: _ComparedSentence, index: _SentenceIndex) -> _C
 def _is_said_otherwise(one: _ComparedSentence, other: _ComparedSentence) -> bool:
     """Say whether two sentences differ in what a rule cannot count: *over 2 GB* and *up to 2 GB*, *dropped* and *no*.
 
-    Neither are *between 0 and 45* and *not below 0 or above 45* opposites. A bound that is turned round is told by the
+    What can be done within 14 days cannot be done after them. Neither are *between 0 and 45* and *not below 0 or above 45* opposites. A bound that is turned round is told by the
     check of numbers.
     """
     beyond = {(-side, number) for side, number in other.bounds}
     return (
         one.says_end != other.says_end
+        or one.deadline * other.deadline < 0
         or not beyond.isdisjoint(one.bounds)
         or (one.is_within and other.is_beyond)
         or (one.is_beyond and other.is_within)
@@ -283,12 +292,12 @@ def _has_opposite(sentence: _ComparedSentence, sides: Collection[tuple[str, int]
 def _find_near_sentences(sentence: _ComparedSentence, index: _SentenceIndex) -> list[int]:
     """Return the places of the sentences that share the most content words with one, the nearest first."""
     shared = Counter(at for key in sentence.keys for at in index.places.get(key, ()))
-    if max(shared.values(), default=0) < LEAST_WORDS:
+    if max(shared.values(), default=0) < LEAST_WORDS_ALIKE:
         return []
     wanted = sentence.read.content
-    least = max(LEAST_WORDS, LEAST_SHARE * len(wanted))
+    least = max(min(LEAST_WORDS, len(wanted)), LEAST_WORDS_ALIKE, LEAST_SHARE * len(wanted))
     # Of a few sentences all are listed for each of their words, so that they share no more than counted here.
-    fewest = least if len(index.sentences) <= _MOST_LISTED else LEAST_WORDS
+    fewest = least if len(index.sentences) <= _MOST_LISTED else LEAST_WORDS_ALIKE
     places = sorted(at for at, count in shared.items() if count >= fewest)
     content = [(at, index.sentences[at].read.content) for at in places]
     compared = Counter(at for key in sorted(wanted) for at, its in content if key in its)
@@ -318,10 +327,11 @@ def _tells_of(key: str, index: _SentenceIndex, *, but: int) -> bool:
 def _is_same_matter(one: _ReadSentence, other: _ReadSentence, pairs: Sequence[tuple[int, int]]) -> bool:
     """Say whether three quarters of a sentence are three quarters of a stretch of the other."""
     met = sum(one.words[here].is_content for here, _ in pairs)
-    if met < LEAST_WORDS:
+    if met < LEAST_WORDS_ALIKE:
         return False
     stretch = other.words[pairs[0][1] : pairs[-1][1] + 1]
-    return met >= LEAST_SHARE * max(_count_content(one.words), _count_content(stretch))
+    wanted = max(_count_content(one.words), _count_content(stretch))
+    return met == wanted if met < LEAST_WORDS else met >= LEAST_SHARE * wanted
 
 
 def _count_content(words: Iterable[_Word]) -> int:
@@ -409,6 +419,8 @@ class _Lexicon(NamedTuple):
     plain: frozenset[str]
     """Opposites that carry no content: *before*, *more*."""
     kinds: Mapping[str, str]
+    deadline: tuple[frozenset[str], frozenset[str]]
+    """Words before the end of a time, and before what begins there: *within*, *after*."""
     asking: frozenset[str]
 
 
@@ -433,8 +445,14 @@ def _load_lexicon(language: str) -> _Lexicon:
         opposites=_index_opposites([*lists["exact"], *lists["stems"]], len(lists["exact"]), language),
         plain=plain,
         kinds=kinds,
+        deadline=_read_deadline(lists["deadline"]),
         asking=frozenset(" ".join(lists["asking"]).split()),
     )
+
+
+def _read_deadline(lines: Sequence[str]) -> tuple[frozenset[str], frozenset[str]]:
+    until, after = " ".join(lines).split(" | ")
+    return frozenset(until.split()), frozenset(after.split())
 
 
 def _index_opposites(lines: Sequence[str], exact: int, language: str) -> dict[str, tuple[str, int]]:

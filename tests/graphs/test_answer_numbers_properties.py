@@ -350,3 +350,24 @@ def test_the_rest_is_what_others_leave(shares, off):
     source, answer = f"They sent {has}, and the rest to Oban.", "Oban got the remaining {} %, after {}."
     assert missing(answer.format(rest, has), source) == ()
     assert missing(answer.format(rest - off, has), source)
+
+
+ALL_DAY = ("24 hours a day", "24 hours per day", "around the clock", "round the clock", "24 hours a day, 7 days a week")
+NOT_ALL_DAY = ("12 hours a day", "24 hours a day on weekdays", "24 hours a day, Monday to Friday", "from 8 am to 6 pm")
+
+
+@given(said=st.sampled_from(ALL_DAY), other=st.sampled_from(NOT_ALL_DAY), who=st.sampled_from(["porter", "hotline"]))
+def test_24_7_is_all_day_on_every_day(said, other, who):
+    """What goes on all day, with no days named, is available 24/7; what names its days or hours is not."""
+    answer = f"Yes, the {who} can be reached 24/7."
+    assert missing(answer, f"You can reach the {who} {said}.") == ()
+    assert missing(answer, f"You can reach the {who} {other}.") == ("24/7",)
+
+
+@given(n=st.integers(13, 900), each=st.sampled_from(["each", "apiece"]), per=st.sampled_from(["per", "a"]))
+def test_a_price_each_is_one_for_a_length_of_time(n, each, per):
+    """ "€14 each per month" is €14 a month for one, and no other amount or length."""
+    source = f"Further lockers cost €{n} {each} {per} month."
+    assert missing(f"Each further locker costs €{n} a month.", source) == ()
+    assert missing(f"Each further locker costs €{n} a week.", source) != ()
+    assert missing(f"Each further locker costs €{n + 1} a month.", source) != ()

@@ -240,6 +240,38 @@ def test_a_negation_is_told_whatever_the_words(nouns, verb, place, denied, other
     assert find_turned_sentence(negative, [negative]) is find_turned_sentence(plain, [plain]) is None
 
 
+INSTRUCTIONS = st.sampled_from(["use", "take", "clean", "heat", "store", "refill", "open"])
+THINGS = st.sampled_from(["Doralex", "the lantern", "the ferry card", "wooden boats", "the blue valve"])
+CONDITIONS = st.sampled_from(["if you have a stomach ulcer", "when the lamp blinks green", "while the engine is hot"])
+
+
+@given(INSTRUCTIONS, THINGS, CONDITIONS, st.sampled_from(["", "Yes, you can ", "You may "]))
+def test_a_short_instruction_is_told(verb, thing, condition, opening):
+    """An instruction of few words is turned round without its negation, and said again with another one is not."""
+    source = f"Do not {verb} {thing} {condition}."
+    allowed = f"{opening}{verb} {thing} {condition}."
+    turned = allowed[:1].upper() + allowed[1:]
+    assert find_turned_sentence(turned, [source]) == (turned, source)
+    assert find_turned_sentence(f"Never {verb} {thing} {condition}.", [source]) is None
+    assert find_turned_sentence(f"No, you must not {verb} {thing} {condition}.", [source]) is None
+
+
+DEADLINES = st.sampled_from(
+    [("You can {} within {}.", "You cannot {} after {}."), ("{} until {}.", "Never {} after {}.")]
+)
+ACTS = st.sampled_from(["cancel the order", "return the lantern", "change your wooden boats", "sublet the cabin"])
+TIMES = st.sampled_from(["14 days", "three weeks", "the first winter", "half a year"])
+
+
+@given(DEADLINES, ACTS, TIMES)
+def test_what_ends_at_a_time_is_not_allowed_after_it(said, act, time_):
+    """What can be done within a time and not after it says one thing; not within it says the opposite."""
+    within, after = (each.format(act, time_) for each in said)
+    assert find_turned_sentence(within, [after]) is find_turned_sentence(after, [within]) is None
+    denied = f"You cannot {act} within {time_}."
+    assert find_turned_sentence(f"You can {act} within {time_}.", [denied])
+
+
 FRAMES = {
     "en": "The marlin of the quarry and the {} lantern by the orchard kept the ferry near the {} for the winter.",
     "de": "Der Marlin und die Laterne haben {} den Garten und die Mühle bei der {} mit dem Wagen gesehen.",
@@ -412,6 +444,8 @@ def test_recorded_settings_are_what_their_version_had():
             "Support of paper tickets on ferry line 4 was dropped.",
         ),
         ("The load of the ferry must be no more than 9 tons.", "The load of the ferry must be between 2 and 9 tons."),
+        ("Only members of the club can vote on the budget.", "Non-members of the club cannot vote on the budget."),
+        ("Der Vertrag ist nach drei Monaten nicht kündbar.", "Der Vertrag ist innerhalb von drei Monaten kündbar."),
     ],
 )
 def test_what_is_said_otherwise_contradicts_nothing(answer, source):

@@ -27,10 +27,21 @@ from guardgraph.guards.facts.derivations import Derivations, StatedAmounts
 from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence, read_number_sentences
 from guardgraph.guards.facts.quantities import PLAIN, cover_word_forms, list_counted_nouns
 from guardgraph.guards.facts.references import find_incident_id_facts, find_severity_facts
-from guardgraph.guards.facts.relations import is_factor_of_units
+from guardgraph.guards.facts.relations import DAY, is_factor_of_units
 from guardgraph.guards.facts.spelling import drop_invisible_characters, strip_number_markers, write_column_nouns
 from guardgraph.guards.facts.tokens import Token
-from guardgraph.guards.facts.values import Amount, Label, Named, Number, Ordinal, Quantity, Unit, Written
+from guardgraph.guards.facts.values import (
+    Amount,
+    DaySpan,
+    Label,
+    Named,
+    Number,
+    Ordinal,
+    Quantity,
+    Unit,
+    Weekday,
+    Written,
+)
 from guardgraph.guards.facts.words import CURRENCIES, FUNCTION_WORDS, RATED, SMALL, TIMES_SAID
 from guardgraph.guards.quotes import is_quote_in_text
 from guardgraph.guards.word_lists import load_word_lists
@@ -55,6 +66,12 @@ _SCORING: Final = frozenset({"goal", "scoring", "score"})
 
 _FEWEST_GAME_WORDS: Final = 2
 """Of them in a report: "goal" and "match" stand in other texts, too."""
+
+_ALWAYS: Final = Written("24/7")
+_ALL_DAY: Final = (["around", "the", "clock"], ["round", "the", "clock"])
+_SOME_DAYS: Final = frozenset({"weekday", "weekdays", "weekend", "weekends", "except", "but", "only", "not", "no"})
+"""Words of a sentence by which what is told of all hours of a day may not be told of every day."""
+_PER_DAY: Final = Unit("time", DAY)
 
 _SHOWN: Final = frozenset(_LISTS["shown"])
 """What the writer of an answer calls what it was shown."""
@@ -145,6 +162,7 @@ def list_unexcused_numbers(
                     or _is_minute_of_game(sentence.tokens, each, sources)
                     or _is_length_of_rate(sentence.tokens, each, before, sources)
                     or _is_part_of_total(sentence.tokens, each, sources)
+                    or (_ALWAYS in each.readings and sources.tell_always)
                     or (_tells_result(sentence.tokens) and sources.results.cover_number(sentence, each))
                 )
                 if not known and derive:
@@ -254,6 +272,11 @@ class _Sources:
             if (behind := [each.lower for each in sentence.tokens[at + 1 : at + 3]])
         )
 
+    @cached_property
+    def tell_always(self) -> bool:
+        """Whether they say that something goes on all day, and name no days: "24 hours a day", "around the clock"."""
+        return any(_tells_all_day(sentence) for sentence in chain.from_iterable(self._sentences))
+
     def _list_numbers(self) -> Iterator[tuple[Sequence[Token], FoundNumber]]:
         """Yield their numbers, each with the tokens of its sentence."""
         return ((sentence.tokens, each) for sentence in chain.from_iterable(self._sentences) for each in sentence.found)
@@ -330,6 +353,16 @@ class _Sources:
     def derivations(self) -> Derivations:
         """What follows from their numbers."""
         return Derivations(self._sentences)
+
+
+def _tells_all_day(sentence: NumberSentence) -> bool:
+    values = [value for each in sentence.found for value in each.readings]
+    words = [token.lower for token in sentence.tokens]
+    if any(isinstance(value, Weekday | DaySpan) for value in values) or not _SOME_DAYS.isdisjoint(words):
+        return False
+    if any(isinstance(value, Quantity) and value.per == _PER_DAY and value.base == DAY for value in values):
+        return True
+    return "clock" in words and any(words[at - 2 : at + 1] in _ALL_DAY for at in range(2, len(words)))
 
 
 def _list_label_words(tokens: Sequence[Token], each: FoundNumber) -> Iterator[str]:

@@ -92,6 +92,8 @@ _SIGNS: Final = frozenset("-−－﹣")
 _BEFORE_SIGN: Final = frozenset("([{=:,;~≈<>/|*\"'`")
 _SUMMED: Final = frozenset({"time", "calendar"})
 _EACH: Final = frozenset({"a", "an", "each", "every"})
+_APIECE: Final = frozenset({"each", "apiece"})
+_RATING: Final = frozenset({"a", "an", "every", "per", "/"})
 _GERMAN_RATES: Final = frozenset({"am", "im"})
 """German words for "in the" that say "per" before a length of time; before a month or a year they say when."""
 _OCCASIONS: Final = frozenset(
@@ -429,6 +431,8 @@ def cover_word_forms(words: Iterable[str]) -> frozenset[str]:
 
 
 def _read_rate_unit(tokens: list[Token], at: int) -> tuple[Unit, int] | None:
+    if tokens[at].lower in _APIECE and tokens[at + 1].lower in _RATING:
+        at += 1  # "$4 each per month"
     word, following = tokens[at].lower, tokens[at + 1]
     if word == "for" and following.lower in _FOR_EACH:
         at, word = _skip_determiners(tokens, at + 1), "per"
