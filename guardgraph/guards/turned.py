@@ -271,8 +271,8 @@ def _find_contradicted(sentence: _ComparedSentence, index: _SentenceIndex) -> _C
 def _is_said_otherwise(one: _ComparedSentence, other: _ComparedSentence) -> bool:
     """Say whether two sentences differ in what a rule cannot count: *over 2 GB* and *up to 2 GB*, *dropped* and *no*.
 
-    What can be done within 14 days cannot be done after them. Neither are *between 0 and 45* and *not below 0 or above 45* opposites. A bound that is turned round is told by the
-    check of numbers.
+    What can be done within 14 days cannot be done after them. Neither are *between 0 and 45* and *not below 0 or above
+    45* opposites. A bound that is turned round is told by the check of numbers.
     """
     beyond = {(-side, number) for side, number in other.bounds}
     return (

@@ -366,7 +366,7 @@ def test_24_7_is_all_day_on_every_day(said, other, who):
 
 @given(n=st.integers(13, 900), each=st.sampled_from(["each", "apiece"]), per=st.sampled_from(["per", "a"]))
 def test_a_price_each_is_one_for_a_length_of_time(n, each, per):
-    """ "€14 each per month" is €14 a month for one, and no other amount or length."""
+    """A price each per month is that of one thing for a month, and no other amount or length."""
     source = f"Further lockers cost €{n} {each} {per} month."
     assert missing(f"Each further locker costs €{n} a month.", source) == ()
     assert missing(f"Each further locker costs €{n} a week.", source) != ()
