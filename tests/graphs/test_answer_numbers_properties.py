@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
+
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -371,3 +373,97 @@ def test_a_price_each_is_one_for_a_length_of_time(n, each, per):
     assert missing(f"Each further locker costs €{n} a month.", source) == ()
     assert missing(f"Each further locker costs €{n} a week.", source) != ()
     assert missing(f"Each further locker costs €{n + 1} a month.", source) != ()
+
+
+@given(n=st.integers(-9, 39), off=st.integers(1, 5), scale=st.sampled_from(["°C", "degrees Celsius", "°F"]))
+def test_degrees_without_a_scale_are_those_of_the_source(n, off, scale):
+    """Degrees such as "19 degrees" are the 19 °C of a source, no other temperature, and no temperature of an angle."""
+    assert missing(f"In July the water has {n} degrees.", f"In July the water has {n} {scale}.") == ()
+    assert missing(f"In July the water has {n + off} degrees.", f"In July the water has {n} {scale}.") != ()
+    assert missing(f"In July the water has {n} °C.", f"Turn the valve by {n} degrees.") != ()
+
+
+STARTS = st.dates(min_value=date(1990, 1, 1), max_value=date(2030, 12, 28)).filter(lambda day: day.day <= 28)
+
+
+@given(start=STARTS, months=st.integers(2, 40), off=st.integers(1, 3))
+def test_the_last_day_of_a_time_is_a_part_of_it(start, months, off):
+    """What runs from a day to the one before the same day of a later month lasts the months between these."""
+    last = (start.year * 12 + start.month - 1 + months) // 12, (start.month - 1 + months) % 12 + 1
+    end = date(*last, start.day) - timedelta(days=1)
+    source = f"The lease runs from {start:%-d %B %Y} to {end:%-d %B %Y}."
+    assert missing(f"The lease runs for {months} months.", source) == ()
+    assert missing(f"The lease runs for {months + off} months.", source) != ()
+
+
+PARTS = [("in the morning", 0), ("in the afternoon", 12), ("in the evening", 12)]
+
+
+@given(part=st.sampled_from(PARTS), hour=st.integers(1, 11), minute=st.sampled_from(["", ":15", ":30"]))
+def test_a_part_of_the_day_says_which_half(part, hour, minute):
+    """An hour in the afternoon is the one after noon, and an hour in the morning is not."""
+    said, ahead = part
+    source = f"The gate opens at {hour + ahead:02}{minute or ':00'}."
+    other = "in the evening" if said == "in the morning" else "in the morning"
+    assert missing(f"The gate opens at {hour}{minute} {said}.", source) == ()
+    assert missing(f"The gate opens at {hour}{minute} {other}.", source) != ()
+
+
+@given(first=st.integers(1, 9), other=st.integers(1, 9))
+def test_a_dose_in_the_morning_is_no_time(first, other):
+    """Two in the morning and one in the evening are tablets, as "2 tablets in the morning" does."""
+    said = f"Take {first} tablets in the morning and {other} in the evening."
+    assert missing(f"Take {first} in the morning and {other} tablets in the evening.", said) == ()
+
+
+HOLIDAYS = [
+    ("Christmas Eve", "24 December"),
+    ("Christmas Day", "December 25"),
+    ("Boxing Day", "26 December"),
+    ("New Year's Eve", "31 December"),
+    ("New Year’s Day", "1 January"),
+    ("St. Stephen's Day", "26 December"),
+    ("Halloween", "October 31"),
+]
+
+
+@given(st.sampled_from(HOLIDAYS), st.sampled_from(HOLIDAYS))
+def test_a_holiday_is_its_day(one, other):
+    """A holiday of a fixed date is supported by that date, and the date by its name; another day is not."""
+    (name, day), (another, _) = one, other
+    assert missing(f"The hall is closed on {name}.", f"The hall is closed on {day}.") == ()
+    assert missing(f"The hall is closed on {day}.", f"The hall is closed on {name}.") == ()
+    is_same = dict(HOLIDAYS)[another] == day
+    assert (missing(f"The hall is closed on {another}.", f"The hall is closed on {day}.") == ()) is is_same
+
+
+UNITS_ABROAD = [
+    ("Der Turm neben der Kirche ist {n} {unit} hoch und steht seit vielen Jahren.", ["m", "km", "cm"]),
+    ("Man braucht für den Teig {n} {unit} Mehl und ein Ei von der Henne.", ["g", "kg", "mg"]),
+    ("Die Fahrt mit dem Bus in die Stadt dauert {n} {unit} und ist sehr schön.", ["h", "Minuten", "Tage"]),
+    ("Die Behörde hat seit {n} {unit} nicht auf das Schreiben geantwortet.", ["Tagen", "Jahren", "Monaten"]),
+    ("La ville est à {n} {unit} de la mer et au nord du vieux port.", ["m", "km", "cm"]),
+    ("El puente mide {n} {unit} y está en la parte norte del río.", ["m", "km", "cm"]),
+    ("Башня стоит на севере от города и имеет {n} {unit} в высоту.", ["м", "км", "см"]),
+]
+
+
+@pytest.mark.parametrize(("sentence", "units"), UNITS_ABROAD)
+@given(n=st.integers(2, 90), data=st.data())
+def test_a_unit_of_one_letter_is_no_other_one(sentence, units, n, data):
+    """A frequent word that is a unit behind a number stays one: 5 m support no 5 km in any language."""
+    one, other = data.draw(st.lists(st.sampled_from(units), min_size=2, max_size=2, unique=True))
+    source = sentence.format(n=n, unit=one)
+    assert missing(source, source) == ()
+    assert missing(sentence.format(n=n, unit=other), source) != ()
+
+
+@given(hour=st.integers(1, 11), half=st.sampled_from([("morgens", 0), ("abends", 12), ("nachmittags", 12)]))
+def test_hours_of_german_texts_are_times(hour, half):
+    """The times "20 Uhr", "20:00 Uhr" and "8 Uhr abends" are one time, and "8 Uhr morgens" is another."""
+    part, ahead = half
+    source = f"Die Apotheke am Markt hat nur am Samstag bis {hour + ahead} Uhr für alle geöffnet."
+    assert missing(f"Die Apotheke schließt um {hour + ahead}:00 Uhr.", source) == ()
+    assert missing(f"Die Apotheke schließt um {hour} Uhr {part}.", source) == ()
+    other = "morgens" if ahead else "abends"
+    assert missing(f"Die Apotheke schließt um {hour} Uhr {other}.", source) != ()

@@ -29,7 +29,7 @@ from guardgraph.guards.facts.quantities import PLAIN, cover_word_forms, list_cou
 from guardgraph.guards.facts.references import find_incident_id_facts, find_severity_facts
 from guardgraph.guards.facts.relations import DAY, is_factor_of_units
 from guardgraph.guards.facts.spelling import drop_invisible_characters, strip_number_markers, write_column_nouns
-from guardgraph.guards.facts.tokens import Token
+from guardgraph.guards.facts.tokens import Token, show_number_tokens
 from guardgraph.guards.facts.values import (
     Amount,
     DaySpan,
@@ -68,10 +68,12 @@ _FEWEST_GAME_WORDS: Final = 2
 """Of them in a report: "goal" and "match" stand in other texts, too."""
 
 _ALWAYS: Final = Written("24/7")
-_ALL_DAY: Final = (["around", "the", "clock"], ["round", "the", "clock"])
+_DEGREE: Final = Unit("turn", Fraction(1, 360))
+
+_CLOCKS: Final = frozenset({"clock", "uhr"})
+_ALL_DAY: Final = ("round the clock", "rund um die uhr")
 _SOME_DAYS: Final = frozenset({"weekday", "weekdays", "weekend", "weekends", "except", "but", "only", "not", "no"})
 """Words of a sentence by which what is told of all hours of a day may not be told of every day."""
-_PER_DAY: Final = Unit("time", DAY)
 
 _SHOWN: Final = frozenset(_LISTS["shown"])
 """What the writer of an answer calls what it was shown."""
@@ -162,7 +164,8 @@ def list_unexcused_numbers(
                     or _is_minute_of_game(sentence.tokens, each, sources)
                     or _is_length_of_rate(sentence.tokens, each, before, sources)
                     or _is_part_of_total(sentence.tokens, each, sources)
-                    or (_ALWAYS in each.readings and sources.tell_always)
+                    or _is_all_day(each, sources)
+                    or _is_temperature(each, sources)
                     or (_tells_result(sentence.tokens) and sources.results.cover_number(sentence, each))
                 )
                 if not known and derive:
@@ -273,9 +276,20 @@ class _Sources:
         )
 
     @cached_property
-    def tell_always(self) -> bool:
-        """Whether they say that something goes on all day, and name no days: "24 hours a day", "around the clock"."""
-        return any(_tells_all_day(sentence) for sentence in chain.from_iterable(self._sentences))
+    def temperatures(self) -> frozenset[Amount]:
+        """Their temperatures, on whatever scale."""
+        return frozenset(
+            value.amount
+            for _, each in self._list_numbers()
+            for value in each.readings
+            if isinstance(value, Quantity) and value.unit.zero
+        )
+
+    @cached_property
+    def all_day(self) -> frozenset[bool]:
+        """Of each of their sentences that tells what goes on all day, whether it names days or exceptions."""
+        sentences = chain.from_iterable(self._sentences)
+        return frozenset(_names_days(sentence) for sentence in sentences if _tells_all_day(sentence))
 
     def _list_numbers(self) -> Iterator[tuple[Sequence[Token], FoundNumber]]:
         """Yield their numbers, each with the tokens of its sentence."""
@@ -356,13 +370,30 @@ class _Sources:
 
 
 def _tells_all_day(sentence: NumberSentence) -> bool:
-    values = [value for each in sentence.found for value in each.readings]
-    words = [token.lower for token in sentence.tokens]
-    if any(isinstance(value, Weekday | DaySpan) for value in values) or not _SOME_DAYS.isdisjoint(words):
-        return False
-    if any(isinstance(value, Quantity) and value.per == _PER_DAY and value.base == DAY for value in values):
+    """Say whether a sentence tells what goes on all day: "24 hours a day", "around the clock"."""
+    if any(_is_whole_day(each) for each in sentence.found):
         return True
-    return "clock" in words and any(words[at - 2 : at + 1] in _ALL_DAY for at in range(2, len(words)))
+    if _CLOCKS.isdisjoint(token.lower for token in sentence.tokens):
+        return False
+    said = show_number_tokens(sentence.tokens, 0, len(sentence.tokens)).lower()
+    return any(phrase in said for phrase in _ALL_DAY)
+
+
+def _is_whole_day(each: FoundNumber) -> bool:
+    values = (value for value in each.readings if isinstance(value, Quantity))
+    return any(value.per == Unit("time", DAY) == Unit("time", value.base) for value in values)
+
+
+def _names_days(sentence: NumberSentence) -> bool:
+    values = chain.from_iterable(each.readings for each in sentence.found)
+    return any(isinstance(value, Weekday | DaySpan) for value in values) or not _SOME_DAYS.isdisjoint(
+        token.lower for token in sentence.tokens
+    )
+
+
+def _is_all_day(each: FoundNumber, sources: _Sources) -> bool:
+    """Say whether "24 hours a day", or "24/7" where no days are named, is what the sources tell in other words."""
+    return (_ALWAYS in each.readings and False in sources.all_day) or (_is_whole_day(each) and bool(sources.all_day))
 
 
 def _list_label_words(tokens: Sequence[Token], each: FoundNumber) -> Iterator[str]:
@@ -480,6 +511,14 @@ def _is_length_of_rate(
     lengths = [value.unit for value in each.readings if isinstance(value, Quantity) and value.amount == 1]
     amounts = [value for value in before.readings if isinstance(value, Quantity)]
     return any((said.amount, said.unit, unit) in sources.rates for said in amounts for unit in lengths)
+
+
+def _is_temperature(each: FoundNumber, sources: _Sources) -> bool:
+    """Say whether degrees without a scale are those of a temperature of the sources: "19 degrees" of "19 °C"."""
+    return any(
+        isinstance(value, Quantity) and value.unit == _DEGREE and value.amount in sources.temperatures
+        for value in each.readings
+    )
 
 
 def _is_part_of_total(tokens: Sequence[Token], each: FoundNumber, sources: _Sources) -> bool:

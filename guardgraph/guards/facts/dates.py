@@ -14,7 +14,16 @@ from typing import Final, NamedTuple, TypeAlias
 
 from guardgraph.guards.facts.tokens import Token, find_number_range_end
 from guardgraph.guards.facts.values import YEARS, Amount, Clock, Date, DaySpan, Decade, Label, Value, Weekday
-from guardgraph.guards.facts.words import FIRST, FUNCTION_WORDS, ORDINALS, SMALL, SPOKEN_DAYS, find_units
+from guardgraph.guards.facts.words import (
+    FIRST,
+    FUNCTION_WORDS,
+    HOLIDAY_OPENINGS,
+    HOLIDAYS,
+    ORDINALS,
+    SMALL,
+    SPOKEN_DAYS,
+    find_units,
+)
 from guardgraph.languages.tables import LANGUAGES, load_month_names, load_time_zones, load_weekday_names
 
 _WEEKEND: Final = DaySpan(6, 7)
@@ -25,6 +34,7 @@ _JOINING_HOURS: Final = frozenset({"-", "–", "—", "‒", "to", "till", "unti
 
 _OPENING: Final = frozenset(
     {"open", "opens", "opening", "hours", "available", "availability", "staffed", "reachable", "reached"}
+    | {"uhr", "geöffnet", "öffnungszeiten", "sprechzeiten", "erreichbar", "abierto", "abierta", "ouvert", "ouverte"}
     | {"shift", "shifts", "desk", "hotline", *SPOKEN_DAYS, *(word.removesuffix("s") for word in SPOKEN_DAYS)}
 )
 """Words beside bare numbers that are hours of a day."""
@@ -186,17 +196,41 @@ def _index_date_weekdays() -> dict[str, int]:
     return names | {name: day for name, day in load_weekday_names("en").items() if len(name) > 4}
 
 
+def _read_holiday(tokens: list[Token], at: int) -> _Moment | None:
+    """Read "Christmas Day" and "New Year's Day", which are dates."""
+    words, end = list[str](), at
+    while len(words) < _HOLIDAY_WORDS:
+        words.append(tokens[end].lower)
+        end += 1
+        day = HOLIDAYS.get(tuple(words))
+        if day is not None:
+            return _complete_date_year(tokens, *day, end)
+        if tokens[end].text == "." and len(words) == 1:  # "St. Stephen's Day"
+            end += 1
+        if tokens[end].text in _APOSTROPHES:  # "New Year's Eve", "All Saints' Day"
+            end += 2 if tokens[end + 1].lower == "s" else 1
+    return None
+
+
+_HOLIDAY_WORDS: Final = 3
+_APOSTROPHES: Final = frozenset("'’ʼ")
+
+
 def begins_date_fact(text: str) -> bool:
-    """Say whether a date, a month or a weekday can begin with a token of this text."""
+    """Say whether a date, a month, a weekday or a holiday can begin with a token of this text."""
     word = text.lower()
+    if word in HOLIDAY_OPENINGS:
+        return True
     weekdays_named = _index_date_weekdays()
     named = word in _index_date_months() or word in weekdays_named or f"{word}." in weekdays_named
     return named or text[:1].isdecimal() or word in FIRST or word in ORDINALS
 
 
 def read_date_fact(tokens: list[Token], at: int) -> _Moment | None:
-    """Read a date, a month or a weekday that begins at a token."""
+    """Read a date, a month, a weekday or a holiday that begins at a token."""
     token, end = tokens[at], at + 1
+    if token.lower in HOLIDAY_OPENINGS and (holiday := _read_holiday(tokens, at)):
+        return holiday
     if len(token.text) in _DATE_CHARS and (match := _DATE.fullmatch(token.text)):
         readings = tuple(Date(*date) for date in sorted(_list_numeric_dates(match), key=str))
         return (readings, end) if readings else None
@@ -394,10 +428,18 @@ _TWELVE: Final = frozenset({"12", "12:00", "12.00"})
 _CLOCK = re.compile(r"(\d\d?)(?:([:.h])(\d\d)(?::(\d\d)(?:\.\d++)?)?)?(h)?([ap]m)?(z)?", re.IGNORECASE)
 _OFFSET = re.compile(r"(\d\d?)(?::?(\d\d))?")
 _HALVES: Final = frozenset({"am", "pm"})
+_PARTS_OF_DAY: Final = {"morning": "am", "afternoon": "pm", "evening": "pm"}
+_EVENING: Final = range(6, 12)
+"""Hours at night that are before midnight."""
+_ENDING_HOUR: Final = _HALVES | {"uhr"}
+_HOURS_ABROAD: Final = frozenset({"heures", "heure", "horas", "hora", "часов", "часа", "час"})
+"""Words between an hour and its part of the day: "8 heures du soir"."""
 _HOURS: Final = frozenset({"uhr", "o'clock", "hrs", "h"})
 _BEFORE: Final = "at by until till before after um gegen à vers las los о в"
 _AT: Final = frozenset(_BEFORE.split())
 """Words before a time of day."""
+_AT_HOUR: Final = _AT | {"around", "about", "from", "since", "a", "alle", "às", "as", "ab"}
+"""Words before an hour alone that its part of the day makes a time: "at two in the morning"."""
 
 _GENERIC: Final = {"ET": "eastern time", "CT": "central time", "MT": "mountain time", "PT": "pacific time"}
 """Abbreviations of names that leave open whether summer time holds."""
@@ -460,7 +502,8 @@ def _complete_clock_range(tokens: list[Token], at: int, time: _Time) -> _Time:
         crosses = time.hour % 12 > end.hour % 12
         half = ("am" if end.half == "pm" else "pm") if crosses else end.half
         half = half if 1 <= time.hour <= 12 else ""
-    return time._replace(half=half, zone=time.zone or end.zone, ahead=time.ahead or end.ahead)
+    whole = time.whole or (end.whole and not half)
+    return time._replace(half=half, zone=time.zone or end.zone, ahead=time.ahead or end.ahead, whole=whole)
 
 
 def _list_clock_hours(time: _Time) -> list[int]:
@@ -477,17 +520,44 @@ def _read_digital_clock(tokens: list[Token], at: int) -> _Time | None:
     if match is None:
         return None
     half, end = (match[6] or "").lower(), at + 1
-    if not half and tokens[end].lower in _HALVES:
-        half, end = tokens[end].lower, end + 1
+    if not half:
+        said, behind = _read_half(tokens, end + (tokens[end].word.lower() in _HOURS_ABROAD), int(match[1]))
+        half, end = (said, behind) if said else ("", end)
     zone, ahead, end = ("Z", (0,), end) if match[7] else _read_clock_zone(tokens, end)
     spoken = tokens[end].lower in _HOURS or tokens[end].lower == "o" or bool(match[5])
     hour, minute, second = (int(digits or 0) for digits in match.group(1, 3, 4))
-    if not _is_clock_time(tokens, at, match, bool(half or zone), spoken) or not _is_valid_clock_time(
+    if not _is_clock_time(tokens, at, match, half, bool(zone) or spoken) or not _is_valid_clock_time(
         hour, minute, second, half
     ):
         return None
-    end, is_whole = _skip_hour_word(tokens, end), match[2] in ("h", "H") or tokens[end].lower == "uhr"
+    is_whole = not half and (match[2] in ("h", "H") or tokens[end].lower == "uhr")
+    end = _skip_hour_word(tokens, end)
+    if not half:
+        half, end = _read_half(tokens, end, hour)
+        is_whole = is_whole and not half
     return _Time(hour, minute, second, match[4] is not None, half, len(match[1]), is_whole, end, zone, ahead)
+
+
+def _is_hour_word(tokens: list[Token], at: int) -> bool:
+    """Say whether an hour alone can stand behind a token: "at 2", "to 2" but for "up to 2", "it is 2"."""
+    word, before = tokens[at].lower, tokens[at - 1].lower
+    if word == "to":
+        return before != "up"
+    return word in _AT_HOUR or tokens[at].word.lower() in _AT_HOUR or (word in ("is", "was") and before == "it")
+
+
+def _read_half(tokens: list[Token], at: int, hour: int) -> tuple[str, int]:
+    """Read which half of the day an hour is of: "pm", "in the afternoon", "at night"; none where 13 and more say it."""
+    word, following = tokens[at].lower, tokens[at + 1].lower
+    if word in _HALVES:
+        return word, at + 1
+    if word == "in" and following == "the" and tokens[at + 2].lower in _PARTS_OF_DAY:
+        half, end = _PARTS_OF_DAY[tokens[at + 2].lower], at + 3
+    elif (word, following) == ("at", "night"):
+        half, end = "pm" if hour in _EVENING else "am", at + 2
+    else:
+        return "", at
+    return (half, end) if hour in _OF_THE_CLOCK else ("", end)
 
 
 def _match_digital_clock(text: str) -> re.Match[str] | None:
@@ -507,15 +577,18 @@ def _read_spoken_clock(tokens: list[Token], at: int) -> _Time | None:
     minute, end = 0, at
     if word in _PAST and following == "past":
         minute, end = _PAST[word], at + 2
-    elif following != "o" or tokens[at + 3].lower != "clock" or tokens[at].number:
+    elif tokens[at].number or not (
+        (following == "o" and tokens[at + 3].lower == "clock")
+        or (_is_hour_word(tokens, at - 1) and _read_half(tokens, at + 1, 1)[0])
+    ):
         return None
     said = tokens[end].number
     hour = said[0] if said and not said[1] else SMALL.get(tokens[end].lower, 0)
     if not isinstance(hour, int) or hour not in _OF_THE_CLOCK:
         return None
     end = _skip_hour_word(tokens, end + 1)
-    half = tokens[end].lower if tokens[end].lower in _HALVES else ""
-    zone, ahead, end = _read_clock_zone(tokens, end + bool(half))
+    half, end = _read_half(tokens, end, hour)
+    zone, ahead, end = _read_clock_zone(tokens, end)
     return _Time(hour, minute, 0, False, half, 1, False, end, zone, ahead)
 
 
@@ -528,14 +601,14 @@ def _read_parted_clock(tokens: list[Token], at: int) -> _Time | None:
     return _Time(int(hour or 0), int(minute), 0, False, "", 2, True, at + 3)
 
 
-def _is_clock_time(tokens: list[Token], at: int, match: re.Match[str], zoned: bool, spoken: bool) -> bool:
+def _is_clock_time(tokens: list[Token], at: int, match: re.Match[str], half: str, beside: bool) -> bool:
     """A colon makes a time; a full stop does between a time word and no unit ("at 12.30"), an hour what follows it."""
     sign = match[2]
     if sign is not None and sign in ":hH":
         return True
     if sign == ".":
-        return zoned or spoken or (tokens[at - 1].lower in _AT and not _is_amount_unit(tokens, at + 1))
-    if match[6] or tokens[at + 1].lower in _HALVES:
+        return half != "" or beside or (tokens[at - 1].lower in _AT and not _is_amount_unit(tokens, at + 1))
+    if match[6] or tokens[at + 1].lower in _HALVES or (half and _is_hour_word(tokens, at - 1)):
         return True
     if tokens[at + 1].lower in ("uhr", "o"):
         return tokens[at + 1].lower == "uhr" or tokens[at + 3].lower == "clock"
@@ -561,7 +634,7 @@ def _is_clock_range(tokens: list[Token], at: int) -> bool:
     if other is None:
         return False
     match = _CLOCK.fullmatch(tokens[other].text) if tokens[other].text[:1] in _DIGITS else None
-    return match is not None and bool(match[6] or match[2] == ":" or tokens[other + 1].lower in _HALVES)
+    return match is not None and bool(match[6] or match[2] == ":" or tokens[other + 1].lower in _ENDING_HOUR)
 
 
 def _skip_hour_word(tokens: list[Token], at: int) -> int:

@@ -7,7 +7,7 @@ is one, and of what: a price, a dose, a limit and a version are said as they sta
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from datetime import date
+from datetime import date, timedelta
 from fractions import Fraction
 from itertools import takewhile
 from typing import Any, Final, NamedTuple, TypeGuard
@@ -236,7 +236,7 @@ def is_span_of_dates(claim: ClaimedAmount, pairs: Iterable[tuple[Date, Date]]) -
     ):
         return False
     measured = unit if not aged else Unit("calendar", _MONTHS)
-    spans = (span for one, other in pairs for span in _list_spans(one, other, measured))
+    spans = (span for one, other in pairs for span in _list_spans(one, other, measured, is_age=aged))
     return any(span and (claim.value.amount == span or _rounds_to(claim, span)) for span in spans)
 
 
@@ -647,24 +647,37 @@ def is_change_between(claim: ClaimedAmount, one: SaidAmount, other: SaidAmount) 
     return abs(abs(change) - claim.value.amount) * 2 <= _share_digit(claim)
 
 
-def _list_spans(one: Date, other: Date, unit: Unit) -> Iterator[Amount]:
-    """Yield how long it is from one date to another: in full years what a birthday leaves open may be either."""
+def _list_spans(one: Date, other: Date, unit: Unit, *, is_age: bool) -> Iterator[Amount]:
+    """Yield how long it is from one date to another: in full years what a birthday leaves open may be either.
+
+    The last day of what is no age is a part of it: from 1 September to 31 August it is a year.
+    """
     first, last = sorted((one, other), key=lambda value: (value.year or 0, value.month or 0, value.day or 0))
     years = (last.year or 0) - (first.year or 0)
     exact = None not in (first.month, first.day, last.month, last.day)
     if unit.dimension == "calendar":
         if exact or (first.month is not None and last.month is not None):
             months = years * _MONTHS + (last.month or 0) - (first.month or 0)
-            months -= bool(exact and (last.day or 0) < (first.day or 0))
+            through = _find_next_day(last) if exact and not is_age else None
+            if through is not None and through.day == first.day:
+                months += (through.month - (last.month or 0)) % _MONTHS
+            else:
+                months -= bool(exact and (last.day or 0) < (first.day or 0))
             yield Fraction(months, 1) / unit.factor if unit.factor == 1 else months // int(unit.factor)
         elif unit.factor >= _MONTHS:
             yield Fraction(years * _MONTHS) / unit.factor
     elif exact:
-        try:
-            days = (
-                date(last.year or 1, last.month or 1, last.day or 1)
-                - date(first.year or 1, first.month or 1, first.day or 1)
-            ).days
-        except ValueError:  # no such day
+        begin, end = _find_next_day(first), _find_next_day(last)
+        if begin is None or end is None:
             return
+        days = (end - begin).days
         yield Fraction(days * DAY) / unit.factor
+        yield Fraction((days + 1) * DAY) / unit.factor
+
+
+def _find_next_day(value: Date) -> date | None:
+    """Return the day behind a full date, None where there is no such day."""
+    try:
+        return date(value.year or 1, value.month or 1, value.day or 1) + timedelta(days=1)
+    except (ValueError, OverflowError):
+        return None

@@ -22,6 +22,7 @@ from guardgraph.guards.facts.words import (
     FIRST,
     GRAMMAR,
     HALVES,
+    HOLIDAY_OPENINGS,
     MIXED,
     MONTHS,
     NUMBER_WORDS,
@@ -221,7 +222,7 @@ def _is_number_beginning(text: str) -> bool:
 @cache
 def _list_number_beginnings() -> frozenset[str]:
     """Words with which a number can begin."""
-    names = [*NUMBER_WORDS, *FIRST, *TIMES, *TIMES_SAID, *SPOKEN_DAYS, "quarter"]
+    names = [*NUMBER_WORDS, *FIRST, *TIMES, *TIMES_SAID, *SPOKEN_DAYS, *HOLIDAY_OPENINGS, "quarter"]
     for language in LANGUAGES:
         names += [*load_month_names(language), *load_weekday_names(language)]
     return frozenset(names)
@@ -393,6 +394,10 @@ _LONGEST_NAME: Final = 8
 _LONGEST_ROUND: Final = 12
 """Words of "a million two hundred thousand" that are read at most."""
 
+_SYMBOLS: Final = frozenset("mghlstмт") | {"min", "kr", "zł", "%", "％", "$", "￥"}
+"""Units behind a number, though they are among the most frequent words of some languages."""
+_WORDS_TOO: Final = frozenset({("s", "cs"), ("s", "sk"), ("l", "it"), ("t", "nl")})
+
 _NEUTRAL: Final = "also"
 """A word of grammar that says nothing about a number."""
 
@@ -478,6 +483,8 @@ def _translate_number_token(
         return [spelled[0]], spelled[1]
     if named[1]:
         return named
+    if counted and token.text in _SYMBOLS and (token.text, known.code) not in _WORDS_TOO:
+        return [], 0
     if word in known.ordinary or (counted and _is_untold_noun(known, word)):
         return [_replace_token_word(token, _NEUTRAL)], at + 1
     return [], 0

@@ -285,14 +285,22 @@ FIRST: Final = {"first": 1, "second": 2, "third": 3}
 TIMES_SAID: Final = {"once": 1, "twice": 2, "thrice": 3}
 """How often something is, in one word: said in passing."""
 
+_GERMAN_DAYS: Final = ("montags", "dienstags", "mittwochs", "donnerstags", "freitags", "samstags", "sonntags")
 _DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 SPOKEN_DAYS: Final = {
     **dict.fromkeys(("weekday", "weekdays", "workday", "workdays"), (1, 5)),
     **dict.fromkeys(("weekend", "weekends"), (6, 7)),
     "daily": (1, 7),
     **{f"{name}s": (number, number) for number, name in enumerate(_DAYS, start=1)},
+    **{name: (number, number) for number, name in enumerate(_GERMAN_DAYS, start=1)},
 }
 """Words that say on which days of the week something is: the first and the last of them."""
+
+HOLIDAYS: Final = {
+    tuple(name.split()): (int(day[:2]), int(day[3:])) for name, day in load_word_lists("holidays").items()
+}
+"""The month and the day of holidays of a fixed date, by the words of their names."""
+HOLIDAY_OPENINGS: Final = frozenset(name[0] for name in HOLIDAYS)
 
 RATED: Final = {
     **{"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month"},

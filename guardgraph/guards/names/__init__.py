@@ -13,6 +13,7 @@ from typing import Final
 from guardgraph.guards.names.places import (
     MOST_TERRITORY_WORDS,
     find_day_names,
+    find_holiday_names,
     find_territory_names,
     find_unit_names,
     is_numeral_word,
@@ -134,6 +135,7 @@ def _support_names_as_facts(found: Sequence[NameWord], support: NameSupport, lef
     return (
         find_day_names(found, support.languages)
         | find_day_names(found, ("en",))
+        | find_holiday_names(found)
         | find_unit_names(found, support.languages)
     )
 

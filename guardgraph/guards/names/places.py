@@ -120,6 +120,24 @@ def _list_day_names(languages: tuple[str, ...]) -> frozenset[str]:
     return frozenset(word.key for name in named for word in split_name_words(name))
 
 
+def find_holiday_names(found: Sequence[NameWord]) -> set[int]:
+    """Return which words name a holiday of a fixed date, which the check of numbers reads as one: Christmas Day."""
+    named, known = set[int](), _list_holiday_names()
+    for at in range(len(found)):
+        for end in range(at + 1, at + 1 + _HOLIDAY_WORDS):
+            if tuple(word.letters for word in found[at:end]) in known:
+                named |= {*range(at, end)}
+    return named
+
+
+_HOLIDAY_WORDS: Final = 3
+
+
+@cache
+def _list_holiday_names() -> frozenset[tuple[str, ...]]:
+    return frozenset(tuple(word.letters for word in split_name_words(name)) for name in load_word_lists("holidays"))
+
+
 def find_unit_names(found: Sequence[NameWord], languages: Collection[str]) -> set[int]:
     """Return which words are units, currencies, time zones or halves of a day beside a number: 5 GB, 3 PM UTC, EUR 20.
 
