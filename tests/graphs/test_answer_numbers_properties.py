@@ -467,3 +467,37 @@ def test_hours_of_german_texts_are_times(hour, half):
     assert missing(f"Die Apotheke schließt um {hour} Uhr {part}.", source) == ()
     other = "morgens" if ahead else "abends"
     assert missing(f"Die Apotheke schließt um {hour} Uhr {other}.", source) != ()
+
+
+WORKED_OUT_ABROAD = [
+    (
+        "Die Chemikerin wurde am 3. Mai {a} in Halle geboren und starb am 9. Juni {b}.",
+        "Sie starb im Alter von {said} Jahren.",
+    ),
+    (
+        "La autora nació el 3 de mayo de {a} en Cuenca y murió el 9 de junio de {b}.",
+        "Murió a los {said} años en Cuenca.",
+    ),
+    (
+        "La chimiste est née le 3 mai {a} à Lyon et elle est morte le 9 juin {b}.",
+        "Elle est morte à l'âge de {said} ans.",
+    ),
+]
+
+
+@pytest.mark.parametrize("template", WORKED_OUT_ABROAD)
+@settings(max_examples=40, deadline=None)
+@given(a=st.integers(1700, 1900), age=st.integers(32, 90), off=st.integers(1, 8))
+def test_an_age_is_that_of_two_dates_in_other_languages(template, a, age, off):
+    """A birth and a death bear one age in German, Spanish and French."""
+    judge(template, age, age + off, a=a, b=a + age)
+
+
+@given(times=st.sampled_from([("zweimal", "zwei Mal"), ("dreimal", "drei Mal")]), joined=st.booleans())
+def test_times_of_german_texts_are_written_in_one_word_or_two(times, joined):
+    """What is done "zweimal" is done "zwei Mal", and not three times."""
+    said, other = times if joined else times[::-1]
+    source = f"Die Leihfrist für alle Bücher kann auf Antrag {said} verlängert werden."
+    assert missing(f"Die Frist für Bücher kann {other} verlängert werden.", source) == ()
+    wrong = "vier Mal"
+    assert missing(f"Die Frist für Bücher kann {wrong} verlängert werden.", source) != ()

@@ -438,7 +438,21 @@ _HOURS: Final = frozenset({"uhr", "o'clock", "hrs", "h"})
 _BEFORE: Final = "at by until till before after um gegen à vers las los о в"
 _AT: Final = frozenset(_BEFORE.split())
 """Words before a time of day."""
-_AT_HOUR: Final = _AT | {"around", "about", "from", "since", "a", "alle", "às", "as", "ab"}
+_AT_HOUR: Final = _AT | {
+    "around",
+    "about",
+    "from",
+    "since",
+    "a",
+    "alle",
+    "dalle",
+    "às",
+    "as",
+    "ab",
+    "de",
+    "desde",
+    "du",
+}
 """Words before an hour alone that its part of the day makes a time: "at two in the morning"."""
 
 _GENERIC: Final = {"ET": "eastern time", "CT": "central time", "MT": "mountain time", "PT": "pacific time"}
