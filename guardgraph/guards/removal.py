@@ -17,6 +17,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from guardgraph.guards.blocks import BlockKind, parse_blocks
+from guardgraph.guards.facts.words import MONTHS, SMALL
 from guardgraph.guards.quotes import find_quoting_sentences
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.word_lists import load_word_lists
@@ -174,6 +175,8 @@ class _Lists(NamedTuple):
     restricting: frozenset[tuple[str, ...]]
     aside: frozenset[tuple[str, ...]]
     limits: frozenset[tuple[str, ...]]
+    bounds: frozenset[tuple[str, ...]]
+    """Words before an amount or a date that make a limit of it: *within 30 days*."""
     idle: frozenset[tuple[str, ...]]
     steps: frozenset[tuple[str, ...]]
     announcing: frozenset[tuple[str, ...]]
@@ -189,12 +192,13 @@ def _load_lists(language: str) -> _Lists:
     read = {name: _read_phrases(own[name]) for name in _Lists._fields if name in own}
     plain = STOP_WORDS if language == DEFAULT_LANGUAGE else load_function_words(language)
     limits = read.pop("limits") | _read_phrases(opposites["denials"])
-    return _Lists(**read, limits=limits, idle=_read_phrases(opposites["idle"]), plain=plain)
+    idle = frozenset(phrase for phrase in _read_phrases(opposites["idle"]) if phrase[-1] != ",")
+    return _Lists(**read, limits=limits, idle=idle, plain=plain)
 
 
 def _read_phrases(lines: Iterable[str]) -> frozenset[tuple[str, ...]]:
     phrases = (phrase for line in lines for phrase in line.split(" | "))
-    return frozenset(_split_words(phrase) for phrase in phrases if phrase[-1].isalnum())
+    return frozenset(_split_words(phrase) for phrase in phrases if phrase[-1].isalnum() or phrase[-1] == ",")
 
 
 def _count_phrase_words(words: Sequence[str], at: int, phrases: frozenset[tuple[str, ...]]) -> int:
@@ -256,11 +260,22 @@ def _negates_or_limits(sentence: _AnswerSentence, lists: _Lists) -> bool:
     while at < len(sentence.words):
         if idle := _count_phrase_words(sentence.words, at, lists.idle):
             at += idle
-        elif _count_phrase_words(sentence.words, at, lists.limits):
+        elif _count_phrase_words(sentence.words, at, lists.limits) or _bounds_amount(sentence.words, at, lists):
             return True
         else:
             at += 1
     return False
+
+
+def _bounds_amount(words: Sequence[str], at: int, lists: _Lists) -> bool:
+    """Say whether a limit of an amount, an age or a time begins at a word: *within 30 days*, *under the age of 14*."""
+    length = _count_phrase_words(words, at, lists.bounds)
+    behind = words[at + length : at + length + _BOUNDED] if length else ()
+    return any(word[0].isdecimal() or word in SMALL or word in MONTHS for word in behind)
+
+
+_BOUNDED: Final = 4
+"""Words behind a word of a limit among which its amount stands."""
 
 
 def _list_definite_nouns(sentence: _AnswerSentence, answer: _ParsedAnswer) -> Iterator[frozenset[str]]:
@@ -341,9 +356,10 @@ def _take_followers(answer: _ParsedAnswer, beside: frozenset[str]) -> None:
         if at not in answer.gone and went:
             nouns = list(_list_definite_nouns(sentence, answer))
             of_went = {term for noun in nouns for term in noun if term in went}
+            is_next = just is not None and answer.sentences[just].block == sentence.block
             of_named = sentence.opening | sentence.short if cause is not None else sentence.short
             introduced = (of_went | (of_named & named.keys())) - said
-            if cause is not None and _leans_on_what_went(sentence, nouns, answer.lists, said, is_next=just is not None):
+            if cause is not None and _leans_on_what_went(sentence, nouns, answer.lists, said, is_next=is_next):
                 answer.take([at], cause)
             elif introduced:
                 answer.take([at], min(went[term] for term in introduced))

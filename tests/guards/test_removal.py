@@ -150,6 +150,38 @@ def test_other_languages_have_lists_of_their_own(language):
         assert left_of(frame.format(other)) == f"{first} {other}"
 
 
+LIMITS = (
+    "Send it back within 99 days.",
+    "Wait 99 hours between doses.",
+    "Children under 99 pay half.",
+    "You must be 99.",
+    "It is valid until 99.",
+    "Register by day 99.",
+    "This applies to the 99 buyers.",
+    "It takes at least 99 hours.",
+)
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@given(st.lists(st.sampled_from(["Tea is hot.", "Bread is sold here.", "Flour comes from rye."]), unique=True))
+def test_a_limit_is_never_taken_out(limit, others):
+    """Without its deadline, its age or its condition an answer would promise more than its sources do."""
+    assert left_of(" ".join([FIRST.strip(), *others, limit])) == LIMIT
+    assert left_of(" ".join([FIRST.strip(), limit, *others])) == LIMIT
+
+
+@pytest.mark.parametrize("leaning", ["Doing so is fine.", "There, tea is hot.", "Tea is sold elsewhere."])
+def test_what_points_at_what_went_goes_with_it(leaning):
+    """A sentence that points at a place or an act of the one before goes with it."""
+    assert left_of(f"{FIRST}Bread costs 99 cents. {leaning} Flour comes from rye.") == f"{FIRST}Flour comes from rye."
+
+
+def test_a_new_paragraph_keeps_its_own_subject():
+    """What another paragraph calls "the" wheel stands, though no sentence before has named one."""
+    text = f"{FIRST}\n\nBread costs 99 cents.\n\nThe wheel is made of oak."
+    assert left_of(text).split() == f"{FIRST} The wheel is made of oak.".split()
+
+
 @pytest.mark.parametrize(
     "text",
     [
