@@ -340,17 +340,28 @@ def _count_content(words: Iterable[_Word]) -> int:
 
 def _is_turned(one: _ReadSentence, other: _ReadSentence, pairs: Sequence[tuple[int, int]]) -> bool | None:
     """Say whether sentences of one matter differ in an odd number of negations and opposites; None where in doubt."""
-    opposites = sum(one.words[here].side * other.words[there].side < 0 for here, there in pairs)
+    opposites = [one.words[here].key for here, there in pairs if one.words[here].side * other.words[there].side < 0]
+    if _waits(one, other) or _waits(other, one):  # what is not paid before it is checked is paid after it is
+        opposites = [key for key in opposites if key != _BEFORE_AFTER]
     ours = _count_denials(one, other, [here for here, _ in pairs])
     theirs = _count_denials(other, one, [there for _, there in pairs])
-    return None if ours is None or theirs is None else (opposites + ours + theirs) % 2 == 1
+    return None if ours is None or theirs is None else (len(opposites) + ours + theirs) % 2 == 1
+
+
+_BEFORE_AFTER: Final = "=0"
+"""The first pair of opposites of each language."""
+
+
+def _waits(sentence: _ReadSentence, other: _ReadSentence) -> bool:
+    """Say whether a sentence denies what is so up to a time, and the other one denies nothing."""
+    return not other.denials and any(denial.needs == "waiting" for denial in sentence.denials)
 
 
 def _count_denials(sentence: _ReadSentence, other: _ReadSentence, shared: Sequence[int]) -> int | None:
     """Count the negations of shared words; None where one in the stretch denies a word that the other has not."""
     count = 0
     for denial in sentence.denials:
-        if denial.needs and denial.needs not in other.kinds:
+        if denial.needs and denial.needs not in other.kinds and not other.denials:
             continue
         if not denial.reach or shared[0] <= denial.reach[0] <= shared[-1]:
             if set(shared).isdisjoint(denial.reach):

@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from guardgraph.guards.facts import facts_in_text, unsupported_of_answer
+from guardgraph.guards.facts.answers import list_contradicted_numbers
 
 ORDINALS = {17: "17th", 18: "18th", 19: "19th", 20: "20th"}
 
@@ -501,3 +502,50 @@ def test_times_of_german_texts_are_written_in_one_word_or_two(times, joined):
     assert missing(f"Die Frist für Bücher kann {other} verlängert werden.", source) == ()
     wrong = "vier Mal"
     assert missing(f"Die Frist für Bücher kann {wrong} verlängert werden.", source) != ()
+
+
+def contradicted(answer: str, source: str) -> tuple[str, ...]:
+    """Return how often an answer says that something is, where a source has it otherwise."""
+    return tuple(number.shown for number in list_contradicted_numbers(answer, [source]))
+
+
+OFTEN = {"once a day": 1, "twice a day": 2, "three times a day": 3, "4 times daily": 4, "every 12 hours": 2, "daily": 1}
+
+
+@given(one=st.sampled_from(sorted(OFTEN)), other=st.sampled_from(sorted(OFTEN)), act=st.sampled_from(["lotion", "log"]))
+def test_how_often_something_is_is_held_against_the_source(one, other, act):
+    """Twice a day contradicts once a day of the same thing, and says what every 12 hours says."""
+    found = contradicted(f"The {act} is used {other}.", f"The {act} is used {one}.")
+    if OFTEN[one] == OFTEN[other] or other.startswith("every"):
+        assert found == ()  # how many hours lie between is a number that the check of numbers holds
+    else:
+        assert found == (other,)
+    assert contradicted(f"The {act} is used {other}.", f"The {act} is used {one}. The rail is wiped {other}.") == ()
+    assert contradicted(f"The {act} is used {other}.", f"The {act} is used with care.") == ()
+
+
+@given(
+    thing=st.sampled_from(["guard", "exit", "injection", "key"]),
+    alone=st.sampled_from(["one", "a single", "no"]),
+    count=st.sampled_from(["two", "three"]),
+)
+def test_a_small_count_is_one_of_the_source_where_it_has_one_or_none(thing, alone, count):
+    """Where a source has one of a thing, or none, two or three of it are no passing count."""
+    assert missing(f"There are {count} {thing}s.", f"There is {alone} {thing} in the hall.") == (count,)
+    assert missing(f"There are {count} {thing}s.", f"Ada's {thing} and Bo's {thing} are in the hall.") == ()
+
+
+@given(n=st.integers(2, 25), said=st.sampled_from(["may not enter", "may be alone", "may also wait"]))
+def test_may_behind_an_age_is_no_month(n, said):
+    """Persons under 18 may do something, and on 18 May is a day."""
+    assert missing(f"Persons under {n} {said}.", f"Persons under {n} can or cannot.") == ()
+    assert missing(f"It closed on {n} May.", f"Persons under {n} {said}.") != ()
+
+
+@given(n=st.integers(1, 60), unit=st.sampled_from(["°C", "degrees", "degrees Celsius", "°F"]))
+def test_minus_is_a_sign_of_temperatures(n, unit):
+    """A temperature of minus 20 °C is -20 °C, and 20 °C is another temperature."""
+    assert missing(f"Store it at -{n} {unit}.", f"Store it at minus {n} {unit}.") == ()
+    assert missing(f"Store it at minus {n} {unit}.", f"Store it at −{n} {unit}.") == ()
+    # Without a scale, degrees may be those of an angle, whose sign tells a direction.
+    assert unit == "degrees" or missing(f"Store it at {n} {unit}.", f"Store it at minus {n} {unit}.") != ()

@@ -19,6 +19,7 @@ from guardgraph.guards.facts.contrary import (
     TELLING,
     Results,
     list_contrary_changes,
+    list_contrary_frequencies,
     list_contrary_places,
     list_contrary_rates,
     names_place,
@@ -67,6 +68,7 @@ _SCORING: Final = frozenset({"goal", "scoring", "score"})
 _FEWEST_GAME_WORDS: Final = 2
 """Of them in a report: "goal" and "match" stand in other texts, too."""
 
+_OFTEN: Final = (*TIMES_SAID, "times", "every", "each")
 _ALWAYS: Final = Written("24/7")
 _DEGREE: Final = Unit("turn", Fraction(1, 360))
 
@@ -87,6 +89,8 @@ _RANKED: Final = frozenset(
     {*_BEING, "the", "came", "comes", "come", "finished", "placed", "ranked", "ranks", "and", "or"}
 )
 """Words before a "first" that says who won, or which one is meant."""
+_ALONE: Final = frozenset({"one", "single", "sole", "no"})
+"""Words before what there is one of, or none."""
 _SMALL_COUNTS: Final = (2, 3)
 _LABEL_SIGNS: Final = frozenset({":", "|", "=", '"', "'", ",", "_"})
 _COUNTED_TOKENS: Final = 5
@@ -192,12 +196,15 @@ def list_contradicted_numbers(answer: str, texts: Collection[str]) -> list[Numbe
     changes, is_rated = any(map(said.__contains__, CHANGING)), any(map(said.__contains__, RATED))
     results = not TELLING.isdisjoint(word.strip(_AROUND) for word in said.split())
     prices = any(map(said.__contains__, _MONEY)) and names_place(answer)
-    if not (changes or is_rated or results or prices):
+    is_counted = is_rated or any(map(said.__contains__, _OFTEN))
+    if not (changes or is_counted or results or prices):
         return []
     sentences = _read_sentences(answer)
     # The texts are read only where the answer states a change, a rate, a result or a price.
     found = list_contrary_changes(sentences, chain.from_iterable(map(_read_sentences, texts))) if changes else []
     rates = list_contrary_rates(sentences, chain.from_iterable(map(_read_sentences, texts))) if is_rated else []
+    if is_counted:
+        rates += list_contrary_frequencies(sentences, chain.from_iterable(map(_read_sentences, texts)))
     if prices:
         # A place is told of its own sentence: "It costs $30. In the EU, it costs $40."
         parts = [chain.from_iterable(map(_read_sentences, split_sentences(text))) for text in (answer, *texts)]
@@ -246,7 +253,7 @@ class _Sources:
 
     @cached_property
     def counted(self) -> frozenset[str]:
-        """The nouns that are counted: behind a number ("3 seats"), before one ("Seats: 3"), beside "twice"."""
+        """The nouns that are counted: behind a number or "no" ("3 seats"), before one ("Seats: 3"), beside "twice"."""
         found: set[str] = set()
         for sentence in (sentence for text in self._sentences for sentence in text):
             tokens = sentence.tokens
@@ -255,6 +262,9 @@ class _Sources:
                 if tokens[each.first].lower in TIMES_SAID or tokens[each.end].lower == "times":
                     around = tokens[max(each.first - _LABEL_TOKENS, 0) : each.end + _LABEL_TOKENS]
                     found |= cover_word_forms(token.lower for token in around if _is_noun(token))
+            for at, token in enumerate(tokens):
+                if token.lower in _ALONE and tokens[at + 1].lower != "of":
+                    found |= cover_word_forms(list_counted_nouns(tokens, at + 1))
         return frozenset(found)
 
     @cached_property

@@ -15,17 +15,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from fractions import Fraction
 from functools import cache
 from itertools import pairwise
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence
 from guardgraph.guards.facts.quantities import Hit
-from guardgraph.guards.facts.tokens import Token
+from guardgraph.guards.facts.tokens import LOOKAHEAD, Token, show_number_tokens
 from guardgraph.guards.facts.values import RATIO, Amount, Number, Quantity, Unit, Written
-from guardgraph.guards.facts.words import FUNCTION_WORDS, SMALL
+from guardgraph.guards.facts.words import FUNCTION_WORDS, RATED, SMALL, TIMES_SAID, find_units
 from guardgraph.guards.word_lists import load_word_lists
-from guardgraph.languages.tables import load_territory_names
+from guardgraph.languages.tables import load_territory_names, load_weekday_names
 
 _RISING: Final = frozenset(
     [
@@ -226,6 +227,139 @@ def _list_sums(hit: Hit) -> Iterator[_Sum]:
 def _read_length(unit: Unit | None) -> Unit | None:
     """Return a rate's length of time; None where it is of something else, or there is none."""
     return unit if unit is not None and unit.dimension in _LENGTHS else None
+
+
+# How often
+
+_EVERY: Final = frozenset({"every", "each"})
+_PER: Final = frozenset({"a", "an", "per"})
+_COUNTING: Final = frozenset({*TIMES_SAID, "times"})
+_WEEK: Final = Unit("time", 7 * 86_400)
+_TWO_TIMES: Final = frozenset({"morning", "evening"})
+"""Words of a sentence that may tell of two times a day in other words."""
+
+_DAYS: Final = {"time": Fraction(1, 86_400), "calendar": Fraction(1461, 48)}
+"""Days of a second and of a month."""
+_SAME: Final = Fraction(1, 10)
+"""How far two frequencies may lie from one another, by the lower: every 180 days is about twice a year."""
+_OTHER: Final = {"other": 2, "second": 2, "third": 3, "fourth": 4}
+"""Words between "every" and a length of time: "every second year"."""
+_NIGHTLY: Final = frozenset({"night", "morning", "afternoon", "evening"})
+
+
+class _Frequency(NamedTuple):
+    """How often a sentence says that something is."""
+
+    rate: Fraction
+    """Times a day."""
+    first: int
+    end: int
+
+
+def list_contrary_frequencies(sentences: Iterable[NumberSentence], sources: Iterable[NumberSentence]) -> list[Number]:
+    """Return how often an answer says that something is, where its sources have it in another frequency alone.
+
+    "Twice a day" contradicts a source that has "once a day" of what shares a word with it, and "twice" nowhere.
+
+    Args:
+        sentences: of an answer.
+        sources: of what it cites.
+    """
+    said = [(each, sentence) for sentence in sentences for each in _list_frequencies(sentence.tokens)]
+    if not said:
+        return []
+    told: list[tuple[Fraction, frozenset[str]]] = []
+    known: set[Fraction] = set()
+    for sentence in sources:
+        stated = [each.rate for each in _list_frequencies(sentence.tokens)]
+        known.update(stated, _list_named_rates(sentence.tokens))
+        words = _list_content(sentence.tokens)
+        if not words >= _TWO_TIMES:
+            told += [(rate, words) for rate in stated]
+    return [
+        Number(shown, (Written(shown),))
+        for each, sentence in said
+        if sentence.tokens[each.first].lower not in _EVERY  # "three concerts every year" are three a year
+        if not any(_is_same_rate(each.rate, rate) for rate in known) and _is_told_otherwise(sentence, told)
+        for shown in [show_number_tokens(list(sentence.tokens), each.first, each.end)]
+    ]
+
+
+def _is_told_otherwise(sentence: NumberSentence, told: Iterable[tuple[Fraction, frozenset[str]]]) -> bool:
+    """Say whether sources tell how often what a sentence speaks of is, in a frequency that it does not have."""
+    own, words = [each.rate for each in _list_frequencies(sentence.tokens)], _list_content(sentence.tokens)
+    return any(
+        (len(words) <= 1 or not words.isdisjoint(others)) and not any(_is_same_rate(rate, each) for each in own)
+        for rate, others in told
+    )
+
+
+def _is_same_rate(one: Fraction, other: Fraction) -> bool:
+    return abs(one - other) <= _SAME * min(one, other)
+
+
+def _list_frequencies(tokens: Sequence[Token]) -> Iterator[_Frequency]:
+    """Yield how often something is: "twice a day", "3 times weekly", "daily", "every 2 hours", "every Monday"."""
+    for at in range(len(tokens) - LOOKAHEAD):
+        word, following = tokens[at].lower, tokens[at + 1]
+        is_count = word in TIMES_SAID or following.lower == "times"
+        if word in RATED and tokens[at - 1].lower not in _COUNTING:
+            yield _Frequency(_rate_of(1, find_units(RATED[word])[0]), at, at + 1)
+        elif word in _EVERY:
+            amount = _OTHER.get(following.lower) if _read_length_word(tokens[at + 2]) else None
+            amount = amount or _read_small(following)
+            behind = at + 1 if amount is None else at + 2
+            if unit := _read_length_word(tokens[behind]):
+                yield _Frequency(_rate_of(1, unit, amount or 1), at, behind + 1)
+            elif tokens[behind].lower in load_weekday_names("en"):
+                yield _Frequency(_rate_of(1, _WEEK), at, behind + 1)
+            elif tokens[behind].lower in _NIGHTLY:
+                yield _Frequency(Fraction(1), at, behind + 1)
+        elif is_count and (found := _read_counted_rate(tokens, at)):
+            yield found
+
+
+def _read_counted_rate(tokens: Sequence[Token], at: int) -> _Frequency | None:
+    """Read "twice a day", "3 times weekly"."""
+    times = TIMES_SAID.get(tokens[at].lower)
+    found = _read_per(tokens, at + 1 if times else at + 2)
+    times = times or _read_small(tokens[at])
+    return _Frequency(_rate_of(times, found[0]), at, found[1]) if times and found else None
+
+
+def _rate_of(times: int, unit: Unit, of: int = 1) -> Fraction:
+    """Return how often something is in a day that is so many times in so many units."""
+    return times / (Fraction(unit.factor) * _DAYS[unit.dimension] * max(of, 1))
+
+
+def _read_per(tokens: Sequence[Token], at: int) -> tuple[Unit, int] | None:
+    """Read "a day", "per week", "each month", "daily"."""
+    if rated := RATED.get(tokens[at].lower):
+        return find_units(rated)[0], at + 1
+    unit = _read_length_word(tokens[at + 1]) if tokens[at].lower in _PER | _EVERY else None
+    return (unit, at + 2) if unit else None
+
+
+def _read_length_word(token: Token) -> Unit | None:
+    return next((unit for unit in find_units(token.text) if unit.dimension in _LENGTHS), None)
+
+
+def _list_named_rates(tokens: Sequence[Token]) -> Iterator[Fraction]:
+    """Yield once for each length of time that anything is told for: "$5 a month"."""
+    for at in range(len(tokens) - LOOKAHEAD):
+        if (
+            tokens[at].lower in _PER
+            and tokens[at - 1].lower not in _COUNTING
+            and (unit := _read_length_word(tokens[at + 1]))
+        ):
+            yield _rate_of(1, unit)
+
+
+def _list_content(tokens: Sequence[Token]) -> frozenset[str]:
+    return frozenset(token.lower for token in tokens if token.text.isalpha()) - FUNCTION_WORDS - _UNTELLING
+
+
+_UNTELLING: Final = frozenset({*RATED, *_COUNTING, "day", "week", "month", "year", "hour"})
 
 
 # Places

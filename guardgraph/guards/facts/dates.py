@@ -257,10 +257,22 @@ def _read_day_first_date(tokens: list[Token], at: int) -> _Moment | None:
         return None
     end += tokens[end].text == "." and tokens[at].text.isdecimal()
     end += tokens[end].lower in ("of", "de")
+    if tokens[end].text in _VERBS and _is_said_of_number(tokens, at, end):
+        return None
     # "6 march 2026" and "on 6 march ." are days, and "the 6 march home" is none.
     dated = end > at + 1 or _read_date_year(tokens, end + 1)[0] is not None or _ends_phrase(tokens, end + 1)
     month, end = _read_date_month(tokens, end, dated=dated)
     return _complete_date_year(tokens, month, day, end) if month else None
+
+
+_VERB_FOLLOWERS: Final = frozenset({"not", "be", "have", "also", "only", "still", "never", "need", "get", "no"})
+_OF_AGES: Final = frozenset({"under", "over", "below", "above", "aged", "age", "than", "type", "least", "most"})
+
+
+def _is_said_of_number(tokens: list[Token], at: int, end: int) -> bool:
+    """Say whether "may" or "march" in lower case is a verb: "persons under 18 may not enter", "type 2 may be"."""
+    is_dated = _read_date_year(tokens, end + 1)[0] is not None
+    return not is_dated and (tokens[end + 1].lower in _VERB_FOLLOWERS or tokens[at - 1].lower in _OF_AGES)
 
 
 def _ends_phrase(tokens: list[Token], at: int) -> bool:

@@ -41,6 +41,8 @@ _ALWAYS = re.compile(
     r"(?:7|seven)[ -]days?(?:[ ](?:a|per)[ ]week|/week))(?!\w)",
     re.IGNORECASE,
 )
+_MINUS = re.compile(r"\bminus[ ](?=\d++(?:[.,]\d++)?[ ]?(?:°|º|degrees?\b|grad\b|grados\b|degrés\b))", re.IGNORECASE)
+"""Before a temperature: "minus 20 °C"."""
 _SIDES = re.compile(r"[x×](?=[1-9])(?<=\d.)(?<!\b0.)")
 """Between two lengths: 35x45."""
 _OCTETS: Final = frozenset(map(str, range(256)))
@@ -135,6 +137,7 @@ _UNPARTED: Final = (
     SpellingStep(lambda text: "{" in text or "[" in text, _LISTED, lambda match: _COMMA.sub(", ", match[0])),
     SpellingStep(lambda text: not text.isascii(), _DASH, "-"),
     SpellingStep(lambda text: "24" in text, _ALWAYS, "24/7"),
+    SpellingStep(lambda text: "inus" in text, _MINUS, "-"),
     SpellingStep(lambda text: "x" in text or "×" in text, _SIDES, " x "),
 )
 VARIANTS: Final = (*_GROUPINGS, *_UNPARTED)
