@@ -49,6 +49,14 @@ TURNED = [
         "Guests can return the unopened bottles without a receipt.",
         "Guests can return the unopened bottles with a receipt.",
     ),
+    (
+        "Take the white pill after breakfast without any cold water.",
+        "Take the white pill before breakfast without any cold water.",
+    ),
+    (
+        "The pump of the mill is not opened after the large valve.",
+        "The pump of the mill is not opened before the large valve.",
+    ),
     ("None of the bakeries in the old harbour were flooded.", "All bakeries in the old harbour were flooded."),
     (
         "The bridge was closed despite the storm warning for sailors.",
@@ -444,6 +452,11 @@ def test_recorded_settings_are_what_their_version_had():
             "Support of paper tickets on ferry line 4 was dropped.",
         ),
         ("The load of the ferry must be no more than 9 tons.", "The load of the ferry must be between 2 and 9 tons."),
+        ("The owner may open the safe in the office.", "Nobody but the owner may open the safe in the office."),
+        (
+            "Refunds are paid after the claim is checked by the office.",
+            "Refunds are not paid before the claim is checked by the office.",
+        ),
         ("Only members of the club can vote on the budget.", "Non-members of the club cannot vote on the budget."),
         ("Der Vertrag ist nach drei Monaten nicht kündbar.", "Der Vertrag ist innerhalb von drei Monaten kündbar."),
     ],
