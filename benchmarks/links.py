@@ -25,7 +25,7 @@ from guardgraph import RagPolicy
 from guardgraph.guards import rag
 from guardgraph.guards.links import check_links
 from guardgraph.guards.links.finding import list_licensed_links
-from guardgraph.guards.links.hosts import is_file_or_attribute, is_registrable
+from guardgraph.guards.links.hosts import AROUND, is_file_or_attribute, is_registrable
 from guardgraph.guards.stop import Stop
 from guardgraph.state.rag import ContextChunk
 
@@ -112,8 +112,9 @@ def _judge_tokens(paragraphs: list[Paragraph]) -> Iterator[Figure]:
             continue
         for link in list_licensed_links(text):
             if link.kind == "host" and is_registrable(link.host):
-                behind = text.partition(link.shown)[2][:4]
-                kinds["exempt" if is_file_or_attribute(link.shown, behind) else "host"] += 1
+                before, _, behind = text.partition(link.shown)
+                is_file = is_file_or_attribute(link.shown, behind[:AROUND], before[-AROUND:])
+                kinds["exempt" if is_file else "host"] += 1
     tokens = sum(kinds.values())
     yield "hostlike_words", tokens
     yield "hostlike_words_taken_pct", 100 * kinds["host"] / tokens if tokens else 0.0

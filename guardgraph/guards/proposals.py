@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, excerpt_value, parse_json
@@ -13,9 +13,12 @@ from guardgraph.state.outcome import Outcome
 SHORTEST_FENCE = 3
 """Backticks or tildes that make a fence, by CommonMark."""
 
-_THINKING, _THOUGHT = "<think>", "</think>"
-"""What open models write around what they think before they reply."""
-_NO_BLANK = re.compile(r"\S")
+_THOUGHT = re.compile(r"</think(?:ing)?[ \t]*>\s*", re.IGNORECASE)
+"""What ends what open models think before they reply; what begins it may stand in their prompt."""
+_REPLY_MARKS: Final = ("{", "[", "`", "~")
+"""What an object, a list or a fence begins with."""
+_MOST_READINGS: Final = 16
+"""Ends of thinking behind which a reply is looked for, so that a hostile text takes no longer than another one."""
 
 
 class Proposal(NamedTuple):
@@ -62,31 +65,34 @@ def proposal(packed: str) -> Proposal:
 def _parse_proposal_json(text: str) -> JsonValue:
     """Return the JSON that a model's text is, or the object inside the one Markdown fence that it is.
 
-    Blocks of thinking that some models write in front of their reply are passed over.
+    Where the text is neither, what some models think in front of their reply is passed over. The reply stands behind
+    the last end of thinking that has JSON behind it: thinking may quote such an end, and so may a string of the reply,
+    but no end of a reply that begins inside a string is JSON.
 
     Raises:
         NotJson: it is neither.
     """
-    text = _skip_thinking(text)
+    try:
+        return _parse_reply(text)
+    except NotJson as error:
+        problem = error
+    ends = [match.end() for match in _THOUGHT.finditer(text)]
+    places = [at for at in ends if at == ends[-1] or text.startswith(_REPLY_MARKS, at)]
+    for at in places[: -_MOST_READINGS - 1 : -1]:
+        try:
+            return _parse_reply(text[at:])
+        except NotJson as error:
+            problem = error
+    raise problem
+
+
+def _parse_reply(text: str) -> JsonValue:
+    """Return the JSON that a text is, or the object inside the one Markdown fence that it is; else raise `NotJson`."""
     if (inside := _unwrap_proposal_fence(text)) is None:
         return parse_json(text, exact_numbers=True)
     if not isinstance(value := parse_json(inside, exact_numbers=True), dict):
         raise NotJson("no object in the fence")
     return value
-
-
-def _skip_thinking(text: str) -> str:
-    """Return what follows the blocks of thinking at the beginning of a reply; one that has no end is no block."""
-    at = _find_after_blanks(text, 0)
-    while text.startswith(_THINKING, at) and (end := text.find(_THOUGHT, at)) >= 0:
-        at = _find_after_blanks(text, end + len(_THOUGHT))
-    return text[at:]
-
-
-def _find_after_blanks(text: str, at: int) -> int:
-    """Return where a text goes on behind the blanks at a place."""
-    found = _NO_BLANK.search(text, at)
-    return found.start() if found else len(text)
 
 
 def _unwrap_proposal_fence(text: str) -> str | None:

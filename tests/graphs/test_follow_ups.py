@@ -200,6 +200,52 @@ def test_names_and_numbers_come_from_the_conversation_and_links_from_the_user(te
     assert refusal(text, question="When was he born?", history=SAID) == reason
 
 
+ASKED = [
+    {"role": "user", "content": "What does the Sol toaster cost?"},
+    {"role": "assistant", "content": "It costs 100 euros in May, 20 on Mondays, and less from the seventh on."},
+]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What does the Sol toaster cost in {March}?",
+        "What does it cost on {Friday}?",
+        "What does the {twelfth} toaster cost?",
+        "What does the {thousand} euro toaster cost?",
+        "What does the {million}-dollar toaster cost?",
+        "What do {ninety} toasters cost?",
+        "What does it cost at {noon}?",
+        "Was kostet der Toaster im {März}?",
+        "Was kostet die {tausend} Euro Garantie für den Toaster?",
+        "How many are a {dozen}?",
+    ],
+)
+def test_a_number_in_a_word_comes_from_the_conversation_too(text):
+    """Months, days of the week, places, times and amounts; the same word in a turn licenses it."""
+    plain = text.replace("{", "").replace("}", "")
+    word = text.partition("{")[2].partition("}")[0]
+    assert refusal(plain, question="And it?", history=ASKED) == "unsupported_number"
+    assert refusal(plain, question=f"And {word}? {plain}", history=ASKED) != "unsupported_number"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What is the first price?",
+        "Which of the two is it?",
+        "Does one of them cost less in May?",
+        "What does the hundred euro toaster cost?",
+        "Is it twenty euros on a Monday?",
+        "What is the third of the seventh?",
+        "May it cost less?",
+    ],
+)
+def test_small_words_and_what_was_said_otherwise_pass(text):
+    """A question may count to five, and say in words what a turn says in digits."""
+    assert refusal(text, question="And it?", history=ASKED) is None
+
+
 def test_the_checks_of_the_policy_hold_for_questions_too():
     """Switched off, they are; known names and links may be said."""
     assert refusal("What is the P2 target of Initech?", check_names=False) is None

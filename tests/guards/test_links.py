@@ -300,6 +300,59 @@ def test_any_foreign_host_is_refused(one, other, suffix, path):
         assert refused(f"See {host} now.", f"See {text} now.") is None
 
 
+FILE_ENDINGS = ["cc", "la", "md", "ml", "mov", "pl", "ps", "pub", "py", "rs", "sh", "so", "zip"]
+"""Endings of files under which anybody may register a name, too."""
+PLATFORMS = ["co.rs", "com.ac", "com.pl", "com.py", "edu.la", "netlify.app", "net.so", "vercel.app", "web.app"]
+WAYS = [
+    *("Sign in at {}.", "It is open on **{}**.", "Log in to {} now.", "Visit {}", "Our new website is `{}`.", "via {}"),
+    *("{} is the new portal of Acme.", "Zum Anmelden: {}", "Besuchen Sie uns unter {}.", "Connectez-vous sur {} !"),
+    *("Go to\n{}", "| Portal | {} |", "Please pay the rest through {}, not here.", "Visite {} hoy."),
+]
+names = st.builds("-".join, st.lists(words, min_size=1, max_size=3))
+
+
+@given(names, st.sampled_from(PLATFORMS))
+def test_a_host_of_a_platform_is_no_file(name, suffix):
+    """A name under a public suffix of two labels is a host, though its last label ends files."""
+    for text in (f"Read {name}.{suffix}.", f"{name}.{suffix}"):
+        assert refused(text, SOURCE)[0] == "unsupported_link"
+    assert refused(f"Read {name}.{suffix}.", f"It is {name}.{suffix}") is None
+
+
+@given(names, st.sampled_from(FILE_ENDINGS), st.sampled_from(WAYS))
+def test_a_name_that_somebody_goes_to_is_no_file(name, ending, way):
+    """Words of going, visiting and signing in make a host of what could be a file; a source may have it."""
+    text = way.format(f"{name}.{ending}")
+    assert refused(text, SOURCE) == ("unsupported_link", [f"{name}.{ending}"])
+    assert refused(text, f"Files: {name}.{ending}") is None
+
+
+@given(names, names, st.sampled_from([item for item in FILE_ENDINGS if item not in {"md", "zip"}]))
+def test_a_name_of_three_plain_labels_is_no_file(one, other, ending):
+    """Files have one point, or capitals, lower strokes and versions."""
+    assert refused(f"It is {one}.{other}.{ending}.", SOURCE)[0] == "unsupported_link"
+    assert refused(f"It is {one}-2.3.{ending}, My.{one}.{ending}, a_b.{one}.{ending}.", SOURCE) is None
+
+
+@given(st.text("äéøłжλ💩🔑☕", min_size=1, max_size=5), st.sampled_from(FILE_ENDINGS))
+def test_a_name_with_other_letters_than_ascii_is_no_file(name, ending):
+    """A browser opens it, and files are hardly named so."""
+    assert refused(f"It is {name}.{ending}.", SOURCE)[0] == "unsupported_link"
+
+
+@given(names, st.sampled_from(FILE_ENDINGS))
+def test_a_file_is_no_host(name, ending):
+    """Where nobody goes, and in a path, a name with the ending of a file is one."""
+    file = f"{name}.{ending}"
+    for text in (
+        f"Edit {file}, then run `python {file}`.",
+        f"See {file}",
+        f"Log in. Then open {file}",
+        f"at src/{file}",
+    ):
+        assert refused(text, SOURCE) is None
+
+
 def test_the_guard_judges_links_after_citations_and_before_facts():
     """An answer with nothing right stops for its citations, then its links, then its numbers."""
     wrong = {"answer": "It takes 99 days, see attacker.io.", "citations": ["z"]}

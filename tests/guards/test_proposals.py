@@ -6,7 +6,7 @@ import json
 
 import pytest
 from growth import assert_linear
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from test_plain import JSON, VALUES, same
 
@@ -139,6 +139,55 @@ def test_any_number_of_thoughts_before_an_object_is_passed_over_in_linear_time()
 
     def read(chars):
         assert proposed_object(text(thoughts * (chars // len(thoughts)) + ' {"a": 1}')).value == {"a": 1}
+
+    assert_linear(read, 200_000, 2_000_000)
+
+
+THOUGHTS = st.lists(
+    st.sampled_from(["Hm. ", "<think>", "</think>", "<THINKING>", "</Thinking>", '{"a": 0}', "```\n", "{", '"', "\n"]),
+    max_size=8,
+).map("".join)
+ENDS = st.sampled_from(["</think>", "</THINK>\n\n", "</thinking>", "</Thinking >\n"])
+REPLIES = st.dictionaries(
+    st.sampled_from(["b", "</think>", "</think>{"]),
+    st.sampled_from(
+        ["x", "</think>", 'He wrote </think>{"a": 0}', "<think>", '</thinking>[]</think>"', 7, ["</think>{"]]
+    ),
+    min_size=1,
+)
+
+
+@given(THOUGHTS, ENDS, REPLIES, st.booleans())
+@settings(max_examples=400)
+def test_a_reply_stands_behind_the_thinking(thought, end, reply, is_fenced):
+    """However it begins and whatever it quotes; JSON inside of it is never read, nor is any of a string."""
+    said = f"```json\n{json.dumps(reply)}\n```" if is_fenced else json.dumps(reply)
+    assert proposed_object(text(f"{thought}{end}{said}")).value == reply
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '<think>{"a": 1}',
+        '<thinking>\n{"a": 1}',
+        '{"a": 1}</think>',
+        '{"a": 1}<think>x</think>',
+        '<think>{"a": 1}</think>',
+    ],
+)
+def test_what_a_model_thinks_is_no_reply(content):
+    """Without an end, or with nothing behind it, there is none."""
+    assert stopped(proposed_object, text(content))[0] == "llm_invalid_json"
+
+
+@pytest.mark.parametrize(
+    "piece", ["</think>", '</think>{"a":"', "</think>{}", "</think> \n", "<think>", "</think>```\n"]
+)
+def test_hostile_thinking_is_judged_in_linear_time(piece):
+    """A text that has many ends and no reply takes no longer for each letter than a shorter one."""
+
+    def read(chars):
+        assert stopped(proposed_object, text(piece * (chars // len(piece)) + "x"))[0] == "llm_invalid_json"
 
     assert_linear(read, 200_000, 2_000_000)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from guardgraph.guards.links.hosts import LONGEST_HOST, cut_to_host, is_file_or_attribute, is_registrable
+from guardgraph.guards.links.hosts import AROUND, LONGEST_HOST, cut_to_host, is_file_or_attribute, is_registrable
 from guardgraph.plain.urls import normalise_host, parse_url_target
 
 Kind: TypeAlias = Literal["url", "host", "mail", "target"]
@@ -155,7 +155,8 @@ def _scan_dotted_words(text: str, *, generous: bool) -> Iterator[Link]:
                 continue
         elif not (generous or is_registrable(known)):
             continue
-        following = text[match.end("host") : match.end("host") + 4]
+        start, end = match.span("host")
+        before, following = text[max(0, start - AROUND) : start], text[end : end + AROUND]
         if rest.startswith("#") and is_file_or_attribute(host, ""):  # a place in a file
             rest = ""
         if rest.strip("."):
@@ -165,5 +166,5 @@ def _scan_dotted_words(text: str, *, generous: bool) -> Iterator[Link]:
                 yield Link("url", (target.identity, plain), known, f"{host}{rest}")
             if target is None or generous:
                 yield Link("host", (known,), known, host)
-        elif generous or host.lower().startswith("www.") or not is_file_or_attribute(host, following):
+        elif generous or host.lower().startswith("www.") or not is_file_or_attribute(host, following, before):
             yield Link("host", (known,), known, host)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from ipaddress import ip_address, ip_network
+from itertools import chain, pairwise
 from typing import Any, Final
 
 from guardgraph.guards.word_lists import load_word_lists
@@ -19,6 +20,11 @@ LONGEST_HOST: Final = 255
 
 _GOES_ON = re.compile(r"\s+\S|,")
 _CALLED = re.compile(r"\(|\s*=")
+
+AROUND: Final = 64
+"""Letters before a dotted word, and behind it, that tell a host from a file."""
+_CLAUSE_END = re.compile(r"[.!?;]\s|\n\s*\n|\u2026")
+_WORD = re.compile(r"\w+")
 
 
 @cache
@@ -77,17 +83,18 @@ def cut_to_host(word: str) -> str:
     return ".".join(labels)
 
 
-def is_file_or_attribute(host: str, following: str) -> bool:
+def is_file_or_attribute(host: str, following: str, before: str = "") -> bool:
     """Say whether a dotted word without scheme, port and path is a file, an attribute or the end of a sentence.
 
     Args:
         host: as it is written.
-        following: what stands behind it, at least two characters where there are as many.
+        following: what stands behind it, `AROUND` characters where there are as many.
+        before: what stands before it, likewise.
     """
     labels = host.split(".")
     last = labels[-1].lower()
     if last in list_words("endings"):
-        return True
+        return not (_is_formed_as_host(labels) or (not _CALLED.match(following) and _is_gone_to(before, following)))
     if _CALLED.match(following):
         return last not in list_words("generic")
     if len(labels) > 2 or not labels[-1].istitle():
@@ -97,3 +104,41 @@ def is_file_or_attribute(host: str, following: str) -> bool:
     if not _GOES_ON.match(following):
         return False
     return last in list_words("words") or labels[0].lower() in list_words("abbreviations")
+
+
+@remember_by_text(texts=_NAMES, chars=LONGEST_HOST)
+def _stands_under_platform(host: str) -> bool:
+    """Say whether a host stands under a public suffix of two labels or more, such as ``web.app`` or ``co.rs``."""
+    known = normalise_host(host)
+    return known is not None and "." in (load_public_suffixes(private=True).publicsuffix(known) or "")
+
+
+def _is_formed_as_host(labels: list[str]) -> bool:
+    """Say whether labels, the last of which may end a file, are those of a host by their form.
+
+    Files are named in ASCII nearly always. Those with more than one point have capitals, lower strokes or versions
+    (``CLAUDE.local.md``, ``libc-2.3.2.so``), or are attributes (``threaded.map``).
+    """
+    host = ".".join(labels)
+    if not host.isascii() or _stands_under_platform(host):
+        return True
+    if len(labels) < 3:
+        return False
+    if labels[-2].lower() in list_words("generic"):
+        return True
+    is_plain = "_" not in host and (host.islower() or host.isupper()) and not any(map(str.isdigit, labels))
+    return is_plain and labels[-1].lower() not in list_words("members")
+
+
+def _is_gone_to(before: str, following: str) -> bool:
+    """Say whether the clause around a dotted word makes it a place that somebody goes to, and no path has it."""
+    if before.endswith(("/", "\\")):
+        return False
+    before = _CLAUSE_END.split(before)[-1].casefold()
+    following = _CLAUSE_END.split(following)[0].casefold()
+    words = _WORD.findall(before)
+    if words and words[-1] in list_words("leading"):
+        return True
+    said = [words, _WORD.findall(following)]
+    pairs = [" ".join(pair) for part in said for pair in pairwise(part)]
+    return not list_words("going").isdisjoint([*chain.from_iterable(said), *pairs])

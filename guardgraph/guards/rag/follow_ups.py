@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from itertools import takewhile
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from guardgraph.guards.stop import Stop, parse_history, read_request_text, shown_name
 from guardgraph.plain.json import JsonValue
 from guardgraph.state.rag import RagPolicy, RagTask
 from guardgraph.state.run import Turn
 
+if TYPE_CHECKING:
+    from guardgraph.guards.facts import Facts
+    from guardgraph.guards.facts.values import Number
+
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_MOST_COUNTED: Final = 5
+"""What a question may count to without a turn that says so: "the first response", "which of the three"."""
 QUESTION_CHARS: Final = 2000
 """Characters of a standalone question; one may be as long as the user's own all the same."""
 
@@ -68,8 +77,8 @@ def check_standalone_question(text: str, *, task: RagTask, policy: RagPolicy) ->
     """Refuse a standalone question that says what the conversation does not.
 
     Numbers and names may come from the assistant's turns too: "When was he born?" is asked of somebody whom an answer
-    named. They only lead to what is found, and license nothing. A link comes from the user's own words alone. A number
-    in one word is a word of the question's ("the first response", "one of them").
+    named. They only lead to what is found, and license nothing. A link comes from the user's own words alone. A small
+    number in one word is a word of the question's ("the first response", "one of them").
 
     Args:
         text: the standalone question.
@@ -89,8 +98,9 @@ def check_standalone_question(text: str, *, task: RagTask, policy: RagPolicy) ->
     known = policy.known_names
     check_links([text], "invalid_question", cited=[read_user_words(task)], policy=policy, known_names=known)
     said = [*(turn["content"] for turn in task.get("history", ())), task["question"]]
-    missing = unsupported_of_answer(text, facts_in_texts(said), texts=said, derive=False)
-    numbers = [number for number in missing.numbers if " " in number or any(map(str.isdigit, number))]
+    licence = facts_in_texts(said)
+    missing = unsupported_of_answer(text, licence, texts=said, derive=False)
+    numbers = sorted({*map(shown_name, _list_unsaid_numbers(text, said, licence))})
     if policy.check_numbers and numbers:
         raise Stop("invalid_question:unsupported_number", unsupported=numbers)
     if policy.check_names:
@@ -98,3 +108,37 @@ def check_standalone_question(text: str, *, task: RagTask, policy: RagPolicy) ->
         names.update(map(shown_name, find_unsupported_names(text, cited=said, beside=known)))
         if names:
             raise Stop("invalid_question:unsupported_name", unsupported=sorted(names))
+
+
+def _list_unsaid_numbers(text: str, said: list[str], licence: Facts) -> Iterator[str]:
+    """Yield the numbers of a question that no turn has, as they are written."""
+    from guardgraph.guards.facts import facts_in_text, list_unsupported_numbers
+    from guardgraph.languages.language import detect_language
+    from guardgraph.languages.numbers import load_number_words
+
+    claimed = facts_in_text(text)
+    yield from (each.shown for each in list_unsupported_numbers(claimed, licence) if not _is_small_word(each))
+    rest = text
+    for number in claimed.numbers:
+        rest = rest.replace(number.shown, " ")
+    amounts = {getattr(value, "amount", None) for number in licence.numbers for value in number.readings}
+    words, known = load_number_words(detect_language(text) or "en"), set(_WORD.findall("\n".join(said).casefold()))
+    two = next((word for word, amount in words.cardinals.items() if amount == 2), "")
+    for word in _WORD.findall(rest.casefold()):  # "the hundred euro plan": no answer writes a number so
+        doubled = words.read_spelled_number([two, word], 0)
+        if word in known or doubled is None or doubled.end < 2 or words.read_spelled_number([word], 0):
+            continue
+        if doubled.amount // 2 not in amounts:
+            yield word
+
+
+def _is_small_word(number: Number) -> bool:
+    """Say whether a number is one word that counts or orders a few things."""
+    from guardgraph.guards.facts.values import BARE, Ordinal, Quantity
+
+    return number.shown.isalpha() and any(
+        reading.place <= _MOST_COUNTED
+        if isinstance(reading, Ordinal)
+        else isinstance(reading, Quantity) and reading.unit == BARE and reading.amount <= _MOST_COUNTED
+        for reading in number.readings
+    )
