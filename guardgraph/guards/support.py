@@ -6,6 +6,7 @@ A verifier may only refuse: what the rules of guardgraph let through, and the ev
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Final
@@ -82,8 +83,9 @@ def find_claim_sentences(text: str, spans: Sequence[tuple[int, int]]) -> list[tu
         Each claim, and the places in `spans` of what it was made of.
     """
     is_numbered = len(_NUMBERED.findall(text)) > 1  # a number alone in front of a line may be a date
+    ends = [*(match.start() for match in re.finditer("\n", text)), len(text)]
     parts = [
-        (at, _strip_marks(text[start:end], is_numbered), _introduces(text, start, end))
+        (at, _strip_marks(text[start:end], is_numbered), _introduces(text, start, end, ends))
         for at, (start, end) in enumerate(spans)
     ]
     parts = [part for part in parts if any(map(str.isalnum, part[1]))]
@@ -109,18 +111,23 @@ def _strip_marks(said: str, is_numbered: bool) -> str:
     return said.strip("| \t") if said.startswith("|") else said.strip()
 
 
-def _introduces(text: str, start: int, end: int) -> bool:
-    """Say whether a sentence is a heading, a lead-in, the head of a table, or a yes or no alone."""
-    begin, stop = text.rfind("\n", 0, start) + 1, text.find("\n", end)
-    line = text[begin : stop if stop >= 0 else len(text)]
-    last = text.find("\n", stop + 1)
-    following = text[stop + 1 : last if last >= 0 else len(text)] if stop >= 0 else ""
+def _introduces(text: str, start: int, end: int, ends: Sequence[int]) -> bool:
+    """Say whether a sentence is a heading, a lead-in, the head of a table, or a yes or no alone.
+
+    Args:
+        text: the whole text.
+        start: where the sentence begins.
+        end: where it ends.
+        ends: where the lines of the text end.
+    """
+    at, last = bisect_left(ends, start), bisect_left(ends, end)
+    begin, following = (ends[at - 1] + 1 if at else 0), ends[last : last + 2]
     said = text[start:end].rstrip("*_ \t")
     return (
         said.endswith(tuple(_COLONS))
         or " ".join(_WORD.findall(said.casefold())) in _ASSENTS
-        or _HEADING.match(line) is not None
-        or (bool(line.strip()) and _UNDERLINE.fullmatch(following) is not None)
+        or _HEADING.match(text, begin, following[0]) is not None
+        or (len(following) > 1 and _UNDERLINE.fullmatch(text, following[0] + 1, following[1]) is not None)
     )
 
 
