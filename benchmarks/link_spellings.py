@@ -363,6 +363,18 @@ _HOSTS = (
     ),
 )
 
+_LIKE_FILES = (
+    *("acme-login.web.app", "secure-acme.vercel.app", "acme.netlify.app", "pay-x1.a.run.app", "acme-login.co.rs"),
+    *("pay.com.py", "acme.com.pl", "login.acme-pay.cc", "acme.docs.sh", "docs.acme.com.zip", "💩.la", "açme.py"),
+    *(
+        "Sign in at acme-pay.cc",
+        "acme-login.pl is our site",
+        "via `acme.md`",
+        "Log in to **acme.so**",
+        "online: acme.zip",
+    ),
+)
+
 _NAMES = {"H": HOST, "U": URL, "M": LOCAL, "G": GOOD}
 
 
@@ -385,6 +397,7 @@ SPELLINGS: dict[str, list[str]] = {
         text.replace("tt", f"t{chr(code)}t").replace(".", f"{chr(code)}.{chr(code)}")
         for code, text in product(_UNSEEN, (HOST, URL))
     ],
+    "endings of files": [*_LIKE_FILES],
     "hosts": [f"{start}{host}" for start, host in product(("", "https://"), _HOSTS)],
 }
 """By kind; a text around them is the reader's to add."""

@@ -5,20 +5,60 @@ A verifier may only refuse: what the rules of guardgraph let through, and the ev
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Final
 
 from typing_extensions import TypedDict
 
 from guardgraph.guards.marks import find_answer_sentences
 from guardgraph.guards.proposals import proposed_object
 from guardgraph.guards.stop import Stop
-from guardgraph.languages.sentences import split_sentences
+from guardgraph.guards.word_lists import load_word_lists
+from guardgraph.languages.language import load_negations
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.rag import RagAnswer
 from guardgraph.state.research import Issue, Note, NotesVerification
 
 CLAIM_CHARS = 280
 """Characters of a refused claim that a stop shows."""
+
+_MOST_LABEL_WORDS: Final = 4
+"""Words of a heading or lead-in that may only say what something is about."""
+_COLONS: Final = ":\uff1a"
+_ASSENTS: Final = frozenset(
+    [
+        "yes",
+        "no",
+        "ja",
+        "nein",
+        "sí",
+        "si",
+        "oui",
+        "non",
+        "sim",
+        "não",
+        "tak",
+        "nie",
+        "так",
+        "ні",
+        "да",
+        "нет",
+        "はい",
+        "いいえ",
+        "是",
+        "否",
+    ]
+)
+_WORD: Final = re.compile(r"\w+")
+_NUMBERED: Final = re.compile(r"^[ \t]*\(?\d{1,3}[.)][ \t]+", re.MULTILINE)
+_MARKED: Final = re.compile(r"^(?:[ \t]*(?:#{1,6}|[-+*>•◦‣·–—])[ \t]+)+")
+_BOLD: Final = re.compile(r"(\*\*|__)([^*_]+)\1(:?)")
+_HEADING: Final = re.compile(r"[ \t>]*#{1,6}[ \t]|[ \t]*(\*\*|__)[^*_]+\1:?[ \t]*$")
+_UNDERLINE: Final = re.compile(r"[ \t]*(?:=+|-{2,}|\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+\|?)[ \t]*")
+"""What a line becomes a heading by, or the head of a table."""
 
 
 class Claim(TypedDict):
@@ -28,8 +68,86 @@ class Claim(TypedDict):
     evidence: str
 
 
+def find_claim_sentences(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, list[int]]]:
+    """Return the sentences of a text that claim something, without marks of lists and headings.
+
+    A short heading, a lead-in of a few words, the head of a table and a bare yes or no claim nothing, unless they have
+    a number, a negation or a word such as "is". Then they stand in front of the sentence that they introduce, so that
+    nothing that a text claims is left out. Where nothing else stands in a text, everything in it claims something.
+
+    Args:
+        text: the whole text.
+        spans: where its sentences stand, in order.
+
+    Returns:
+        Each claim, and the places in `spans` of what it was made of.
+    """
+    is_numbered = len(_NUMBERED.findall(text)) > 1  # a number alone in front of a line may be a date
+    ends = [*(match.start() for match in re.finditer("\n", text)), len(text)]
+    parts = [
+        (at, _strip_marks(text[start:end], is_numbered), _introduces(text, start, end, ends))
+        for at, (start, end) in enumerate(spans)
+    ]
+    parts = [part for part in parts if any(map(str.isalnum, part[1]))]
+    found, before = list[tuple[str, list[int]]](), list[tuple[int, str]]()
+    for at, said, introduces in parts:
+        if introduces:
+            if _may_claim(said):
+                before.append((at, said))
+            continue
+        lead = "".join(f"{label.rstrip(_COLONS)}: " for _, label in before)
+        found.append((f"{lead}{said}", [*(place for place, _ in before), at]))
+        before = []
+    if not found:
+        return [(said, [at]) for at, said, _ in parts]
+    return [*found, *((said, [at]) for at, said in before)]
+
+
+def _strip_marks(said: str, is_numbered: bool) -> str:
+    """Return a sentence without what Markdown has around it."""
+    said = _MARKED.sub("", _NUMBERED.sub("", said, count=1) if is_numbered else said)
+    bold = _BOLD.fullmatch(said)
+    said = f"{bold[2]}{bold[3]}" if bold else said
+    return said.strip("| \t") if said.startswith("|") else said.strip()
+
+
+def _introduces(text: str, start: int, end: int, ends: Sequence[int]) -> bool:
+    """Say whether a sentence is a heading, a lead-in, the head of a table, or a yes or no alone.
+
+    Args:
+        text: the whole text.
+        start: where the sentence begins.
+        end: where it ends.
+        ends: where the lines of the text end.
+    """
+    at, last = bisect_left(ends, start), bisect_left(ends, end)
+    begin, following = (ends[at - 1] + 1 if at else 0), ends[last : last + 2]
+    said = text[start:end].rstrip("*_ \t")
+    return (
+        said.endswith(tuple(_COLONS))
+        or " ".join(_WORD.findall(said.casefold())) in _ASSENTS
+        or _HEADING.match(text, begin, following[0]) is not None
+        or (len(following) > 1 and _UNDERLINE.fullmatch(text, following[0] + 1, following[1]) is not None)
+    )
+
+
+def _may_claim(said: str) -> bool:
+    """Say whether a label says more than what it is about."""
+    words = _WORD.findall(said.casefold())
+    if " ".join(words) in _ASSENTS or "|" in said:
+        return False
+    telling = load_negations() | _list_telling_words()
+    return len(words) > _MOST_LABEL_WORDS or any(map(str.isdigit, said)) or not telling.isdisjoint(words)
+
+
+@cache
+def _list_telling_words() -> frozenset[str]:
+    lists = load_word_lists("follow_ups").values()
+    return frozenset(word for words in lists for word in words["asking"].casefold().split())
+
+
 def list_answer_claims(answer: RagAnswer) -> list[Claim]:
-    """Return the sentences of an answer: each with what it cites itself, or else with all that the answer cites.
+    """Return the claims of an answer: each with what it cites itself, or else with all that the answer cites.
 
     Args:
         answer: as its guard accepted it.
@@ -40,26 +158,29 @@ def list_answer_claims(answer: RagAnswer) -> list[Claim]:
         item["doc_id"]: _join_texts(item["title"], item["section"], item["updated_at"], shown[item["doc_id"]])
         for item in details
     }
-    cited = {
-        (start, end): [item["doc_id"] for item in details if [start, end] in item.get("answer_spans", [])]
-        for start, end, *_ in find_answer_sentences(text)
-    }
+    spans = [(start, end) for start, end, *_ in find_answer_sentences(text)]
+    cited = [[item["doc_id"] for item in details if [*span] in item.get("answer_spans", [])] for span in spans]
     by_citation = all(item.get("spans_by") == "cited" for item in details)
-    return [
-        Claim(claim=text[start:end], evidence=_join_texts(*(said[name] for name in (by_citation and own) or said)))
-        for (start, end), own in cited.items()
-    ]
+    claims = list[Claim]()
+    for claim, places in find_claim_sentences(text, spans):
+        own = dict.fromkeys(name for at in places for name in cited[at]) if by_citation else {}
+        claims.append(Claim(claim=claim, evidence=_join_texts(*(said[name] for name in own or said))))
+    return claims
 
 
-def list_brief_claims(answer: str, notes: Iterable[Note]) -> list[Claim]:
-    """Return the sentences of a brief, each with the notes that the brief cites.
+def list_brief_claims(answer: str, sentences: Sequence[tuple[int, int, Sequence[Note]]]) -> list[Claim]:
+    """Return the claims of a brief, each with the notes that its sentences cite.
 
     Args:
         answer: the text.
-        notes: those that it cites.
+        sentences: where they stand, and the notes that each cites.
     """
-    evidence = _join_texts(*(_join_texts(note["claim"], _show_note_source(note)) for note in notes))
-    return [Claim(claim=said, evidence=evidence) for said in split_sentences(answer) if any(map(str.isalnum, said))]
+    claims = list[Claim]()
+    for claim, places in find_claim_sentences(answer, [(start, end) for start, end, _ in sentences]):
+        notes = {note["id"]: note for at in places for note in sentences[at][2]}.values()
+        evidence = _join_texts(*(_join_texts(note["claim"], _show_note_source(note)) for note in notes))
+        claims.append(Claim(claim=claim, evidence=evidence))
+    return claims
 
 
 def list_note_claims(notes: Iterable[Note]) -> list[Claim]:

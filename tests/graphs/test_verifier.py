@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from guard_cases import json_values, outcome
@@ -419,14 +420,62 @@ def test_the_order_of_judgements_counts_for_nothing(supported, order):
             read_unsupported_claims(Outcome("value", {"claims": wrong}).packed(), CLAIMS)
 
 
-@given(st.text(st.sampled_from("ab1. \n-[]\"'!?,;:#*é界"), max_size=200))
-def test_every_letter_of_an_answer_stands_in_a_claim(text):
-    """Nothing of an answer escapes the verifier: what is in no claim has neither letter nor digit."""
+def claims_of(text):
+    """Return the claims of an answer that cites one document."""
     detail = {"doc_id": "a", "title": "T", "section": "", "updated_at": ""}
-    answer = {"answer": text, "citation_details": [detail], "passages": [{"doc_id": "a", "text": "P."}]}
-    claims = list_answer_claims(answer)
-    assert sum(map(str.isalnum, text)) == sum(sum(map(str.isalnum, item["claim"])) for item in claims)
+    claims = list_answer_claims(
+        {"answer": text, "citation_details": [detail], "passages": [{"doc_id": "a", "text": "P."}]}
+    )
     assert {item["evidence"] for item in claims} <= {"T\nP."}
+    return [item["claim"] for item in claims]
+
+
+@given(st.text(st.sampled_from("ab1. \n-[]\"'!?,;*é界"), max_size=200))
+def test_every_word_of_a_plain_answer_stands_in_a_claim(text):
+    """Nothing escapes the verifier: what is in no claim is a mark or the number of an item."""
+    said, written = "".join(claims_of(text)), re.sub(r"^[ \t]*\(?1{1,3}[.)][ \t]", "", text, flags=re.MULTILINE)
+    assert sum(map(str.isalpha, text)) == sum(map(str.isalpha, said))
+    assert sum(map(str.isalnum, written)) <= sum(map(str.isalnum, said)) <= sum(map(str.isalnum, text))
+
+
+LABELS = [
+    "## Refunds",
+    "**Refunds**",
+    "Refunds:",
+    "**The terms:**",
+    "Refunds\n---",
+    "Yes!",
+    "No.",
+    "| Item | Paid |\n|---|:--:|",
+]
+
+
+@given(st.lists(st.sampled_from(LABELS), min_size=1, max_size=3))
+def test_a_label_is_no_claim(labels):
+    """Headings, lead-ins, heads and rules of tables and a bare yes say nothing that evidence could bear out."""
+    assert claims_of("\n\n".join([*labels, "It takes 10 days.", "| Shoes | yes |"])) == [
+        "It takes 10 days.",
+        "Shoes | yes",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("- Shoes are paid.\n* Hats are not.", ["Shoes are paid.", "Hats are not."]),
+        ("1. Open it.\n2) Close it.", ["Open it.", "Close it."]),
+        ("12. Mai ist frei.", ["12. Mai ist frei."]),
+        ("## Refunds are instant\n\nThey are paid.", ["Refunds are instant: They are paid."]),
+        ("It is never paid if:\n- you are late", ["It is never paid if: you are late"]),
+        ("Within 10 days:\n- shoes\n- hats", ["Within 10 days: shoes", "hats"]),
+        ("All is well.\n\n## Hats are free", ["All is well.", "Hats are free"]),
+        ("Yes.", ["Yes."]),
+        ("## Refunds", ["Refunds"]),
+    ],
+)
+def test_a_claim_has_no_marks_and_has_what_introduces_it(text, claims):
+    """A label that claims something stands in front of what it introduces; alone, anything is a claim."""
+    assert claims_of(text) == claims
 
 
 def test_shared_evidence_stands_there_once_and_names_lead_to_it():

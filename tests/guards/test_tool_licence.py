@@ -224,6 +224,14 @@ def test_a_trusted_text_of_several_words_licenses_as_a_whole_alone():
     assert [item["argument"] for item in mailed.unsupported] == ["body"]
 
 
+@pytest.mark.parametrize("body", ["It is acme-login.web.app.", "Sign in at acme-pay.cc.", "Pay through acme-pay.co.rs"])
+def test_a_host_that_looks_like_a_file_goes_into_no_mail_unasked(body):
+    """An untrusted mail licenses no host, also none under an ending of files."""
+    before = [made(value=body)]
+    licence = judge("send_mail", {"to": "bob@corp.org", "body": body}, "Mail bob@corp.org", before=before)
+    assert [item["argument"] for item in licence.unsupported] == ["body"]
+
+
 def test_the_caller_the_rule_and_defaults_license():
     """Who asks, what a rule allows or forces, and what a tool does by default need no words in the task."""
     who = {"who": {"caller": {"user": "u-17"}}}

@@ -21,11 +21,11 @@ from guardgraph.guards.links.hidden import find_hidden_signs
 from guardgraph.guards.links.spelling import list_readings
 from guardgraph.guards.names import find_unsupported_names
 from guardgraph.guards.stop import Stop, shown_name
-from guardgraph.guards.support import Claim
+from guardgraph.guards.support import Claim, find_claim_sentences
 from guardgraph.guards.tools.leaves import list_leaves, read_result
 from guardgraph.guards.tools.support import list_sources
 from guardgraph.guards.word_lists import load_word_lists
-from guardgraph.languages.sentences import split_sentences
+from guardgraph.languages.sentences import find_sentence_spans, split_sentences
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.tools import Given, MadeCall, ToolPolicy
 
@@ -213,10 +213,11 @@ def list_answer_claims(answer: str, *, given: Given, results: Sequence[JsonObjec
         given: what whoever runs the agent gave.
         results: the calls that were made, as `show_results` shows them.
     """
-    said = [sentence for sentence in split_sentences(answer) if any(map(str.isalnum, sentence))]
+    spans = [span for span in find_sentence_spans(answer) if any(map(str.isalnum, answer[slice(*span)]))]
+    said = find_claim_sentences(answer, spans[1:] if is_declining(answer) else spans)
     turns = [turn["content"] for turn in given["history"]]
     evidence = "\n\n".join([given["task"], *turns, *map(_write_shown_call, results)])
-    return [Claim(claim=sentence, evidence=evidence) for sentence in (said[1:] if is_declining(answer) else said)]
+    return [Claim(claim=sentence, evidence=evidence) for sentence, _ in said]
 
 
 def _write_shown_call(shown: JsonObject) -> str:

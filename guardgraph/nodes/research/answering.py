@@ -11,6 +11,7 @@ from guardgraph.guards.proposals import proposed_object, proposed_text
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.support import Claim, list_brief_claims
 from guardgraph.guards.turned import check_turned_sentences
+from guardgraph.languages.sentences import find_sentence_spans
 from guardgraph.nodes.added import GuardedAnswer
 from guardgraph.nodes.body import Body, PartialRefusal, Pass, Step, Steps, declares
 from guardgraph.nodes.research.rounds import describe_searches
@@ -240,12 +241,14 @@ def show_accepted_brief(state: ResearchState, run: ResearchRun) -> tuple[JsonObj
 
 
 def list_accepted_claims(state: ResearchState, run: ResearchRun) -> list[Claim]:
-    """Return the sentences of the accepted answer, each with the notes that the answer cites."""
+    """Return the claims of the accepted answer, each with the notes that it or else the answer cites."""
     answer, (notes, _) = state["accepted_answer"], list_usable_notes(state, run)
-    if "sentences" not in answer:
-        return list_brief_claims(answer["answer"], guards.select_cited_notes(notes, answer["citations"]))
-    said = [(answer["answer"][item.start : item.end], item.ids) for item in guards.list_sentences(answer)]
-    return [claim for text, ids in said for claim in list_brief_claims(text, guards.select_cited_notes(notes, ids))]
+    text = answer["answer"]
+    if "sentences" in answer:
+        spans = [(item.start, item.end, item.ids) for item in guards.list_sentences(answer)]
+    else:
+        spans = [(start, end, tuple(answer["citations"])) for start, end in find_sentence_spans(text)]
+    return list_brief_claims(text, [(start, end, guards.select_cited_notes(notes, ids)) for start, end, ids in spans])
 
 
 GUARDED_ANSWER = GuardedAnswer(
