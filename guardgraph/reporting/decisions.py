@@ -172,6 +172,7 @@ def _render_verdict_card(reading: RunReading, entry: TimelineRow) -> Html:
         _render_card_heading(entry),
         make_tag("p", verdict, to),
         _render_stop_verdict(reading, told) if stops else None,
+        _render_attempt_evidence(reading, entry),
         render_facts(((key, render_inline(item)) for key, item in told.items()), "facts inline") if told else None,
         [_render_completed_step(reading, number) for number in numbers]
         if isinstance(numbers, list)
@@ -179,6 +180,17 @@ def _render_verdict_card(reading: RunReading, entry: TimelineRow) -> Html:
         class_="judged",
         id="stop" if stops else None,
     )
+
+
+def _render_attempt_evidence(reading: RunReading, entry: TimelineRow) -> Html | None:
+    """Return why a proposal was sent back, of a guard that has its proposer asked again."""
+    again = [each for each in reading.entries if each.told.get("verdict") == "again"]
+    attempts = reading.run.get("attempts")
+    place = next((at for at, each in enumerate(again) if each is entry), None)
+    if place is None or not isinstance(attempts, list) or place >= len(attempts):
+        return None
+    evidence = attempts[place].get("evidence") if isinstance(attempts[place], dict) else None
+    return render_facts((key, render_value(item)) for key, item in evidence.items()) if evidence else None
 
 
 def _is_stop_verdict(entry: TimelineRow) -> bool:

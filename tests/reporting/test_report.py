@@ -16,8 +16,9 @@ from rag_agents import CANDIDATE, QUESTION, agent, agent_with
 from reported_runs import page, result_of, said, tree, with_class
 
 import guardgraph
-from guardgraph import ConfigurationError, InputError, report
+from guardgraph import ConfigurationError, InputError, create_rag_agent, report
 from guardgraph.reporting.answer import render_text_differences
+from guardgraph.testing import ScriptedChatModel
 
 SVG = "{http://www.w3.org/2000/svg}"
 DEEP = json.loads("[" * 900 + "]" * 900)
@@ -27,6 +28,21 @@ DEEP = json.loads("[" * 900 + "]" * 900)
 def test_the_same_run_gives_the_same_page():
     """A page has no time of its own and no chance in it: kept twice, it is the same file."""
     assert report(result_of("rag")).html == report(deepcopy(result_of("rag"))).html
+
+
+def test_a_proposal_that_was_sent_back_stands_beside_why():
+    """The verdict of a refused attempt shows its evidence as text, and no link of what a model wrote."""
+    refused = {"answer": "Refunds go out in 11 days, see https://refunds.example/now.", "citations": ["d"]}
+    model = ScriptedChatModel(
+        {"kind": "retrieve", "query": "refunds"}, refused, {"answer": "In 10 days.", "citations": ["d"]}
+    )
+    document = {"doc_id": "d", "source": "docs", "text": "Refunds go out in 10 days.", "score": 0.9}
+    result = create_rag_agent(model, retriever=lambda request: [document], sources=["docs"]).invoke(QUESTION)
+    root = page(result)
+    [sent_back] = [each for each in with_class(root, "judged") if "again" in said(each)]
+    assert "11 days" in said(sent_back)
+    assert "invalid_answer:unsupported_number" in said(sent_back)
+    assert not any("refunds.example" in each.get("href", "") for each in root.iter("a"))
 
 
 def test_the_head_of_a_good_run_says_what_came_of_it():
