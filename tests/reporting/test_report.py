@@ -39,7 +39,7 @@ def test_a_proposal_that_was_sent_back_stands_beside_why():
     document = {"doc_id": "d", "source": "docs", "text": "Refunds go out in 10 days.", "score": 0.9}
     result = create_rag_agent(model, retriever=lambda request: [document], sources=["docs"]).invoke(QUESTION)
     root = page(result)
-    [sent_back] = [each for each in with_class(root, "judged") if "again" in said(each)]
+    [sent_back] = [each for each in with_class(root, "judged") if "again → generate" in said(each)]
     assert "11 days" in said(sent_back)
     assert "invalid_answer:unsupported_number" in said(sent_back)
     assert not any("refunds.example" in each.get("href", "") for each in root.iter("a"))
