@@ -28,30 +28,9 @@ CLAIM_CHARS = 280
 _MOST_LABEL_WORDS: Final = 4
 """Words of a heading or lead-in that may only say what something is about."""
 _COLONS: Final = ":\uff1a"
-_ASSENTS: Final = frozenset(
-    [
-        "yes",
-        "no",
-        "ja",
-        "nein",
-        "sí",
-        "si",
-        "oui",
-        "non",
-        "sim",
-        "não",
-        "tak",
-        "nie",
-        "так",
-        "ні",
-        "да",
-        "нет",
-        "はい",
-        "いいえ",
-        "是",
-        "否",
-    ]
-)
+_ASSENTS: Final = frozenset({"yes", "no", "ja", "nein", "sí", "si", "oui", "non", "sim", "não", "tak", "nie"}) | {
+    *("так", "ні", "да", "нет", "はい", "いいえ", "是", "否")
+}
 _WORD: Final = re.compile(r"\w+")
 _NUMBERED: Final = re.compile(r"^[ \t]*\(?\d{1,3}[.)][ \t]+", re.MULTILINE)
 _MARKED: Final = re.compile(r"^(?:[ \t]*(?:#{1,6}|[-+*>•◦‣·–—])[ \t]+)+")
