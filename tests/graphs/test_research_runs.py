@@ -27,6 +27,7 @@ from research_cases import (
     brief,
     hits,
     notes,
+    reads,
     research,
     vendor,
 )
@@ -222,3 +223,25 @@ def test_the_deployment_is_the_demos():
         assert settings[name] == (tuple(value) if isinstance(value, list) else value)
     assert settings["max_seconds"] == 25
     assert settings["max_steps"] == 8
+
+
+@pytest.mark.parametrize(
+    ("claim", "outcome"),
+    [
+        ("The Braun kettle holds 2 litres, says Ann Gray.", "invalid_answer:unsupported_name"),
+        ("The Lumen kettle holds 2 litres, says Ann Gray.", "invalid_answer:unsupported_name"),
+        ("The Lumen kettle holds 2 litres.", "success"),
+    ],
+)
+def test_a_name_of_a_claim_counts_where_its_page_has_it(claim, outcome):
+    """A model writes claims and answers alike: a name that the page does not have supports no answer."""
+    [url] = vendor("kettle")
+    page = {"title": "Kettles", "published_at": "", "body": "The Lumen kettle holds 2 litres of water."}
+    note = {"claim": claim, "quote": "kettle holds 2 litres", "url": url}
+    result = research(
+        search=hits(url),
+        reader=reads(kettle=page),
+        extractor=scripted_tool([note], loop=True),
+        writer=lambda view: {"answer": claim, "citations": [view["notes"][0]["id"]]},
+    )
+    assert result["stop_reason"] == outcome

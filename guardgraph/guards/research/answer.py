@@ -20,6 +20,7 @@ from guardgraph.guards.marks import (
 from guardgraph.guards.names import find_unsupported_names
 from guardgraph.guards.quotes import find_quotes, is_quote_in_text
 from guardgraph.guards.removal import Rest
+from guardgraph.guards.research.sources import find_note_url
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.languages.language import detect_language
 from guardgraph.languages.terms import find_nearest_texts
@@ -373,6 +374,8 @@ def check_answer_names(
 ) -> None:
     """Check that the answer's names are in the notes that it cites, with title and URL, or in the question.
 
+    The claim of a note that names what its page does not have supports no name.
+
     Args:
         answer: the answer of `parse_research_answer`.
         question: what the run was asked.
@@ -384,11 +387,20 @@ def check_answer_names(
     Raises:
         Stop: ``invalid_answer:unsupported_name`` with the sorted `unsupported` names.
     """
-    cited = ["\n".join(_list_note_texts(note)) for note in select_cited_notes(notes, answer["citations"])]
-    read = [*(note["claim"] for note in notes), *(page["body"] for page in pages.values())]
     beside = [question, *known_names]
+    chosen = select_cited_notes(notes, answer["citations"])
+    cited = ["\n".join(_list_naming_texts(note, pages.get(find_note_url(note)), beside)) for note in chosen]
+    read = [*(note["claim"] for note in notes), *(page["body"] for page in pages.values())]
     if missing := find_unsupported_names(answer["answer"], cited=cited, beside=beside, read=read, within=within):
         raise Stop("invalid_answer:unsupported_name", unsupported=list(map(shown_name, missing)))
+
+
+def _list_naming_texts(note: Note, page: SourcePage | None, beside: Collection[str]) -> tuple[str, ...]:
+    """Return the texts of a note that support names: its claim only where the page has all the names of it."""
+    claim, *quoted = _list_note_texts(note)
+    if page and find_unsupported_names(claim, cited=["\n".join([*quoted, page["title"], page["body"]])], beside=beside):
+        return tuple(quoted)
+    return claim, *quoted
 
 
 def find_supporting_notes(sentences: Iterable[str], notes: Sequence[Note]) -> set[str]:
