@@ -176,7 +176,11 @@ class _Lists(NamedTuple):
     aside: frozenset[tuple[str, ...]]
     limits: frozenset[tuple[str, ...]]
     bounds: frozenset[tuple[str, ...]]
-    """Words before an amount or a date that make a limit of it: *within 30 days*."""
+    """Words before an amount or a date that make a limit of it: *under 14*, *until 9 May*."""
+    spans: frozenset[tuple[str, ...]]
+    """Those that make one of what is to be done, and a fact of what is so: *send it within 30 days*."""
+    stating: frozenset[tuple[str, ...]]
+    """Verbs that state what is so: *is answered within 4 hours*."""
     idle: frozenset[tuple[str, ...]]
     steps: frozenset[tuple[str, ...]]
     announcing: frozenset[tuple[str, ...]]
@@ -268,8 +272,10 @@ def _negates_or_limits(sentence: _AnswerSentence, lists: _Lists) -> bool:
 
 
 def _bounds_amount(words: Sequence[str], at: int, lists: _Lists) -> bool:
-    """Say whether a limit of an amount, an age or a time begins at a word: *within 30 days*, *under the age of 14*."""
+    """Say whether a limit of an amount, an age or a time begins at a word: *under the age of 14*, *until 9 May*."""
     length = _count_phrase_words(words, at, lists.bounds)
+    if not length and not _has_phrase(words, lists.stating):
+        length = _count_phrase_words(words, at, lists.spans)
     behind = words[at + length : at + length + _BOUNDED] if length else ()
     return any(word[0].isdecimal() or word in SMALL or word in MONTHS for word in behind)
 
