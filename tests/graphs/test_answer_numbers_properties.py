@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 import pytest
+from growth import assert_linear
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -549,3 +550,16 @@ def test_minus_is_a_sign_of_temperatures(n, unit):
     assert missing(f"Store it at minus {n} {unit}.", f"Store it at −{n} {unit}.") == ()
     # Without a scale, degrees may be those of an angle, whose sign tells a direction.
     assert unit == "degrees" or missing(f"Store it at {n} {unit}.", f"Store it at minus {n} {unit}.") != ()
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [("weekly ", "daily "), ("every 7 days ", "every 8 days "), ("{} times a day. ", "{} times a week. ")],
+)
+def test_frequencies_are_compared_in_linear_time(said, told):
+    """Four times as many frequencies in an answer and its source take about four times as long."""
+
+    def write(piece, chars):
+        return "".join(piece.format(at % 999) for at in range(chars // len(piece)))
+
+    assert_linear(lambda chars: list_contradicted_numbers(write(said, chars), [write(told, chars)]), 25_000, 100_000)

@@ -17,7 +17,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence
@@ -244,6 +244,8 @@ _SAME: Final = Fraction(1, 10)
 """How far two frequencies may lie from one another, by the lower: every 180 days is about twice a year."""
 _OTHER: Final = {"other": 2, "second": 2, "third": 3, "fourth": 4}
 """Words between "every" and a length of time: "every second year"."""
+_MOST_FREQUENCIES: Final = 64
+"""Frequencies of an answer, and of its sources, that are looked at."""
 _NIGHTLY: Final = frozenset({"night", "morning", "afternoon", "evening"})
 
 
@@ -265,33 +267,37 @@ def list_contrary_frequencies(sentences: Iterable[NumberSentence], sources: Iter
         sentences: of an answer.
         sources: of what it cites.
     """
-    said = [(each, sentence) for sentence in sentences for each in _list_frequencies(sentence.tokens)]
+    said = {
+        (at, each.rate): (each, sentence)
+        for at, sentence in enumerate(sentences)
+        for each in _list_frequencies(sentence.tokens)
+    }
     if not said:
         return []
-    told: list[tuple[Fraction, frozenset[str]]] = []
+    told: dict[Fraction, set[str]] = {}
     known: set[Fraction] = set()
     for sentence in sources:
-        stated = [each.rate for each in _list_frequencies(sentence.tokens)]
-        known.update(stated, _list_named_rates(sentence.tokens))
+        stated = {each.rate for each in _list_frequencies(sentence.tokens)}
+        known |= stated | set(_list_named_rates(sentence.tokens))
         words = _list_content(sentence.tokens)
         if not words >= _TWO_TIMES:
-            told += [(rate, words) for rate in stated]
-    return [
-        Number(shown, (Written(shown),))
-        for each, sentence in said
-        if sentence.tokens[each.first].lower not in _EVERY  # "three concerts every year" are three a year
-        if not any(_is_same_rate(each.rate, rate) for rate in known) and _is_told_otherwise(sentence, told)
-        for shown in [show_number_tokens(list(sentence.tokens), each.first, each.end)]
-    ]
-
-
-def _is_told_otherwise(sentence: NumberSentence, told: Iterable[tuple[Fraction, frozenset[str]]]) -> bool:
-    """Say whether sources tell how often what a sentence speaks of is, in a frequency that it does not have."""
-    own, words = [each.rate for each in _list_frequencies(sentence.tokens)], _list_content(sentence.tokens)
-    return any(
-        (len(words) <= 1 or not words.isdisjoint(others)) and not any(_is_same_rate(rate, each) for each in own)
-        for rate, others in told
-    )
+            for rate in stated:
+                told.setdefault(rate, set()).update(words)
+    looked_at, told = islice(said.items(), _MOST_FREQUENCIES), dict(islice(told.items(), _MOST_FREQUENCIES))
+    found: list[Number] = []
+    for (at, rate), (each, sentence) in looked_at:
+        is_known = any(_is_same_rate(rate, other) for other in known)
+        # "Three concerts every year" are three a year.
+        if is_known or sentence.tokens[each.first].lower in _EVERY:
+            continue
+        own, words = [other for place, other in said if place == at], _list_content(sentence.tokens)
+        if any(
+            (len(words) <= 1 or not words.isdisjoint(others)) and not any(_is_same_rate(other, each) for each in own)
+            for other, others in told.items()
+        ):
+            shown = show_number_tokens(list(sentence.tokens), each.first, each.end)
+            found.append(Number(shown, (Written(shown),)))
+    return found
 
 
 def _is_same_rate(one: Fraction, other: Fraction) -> bool:
