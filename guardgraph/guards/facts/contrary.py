@@ -22,6 +22,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence
 from guardgraph.guards.facts.quantities import Hit
+from guardgraph.guards.facts.relations import DAY, LENGTHS_IN_DAYS
 from guardgraph.guards.facts.tokens import LOOKAHEAD, Token, show_number_tokens
 from guardgraph.guards.facts.values import RATIO, Amount, Number, Quantity, Unit, Written
 from guardgraph.guards.facts.words import FUNCTION_WORDS, RATED, SMALL, TIMES_SAID, find_units
@@ -234,12 +235,10 @@ def _read_length(unit: Unit | None) -> Unit | None:
 _EVERY: Final = frozenset({"every", "each"})
 _PER: Final = frozenset({"a", "an", "per"})
 _COUNTING: Final = frozenset({*TIMES_SAID, "times"})
-_WEEK: Final = Unit("time", 7 * 86_400)
+_WEEK: Final = Unit("time", 7 * DAY)
 _TWO_TIMES: Final = frozenset({"morning", "evening"})
 """Words of a sentence that may tell of two times a day in other words."""
 
-_DAYS: Final = {"time": Fraction(1, 86_400), "calendar": Fraction(1461, 48)}
-"""Days of a second and of a month."""
 _SAME: Final = Fraction(1, 10)
 """How far two frequencies may lie from one another, by the lower: every 180 days is about twice a year."""
 _OTHER: Final = {"other": 2, "second": 2, "third": 3, "fourth": 4}
@@ -292,7 +291,8 @@ def list_contrary_frequencies(sentences: Iterable[NumberSentence], sources: Iter
             continue
         own, words = [other for place, other in said if place == at], _list_content(sentence.tokens)
         if any(
-            (len(words) <= 1 or not words.isdisjoint(others)) and not any(_is_same_rate(other, each) for each in own)
+            (len(words) <= 1 or not words.isdisjoint(others))
+            and not any(_is_same_rate(other, stated) for stated in own)
             for other, others in told.items()
         ):
             shown = show_number_tokens(list(sentence.tokens), each.first, each.end)
@@ -335,7 +335,7 @@ def _read_counted_rate(tokens: Sequence[Token], at: int) -> _Frequency | None:
 
 def _rate_of(times: int, unit: Unit, of: int = 1) -> Fraction:
     """Return how often something is in a day that is so many times in so many units."""
-    return times / (Fraction(unit.factor) * _DAYS[unit.dimension] * max(of, 1))
+    return times / (Fraction(unit.factor) * LENGTHS_IN_DAYS[unit.dimension] * max(of, 1))
 
 
 def _read_per(tokens: Sequence[Token], at: int) -> tuple[Unit, int] | None:

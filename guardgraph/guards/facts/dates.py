@@ -212,7 +212,7 @@ def _read_holiday(tokens: list[Token], at: int) -> _Moment | None:
     return None
 
 
-_HOLIDAY_WORDS: Final = 3
+_HOLIDAY_WORDS: Final = max(map(len, HOLIDAYS))
 _APOSTROPHES: Final = frozenset("'’ʼ")
 
 

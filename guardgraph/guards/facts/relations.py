@@ -130,7 +130,7 @@ DAY: Final = 86_400
 
 _MONTHS: Final = 12
 
-_LENGTHS_IN_DAYS: Final = {"time": Fraction(1, DAY), "calendar": Fraction(365, 12), "business day": Fraction(7, 5)}
+LENGTHS_IN_DAYS: Final = {"time": Fraction(1, DAY), "calendar": Fraction(365, 12), "business day": Fraction(7, 5)}
 """Days of the base of each: of a second, of a month, and of a working day."""
 
 
@@ -252,9 +252,9 @@ def is_same_length(claim: ClaimedAmount, said: SaidAmount) -> bool:
     """Say whether a length of time is about a stated one: "30 days (one month)", "16 weeks, so about four months"."""
     own, other = claim.value.unit.dimension, said.value.unit.dimension
     is_told = not claim.near.isdisjoint(WORKED_OUT | _NEAREST | {"or"})
-    if own == other or not is_told or not {own, other} <= _LENGTHS_IN_DAYS.keys() or claim.value.per is not None:
+    if own == other or not is_told or not {own, other} <= LENGTHS_IN_DAYS.keys() or claim.value.per is not None:
         return False
-    days = (claim.value.base * _LENGTHS_IN_DAYS[own], said.value.base * _LENGTHS_IN_DAYS[other])
+    days = (claim.value.base * LENGTHS_IN_DAYS[own], said.value.base * LENGTHS_IN_DAYS[other])
     return min(days) >= _FEWEST_DAYS and _is_near(days[0], days[1], _MOST_OFF)
 
 

@@ -123,14 +123,12 @@ def _list_day_names(languages: tuple[str, ...]) -> frozenset[str]:
 def find_holiday_names(found: Sequence[NameWord]) -> set[int]:
     """Return which words name a holiday of a fixed date, which the check of numbers reads as one: Christmas Day."""
     named, known = set[int](), _list_holiday_names()
+    most = max(map(len, known))
     for at in range(len(found)):
-        for end in range(at + 1, at + 1 + _HOLIDAY_WORDS):
+        for end in range(at + 1, at + 1 + most):
             if tuple(word.letters for word in found[at:end]) in known:
                 named |= {*range(at, end)}
     return named
-
-
-_HOLIDAY_WORDS: Final = 3
 
 
 @cache
