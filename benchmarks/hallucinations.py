@@ -37,6 +37,7 @@ _NUMBER = re.compile(r"(?<![\w.,:/'’-])\d++(?:[.,]\d++)*+(?![\w:/'’-]|[.,]\d
 _WRITTEN = re.compile(r"\d++(?:[.,]\d++)*+")
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{3,}+(?= [a-z])")
 _MARKER = re.compile(r"^(?:\d{1,2}[.)]|[-*•])[ ]+")
+_CLAIM_WORD = re.compile(r"\w+")
 _SUBJECT = re.compile(r"[A-Z][a-z]{2,}+(?= [a-z])")
 
 FRAMES = (
@@ -292,12 +293,19 @@ def _judge_good_sentence(tally: Tally, sentence: str, source: str, names: list[s
 
 
 def judge_by_annotations(row: Row, view: Row) -> Row:
-    """Return what the people who read a summary say of its claims."""
+    """Return what the people who read a summary say of its claims.
+
+    A claim is a sentence without the marks of lists, behind the labels that introduce it, so its words are looked for.
+    """
     text, at, judged = row["summary"], 0, []
     for item in view["claims"]:
-        start = text.find(item["claim"], at)
-        at = end = start + len(item["claim"])
-        unwanted = any(label == "Unwanted" and first < end and last > start for first, last, label in row["spans"])
+        places = []
+        for word in _CLAIM_WORD.findall(item["claim"]):
+            if (place := text.find(word, at)) >= 0:
+                places.append(place)
+                at = place + len(word)
+        start = places[0] if places else at
+        unwanted = any(label == "Unwanted" and first < at and last > start for first, last, label in row["spans"])
         judged.append({"number": item["number"], "supported": not unwanted})
     return {"claims": judged}
 
@@ -365,9 +373,17 @@ def _judge_sentences(tally: Tally, row: Row) -> None:
     for sentence, kind in list_sentences(row):
         if kind != "between":
             by_rule = bool(find_refused(sentence, [source], documents=SHOWN))
-            by_verifier = any(sentence[:270].strip() in item or item in sentence for item in refused)
+            by_verifier = any(_is_claim_of(item, sentence) for item in refused)
             tally.add(f"{kind}_refused_by_rules", source, by_rule)
             tally.add(f"{kind}_refused_with_oracle", source, by_rule or by_verifier)
+
+
+def _is_claim_of(claim: str, sentence: str) -> bool:
+    """Say whether a claim that was shown is a sentence of an answer, and not one that it only introduces."""
+    said = sentence.strip().strip("*#: ")
+    if claim.startswith(f"{said}: "):
+        return False
+    return sentence[:200].strip() in claim or said[:200] in claim or claim in sentence
 
 
 SECTIONS = (
