@@ -261,21 +261,20 @@ def _restricts(sentence: _AnswerSentence, lists: _Lists) -> bool:
 def _negates_or_limits(sentence: _AnswerSentence, lists: _Lists) -> bool:
     """Say whether a sentence denies or limits something; what restricts the one before it goes together with that."""
     at = _count_phrase_words(sentence.words, 0, lists.restricting)
+    bounding = lists.bounds if _has_phrase(sentence.words, lists.stating) else lists.bounds | lists.spans
     while at < len(sentence.words):
         if idle := _count_phrase_words(sentence.words, at, lists.idle):
             at += idle
-        elif _count_phrase_words(sentence.words, at, lists.limits) or _bounds_amount(sentence.words, at, lists):
+        elif _count_phrase_words(sentence.words, at, lists.limits) or _bounds_amount(sentence.words, at, bounding):
             return True
         else:
             at += 1
     return False
 
 
-def _bounds_amount(words: Sequence[str], at: int, lists: _Lists) -> bool:
+def _bounds_amount(words: Sequence[str], at: int, bounding: frozenset[tuple[str, ...]]) -> bool:
     """Say whether a limit of an amount, an age or a time begins at a word: *under the age of 14*, *until 9 May*."""
-    length = _count_phrase_words(words, at, lists.bounds)
-    if not length and not _has_phrase(words, lists.stating):
-        length = _count_phrase_words(words, at, lists.spans)
+    length = _count_phrase_words(words, at, bounding)
     behind = words[at + length : at + length + _BOUNDED] if length else ()
     return any(word[0].isdecimal() or word in SMALL or word in MONTHS for word in behind)
 

@@ -190,7 +190,9 @@ def _render_attempt_evidence(reading: RunReading, entry: TimelineRow) -> Html | 
     if place is None or not isinstance(attempts, list) or place >= len(attempts):
         return None
     evidence = attempts[place].get("evidence") if isinstance(attempts[place], dict) else None
-    return render_facts((key, render_value(item)) for key, item in evidence.items()) if evidence else None
+    if not isinstance(evidence, dict) or not evidence:
+        return None
+    return render_facts((key, render_value(item)) for key, item in evidence.items())
 
 
 def _is_stop_verdict(entry: TimelineRow) -> bool:

@@ -341,6 +341,7 @@ HOSTILE = {
     "tables": "| a | 99 |\n\n",
     "colons": "Goods: Tea. ",
     "steps": "Then mix. ",
+    "bounds": "within rye or tea or oats 99 ",
     "definite": "the the the ",
     "headings": "# a\n",
     "brackets": "(((",

@@ -43,6 +43,8 @@ def test_a_proposal_that_was_sent_back_stands_beside_why():
     assert "11 days" in said(sent_back)
     assert "invalid_answer:unsupported_number" in said(sent_back)
     assert not any("refunds.example" in each.get("href", "") for each in root.iter("a"))
+    for changed in ([], [None], [{"evidence": ["11 days"]}], {"evidence": {}}):
+        assert "again → generate" in said(page({**result, "attempts": changed}))
 
 
 def test_the_head_of_a_good_run_says_what_came_of_it():
