@@ -142,7 +142,12 @@ def _measure_paragraph_widths(lines: list[str]) -> Iterator[int]:
 
 
 def _is_continued_line(line: str, following: str, width: int) -> bool:
-    if not line.strip() or is_block_start(following) or line.lstrip().startswith(("|", "#", *_FENCES)):
+    if (
+        not line.strip()
+        or not following.strip()
+        or is_block_start(following)
+        or line.lstrip().startswith(("|", "#", *_FENCES))
+    ):
         return False
     first = following.split(maxsplit=1)[0]
     return first[0].islower() or (width >= _LEAST_WIDTH and len(line.rstrip()) + 1 + len(first) > width)

@@ -97,3 +97,19 @@ def test_sentences_of_any_text(text):
 def test_hostile_texts(piece):
     """Long texts of anything are split like short ones."""
     assert split_sentences(unwrap_text_lines(piece * 100_000)) is not None
+
+
+BLANKS = ["\n", "\r\n", "\r", "\x0b", "\x0c", "\x1c", "\x85", "\xa0", "\u2028", "\u3000", "\u200b", "\ufeff", "\t", " "]
+
+
+@given(
+    st.lists(st.sampled_from([*BLANKS, "A.", "b", "- c", "| d |", "```", "Dr. ", "3. ", "。", "\ud800"]), max_size=30)
+)
+def test_odd_blank_lines(parts):
+    """Lines of odd blanks end no reading: a text keeps its length, and its sentences all its visible characters."""
+    text = "".join(parts)
+    plain = unwrap_text_lines(text)
+    assert len(plain) == len(text)
+    for read in (text, plain):
+        spans = find_sentence_spans(read)
+        assert "".join("".join(read[start:end].split()) for start, end in spans) == "".join(read.split())
