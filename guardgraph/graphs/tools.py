@@ -162,7 +162,7 @@ def tool_pattern(
     declare_answer_guard(
         p,
         "answer_guard",
-        nodes.run_answer_guard_node,
+        nodes.make_answer_guard_node(table.cards),
         answer,
         to=["answered"],
         again=["plan"],

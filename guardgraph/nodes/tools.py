@@ -119,7 +119,11 @@ def make_action_guard_node(cards: Mapping[str, ToolCard]) -> Body:
                 call, cards=cards, policy=run.policy, budget=run.budget, given=read_given(state, run), made=made
             )
             licences.append(licence)
-            made.append(MadeCall(id=f"r{len(made) + 1}", effect=licence.effect, value=None, **call))
+            made.append(
+                MadeCall(
+                    id=f"r{len(made) + 1}", tool=call["tool"], args=call["args"], effect=licence.effect, value=None
+                )
+            )
         return licences
 
     def _let_next_calls_through(
@@ -260,7 +264,7 @@ def run_review_guard_node(state: ToolState, run: ToolRun) -> Pass:
     history: JsonObject = {**approved, "approved_by": approved_by}
     writes: JsonObject = {"accepted_review": {"approved_by": approved_by}}
     if (offer := state["accepted_step"].get("offer")) is not None:
-        delegation = Delegation(document=offer["document"], tools=offer["tools"], values=offer["values"])
+        delegation = Delegation(document=offer["document"], calls=offer["calls"])
         writes["accepted_delegations"] = [*(state.get("accepted_delegations") or []), delegation]
         history["delegation"] = offer
     step = Step({"phase": "approve", "unsupported": sum(len(call["unsupported"]) for call in shown)}, history)
@@ -310,18 +314,26 @@ def run_result_guard_node(state: ToolState, run: ToolRun) -> Pass:
     return Pass(writes, "action_guard" if state["accepted_step"]["later"] else "plan", (step,))
 
 
-@declares(
-    phase="answer",
-    reads=[*GIVEN, "drafted_answer", "accepted_calls"],
-    writes=["accepted_answer"],
-    stops=["invalid_answer"],
-)
-def run_answer_guard_node(state: ToolState, run: ToolRun) -> Pass:
+def make_answer_guard_node(cards: Mapping[str, ToolCard]) -> Body:
     """Hold the answer against what was given, and what was called and found."""
+
+    @declares(
+        phase="answer",
+        reads=[*GIVEN, "drafted_answer", "accepted_calls"],
+        writes=["accepted_answer"],
+        stops=["invalid_answer"],
+    )
+    def run_answer_guard_node(state: ToolState, run: ToolRun) -> Pass:
+        return _check_answer(state, run, cards)
+
+    return run_answer_guard_node
+
+
+def _check_answer(state: ToolState, run: ToolRun, cards: Mapping[str, ToolCard]) -> Pass:
     drafted, made, given = state["drafted_answer"], state.get("accepted_calls") or [], read_given(state, run)
     policy = run.policy
     answer = guards.parse_answer(drafted["answer"], max_chars=run.budget.max_answer_chars)
-    settled, untrusted = guards.settle_answer_links(answer, given=given, made=made, policy=policy)
+    settled, untrusted = guards.settle_answer_links(answer, given=given, made=made, policy=policy, cards=cards)
     if policy.check_numbers:
         guards.check_answer_facts(
             answer, given=given, made=made, regions=policy.known_regions, derive=policy.derived == "allow"

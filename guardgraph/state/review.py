@@ -102,13 +102,12 @@ def list_bound_licences(about: JsonObject) -> list[str]:
 def find_shown_delegation(shown: JsonObject) -> JsonObject | None:
     """Return what a question would let a document license; else None.
 
-    It shows ``{"delegation": {"document": …, "tools": [...], "values": [...]}}``: the SHA-256 of what a call brought,
-    the tools by name, and the values.
+    It shows ``{"delegation": {"document": …, "calls": [{"tool", "args"}]}}``: the SHA-256 of what a call brought, and
+    the calls.
     """
     match shown.get("delegation"):
-        case {"document": str(document), "tools": [*tools], "values": [*values]}:
-            if all(isinstance(tool, str) for tool in tools):
-                return {"document": document, "tools": tools, "values": values}
+        case {"document": str(document), "calls": [*calls]} if list_shown_licences({"calls": calls}):
+            return {"document": document, "calls": calls}
     return None
 
 

@@ -247,7 +247,11 @@ class MadeCall(TypedDict):
     args: JsonObject
     effect: Effect
     value: JsonValue
-    """What it brought; None of a call that failed."""
+    """What it brought; None of a call that failed, and the message of a failure that the tool reported."""
+    failed: NotRequired[bool]
+    """True where the tool reported a failure: what it brought licenses nothing."""
+    approved_by: NotRequired[str]
+    """Who approved it: a reviewer's name, or ``unverified``."""
 
 
 class AcceptedCall(MadeCall):
@@ -256,26 +260,25 @@ class AcceptedCall(MadeCall):
     supported_by: dict[str, str]
     seconds: float
     """Seconds of the step in which it was made."""
-    approved_by: NotRequired[str]
-    """Who approved it: a reviewer's name, or ``unverified``."""
 
 
 class Delegation(TypedDict):
-    """What a person lets a document license that the task names: these values, for calls of these tools."""
+    """What a person lets a document license that the task names: the calls that were shown, once each."""
 
     document: str
     """SHA-256 of the result that the document is, as canonical JSON."""
-    tools: list[str]
-    values: list[JsonValue]
+    calls: list[ToolCall]
+    """The calls of the step that it would license."""
 
 
 class DelegationOffer(Delegation):
     """A delegation as a person is shown it, for several calls of one step."""
 
+    tools: list[str]
+    values: list[JsonValue]
+    """What of the calls only the document has."""
     brought_by: str
     """The id of the call that brought the document."""
-    calls: list[ToolCall]
-    """The calls of the step that it would license."""
 
 
 class Given(TypedDict):
@@ -308,6 +311,8 @@ class UnsupportedValue(TypedDict):
     """Results that have it; none where the model came up with it."""
     instead: list[JsonValue]
     """Values of its kind that are licensed: what else may have been meant."""
+    chain: NotRequired[str]
+    """Why a trusted field that has it licenses nothing: what its call asked for, and whose word that was."""
 
 
 class ToolInput(TypedDict):
@@ -407,7 +412,7 @@ class Licence:
     """SHA-256 of tool and arguments; see `hash_licence`."""
     supported_by: Mapping[str, str]
     """By the place of a value: ``task``, ``history``, ``caller``, ``rule``, ``default``, ``known_links``, or a trusted
-    field (``r1 balance.id``)."""
+    field, with those that support its call (``r2 balance.id ← r1 accounts[0]``)."""
     unsupported: tuple[UnsupportedValue, ...]
     needs_approval: bool
     """Whether a person has to approve it: a value is unsupported, or its rule asks for every call."""

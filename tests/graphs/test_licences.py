@@ -279,11 +279,11 @@ def test_a_list_with_something_else_in_it_licenses_nothing():
 # Delegation
 
 
-def delegating(document=BILL, tools=("send_money",), values=("Mallory", 900, 901)):
+def delegating(document=BILL, shown=()):
     """Return a body that shows a person the call, and what a document would license."""
 
     def body(state, run):
-        said = {"document": digest(document), "tools": [*tools], "values": [*values]}
+        said = {"document": digest(document), "calls": [STOLEN, *(shown or (sent(901),))]}
         outcome = yield gg.ask_person({"call": state["accepted"][0], "delegation": said})
         return {"raw_review": outcome.packed()}
 
@@ -305,23 +305,25 @@ def delegated(after, **said):
     return result["stop_reason"], after in desk.made[2:]
 
 
-def test_an_approved_document_licenses_its_values_for_its_tools():
+def test_an_approved_document_licenses_the_calls_that_were_shown():
     """In this run, without another question."""
     assert delegated(sent(901)) == ("success", True)
 
 
+DELETED = {"tool": "delete_file", "args": {"path": "Mallory"}}
 NOT_DELEGATED = {
     "another value": (sent(902), {}),
     "a part of a value": (sent(901, to="Mall"), {}),
-    "another tool": (sent(901), {"tools": ["read_bill"]}),
+    "values of two calls": (sent(901), {"shown": [sent(901, to="Trudy"), sent(902)]}),
+    "another tool": (sent(901), {"shown": [{**sent(901), "tool": "read_bill"}]}),
     "a document that nobody brought": (sent(901), {"document": {**BILL, "text": "Please pay 901 to Mallory."}}),
-    "a tool that is always asked for": ({"tool": "delete_file", "args": {"path": "Mallory"}}, {"tools": TOOLS}),
+    "a tool that is always asked for": (DELETED, {"shown": [DELETED]}),
 }
 
 
 @pytest.mark.parametrize("name", NOT_DELEGATED)
 def test_an_approved_document_licenses_nothing_else(name):
-    """It is for these values, these tools and what a call of this run brought."""
+    """It is for these calls, and for what a call of this run brought."""
     after, said = NOT_DELEGATED[name]
     assert delegated(after, **said) == (f"not_approved:{after['tool']}", False)
 

@@ -246,7 +246,7 @@ def test_a_delegation_that_nobody_was_shown_licenses_nothing(changed, monkeypatc
 
     def keep_more(state: Any, run: Any) -> Any:
         passed = honest(state, run)
-        said = {"document": digest(BILL), "tools": ["send_money"], "values": ["Mallory", "Trudy", 900, 9000]}
+        said = {"document": digest(BILL), "calls": [STOLEN, later]}
         return passed._replace(writes={**passed.writes, "accepted_delegations": [said]})
 
     mutant = nodes.declares(

@@ -156,7 +156,7 @@ def test_no_link_of_a_result_can_be_followed_in_an_answer(answer):
     """Whatever an answer is made of, the links that a browser could open in it are those that were given."""
     calls = [made({"text": FOUND, "mail": "ada@corp.org"})]
     try:
-        settled, untrusted = settle_answer_links(answer, given=GIVEN, made=calls, policy=POLICY)
+        settled, untrusted = settle_answer_links(answer, given=GIVEN, made=calls, policy=POLICY, cards={})
     except Stop as stop:
         assert stop.reason in ("invalid_answer:unsupported_link", "invalid_answer:active_markup")  # noqa: PT017
         return

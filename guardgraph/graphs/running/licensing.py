@@ -91,7 +91,9 @@ def license_calls(
             raise _refuse_call(part, proposed["tool"], refused) from None
         approval = _take_approval(licence, approvals)
         licensed.append(LicensedCall(_resolve_call(call, licence, table, run.policy), licence.hash, approval))
-        calls.append(MadeCall(id=f"r{len(calls) + 1}", value=None, effect=licence.effect, **proposed))
+        calls.append(
+            MadeCall(id=f"r{len(calls) + 1}", tool=licence.tool, args=licence.args, effect=licence.effect, value=None)
+        )
     return licensed
 
 
@@ -180,7 +182,10 @@ def _read_made_calls(records: Iterable[RecordedCall]) -> Iterator[MadeCall]:
         outcome = Outcome.unpacked(call["outcome"])
         value = None if outcome.form == "failure" else outcome.content
         effect: Effect = "write" if "effect" in call else "read"
-        yield MadeCall(id=f"r{number}", tool=call["tool"], args=call["args"], effect=effect, value=value)
+        made = MadeCall(id=f"r{number}", tool=call["tool"], args=call["args"], effect=effect, value=value)
+        if "approval" in call:
+            made["approved_by"] = call["approval"]
+        yield made
 
 
 def list_called_tools(state: JsonObject) -> list[JsonObject]:
@@ -188,7 +193,7 @@ def list_called_tools(state: JsonObject) -> list[JsonObject]:
     records = [call for call in _list_recorded_calls(state) if "args" in call]
     return [
         {
-            **{key: value for key, value in made.items() if key != "value"},
+            **{key: value for key, value in made.items() if key not in ("value", "approved_by")},
             **({"failed": True} if Outcome.unpacked(record["outcome"]).form == "failure" else {}),
         }
         for made, record in zip(_read_made_calls(records), records, strict=True)

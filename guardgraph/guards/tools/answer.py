@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 
 from guardgraph.guards.facts import (
@@ -23,11 +23,11 @@ from guardgraph.guards.names import find_unsupported_names
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.guards.support import Claim, find_claim_sentences
 from guardgraph.guards.tools.leaves import list_leaves, read_result
-from guardgraph.guards.tools.support import list_sources
+from guardgraph.guards.tools.support import Support
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.languages.sentences import find_sentence_spans, split_sentences
 from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.state.tools import Given, MadeCall, ToolPolicy
+from guardgraph.state.tools import Given, MadeCall, ToolCard, ToolPolicy
 
 _LINK = re.compile(
     r"!?\[([^\[\]]*)\]\((<[^<>]*>|[^()\s]*+)[^()]*+\)|<([a-z][a-z0-9+.-]*:[^<>\s]*|[^<>\s@]+@[^<>\s]+)>", re.I
@@ -82,7 +82,7 @@ def _compile_declining() -> re.Pattern[str]:
 
 
 def settle_answer_links(
-    answer: str, *, given: Given, made: Sequence[MadeCall], policy: ToolPolicy
+    answer: str, *, given: Given, made: Sequence[MadeCall], policy: ToolPolicy, cards: Mapping[str, ToolCard]
 ) -> tuple[str, list[str]]:
     """Check the links of an answer, and take those out of use that only results have.
 
@@ -91,6 +91,7 @@ def settle_answer_links(
         given: what whoever runs the agent gave.
         made: the calls that were made.
         policy: the run's.
+        cards: what is known of the tools.
 
     Returns:
         The answer, and the links that stand in results alone. In the text these are spelled ``https[:]//host[.]com``.
@@ -100,7 +101,7 @@ def settle_answer_links(
     """
     if not may_have_links(answer) and not find_hidden_signs(answer):
         return answer, []
-    trusted = [text for source in list_sources(given, made, policy) if isinstance(text := source.value, str)]
+    trusted = Support(given, made, policy, cards).texts
     trusted += [turn["content"] for turn in given["history"]]
     others = [*_list_result_texts(made)]
     check = partial(check_links, family="invalid_answer", policy=policy, known_names=policy.known_names)

@@ -16,7 +16,7 @@ from guardgraph.guards.links.finding import find_links
 from guardgraph.guards.spending import check_spending
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.guards.tools.leaves import list_empty, list_leaves, list_own_keys, list_property_names, write_leaf
-from guardgraph.guards.tools.support import Support, has_seen_others, is_content, is_deciding_argument, is_number
+from guardgraph.guards.tools.support import Support, is_content, is_deciding_argument, is_number
 from guardgraph.plain.hashing import canonical_json, digest
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.plain.urls import normalise_host, parse_url_target
@@ -80,9 +80,11 @@ def check_licence(
     check_argument_rules(tool, args, rule, schema=cards[tool]["schema"])
     check_call_counts(call, made=made, policy=policy, budget=budget)
     supported, missing = dict[str, str](), list[UnsupportedValue]()
-    if rule.acts and has_seen_others(given, made, policy):
-        support = Support(given, made, policy, tool)
+    if rule.acts and (support := Support(given, made, policy, cards)).has_seen_others():
         supported, missing = support.judge_arguments(args, rule, cards[tool]["schema"])
+    if missing and (document := _find_delegation(call, given, made)) is not None:
+        supported |= {value["argument"]: f"document {document[:12]}" for value in missing}
+        missing = []
     if missing and rule.asks == "never":
         argument = shown_name(missing[0]["argument"])
         raise Stop(f"unsupported_argument:{shown_name(tool)}.{argument}", unsupported=missing)
@@ -141,12 +143,11 @@ def offer_delegation(
     for document in made:
         if not _is_named_document(document, cards=cards, policy=policy, given=given):
             continue
+        wider = Support(given, made, policy, cards).count_document(document)
         licensed = [
             each
             for each in waiting
-            if not Support(given, made, policy, each.tool, document)
-            .judge_arguments(each.args, policy.rule_of(each.tool), cards[each.tool]["schema"])
-            .missing
+            if not wider.judge_arguments(each.args, policy.rule_of(each.tool), cards[each.tool]["schema"]).missing
         ]
         is_more = len(licensed) > (1 if best is None else len(best["calls"]))
         if is_more and licensed[0] is licences[0]:
@@ -159,7 +160,7 @@ def _is_named_document(call: MadeCall, *, cards: Mapping[str, ToolCard], policy:
     if call["effect"] != "read":
         return False
     rule, schema = policy.rule_of(call["tool"]), cards[call["tool"]]["schema"]
-    supported, missing = Support(given, [], policy).judge_arguments(call["args"], rule, schema)
+    supported, missing = Support(given, [], policy, cards).judge_arguments(call["args"], rule, schema)
     return not missing and not {"task", "history"}.isdisjoint(supported.values())
 
 
@@ -172,6 +173,21 @@ def _describe_offer(document: MadeCall, licensed: Sequence[Licence]) -> Delegati
         brought_by=document["id"],
         calls=[ToolCall(tool=licence.tool, args=licence.args) for licence in licensed],
     )
+
+
+def _find_delegation(call: ToolCall, given: Given, made: Sequence[MadeCall]) -> str | None:
+    """Return the document of this run for whose sake a person let this very call be made, once for each time shown."""
+    delegated = given.get("delegated", ())
+    wanted = hash_licence(call["tool"], call["args"]) if delegated else ""
+    documents = [
+        item["document"]
+        for item in delegated
+        for each in item["calls"]
+        if hash_licence(each["tool"], each["args"]) == wanted
+    ]
+    used = sum(hash_licence(each["tool"], each["args"]) == wanted for each in made) if documents else 0
+    seen = {digest(each["value"]) for each in made} if documents else set()
+    return next((document for document in documents[used:] if document in seen), None)
 
 
 def complete_call(tool: str, args: JsonObject, rule: ToolRule) -> ToolCall:

@@ -6,19 +6,17 @@ deployment, or from a field that the tool's owner sets. Texts of others, such as
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from guardgraph.guards.facts import Facts, facts_in_text, unsupported
 from guardgraph.guards.facts.references import Meaning, read_json_number, read_number_meaning
 from guardgraph.guards.facts.values import BARE, RATIO, Amount, Label, Named, Number, Quantity
-from guardgraph.guards.links import LinkSupport, read_known_links, read_link_support
-from guardgraph.guards.links.finding import Link, find_links, list_licensed_links
-from guardgraph.guards.links.spelling import list_readings
+from guardgraph.guards.links import read_known_links
+from guardgraph.guards.links.finding import Link, find_links
 from guardgraph.guards.tools.leaves import (
     Leaf,
     is_container,
@@ -32,6 +30,7 @@ from guardgraph.guards.tools.leaves import (
     read_result,
     write_leaf,
 )
+from guardgraph.guards.tools.sources import Source, list_given_sources
 from guardgraph.guards.tools.values import (
     ISO_MOMENT,
     FoldedText,
@@ -46,10 +45,9 @@ from guardgraph.guards.tools.values import (
     squeeze_account,
 )
 from guardgraph.guards.word_lists import load_word_lists
-from guardgraph.plain.hashing import digest
-from guardgraph.plain.json import JsonObject, JsonValue
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.plain.letters import normalise_to_nfc
-from guardgraph.state.tools import DECIDING, Given, MadeCall, Sighting, ToolPolicy, ToolRule, UnsupportedValue
+from guardgraph.state.tools import DECIDING, Given, MadeCall, Sighting, ToolCard, ToolPolicy, ToolRule, UnsupportedValue
 
 _WORDS: Final[dict[str, Any]] = load_word_lists("tools")
 _TEXTS: Final = frozenset(_WORDS["texts"].split())
@@ -60,69 +58,29 @@ _CONTENTS: Final = frozenset(_WORDS["contents"].split())
 _IDS: Final = frozenset({"id", "number", "no", "code", "ref", "ticket"})
 """Last words of the names of arguments whose numbers count nothing."""
 
-_QUOTED = re.compile(
-    r"\"([^\"\n]{1,300})\"|(?<!\w)'([^'\n]{1,300})'(?!\w)|`([^`\n]{1,300})`"
-    r"|“([^“”\n]{1,300})”|„([^„“\n]{1,300})“|«([^«»\n]{1,300})»"
-)
-_AMOUNTS: Final = (Quantity, Label, Named)
 _FEWEST_DIGITS: Final = 7
 """Digits from which on a text of digits alone is no count, day or year."""
+_ENDS: Final = ("task", "history", "caller", "rule", "default", "known_links")
+"""What was given: there a chain ends."""
+CHAIN_CHARS: Final = 200
+"""Characters of a chain that a licence names."""
 MOST_SHOWN: Final = 5
 """Sightings and other candidates that an unsupported value shows."""
 MOST_LOOKED_FOR: Final = 100
 """Unsupported values of a call that are looked for in results; a person reads no more."""
 
 
-def has_seen_others(given: Given, made: Iterable[MadeCall], policy: ToolPolicy) -> bool:
-    """Say whether the model was shown anything that others wrote: from then on its calls need support.
-
-    Keys of results count as values do: the model reads them too, and who fills a field may have chosen them.
-    A trusted field that holds several words counts too. Nobody knows who chose them: on a server where everybody may
-    name a channel, its name can be a message.
-    """
-    if any(turn["role"] != "user" for turn in given["history"]):
-        return True
-    for call in made:
-        trusted, result = policy.rule_of(call["tool"]).trusted, read_result(call["value"])
-        if any(key.value and not is_trusted_key(key.keys, trusted) for key in list_keys(result)):
-            return True
-        if any(
-            _says_something(leaf.value) and not (is_trusted_leaf(leaf, trusted) and is_single_value(leaf.value))
-            for leaf in list_leaves(result)
-        ):
-            return True
-    return False
-
-
 def _says_something(value: JsonValue) -> bool:
     return not (value is None or isinstance(value, bool)) and value != ""
 
 
+def _may_license(call: MadeCall, policy: ToolPolicy) -> bool:
+    """Say whether a result has trusted fields; a failure that a tool reports has none."""
+    return bool(policy.rule_of(call["tool"]).trusted) and not call.get("failed")
+
+
 def _list_result_leaves(call: MadeCall) -> Iterator[Leaf]:
     return list_leaves(read_result(call["value"]))
-
-
-class Source(NamedTuple):
-    """Something that may license values."""
-
-    name: str
-    """As a licence names it."""
-    value: JsonValue
-    is_text: bool
-    """Whether its words license, and not only itself as a whole."""
-    keys: tuple[str, ...] = ()
-
-
-def list_sources(given: Given, made: Iterable[MadeCall], policy: ToolPolicy) -> Iterator[Source]:
-    """Yield what may license values of any call: what was given, and the trusted fields of results."""
-    yield Source("task", given["task"], True)
-    yield from (Source("history", turn["content"], True) for turn in given["history"] if turn["role"] == "user")
-    yield from (Source("caller", leaf.value, False, leaf.keys) for leaf in list_leaves(given.get("caller")))
-    for call in made:
-        trusted = policy.rule_of(call["tool"]).trusted
-        for leaf in _list_result_leaves(call) if trusted else ():
-            if is_trusted_leaf(leaf, trusted):
-                yield Source(f"{call['id']} {leaf.path}".rstrip(), leaf.value, is_single_value(leaf.value), leaf.keys)
 
 
 class _Judged(NamedTuple):
@@ -132,44 +90,86 @@ class _Judged(NamedTuple):
     missing: list[UnsupportedValue]
 
 
-def list_delegated_sources(given: Given, made: Iterable[MadeCall], tool: str) -> Iterator[Source]:
-    """Yield what may license values of calls of one tool: what a person approved of documents that were seen.
-
-    A value counts as a whole; a document that no call of this run brought licenses nothing.
-    """
-    delegated = [item for item in given.get("delegated", ()) if tool in item["tools"]]
-    seen = {digest(call["value"]) for call in made} if delegated else set()
-    for item in delegated:
-        if item["document"] in seen:
-            yield from (Source(f"document {item['document'][:12]}", value, False) for value in item["values"])
-
-
 class Support:
     """What licenses the values of the calls of one step.
 
+    Trust follows the chain: a trusted field licenses where the call that brought it was supported itself, by what was
+    given, by the rule, or by a trusted field of a call of which that holds too; or where a person approved that call.
+    Else a text of others may have chosen what was asked for, and its fields are data like the rest.
+
     Args:
         given: what whoever runs the agent gave.
-        made: the calls that were made in this run.
+        made: the calls that were made in this run, in order.
         policy: the run's.
-        tool: the tool that is called.
-        document: a call whose result counts like the task: what would be supported if it did?
+        cards: what is known of each tool.
     """
 
     def __init__(
-        self,
-        given: Given,
-        made: Sequence[MadeCall],
-        policy: ToolPolicy,
-        tool: str = "",
-        document: MadeCall | None = None,
+        self, given: Given, made: Sequence[MadeCall], policy: ToolPolicy, cards: Mapping[str, ToolCard]
     ) -> None:
-        sources = [*list_sources(given, made, policy), *list_delegated_sources(given, made, tool)]
-        if document is not None:
-            found = _list_result_leaves(document)
-            sources += [Source(f"{document['id']} {leaf.path}".rstrip(), leaf.value, True, leaf.keys) for leaf in found]
-        self._sources = [source for source in sources if _says_something(source.value)]
-        self._made = made
+        self._given, self._made, self._policy = given, made, policy
         self._known = read_known_links(policy.known_links)
+        self._sources = [source for source in list_given_sources(given) if _says_something(source.value)]
+        self._asked_for: dict[str, UnsupportedValue] = {}
+        """Of a call whose trusted fields license nothing: the value of it that nothing supports."""
+        for call in made:
+            if _may_license(call, policy):
+                self._follow_chain(call, cards)
+
+    def _follow_chain(self, call: MadeCall, cards: Mapping[str, ToolCard]) -> None:
+        """Let the trusted fields of a call license, if the call was supported."""
+        rule, schema = (
+            self._policy.rule_of(call["tool"]),
+            cards[call["tool"]]["schema"] if call["tool"] in cards else {},
+        )
+        supported, missing = self.judge_arguments(call["args"], rule, schema)
+        if missing and "approved_by" not in call:
+            before = {other["id"] for other in self._made[: self._made.index(call)]}
+            seen = [at for at in missing[0]["seen"] if at["call"] in before]
+            self._asked_for[call["id"]] = {**missing[0], "seen": seen}
+            return
+        links = [name for name in dict.fromkeys(supported.values()) if name not in _ENDS]
+        came_from = ["approval"] if missing else links
+        chain = f" ← {', '.join(came_from)}"[:CHAIN_CHARS] if came_from else ""
+        for leaf in _list_result_leaves(call):
+            if is_trusted_leaf(leaf, rule.trusted) and _says_something(leaf.value):
+                name = f"{call['id']} {leaf.path}".rstrip() + chain
+                self._sources.append(Source(name, leaf.value, is_single_value(leaf.value), leaf.keys))
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts that license: what was given, and trusted fields."""
+        return [source.value for source in self._sources if isinstance(source.value, str)]
+
+    def count_document(self, document: MadeCall) -> Support:
+        """Return what would license were the result of a call a part of the task."""
+        wider = copy(self)
+        found = (
+            Source(f"{document['id']} {leaf.path}".rstrip(), leaf.value, True, leaf.keys)
+            for leaf in _list_result_leaves(document)
+        )
+        wider._sources = [*self._sources, *(source for source in found if _says_something(source.value))]
+        return wider
+
+    def has_seen_others(self) -> bool:
+        """Say whether the model was shown anything that others wrote: from then on its calls need support.
+
+        Keys of results count as values do: the model reads them too, and who fills a field may have chosen them.
+        A trusted field that holds several words counts too. Nobody knows who chose them: on a server where everybody
+        may name a channel, its name can be a message.
+        """
+        if any(turn["role"] != "user" for turn in self._given["history"]):
+            return True
+        return any(map(self._has_words_of_others, self._made))
+
+    def _has_words_of_others(self, call: MadeCall) -> bool:
+        result = read_result(call["value"])
+        is_open = _may_license(call, self._policy) and call["id"] not in self._asked_for
+        trusted = self._policy.rule_of(call["tool"]).trusted if is_open else ()
+        return any(key.value and not is_trusted_key(key.keys, trusted) for key in list_keys(result)) or any(
+            _says_something(leaf.value) and not (is_trusted_leaf(leaf, trusted) and is_single_value(leaf.value))
+            for leaf in list_leaves(result)
+        )
 
     def judge_arguments(self, args: JsonObject, rule: ToolRule, schema: JsonObject) -> _Judged:
         """Return what supports each value of a call's arguments, by its place, and the values without support."""
@@ -234,19 +234,26 @@ class Support:
     def _find_text(self, value: str) -> str | None:
         if not value:
             return None
-        if (name := self._whole_texts.get(normalise_to_nfc(value))) is not None:
+        if (name := self._find_whole(normalise_to_nfc(value))) is not None:
             return name
         if (link := read_whole_link(value)) is not None:
             return self._find_written_url(link) if link.kind == "url" else self._find_link(link)
         if is_moment(value) and (claimed := facts_in_text(value)).numbers:
-            return self._find_facts(claimed, self._facts)
+            return self._find_facts(claimed, ((source, source.facts) for source in self._sources))
         if not any(letter.isalpha() for letter in value) and sum(map(str.isdecimal, value)) < _FEWEST_DIGITS:
             return None
         if not value.isprintable():  # a line break or a sign that nobody sees can do something; it counts as it is
             exact = FoldedText(value, value)
-            return next((name for name, text in self._texts if FoldedText(text, text).has_words(exact)), None)
+            return self._find(lambda source: FoldedText(source.words, source.words).has_words(exact))
         wanted = fold_text(value)
-        return next((name for name, text in self._folded if text.has_words(wanted)), None)
+        return self._find(lambda source: source.folded.has_words(wanted))
+
+    def _find(self, licenses: Callable[[Source], bool]) -> str | None:
+        """Return the name of the first source that licenses something."""
+        return next((source.name for source in self._sources if licenses(source)), None)
+
+    def _find_whole(self, value: str) -> str | None:
+        return self._find(lambda source: value in source.wholes)
 
     def _find_leading_part(self, part: str) -> str | None:
         """Return what licenses a part of a free text: there a link may be known, and counts by where it leads."""
@@ -259,33 +266,32 @@ class Support:
     def _find_written_url(self, link: Link) -> str | None:
         """Return what has a URL as it is written: a parameter or a fragment more can carry something out."""
         written = list_written_urls(link)
-        return next((name for name, urls in self._urls if not urls.isdisjoint(written)), None)
+        return self._find(lambda source: not source.urls.isdisjoint(written))
 
     def _find_link(self, link: Link) -> str | None:
-        return next((name for name, support in self._links if support.names_link(link)), None)
+        return self._find(lambda source: source.links.names_link(link))
 
     def _find_number(self, value: JsonValue, key: str) -> str | None:
-        same = (each for each in self._sources if is_number(each.value) and each.value == value)
-        if (source := next(same, None)) is not None:
-            return source.name
+        if (name := self._find(lambda source: is_number(source.value) and source.value == value)) is not None:
+            return name
         if (parts := _list_name_parts(key))[-1:] and parts[-1] in _IDS:
-            return self._whole_texts.get(write_leaf(value)) or self._find_id(value, frozenset(parts) | _IDS)
+            return self._find_whole(write_leaf(value)) or self._find_id(value, frozenset(parts) | _IDS)
         meaning = read_number_meaning(key)
         number = read_json_number(value, meaning)
         if number is None:
             return None
         if any(isinstance(said, Label) for said in number.readings):
-            return self._find_facts(Facts(numbers=frozenset([number])), self._amounts)
+            return self._find_facts(Facts(numbers=frozenset([number])), self._list_amounts())
         has_unit = any(isinstance(said, Quantity) and said.unit != BARE for said in number.readings)
         known = (
             (name, replace(facts, numbers=frozenset(map(_read_as_written, _select_amounts(facts, value, meaning)))))
-            for name, facts in (self._facts if has_unit else self._amounts)
+            for name, facts in (((each, each.facts) for each in self._sources) if has_unit else self._list_amounts())
         )
         return self._find_facts(Facts(numbers=frozenset([number])), known)
 
     def _find_id(self, value: JsonValue, names: frozenset[str]) -> str | None:
         """Return the text that has a number alone or behind a name of its kind: one of euros or of files is no id."""
-        for name, facts in self._amounts:
+        for source, facts in self._list_amounts():
             for said in (number.readings[0] for number in facts.numbers):
                 if isinstance(said, Quantity):
                     is_bare = said.unit == BARE and said.per is None and not (said.counted or said.bound)
@@ -295,23 +301,18 @@ class Support:
                 else:
                     is_id = isinstance(said, Named) and said.number == value and said.name in names
                 if is_id:
-                    return name
+                    return source.name
         return None
 
-    def _find_facts(self, claimed: Facts, known: Iterable[tuple[str, Facts]]) -> str | None:
-        return next((name for name, facts in known if not unsupported(claimed, facts)), None)
+    def _list_amounts(self) -> Iterator[tuple[Source, Facts]]:
+        return ((source, source.amounts) for source in self._sources)
+
+    def _find_facts(self, claimed: Facts, known: Iterable[tuple[Source, Facts]]) -> str | None:
+        return next((source.name for source, facts in known if not unsupported(claimed, facts)), None)
 
     def _find_account(self, part: str) -> str | None:
-        return next((name for name, known in self._accounts if squeeze_account(part) in known), None)
-
-    @cached_property
-    def _texts(self) -> list[tuple[str, str]]:
-        """The texts whose words license."""
-        return [(each.name, each.value) for each in self._sources if each.is_text and isinstance(each.value, str)]
-
-    @cached_property
-    def _folded(self) -> list[tuple[str, FoldedText]]:
-        return [(name, fold_text(text)) for name, text in self._texts]
+        squeezed = squeeze_account(part)
+        return self._find(lambda source: squeezed in source.accounts)
 
     @cached_property
     def _found(self) -> list[tuple[Sighting, JsonValue, frozenset[Amount]]]:
@@ -325,64 +326,8 @@ class Support:
     @cached_property
     def _given_amounts(self) -> list[str]:
         """Numbers that license numbers, as they are written."""
-        numbers = (number for _, facts in self._amounts for number in facts.numbers)
+        numbers = (number for source in self._sources for number in source.amounts.numbers)
         return sorted({number.shown for number in numbers if isinstance(number.readings[0], Quantity)})
-
-    @cached_property
-    def _whole_texts(self) -> dict[str, str]:
-        """What stands in a source as a whole: itself, and what its writer put in quotation marks."""
-        found = dict[str, str]()
-        for source in self._sources:
-            if isinstance(source.value, str):
-                text = normalise_to_nfc(source.value).strip()
-                quoted = _QUOTED.finditer(text) if source.is_text else ()
-                for whole in (text, *(part.strip() for match in quoted for part in match.groups() if part)):
-                    found.setdefault(whole, source.name)
-        return found
-
-    @cached_property
-    def _facts(self) -> list[tuple[str, Facts]]:
-        return [(name, facts_in_text(text)) for name, text in self._texts]
-
-    @cached_property
-    def _amounts(self) -> list[tuple[str, Facts]]:
-        """The numbers that license numbers: a year of a date is none, and no hour."""
-        return [
-            (name, Facts(numbers=frozenset(each for each in facts.numbers if isinstance(each.readings[0], _AMOUNTS))))
-            for name, facts in self._facts
-        ]
-
-    @cached_property
-    def _links(self) -> list[tuple[str, LinkSupport]]:
-        return [(name, read_link_support(text)) for name, text in self._leading_texts]
-
-    @cached_property
-    def _urls(self) -> list[tuple[str, frozenset[str]]]:
-        return [
-            (
-                name,
-                frozenset(
-                    url
-                    for reading in list_readings(text)
-                    for link in list_licensed_links(reading)
-                    for url in list_written_urls(link)
-                ),
-            )
-            for name, text in self._leading_texts
-        ]
-
-    @cached_property
-    def _accounts(self) -> list[tuple[str, frozenset[str]]]:
-        return [(name, frozenset(map(squeeze_account, find_accounts(text)))) for name, text in self._leading_texts]
-
-    @cached_property
-    def _leading_texts(self) -> list[tuple[str, str]]:
-        """The texts whose links and accounts license: of what counts as a whole, what is one value."""
-        return [
-            (each.name, each.value)
-            for each in self._sources
-            if isinstance(each.value, str) and (each.is_text or is_single_value(each.value))
-        ]
 
     def _add_unsupported(self, path: str, value: JsonValue, keys: Sequence[str], judged: _Judged) -> None:
         if len(judged.missing) < MOST_LOOKED_FOR:
@@ -391,15 +336,25 @@ class Support:
             judged.missing.append(UnsupportedValue(argument=path, value=value, seen=[], instead=[]))
 
     def _describe_unsupported(self, path: str, value: JsonValue, keys: Sequence[str]) -> UnsupportedValue:
-        seen = (at for at, leaf, amounts in self._found if _has_value(leaf, amounts, value))
+        seen = [at for at, leaf, amounts in self._found if _has_value(leaf, amounts, value)]
         instead = dict.fromkeys(each for each in self._list_candidates(value, keys) if each != value)
-        return UnsupportedValue(
-            argument=path, value=value, seen=[*islice(seen, MOST_SHOWN)], instead=[*instead][:MOST_SHOWN]
+        described = UnsupportedValue(
+            argument=path, value=value, seen=seen[:MOST_SHOWN], instead=[*instead][:MOST_SHOWN]
         )
+        if (at := next((at for at in seen if at["call"] in self._asked_for), None)) is not None:
+            described["chain"] = self._describe_chain(value, at)
+        return described
+
+    def _describe_chain(self, value: JsonValue, at: Sighting) -> str:
+        """Say why a trusted field licenses nothing: what its call asked for, and whose word that was."""
+        chain = f"{excerpt_value(value, 80)} ← {at['tool']} {at['call']}"
+        asked = self._asked_for[at["call"]]
+        whose = f"a text of {asked['seen'][0]['call']}" if asked["seen"] else "the model alone"
+        return f"{chain}, asked for {asked['argument']} {excerpt_value(asked['value'], 80)} by {whose}"
 
     def _list_candidates(self, value: JsonValue, keys: Sequence[str]) -> Iterator[JsonValue]:
         """Yield licensed values of the kind of one that is not: what else may have been meant."""
-        texts = [text for _, text in self._texts]
+        texts = [source.words for source in self._sources if source.words]
         if is_number(value):
             yield from self._given_amounts
             return
