@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from guardgraph.guards import rag as guards
 from guardgraph.guards import removal
+from guardgraph.guards.empty import check_text_is_said
 from guardgraph.guards.proposals import Proposal, check_proposed_text, found, proposal, proposed_object
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.guards.support import Claim, list_answer_claims
@@ -44,6 +45,7 @@ from guardgraph.state.rag import (
 )
 from guardgraph.state.run import AskedQuestion, RemovedText
 from guardgraph.world.call import Call, Outside
+from guardgraph.world.models import list_prompt_texts
 from guardgraph.world.proposers import Proposer
 
 RagRun = Run[RagPolicy, RagBudget]
@@ -463,6 +465,8 @@ def _pass_proposed_answer(given: Proposal, state: RagState, run: RagRun) -> Pass
     check_proposed_text(given.value, "answer", ("citations",))
     question, chunks, policy = guards.read_user_words(state["task"]), _list_usable_chunks(state, run), run.policy
     read = _read_answer_citations(given.value, chunks, marked=policy.require_sentence_citations)
+    echoes = [question, *(chunk[key] for chunk in chunks for key in ("doc_id", "source"))]
+    check_text_is_said(read.text, "invalid_answer:empty", echoes=echoes, told=list_prompt_texts())
     guards.check_cited_links(read.text, question=question, chunks=read.used, policy=run.policy_of("links"))
     _check_table_rows(read, question, run)
     try:

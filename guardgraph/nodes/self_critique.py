@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from guardgraph.guards import self_critique as guards
+from guardgraph.guards.empty import check_text_is_said
 from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.proposals import proposed_object, proposed_text, read_reviewer, reviewed
 from guardgraph.guards.self_critique.revision import measure_length_increase
@@ -29,6 +30,7 @@ from guardgraph.state.self_critique import (
     SelfCritiqueState,
 )
 from guardgraph.world.call import Call, ask_person
+from guardgraph.world.models import list_prompt_texts
 from guardgraph.world.proposers import OFFLINE, Proposer
 from guardgraph.world.reviews import EDIT, EDITED
 
@@ -109,6 +111,7 @@ def run_draft_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass
         if stop.reason == "invalid_draft:too_long" and not rejected:
             return Pass({"rejected_draft": Rejected(text=text, by=[about])}, "shorten")
         raise
+    check_text_is_said(accepted, "invalid_draft:empty", echoes=[state["task"]["goal"]], told=list_prompt_texts())
     trace = {
         "phase": "draft",
         "draft_hash": hash_normalised_text(accepted),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from guardgraph.guards import tools as guards
+from guardgraph.guards.empty import check_text_is_said
 from guardgraph.guards.proposals import found, proposed_object, read_reviewer, reviewed
 from guardgraph.guards.stop import Stop, evidence, read_request_text
 from guardgraph.guards.support import Claim
@@ -29,6 +30,7 @@ from guardgraph.state.tools import (
     ToolStep,
 )
 from guardgraph.world.call import Call, ask_person
+from guardgraph.world.models import list_prompt_texts
 from guardgraph.world.proposers import Proposer
 from guardgraph.world.reviews import EDIT, EDITED
 
@@ -333,6 +335,8 @@ def _check_answer(state: ToolState, run: ToolRun, cards: Mapping[str, ToolCard])
     drafted, made, given = state["drafted_answer"], state.get("accepted_calls") or [], read_given(state, run)
     policy = run.policy
     answer = guards.parse_answer(drafted["answer"], max_chars=run.budget.max_answer_chars)
+    told = list_prompt_texts()
+    check_text_is_said(answer, "invalid_answer:empty", echoes=[given["task"]], told=told, may_be_short=True)
     settled, untrusted = guards.settle_answer_links(answer, given=given, made=made, policy=policy, cards=cards)
     if policy.check_numbers:
         guards.check_answer_facts(

@@ -235,7 +235,7 @@ SELF_CRITIQUE_REASONS = Catalogue(
         ),
         *list_review_reasons(["revise"], later=True),
         StopReason("severity_budget", "budget", ("critique",), "The caller's tenant has had as many critiques of high severity today as it may; nobody was asked to decide on this one.", "Look at details; see why so many drafts are of high severity, or raise severity_budget.", later=True),
-        StopReason("invalid_draft:empty", "invalid_draft", ("draft",), "The draft is blank or no string.", "Use another drafter.", again=True),
+        StopReason("invalid_draft:empty", "invalid_draft", ("draft",), "The draft is blank, no string, or says nothing: it is a placeholder, or repeats the goal or the prompt.", "Use another drafter.", again=True),
         StopReason("invalid_draft:too_long", "invalid_draft", ("draft",), "The draft is longer than max_draft_chars, also once shortened.", "Raise max_draft_chars, or ask for less."),
         StopReason("invalid_draft:active_markup", "invalid_draft", ("draft",), "The draft would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup.", later=True),
         StopReason("invalid_draft:unsupported_link", "invalid_draft", ("draft",), "The draft has a URL, a host or a mail address that the incident does not have.", "Look at unsupported; links that any text may have belong on known_links.", later=True, again=True, untold=True),

@@ -488,7 +488,7 @@ TOOL_REASONS = Catalogue(
         StopReason("invalid_action:schema", "invalid_action", ("plan",), "A call's args do not fit the tool's schema.", "Look at details: where, what was given, what is allowed.", again=True),
         *licence_reasons(("plan",), ("act",)),
         StopReason("tool_invalid_output:<tool>", "tool", ("act",), "The tool raised, or returned something that is no JSON.", "Look at details (at: the line that raised); mend the tool."),
-        StopReason("invalid_answer:empty", "invalid_answer", ("answer",), "The answer is blank.", "Use another model.", again=True),
+        StopReason("invalid_answer:empty", "invalid_answer", ("answer",), "The answer is blank or says nothing: it is a placeholder, or repeats the task or the prompt.", "Use another model.", again=True),
         StopReason("invalid_answer:too_long", "invalid_answer", ("answer",), "The answer is longer than max_answer_chars.", "Raise max_answer_chars, or ask for less.", again=True),
         StopReason("invalid_answer:active_markup", "invalid_answer", ("answer",), "The answer would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup."),
         StopReason("invalid_answer:unsupported_link", "invalid_answer", ("answer",), "The answer has a URL, a host or a mail address that neither the task, the history nor any result has.", "Look at unsupported; links that any text may have belong on known_links.", again=True, untold=True),

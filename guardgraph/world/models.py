@@ -147,6 +147,13 @@ def _read_prompt_part(name: str) -> str:
     return (files("guardgraph.nodes") / "prompts" / f"{name}.md").read_text(encoding="utf-8").strip()
 
 
+@cache
+def list_prompt_texts() -> tuple[str, ...]:
+    """Return what our prompts tell models: a text that says it back says nothing."""
+    told = sorted(item.name for item in (files("guardgraph.nodes") / "prompts").iterdir() if item.name.endswith(".md"))
+    return tuple(re.sub(r"`[^`]*`", "", _read_prompt_part(name.removesuffix(".md"))) for name in told)
+
+
 def get_again_prompt_name() -> str:
     """Return name and hash, ``name@hash``, of what a model is told beside its prompt when it is asked again."""
     return f"asked_again@{sha256(_read_prompt_part('asked_again').encode()).hexdigest()[:12]}"

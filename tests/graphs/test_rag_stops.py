@@ -299,6 +299,7 @@ STOPS = {
         invalid_citations=["a", "z"],
         context_doc_ids=[SLA, "doc_sla_standard_v2"],
     ),
+    "invalid_answer:empty": answered({**ANSWER, "answer": "N/A"}, details={"text": "N/A"}),
     "invalid_answer:missing_citations": answered({**ANSWER, "citations": [" "]}),
     "invalid_answer:uncited_sentence": StopCase(
         "generate", ask(marked(f"It is quick. P1 within 15 minutes [{SLA}]."), context=MARKED), UNCITED

@@ -225,13 +225,12 @@ STOPS = {
     "invalid_notes:claim": StopCase("read_extract", noted(claim=None)),
     "invalid_notes:quote": StopCase("read_extract", noted(quote=f" {'q' * 19} ")),
     "invalid_notes:active_markup": StopCase(
-        "read_extract", noted(claim="It is <b>up</b>."), {"unsupported": ["</b>", "<b>"]}
+        "read_extract", noted(claim="It is <b>running</b>."), {"unsupported": ["</b>", "<b>"]}
     ),
     "invalid_notes:unsupported_link": StopCase(
         "read_extract", noted(title="See attacker.io"), {"unsupported": ["attacker.io"]}
     ),
     "verification_failed:quote_too_short": StopCase("verify", noted(quote="P1" + " " * 20 + "mode"), UNVERIFIED),
-    "verification_failed:claim_missing": StopCase("verify", noted(claim="-"), UNVERIFIED),
     "verification_failed:url_not_read": StopCase("verify", noted(url=RUMORS), UNVERIFIED),
     "verification_failed:quote_not_in_source": StopCase("verify", noted(quote=NOTES[1]["quote"]), UNVERIFIED),
     "verification_failed:number_not_in_quote": StopCase("verify", noted(claim="ETA 45 hours"), UNVERIFIED),
@@ -326,7 +325,10 @@ OF_PERSONS_AND_SOURCES = (
 def test_every_reason_has_a_run():
     """The catalogue and the runs below name the same reasons, but for those that no run can reach."""
     assert reasons_without_a_run(RESEARCH_REASONS, {*STOPS, *OF_PERSONS_AND_SOURCES}) == []
-    assert [item.reason for item in RESEARCH_REASONS if item.defensive] == ["tool_invalid_output:verify_notes"]
+    assert [item.reason for item in RESEARCH_REASONS if item.defensive] == [
+        "tool_invalid_output:verify_notes",
+        "verification_failed:claim_missing",
+    ]
 
 
 @pytest.mark.parametrize("entry", STOPS)

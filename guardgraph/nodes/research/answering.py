@@ -7,6 +7,7 @@ from typing import Any
 
 from guardgraph.guards import removal
 from guardgraph.guards import research as guards
+from guardgraph.guards.empty import check_text_is_said
 from guardgraph.guards.proposals import proposed_object, proposed_text
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.support import Claim, list_brief_claims
@@ -25,6 +26,7 @@ from guardgraph.nodes.research.scope import (
 )
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.research import Note, ResearchAnswer, ResearchState, Sources
+from guardgraph.world.models import list_prompt_texts
 from guardgraph.world.proposers import Proposer
 
 FOUND = ("accepted_query", "accepted_hits", "accepted_sources", "accepted_pages", "accepted_notes")
@@ -116,6 +118,8 @@ def run_answer_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     fields = given.value if isinstance(given.value, dict) else {}
     notes, sources = list_usable_notes(state, run)
     answer = _parse_answer(fields, notes, state, run)
+    echoes = [state["task"]["question"], *(note[key] for note in notes for key in ("id", "url"))]
+    check_text_is_said(answer["answer"], "invalid_answer:empty", echoes=echoes, told=list_prompt_texts())
     guards.check_answer_links(answer, question=state["task"]["question"], notes=notes, policy=run.policy_of("links"))
     try:
         _check_answer_support(answer, notes, state, run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from guardgraph.guards import research as guards
+from guardgraph.guards.empty import check_text_is_said
 from guardgraph.guards.proposals import found, proposed_object
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.support import check_note_support, list_note_claims, read_unsupported_claims
@@ -27,6 +28,7 @@ from guardgraph.nodes.research.scope import (
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.research import DroppedNote, Note, NotesVerification, ResearchState
 from guardgraph.world.call import Call, Outside
+from guardgraph.world.models import list_prompt_texts
 from guardgraph.world.proposers import Proposer
 
 
@@ -115,6 +117,9 @@ def _accept_notes(taken: JsonValue, state: ResearchState, run: ResearchRun, abou
         return leave_search(refused, state, run, accepted_notes=before)
     notes = guards.place_notes(guards.parse_notes(raw, max_notes=read_note_limit(state, run)), pages=pages)
     notes = order_notes(notes, state["task"], run)
+    for note in notes:
+        echoes = [state["task"]["question"], note["url"]]
+        check_text_is_said(note["claim"], "invalid_notes:claim", echoes=echoes, told=list_prompt_texts())
     read_pages, denied = len(new), sources["denied_sources"]
     guards.check_note_links(notes, question=state["task"]["question"], pages=pages, policy=run.policy_of("links"))
     trace = {"phase": "read_extract", "pages_read": read_pages, "notes": len(notes), "denied_sources": len(denied)}
