@@ -99,7 +99,7 @@ class RagNodes:
     @stops_in("retrieve")
     def pack(self, state: State) -> Update:
         intent, found = state["intent"], returned(state["found"], "retrieve")
-        candidates = guards.parse_candidates(found, allowed_sources=state["sources"], top_k=intent["top_k"])
+        candidates = guards.parse_candidates(found, allowed_sources=state["sources"], top_k=intent["top_k"]).candidates
         limits = {
             "min_score": self.budget.min_chunk_score,
             "max_chunks": self.budget.max_context_chunks,

@@ -40,10 +40,10 @@ from guardgraph.state.rag import (
     RagState,
     RagTask,
     Retrieval,
-    RetrievalRequest,
     SpansBy,
 )
 from guardgraph.state.run import AskedQuestion, RemovedText
+from guardgraph.tools.candidates import read_found_values
 from guardgraph.world.call import Call, Outside
 from guardgraph.world.models import list_prompt_texts
 from guardgraph.world.proposers import Proposer
@@ -256,7 +256,8 @@ def _make_retriever_call(retriever: Outside, request: JsonObject, run: RagRun) -
         return "what it found had no readers, and was not kept" if is_refusal and not required else None
 
     refuse = partial(guards.explain_access_refusal, caller=run.caller, required=required)
-    return Call("tool", retriever, request, refuse=refuse, holds=explain_unkept_candidates)
+    read = partial(read_found_values, query=request["query"])
+    return Call("tool", retriever, request, read=read, refuse=refuse, holds=explain_unkept_candidates)
 
 
 def make_context_guard_node(clarification: str) -> Body:
@@ -269,18 +270,19 @@ def make_context_guard_node(clarification: str) -> Body:
         stops=["invalid_intent", "source_denied", "tool", "access_revoked"],
     )
     def run_context_guard_node(state: RagState, run: RagRun) -> Pass:
-        asked, candidates = read_found_candidates(state, run)
-        return pack_or_clarify(state, run, Found(asked=asked, candidates=candidates), clarification)
+        return pack_or_clarify(state, run, read_found_candidates(state, run), clarification)
 
     return run_context_guard_node
 
 
-def read_found_candidates(state: RagState, run: RagRun) -> tuple[RetrievalRequest, list[Candidate]]:
+def read_found_candidates(state: RagState, run: RagRun) -> Found:
     """Return what a retriever was asked, and what it returned, held against it."""
     asked = state["asked_retrieval"]
     returned = found(state["found_candidates"], "retrieve")
     guards.check_candidate_access(returned, caller=run.caller, required=run.policy.require_access)
-    return asked, guards.parse_candidates(returned, allowed_sources=asked["sources"], top_k=asked["top_k"])
+    parsed = guards.parse_candidates(returned, allowed_sources=asked["sources"], top_k=asked["top_k"])
+    found_now = Found(asked=asked, candidates=parsed.candidates)
+    return {**found_now, "left_out": parsed.left_out} if parsed.left_out else found_now
 
 
 def pack_or_clarify(
@@ -314,6 +316,10 @@ def _pack_candidates(query: str, candidates: list[Candidate], budget: RagBudget)
     return guards.pack_context(shown, min_score=relevant, max_chunks=chunks, max_chars=chars)
 
 
+LEFT_OUT: Final = 20
+"""Candidates that history names, of those that could not be used."""
+
+
 def _make_retrieve_step(
     state: RagState, run: RagRun, given: Found, packed: Retrieval, ranked: list[Candidate] | None
 ) -> Step:
@@ -332,6 +338,8 @@ def _make_retrieve_step(
         trace["reranked"] = retrieval["reranked"] = [item["doc_id"] for item in ranked]
     if left_out := [name for chunk in chunks for name in chunk.get("duplicates", [])]:
         trace["duplicates"] = retrieval["duplicates"] = left_out
+    if unusable := given.get("left_out"):
+        trace["left_out"], retrieval["left_out"] = len(unusable), unusable[:LEFT_OUT]
     # A deployment that has set a threshold of its own has measured it.
     is_default = run.budget.min_chunk_score == RagBudget().min_chunk_score
     if is_default and (codes := sorted({code for item in candidates for code in item.get("unmeasured", [])})):
@@ -351,8 +359,7 @@ SHOWN: Final = ("doc_id", "source", "title", "section", "updated_at", "text", "s
 )
 def run_candidates_guard_node(state: RagState, run: RagRun) -> Pass:
     """Hold what was found against what was asked for, before anybody else sees it."""
-    asked, candidates = read_found_candidates(state, run)
-    return Pass({"accepted_candidates": {"asked": asked, "candidates": candidates}})
+    return Pass({"accepted_candidates": read_found_candidates(state, run)})
 
 
 def make_rerank_node(reranker: Outside) -> Body:

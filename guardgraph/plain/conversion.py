@@ -2,6 +2,7 @@
 
 The conversions are Pydantic's: dates and times as ISO 8601, durations too, Decimal and UUID as texts, enumerations by
 their values, models, dataclasses and named tuples by what they hold, and every other whole or real number by its value.
+What numpy and pandas hold is read as Python holds it; what is missing there (NaT, NA) is null.
 """
 
 from __future__ import annotations
@@ -47,11 +48,15 @@ class Unreturnable(ValueError):
         allowed: what it may be, in words.
     """
 
-    def __init__(self, given: str, *, place: Iterable[str] = (), allowed: str = ALLOWED) -> None:
+    def __init__(
+        self, given: str, *, place: Iterable[str] = (), allowed: str = ALLOWED, is_missing: bool = False
+    ) -> None:
         super().__init__(given)
         self.given = given
         self.place = tuple(place)
         self.allowed = allowed
+        self.is_missing = is_missing
+        """Whether it is how libraries of numbers say that nothing is there: NaN."""
         self.size = 0
         """Bytes that were counted of the value; with room for fewer it is too large instead."""
 
@@ -61,7 +66,7 @@ class Unreturnable(ValueError):
         return {"place": ".".join(self.place)[:200], "given": self.given, "allowed": self.allowed}
 
 
-def convert_to_plain_json(value: object, most: int = REPLY_BYTES) -> JsonValue:
+def convert_to_plain_json(value: object, most: int = REPLY_BYTES, left_out: list[list[str]] | None = None) -> JsonValue:
     """Return a value as plain JSON that every store can keep.
 
     Lone surrogates and U+0000 in texts become U+FFFD. That is the only change; all else is a conversion that says the
@@ -71,6 +76,8 @@ def convert_to_plain_json(value: object, most: int = REPLY_BYTES) -> JsonValue:
         value: anything. Plain JSON is returned as it is, not copied.
         most: bytes that it may take as JSON text. Nothing is read further than that, so a sequence without an end is
             refused like a long one.
+        left_out: is given the place of each NaN that an object or a list holds, keys and indices, and null stands in
+            its place; where it is left out, NaN is refused.
 
     Raises:
         TooLarge: it certainly takes more than `most` bytes; what takes them only in UTF-8 comes through.
@@ -80,7 +87,7 @@ def convert_to_plain_json(value: object, most: int = REPLY_BYTES) -> JsonValue:
     size, plain = measure_json(value, most)
     if plain:
         return value
-    room = Room(most)
+    room = _Reading(most, left_out)
     try:
         return _convert_nested_value(value, 0, room)
     except Unreturnable as error:
@@ -88,9 +95,23 @@ def convert_to_plain_json(value: object, most: int = REPLY_BYTES) -> JsonValue:
         raise
 
 
-def _convert_nested_value(value: Any, depth: int, room: Room) -> JsonValue:
+class _Reading(Room):
+    """What one value may take, and what is left out of it."""
+
+    __slots__ = ("left_out",)
+
+    def __init__(self, most: int, left_out: list[list[str]] | None) -> None:
+        super().__init__(most)
+        self.left_out = left_out
+
+
+def _convert_nested_value(value: Any, depth: int, room: _Reading) -> JsonValue:
     if value is None or type(value) is bool:
         return value
+    if type(value).__module__.partition(".")[0] in ("numpy", "pandas"):
+        read = _read_array_value(value, room)
+        if type(read) is not type(value):
+            return _convert_nested_value(read, depth, room)
     if isinstance(value, Enum):
         return _convert_nested_value(value.value, depth, room)
     if isinstance(value, str):
@@ -105,6 +126,36 @@ def _convert_nested_value(value: Any, depth: int, room: Room) -> JsonValue:
     if isinstance(value, list | tuple) and not hasattr(value, "_asdict"):
         return [_convert_object_item(str(at), item, depth, room) for at, item in enumerate(value)]
     return _convert_object(_list_object_fields(value), depth, room)
+
+
+def _read_array_value(value: Any, room: Room) -> Any:
+    """Return what numpy or pandas holds as Python does: a frame as rows, what is missing as None."""
+    kind, name = getattr(getattr(value, "dtype", None), "kind", ""), type(value).__name__
+    if name in ("NaTType", "NAType"):
+        return None
+    room.count_json_size(getattr(value, "size", 1) if kind or name == "DataFrame" else 0)  # before all of it is made
+    if name == "DataFrame":
+        return value.to_dict("records")
+    if name == "Series" and type(value.index).__name__ != "RangeIndex":
+        return value.to_dict()
+    if kind in ("m", "M") and type(value).__module__ == "numpy":
+        return _read_array_times(value, kind)
+    if name in ("Period", "Interval"):
+        return str(value)
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _read_array_times(value: Any, kind: str) -> Any:
+    """Return numpy's times as texts, as Python has none so fine, and its durations."""
+    if value.shape:
+        return [_read_array_times(item, kind) for item in value]
+    if str(value) == "NaT":
+        return None
+    if kind == "M":
+        return str(value)
+    if value.dtype.str[-3:] in ("[M]", "[Y]"):  # which are of no one length
+        raise Unreturnable("a duration in months or years")
+    return value.astype("timedelta64[us]").tolist()
 
 
 def _convert_by_pydantic(value: object) -> str:
@@ -124,7 +175,7 @@ def _convert_number(value: Integral | Real) -> int | float:
     except OverflowError:
         raise Unreturnable("a number too large for a float") from None
     if not math.isfinite(real):
-        raise Unreturnable("NaN" if math.isnan(real) else "an infinite number")
+        raise Unreturnable("NaN" if math.isnan(real) else "an infinite number", is_missing=math.isnan(real))
     return real
 
 
@@ -142,7 +193,7 @@ def _list_object_fields(value: Any) -> Mapping[Any, Any]:
     raise Unreturnable(f"a {type(value).__name__}")
 
 
-def _convert_object(held: Mapping[Any, Any], depth: int, room: Room) -> dict[str, JsonValue]:
+def _convert_object(held: Mapping[Any, Any], depth: int, room: _Reading) -> dict[str, JsonValue]:
     made: dict[str, JsonValue] = {}
     for key, item in held.items():
         name = _convert_object_key(key, room)
@@ -152,20 +203,27 @@ def _convert_object(held: Mapping[Any, Any], depth: int, room: Room) -> dict[str
     return made
 
 
-def _convert_object_key(key: Any, room: Room) -> str:
+def _convert_object_key(key: Any, room: _Reading) -> str:
     if not isinstance(key, str | Enum | Integral | Real | date | time | timedelta | Decimal | UUID):
         raise Unreturnable(f"the key {key!r:.80}")
     room.count_json_size(1 if isinstance(key, str) else 3)  # what stands around it
     return str(_convert_nested_value(key, 0, room))
 
 
-def _convert_object_item(name: str, item: Any, depth: int, room: Room) -> JsonValue:
+def _convert_object_item(name: str, item: Any, depth: int, room: _Reading) -> JsonValue:
     room.count_json_size(1)
+    known = len(room.left_out or ())
     try:
         return _convert_nested_value(item, depth + 1, room)
     except Unreturnable as error:
+        if error.is_missing and room.left_out is not None:
+            room.left_out.append([])
+            return None
         error.place = (name, *error.place)
         raise
+    finally:
+        for place in (room.left_out or ())[known:]:
+            place.insert(0, name)
 
 
 EXPECTED_BYTES = 65_536

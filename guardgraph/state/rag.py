@@ -96,6 +96,8 @@ class ContextChunk(TypedDict):
     """Ids of older candidates that say the same."""
     unmeasured: NotRequired[list[str]]
     """Languages that most of the knowledge base is in, and for which no `min_chunk_score` was measured."""
+    unusable: NotRequired[JsonObject]
+    """Of what a retriever returned and cannot be used: why, as a stop shows it; it is left out."""
 
 
 Candidate = ContextChunk
@@ -106,6 +108,8 @@ class Found(TypedDict):
 
     asked: RetrievalRequest
     candidates: list[Candidate]
+    left_out: NotRequired[list[JsonObject]]
+    """What could not be used beside them, and why; absent where all could."""
 
 
 class Retrieval(TypedDict):

@@ -100,9 +100,12 @@ def ask_tested_base(
     if isinstance(returned, list) and len(returned) > top_k:
         raise AssertionError(f"search({question!r:.80}): {len(returned)} candidates; at most top_k, {top_k}")
     try:
-        return parse_candidates(returned, allowed_sources=sources, top_k=top_k)
+        parsed = parse_candidates(returned, allowed_sources=sources, top_k=top_k)
     except Stop as stop:
         raise AssertionError(f"search({question!r:.80}): {stop.evidence['details']}") from None
+    if parsed.left_out:
+        raise AssertionError(f"search({question!r:.80}): {parsed.left_out[0]}")
+    return parsed.candidates
 
 
 def find_tested_ids(

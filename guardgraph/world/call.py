@@ -76,6 +76,9 @@ class Call:
     scope: JsonObject = field(default_factory=dict)
     """Where the other side may go, such as hosts: shown to it beside the request, and no part of what is asked. So it
     is not hashed; whether a recorded outcome holds under another scope, `holds` says, and without it none does."""
+    read: Callable[[object, int], object] | None = None
+    """Of what was returned, and of the bytes that it may take, makes what is read as plain JSON; it may raise
+    `Unreturnable`."""
     refuse: Callable[[JsonValue], JsonObject | None] | None = None
     """Of a value that was returned says why the run may not even keep it, None where it may. A refused call has failed
     with these details, and nothing of the value is kept or recorded. So whether it would be refused under other

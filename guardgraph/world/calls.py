@@ -20,7 +20,7 @@ from logging import WARNING
 from queue import SimpleQueue
 from threading import TIMEOUT_MAX
 from types import FunctionType, MethodType
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableLambda
@@ -219,9 +219,20 @@ def _read_returned_reply(call: Call, returned: Any, most: int) -> Outcome:
     return build_too_large_outcome(call, outcome.about, most) if outcome.is_larger_than(most) else outcome
 
 
+LEFT_OUT = "left_out"
+"""Under which an outcome names what a tool put where something was missing: NaN."""
+
+_NAMED: Final = 20
+"""Places that it names."""
+
+
 def _read_returned_value(call: Call, returned: Any, most: int) -> Outcome:
+    left_out: list[list[str]] | None = [] if call.kind == "tool" else None
     try:
-        return Outcome.holding(convert_to_plain_json(returned, most), call.about)
+        read = returned if call.read is None else call.read(returned, most)
+        plain = convert_to_plain_json(read, most, left_out)
+        named = [".".join(place)[:200] for place in left_out[:_NAMED]] if left_out else []
+        return Outcome.holding(plain, {**call.about, LEFT_OUT: [*named]} if named else call.about)
     except Unreturnable as error:
         note_read_bytes(error.size)
         return _build_refused_outcome(call, error)

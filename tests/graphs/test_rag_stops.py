@@ -395,7 +395,6 @@ FAULTS = {
     "none": scripted_tool(None, loop=True),
     "texts": scripted_tool(["P1 within 15 minutes."], loop=True),
     "objects": lambda request: [object()],
-    "no score": scripted_tool([{**CANDIDATE, "score": None}], loop=True),
     "nan": scripted_tool([{**CANDIDATE, "score": float("nan")}], loop=True),
     "inf": scripted_tool([{**CANDIDATE, "score": float("inf")}], loop=True),
     "huge": scripted_tool([{**CANDIDATE, "score": 10**5000}], loop=True),

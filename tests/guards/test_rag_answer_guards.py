@@ -21,7 +21,7 @@ def chunk(doc_id, text="words", **fields):
 
 def parse_found(raw, allowed=SOURCES, top_k=4):
     """Parse candidates as the demo's context guard does."""
-    return rag.parse_candidates(raw, allowed_sources=allowed, top_k=top_k)
+    return rag.parse_candidates(raw, allowed_sources=allowed, top_k=top_k).candidates
 
 
 # What a retriever returned
@@ -44,9 +44,17 @@ BAD_CANDIDATES = {
 
 @pytest.mark.parametrize("case", BAD_CANDIDATES)
 def test_a_bad_candidate(case):
-    """One malformed candidate, or one of a source not asked for, makes the retriever's output invalid."""
-    stop = stop_of(parse_found, [CANDIDATE, BAD_CANDIDATES[case]])
+    """A malformed candidate is left out by name beside others; alone, or of a source not asked for, it is a fault."""
+    bad = BAD_CANDIDATES[case]
+    stop = stop_of(parse_found, [bad])
     assert stop.reason == "tool_invalid_output:retrieve"
+    if case.startswith(("source ",)):
+        assert stop_of(parse_found, [CANDIDATE, bad]).reason == stop.reason
+    else:
+        parsed = rag.parse_candidates([bad, CANDIDATE], allowed_sources=SOURCES, top_k=4)
+        assert parsed.candidates == parse_found([CANDIDATE])
+        [told] = parsed.left_out
+        assert {key: told[key] for key in told if key != "doc_id"} == stop.evidence["details"]
     assert stop.evidence["details"].keys() == {"allowed", "given"}
     assert len(stop.evidence["details"]["given"]) <= 120
 

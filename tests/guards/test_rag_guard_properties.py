@@ -33,7 +33,7 @@ def parse(raw, allowed=SOURCES, max_top_k=6):
 
 def parse_found(raw, allowed=SOURCES, top_k=4):
     """Parse candidates as the demo's context guard does."""
-    return rag.parse_candidates(raw, allowed_sources=allowed, top_k=top_k)
+    return rag.parse_candidates(raw, allowed_sources=allowed, top_k=top_k).candidates
 
 
 @settings(max_examples=50, deadline=None)

@@ -8,9 +8,11 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 import numpy
+import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_classic.retrievers import EnsembleRetriever
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda
@@ -39,6 +41,7 @@ from guardgraph import (
     create_rag_agent,
     create_research_agent,
 )
+from guardgraph.plain.hashing import digest
 from guardgraph.tools.demo import load_research_demo
 from guardgraph.tools.recordings import make_recorded_extractor, make_recorded_reader, make_recorded_search
 
@@ -153,13 +156,17 @@ def test_a_cosine_below_zero_is_no_relevance_of_the_memory_store():
 
 @pytest.mark.filterwarnings("ignore:Relevance scores must be between")
 @pytest.mark.parametrize("score", [1.2, -0.2, float("nan"), float("inf"), True, "high", -numpy.float32(0.5)])
-def test_a_score_that_is_no_relevance_is_refused(score):
+def test_a_score_that_is_no_relevance_is_left_out_by_name(score):
     """A distance, a cosine below 0, NaN or no number at all: what is required, and how to get it."""
-    details = refused(scored_store(0.9, score))
-    assert details["place"] == "found.1.score"
+    details = refused(scored_store(score))
+    assert details["place"] == "found.0.score"
     assert "from 0 to 1" in details["allowed"]
     assert "relevance=" in details["allowed"]
-    assert "trains" in details["given"]
+    assert "hotels" in details["given"]
+    if score != 1.2:  # above a good one it is how distances rise
+        retrieval = ask(scored_store(0.9, score))["history"][0]["retrieval"]
+        assert [item["doc_id"] for item in retrieval["candidates"]] == ["hotels"]
+        assert [item["place"] for item in retrieval["left_out"]] == ["found.1.score"]
 
 
 @pytest.mark.parametrize("scores", [(0.1, 0.8), (0.1, 0.3, 0.8), (0.33, 0.87, 0.0)])
@@ -264,11 +271,87 @@ def test_an_ensemble_of_two_stores_answers_from_both():
     assert {item["source"] for item in candidates} == {"travel", "pay"}
 
 
-@pytest.mark.parametrize("wrap", [lambda found: found, lambda found: found.with_retry()])
-def test_a_retriever_that_drops_the_scores_is_refused_at_once(wrap):
-    """`as_retriever()` loses what the store knows; the error says to give the store."""
-    with pytest.raises(ConfigurationError, match=r"vector store itself .*\.vectorstore"):
-        create_rag_agent(retriever=wrap(store().as_retriever()), sources=SOURCES)
+SCORELESS = {
+    "a store's retriever": lambda: store().as_retriever(),
+    "with retries": lambda: store().as_retriever(search_type="mmr").with_retry(),
+    "a list": lambda: ListRetriever(found=documents()),
+    "texts alone": lambda: ListRetriever(found=[Document(text) for _, _, text in ROWS]),
+    "an ensemble": lambda: EnsembleRetriever(
+        retrievers=[ListRetriever(found=documents()), store().as_retriever()], weights=[0.5, 0.5]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SCORELESS)
+def test_a_retriever_without_scores_is_scored_by_words(name):
+    """Most of LangChain's retrievers tell no score: the relevance of words over what came back stands in for it."""
+    sources = ["kb"] if name == "texts alone" else SOURCES
+    result = ask(SCORELESS[name](), sources=sources)
+    assert result["answer"] == "Hotels are booked at most 30 days ahead."
+    assert 0.2 < result["citation_details"][0]["score"] < 1
+    lunch = ask(SCORELESS[name](), sources=sources, question={"question": "What is for lunch on Friday?"})
+    assert lunch["outcome"] == "clarify"
+
+
+def test_one_unusable_document_ends_no_run():
+    """What pandas and numpy put into ids, titles, dates and scores is read, or the document is left out by name."""
+    nan = float("nan")
+    held = [
+        {"id": numpy.int64(7), "title": nan, "updated_at": pandas.NaT, "score": numpy.float32(0.9)},
+        {"id": 8.0, "title": numpy.str_("Rules"), "updated_at": pandas.Timestamp("2026-03-06"), "score": 0.8},
+        {"id": pandas.NA, "updated_at": numpy.datetime64("2026-03-06"), "section": 2026},
+        {"id": "odd score", "score": nan},
+        {"id": "odd title", "title": ["x"], "score": 0.7},
+        {"id": "blank", "score": 0.9},
+    ]
+    texts = [*(text for _, _, text in ROWS), " \n"]
+    found = [Document(text, metadata={"source": "kb", **item}) for text, item in zip(texts, held, strict=True)]
+    rows = [{"text": text, "source": "kb", **item} for text, item in zip(texts, held, strict=True)]
+    for retriever in (ListRetriever(found=found), LangChainRetriever(lambda request: [None, *rows], sources=["kb"])):
+        result = ask(retriever, sources=None if isinstance(retriever, LangChainRetriever) else ["kb"])
+        assert (result["outcome"], result["citations"]) == ("grounded_answer", ["7"])
+        retrieval = result["history"][0]["retrieval"]
+        names = [item["doc_id"] for item in retrieval["candidates"]]
+        assert names[:2] == ["7", "8"]
+        assert names[2:] in ([], [f"text-{digest(texts[2])[:12]}"])
+        assert (
+            len(retrieval["left_out"])
+            == result["trace"][0]["left_out"]
+            == (3 if retriever is not None else 0) + (isinstance(retriever, LangChainRetriever))
+        )
+
+
+OWN = {"doc_id": "a", "source": "kb", "text": ROWS[0][2], "score": 0.9}
+BESIDE = {
+    "no object": 5,
+    "a blank text": {**OWN, "doc_id": "b", "text": ""},
+    "NaN for a text": {**OWN, "doc_id": "b", "text": float("nan")},
+    "NaN for a score": {**OWN, "doc_id": "b", "score": float("nan")},
+    "bytes for a title": {**OWN, "doc_id": "b", "title": b"x"},
+    "an id that is missing": {**OWN, "doc_id": pandas.NA},
+    "a score of another scale": {**OWN, "doc_id": "b", "score": 7.5},
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_one_unusable_candidate_of_a_function_ends_no_run(name):
+    """A function's candidate that cannot be used is left out, counted and named; alone it is the retriever's fault."""
+    result = ask(lambda request: [BESIDE[name], OWN], sources=["kb"])
+    assert (result["outcome"], result["citations"]) == ("grounded_answer", ["a"])
+    [told] = result["history"][0]["retrieval"]["left_out"]
+    assert told["allowed"]
+    assert result["trace"][0]["left_out"] == 1
+    assert refused(lambda request: [BESIDE[name]], sources=["kb"])["allowed"] == told["allowed"]
+
+
+def test_rows_of_pandas_are_candidates():
+    """A data frame is its rows; what is missing in it is missing, and a score that rounding put above 1 is 1."""
+    frame = pandas.DataFrame(
+        [{**OWN, "doc_id": 7, "score": 1.0000001}, {**OWN, "doc_id": 8, "text": ROWS[1][2], "title": "Trains"}]
+    )
+    result = ask(lambda request: frame, sources=["kb"])
+    assert [item["doc_id"] for item in result["history"][0]["retrieval"]["candidates"]] == ["7", "8"]
+    assert result["citation_details"][0]["score"] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -287,9 +370,7 @@ def test_a_wrapped_retriever_is_one(wrap):
 @pytest.mark.parametrize(
     ("metadata", "place", "said"),
     [
-        ({"score": None}, "found.0.metadata.relevance_score or score", "nothing; the metadata has"),
         ({"source": None}, "found.0.metadata.source", "nothing; the metadata has"),
-        ({"id": None}, "found.0.metadata.id or doc_id", "nothing; the metadata has"),
         ({"id": " "}, "found.0.metadata.id or doc_id", "' '"),
         ({"source": 7}, "found.0.metadata.source", "7, in the document 'a'"),
         ({"title": ["x"]}, "found.0.metadata.title", "['x'], in the document 'a'"),
@@ -298,7 +379,7 @@ def test_a_wrapped_retriever_is_one(wrap):
     ],
 )
 def test_what_is_missing_or_wrong_is_said_by_name(metadata, place, said):
-    """A document without an id, a source or a score stops the run, with its key, the document and what is allowed."""
+    """Where no document can be used, the run stops with the key, the document and what is allowed."""
     details = refused(one(**metadata))
     assert details["place"] == place
     assert said in details["given"]

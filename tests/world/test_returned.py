@@ -179,7 +179,7 @@ def test_a_score_of_another_library_is_a_score(mode):
     assert (cited["score"], cited["updated_at"]) == (0.5, "2026-03-06")
 
 
-@pytest.mark.parametrize("value", [b"x", math.nan, {1}, 10**30])
+@pytest.mark.parametrize("value", [b"x", math.inf, {1}, 10**30])
 def test_a_tool_that_returns_no_json_stops_the_run(value):
     """The reason names the tool, the details the place; nothing of it reaches the next proposer."""
     seen = []

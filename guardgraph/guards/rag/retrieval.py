@@ -11,7 +11,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from datetime import date
 from functools import cached_property
-from typing import Final
+from numbers import Real
+from typing import Final, NamedTuple
 
 from guardgraph.guards.quotes import normalise_quote_text
 from guardgraph.guards.rag.passages import cut_candidate_text
@@ -119,7 +120,38 @@ _CODE_CHARS: Final = 16
 """Characters of the code of a language."""
 
 
-def parse_candidates(raw: JsonValue, *, allowed_sources: Collection[str], top_k: int) -> list[Candidate]:
+ROUNDING: Final = 1e-4
+"""How far beyond 0 and 1 a relevance may be: cosines of 32-bit vectors with a thousand numbers are off by less."""
+
+
+def parse_relevance(given: object) -> float | None:
+    """Return a score as a relevance, None where it is none."""
+    if isinstance(given, bool) or not isinstance(given, Real):
+        return None
+    try:
+        score = float(given)
+    except OverflowError:
+        return None
+    return min(max(score, 0.0), 1.0) if -ROUNDING <= score <= 1 + ROUNDING else None
+
+
+class ParsedCandidates(NamedTuple):
+    """What a retriever returned, held against what it was asked."""
+
+    candidates: list[Candidate]
+    left_out: list[JsonObject]
+    """What could not be used beside them: ``{doc_id, allowed, given}`` of each, and its place where it is known."""
+
+
+class _Unusable(ValueError):
+    """A candidate cannot be used; nothing is wrong with the others for that."""
+
+    def __init__(self, details: JsonObject) -> None:
+        super().__init__(details)
+        self.details = details
+
+
+def parse_candidates(raw: JsonValue, *, allowed_sources: Collection[str], top_k: int) -> ParsedCandidates:
     """Parse what a retriever returned.
 
     Args:
@@ -130,20 +162,31 @@ def parse_candidates(raw: JsonValue, *, allowed_sources: Collection[str], top_k:
 
     Returns:
         At most `top_k` candidates with a score above 0, in rank order; one that was returned twice stands once, at
-        its better rank.
+        its better rank; and what was left out, since it cannot be used: it has no id, no text, no relevance.
 
     Raises:
-        Stop: ``tool_invalid_output:retrieve`` with the first fault in details; two texts under one id are a fault.
+        Stop: ``tool_invalid_output:retrieve`` with the first fault in details; so two texts under one id, a source that
+            was not asked for, and candidates of which none can be used.
     """
     if not isinstance(raw, list):
         raise _build_retriever_stop("a list of candidates is required", raw)
-    candidates = [_parse_candidate(item, allowed_sources) for item in raw]
+    candidates, left_out = list[Candidate](), list[JsonObject]()
+    for item in raw:
+        try:
+            candidates.append(_parse_candidate(item, allowed_sources))
+        except _Unusable as error:
+            name = item.get("doc_id") if isinstance(item, dict) else None
+            left_out.append({"doc_id": excerpt_value(name) if isinstance(name, str) else "", **error.details})
+    if left_out and not candidates:
+        raise Stop(
+            "tool_invalid_output:retrieve", details={key: left_out[0][key] for key in left_out[0] if key != "doc_id"}
+        )
     _check_candidate_ids(candidates)
     once: dict[tuple[str, ...], Candidate] = {}
     for item in candidates:
         if item["score"] > 0:
             once.setdefault(_identify_candidate(item), item)
-    return list(once.values())[:top_k]
+    return ParsedCandidates(list(once.values())[:top_k], left_out)
 
 
 def _check_candidate_ids(candidates: Sequence[Candidate]) -> None:
@@ -160,16 +203,18 @@ def _identify_candidate(item: Candidate) -> tuple[str, ...]:
 
 def _parse_candidate(item: JsonValue, allowed_sources: Collection[str]) -> Candidate:
     if not isinstance(item, dict):
-        raise _build_retriever_stop("each candidate is an object", item)
-    doc_id, text, source, score = (item.get(key) for key in ("doc_id", "text", "source", "score"))
-    if not isinstance(doc_id, str) or not doc_id.strip():
-        raise _build_retriever_stop("doc_id: a text that is not blank", doc_id)
-    if not isinstance(text, str) or not text.strip():
-        raise _build_retriever_stop("text: a text that is not blank", text)
+        raise _refuse_candidate("each candidate is an object", item)
+    if isinstance(said := item.get("unusable"), dict):
+        raise _Unusable(said)
+    doc_id, text, source = (item.get(key) for key in ("doc_id", "text", "source"))
     if not isinstance(source, str) or source not in allowed_sources:
         raise _build_retriever_stop("source: one of those asked for", source)
-    if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
-        raise _build_retriever_stop("score: a number in 0..1", score)
+    if not isinstance(doc_id, str) or not doc_id.strip():
+        raise _refuse_candidate("doc_id: a text that is not blank", doc_id)
+    if not isinstance(text, str) or not text.strip():
+        raise _refuse_candidate("text: a text that is not blank", text)
+    if (score := parse_relevance(item.get("score"))) is None:
+        raise _refuse_candidate("score: a number in 0..1", item.get("score"))
     title, section, updated_at = (_parse_candidate_text(item, key) for key in ("title", "section", "updated_at"))
     candidate = Candidate(
         doc_id=doc_id.strip(),
@@ -178,7 +223,7 @@ def _parse_candidate(item: JsonValue, allowed_sources: Collection[str]) -> Candi
         section=section,
         updated_at=updated_at,
         text=text,
-        score=float(score),
+        score=score,
     )
     if (access := _read_candidate_access(item)) is not None:
         candidate["tenant"], candidate["readers"] = access.tenant, list(access.readers)
@@ -200,13 +245,13 @@ def _parse_candidate_span(given: JsonValue) -> list[int]:
     match given:
         case [int(start), int(end)] if 0 <= start < end and not {type(start), type(end)} & {bool}:
             return [start, end]
-    raise _build_retriever_stop("span: [start, end), whole numbers of characters of the document's text", given)
+    raise _refuse_candidate("span: [start, end), whole numbers of characters of the document's text", given)
 
 
 def _parse_candidate_languages(given: JsonValue) -> list[str]:
     if isinstance(given, list) and all(isinstance(code, str) and 0 < len(code) <= _CODE_CHARS for code in given):
         return [str(code) for code in given]
-    raise _build_retriever_stop("unmeasured: a list of language codes", given)
+    raise _refuse_candidate("unmeasured: a list of language codes", given)
 
 
 def _parse_candidate_text(item: JsonObject, key: str) -> str:
@@ -214,8 +259,12 @@ def _parse_candidate_text(item: JsonObject, key: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise _build_retriever_stop(f"{key}: a text", value)
+        raise _refuse_candidate(f"{key}: a text", value)
     return value
+
+
+def _refuse_candidate(allowed: str, given: JsonValue) -> _Unusable:
+    return _Unusable({"allowed": allowed, "given": excerpt_value(given)})
 
 
 def _build_retriever_stop(allowed: str, given: JsonValue) -> Stop:

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from guardgraph.plain.conversion import Unreturnable
+from guardgraph.plain.conversion import Unreturnable, convert_to_plain_json
 from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import TooLarge
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document
@@ -81,7 +82,10 @@ class MetadataKeys:
     def read_metadata_text(self, document: Document, at: int, field: str) -> str | None:
         """Return a field that is a text or a date as a text, None for anything else."""
         value = self.read_metadata_field(document, at, field)
-        return value.isoformat() if isinstance(value, date) else value if isinstance(value, str) else None
+        plain = read_plain_value(value)
+        if isinstance(value, date) and plain is not None:
+            return value.isoformat()
+        return plain if isinstance(plain, str) else None
 
     def refuse_missing_field(self, document: Document, at: int, field: str, allowed: str) -> Unreturnable:
         """Return the refusal of a document without a field, which says what it has instead."""
@@ -104,6 +108,15 @@ class MetadataKeys:
         return field if callable(where) else where
 
 
+def read_plain_value(value: object) -> object:
+    """Return what metadata holds as plain JSON; None where nothing is there, as numpy and pandas say it, too."""
+    try:
+        [plain] = convert_to_plain_json([value], left_out=[])
+    except (Unreturnable, TooLarge):
+        return value
+    return plain
+
+
 def refuse_langchain_document(document: Document, place: Iterable[object], given: str, allowed: str) -> Unreturnable:
     """Return the refusal of what was found, for what stands at a place of one of its documents, or does not.
 
@@ -119,7 +132,8 @@ def read_found_documents(returned: object) -> list[Found]:
 
     Args:
         returned: documents, dictionaries that have a text (and a `metadata`, or are flat), pairs of one of these and a
-            score, the JSON text of such a list, or a dictionary whose `results` are such a list.
+            score, the JSON text of such a list, or a dictionary whose `results` are such a list. What is none of these
+        beside documents is an empty one, which nothing can be made of.
 
     Raises:
         Unreturnable: it is something else; it says which place is wrong.
@@ -129,7 +143,16 @@ def read_found_documents(returned: object) -> list[Found]:
         given = given["results"]
     if not isinstance(given, list | tuple):
         raise Unreturnable(f"a {type(returned).__name__}: {returned!r:.80}", place=("found",), allowed=FORMS)
-    return [_read_document_and_score(item, at) for at, item in enumerate(given)]
+    found, faults = list[Found](), list[Unreturnable]()
+    for at, item in enumerate(given):
+        try:
+            found.append(_read_document_and_score(item, at))
+        except Unreturnable as error:
+            faults.append(error)
+            found.append((_make_langchain_document({}, at), None))
+    if faults and len(faults) == len(found):
+        raise faults[0]
+    return found
 
 
 def read_page_documents(returned: object) -> list[Document]:

@@ -8,15 +8,17 @@ from datetime import date
 from itertools import pairwise
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
-from uuid import UUID
 
 from langchain_core.runnables import Runnable, RunnableConfig
 
+from guardgraph.guards.rag.retrieval import ROUNDING, parse_relevance
 from guardgraph.plain.conversion import Unreturnable
 from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.context import Access, Caller, is_access_allowed, normalize_document_access
 from guardgraph.state.rag import Candidate
+from guardgraph.tools.candidates import add_missing_scores, format_number_name, make_unusable_candidate
 from guardgraph.tools.langchain.asking import (
     Asker,
     AsksStore,
@@ -31,6 +33,7 @@ from guardgraph.tools.langchain.documents import (
     MetadataKeys,
     is_of_langchain_class,
     read_found_documents,
+    read_plain_value,
     refuse_langchain_document,
 )
 from guardgraph.tools.tool import choose_retriever_sources
@@ -68,7 +71,9 @@ class _Looked(NamedTuple):
     candidates: list[Candidate]
     """The documents of the sources that were asked for."""
     sources: list[str]
-    """Of all documents."""
+    """Of all documents that say one."""
+    unusable: list[Candidate]
+    """What stands in the place of the others."""
 
     def has_enough_candidates(self, top_k: int, count: int, *, is_filtered: bool) -> bool:
         """Say whether asking for more than `count` would bring nothing: there is enough, or there is no more.
@@ -82,9 +87,11 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
     """Finds documents by LangChain; `create_rag_agent(retriever=...)` makes one of what it is given.
 
     A vector store is asked for relevance (`similarity_search_with_relevance_scores`), a retriever and a tool for
-    documents, whose metadata has the score (`relevance_score` or `score`). Documents of sources that are not asked for
-    are left out; a store is then asked for more, up to 1,024. A score that is no relevance, and a document without an
-    id, a source or a score, is refused by name: the run ends as ``tool_invalid_output:retrieve``.
+    documents, whose metadata has the score (`relevance_score` or `score`); those without one are scored by their words,
+    as `LexicalRetriever` scores them among all that came back. Documents of sources that are not asked for are left
+    out; a store is then asked for more, up to 1,024. A document that cannot be used (no text, no source, a score that
+    is no relevance, a title that is none) is left out by name; where all are so, the run ends as
+    ``tool_invalid_output:retrieve``.
 
     Args:
         given: a vector store, a retriever, a tool that takes a query, or another Runnable or function that is given
@@ -92,7 +99,8 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         sources: the names of the sources that it has. With one name, documents without a source are of this one.
         metadata: where fields stand that are named otherwise: for `doc_id`, `source`, `title`, `section`, `updated_at`,
             `score`, `tenant`, `readers` or `span` a key of the metadata, or a function of the document. An id is a
-            text, a whole number or a UUID; without one in the metadata, the document's own `id` counts.
+            text, a whole number or a UUID; without one in the metadata, the document's own `id` counts, and without
+            that ``text-`` and a hash of its text.
         search_kwargs: a function of the sources that are asked for, which returns the keyword arguments of the search
             that hold it to them, such as ``{"filter": {"source": {"$in": sources}}}``.
         relevance: makes a relevance of the score of a vector store, which is asked by `similarity_search_with_score`
@@ -150,10 +158,11 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
             kwargs: not used.
 
         Returns:
-            At most `top_k` candidates, in the order of what was found.
+            At most `top_k` candidates, in the order of what was found, then those that cannot be used, each with
+            `unusable`, which says why.
 
         Raises:
-            Unreturnable: a document or a score is not what it has to be.
+            Unreturnable: what was found is no list of documents, or the caller may not read all of it.
         """
         extra = self._make_search_arguments(input)
         for count in self._widen_search_counts(input["top_k"], is_filtered=bool(extra)):
@@ -183,9 +192,6 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
             raise ConfigurationError(
                 f"relevance: it makes one of the score of a vector store; given with a {type(given).__name__}"
             )
-        if _is_scoreless_retriever(unwrap_runnable(given)) and not self._keys.has_own_key("score"):
-            way_out = "the vector store itself (the retriever's .vectorstore), which tells how relevant a document is,"
-            raise ConfigurationError(f"retriever: {way_out} is required; given: a VectorStoreRetriever")
         return make_langchain_asker("retriever", given, ("query", "sources", "top_k")), None
 
     def _widen_search_counts(self, top_k: int, *, is_filtered: bool) -> Iterator[int]:
@@ -206,21 +212,28 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         readers = self._access.read_document_readers(
             [document for document, _ in documents], request
         )  # before anything is told of one
-        sources = [self._read_source_name(document, at) for at, (document, _) in enumerate(documents)]
-        candidates = [
-            Candidate(**{**self._make_candidate(document, at, source, score), **read})  # type: ignore[typeddict-item]
-            for at, ((document, score), source, read) in enumerate(zip(documents, sources, readers, strict=True))
-            if source in request["sources"]
-        ]
-        check_retrieved_order([item["score"] for item in candidates], is_sorted=self._asker.is_counted)
-        return _Looked(candidates, sources)
+        looked, scores = _Looked([], [], []), list[object]()
+        for at, ((document, score), read) in enumerate(zip(documents, readers, strict=True)):
+            try:
+                source = self._read_source_name(document, at)
+                looked.sources.append(source)
+                if source in request["sources"]:
+                    scores.append(self._read_score(document, at, score))
+                    made = self._make_candidate(document, at, source, score)
+                    looked.candidates.append(Candidate(**{**made, **read}))  # type: ignore[typeddict-item]
+            except Unreturnable as error:
+                looked.unusable.append(make_unusable_candidate(error, read))  # type: ignore[arg-type]
+        if looked.candidates:
+            check_retrieved_order(scores, is_sorted=self._asker.is_counted)
+        return looked
 
     def _choose_candidates(self, looked: _Looked, request: JsonObject) -> list[Candidate]:
         if looked.sources and self._known is not None and not set(looked.sources) & set(self._known):
             names = ", ".join(sorted(set(looked.sources))[:SHOWN_SOURCES])
             allowed = f"a source that sources= names ({', '.join(self._known)}); metadata={{'source': ...}} makes one"
             raise Unreturnable(f"{names:.200}", place=("found", "source"), allowed=allowed)
-        return looked.candidates[: request["top_k"]]
+        scored = add_missing_scores([*looked.candidates], request["query"])
+        return [*scored[: request["top_k"]], *looked.unusable]
 
     def _make_candidate(self, document: Document, at: int, source: str, score: object) -> Candidate:
         span = self._keys.read_metadata_field(document, at, "span")  # the guard says what is wrong with it
@@ -231,23 +244,27 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
             section=self._read_text_field(document, at, "section"),
             updated_at=self._read_text_field(document, at, "updated_at"),
             text=document.page_content,
-            score=self._read_relevance_score(document, at, score),
+            score=self._read_relevance_score(document, at, score),  # type: ignore[typeddict-item]  # or none yet
         )
         return candidate if span is None else {**candidate, "span": span}  # type: ignore[typeddict-item]
 
     def _read_doc_id(self, document: Document, at: int) -> str:
-        given = self._keys.read_metadata_field(document, at, "doc_id")
+        given = read_plain_value(self._keys.read_metadata_field(document, at, "doc_id"))
         if given is None and not self._keys.has_own_key("doc_id"):
             given = document.id
         allowed = "a text that is not blank, a whole number or a UUID, in the metadata or as the document's id"
+        if given is None and not self._keys.has_own_key("doc_id"):
+            return f"text-{digest(document.page_content)[:12]}"
         if given is None:
             raise self._keys.refuse_missing_field(document, at, "doc_id", allowed)
-        if isinstance(given, bool) or not isinstance(given, str | int | UUID) or not str(given).strip():
+        if isinstance(given, Real) and not isinstance(given, bool) and float(given).is_integer():
+            return format_number_name(float(given)) if isinstance(given, float) else str(given)
+        if not isinstance(given, str) or not given.strip():
             raise self._keys.refuse_wrong_field(document, at, "doc_id", given, allowed)
-        return str(given)
+        return given
 
     def _read_source_name(self, document: Document, at: int) -> str:
-        given = self._keys.read_metadata_field(document, at, "source")
+        given = read_plain_value(self._keys.read_metadata_field(document, at, "source"))
         if given is None and self._known is not None and len(self._known) == 1:
             return self._known[0]
         allowed = "a text that is not blank; sources= with one name stands in for it"
@@ -258,9 +275,12 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         return given
 
     def _read_text_field(self, document: Document, at: int, field: str) -> str:
-        given = self._keys.read_metadata_field(document, at, field)
-        if isinstance(given, date) and field == "updated_at":
-            return given.isoformat()
+        found = self._keys.read_metadata_field(document, at, field)
+        given = read_plain_value(found)
+        if isinstance(found, date) and field == "updated_at" and given is not None:
+            return found.isoformat()
+        if field != "updated_at" and isinstance(given, int | float) and not isinstance(given, bool):
+            return format_number_name(given)
         if given is not None and not isinstance(given, str):
             allowed = "a text or a date" if field == "updated_at" else "a text"
             raise self._keys.refuse_wrong_field(
@@ -268,7 +288,14 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
             )
         return given or ""
 
-    def _read_relevance_score(self, document: Document, at: int, beside: object) -> float:
+    def _read_score(self, document: Document, at: int, beside: object) -> object:
+        """Return what somebody tells as a document's score, as it stands there."""
+        if beside is None or self._keys.has_own_key("score"):
+            return self._keys.read_metadata_field(document, at, "score")
+        return beside if self._relevance is None else self._relevance(beside)
+
+    def _read_relevance_score(self, document: Document, at: int, beside: object) -> float | None:
+        """Return a document's relevance, None where nobody tells one."""
         if beside is not None and not self._keys.has_own_key("score"):
             made = beside if self._relevance is None else self._relevance(beside)
             if (relevance := parse_relevance(made)) is None:
@@ -279,19 +306,11 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
             return relevance
         given = self._keys.read_metadata_field(document, at, "score")
         if given is None:
-            allowed = f"{RELEVANCE}; a vector store tells it, if it is given itself, or metadata={{'score': ...}}"
-            raise self._keys.refuse_missing_field(document, at, "score", allowed)
+            return None
         if (relevance := parse_relevance(given)) is None:
             allowed = f"{RELEVANCE}; metadata={{'score': ...}} makes one of distances and of cosines below 0"
             raise self._keys.refuse_wrong_field(document, at, "score", given, allowed)
         return relevance
-
-
-def _is_scoreless_retriever(given: object) -> bool:
-    """Say whether a retriever is LangChain's own around a vector store; one derived from it may keep the scores."""
-    from langchain_core.vectorstores import VectorStoreRetriever
-
-    return type(given) is VectorStoreRetriever
 
 
 AccessFilter: TypeAlias = Callable[[Caller | None, list[str]], Mapping[str, Any]]
@@ -388,9 +407,6 @@ RELEVANCE = "a relevance, which is a number from 0 to 1, 1 the most"
 WAY_OUT = "LangChainRetriever(store, relevance=...) makes one of a store's own score"
 """What to do about a store whose scores are something else."""
 
-ROUNDING = 1e-4
-"""How far beyond 0 and 1 a relevance may be: cosines of 32-bit vectors with a thousand numbers are off by less."""
-
 SURE_RISE = 3
 """From so many scores on, each higher than the one before, they are taken for distances: a reranker that leaves the
 scores as they were gives two documents in that order every second time."""
@@ -435,16 +451,6 @@ def _convert_cosine_to_relevance(similarity: float) -> float:
     return max(similarity, 0.0)
 
 
-def parse_relevance(given: object) -> float | None:
-    """Return a score as a relevance, None where it is none."""
-    if isinstance(given, bool) or not isinstance(given, Real):
-        return None
-    score = float(given)
-    if not math.isfinite(score) or not -ROUNDING <= score <= 1 + ROUNDING:
-        return None
-    return min(max(score, 0.0), 1.0)
-
-
 def format_relevance_score(given: object) -> str:
     """Return a score as a message shows it."""
     if isinstance(given, Real) and not isinstance(given, bool):
@@ -452,17 +458,19 @@ def format_relevance_score(given: object) -> str:
     return f"{given!r:.80}"
 
 
-def check_retrieved_order(scores: Sequence[float], *, is_sorted: bool) -> None:
+def check_retrieved_order(told: Sequence[object], *, is_sorted: bool) -> None:
     """Refuse scores that rise from the best document on.
 
     Args:
-        scores: of the documents, best first.
+        told: the scores of the documents, best first; what is no number says nothing of their order.
         is_sorted: whether the order is that of the scores, as it is for a vector store; it may be a reranker's, which
             left the scores as they were.
 
     Raises:
         Unreturnable: one is higher than the one before; where the order may be another's, all of `SURE_RISE` or more.
     """
+    numbers = (float(score) for score in told if isinstance(score, Real) and not isinstance(score, bool))
+    scores = [score for score in numbers if math.isfinite(score)]
     rises = [after > before + ROUNDING for before, after in pairwise(scores)]
     if any(rises) if is_sorted else len(scores) >= SURE_RISE and all(rises):
         given = "scores that rise from the best document on, as distances do: " + ", ".join(
