@@ -62,6 +62,8 @@ class LogEntry(TypedDict):
     """Of a guard that sent a proposal back: the stop that it would have been."""
     askable: NotRequired[bool]
     """Of a propose node: whether its proposer can be asked again."""
+    proposed: NotRequired[str]
+    """Of a propose node whose proposer can: a hash of what it proposed, which tells whether that changed."""
     withheld: NotRequired[bool]
     """Of an ok ending that failed: whether the result may say nothing of what came of the run."""
     steps: NotRequired[list[tuple[JsonObject, JsonObject]]]

@@ -9,7 +9,7 @@ import json
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from hashlib import sha256
@@ -17,7 +17,7 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import ValidationError
 
@@ -151,7 +151,7 @@ def _read_prompt_part(name: str) -> str:
 def list_prompt_texts() -> tuple[str, ...]:
     """Return what our prompts tell models: a text that says it back says nothing."""
     told = sorted(item.name for item in (files("guardgraph.nodes") / "prompts").iterdir() if item.name.endswith(".md"))
-    return tuple(re.sub(r"`[^`]*`", "", _read_prompt_part(name.removesuffix(".md"))) for name in told)
+    return tuple(re.sub(r"`[^`]*`|\$\w+", "", _read_prompt_part(name.removesuffix(".md"))) for name in told)
 
 
 def get_again_prompt_name() -> str:
@@ -339,8 +339,56 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
         return _unwrap_raw_message(await self.open().ainvoke(self._build_prompt_messages(input), config, **kwargs))
 
     def _build_prompt_messages(self, view: JsonObject) -> list[BaseMessage]:
-        told = f"{self.prompt.text}\n\n{_read_prompt_part('asked_again')}" if "refused" in view else self.prompt.text
-        return [SystemMessage(told), HumanMessage(json.dumps(self._show(view), ensure_ascii=False))]
+        shown = {name: value for name, value in view.items() if name != "refused"}
+        asked = [SystemMessage(self.prompt.text), HumanMessage(json.dumps(self._show(shown), ensure_ascii=False))]
+        if not isinstance(refused := view.get("refused"), dict):
+            return asked
+        return [*asked, *_list_earlier_turn(refused), HumanMessage(write_refusal(refused, shown))]
+
+
+def _list_earlier_turn(refused: JsonObject) -> list[BaseMessage]:
+    """Return what a model proposed before, as its turn; nothing where it proposed nothing."""
+    said = refused.get("proposal")
+    text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+    cut = text if len(text) <= LONGEST_TURN else f"{text[:LONGEST_TURN]}..."
+    return [AIMessage(cut)] if text.strip() and said is not None else []
+
+
+LONGEST_TURN = 4000
+"""Characters of a refused proposal that its model is shown."""
+MOST_SHOWN = 3
+"""Texts of evidence of which a model that is asked again is told where they stand."""
+
+
+def write_refusal(refused: JsonObject, shown: JsonObject) -> str:
+    """Return what a model is told that is asked again: why, on what evidence, and where what it said does stand.
+
+    Args:
+        refused: ``{reason, why, evidence}``.
+        shown: the view of its first ask.
+    """
+    evidence = refused.get("evidence") or {}
+    said = [f"{name.replace('_', ' ')}: {json.dumps(item, ensure_ascii=False)}" for name, item in evidence.items()]
+    why = refused.get("why") or refused["reason"]
+    where = [*_list_places(evidence.get("unsupported") or (), shown)]
+    told = {"why": why, "evidence": f" ({'; '.join(said)})" if said else "", "where": "".join(f" {it}" for it in where)}
+    return Template(_read_prompt_part("asked_again")).substitute(told)
+
+
+def _list_places(texts: Iterable[object], shown: JsonObject) -> Iterator[str]:
+    """Yield a sentence on each text that what was shown has."""
+    items = next((value for name in NUMBERED if isinstance(value := shown.get(name), list)), [])
+    for text in [text for text in texts if isinstance(text, str)][:MOST_SHOWN]:
+        held = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)", re.IGNORECASE)
+        at = [
+            f"[{number}]" for number, item in enumerate(items, 1) if held.search(json.dumps(item, ensure_ascii=False))
+        ]
+        if at:
+            yield f"{json.dumps(text, ensure_ascii=False)} stands in {' and '.join(at[:MOST_SHOWN])}: cite it there."
+
+
+NUMBERED = ("context_chunks", "notes", "pages")
+"""Lists of a view whose items a model knows by their numbers, from 1 on."""
 
 
 def _unwrap_raw_message(returned: Any) -> BaseMessage:

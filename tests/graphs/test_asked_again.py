@@ -37,6 +37,7 @@ from guardgraph.nodes.body import PartialRefusal
 from guardgraph.plain.errors import GrammarError
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import InMemoryRecorder, Reply, ScriptedChatModel, ScriptedClock, scripted_tool
+from guardgraph.world.models import LONGEST_TURN
 
 QUESTION = {"question": "What is the P1 first response target?"}
 SLA = "doc_sla_enterprise_v3"
@@ -52,24 +53,31 @@ def ask(model, given=QUESTION, *, context=None, **parts):
     return check_result(RAG_REASONS, create_rag_agent(model, **parts).invoke(given, context=context))
 
 
-def views(model):
-    """Return what a model was shown, call by call."""
-    return [json.loads(call.messages[-1].content) for call in model.calls]
+def texts(call):
+    """Return the texts of the messages of a call."""
+    return [message.content for message in call.messages]
+
+
+def wrong_answers(count):
+    """Return wrong answers, no two of them the same."""
+    return [{"answer": f"The target is {20 + at} minutes.", "citations": [SLA]} for at in range(count)]
 
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 def test_a_refused_answer_is_asked_for_again_with_what_was_wrong(mode):
-    """The second ask shows what the first did, and the refusal beside it; the answer is then as good as any."""
+    """The second ask is the first, the proposal as the model's turn, and what was refused; the answer is as any."""
     model, recorder = ScriptedChatModel(PLAN, WRONG, RIGHT), InMemoryRecorder()
     graph = create_rag_agent(model, recorder=recorder)
     result = graph.invoke(QUESTION) if mode == "invoke" else asyncio.run(graph.ainvoke(QUESTION))
     check_result(RAG_REASONS, result)
     assert (result["outcome"], result["answer"]) == ("grounded_answer", RIGHT["answer"])
     assert result["attempts"] == [UNSUPPORTED]
-    _, first, second = views(model)
-    assert second == {**first, "refused": {**UNSUPPORTED, "attempt": 1}}
-    assert "`refused`" in model.calls[2].messages[0].content
-    assert "`refused`" not in model.calls[1].messages[0].content
+    _, first, second = map(texts, model.calls)
+    assert second[:2] == first
+    assert [message.type for message in model.calls[2].messages] == ["system", "human", "ai", "human"]
+    assert json.loads(second[2]) == WRONG
+    assert '"20 minutes"' in second[3]
+    assert "neither a cited chunk nor the question has" in second[3]
     sent_back = [line for line in result["timeline"] if line.get("verdict") == "again"]
     assert [(line["node"], line["to"], line["reason"]) for line in sent_back] == [
         ("answer_guard", "generate", "invalid_answer:unsupported_number")
@@ -81,13 +89,22 @@ def test_a_refused_answer_is_asked_for_again_with_what_was_wrong(mode):
 @pytest.mark.parametrize("most", [1, 2, 3, 5])
 def test_the_budget_bounds_the_asks_for_one_proposal(most):
     """The first ask counts, and the stop is the last refusal; nothing else tells it from a run that was asked once."""
-    model = ScriptedChatModel(PLAN, WRONG, loop=True)
+    answers = wrong_answers(6)
+    model = ScriptedChatModel(PLAN, *answers)
     result = ask(model, budget=RagBudget(max_attempts=most))
     assert len(model.calls) == 1 + most
     assert result["stop_reason"] == "invalid_answer:unsupported_number"
-    assert list(result.get("attempts", [])) == [UNSUPPORTED] * (most - 1)
-    assert [view["refused"]["attempt"] for view in views(model)[2:]] == list(range(1, most))
-    assert content(result) == content(ask(ScriptedChatModel(PLAN, WRONG), context=ASKED_ONCE))
+    assert len(result.get("attempts", [])) == most - 1
+    assert content(result) == content(ask(ScriptedChatModel(PLAN, answers[most - 1]), context=ASKED_ONCE))
+
+
+def test_a_proposal_that_comes_back_unchanged_is_asked_for_no_more():
+    """Whoever says the same twice would say it again; the stop is the refusal."""
+    model = ScriptedChatModel(PLAN, WRONG, loop=True)
+    result = ask(model, budget=RagBudget(max_attempts=5))
+    assert len(model.calls) == 3
+    assert result["stop_reason"] == UNSUPPORTED["reason"]
+    assert list(result["attempts"]) == [UNSUPPORTED]
 
 
 def test_a_context_may_lower_the_bound_and_not_raise_it():
@@ -234,15 +251,34 @@ def test_nobody_is_asked_again_who_took_longer_than_there_is_time():
         assert (result["status"], "attempts" in result) == (("stopped", False) if asks == 2 else ("ok", True))
 
 
-def test_a_model_is_told_neither_its_own_words_nor_long_evidence():
-    """`refused` has no raw proposal, and texts of it are cut."""
+def test_a_model_is_told_no_raw_proposal_and_no_long_evidence():
+    """What was refused stands in its own turn, cut; the sentence behind it has none of it, and its texts are cut."""
     model = ScriptedChatModel({**PLAN, "kind": "x" * 9999}, {"answer": "x"}, loop=True)
     ask(model)
-    told = views(model)[1]["refused"]
-    assert told == {"reason": "invalid_intent:kind", "evidence": {}, "attempt": 1}
+    *_, turn, told = texts(model.calls[1])
+    assert len(turn) <= LONGEST_TURN + 3
+    assert "x" * 9 not in told
     wordy = ScriptedChatModel(PLAN, {"answer": "7" * 9999, "citations": [SLA]}, loop=True)
     ask(wordy)
-    assert len(json.dumps(views(wordy)[2]["refused"])) < 600
+    assert len(texts(wordy.calls[2])[-1]) < 900
+
+
+def test_a_function_that_can_be_asked_again_sees_what_it_proposed():
+    """`refused` has the reason, what it means, the evidence, the attempt and the proposal."""
+    seen = []
+
+    def answerer(view):
+        seen.append(view.get("refused"))
+        return RIGHT if "refused" in view else WRONG
+
+    answerer.asked_again = True
+    ask(None, planner=lambda view: PLAN, answerer=answerer)
+    assert seen[0] is None
+    assert {key: seen[1][key] for key in ("reason", "evidence", "attempt", "proposal")} == {
+        **UNSUPPORTED,
+        "attempt": 1,
+        "proposal": WRONG,
+    }
 
 
 def recorded(*script, **parts):
@@ -411,7 +447,8 @@ def test_however_a_model_answers_it_is_asked_no_more_often_than_allowed(replies,
     model = ScriptedChatModel(PLAN, *replies, WRONG, loop=True)
     result = ask(model, budget=RagBudget(max_attempts=most))
     allowed = [*replies, *[WRONG] * 4][:most]
-    asks = allowed.index(RIGHT) + 1 if RIGHT in allowed else most
-    assert result["status"] == ("ok" if RIGHT in allowed else "stopped")
+    again = next((at for at in range(1, most) if allowed[at] == allowed[at - 1]), most - 1)
+    asks = min(again, allowed.index(RIGHT) if RIGHT in allowed else most) + 1
+    assert result["status"] == ("ok" if RIGHT in allowed[:asks] else "stopped")
     assert len(model.calls) == 1 + asks
     assert len(result.get("attempts", [])) == asks - 1

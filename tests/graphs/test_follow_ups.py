@@ -161,8 +161,7 @@ def test_a_refused_question_is_asked_for_again():
     result = ask(create_rag_agent(model))
     assert result["outcome"] == "grounded_answer"
     assert [item["reason"] for item in result["attempts"]] == ["invalid_question:unsupported_name"]
-    told = json.loads(model.calls[1].messages[1].content)["refused"]
-    assert told["evidence"]["unsupported"] == ["Initech", "P2"]
+    assert '["Initech", "P2"]' in model.calls[1].messages[-1].content
 
 
 def refusal(text, *, question="And its price?", history=BEFORE, **policy):

@@ -136,8 +136,7 @@ def test_a_refused_answer_is_asked_for_again_where_the_reason_says_so():
     result = create_rag_agent(model, guards=[POLITE]).invoke(QUESTION)
     assert result["outcome"] == "grounded_answer"
     assert result["attempts"] == [{"reason": "tone:rude", "evidence": {"unsupported": ["As I said"]}}]
-    refused = json.loads(model.calls[2].messages[-1].content)["refused"]
-    assert refused == {"reason": "tone:rude", "evidence": {"unsupported": ["As I said"]}, "attempt": 1}
+    assert '"As I said"' in model.calls[2].messages[-1].content
     assert [node for node in result["path"] if node in ("generate", "answer_guard", "check_tone")] == [
         "generate",
         "answer_guard",

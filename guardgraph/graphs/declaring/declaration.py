@@ -57,7 +57,8 @@ class Declaration:
     tools: tuple[str, ...] = ()
     """Of an act node: the tools of the pattern's table that it may call, by name."""
     licensing: tuple[str, ...] = ()
-    """Of an act node with `tools`: the channels by which its calls are licensed, which its body is not shown."""
+    """Channels that the grammar needs and the body is not shown: of an act node with `tools` those by which its calls
+    are licensed, of a propose node whose proposer may be asked again what it called before."""
     behind: tuple[str, ...] = ()
     """Of an act node: the guards that stand on every way to it, and on every way back to it."""
     later: tuple[str, ...] = ()
@@ -224,7 +225,11 @@ def complete_declarations(
     judged = [name for name, item in declared.items() if item.tools or item.kind == "review"]
     licensing = (*given, *map(name_record_channel, judged))
     done = {name: _complete_declaration(item, declared, records) for name, item in declared.items()}
-    done = {name: replace(item, licensing=licensing) if item.tools else item for name, item in done.items()}
+    asked = {name for item in declared.values() for name in item.again}
+    own = {name: (name_record_channel(name),) for name in asked}
+    done = {
+        name: replace(item, licensing=licensing if item.tools else own.get(name, ())) for name, item in done.items()
+    }
     again = {reason.family for reason in catalogue if reason.again}
     done = {name: replace(item, inherits=_list_inherited_families(item, done, again)) for name, item in done.items()}
     later = tuple(key for item in done.values() if item.kind == "terminal" for key in item.later_writes)

@@ -112,9 +112,11 @@ class Topology:
         return frozenset(item.reads) if item is not None else frozenset()
 
     def get_licensing_channels(self, name: str) -> frozenset[str]:
-        """Return the channels by which the calls of a node are licensed; its body is not shown them."""
+        """Return the channels of a node that the grammar needs and its body is not shown."""
         item = self.get_declaration(name)
-        return frozenset(item.licensing) if item is not None and item.tools else frozenset()
+        if item is None or not (item.tools or item.kind == "propose"):
+            return frozenset()
+        return frozenset(item.licensing)
 
     def get_written_channels(self, name: str) -> frozenset[str]:
         """Return the channels that a node may write."""

@@ -10,12 +10,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from guardgraph.graphs.declaring.declaration import Declaration
+from guardgraph.graphs.declaring.kinds import name_record_channel
 from guardgraph.graphs.running.frame import Part
 from guardgraph.graphs.running.session import Visit
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.json import JsonObject, JsonValue
+from guardgraph.state.outcome import Outcome
+from guardgraph.state.recording import RecordedCall
 from guardgraph.state.run import Attempt, LogEntry, Verdict
+from guardgraph.world.call import hash_call_value
 
 LONGEST_TOLD = 300
 """Characters of a text of evidence that a proposer is told."""
@@ -42,6 +46,8 @@ def find_proposer_to_ask(part: Part, reason: str, run: Run[Any, Any], visit: Vis
     if node not in part.declaration.again or not asked.get("askable"):
         return None
     attempts = 1 + len(list(_list_refusals_since_acceptance(log, node, part.frame.declarations)))
+    if attempts > 1 and _is_proposed_again(log, node):
+        return None
     budget, own = run.budget, part.declaration.attempts
     most = budget.max_attempts if own is None or "attempts" in run.left_out else min(budget.max_attempts, own)
     seconds_left = budget.max_seconds - visit.active_seconds
@@ -51,6 +57,12 @@ def find_proposer_to_ask(part: Part, reason: str, run: Run[Any, Any], visit: Vis
 
 def _find_last_proposal(log: Sequence[LogEntry]) -> LogEntry | None:
     return next((line for line in reversed(log) if line["kind"] == "propose"), None)
+
+
+def _is_proposed_again(log: Sequence[LogEntry], node: str) -> bool:
+    """Say whether a node that was asked again proposed the same: it would go on doing so."""
+    last, before = [line.get("proposed") for line in log if line["node"] == node][:-3:-1]
+    return last is not None and last == before
 
 
 def _list_refusals_since_acceptance(
@@ -98,12 +110,23 @@ def name_stop_node(part: Part, reason: str) -> str:
     return f"stop_{known.family}"
 
 
-def describe_refusal(part: Part, log: Sequence[LogEntry]) -> JsonObject | None:
+def hash_proposal(call: RecordedCall) -> str | None:
+    """Return what tells a proposal from another one, None where a call brought none."""
+    outcome = Outcome.unpacked(call["outcome"])
+    return None if outcome.form == "failure" else hash_call_value([outcome.form, outcome.content])
+
+
+def describe_refusal(part: Part, log: Sequence[LogEntry], state: JsonObject) -> JsonObject | None:
     """Return what a proposer that is asked again is told, None where its node is not.
 
+    Args:
+        part: the propose node.
+        log: of the run so far.
+        state: what the node was handed, with the record of what it called before.
+
     Returns:
-        The stop reason, the evidence in short, without contents of lists, and the number of the attempt that was
-        refused, from 1 on.
+        The stop reason, what it means, the evidence in short, without contents of lists, the number of the attempt that
+        was refused, from 1 on, and what was proposed, where anything was.
     """
     node, declarations = part.declaration.name, part.frame.declarations
     if not log or log[-1].get("verdict") != "again" or log[-1]["to"] != node:
@@ -112,7 +135,11 @@ def describe_refusal(part: Part, log: Sequence[LogEntry]) -> JsonObject | None:
     known = part.frame.catalogue.find(refused["reason"])
     evidence = {} if known is None or known.untold else _cut_evidence(refused["evidence"])
     attempt = len(list(_list_refusals_since_acceptance(log, node, declarations)))
-    return {"reason": refused["reason"], "evidence": evidence, "attempt": attempt}
+    why = "" if known is None else known.meaning
+    told: JsonObject = {"reason": refused["reason"], "why": why, "evidence": evidence, "attempt": attempt}
+    calls = [call for record in state.get(name_record_channel(node)) or () for call in record["calls"]]
+    outcome = Outcome.unpacked(calls[-1]["outcome"]) if calls else None
+    return told if outcome is None or outcome.form == "failure" else {**told, "proposal": outcome.content}
 
 
 def _cut_evidence(evidence: JsonObject) -> JsonObject:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from langgraph.errors import GraphInterrupt
 
 from guardgraph.graphs.declaring.kinds import KINDS, name_record_channel
-from guardgraph.graphs.running.asking import describe_refusal
+from guardgraph.graphs.running.asking import describe_refusal, hash_proposal
 from guardgraph.graphs.running.effects import Needs, is_effect_unknown, list_unasked_writes, perform_write
 from guardgraph.graphs.running.frame import (
     GrammarBreach,
@@ -91,7 +91,8 @@ def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Excep
             record["shown_hash"] = digest(shown)
     if KINDS[item.kind].is_text and "refusal" not in update:
         record["wrote"] = _link_writes_to_calls(update, calls)
-    askable = {"askable": True} if calls and calls[-1].get("askable") else {}
+    is_askable = bool(calls and calls[-1].get("askable"))
+    askable = {"askable": True, "proposed": hash_proposal(calls[-1])} if is_askable else {}
     return {**update, "log": [visit.write_log_line({**askable, **used})], name_record_channel(item.name): [record]}
 
 
@@ -152,7 +153,7 @@ def _step_through_body(
     """
     if not isinstance(steps, Generator):
         return steps  # type: ignore[no-any-return]
-    number, rounds, refused = _number_visit(part, visit), 0, describe_refusal(part, visit.log)
+    number, rounds, refused = _number_visit(part, visit), 0, describe_refusal(part, visit.log, state)
     try:
         yielded = next(steps)
         while True:

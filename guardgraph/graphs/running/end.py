@@ -63,6 +63,7 @@ _UNSHOWN = (
     "withheld",
     "refused",
     "askable",
+    "proposed",
     "request",
     "began_at",
     "unbegun",
