@@ -148,8 +148,8 @@ def replaying_agent(recording):
         slots["ledger"] = Nothing()
     return create(
         model,
-        policy=policy.from_recorded(recording["policy"]),
-        budget=budget.from_recorded(recording["budget"]),
+        policy=policy.model_validate_json(json.dumps(recording["policy"])),
+        budget=budget.model_validate_json(json.dumps(recording["budget"])),
         **slots,
     )
 

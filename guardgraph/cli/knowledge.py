@@ -293,31 +293,21 @@ def search(
 
 
 @app.command()
-def check(
-    file: File,
-    *,
-    repair: Annotated[
-        bool, typer.Option("--repair", help="Another name of `kb rebuild`, for this version alone.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
+def check(file: File, *, as_json: Json = False) -> None:
     """Check whether a knowledge base is what was put in.
 
     That is the file, each document and chunk, who may read it, and all that is counted of words. Nothing is changed.
     Exit code 3 if something is not.
     """
-    from guardgraph.knowledge.checking.checked import check_file, rebuild_file
+    from guardgraph.knowledge.checking.checked import check_file
 
     inputs.load_dotenv_file()
-    if is_server_url(file) and not repair:
+    if is_server_url(file):
         with _open_base(file) as kb:
             checked = kb.check()
             shown = kb.shown
     else:
-        path, shown = _require_own_file(file), file
-        checked = rebuild_file(path) if repair else check_file(path)
-    if repair:
-        print_on_stderr("`kb check --repair` is `kb rebuild` now; the next version has no other name for it")
+        checked, shown = check_file(_require_own_file(file)), file
     _show_checked(shown, checked, as_json)
 
 

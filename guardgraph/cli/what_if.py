@@ -79,7 +79,7 @@ def what_if(
 
     LIMIT is OLD>NEW:MOST or CLASS:MOST; more than MOST such runs end with exit code 3. OLD and NEW are ok, stopped,
     refused, ok:OUTCOME, stopped:REASON, or * for any; CLASS is same, changed, unknown, unreplayable or other_pattern,
-    or why a run is unreplayable: unreplayable:erased, :redacted, :changed, :newer or :damaged. MOST is a number or a
+    or why a run is unreplayable: unreplayable:erased, :redacted, :changed, :version or :damaged. MOST is a number or a
     percentage of all runs: stopped>ok:0, ok>ok:clarify:5, unknown:10%, unreplayable:changed:0.
     """
     from guardgraph.evidence.judged import parse_fail_on

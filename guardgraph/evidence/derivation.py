@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -14,12 +13,11 @@ from pydantic import ValidationError
 from guardgraph.evidence.place import DocumentFinding, DocumentFindingKind
 from guardgraph.graphs.loading import is_factory_setting, load_named_graph
 from guardgraph.graphs.replay.interpreter import interpret_recording
-from guardgraph.graphs.replay.whatif import Judge
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.running.end import build_recording
 from guardgraph.graphs.running.frame import Frame
-from guardgraph.graphs.running.node import GrammarNode
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
+from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.plain.scopes import read_public_suffixes_version
 from guardgraph.plain.version import read_package_version
@@ -71,7 +69,7 @@ def _find_recorded_settings(frame: Frame, target: str, recording: JsonObject) ->
         if recording.get(name) == plain or not is_factory_setting(target, "agent", name):
             continue
         try:
-            found[name] = type(ours).from_recorded(recording[name])
+            found[name] = type(ours).model_validate_json(canonical_json(recording[name]))
         except (
             ValidationError,
             KeyError,
@@ -94,9 +92,8 @@ def find_derivation_problems(frame: Frame, given: JsonObject) -> list[DocumentFi
     if given.get("redacted"):
         return [DocumentFinding("underived", "redacted", "words of the run were redacted: nothing can be derived")]
     recording = validate_recording(given)
-    frame = _hold_frame_to_recording(frame, recording)
     ours = (read_package_version(), read_public_suffixes_version())
-    is_alike = (recording["guardgraph"], recording.get("public_suffixes", ours[1])) == ours
+    is_alike = (recording["guardgraph"], recording["public_suffixes"]) == ours
     kind: DocumentFindingKind = "verdict" if is_alike else "version"
     behind = "" if is_alike else f"; differs under version {read_package_version()}"
     found = islice(_compare_with_derived_run(frame, recording, given), MOST)
@@ -104,23 +101,6 @@ def find_derivation_problems(frame: Frame, given: JsonObject) -> list[DocumentFi
         *[DocumentFinding(kind, place, f"{message}{behind}") for place, message in found],
         *_find_underivable_shadows(frame, recording),
     ]
-
-
-def _hold_frame_to_recording(frame: Frame, recording: Recording) -> Frame:
-    """Return what a graph shares as it was when there were fewer settings, of which the recording has all."""
-    held = replace(
-        frame,
-        policy=frame.policy.as_named_by(recording["policy"], version=recording["guardgraph"]),
-        budget=frame.budget.as_named_by(recording["budget"], version=recording["guardgraph"]),
-        shadows={name: _hold_shadow_to_recording(judge, recording) for name, judge in frame.shadows.items()},
-        nodes={},
-    )
-    held.nodes.update({name: GrammarNode(node.declaration, node.body, held) for name, node in frame.nodes.items()})
-    return held
-
-
-def _hold_shadow_to_recording(judge: Any, recording: Recording) -> Any:
-    return replace(judge, frame=_hold_frame_to_recording(judge.frame, recording)) if isinstance(judge, Judge) else judge
 
 
 def _compare_with_derived_run(frame: Frame, recording: Recording, given: JsonObject) -> Iterator[tuple[str, str]]:

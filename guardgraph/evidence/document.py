@@ -5,7 +5,7 @@ The same document is always the same text, byte for byte, so that whatever is ch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Literal
 
@@ -20,10 +20,9 @@ from guardgraph.evidence.strict_json import format_document_text, parse_strict_j
 from guardgraph.plain.errors import InputError
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import RESULT_DEPTH, JsonObject, find_json_problem, is_plain_json
+from guardgraph.plain.version import FORMAT, find_format_problem
 from guardgraph.state.forms import CLOSED
 
-FORMAT: Literal[2] = 2
-"""The latest version of the form of a document; `_FORMS` has all that can be read."""
 LEVELS = RESULT_DEPTH + 8
 """Levels of nesting of a document: a result has half of them, and stands in a recording."""
 
@@ -32,17 +31,12 @@ LEVELS = RESULT_DEPTH + 8
 class RunDocument(TypedDict):
     """One run of one tenant, and its place in a chain."""
 
-    format: Literal[1, 2]
-    """The version of this form: 2 where the chain has other entries of the run, else 1."""
+    format: Literal[1]
+    """The version of this form."""
     chain: ChainPlace
     """Where the run stands."""
     recording: JsonObject
     """The run: a `Recording`, with its result."""
-
-
-_FORMS: Mapping[int, bool] = {1: False, FORMAT: True}
-"""The forms that can be read, by their version, and whether they name other entries; a later version of guardgraph adds
-its own and keeps these."""
 
 
 def export_run(store: RunStore, run_id: str) -> RunDocument:
@@ -66,7 +60,7 @@ def export_run(store: RunStore, run_id: str) -> RunDocument:
     others = [text for text in _list_run_entries(store, run_id) if text != stored.entry]
     also = [OtherEntry(hash=entry_hash(text), entry=text) for text in others]
     made: RunDocument = {
-        "format": FORMAT if also else 1,
+        "format": FORMAT,
         "chain": {
             "seq": place.seq,
             "hash": place.hash,
@@ -75,11 +69,10 @@ def export_run(store: RunStore, run_id: str) -> RunDocument:
             "entry": stored.entry,
             "salt": stored.salt,
             "content": hash_recording_content(stored.salt, dict(stored.recording)),
+            "also": also,
         },
         "recording": dict(stored.recording),
     }
-    if also:
-        made["chain"]["also"] = also
     _check_document_tenant(made)
     if wrong := find_chain_place_problems(made["chain"], made["recording"]):
         raise InputError(f"run_id: a run that is what was recorded is required; {wrong[0]}")
@@ -97,17 +90,16 @@ def validate_run_document(given: Any) -> RunDocument:
     if not is_plain_json(given, LEVELS):
         problem = find_json_problem(given, LEVELS) or "NaN or an infinity"
         raise InputError(f"document: plain JSON is required; given: {problem}")
-    number = given.get("format") if isinstance(given, dict) else None
-    if type(number) is not int or number not in _FORMS:
-        known = " or ".join(map(str, _FORMS))
-        raise InputError(f"document: one of format {known} is required; given: {_format_document_version(number)}")
+    shape = given if isinstance(given, dict) else {}
+    recording = shape.get("recording")
+    made_by: object = recording.get("guardgraph") if isinstance(recording, dict) else None
+    if (other := find_format_problem(shape.get("format"), made_by)) is not None:
+        raise InputError(f"document: {other}")
     try:
         made: RunDocument = _get_document_adapter().validate_python(given)
     except ValidationError as error:
         item = error.errors(include_url=False)[0]
         raise InputError(f"document.{'.'.join(map(str, item['loc']))}: {item['msg']}") from None
-    if ("also" in made["chain"]) is not _FORMS[number]:
-        raise InputError("document.chain.also: required in format 2, and in no other")
     _check_document_tenant(made)
     return made
 
@@ -129,10 +121,6 @@ def build_stored_run(document: RunDocument) -> StoredRun:
 @cache
 def _get_document_adapter() -> TypeAdapter[RunDocument]:
     return TypeAdapter(RunDocument)
-
-
-def _format_document_version(number: object) -> str:
-    return "none" if number is None else f"{number!r:.80}"
 
 
 def _check_document_tenant(document: RunDocument) -> None:

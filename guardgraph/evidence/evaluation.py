@@ -164,7 +164,7 @@ def _decide_again(agent: GuardedGraph[Any, Any, Any], inputs: list[JsonObject], 
         recording = run.recording if isinstance(run, StoredRun) else run
         if recording is not None:  # it was not erased
             read = validate_recording(recording)
-            made[hash_input(read["input"])] = judge_recording_again(agent.frame, read, anew=True).result
+            made[hash_input(read["input"])] = judge_recording_again(agent.frame, read).result
     return [made.get(hash_input(given)) for given in inputs]
 
 

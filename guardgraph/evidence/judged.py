@@ -136,7 +136,7 @@ class WhatIf:
         """Return why runs of a class that has no new ending are in it, with how many; the most first.
 
         Args:
-            kind: ``unknown``: by the node whose call differs; ``unreplayable``: erased, redacted, changed, newer or
+            kind: ``unknown``: by the node whose call differs; ``unreplayable``: erased, redacted, changed, version or
                 damaged; ``other_pattern``: by the pattern.
         """
         return dict(Counter(row.reason for row in self.rows if row.kind == kind).most_common())
@@ -245,7 +245,7 @@ def parse_fail_on(text: str, catalogue: Catalogue) -> FailOn:
         text: ``OLD>NEW:MOST``, ``CLASS:MOST`` or ``unreplayable:WHY:MOST``. OLD and NEW are ``ok``, ``stopped``,
             ``refused`` or ``*`` for any; behind a colon there may be an outcome or a stop reason, of which the
             beginning up to a colon is enough: ``ok:clarify``, ``stopped:invalid_answer``. They are about changed runs.
-            CLASS is a class of runs. WHY is erased, redacted, changed, newer or damaged. MOST is a whole number, or a
+            CLASS is a class of runs. WHY is erased, redacted, changed, version or damaged. MOST is a whole number, or a
             percentage of all runs.
         catalogue: of the candidate, which knows the stop reasons.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, NotRequired, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
@@ -61,8 +61,8 @@ class ChainPlace(TypedDict):
     """What the content is hashed with, 64 hex digits."""
     content: Sha256
     """SHA-256 of the bytes of the salt and the recording as canonical JSON."""
-    also: NotRequired[Annotated[list[OtherEntry], Field(min_length=1)]]
-    """Of format 2: all other entries of the run, in order of the chain: its beginning, notes, a close, other records of
+    also: list[OtherEntry]
+    """All other entries of the run, in order of the chain: its beginning, notes, a close, other records of
     the same id. Their contents are not in the document."""
 
 
@@ -98,7 +98,7 @@ def find_chain_place_problems(chain: ChainPlace, recording: JsonObject) -> list[
         for name, ours, theirs, where in pairs
         if ours != theirs
     ]
-    return [*wrong, *_find_other_entry_problems(chain.get("also", []), said)]
+    return [*wrong, *_find_other_entry_problems(chain["also"], said)]
 
 
 def _find_other_entry_problems(others: list[OtherEntry], own: RunEntry) -> list[DocumentFinding]:

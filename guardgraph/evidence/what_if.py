@@ -18,7 +18,8 @@ from guardgraph.graphs.replay.whatif import Again, judge_recording_again
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.plain.errors import ConfigurationError, InputError
-from guardgraph.state.recording import Recording, is_newer_recording, validate_recording
+from guardgraph.plain.version import find_format_problem, parse_version, read_package_version
+from guardgraph.state.recording import Recording, validate_recording
 from guardgraph.state.settings import Budget, Settings
 
 PARTS = 64
@@ -141,7 +142,7 @@ def _judge_recording(frame: Frame, given: Any, run_id: str, seq: int | None, how
         return build_what_if_row(
             Again("unreplayable", why=_explain_unreadable_recording(given, error)), run_id=run_id, seq=seq
         )
-    again = judge_recording_again(frame, recording, anew=True, **how)
+    again = judge_recording_again(frame, recording, **how)
     is_other = (
         again.kind != "other_pattern" and recording["fingerprints"]["declarations"] != frame.declarations_fingerprint
     )
@@ -160,9 +161,11 @@ def _explain_unreadable_recording(given: Any, error: InputError) -> str:
     if given.get("redacted"):
         return "redacted"
     said = str(error).splitlines()[0]
-    if is_newer_recording(given):
-        return f"newer: recorded by guardgraph {given.get('guardgraph')!s:.40}; {said}"
-    return f"damaged: {said}"
+    made_by = given.get("guardgraph")
+    if type(given.get("format")) is int and find_format_problem(given["format"], made_by) is not None:
+        return f"version: {said}"
+    is_newer = parse_version(made_by) > parse_version(read_package_version())
+    return f"version: recorded by guardgraph {made_by:.40}; {said}" if is_newer else f"damaged: {said}"
 
 
 def _compare_run_ways(recording: Recording, again: Again) -> tuple[Way, Way] | None:

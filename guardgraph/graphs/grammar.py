@@ -249,7 +249,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
     Args:
         catalogue: why its runs can stop; a stop outside it closes the run.
         state: TypedDict of the pattern's own channels.
-        input: TypedDict of what a run is given.
+        input: TypedDict of what a run is given; a field that is `NotRequired` may be left out.
         output: what a run may return, evidence of stops included: a TypedDict derived from `Result`, or a union of one
             derived from `Ok`, one derived from `Stopped` and, of a pattern that asks a person, `Waiting`.
         policy: the deployment's policy, a `Settings` of your own class; a value of the settings has no form in JSON.
@@ -280,6 +280,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         self._state = get_type_hints(state, include_extras=True)
         fields = get_type_hints(input, include_extras=True)
         self._input = {name_input_channel(name): hint for name, hint in fields.items()}
+        self._optional_inputs = frozenset(key for key, hint in self._input.items() if get_origin(hint) is NotRequired)
         self._output = collect_result_keys(output)
         self._bodies: dict[str, Body | None] = {}
         self.declarations: dict[str, Declaration] = {}
@@ -309,15 +310,12 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         reads: Names = None,
         writes: Names = None,
         calls: Sequence[Any] | None = None,
-        later: bool = False,
     ) -> None:
         """Declare a node that proposes; what it writes are raw channels, which live until the guard has read them.
 
-        `calls` are the proposers that its body may ask, and no other; see `declares`. A node that is added when there
-        are recordings of the pattern is `later`: it and the ways to it are no part of the pattern's fingerprint, so
-        what was recorded before is still of the same pattern.
+        `calls` are the proposers that its body may ask, and no other; see `declares`.
         """
-        self._add_node("propose", name, body, to=to, phase=phase, reads=reads, writes=writes, calls=calls, later=later)
+        self._add_node("propose", name, body, to=to, phase=phase, reads=reads, writes=writes, calls=calls)
 
     def act(
         self,
@@ -332,11 +330,10 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         rounds: Rounds | None = None,
         calls: Names = None,
         behind: Ways | None = None,
-        later: bool = False,
     ) -> None:
         """Declare a node that works with tools; what they return is raw until the guard has read it.
 
-        To the guard behind a node that has `effects` the family `effect` is added. Of `later` see `propose`.
+        To the guard behind a node that has `effects` the family `effect` is added.
 
         Args:
             name: the node's.
@@ -349,28 +346,19 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             rounds: how often a visit may yield calls, once where nothing is said; see `declares`.
             calls: the tools of the pattern's table that its body may call by name, and no others.
             behind: guards that stand on every way to it, from the beginning of a run and from the node itself.
-            later: whether it was added when there were recordings of the pattern without it.
         """
         guards = (behind,) if isinstance(behind, str) else behind
         said: dict[str, Any] = {"reads": reads, "writes": writes, "effects": effects, "behind": guards}
-        self._add_node("act", name, body, to=to, phase=phase, rounds=rounds, calls=calls, later=later, **said)
+        self._add_node("act", name, body, to=to, phase=phase, rounds=rounds, calls=calls, **said)
 
     def review(
-        self,
-        name: str,
-        body: Body,
-        *,
-        to: str,
-        phase: str | None = None,
-        reads: Names = None,
-        writes: Names = None,
-        later: bool = False,
+        self, name: str, body: Body, *, to: str, phase: str | None = None, reads: Names = None, writes: Names = None
     ) -> None:
         """Declare a node that asks a person and waits; what it writes is raw until the guard has read it.
 
         Of `later` see `propose`.
         """
-        self._add_node("review", name, body, to=to, phase=phase, reads=reads, writes=writes, later=later)
+        self._add_node("review", name, body, to=to, phase=phase, reads=reads, writes=writes)
 
     def guard(
         self,
@@ -384,7 +372,6 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         reads: Names = None,
         writes: Names = None,
         stops: Names = None,
-        later: bool = False,
     ) -> None:
         """Declare a guard, the ways on that it can take and the stop families that it can leave by.
 
@@ -392,7 +379,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
 
         With `again`, the propose node is visited again whose proposal the guard refuses, if it is one of these, for the
         reasons that the catalogue marks so: up to `max_attempts` asks for one proposal, by whichever guards behind it,
-        and up to `attempts` of this guard where that is fewer. Of `later` see `propose`.
+        and up to `attempts` of this guard where that is fewer.
         """
         self._add_node(
             "guard",
@@ -405,7 +392,6 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             reads=reads,
             writes=writes,
             stops=stops,
-            later=later,
         )
 
     def terminal(
@@ -510,6 +496,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             forks=forks,
             live=live,
             evidence=frozenset(self._output) - {*RECORDED, "outcome", "audit"},
+            optional_inputs=self._optional_inputs,
             lasting=tuple(name for name in self._state if name not in raw),
             records=records,
             declarations=declarations,
@@ -545,7 +532,6 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         phase: str | None,
         entry: bool = False,
         rounds: Rounds | None = None,
-        later: bool = False,
         calls: Sequence[Any] | None = None,
         **given: Names,
     ) -> None:
@@ -558,7 +544,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         said = Declares(phase, **names, rounds=made, calls=called)
         ways, asked = ((given,) if isinstance(given, str) else given for given in (to, again))
         self.declarations[name] = build_declaration(
-            kind, name, body, said, to=ways, again=asked, attempts=attempts, entry=entry, is_later=later
+            kind, name, body, said, to=ways, again=asked, attempts=attempts, entry=entry
         )
         self._bodies[name] = body
 

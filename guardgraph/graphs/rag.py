@@ -19,7 +19,7 @@ from guardgraph.nodes import rag as nodes
 from guardgraph.nodes.added import AnswerGuard, extend_catalogue
 from guardgraph.nodes.offline import rag as offline
 from guardgraph.nodes.offline.follow_ups import condense_offline_question
-from guardgraph.nodes.rag_sources import LISTED, LiveSources, make_list_sources_node
+from guardgraph.nodes.rag_sources import LISTED, make_list_sources_node
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.files import is_server_url
 from guardgraph.state.rag import (
@@ -168,7 +168,7 @@ def rag_pattern(
     answerer: Proposer,
     marking_answerer: Proposer,
     retriever: Outside,
-    live: LiveSources | None,
+    live: Outside | None,
     reranker: Outside | None,
     policy: RagPolicy,
     budget: RagBudget,
@@ -183,11 +183,11 @@ def rag_pattern(
     if live is None:
         p.entry("request_guard", nodes.run_request_guard_node, to=["plan", "condense"])
     else:
-        p.entry("request_guard", nodes.make_live_request_guard_node(live), to=["list_sources", "plan", "condense"])
+        p.entry("request_guard", nodes.run_live_request_guard_node, to=["list_sources"])
         p.act("list_sources", make_list_sources_node(live), to="sources_guard")
         p.guard("sources_guard", nodes.run_sources_guard_node, to=["plan", "condense"])
-    p.propose("condense", nodes.make_condense_node(condenser), to="question_guard", later=True)
-    p.guard("question_guard", nodes.run_question_guard_node, to="plan", again="condense", later=True)
+    p.propose("condense", nodes.make_condense_node(condenser), to="question_guard")
+    p.guard("question_guard", nodes.run_question_guard_node, to="plan", again="condense")
     p.propose("plan", nodes.make_plan_node(planner, listed), to="policy_guard")
     p.guard("policy_guard", nodes.make_policy_guard_node(listed), to="execution_guard", again="plan")
     p.guard("execution_guard", nodes.make_execution_guard_node(listed), to="retrieve", again="plan")
@@ -224,8 +224,8 @@ class _ChosenRetriever(NamedTuple):
     """Those that lists hold which are left out; None where nobody knows."""
     there_are: tuple[str, ...] | None = None
     """All of them; None where nobody knows, or they come and go."""
-    live: LiveSources | None = None
-    """Of a live base, whose sources each run asks for."""
+    live: Outside | None = None
+    """Of a live base, whose sources each run asks for: what lists them."""
 
 
 def _choose_retriever(
@@ -252,7 +252,7 @@ def _choose_retriever(
         return _ChosenRetriever(demo, DEMO_SOURCES, demo.sources)
     if not isinstance(base, str | Path) or is_server_url(base) or os.path.isfile(base):
         index = _open_rag_index(base)
-        return _ChosenRetriever(index, live=LiveSources(index.list_sources, index.source_names()))
+        return _ChosenRetriever(index, live=index.list_sources)
     loaded = LexicalRetriever(load_folder(base, max_chars=max(min(PASSAGE_CHARS, budget.max_context_chars), 1)))
     return _ChosenRetriever(loaded, loaded.sources, loaded.sources)
 

@@ -202,11 +202,11 @@ def research_pattern(
         supported = agreement.lead_to_agreement(notes.run_note_support_guard_node)
         p.guard("note_support_guard", supported, to=verified, again="verify_notes")
     searched = agreement.lead_to_agreement(rounds.run_searches_guard_node)
-    p.guard("searches_guard", searched, to=["gaps", "search", *written], later=True)
-    p.propose("gaps", rounds.make_gaps_node(gaps), to="gaps_guard", later=True)
+    p.guard("searches_guard", searched, to=["gaps", "search", *written])
+    p.propose("gaps", rounds.make_gaps_node(gaps), to="gaps_guard")
     closed = agreement.lead_to_agreement(rounds.run_gaps_guard_node)
-    p.guard("gaps_guard", closed, to=["search", *written], again="gaps", later=True)
-    p.guard(agreement.AGREEMENT_GUARD, agreement.run_agreement_guard_node, to=answering_ways, later=True)
+    p.guard("gaps_guard", closed, to=["search", *written], again="gaps")
+    p.guard(agreement.AGREEMENT_GUARD, agreement.run_agreement_guard_node, to=answering_ways)
     _declare_answer(
         p,
         synthesize=answering.make_synthesize_node(writer, marking_writer, sections_writer),
@@ -231,8 +231,8 @@ def _declare_answer(
     answer_guard: Body = answering.run_answer_guard_node
     ask_reviewer = reviewing.make_ask_reviewer_node(answering.check_edited_brief)
     if outline is not None:
-        p.propose("outline", outlining.make_outline_node(outline), to="outline_guard", later=True)
-        p.guard("outline_guard", outlining.run_outline_guard_node, to="synthesize", again="outline", later=True)
+        p.propose("outline", outlining.make_outline_node(outline), to="outline_guard")
+        p.guard("outline_guard", outlining.run_outline_guard_node, to="synthesize", again="outline")
         synthesize, answer_guard, ask_reviewer = map(outlining.show_outline, (synthesize, answer_guard, ask_reviewer))
     p.propose("synthesize", synthesize, to="answer_guard")
     ending = reviewing.RISK_GUARD if asks_person else "answered"

@@ -165,22 +165,22 @@ def self_critique_pattern(
     decided = ["revise", "final_guard", "escalation_guard"]
     if ledger is not None:
         count = nodes.make_count_severity_node(make_tenant_counter(ledger, "high"))
-        p.act(nodes.COUNTING_NODE, count, to="severity_guard", later=True)
-        p.guard("severity_guard", nodes.run_severity_guard_node, to="escalation_guard", later=True)
+        p.act(nodes.COUNTING_NODE, count, to="severity_guard")
+        p.guard("severity_guard", nodes.run_severity_guard_node, to="escalation_guard")
         decided.append(nodes.COUNTING_NODE)
     p.guard("critique_guard", nodes.run_critique_guard_node, to=decided, again="critique")
     is_waiting = policy.escalation == "wait"
     p.guard("escalation_guard", nodes.run_escalation_guard_node, to=["escalate"] if is_waiting else [])
     if is_waiting:
-        p.review("escalate", nodes.run_escalate_node, to="decision_guard", later=True)
-        p.guard("decision_guard", nodes.run_decision_guard_node, to="final_guard", later=True)
+        p.review("escalate", nodes.run_escalate_node, to="decision_guard")
+        p.guard("decision_guard", nodes.run_decision_guard_node, to="final_guard")
     p.propose("revise", nodes.make_revise_node(reviser, strict_reviser), to="patch_guard")
     patched = ["final_guard", "revise", "repair"]
     judge, measuring = nodes.run_patch_guard_node, list[str]()
     if measurer is not None:
         judge, measuring = nodes.run_unmeasured_patch_guard_node, [nodes.MEASURING_NODE]
-        p.propose(nodes.MEASURING_NODE, nodes.make_measure_changes_node(measurer), to="changes_guard", later=True)
-        p.guard("changes_guard", nodes.run_changes_guard_node, to=patched, later=True)
+        p.propose(nodes.MEASURING_NODE, nodes.make_measure_changes_node(measurer), to="changes_guard")
+        p.guard("changes_guard", nodes.run_changes_guard_node, to=patched)
     p.guard("patch_guard", judge, to=[*patched, *measuring], again="revise", attempts=nodes.PATCH_ATTEMPTS)
     p.propose("repair", nodes.run_repair_node, to="patch_guard")
     declare_answer_guard(

@@ -194,8 +194,7 @@ def reviewed(packed: str) -> JsonObject:
         The whole answer: the hash of what was shown, the decision, and whatever the person added.
 
     Raises:
-        Stop: ``review_unavailable``, ``review_expired`` or ``review_rejected``; details say why. Of a recording made
-            before 0.8 ``review_stale``, too.
+        Stop: ``review_unavailable``, ``review_expired`` or ``review_rejected``; details say why.
         NotJson: no person's answer was packed there.
     """
     outcome = Outcome.unpacked(packed)
@@ -214,7 +213,7 @@ def read_reviewer(packed: str) -> JsonObject:
 
     Returns:
         ``{"status": "verified", "name": …, "roles": […]}``, or ``{"status": "unverified"}`` where the graph has no
-        reviewers, nobody answered, or a version before 0.8 asked.
+        reviewers or nobody answered.
     """
     reviewer = Outcome.unpacked(packed).about.get("reviewer")
     return reviewer if isinstance(reviewer, dict) else {"status": "unverified"}

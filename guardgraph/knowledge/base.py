@@ -228,13 +228,10 @@ class KnowledgeBase(AnyKnowledgeBase):
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         return _open_knowledge_file, self._opened_with
 
-    def check(self, *, repair: bool = False) -> CheckedBase:
+    def check(self) -> CheckedBase:
         """Check whether the file, each row and all that is counted are what was put in.
 
         Nothing is changed.
-
-        Args:
-            repair: another name of `rebuild`, for this version alone; call that one.
 
         Returns:
             What was found.
@@ -242,7 +239,7 @@ class KnowledgeBase(AnyKnowledgeBase):
         Raises:
             StoreError: the file cannot be read.
         """
-        return self.rebuild() if repair else check_file(self.path)
+        return check_file(self.path)
 
     def rebuild(self) -> CheckedBase:
         """Make the index anew from the stored texts whose hash is right, in one transaction.

@@ -25,7 +25,6 @@ from guardgraph.knowledge.storing.file import File
 from guardgraph.knowledge.storing.scopes import (
     Scope,
     list_index_scopes,
-    list_tenant_keys,
     make_scope_key,
     read_index_scope,
     read_scope_tenant,
@@ -40,7 +39,7 @@ from guardgraph.knowledge.vectors import (
     note_index_embedding,
 )
 from guardgraph.plain.json import JsonObject
-from guardgraph.state.context import Access, Caller
+from guardgraph.state.context import Access, Caller, normalise_tenant
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -164,7 +163,7 @@ class Index(AnyIndex[sqlite3.Connection, int]):
                 )
 
     def read_rules_version(self, tenant: str | None, collection: str) -> object:
-        """Return the version of the rules by which the documents of a collection were narrowed; None before 0.9."""
+        """Return the version of the rules by which the documents of a collection were narrowed, if it was noted."""
         with self._file.reading() as connection:
             name = _name_rules_note(tenant, collection)
             row = connection.execute("SELECT value FROM state WHERE name = ?", [name]).fetchone()
@@ -189,14 +188,8 @@ class Index(AnyIndex[sqlite3.Connection, int]):
             return _list_documents(connection, rows)
 
     def spell_tenant(self, tenant: str | None) -> str | None:
-        """Return a tenant in its composed form; as the file spells it where it was made before 0.9."""
-        composed, *others = list_tenant_keys(tenant)
-        if others:
-            with self._file.reading() as connection:
-                for key in (composed, *others):
-                    if connection.execute("SELECT 1 FROM documents WHERE tenant = ? LIMIT 1", [key]).fetchone():
-                        return read_scope_tenant(key)
-        return read_scope_tenant(composed)
+        """Return a tenant in its composed form."""
+        return normalise_tenant(tenant)
 
     def collections(self) -> dict[tuple[str | None, str], int]:
         """Return how many documents each collection of each tenant has."""

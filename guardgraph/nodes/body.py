@@ -55,12 +55,6 @@ class Run(NamedTuple, Generic[PolicyT, BudgetT]):
     """What was read of the live policy, which has tightened `policy`; None where the agent has none."""
     started_at: str = ""
     """When the session began, UTC, as ISO 8601 and as it is recorded; of an entry guard, when the run began."""
-    left_out: frozenset[str] = frozenset()
-    """Checks that are not made: of a recorded run that is decided again, those that it was recorded before."""
-
-    def policy_of(self, check: str) -> PolicyT | None:
-        """Return the policy under which a check of `LATER_CHECKS` is made, None where it is not made."""
-        return None if check in self.left_out else self.policy
 
 
 class Step(NamedTuple):
@@ -127,10 +121,6 @@ class Declares:
     """Whom it may call: of a propose node the proposers themselves, of an act node names of the pattern's tools."""
     behind: tuple[str, ...] | None = None
     """Of an act node: the guards that stand on every way to it, and on every way back to it."""
-    later: tuple[str, ...] | None = None
-    """Of the channels that it reads, those that it reads since there were recordings of it without them."""
-    later_writes: tuple[str, ...] | None = None
-    """Of what it writes, what it writes since there were recordings of it without."""
 
 
 def declares(
@@ -143,8 +133,6 @@ def declares(
     rounds: Rounds | None = None,
     calls: Sequence[Any] | None = None,
     behind: Sequence[str] | None = None,
-    later: Sequence[str] | None = None,
-    later_writes: Sequence[str] | None = None,
 ) -> Callable[[BodyT], BodyT]:
     """Say beside a body what it reads, writes and can stop with, so that a pattern need not say it.
 
@@ -162,9 +150,6 @@ def declares(
             not declare it. Of an act node names of the pattern's `tools`.
         behind: of an act node, the guards that stand on every way to it, from the beginning of a run and from the node
             itself; `verify` proves it.
-        later: of the channels in `reads`, those that were added when there were recordings without them: they are no
-            part of the pattern's fingerprint, so what was recorded before is still of the same pattern.
-        later_writes: likewise of what is in `writes`; what an ok ending writes since then is later of every ending.
 
     Returns:
         A decorator of a body; the function stays what it is.
@@ -172,8 +157,7 @@ def declares(
     Raises:
         GrammarError: a field is no list of names, or the body is no function or declared already.
     """
-    given = {"reads": reads, "writes": writes, "stops": stops, "effects": effects}
-    given |= {"behind": behind, "later": later, "later_writes": later_writes}
+    given = {"reads": reads, "writes": writes, "stops": stops, "effects": effects, "behind": behind}
     names = {field: check_declared_names(f"declares, {field}", value) for field, value in given.items()}
     called = check_declared_calls("declares, calls", calls)
     said = Declares(phase, **names, rounds=check_declared_rounds("declares, rounds", rounds), calls=called)

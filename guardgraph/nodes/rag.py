@@ -20,12 +20,7 @@ from guardgraph.guards.turned import check_turned_sentences
 from guardgraph.languages.terms import read_terms
 from guardgraph.nodes.added import GuardedAnswer
 from guardgraph.nodes.body import Body, PartialRefusal, Pass, Run, Step, Steps, declares
-from guardgraph.nodes.rag_sources import (
-    LiveSources,
-    check_sources_switched_on,
-    describe_asking_caller,
-    read_source_lists,
-)
+from guardgraph.nodes.rag_sources import check_sources_switched_on, describe_asking_caller, read_source_lists
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.rag import (
@@ -51,7 +46,7 @@ from guardgraph.world.proposers import Proposer
 RagRun = Run[RagPolicy, RagBudget]
 
 
-@declares(writes=["task"], later=["given_history"])
+@declares(writes=["task"])
 def run_request_guard_node(state: JsonObject, run: RagRun) -> Pass:
     """Parse the input; a question that follows a conversation is rewritten first."""
     task, asked = _parse_run_task(state, run)
@@ -73,21 +68,11 @@ def _name_planning_node(task: RagTask) -> str:
     return "condense" if "history" in task else "plan"
 
 
-def make_live_request_guard_node(live: LiveSources) -> Body:
-    """Parse the input, and have the sources listed.
-
-    What was recorded before sources were listed goes on to the plan, as it did, with the sources that the base has.
-    """
-
-    @declares(writes=["task", "accepted_sources"], later=["given_history"])
-    def run_live_request_guard_node(state: JsonObject, run: RagRun) -> Pass:
-        task, asked = _parse_run_task(state, run)
-        if run.policy_of("list_sources") is not None:
-            return Pass({"task": task}, "list_sources", asked=asked)
-        named = {*live.names, *run.policy.allowed_sources_policy, *run.policy.allowed_sources_execution}
-        return Pass({"task": task, "accepted_sources": sorted(named)}, _name_planning_node(task), asked=asked)
-
-    return run_live_request_guard_node
+@declares(writes=["task"])
+def run_live_request_guard_node(state: JsonObject, run: RagRun) -> Pass:
+    """Parse the input, and have the sources listed."""
+    task, asked = _parse_run_task(state, run)
+    return Pass({"task": task}, "list_sources", asked=asked)
 
 
 @declares(phase="retrieve", reads=["task", "found_sources"], writes=["accepted_sources"], stops=["tool"])
@@ -474,7 +459,7 @@ def _pass_proposed_answer(given: Proposal, state: RagState, run: RagRun) -> Pass
     read = _read_answer_citations(given.value, chunks, marked=policy.require_sentence_citations)
     echoes = [question, *(chunk[key] for chunk in chunks for key in ("doc_id", "source"))]
     check_text_is_said(read.text, "invalid_answer:empty", echoes=echoes, told=list_prompt_texts())
-    guards.check_cited_links(read.text, question=question, chunks=read.used, policy=run.policy_of("links"))
+    guards.check_cited_links(read.text, question=question, chunks=read.used, policy=run.policy)
     _check_table_rows(read, question, run)
     try:
         _check_answer_citations(read, question, chunks, policy)
@@ -487,8 +472,8 @@ def _pass_proposed_answer(given: Proposal, state: RagState, run: RagRun) -> Pass
 
 
 def _check_table_rows(read: _ReadAnswer, question: str, run: RagRun) -> None:
-    """Hold what an answer says of one row of a table against that row; a recording of before was decided without."""
-    if run.policy.check_numbers and run.policy_of("table_rows") and any("|" in chunk["text"] for chunk in read.used):
+    """Hold what an answer says of one row of a table against that row."""
+    if run.policy.check_numbers and any("|" in chunk["text"] for chunk in read.used):
         from guardgraph.guards.rag.tables import check_cited_rows  # reads facts, the largest part of an import
 
         check_cited_rows(read.text, question=question, chunks=read.used)
@@ -622,13 +607,10 @@ GUARDED_ANSWER = GuardedAnswer(
 """What an application adds guards and a verifier to."""
 
 
-@declares(phase="generate", reads=["accepted_context", "accepted_answer"], writes=ANSWERED, later_writes=["removed"])
+@declares(phase="generate", reads=["accepted_context", "accepted_answer"], writes=ANSWERED)
 def run_answered_node(state: RagState, run: RagRun) -> dict[str, Any]:
     """End with a grounded answer, unless who resumed the run may not read what it is made of, or it is switched off."""
     chunks = state["accepted_context"]["chunks"]
-    if run.policy_of("lists_at_the_end") is None:
-        guards.check_candidate_access(chunks, caller=run.caller, required=run.policy.require_access)
-    else:
-        check_context_chunks(chunks, run)
+    check_context_chunks(chunks, run)
     answer = state["accepted_answer"]
     return {"outcome": "grounded_partial" if "removed" in answer else "grounded_answer", **answer}

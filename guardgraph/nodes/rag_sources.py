@@ -23,15 +23,6 @@ LISTED: Final = ("accepted_sources",)
 """The channels from which nodes of an agent with a live base read what its lists hold."""
 
 
-class LiveSources(NamedTuple):
-    """How a run learns of the sources of a live base."""
-
-    lister: Outside
-    """Given ``{"caller"}``, of a run that has one, it returns the names of the sources that the caller may read."""
-    names: tuple[str, ...]
-    """Those that the base had when the agent was made: what lists held that were left out, before 0.9."""
-
-
 class SourceLists(NamedTuple):
     """The lists, as they hold in a run."""
 
@@ -70,18 +61,21 @@ def check_sources_switched_on(sources: Iterable[str], run: RagRun) -> None:
 
 
 def describe_asking_caller(run: RagRun) -> JsonObject:
-    """Return the part of a request that says who asks; without a caller none, so that it keeps the hash it had."""
+    """Return the part of a request that says who asks; none without a caller."""
     if run.caller is None:
         return {}
     return {"caller": {**run.caller.model_dump(mode="json"), "groups": sorted(run.caller.groups)}}
 
 
-def make_list_sources_node(live: LiveSources) -> Body:
-    """Ask a knowledge base of which sources the caller may read something."""
+def make_list_sources_node(lister: Outside) -> Body:
+    """Ask a knowledge base of which sources the caller may read something.
+
+    It is given ``{"caller"}`` where there is one, and returns names.
+    """
 
     @declares(phase="retrieve", reads=["task"], writes=["found_sources"])
     def run_list_sources_node(state: RagState, run: RagRun) -> Steps:
-        outcome = yield Call("tool", live.lister, describe_asking_caller(run))
+        outcome = yield Call("tool", lister, describe_asking_caller(run))
         return {"found_sources": outcome.packed()}
 
     return run_list_sources_node

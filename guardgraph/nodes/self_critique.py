@@ -105,7 +105,7 @@ def run_draft_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass
             max_chars=run.budget.max_draft_chars,
             check_facts=run.policy.check_facts,
             regions=list_fact_regions(run),
-            policy=run.policy_of("links"),
+            policy=run.policy,
         )
     except Stop as stop:
         if stop.reason == "invalid_draft:too_long" and not rejected:
@@ -155,7 +155,6 @@ def make_critique_node(critic: Proposer) -> Body:
 @declares(
     phase="critique",
     reads=["task", "proposed_critique"],
-    later=["task"],
     writes=["accepted_critique"],
     stops=["llm", "invalid_critique", "not_allowed_policy", "denied_execution"],
 )
@@ -169,9 +168,8 @@ def run_critique_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> P
             risk_types=run.policy.allowed_risk_types_policy,
             max_risks=run.budget.max_risks,
             max_required_changes=run.budget.max_required_changes,
-            by_stems=run.policy_of("changes_by_stems") is not None,
         )
-        guards.check_critique_links(accepted, context=state["task"]["incident_context"], policy=run.policy_of("links"))
+        guards.check_critique_links(accepted, context=state["task"]["incident_context"], policy=run.policy)
         guards.check_decision_execution(
             accepted["decision"], run.policy.allowed_decisions_execution, denied=run.policy.denied_decisions
         )
@@ -446,7 +444,7 @@ def _check_patch(
         avoid_absolute_guarantees=task["avoid_absolute_guarantees"],
         check_facts=run.policy.check_facts,
         regions=list_fact_regions(run),
-        policy=run.policy_of("links"),
+        policy=run.policy,
     )
 
 
@@ -601,8 +599,7 @@ def run_revised_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> dict[str
 
 def _make_critique_result(state: SelfCritiqueState, run: SelfCritiqueRun, outcome: str) -> dict[str, Any]:
     accepted = state["accepted_critique"]
-    if run.policy_of("lists_at_the_end") is not None:
-        check_critique_decision(accepted, run)
+    check_critique_decision(accepted, run)
     judged = {key: accepted[key] for key in ("severity", "risks", "required_changes")}
     answer = {"answer": state["accepted_answer"], "critique_decision": accepted["decision"]}
     return {"outcome": outcome, **answer, **judged, "audit": state["accepted_audit"]}

@@ -182,7 +182,6 @@ def make_approve_node(cards: Mapping[str, ToolCard]) -> Body:
     @declares(
         phase="approve",
         reads=[*GIVEN, "accepted_step", "accepted_calls", "accepted_delegations"],
-        later=["accepted_calls", "accepted_delegations"],
         writes=["raw_review"],
     )
     def run_approve_node(state: ToolState, run: ToolRun) -> Steps:
@@ -242,7 +241,6 @@ def _make_approval_question(state: ToolState) -> JsonObject:
     phase="approve",
     reads=["accepted_step", "raw_review", "accepted_delegations"],
     writes=["accepted_review", "accepted_delegations", "accepted_step"],
-    later_writes=["accepted_step"],
     stops=["review"],
 )
 def run_review_guard_node(state: ToolState, run: ToolRun) -> Pass:

@@ -1,4 +1,4 @@
-"""Which guardgraph this is, and which of two versions came first."""
+"""Which guardgraph this is, and whether it reads what another one wrote."""
 
 from __future__ import annotations
 
@@ -6,6 +6,13 @@ import re
 from functools import cache
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
+from typing import Final, Literal
+
+FORMAT: Final[Literal[1]] = 1
+"""The form of all that is kept: recordings, documents, stores, knowledge bases and runs that wait."""
+
+FORMAT_SINCE: Final = (0, 14)
+"""The version that brought it."""
 
 
 @cache
@@ -28,7 +35,18 @@ def parse_version(given: object) -> tuple[int, ...]:
     return () if found is None else tuple(map(int, found[0].split(".")))
 
 
-def is_version_before(given: object, release: tuple[int, ...]) -> bool:
-    """Say whether a version came before a release, such as ``(0, 8)``; False of what is no version."""
-    numbers = parse_version(given)
-    return bool(numbers) and numbers < release
+def find_format_problem(number: object, version: object) -> str | None:
+    """Say why this guardgraph does not read what another one wrote; None where it does.
+
+    Args:
+        number: the format that is named there.
+        version: of the guardgraph that wrote it, None where nothing names it.
+    """
+    ours, made = read_package_version(), parse_version(version)
+    # A checkout in work has the number of the release before.
+    if type(number) is int and number == FORMAT and (version == ours or not made or made >= FORMAT_SINCE):
+        return None
+    by = f" of guardgraph {version:.80}" if made else ""
+    given = "none" if number is None else f"format {number!r:.40}"
+    since = ".".join(map(str, FORMAT_SINCE))
+    return f"format {FORMAT} of guardgraph {since} or later is required; given: {given}{by}"

@@ -37,9 +37,8 @@ class StopReason:
     """One sentence: what to do about it."""
     defensive: bool = False
     """Whether an earlier guard makes it unreachable in a whole run; its own guard still decides."""
-    later: bool = False
-    """Whether it came when there were recordings without it: then it is no part of its pattern's fingerprint, and what
-    was recorded before is still of the same pattern."""
+    yields: bool = False
+    """Whether it gives way to another of the same name: the limits that every pattern has, where it has its own."""
     again: bool = False
     """Whether the proposer is asked again, where it can be: for form and support, and never for what a list, a person
     or a filter denies."""
@@ -61,8 +60,7 @@ class Catalogue:
     Args:
         pattern: the pattern's name, such as ``"rag"``.
         phases: the pattern's phases in order; the first is where a malformed request stops.
-        reasons: every reason; each may be named once. One that came `later` to all patterns gives way to a pattern's
-            own of the same name.
+        reasons: every reason; each may be named once, beside one that `yields`.
 
     Raises:
         ValueError: a reason stands twice, or names a phase that the pattern does not have.
@@ -72,8 +70,8 @@ class Catalogue:
         self.pattern = pattern
         self.phases = tuple(phases)
         given = tuple(reasons)
-        own = {item.reason for item in given if not item.later}
-        self.reasons = tuple(item for item in given if not (item.later and item.reason in own))
+        own = {item.reason for item in given if not item.yields}
+        self.reasons = tuple(item for item in given if not (item.yields and item.reason in own))
         self._exact = {item.reason: item for item in self.reasons if item.stem is None}
         self._stems = [(stem, item) for item in self.reasons if (stem := item.stem) is not None]
         if len({item.reason for item in self.reasons}) != len(self.reasons):
@@ -128,7 +126,6 @@ _TEXT_FAILURES = (
 
 _REVIEWS = (
     ("review_unavailable", "A person had to be asked, but no checkpointer could keep the run meanwhile; nobody was asked.", "Give the graph a checkpointer and the call a thread_id."),
-    ("review_stale", "Of runs recorded before 0.8: the answer was to something else than was asked then. It asks again now.", "Look at details; start a run, and let the person see what it shows."),
     ("review_rejected", "The person said no.", "Read the whole answer in details."),
     ("review_expired", "Nobody answered while the question stood.", "Start a run, or raise max_review_seconds."),
 )  # fmt: skip
@@ -193,10 +190,10 @@ def common_reasons(
     rows = [
         StopReason("invalid_request:<field>", "invalid_request", every[:1], "A field of the input is missing or malformed; nothing was run.", "Look at details: the field, what was given, what is allowed."),
         StopReason("max_seconds", "budget", every if spending is None else tuple(spending), "The run's time is spent; phase is the step that would have begun.", "Raise max_seconds or use faster models and tools."),
-        StopReason("max_visits", "budget", every, "The run has visited as many nodes as it may; phase is the step that would have begun.", "See why the run goes in circles, or raise max_visits.", later=True),
+        StopReason("max_visits", "budget", every, "The run has visited as many nodes as it may; phase is the step that would have begun.", "See why the run goes in circles, or raise max_visits."),
         *_list_limit_reasons(every if spending is None else tuple(spending), tuple(asking), (*(tools or {}).values(), *(effects or {}).values(), *calling)),
-        StopReason(SWITCHED_OFF, "budget", every, "The agent is switched off: enabled is false in its policy, its context or its live policy.", "Look at details: who switched it off, and why. Switch it on again.", later=True),
-        StopReason(POLICY_UNREADABLE, "budget", every, "The live policy cannot be read, so nobody knows what may be done now.", "Look at details; mend what they name, or give it stale_for.", later=True),
+        StopReason(SWITCHED_OFF, "budget", every, "The agent is switched off: enabled is false in its policy, its context or its live policy.", "Look at details: who switched it off, and why. Switch it on again."),
+        StopReason(POLICY_UNREADABLE, "budget", every, "The live policy cannot be read, so nobody knows what may be done now.", "Look at details; mend what they name, or give it stale_for."),
         StopReason("guard_error:<guard>", "guard_error", every, "A node failed or broke the grammar; the run was closed.", "Look at details: at names the file, the line and the function that failed, and the logger guardgraph has the traceback."),
         StopReason(AUDIT_UNAVAILABLE, AUDIT_UNAVAILABLE, every, "The run had to be recorded and was not; details say how it would have ended, of one that began.", "Look at details: give the graph a recorder that keeps beginnings, or mend it."),
     ]  # fmt: skip
@@ -204,9 +201,8 @@ def common_reasons(
         own = {} if objects is None else {"llm_invalid_json": tuple(objects)}
         for name, meaning, advice in _MODEL_FAILURES:
             again = name == "llm_invalid_json"
-            later = name == "llm_circuit_open"
             phases_of = own.get(name, asking_phases)
-            rows.append(StopReason(name, "llm", phases_of, meaning, advice, later=later, again=again))
+            rows.append(StopReason(name, "llm", phases_of, meaning, advice, again=again))
     text_phases = tuple(texts)
     schema_phases = tuple(name for name in every if name in {*text_phases, *judging})
     for name, meaning, advice in _TEXT_FAILURES:
@@ -230,7 +226,6 @@ def common_reasons(
                     (phase,),
                     "The tool was not called: it failed too often in a row a short while ago.",
                     "Look at details: which circuit, and when it is tried again; mend the tool.",
-                    later=True,
                 )
             )
     for tool, phase in (effects or {}).items():
@@ -240,20 +235,10 @@ def common_reasons(
     return tuple(rows)
 
 
-def list_review_reasons(phases: Iterable[str], *, later: bool = False) -> list[StopReason]:
-    """Return the reasons for which a review ends a run.
-
-    Args:
-        phases: in which a person is asked.
-        later: whether the review was added when there were recordings of the pattern without it. None of them was made
-            before 0.8, so an answer to it cannot be stale.
-    """
+def list_review_reasons(phases: Iterable[str]) -> list[StopReason]:
+    """Return the reasons for which a review ends a run, in the phases in which a person is asked."""
     where = tuple(phases)
-    return [
-        StopReason(name, "review", where, meaning, advice, later=later or name == "review_expired")
-        for name, meaning, advice in _REVIEWS
-        if not (later and name == "review_stale")
-    ]
+    return [StopReason(name, "review", where, meaning, advice) for name, meaning, advice in _REVIEWS]
 
 
 def _list_limit_reasons(
@@ -264,4 +249,4 @@ def _list_limit_reasons(
     either = tuple(phase for phase in spending if phase in (*asking, *calling))
     for rows, phases in ((_MODEL_LIMITS, asking), (_TOOL_LIMITS, called), (_TENANT_LIMITS, either)):
         for name, meaning, advice in rows:
-            yield StopReason(name, "budget", phases or spending, meaning, advice, later=True)
+            yield StopReason(name, "budget", phases or spending, meaning, advice, yields=True)

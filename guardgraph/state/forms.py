@@ -22,7 +22,7 @@ def _check_calendar(moment: str) -> str:
 Moment: TypeAlias = Annotated[
     str, Field(pattern=f"^{_DAY}T{_TIME}([+-][0-9]{{2}}:[0-9]{{2}})?$"), AfterValidator(_check_calendar)
 ]
-"""A date and time as ISO 8601 has them; worlds of before 0.6 may have left their zone out."""
+"""A date and time as ISO 8601 has them."""
 
 Sha256: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 """A hash, 64 hex digits."""

@@ -17,7 +17,6 @@ from guardgraph.state.settings import (
     Budget,
     Check,
     Derived,
-    Later,
     MaxFloat,
     MaxInt,
     MinFloat,
@@ -248,7 +247,7 @@ class RagPolicy(TextPolicy):
     """Sources that the model may ask for."""
     allowed_sources_execution: Annotated[Allowlist, LIVE] = ()
     """Sources that the runtime will read now."""
-    denied_sources: Annotated[Vocabulary, Later((0, 9)), LIVE] = ()
+    denied_sources: Annotated[Vocabulary, LIVE] = ()
     """Sources that are never read, even if the lists name them."""
     check_numbers: Check = True
     """Numbers of an answer must stand in a cited chunk or in the question."""
@@ -256,18 +255,18 @@ class RagPolicy(TextPolicy):
     """Names of an answer must stand in a cited chunk or in the question, or be known."""
     known_names: Allowlist = ()
     """Names that any answer may say, such as the deployment's own."""
-    check_turned: Annotated[Check, Later((0, 8), before=False)] = True
+    check_turned: Check = True
     """No sentence of an answer may say the opposite of a sentence of a cited chunk, almost in its words."""
     derived: Derived = "allow"
     """Whether an answer may say what follows from numbers of its sources, such as a sum: "allow" or "refuse"."""
-    unsupported: Annotated[Unsupported, Later((0, 9))] = "stop"
+    unsupported: Unsupported = "stop"
     """What becomes of an answer with sentences that the checks of numbers and names refuse when no attempt is left: "stop"
     ends the run, "drop" takes them out."""
     require_access: Check = False
     """Every document that the retriever returns must say who may read it."""
     require_sentence_citations: Check = False
     """Every sentence of an answer must cite, and its numbers, names and quotes stand in what it cites itself."""
-    check_together: Annotated[Check, Later((0, 8))] = False
+    check_together: Check = False
     """Where every sentence must cite, its numbers and names stand within two neighbouring sentences of what it cites."""
 
 
@@ -286,9 +285,9 @@ class RagBudget(Budget):
     """Characters of all these chunks; a folder is cut into chunks of 2200 at most, or of less if this is less."""
     min_chunk_score: MinFloat = 0.2
     """Relevance from 0 to 1 under which a chunk is rejected."""
-    max_history_turns: Annotated[MaxInt, Later((0, 9))] = 12
+    max_history_turns: MaxInt = 12
     """Turns of the history that are read, the newest; with 0 no history is."""
-    max_history_chars: Annotated[MaxInt, Later((0, 9))] = 8000
+    max_history_chars: MaxInt = 8000
     """Characters of all these turns; a turn is read whole or not at all."""
 
 
@@ -310,11 +309,11 @@ RAG_REASONS = Catalogue(
             texts=("condense", "generate"),
             tools={"retrieve": "retrieve", "rerank": "retrieve"},
         ),
-        StopReason("invalid_question:too_long", "invalid_question", ("condense",), "The standalone question is longer than 2000 characters, and than the user's own.", "Look at details; use a model that writes one short question.", later=True, again=True),
-        StopReason("invalid_question:active_markup", "invalid_question", ("condense",), "The standalone question has an image, HTML or a script.", "Look at unsupported, and at the question in details.", later=True),
-        StopReason("invalid_question:unsupported_link", "invalid_question", ("condense",), "The standalone question has a URL, a host or a mail address that the user did not write.", "Look at unsupported; links that any text may have belong on known_links.", later=True, again=True, untold=True),
-        StopReason("invalid_question:unsupported_number", "invalid_question", ("condense",), "The standalone question has a number that the conversation does not have.", "Look at unsupported, and at the question in details.", later=True, again=True),
-        StopReason("invalid_question:unsupported_name", "invalid_question", ("condense",), "The standalone question has a name, a severity or an id that the conversation does not have.", "Look at unsupported; names that any text may have belong on known_names.", later=True, again=True),
+        StopReason("invalid_question:too_long", "invalid_question", ("condense",), "The standalone question is longer than 2000 characters, and than the user's own.", "Look at details; use a model that writes one short question.", again=True),
+        StopReason("invalid_question:active_markup", "invalid_question", ("condense",), "The standalone question has an image, HTML or a script.", "Look at unsupported, and at the question in details."),
+        StopReason("invalid_question:unsupported_link", "invalid_question", ("condense",), "The standalone question has a URL, a host or a mail address that the user did not write.", "Look at unsupported; links that any text may have belong on known_links.", again=True, untold=True),
+        StopReason("invalid_question:unsupported_number", "invalid_question", ("condense",), "The standalone question has a number that the conversation does not have.", "Look at unsupported, and at the question in details.", again=True),
+        StopReason("invalid_question:unsupported_name", "invalid_question", ("condense",), "The standalone question has a name, a severity or an id that the conversation does not have.", "Look at unsupported; names that any text may have belong on known_names.", again=True),
         StopReason("invalid_intent:not_object", "invalid_intent", ("plan",), "The intent is no JSON object.", "Look at raw_intent; use a model that returns JSON objects.", again=True),
         StopReason("invalid_intent:kind", "invalid_intent", ("plan",), "The intent's kind is not \"retrieve\", or the text is no JSON.", "Look at raw_intent; the planner may only retrieve.", again=True),
         StopReason("invalid_intent:query", "invalid_intent", ("plan",), "The query is missing, blank or no string.", "Look at raw_intent.", again=True),
@@ -324,22 +323,22 @@ RAG_REASONS = Catalogue(
         StopReason("invalid_intent:source_not_allowed:<name>", "invalid_intent", ("plan",), "The model asked for a source that is not on the policy list.", "Add it to allowed_sources_policy, if the model may ask for it."),
         StopReason("invalid_intent:query_too_long", "invalid_intent", ("retrieve",), "The query is longer than max_query_chars.", "Raise max_query_chars, or ask for shorter queries.", again=True),
         StopReason("source_denied:<name>", "source_denied", ("retrieve", "generate"), "A source is not on the execution list now.", "Add it to allowed_sources_execution to switch it on."),
-        StopReason("source_denied_listed:<name>", "source_denied", ("retrieve", "generate"), "A source is on the list of what is denied, which wins over both others.", "Take it off denied_sources, if it may be read.", later=True),
+        StopReason("source_denied_listed:<name>", "source_denied", ("retrieve", "generate"), "A source is on the list of what is denied, which wins over both others.", "Take it off denied_sources, if it may be read."),
         StopReason("tool_invalid_output:retrieve", "tool", ("retrieve",), "The retriever raised, or returned something that is no list of candidates, or a document that the caller may not read.", "Look at details (at: the line that raised); mend the retriever."),
         StopReason("access_revoked", "access_revoked", ("retrieve", "generate"), "Whoever asks now may not read what was found before.", "Start a run of the caller's own; a run is to be resumed by whoever began it.", withholds=True),
         StopReason("tool_invalid_output:rerank", "tool", ("retrieve",), "The reranker raised, or returned something else than candidates that it was given.", "Look at details (at: the line that raised); a reranker may only order candidates anew and leave some out."),
         StopReason("invalid_answer:citations_out_of_context", "invalid_answer", ("generate",), "The answer cites a document that was not in its context.", "Look at invalid_citations and context_doc_ids.", again=True),
         StopReason("invalid_answer:missing_citations", "invalid_answer", ("generate",), "The answer cites nothing.", "Use a model that cites.", again=True),
         StopReason("invalid_answer:empty", "invalid_answer", ("generate",), "The answer says nothing: it is a placeholder, or repeats the question, an id or the prompt.", "Look at details; use a model that follows the prompt.", again=True),
-        StopReason("invalid_answer:active_markup", "invalid_answer", ("generate",), "The answer would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup.", later=True),
-        StopReason("invalid_answer:unsupported_link", "invalid_answer", ("generate",), "The answer has a URL, a host or a mail address that neither a cited chunk nor the question has.", "Look at unsupported; links that any text may have belong on known_links.", later=True, again=True, untold=True),
+        StopReason("invalid_answer:active_markup", "invalid_answer", ("generate",), "The answer would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup."),
+        StopReason("invalid_answer:unsupported_link", "invalid_answer", ("generate",), "The answer has a URL, a host or a mail address that neither a cited chunk nor the question has.", "Look at unsupported; links that any text may have belong on known_links.", again=True, untold=True),
         StopReason("invalid_answer:uncited_sentence", "invalid_answer", ("generate",), "A sentence of the answer cites nothing and inherits no citation.", "Look at sentence; use a model that marks every sentence.", again=True),
         StopReason("invalid_answer:quote_not_in_source", "invalid_answer", ("generate",), "What a sentence quotes does not stand in a chunk that it cites, word for word.", "Look at unsupported and sentence.", again=True),
         StopReason("invalid_answer:unsupported_number", "invalid_answer", ("generate",), "The answer states a number that neither a cited chunk nor the question has.", "Look at unsupported.", again=True),
         StopReason("invalid_answer:unsupported_name", "invalid_answer", ("generate",), "The answer has a name that neither a cited chunk nor the question has.", "Look at unsupported; names that any answer may say belong on known_names.", again=True),
-        StopReason("invalid_answer:contradicts_source", "invalid_answer", ("generate",), "A sentence of the answer says the opposite of a sentence of a cited chunk.", "Compare sentence and source_sentence in details.", later=True, again=True),
-        StopReason("invalid_answer:not_together", "invalid_answer", ("generate",), "What a sentence says stands in what it cites, but in no two sentences that follow each other.", "Look at sentence; check_together asks for it.", later=True, again=True),
-        StopReason("invalid_answer:unsupported_claim", "invalid_answer", ("generate",), "The verifier found a sentence of the answer that its evidence does not bear out.", "Look at unsupported.", later=True),
+        StopReason("invalid_answer:contradicts_source", "invalid_answer", ("generate",), "A sentence of the answer says the opposite of a sentence of a cited chunk.", "Compare sentence and source_sentence in details.", again=True),
+        StopReason("invalid_answer:not_together", "invalid_answer", ("generate",), "What a sentence says stands in what it cites, but in no two sentences that follow each other.", "Look at sentence; check_together asks for it.", again=True),
+        StopReason("invalid_answer:unsupported_claim", "invalid_answer", ("generate",), "The verifier found a sentence of the answer that its evidence does not bear out.", "Look at unsupported."),
     ],
 )  # fmt: skip
 """Why a RAG run can stop."""

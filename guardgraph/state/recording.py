@@ -1,15 +1,14 @@
 """The record of a run: what was asked, what came back, what the clock said, and what was decided on it.
 
-`FORMAT` is the version of its form. Everything in it is plain JSON, so that it can be kept anywhere;
-`docs/api.md` explains it field by field, and `schema` says it as JSON Schema.
+Everything in it is plain JSON, so that it can be kept anywhere; `docs/api.md` explains it field by field, and `schema`
+says it as JSON Schema.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
-from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal, NotRequired, Protocol, TypeAlias
+from typing import Annotated, Any, Literal, NotRequired, Protocol, TypeAlias
 
 from pydantic import Field, TypeAdapter, ValidationError, with_config
 from pydantic.json_schema import GenerateJsonSchema
@@ -17,7 +16,7 @@ from typing_extensions import TypedDict
 
 from guardgraph.plain.errors import InputError
 from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.plain.version import is_version_before, parse_version, read_package_version
+from guardgraph.plain.version import find_format_problem
 from guardgraph.state.forms import CLOSED, Moment, Sha256
 from guardgraph.state.live import LiveReading
 from guardgraph.state.opening import Opening
@@ -94,42 +93,6 @@ class Shadow(TypedDict):
     """Of one that is unreplayable or failed: why."""
 
 
-FORMAT: Literal[1] = 1
-"""The version of the form of a recording."""
-
-LATER_CHECKS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
-    {
-        "links": (0, 8),
-        "lists_first": (0, 8),
-        "partial_answers": (0, 9),
-        "attempts": (0, 9),
-        "askers": (0, 9),
-        "list_sources": (0, 9),
-        "changes_by_stems": (0, 9),
-        "wide_hints": (0, 9),
-        "lists_at_the_end": (0, 10),
-        "later_budgets": (0, 10),
-        "table_rows": (0, 10),
-    }
-)
-"""Checks that no setting switches off and that came when there were recordings, with the version that brought them.
-
-``attempts`` is the bound that a guard itself sets to how often its proposers are asked again, ``later_budgets`` what
-guards look at that came into a cycle by later nodes.
-"""
-
-
-def list_later_checks(version: str) -> frozenset[str]:
-    """Return the checks that a version of guardgraph did not make yet; none of this one, or of one that nobody knows.
-
-    Args:
-        version: what a recording says of the guardgraph that made it.
-    """
-    if version == read_package_version():  # one that is in work is named like the release before
-        return frozenset()
-    return frozenset(name for name, since in LATER_CHECKS.items() if is_version_before(version, since))
-
-
 CallKind: TypeAlias = Literal["proposer", "tool", "person"]
 """Who is called."""
 
@@ -168,7 +131,7 @@ class RecordedCall(TypedDict):
     number: Count
     """Which call of the visit, from 1 on."""
     at_once: NotRequired[Annotated[int, Field(ge=2)]]
-    """How many calls were made at once, this one among them; absent of one that was made alone, and before 0.8."""
+    """How many calls were made at once, this one among them; absent of one that was made alone."""
     kind: CallKind
     """Who was called."""
     request: Sha256
@@ -187,7 +150,7 @@ class RecordedCall(TypedDict):
     """Of a proposer that can be asked again when its proposal is refused; absent for all others."""
     reply_bytes: NotRequired[Annotated[int, Field(ge=0)]]
     """Bytes of the largest reply that was read, as it came; 0 where nobody counted them and nobody asked how many are
-    allowed. Absent where nobody knows, and of a person; before 0.8 of every value, too."""
+    allowed. Absent where nobody knows, and of a person."""
     effect: NotRequired[Literal["write"]]
     """Of a call that changes something outside."""
     tool: NotRequired[str]
@@ -206,20 +169,20 @@ class RecordedCall(TypedDict):
     """Of a call that was made more than once, or would have been, had there been time: every attempt, the last one with
     this outcome."""
     usage: NotRequired[CallUsage]
-    """Of a model's call: what was reserved for it, and what it used up. Absent before 0.9."""
+    """Of a model's call: what was reserved for it, and what it used up."""
     outcome: str
     """JSON text of ``[form, content, about]``: form is ``text`` (of a model), ``value`` (what was returned) or
     ``failure`` (reason and details; a timeout is one too); about has the proposer, its prompt and its usage. Of a
     person it has ``reviewer``, who answered, ``licence``, of the call that was shown, if one was, or ``licences``, of
     several, ``delegation``, what a document would license, if that was shown, and ``approval``, the SHA-256 of
     ``{"question": …, "decision": …, "reviewer": …, "licence": …, "licences": …, "delegation": …}`` with those of them
-    that there are; runs before 0.8 have none of these."""
+    that there are."""
     seconds: float
     """How long it took."""
 
 
 def count_recorded_calls(calls: Iterable[RecordedCall]) -> Spending:
-    """Return what recorded calls count for; those of a model that was recorded before 0.9 do not."""
+    """Return what recorded calls count for."""
     counted = (call for call in calls if not call.get("unmade"))
     return sum((count_usage(call.get("usage"), is_tool=call["kind"] == "tool") for call in counted), NOTHING)
 
@@ -255,7 +218,7 @@ class RecordedVisit(TypedDict):
     answers: NotRequired[list[str]]
     """What a body was answered that interrupted the run by itself, instead of calling a person: a JSON text each."""
     shown_hash: NotRequired[Sha256]
-    """SHA-256 of the list of what it showed for these answers, as plain JSON. Absent before 0.8."""
+    """SHA-256 of the list of what it showed for these answers, as plain JSON."""
 
 
 @with_config(CLOSED)
@@ -290,8 +253,8 @@ class Recording(TypedDict):
     """The version of this form."""
     guardgraph: str
     """The version of guardgraph that made it."""
-    public_suffixes: NotRequired[str]
-    """The version of the list of public suffixes by which its hosts were judged; absent where an older one made it."""
+    public_suffixes: str
+    """The version of the list of public suffixes by which its hosts were judged."""
     pattern: str
     """The pattern's name, as its catalogue has it."""
     graph: str
@@ -466,18 +429,12 @@ def validate_recording(given: Any) -> Recording:
         InputError: it is none, or one of another format; a line for every field that is wrong.
     """
     shape = given if isinstance(given, dict) else {}
-    if shape.get("format") != FORMAT:
-        raise InputError(f"recording: one of format {FORMAT} is required; given: {shape.get('format', 'none')!r:.80}")
+    if (problem := find_format_problem(shape.get("format"), shape.get("guardgraph"))) is not None:
+        raise InputError(f"recording: {problem}")
     try:
         return _get_recording_adapter().validate_python(given)
     except ValidationError as error:
         raise InputError("\n".join(map(_format_recording_error, error.errors(include_url=False)))) from None
-
-
-def is_newer_recording(given: JsonObject) -> bool:
-    """Say whether a recording says that a newer version of guardgraph made it, or that it has a newer form."""
-    made, ours = (parse_version(text) for text in (given.get("guardgraph"), read_package_version()))
-    return (bool(ours) and made > ours) or (type(number := given.get("format")) is int and number > FORMAT)
 
 
 def _format_recording_error(item: Any) -> str:

@@ -22,7 +22,6 @@ from guardgraph.state.settings import (
     Check,
     DeniedScopes,
     Derived,
-    Later,
     MaxFloat,
     MaxInt,
     MinFloat,
@@ -384,9 +383,9 @@ class ResearchPolicy(TextPolicy, ReviewPolicy):
     """Hosts that may be asked for: a host alone, ``domain:NAME`` with all under it, or ``suffix:NAME``."""
     allowed_domains_execution: Annotated[Scopes, LIVE] = ("official-status.example.com", "vendor.example.com")
     """Hosts that the runtime will read now, in the same spellings."""
-    denied_domains: Annotated[DeniedScopes, Later((0, 9)), LIVE] = ()
+    denied_domains: Annotated[DeniedScopes, LIVE] = ()
     """Hosts that are never read, in the same spellings, even if the lists name them."""
-    open: Annotated[bool, Tightens.both, Later((0, 10))] = False
+    open: Annotated[bool, Tightens.both] = False
     """Whether every host is allowed that is not denied; both lists are left out then, and `trust` is declared."""
     check_numbers: Check = True
     """Facts of a claim must stand in its quote, facts of the answer in the notes that it cites."""
@@ -396,33 +395,33 @@ class ResearchPolicy(TextPolicy, ReviewPolicy):
     """Names of the answer must stand in the notes that it cites or in the question, or be known."""
     known_names: Allowlist = ()
     """Names that any answer may say, such as the deployment's own."""
-    check_turned: Annotated[Check, Later((0, 8), before=False)] = True
+    check_turned: Check = True
     """No sentence of the answer may say the opposite of a sentence of a cited quote, almost in its words."""
     derived: Derived = "allow"
     """Whether an answer may say what follows from numbers of its sources, such as a sum: "allow" or "refuse"."""
-    unsupported: Annotated[Unsupported, Later((0, 8))] = "stop"
+    unsupported: Unsupported = "stop"
     """What becomes of notes that do not verify, and of sentences of the answer whose facts or names are refused, when no
     attempt is left: "stop" ends the run, "drop" goes on without them."""
-    require_sentence_citations: Annotated[Check, Later((0, 10))] = False
+    require_sentence_citations: Check = False
     """Every sentence of the answer must cite, and its facts, names and quotes stand in the notes that it cites itself."""
-    unsure_text: Annotated[UnsureText, Later((0, 9))] = "allow"
+    unsure_text: UnsureText = "allow"
     """Whether a page may be read whose reader is unsure that its text is what somebody sees: "allow" or "refuse"."""
     known_regions: Vocabulary = ()
     """Region names to watch for beside the built-in ones."""
-    trust: Annotated[TrustEntries, Later((0, 10))] = ()
+    trust: TrustEntries = ()
     """How far hosts are trusted, ``{scope, tier, owner?, source?, date?}``; `load_trust` reads them from a file."""
-    min_trust: Annotated[MinFloat, Field(le=1), Later((0, 10))] = 0.0
+    min_trust: Annotated[MinFloat, Field(le=1)] = 0.0
     """The least trust, 0 to 1, of a page that is read and used."""
-    corroboration: Annotated[Corroboration, Later((0, 10))] = "none"
+    corroboration: Corroboration = "none"
     """Whether notes are held against each other: "none"; "mark" says which agree, stand alone and conflict; "require"
     stops where some conflict, or too few independent sources say one of them."""
-    min_independent: Annotated[int, Field(ge=1, le=100), Tightens.largest, Later((0, 10))] = 2
+    min_independent: Annotated[int, Field(ge=1, le=100), Tightens.largest] = 2
     """Independent sources that have to say a note, where corroboration is required."""
-    high_risk_terms: Annotated[Vocabulary, Later((0, 10))] = ()
+    high_risk_terms: Vocabulary = ()
     """Words and phrases: a run that has one in its question, goal or answer waits for a person before it ends."""
-    high_risk_scopes: Annotated[DeniedScopes, Later((0, 10))] = ()
+    high_risk_scopes: DeniedScopes = ()
     """Hosts, in the spellings of the lists: a run whose answer cites one of them waits for a person."""
-    high_risk_tiers: Annotated[Names, Tightens.denied_among(*TIERS, UNRATED), Later((0, 10))] = ()
+    high_risk_tiers: Annotated[Names, Tightens.denied_among(*TIERS, UNRATED)] = ()
     """Tiers: a run whose answer cites a source of one of them waits for a person."""
 
     def list_allowed(self, name: Literal["allowed_domains_policy", "allowed_domains_execution"]) -> tuple[str, ...]:
@@ -469,7 +468,7 @@ class ResearchPolicy(TextPolicy, ReviewPolicy):
                 if getattr(overlay, name):
                     yield name, "the deployment names topics of high risk too: without any, its agent asks nobody"
 
-    denied_query_terms: Annotated[Vocabulary, Later((0, 10))] = ()
+    denied_query_terms: Vocabulary = ()
     """Words that no query but the plan's may say, such as names of projects; values of the caller are none either."""
 
 
@@ -480,7 +479,7 @@ class ResearchBudget(Budget):
     """Seconds that a run may be active, summed over resumes."""
     max_steps: MaxInt = 8
     """Steps of a plan."""
-    max_queries: Annotated[MaxInt, Field(ge=1), Later((0, 10))] = 1
+    max_queries: Annotated[MaxInt, Field(ge=1)] = 1
     """Queries that are searched for; with more than one, a proposer says after each what is still missing."""
     max_urls: MaxInt = 6
     """URLs that are kept after duplicates are dropped; those that a list denies do not count."""
@@ -498,7 +497,7 @@ class ResearchBudget(Budget):
     """Notes that are taken."""
     max_answer_chars: MaxInt = 850
     """Characters of the answer."""
-    max_sections: Annotated[MaxInt, Later((0, 10))] = 0
+    max_sections: MaxInt = 0
     """Sections of the answer, whose titles are proposed before it is written; with 0 it has none."""
 
     def compared(self, other: Self) -> dict[str, Compared]:
@@ -546,7 +545,7 @@ RESEARCH_REASONS = Catalogue(
             tools={"search_sources": "search", "read_source": "read_extract", "extract_notes": "read_extract"},
             readers=("read_source",),
         ),
-        *list_review_reasons(["synthesize"], later=True),
+        *list_review_reasons(["synthesize"]),
         StopReason("invalid_plan:steps", "invalid_plan", ("plan",), "The plan has no list of steps, or an empty one.", "Look at raw_plan; use a model that follows the prompt.", again=True),
         StopReason("invalid_plan:too_many_steps", "invalid_plan", ("plan",), "The plan has more than max_steps steps.", "Look at raw_plan, or raise max_steps.", again=True),
         StopReason("invalid_step:not_object", "invalid_plan", ("plan",), "A step is no object.", "Look at raw_plan.", again=True),
@@ -567,49 +566,49 @@ RESEARCH_REASONS = Catalogue(
         StopReason("invalid_notes:url", "invalid_notes", ("read_extract",), "A note's url is blank or no string.", "Mend the extractor.", again=True),
         StopReason("invalid_notes:claim", "invalid_notes", ("read_extract",), "A note's claim is blank, no string, or says nothing.", "Mend the extractor.", again=True),
         StopReason("invalid_notes:quote", "invalid_notes", ("read_extract",), "A note's quote is shorter than 20 characters or no string.", "Mend the extractor.", again=True),
-        StopReason("invalid_notes:active_markup", "invalid_notes", ("read_extract",), "A note's claim or title would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup.", later=True),
-        StopReason("invalid_notes:unsupported_link", "invalid_notes", ("read_extract",), "A note's claim or title has a URL, a host or a mail address that neither its page nor the question has.", "Look at unsupported; links that any text may have belong on known_links.", later=True, again=True, untold=True),
+        StopReason("invalid_notes:active_markup", "invalid_notes", ("read_extract",), "A note's claim or title would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup."),
+        StopReason("invalid_notes:unsupported_link", "invalid_notes", ("read_extract",), "A note's claim or title has a URL, a host or a mail address that neither its page nor the question has.", "Look at unsupported; links that any text may have belong on known_links.", again=True, untold=True),
         StopReason("tool_invalid_output:verify_notes", "tool", ("verify",), "The notes or pages to verify are not what a run keeps, as after an edit of its state.", "Look at details; give the state notes and pages as they were read.", defensive=True),
         StopReason("verification_failed:quote_too_short", "verification_failed", ("verify",), "A quote is shorter than 20 characters once white space is normalised.", "Look at verification; mend the extractor.", again=True),
         StopReason("verification_failed:claim_missing", "verification_failed", ("verify",), "A claim says nothing.", "Look at verification; mend the extractor.", defensive=True, again=True),
         StopReason("verification_failed:url_not_read", "verification_failed", ("verify",), "A note names a page that this run did not read.", "Look at verification; mend the extractor.", again=True),
         StopReason("verification_failed:quote_not_in_source", "verification_failed", ("verify",), "A quote does not stand in its page, word for word.", "Look at verification; mend the extractor.", again=True),
         StopReason("verification_failed:number_not_in_quote", "verification_failed", ("verify",), "A claim states a fact that its quote does not have.", "Look at verification; mend the extractor.", again=True),
-        StopReason("verification_failed:unsupported_claim", "verification_failed", ("verify",), "The verifier found a note whose quote does not bear out its claim.", "Look at verification; mend the extractor.", later=True),
-        StopReason("conflicting_sources", "agreement", ("verify",), "Two notes of different pages state different values of one thing.", "Look at details: both notes, with their quotes; ask a person, or deny one of the sources.", later=True),
-        StopReason("insufficient_corroboration:<n>", "agreement", ("verify",), "A note is said by fewer independent sources than n.", "Look at details: which notes; read more pages, set unsupported to drop, or lower min_independent.", later=True),
-        StopReason("invalid_gaps:not_object", "invalid_gaps", ("gaps",), "What was proposed to close gaps is no object.", "Look at details; use a model that follows the prompt.", later=True, again=True),
-        StopReason("invalid_gaps:open", "invalid_gaps", ("gaps",), "What is named open is no list of short texts.", "Look at details.", later=True, again=True),
-        StopReason("invalid_gaps:queries", "invalid_gaps", ("gaps",), "The queries are no list, or a very long one.", "Look at details.", later=True, again=True),
-        StopReason("invalid_gaps:query", "invalid_gaps", ("gaps",), "A query is blank or no string.", "Look at details.", later=True, again=True),
-        StopReason("invalid_gaps:query_too_long", "invalid_gaps", ("gaps",), "A query has more than 400 characters.", "Look at details.", later=True, again=True),
-        StopReason("invalid_gaps:too_many", "invalid_gaps", ("gaps",), "There are more new queries than max_queries leaves.", "Look at details; raise max_queries, or ask for less.", later=True, again=True),
-        StopReason("invalid_gaps:active_markup", "invalid_gaps", ("gaps",), "What is named open would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported.", later=True),
-        StopReason("invalid_gaps:unsupported_link", "invalid_gaps", ("gaps",), "What is named open has a URL, a host or a mail address that neither the notes nor the question has.", "Look at unsupported.", later=True, again=True, untold=True),
-        StopReason("query_denied", "invalid_gaps", ("gaps",), "A query says a value of the caller, or one of denied_query_terms, that the run was not asked about.", "See what a page made the proposer write; the query was not searched for.", later=True),
-        StopReason("invalid_outline:not_object", "invalid_outline", ("outline",), "The outline is no object.", "Look at details; use a model that follows the prompt.", later=True, again=True),
-        StopReason("invalid_outline:sections", "invalid_outline", ("outline",), "The outline has no list of titles, or an empty one.", "Look at details; use a model that follows the prompt.", later=True, again=True),
-        StopReason("invalid_outline:too_many", "invalid_outline", ("outline",), "The outline has more than max_sections sections.", "Raise max_sections, or ask for less.", later=True, again=True),
-        StopReason("invalid_outline:title", "invalid_outline", ("outline",), "A title is blank or no string.", "Look at details.", later=True, again=True),
-        StopReason("invalid_outline:title_too_long", "invalid_outline", ("outline",), "A title has more than 80 characters.", "Look at details.", later=True, again=True),
-        StopReason("invalid_outline:title_twice", "invalid_outline", ("outline",), "Two sections have one title.", "Look at details.", later=True, again=True),
-        StopReason("invalid_outline:active_markup", "invalid_outline", ("outline",), "A title would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup.", later=True),
-        StopReason("invalid_outline:unsupported_link", "invalid_outline", ("outline",), "A title has a URL, a host or a mail address that neither the notes nor the question has.", "Look at unsupported; links that any text may have belong on known_links.", later=True, again=True, untold=True),
-        StopReason("invalid_outline:unsupported_number", "invalid_outline", ("outline",), "A title states a fact that neither the notes nor the question has.", "Look at unsupported.", later=True, again=True),
-        StopReason("invalid_outline:unsupported_name", "invalid_outline", ("outline",), "A title has a name that neither the notes nor the question has.", "Look at unsupported; names that any answer may say belong on known_names.", later=True, again=True),
-        StopReason("invalid_answer:sections", "invalid_answer", ("synthesize",), "The answer does not have the sections of its outline, in their order, each with a text, or more than max_sections.", "Look at details: expected and received.", later=True, again=True),
+        StopReason("verification_failed:unsupported_claim", "verification_failed", ("verify",), "The verifier found a note whose quote does not bear out its claim.", "Look at verification; mend the extractor."),
+        StopReason("conflicting_sources", "agreement", ("verify",), "Two notes of different pages state different values of one thing.", "Look at details: both notes, with their quotes; ask a person, or deny one of the sources."),
+        StopReason("insufficient_corroboration:<n>", "agreement", ("verify",), "A note is said by fewer independent sources than n.", "Look at details: which notes; read more pages, set unsupported to drop, or lower min_independent."),
+        StopReason("invalid_gaps:not_object", "invalid_gaps", ("gaps",), "What was proposed to close gaps is no object.", "Look at details; use a model that follows the prompt.", again=True),
+        StopReason("invalid_gaps:open", "invalid_gaps", ("gaps",), "What is named open is no list of short texts.", "Look at details.", again=True),
+        StopReason("invalid_gaps:queries", "invalid_gaps", ("gaps",), "The queries are no list, or a very long one.", "Look at details.", again=True),
+        StopReason("invalid_gaps:query", "invalid_gaps", ("gaps",), "A query is blank or no string.", "Look at details.", again=True),
+        StopReason("invalid_gaps:query_too_long", "invalid_gaps", ("gaps",), "A query has more than 400 characters.", "Look at details.", again=True),
+        StopReason("invalid_gaps:too_many", "invalid_gaps", ("gaps",), "There are more new queries than max_queries leaves.", "Look at details; raise max_queries, or ask for less.", again=True),
+        StopReason("invalid_gaps:active_markup", "invalid_gaps", ("gaps",), "What is named open would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported."),
+        StopReason("invalid_gaps:unsupported_link", "invalid_gaps", ("gaps",), "What is named open has a URL, a host or a mail address that neither the notes nor the question has.", "Look at unsupported.", again=True, untold=True),
+        StopReason("query_denied", "invalid_gaps", ("gaps",), "A query says a value of the caller, or one of denied_query_terms, that the run was not asked about.", "See what a page made the proposer write; the query was not searched for."),
+        StopReason("invalid_outline:not_object", "invalid_outline", ("outline",), "The outline is no object.", "Look at details; use a model that follows the prompt.", again=True),
+        StopReason("invalid_outline:sections", "invalid_outline", ("outline",), "The outline has no list of titles, or an empty one.", "Look at details; use a model that follows the prompt.", again=True),
+        StopReason("invalid_outline:too_many", "invalid_outline", ("outline",), "The outline has more than max_sections sections.", "Raise max_sections, or ask for less.", again=True),
+        StopReason("invalid_outline:title", "invalid_outline", ("outline",), "A title is blank or no string.", "Look at details.", again=True),
+        StopReason("invalid_outline:title_too_long", "invalid_outline", ("outline",), "A title has more than 80 characters.", "Look at details.", again=True),
+        StopReason("invalid_outline:title_twice", "invalid_outline", ("outline",), "Two sections have one title.", "Look at details.", again=True),
+        StopReason("invalid_outline:active_markup", "invalid_outline", ("outline",), "A title would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup."),
+        StopReason("invalid_outline:unsupported_link", "invalid_outline", ("outline",), "A title has a URL, a host or a mail address that neither the notes nor the question has.", "Look at unsupported; links that any text may have belong on known_links.", again=True, untold=True),
+        StopReason("invalid_outline:unsupported_number", "invalid_outline", ("outline",), "A title states a fact that neither the notes nor the question has.", "Look at unsupported.", again=True),
+        StopReason("invalid_outline:unsupported_name", "invalid_outline", ("outline",), "A title has a name that neither the notes nor the question has.", "Look at unsupported; names that any answer may say belong on known_names.", again=True),
+        StopReason("invalid_answer:sections", "invalid_answer", ("synthesize",), "The answer does not have the sections of its outline, in their order, each with a text, or more than max_sections.", "Look at details: expected and received.", again=True),
         StopReason("invalid_answer:empty", "invalid_answer", ("synthesize",), "The answer is blank, no string, or says nothing: it is a placeholder, or repeats the question, an id or the prompt.", "Use another model.", again=True),
         StopReason("invalid_answer:too_long", "invalid_answer", ("synthesize",), "The answer is longer than max_answer_chars.", "Raise max_answer_chars, or ask for less.", again=True),
         StopReason("invalid_answer:citations", "invalid_answer", ("synthesize",), "The citations are no list of strings, or an empty one.", "Use a model that cites.", again=True),
         StopReason("invalid_answer:citation_unknown", "invalid_answer", ("synthesize",), "The answer cites a note that does not exist.", "Look at invalid_citations.", again=True),
-        StopReason("invalid_answer:active_markup", "invalid_answer", ("synthesize",), "The answer would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup.", later=True),
-        StopReason("invalid_answer:unsupported_link", "invalid_answer", ("synthesize",), "The answer has a URL, a host or a mail address that neither the notes it cites nor the question has.", "Look at unsupported; links that any text may have belong on known_links.", later=True, again=True, untold=True),
-        StopReason("invalid_answer:uncited_sentence", "invalid_answer", ("synthesize",), "A sentence of the answer cites nothing and inherits no citation; require_sentence_citations asks for it.", "Look at sentence in details; use a model that marks every sentence.", later=True, again=True),
-        StopReason("invalid_answer:quote_not_in_source", "invalid_answer", ("synthesize",), "What a sentence quotes does not stand in a note that it cites, word for word.", "Look at unsupported, and at sentence in details.", later=True, again=True),
+        StopReason("invalid_answer:active_markup", "invalid_answer", ("synthesize",), "The answer would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup."),
+        StopReason("invalid_answer:unsupported_link", "invalid_answer", ("synthesize",), "The answer has a URL, a host or a mail address that neither the notes it cites nor the question has.", "Look at unsupported; links that any text may have belong on known_links.", again=True, untold=True),
+        StopReason("invalid_answer:uncited_sentence", "invalid_answer", ("synthesize",), "A sentence of the answer cites nothing and inherits no citation; require_sentence_citations asks for it.", "Look at sentence in details; use a model that marks every sentence.", again=True),
+        StopReason("invalid_answer:quote_not_in_source", "invalid_answer", ("synthesize",), "What a sentence quotes does not stand in a note that it cites, word for word.", "Look at unsupported, and at sentence in details.", again=True),
         StopReason("invalid_answer:unsupported_number", "invalid_answer", ("synthesize",), "The answer states a fact that the notes it cites do not have.", "Look at unsupported.", again=True),
         StopReason("invalid_answer:unsupported_name", "invalid_answer", ("synthesize",), "The answer has a name that neither the notes it cites nor the question has.", "Look at unsupported; names that any answer may say belong on known_names.", again=True),
-        StopReason("invalid_answer:contradicts_source", "invalid_answer", ("synthesize",), "A sentence of the answer says the opposite of a sentence of a quote that it cites.", "Compare sentence and source_sentence in details.", later=True, again=True),
-        StopReason("invalid_answer:unsupported_claim", "invalid_answer", ("synthesize",), "The verifier found a sentence of the answer that the notes it cites do not bear out.", "Look at unsupported.", later=True),
+        StopReason("invalid_answer:contradicts_source", "invalid_answer", ("synthesize",), "A sentence of the answer says the opposite of a sentence of a quote that it cites.", "Compare sentence and source_sentence in details.", again=True),
+        StopReason("invalid_answer:unsupported_claim", "invalid_answer", ("synthesize",), "The verifier found a sentence of the answer that the notes it cites do not bear out.", "Look at unsupported."),
     ],
 )  # fmt: skip
 """Why a Research run can stop."""

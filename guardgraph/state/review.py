@@ -11,7 +11,7 @@ from pydantic import Field
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, JsonValue, find_json_problem, is_plain_json
 from guardgraph.state.context import Caller
-from guardgraph.state.settings import Check, Later, Names, Settings
+from guardgraph.state.settings import Check, Names, Settings
 from guardgraph.state.tightening import Tightens
 
 
@@ -35,13 +35,11 @@ Whoever may not answer is refused by None or an exception; the run then goes on 
 class ReviewPolicy(Settings):
     """What the policy of a pattern may have that asks a person; derive yours from it, from `Policy` too if need be."""
 
-    four_eyes: Annotated[Check, Later((0, 8))] = False
+    four_eyes: Check = False
     """The person who answers is not the caller who began the run; it needs reviewers, and a caller who is known."""
-    reviewer_roles: Annotated[Names, Tightens.union, Later((0, 8))] = ()
+    reviewer_roles: Annotated[Names, Tightens.union] = ()
     """Roles that the person who answers needs, all of them; it needs reviewers."""
-    max_review_seconds: Annotated[float | None, Field(ge=0, allow_inf_nan=False), Tightens.smallest, Later((0, 8))] = (
-        None
-    )
+    max_review_seconds: Annotated[float | None, Field(ge=0, allow_inf_nan=False), Tightens.smallest] = None
     """Seconds for which a question stands, from when it was first asked; None for ever. An answer that comes later, or
     any other resume, ends the run as ``review_expired``."""
 

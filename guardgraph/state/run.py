@@ -29,9 +29,6 @@ RECORDED = (
 )
 """Keys of a result that say how the run went; no body writes them."""
 
-LATER = frozenset({"asked_question", "attempts", "forked_from", "usage"})
-"""Those of them that came when there were recordings without: they are no part of a pattern's fingerprint."""
-
 AUDITED = ("status", "seq", "hash", "error", "unbegun")
 """Keys of a result's ``audit`` that say whether the run was recorded; no body writes them."""
 

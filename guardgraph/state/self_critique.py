@@ -15,7 +15,6 @@ from guardgraph.state.settings import (
     LIVE,
     Budget,
     Check,
-    Later,
     MaxFloat,
     MaxInt,
     MinFloat,
@@ -31,7 +30,7 @@ Severity = Literal["low", "medium", "high"]
 Reviewed = Literal["approve", "edit"]
 """What a person decided of a draft that a critic handed to them; after a no there is no more to decide."""
 
-Escalation: TypeAlias = Annotated[Literal["stop", "wait"], Tightens.ordered("wait", "stop"), Later((0, 10))]
+Escalation: TypeAlias = Annotated[Literal["stop", "wait"], Tightens.ordered("wait", "stop")]
 """What becomes of a run whose critic hands the draft to a person; "stop" holds if either says so."""
 
 Decisions: TypeAlias = Annotated[Names, Tightens.among(*get_args(Decision))]
@@ -175,7 +174,7 @@ class SelfCritiquePolicy(TextPolicy, ReviewPolicy):
     """Decisions that a critic may ask for."""
     allowed_decisions_execution: Annotated[Decisions, LIVE] = get_args(Decision)
     """Decisions that the runtime will carry out now."""
-    denied_decisions: Annotated[DeniedDecisions, Later((0, 9)), LIVE] = ()
+    denied_decisions: Annotated[DeniedDecisions, LIVE] = ()
     """Decisions that are never carried out, even if the lists name them."""
     allowed_risk_types_policy: RiskTypes = RISK_TYPES
     """Risks that a critic may name."""
@@ -207,12 +206,12 @@ class SelfCritiqueBudget(Budget):
     """Growth of a revision over its draft, in per cent."""
     min_patch_similarity: MinFloat = 0.4
     """What a revision must have in common with its draft, from 0 to 1."""
-    min_mention_similarity: Annotated[MinFloat, Later((0, 10))] = 0.8
+    min_mention_similarity: MinFloat = 0.8
     """From which similarity on a sentence mentions a phrase, where an `embedding` measures it."""
-    max_soften_similarity: Annotated[MaxFloat, Later((0, 10))] = 0.8
+    max_soften_similarity: MaxFloat = 0.8
     """How similar a sentence that is not hedged may be to a phrase that is to be softened, where an `embedding` measures
     it."""
-    severity_budget: Annotated[OptionalMaxInt, Later((0, 9))] = None
+    severity_budget: OptionalMaxInt = None
     """Critiques of high severity that the caller's tenant may have in a day (UTC), over all its runs; the agent needs a
     `ledger` to count them. None for no limit."""
 
@@ -233,12 +232,12 @@ SELF_CRITIQUE_REASONS = Catalogue(
             spending=("draft", "critique", "revise"),
             calling=("critique",),
         ),
-        *list_review_reasons(["revise"], later=True),
-        StopReason("severity_budget", "budget", ("critique",), "The caller's tenant has had as many critiques of high severity today as it may; nobody was asked to decide on this one.", "Look at details; see why so many drafts are of high severity, or raise severity_budget.", later=True),
+        *list_review_reasons(["revise"]),
+        StopReason("severity_budget", "budget", ("critique",), "The caller's tenant has had as many critiques of high severity today as it may; nobody was asked to decide on this one.", "Look at details; see why so many drafts are of high severity, or raise severity_budget."),
         StopReason("invalid_draft:empty", "invalid_draft", ("draft",), "The draft is blank, no string, or says nothing: it is a placeholder, or repeats the goal or the prompt.", "Use another drafter.", again=True),
         StopReason("invalid_draft:too_long", "invalid_draft", ("draft",), "The draft is longer than max_draft_chars, also once shortened.", "Raise max_draft_chars, or ask for less."),
-        StopReason("invalid_draft:active_markup", "invalid_draft", ("draft",), "The draft would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup.", later=True),
-        StopReason("invalid_draft:unsupported_link", "invalid_draft", ("draft",), "The draft has a URL, a host or a mail address that the incident does not have.", "Look at unsupported; links that any text may have belong on known_links.", later=True, again=True, untold=True),
+        StopReason("invalid_draft:active_markup", "invalid_draft", ("draft",), "The draft would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup."),
+        StopReason("invalid_draft:unsupported_link", "invalid_draft", ("draft",), "The draft has a URL, a host or a mail address that the incident does not have.", "Look at unsupported; links that any text may have belong on known_links.", again=True, untold=True),
         StopReason("invalid_draft:no_new_facts", "invalid_draft", ("draft",), "The draft states a number that the context does not have.", "Look at unsupported.", again=True),
         StopReason("invalid_draft:new_incident_id", "invalid_draft", ("draft",), "The draft names an incident that the context does not have.", "Look at unsupported.", again=True),
         StopReason("invalid_draft:new_severity_label", "invalid_draft", ("draft",), "The draft names a severity that the context does not have.", "Look at unsupported.", again=True),
@@ -264,18 +263,18 @@ SELF_CRITIQUE_REASONS = Catalogue(
         StopReason("invalid_critique:required_changes_contradictory", "invalid_critique", ("critique",), "A required change removes what another one adds.", "Look at details."),
         StopReason("invalid_critique:high_risk_requires_escalate", "invalid_critique", ("critique",), "The critic wants a revision of something that only a person may accept.", "Let a person look."),
         StopReason("invalid_critique:escalate_reason_required", "invalid_critique", ("critique",), "The critic escalates without a reason.", "Look at raw_critique."),
-        StopReason("invalid_critique:active_markup", "invalid_critique", ("critique",), "A required change, a note of a risk or the reason would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup.", later=True),
-        StopReason("invalid_critique:unsupported_link", "invalid_critique", ("critique",), "A required change, a note of a risk or the reason has a URL, a host or a mail address that the incident does not have.", "Look at unsupported; links that any text may have belong on known_links.", later=True),
+        StopReason("invalid_critique:active_markup", "invalid_critique", ("critique",), "A required change, a note of a risk or the reason would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup."),
+        StopReason("invalid_critique:unsupported_link", "invalid_critique", ("critique",), "A required change, a note of a risk or the reason has a URL, a host or a mail address that the incident does not have.", "Look at unsupported; links that any text may have belong on known_links."),
         StopReason("critique_decision_denied_execution:<decision>", "denied_execution", ("critique", "revise", "finalize"), "The decision is not carried out now.", "Add it to allowed_decisions_execution to switch it on."),
-        StopReason("critique_decision_denied_listed:<decision>", "denied_execution", ("critique", "revise", "finalize"), "The decision is on the list of what is denied, which wins over both others.", "Take it off denied_decisions, if it may be carried out.", later=True),
+        StopReason("critique_decision_denied_listed:<decision>", "denied_execution", ("critique", "revise", "finalize"), "The decision is on the list of what is denied, which wins over both others.", "Take it off denied_decisions, if it may be carried out."),
         StopReason("policy_escalation", "escalation", ("critique",), "The critic hands the draft to a person.", "Read escalation_reason and critique; with escalation: wait the run waits for that person."),
         StopReason("invalid_revised:empty", "invalid_revised", ("revise",), "The revision is blank or no string.", "Use another reviser.", again=True),
         StopReason("invalid_revised:too_long", "invalid_revised", ("revise",), "The revision is longer than max_answer_chars.", "Raise max_answer_chars.", again=True),
         StopReason("invalid_revised:no_changes", "invalid_revised", ("revise",), "The revision is the draft.", "Use another reviser.", again=True),
         StopReason("patch_violation:too_large_edit", "patch_violation", ("revise",), "The revision has less in common with the draft than min_patch_similarity.", "Look at patch_similarity.", again=True),
         StopReason("patch_violation:length_increase_limit", "patch_violation", ("revise",), "The revision is longer than the draft by more than allowed.", "Look at length_increase_pct.", again=True),
-        StopReason("patch_violation:active_markup", "patch_violation", ("revise",), "The revision would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup.", later=True),
-        StopReason("patch_violation:unsupported_link", "patch_violation", ("revise",), "The revision has a URL, a host or a mail address that the incident does not have.", "Look at unsupported; links that any text may have belong on known_links.", later=True, again=True, untold=True),
+        StopReason("patch_violation:active_markup", "patch_violation", ("revise",), "The revision would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup."),
+        StopReason("patch_violation:unsupported_link", "patch_violation", ("revise",), "The revision has a URL, a host or a mail address that the incident does not have.", "Look at unsupported; links that any text may have belong on known_links.", again=True, untold=True),
         StopReason("patch_violation:no_new_facts", "patch_violation", ("revise",), "The revision states a number that neither draft nor context has.", "Look at unsupported.", again=True),
         StopReason("patch_violation:new_incident_id", "patch_violation", ("revise",), "The revision names a new incident.", "Look at unsupported.", again=True),
         StopReason("patch_violation:new_severity_label", "patch_violation", ("revise",), "The revision names a new severity.", "Look at unsupported.", again=True),

@@ -11,15 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
 
 from guardgraph.plain.errors import ConfigurationError, format_given_value, format_validation_lines
-from guardgraph.plain.hashing import canonical_json, digest
+from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import INPUT_BYTES, INT_LIMIT, REPLY_BYTES, JsonObject, JsonValue, find_json_problem
 from guardgraph.plain.tables import format_html_table
-from guardgraph.plain.version import is_version_before
 from guardgraph.state.spending import Price
 from guardgraph.state.tightening import Compared, Problem, Tightens
 
@@ -90,20 +88,6 @@ Check: TypeAlias = Annotated[bool, Tightens.either]
 
 
 @dataclass(frozen=True, slots=True)
-class Later:
-    """Marks a field that came when there were recordings and waiting runs without it."""
-
-    since: tuple[int, int]
-    """The version of guardgraph that brought it."""
-    before: Any = PydanticUndefined
-    """What a recording without the field means by that; its default where nothing is said."""
-
-    def mean_absent(self, field: FieldInfo) -> Any:
-        """Return what it means that a recording lacks a field that is marked so."""
-        return field.default if self.before is PydanticUndefined else self.before
-
-
-@dataclass(frozen=True, slots=True)
 class Live:
     """Marks a field that an operator may tighten while runs go on, by a live policy.
 
@@ -115,9 +99,7 @@ LIVE: Final = Live()
 """The mark of such a field."""
 
 
-Derived: TypeAlias = Annotated[
-    Literal["allow", "refuse"], Tightens.ordered("allow", "refuse"), Later((0, 8), before="refuse")
-]
+Derived: TypeAlias = Annotated[Literal["allow", "refuse"], Tightens.ordered("allow", "refuse")]
 """Whether an answer may say what follows from numbers of its sources; "refuse" holds if either says so."""
 
 
@@ -132,9 +114,6 @@ class Settings(BaseModel):
     """The base of every policy and budget: frozen, strict, no unknown fields, tightened field by field."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
-
-    _unnamed: frozenset[str] = PrivateAttr(default=frozenset())
-    """Later fields that the recording lacks which these settings were read from."""
 
     filled: ClassVar[tuple[str, ...]] = ()
     """Fields that a factory fills where they are left out, so that their default says nothing."""
@@ -180,74 +159,14 @@ class Settings(BaseModel):
     def fingerprint(self) -> str:
         """The SHA-256 of the settings as a recording has them, as canonical JSON, 64 hex digits.
 
-        It is the same for any order of fields, and of lists in which order means nothing. A field that a later version
-        of guardgraph brought does not count where the settings say what they said without it.
+        It is the same for any order of fields, and of lists in which order means nothing.
         """
-        return self._hash_settings(self.recorded())
-
-    @property
-    def binding_fingerprint(self) -> str:
-        """The SHA-256 that a person's approval binds: later fields do not count where they are at their defaults.
-
-        So a run that waited while guardgraph was updated can still be approved.
-        """
-        unsaid = {name for name in self._list_later_fields() if self._is_default(name)} | self._unnamed
-        return self._hash_settings({name: item for name, item in self.plain().items() if name not in unsaid})
-
-    def _hash_settings(self, said: JsonObject) -> str:
-        return digest(self.order_settings(said))
+        return digest(self.order_settings(self.plain()))
 
     @classmethod
     def order_settings(cls, said: JsonObject) -> JsonObject:
         """Return settings as plain JSON with lists sorted in which order means nothing."""
         return {name: cls._get_tightening_rule(name).order(item) for name, item in said.items()}
-
-    def recorded(self) -> JsonObject:
-        """Return the settings as a recording has them: plain JSON, without later fields that change nothing."""
-        unsaid = {name for name, absent in self._list_later_fields().items() if getattr(self, name) == absent}
-        return {name: item for name, item in self.plain().items() if name not in unsaid}
-
-    @classmethod
-    def from_recorded(cls, given: JsonObject) -> Self:
-        """Return the settings that a recording names; what came later than it holds as it did then.
-
-        Raises:
-            ValidationError: there are no such settings.
-        """
-        later = cls._list_later_fields()
-        made = cls.model_validate_json(canonical_json({**later, **given}))
-        made._unnamed = frozenset(later.keys() - given.keys())
-        return made
-
-    def as_named_by(self, given: JsonObject, *, version: str) -> Self:
-        """Return these settings as an older version of guardgraph had them, by what a recording of it names.
-
-        Of a field that the version did not have and that is at its default here, nobody chose the value: it means what
-        it meant then.
-
-        Args:
-            given: policy or budget of the recording.
-            version: of guardgraph, that made the recording.
-        """
-        unknown = {name for name, mark in self._list_later_marks() if is_version_before(version, mark.since)}
-        later = self._list_later_fields()
-        chosen = {name: later[name] for name in unknown - given.keys() if self._is_default(name)}
-        made = self.model_copy(update=chosen)
-        made._unnamed = self._unnamed | chosen.keys()
-        return made
-
-    def _is_default(self, name: str) -> bool:
-        return bool(getattr(self, name) == type(self).model_fields[name].default)
-
-    @classmethod
-    def _list_later_fields(cls) -> dict[str, Any]:
-        """Return what it means that a recording lacks a field, by the fields that came later."""
-        return {name: mark.mean_absent(cls.model_fields[name]) for name, mark in cls._list_later_marks()}
-
-    @classmethod
-    def _list_later_marks(cls) -> list[tuple[str, Later]]:
-        fields = cls.model_fields.items()
-        return [(name, mark) for name, field in fields for mark in field.metadata if isinstance(mark, Later)]
 
     def _repr_html_(self) -> str:
         rows = ((name, value, self._get_tightening_rule(name)) for name, value in self.plain().items())
@@ -515,16 +434,16 @@ class Policy(Settings):
 
     audit_required: Check = False
     """A run must be recorded; one that is not ends in ``stop_audit_unavailable``, without its answer."""
-    enabled: Annotated[bool, Tightens.both, Later((0, 9)), LIVE] = True
+    enabled: Annotated[bool, Tightens.both, LIVE] = True
     """Whether runs go on; where it is false each of them stops at its next guard."""
 
 
 class TextPolicy(Policy):
     """What the policies of patterns have in which a model writes for readers."""
 
-    known_links: Annotated[Links, Later((0, 8))] = ()
+    known_links: Links = ()
     """Hosts, URLs and mail addresses that any text may have, such as the deployment's own; a host is all its pages."""
-    markup: Annotated[Markup, Later((0, 8))] = ()
+    markup: Markup = ()
     """Active markup that a text may have: ``html``, ``images``, ``scripts``; their links are judged all the same."""
 
 
@@ -533,26 +452,26 @@ class Budget(Settings):
 
     max_seconds: MaxFloat = 60.0
     """Seconds that a run may be active, summed over resumes."""
-    max_visits: Annotated[MaxInt, Later((0, 7))] = 1000
+    max_visits: MaxInt = 1000
     """Nodes, summed over resumes, after which no further step begins; it ends a run that goes in circles."""
-    max_attempts: Annotated[MaxInt, Field(ge=1), Later((0, 8), before=1)] = 2
+    max_attempts: Annotated[MaxInt, Field(ge=1)] = 2
     """How often a proposer may be asked for one proposal, the first time included."""
     max_reply_bytes: MaxInt = REPLY_BYTES
     """Bytes that one reply of a proposer or one result of a tool may have as JSON text (UTF-8)."""
     max_input_bytes: MaxInt = INPUT_BYTES
     """Bytes that each field of the input may have as JSON text (UTF-8)."""
-    max_llm_calls: Annotated[OptionalMaxInt, Later((0, 9))] = None
+    max_llm_calls: OptionalMaxInt = None
     """Calls of models in a run; None for no limit."""
-    max_tool_calls: Annotated[OptionalMaxInt, Later((0, 9))] = None
+    max_tool_calls: OptionalMaxInt = None
     """Calls of tools in a run; None for no limit."""
-    max_tokens: Annotated[OptionalMaxInt, Later((0, 9))] = None
+    max_tokens: OptionalMaxInt = None
     """Tokens that models may use up in a run, shown and written; None for no limit."""
-    max_cost: Annotated[OptionalMaxFloat, Later((0, 9))] = None
+    max_cost: OptionalMaxFloat = None
     """What these may cost, in the currency of `prices`; a model without a price is not asked. None for no limit."""
-    max_output_tokens: Annotated[int | None, Field(ge=1, lt=INT_LIMIT), Tightens.smallest, Later((0, 9))] = None
+    max_output_tokens: Annotated[int | None, Field(ge=1, lt=INT_LIMIT), Tightens.smallest] = None
     """Tokens that a model may write in one reply. It is sent to the model, and reserved for each of its calls; without
     it a call may use up more than is left. None for what the model allows."""
-    prices: Annotated[dict[str, Price], Tightens.fixed, Later((0, 9))] = {}
+    prices: Annotated[dict[str, Price], Tightens.fixed] = {}
     """What a million tokens of models cost, ``{input, output}``, by the models' names; `library_prices` makes such a
     table."""
 

@@ -22,7 +22,6 @@ from guardgraph.state.settings import (
     Budget,
     Check,
     Derived,
-    Later,
     MaxFloat,
     MaxInt,
     Names,
@@ -214,7 +213,7 @@ class ToolBudget(Budget):
     """Calls that write with the same tool and arguments."""
     max_same_read: MaxInt = 2
     """Calls that read with the same tool and arguments; counted again after a call that writes."""
-    max_asked_calls: Annotated[MaxInt, Field(ge=1), Later((0, 10), before=1)] = 10
+    max_asked_calls: Annotated[MaxInt, Field(ge=1)] = 10
     """Calls of one step that one question shows a person."""
     max_result_chars: MaxInt = 20_000
     """Characters of one result that the model is shown; the record keeps it whole."""
@@ -494,7 +493,7 @@ TOOL_REASONS = Catalogue(
         StopReason("invalid_answer:unsupported_link", "invalid_answer", ("answer",), "The answer has a URL, a host or a mail address that neither the task, the history nor any result has.", "Look at unsupported; links that any text may have belong on known_links.", again=True, untold=True),
         StopReason("invalid_answer:unsupported_number", "invalid_answer", ("answer",), "The answer states a fact that neither the task, the history nor any result has.", "Look at unsupported.", again=True),
         StopReason("invalid_answer:unsupported_name", "invalid_answer", ("answer",), "The answer has a name that neither the task, the history nor any result has.", "Look at unsupported; names that any answer may say belong on known_names.", again=True),
-        StopReason("invalid_answer:unsupported_claim", "invalid_answer", ("answer",), "The verifier found a sentence of the answer that neither the task nor the results bear out.", "Look at unsupported.", later=True),
+        StopReason("invalid_answer:unsupported_claim", "invalid_answer", ("answer",), "The verifier found a sentence of the answer that neither the task nor the results bear out.", "Look at unsupported."),
     ],
 )  # fmt: skip
 """Why a run of the tool agent can stop."""

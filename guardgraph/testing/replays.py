@@ -29,7 +29,7 @@ class RecordedRun:
             AssertionError: it would have another result, or somebody would be asked what was not recorded; it says
                 which.
         """
-        again = judge_recording_again(self.agent.frame, self.recording, anew=True)
+        again = judge_recording_again(self.agent.frame, self.recording)
         if again.kind != "same":
             asked = f"{again.call.node} asks: {again.call.difference}" if again.call is not None else ""
             new = f"now {again.new}" if again.new is not None else ""

@@ -7,7 +7,6 @@ did then.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -17,7 +16,6 @@ from typing import Any, NamedTuple
 
 from guardgraph.plain.errors import InputError, NotRecorded
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson
-from guardgraph.plain.version import is_version_before
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall, Recording
 from guardgraph.state.spending import LIMITS
@@ -27,7 +25,6 @@ from guardgraph.world.calls import (
     build_too_large_outcome,
     is_cut_off_outcome,
     is_refused_outcome,
-    is_unreturnable_outcome,
     read_refused_reply_limit,
 )
 from guardgraph.world.failures import RAISED, restore_raised_exception
@@ -76,30 +73,6 @@ def read_visit_spells(recording: Recording) -> Iterator[Spell]:
         active = spell.spent + (readings[-1] - readings[0])
 
 
-_AROUND_ROUNDS = 3
-"""Readings of a visit's clock beside the one before each round of calls."""
-
-
-def _read_calls_at_once(recording: Recording) -> Iterator[tuple[tuple[str, int, int], int | None]]:
-    """Yield how many calls were made at once with each, itself included; None where nobody knows.
-
-    What was recorded before 0.8 says nothing of it. The readings of the clock do, where there was one round of calls or
-    each call was made alone.
-    """
-    visits = Counter[str]()
-    made: dict[tuple[str, int], list[RecordedCall]] = {}
-    for call in recording["calls"]:
-        if not call.get("unasked"):
-            made.setdefault((call["node"], call["visit"]), []).append(call)
-    for visit in recording["visits"]:
-        visits[visit["node"]] += 1
-        calls = made.get((visit["node"], visits[visit["node"]]), [])
-        rounds, is_told = len(visit["clock"]) - _AROUND_ROUNDS, any("at_once" in call for call in calls)
-        every = 1 if is_told else {1: len(calls), len(calls): 1}.get(rounds)
-        for call in calls:
-            yield (call["node"], call["visit"], call["number"]), call.get("at_once", every)
-
-
 def _get_context_budget(context: Any) -> Any:
     return context.get("budget") if isinstance(context, dict) else None
 
@@ -119,25 +92,19 @@ class ReplayingWorld:
         recording: of a run.
         assume: whether a proposer's recorded outcome counts for another request to the same proposer too.
         alike: whether the run is decided again under the settings that it had, so that what was refused would be.
-        anew: whether proposers count as of today where the recording cannot say whether they could be asked again.
 
     Raises:
         InputError: what a call brought back cannot be read.
     """
 
-    def __init__(self, recording: Recording, *, assume: bool = False, alike: bool = True, anew: bool = False) -> None:
+    def __init__(self, recording: Recording, *, assume: bool = False, alike: bool = True) -> None:
         self._recording, self._assume, self._alike = recording, assume, alike
-        is_older = is_version_before(recording["guardgraph"], (0, 8))
-        unsaid = None if anew and is_older else False
         self._calls = {
-            (call["node"], call["visit"], call["number"]): (call, _read_recorded_call(at, call, unsaid))
+            (call["node"], call["visit"], call["number"]): (call, _read_recorded_call(at, call))
             for at, call in enumerate(recording["calls"])
         }
         self.recorded_calls = {place: call for place, (call, _) in self._calls.items()}
         """The calls of the run, by node, visit and number."""
-        self._at_once = dict(_read_calls_at_once(recording))
-        self.has_free_rounds = is_older
-        """Whether the run was made when a node might make any number of rounds of calls."""
         self.unasked = [call for call in recording["calls"] if call.get("unasked")]
         """Writes that no node asks for, since they were made before the run was resumed."""
         self.forked_from = recording.get("forked_from")
@@ -199,26 +166,16 @@ class ReplayingWorld:
             raise _make_call_not_recorded(asked, "was not made")
         recorded, performed = found
         if recorded["request"] == asked.request and recorded["kind"] == asked.call.kind:
-            self._check_calls_at_once(asked)
+            if performed.at_once != asked.at_once:  # the clock tells how long all of them took
+                counts = (performed.at_once or 1, asked.at_once)
+                then, now = ("alone" if count == 1 else f"at once with {count - 1} more" for count in counts)
+                raise _make_call_not_recorded(asked, f"it was made {then}, and is made {now}")
             if (why := _explain_other_outcome(recorded, performed, asked, alike=self._alike)) is not None:
                 raise _make_call_not_recorded(asked, why)
             return performed if self._alike else _check_attempts_room(asked, performed)
         if self._assume and _is_same_proposer(recorded, asked):
             return performed
         raise _make_call_not_recorded(asked, _describe_call_difference(recorded, asked))
-
-    def _check_calls_at_once(self, asked: Asked) -> None:
-        """Refuse a call that is made beside fewer or more than it was: the clock tells how long all of them took.
-
-        Raises:
-            NotRecorded: it is one, or nobody knows.
-        """
-        was = self._at_once.get((asked.node, asked.visit, asked.number))
-        if was is None and not self._alike:
-            raise _make_call_not_recorded(asked, "how many calls were made at once with it is not known")
-        if was not in (asked.at_once, None):
-            then, now = ("alone" if n == 1 else f"at once with {n - 1} more" for n in (was, asked.at_once))
-            raise _make_call_not_recorded(asked, f"it was made {then}, and is made {now}")
 
     def _check_reply_size(self, asked: Asked, found: Performed) -> Performed:
         """Hold what a call brought against the size that a reply may have.
@@ -294,7 +251,7 @@ def _check_reply_room(asked: Asked, found: Performed, most: int) -> None:
     came = found.reply_bytes
     if came is not None and came > most:
         raise _make_call_not_recorded(asked, f"its reply had {came} bytes as it came, and may have {most}")
-    if came is None or (came == 0 and is_unreturnable_outcome(found.outcome)):  # which nobody counted before 0.8
+    if came is None:
         raise _make_call_not_recorded(asked, f"whether its reply was larger than {most} bytes as it came is not known")
 
 
@@ -330,8 +287,7 @@ def _explain_other_outcome(recorded: RecordedCall, performed: Performed, asked: 
     if holds is not None:
         is_settled = is_same and asked.scope is not None and not is_lost
         return None if is_settled else holds(performed.outcome.content)
-    # Before 0.9 a search was told no scope: the same agent's brought this all the same.
-    if not is_same and not (alike and recorded.get("scope") is None):
+    if not is_same:
         return "where it may go was not the same (its scope)"
     return "what it brought was refused under other settings, and not kept" if is_lost else None
 
@@ -380,15 +336,15 @@ def _is_same_proposer(recorded: RecordedCall, asked: Asked) -> bool:
     return is_proposer and recorded.get("proposer") == asked.call.about.get("proposer")
 
 
-def _read_recorded_call(at: int, call: RecordedCall, unsaid: bool | None) -> Performed:
-    """Return what a recorded call brought back; `unsaid` is what its silence on being asked again means."""
+def _read_recorded_call(at: int, call: RecordedCall) -> Performed:
+    """Return what a recorded call brought back."""
     try:
         outcome = Outcome.unpacked(call["outcome"])
     except NotJson as error:
         raise _make_recorded_call_error(at, f"JSON text of [form, content, about] is required, {error}") from None
     if outcome.form == "failure" and not _is_recorded_failure(outcome.content):
         raise _make_recorded_call_error(at, "a failure has a reason and details")
-    key, askable, at_once = call.get("key"), call.get("askable", unsaid), call.get("at_once", 1)
+    key, askable, at_once = call.get("key"), call.get("askable", False), call.get("at_once", 1)
     known = Performed(outcome, call["seconds"], call["outcome"], call.get("reply_bytes"), key, askable, at_once)
     return known._replace(attempts=tuple(call.get("attempts", ())))
 

@@ -206,17 +206,15 @@ def _bind(asked: Asked, answer: JsonObject, kept: JsonObject) -> JsonObject:
 
 
 def bind_recorded_decision(outcome: Outcome, asked: Asked) -> Outcome:
-    """Return a recorded outcome of a person's call with what is bound in it made anew; those of before 0.8 as they are.
+    """Return a recorded outcome of a person's call with what is bound in it made anew.
 
     An outcome whose identity was exchanged comes out as another one than was recorded.
     """
-    if "reviewer" not in outcome.about:
+    if "reviewer" not in outcome.about:  # nobody answered
         return outcome
     answer = read_asked_answer(outcome)
     known = answer if is_review_answer(answer) else {}
     about = bind_decision(asked, known, outcome.about["reviewer"])
-    if "licences" in about and "licences" not in outcome.about:  # before 0.10 a list of calls was a list like others
-        about = _bind(asked, known, {key: about[key] for key in about if key not in ("licences", "approval")})
     return outcome if about == outcome.about else Outcome(outcome.form, outcome.content, about)
 
 

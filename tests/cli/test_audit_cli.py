@@ -133,12 +133,14 @@ def test_no_store_is_one_line(here, monkeypatch):
     assert refused(process("audit", "head")).startswith("--store: a URL, such as sqlite:///runs.db")
 
 
-def test_a_store_of_a_newer_version_is_one_line(store, here):
+def test_a_store_of_another_format_is_one_line(store, here):
     """It is neither read nor erased from."""
     with opened(here / "runs.db") as connection:
-        connection.execute("UPDATE guardgraph_store SET version = 3")
+        connection.execute("UPDATE guardgraph_store SET format = 3, guardgraph = '1.5.0'")
     for arguments in (("list",), ("verify",), ("retain", "--days", "0", "--by", "me")):
-        assert "a store of version 2 is required; it has version 3" in refused(run("audit", *arguments))
+        assert "format 1 of guardgraph 0.14 or later is required; given: format 3 of guardgraph 1.5.0" in refused(
+            run("audit", *arguments)
+        )
 
 
 def test_the_page_of_a_stored_run_says_where_it_stands(store):

@@ -30,10 +30,10 @@ def test_only_a_guarded_graph_replays():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (None, "recording: one of format 1 is required; given: 'none'"),
-        ([], "recording: one of format 1 is required; given: 'none'"),
-        ({"format": 2}, "recording: one of format 1 is required; given: 2"),
-        ({"format": "1"}, "recording: one of format 1 is required; given: '1'"),
+        (None, "recording: format 1 of guardgraph 0.14 or later is required; given: none"),
+        ([], "recording: format 1 of guardgraph 0.14 or later is required; given: none"),
+        ({"format": 2}, "recording: format 1 of guardgraph 0.14 or later is required; given: format 2"),
+        ({"format": "1"}, "recording: format 1 of guardgraph 0.14 or later is required; given: format '1'"),
         ({"format": 1}, "recording.guardgraph: Field required; given: {'format': 1}"),
     ],
 )

@@ -298,7 +298,7 @@ def test_a_long_text_is_shown_where_it_differs():
 
 def test_what_another_version_judges_otherwise_is_told_apart():
     """A run that another guardgraph made: named like all else, in a class of its own."""
-    made = forged(document(), lambda run: run.update(guardgraph="0.3.0"))
+    made = forged(document(), lambda run: run.update(guardgraph="1.3.0"))
     assert check_document(made, agent("rag")).ok
     made = forged(made, lambda run: run["result"].update(answer="15 minutes."))
     [finding] = check_document(made, agent("rag")).findings
@@ -390,7 +390,10 @@ def test_a_signature_that_nobody_can_check_is_said():
         (lambda made: made.update(signatures=made["signatures"] * 2), "envelope.signatures: one is required; given: 2"),
         (lambda made: made["signatures"][0].update(sig="%"), "envelope.signatures.0.sig: base64 is required"),
         (lambda made: made.update(payload=made["payload"] + "===="), "envelope.payload: base64 is required"),
-        (lambda made: made.update(payload=b64encode(b"{}").decode()), "document: one of format 1 or 2 is required"),
+        (
+            lambda made: made.update(payload=b64encode(b"{}").decode()),
+            "document: format 1 of guardgraph 0.14 or later is required",
+        ),
         (lambda made: made.update(more=1), "envelope.more: Extra inputs"),
     ],
 )
@@ -438,9 +441,9 @@ def test_a_key_that_is_none_is_refused_without_a_word_of_it():
         (b'{"a": ' + b"[" * 100_000, "document: "),
         (b'{"a": ' + b"[" * 200 + b"]" * 200 + b"}", "levels of nesting are allowed; given: more"),
         (b'{"a": "' + b"x" * 20_000_000, "document: JSON is required: Unterminated string"),
-        (b"{}", "document: one of format 1 or 2 is required; given: none"),
-        (b'{"format": 3}', "document: one of format 1 or 2 is required; given: 3"),
-        (b'{"format": true}', "document: one of format 1 or 2 is required; given: True"),
+        (b"{}", "document: format 1 of guardgraph 0.14 or later is required; given: none"),
+        (b'{"format": 3}', "document: format 1 of guardgraph 0.14 or later is required; given: format 3"),
+        (b'{"format": true}', "document: format 1 of guardgraph 0.14 or later is required; given: format True"),
         (b'{"format": 1}', "document.chain: Field required"),
     ],
     ids=range(15),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sqlite3
 from base64 import b64encode
 from contextlib import closing
@@ -15,7 +14,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from exported_runs import private_pem
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
-from made_by_0_6 import STORE
 from refund_pattern import In, refund, waiting
 from store_writers import QUESTION, TIMEOUT, killed_at, resume
 from stored_runs import everything_written, new_database, opened, recording, running_server
@@ -366,57 +364,6 @@ def test_a_note_that_was_changed_is_not_given_back(url):
 # A store of version 1
 
 
-@pytest.fixture
-def older(tmp_path):
-    """A store as 0.6.0 made it."""
-    return shutil.copy(STORE, tmp_path / "runs.db")
-
-
-def version(file):
-    """Return the version of a store's tables."""
-    with closing(sqlite3.connect(file)) as connection:
-        return connection.execute("SELECT version FROM guardgraph_store").fetchall()
-
-
-def test_a_store_of_version_1_is_read_and_stays_what_it_is(older):
-    """Nothing is open in it; who only reads changes nothing."""
-    store = sql_store(f"sqlite:///{older}")
-    assert (store.open_runs(), store.notes("x"), store.verify().open) == ([], [], ())
-    [first, *_] = store.runs()
-    assert len(store.entries(first.run_id)) == 1
-    assert version(older) == [(1,)]
-
-
-@pytest.mark.parametrize("how", ["begin", "record", "erase", "close", "open"])
-def test_whoever_writes_first_makes_it_one_of_version_2(how, older):
-    """In place: its entries stay what they are, and whoever has it open goes on reading."""
-    reader, writer = (sql_store(f"sqlite:///{older}") for _ in range(2))
-    before = [stored.position for stored in reader.runs()]
-    if how == "begin":
-        writer.begin(beginning())
-    elif how == "record":
-        writer.record(recording(1))
-    elif how == "erase":
-        writer.erase(tenant="nobody", by="me")
-    elif how == "open":
-        writer.open()
-    else:
-        with pytest.raises(InputError, match="a run of the store is required"):
-            writer.close_run("x", by="me", why="gone")
-    assert version(older) == [(1 if how == "close" else 2,)]
-    assert [stored.position for stored in reader.runs()][: len(before)] == before
-    assert len(reader.open_runs()) == (how == "begin")
-    assert reader.verify().ok
-
-
-def test_a_store_with_tables_of_two_versions_is_refused(older):
-    """One that says that it is of version 1 has no table of version 2, in which somebody could hide something."""
-    sql_store(f"sqlite:///{older}").open()
-    executed(f"sqlite:///{older}", "UPDATE guardgraph_store SET version = 1")
-    with pytest.raises(ConfigurationError, match="of version 1, it has tables of another: guardgraph_open"):
-        sql_store(f"sqlite:///{older}").verify()
-
-
 # The command line
 
 URL = "sqlite:///runs.db"
@@ -553,7 +500,7 @@ def test_a_document_names_all_entries_of_its_run(url):
     run_id = create_rag_agent(recorder=store).invoke(QUESTION)["run_id"]
     document = export_run(store, run_id)
     [begun] = document["chain"]["also"]
-    assert (document["format"], read_chain_entry(begun["entry"])["kind"]) == (2, "begin")
+    assert (document["format"], read_chain_entry(begun["entry"])["kind"]) == (1, "begin")
     assert check_document(document, AGENT).findings == ()
     again = {**store.read(run_id).recording, "graph": "another"}
     store.record(again)
@@ -589,15 +536,15 @@ def test_what_a_document_says_of_other_entries_is_held_against_its_run(how, tmp_
     assert {finding.place.rpartition(".")[0] for finding in check_document(forged, AGENT).findings} == {"chain.also"}
 
 
-@pytest.mark.parametrize("changed", [{"format": 1}, {"chain": None}])
-def test_only_format_2_names_other_entries(changed, tmp_path):
-    """What 0.6.0 can read has the form that it had then."""
+def test_a_document_without_its_other_entries_is_none(tmp_path):
+    """A list of them is required, and an empty one says that the chain has no others."""
     store = sql_store(f"sqlite:///{tmp_path}/runs.db")
     document = export_run(store, create_rag_agent(recorder=store).invoke(QUESTION)["run_id"])
-    if "chain" in changed:
-        changed = {"chain": {key: value for key, value in document["chain"].items() if key != "also"}}
-    with pytest.raises(InputError, match=r"^document\.chain\.also: required in format 2, and in no other"):
-        check_document({**document, **changed}, AGENT)
+    chain = {key: value for key, value in document["chain"].items() if key != "also"}
+    with pytest.raises(InputError, match=r"^document\.chain\.also: "):
+        check_document({**document, "chain": chain}, AGENT)
+    with pytest.raises(InputError, match=r"^document: format 1 of guardgraph 0\.14 or later is required"):
+        check_document({**document, "format": 2}, AGENT)
 
 
 @pytest.mark.parametrize("sig", [b"", b"fine", b"\xff" * 64, b"\0" * 65])

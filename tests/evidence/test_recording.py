@@ -22,7 +22,7 @@ from ticket_pattern import REASONS, TICKET, TIGHT, check_label, pattern, routed,
 
 from guardgraph import LiveWorld, create_rag_agent
 from guardgraph.evidence.derivation import find_derivation_problems
-from guardgraph.grammar import Call, declares
+from guardgraph.grammar import Budget, Call, declares
 from guardgraph.state.recording import schema
 from guardgraph.testing import ScriptedChatModel, ScriptedClock
 
@@ -305,8 +305,7 @@ def test_a_recording_has_the_deployments_settings_and_the_context_as_it_was_give
     triage(recorder=kept).invoke(TICKET, context=TIGHT)
     assert kept.only["policy"] == {"labels": ["billing", "bug", "spam"], "desks": ["billing", "bug"]}
     assert kept.only["visits"][0]["opening"]["context"] == TIGHT
-    sizes = {"max_reply_bytes": 2**22, "max_input_bytes": 2**20}
-    assert kept.only["budget"] == {"max_seconds": 60.0, "max_attempts": 2, **sizes}
+    assert kept.only["budget"] == Budget().plain()
     assert kept.only["input"] == TICKET
 
 

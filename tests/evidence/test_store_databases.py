@@ -212,7 +212,14 @@ def _watched(file):
 def _newer(file):
     sql_store(f"sqlite:///{file}").record(recording(1))
     with opened(file) as connection:
-        connection.execute("UPDATE guardgraph_store SET version = 3")
+        connection.execute("UPDATE guardgraph_store SET format = 3, guardgraph = '1.5.0'")
+
+
+def _older(file):
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE guardgraph_store (version INTEGER NOT NULL)")
+        connection.execute("INSERT INTO guardgraph_store VALUES (2)")
+        connection.commit()
 
 
 def _torn(file):
@@ -226,7 +233,8 @@ def _torn(file):
     [
         (_foreign, "a store of guardgraph is required; it holds other tables"),
         (_text, "an SQLite database is required; file is not a database"),
-        (_newer, "a store of version 2 is required; it has version 3"),
+        (_newer, "format 1 of guardgraph 0.14 or later is required; given: format 3 of guardgraph 1.5.0"),
+        (_older, "format 1 of guardgraph 0.14 or later is required; given: none"),
         (_torn, "it lacks tables: guardgraph_callers"),
         (_watched, "a store without triggers, rules, inheritance and row security is required; it has keeps_a_copy"),
     ],
@@ -255,8 +263,8 @@ def test_a_postgres_database_may_hold_other_tables(database):
     assert store.head() is None
     store.record(recording(1))
     with psycopg.connect(plain) as connection:
-        connection.execute("UPDATE guardgraph_store SET version = 3")
-    with pytest.raises(ConfigurationError, match="it has version 3"):
+        connection.execute("UPDATE guardgraph_store SET format = 3")
+    with pytest.raises(ConfigurationError, match="given: format 3"):
         sql_store(plain).head()
 
 

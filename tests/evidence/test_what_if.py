@@ -41,7 +41,7 @@ def runs():
     create_rag_agent(recorder=kept).invoke({"question": 7})
     create_rag_agent(recorder=kept, planner=lambda view: {"kind": "delete"}).invoke(QUESTION)
     create_research_agent(recorder=kept).invoke(PATTERNS["research"].demo())
-    return [*kept.runs, {**kept.runs[0], "redacted": [["input", "question"]]}, {"format": 0}]
+    return [*kept.runs, {**kept.runs[0], "redacted": [["input", "question"]]}, {"format": 1}]
 
 
 def test_every_run_falls_in_one_class_and_is_counted_once():
@@ -170,11 +170,11 @@ def test_a_run_of_a_newer_guardgraph_costs_no_other_one():
     newer, known = ({**ours, "guardgraph": "99.1.0", **more} for more in ({"weather": "fine"}, {}))
     judged = what_if(create_rag_agent(), [newer, ours, {**ours, "format": 2}, known, {**ours, "weather": "fine"}])
     assert [row.kind for row in judged.rows] == ["unreplayable", "same", "unreplayable", "same", "unreplayable"]
-    assert judged.reasons("unreplayable") == {"newer": 2, "damaged": 1}
+    assert judged.reasons("unreplayable") == {"version": 2, "damaged": 1}
     assert judged.rows[0].plain()["why"] == (
-        "newer: recorded by guardgraph 99.1.0; recording.weather: Extra inputs are not permitted; given: 'fine'"
+        "version: recorded by guardgraph 99.1.0; recording.weather: Extra inputs are not permitted; given: 'fine'"
     )
-    assert "unreplayable        3  newer 2, damaged 1" in judged.table()
+    assert "unreplayable        3  version 2, damaged 1" in judged.table()
 
 
 def test_a_candidate_may_be_a_name_and_its_factory_is_given_the_settings():

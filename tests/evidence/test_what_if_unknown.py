@@ -17,8 +17,8 @@ from runs import MODES, run
 from ticket_pattern import TICKET, Policy, triage
 from timed_world import Timed
 
-from guardgraph import RagBudget, ResearchBudget, ResearchPolicy, create_rag_agent, create_research_agent, reply_bytes
-from guardgraph.grammar import Budget, Call, Outcome, declares
+from guardgraph import RagBudget, ResearchBudget, create_rag_agent, create_research_agent, reply_bytes
+from guardgraph.grammar import Budget, Call
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.graphs.replay.interpreter import replay
 from guardgraph.graphs.replay.whatif import judge_recording_again
@@ -160,48 +160,6 @@ def test_calls_that_are_made_beside_others_than_they_were_are_unknown(gone, seco
     made(pages[0], recorder=recorder).invoke(demo)
     again = judge_recording_again(made(pages[1]).frame, recorder.runs[0])
     assert (again.kind, again.call.node, again.call.number) == ("unknown", "read", 1)
-
-
-@pytest.mark.parametrize(
-    ("gone", "pages", "kinds"),
-    [
-        ((), 2, ("same", "same")),  # one round of two
-        (("official",), 1, ("same", "same")),  # each alone
-        (("official", "vendor"), 2, ("same", "same")),
-    ],
-)
-def test_what_was_recorded_before_tells_by_the_clock_what_was_made_at_once(gone, pages, kinds):
-    """Recordings of before 0.8 do not say it; with one round, or with each call alone, the readings do."""
-    made, recorder = reading({}, gone=gone), InMemoryRecorder()
-    made(pages, recorder=recorder).invoke(PATTERNS["research"].demo())
-    [recording] = recorder.runs
-    other = create_research_agent(
-        budget=ResearchBudget(max_read_pages=pages, max_seconds=4.0), policy=ResearchPolicy(check_names=False)
-    )
-    told = judge_recording_again(other.frame, recording).kind
-    for call in recording["calls"]:
-        call.pop("at_once", None)
-    recording["guardgraph"] = "0.7.0"
-    assert (told, judge_recording_again(other.frame, recording).kind) == kinds
-
-
-def test_rounds_that_nobody_told_apart_are_known_to_the_same_settings_alone():
-    """Three calls in two rounds may be one and two, or two and one."""
-
-    @declares(rounds=2)
-    def lookup(state, run):
-        outcomes = yield [Call("tool", str, {"number": number}) for number in range(2)]
-        last = yield Call("tool", str, {"number": 2})
-        return {"found_duty": Outcome.holding(outcomes[0].content + last.content, {}).packed()}
-
-    made = lambda **settings: triage(bodies={"lookup": lookup}, **settings)  # noqa: E731
-    recording, other = recorded(made), made(policy=Policy(labels=("bug",)))
-    assert [call.get("at_once") for call in recording["calls"]] == [None, 2, 2, None]
-    assert judge_recording_again(other.frame, recording).kind == "same"
-    for call in recording["calls"]:
-        call.pop("at_once", None)
-    recording["guardgraph"] = "0.7.0"
-    assert [judge_recording_again(graph.frame, recording).kind for graph in (made(), other)] == ["same", "unknown"]
 
 
 # Another scope, or other settings

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rag_agents import INTENT, POLICY, agent_with
 
-from guardgraph import RagPolicy, ResearchPolicy
 from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported_of_answer
 
 
@@ -204,13 +203,6 @@ def test_a_policy_that_refuses_what_is_derived():
     assert allows.invoke(asked)["stop_reason"] == "success"
     for graph, context in ((refuses, None), (allows, tighter), (refuses, looser)):
         assert graph.invoke(asked, context=context)["unsupported"] == ["2.3 million"]
-
-
-@pytest.mark.parametrize("policy", [RagPolicy, ResearchPolicy])
-def test_the_setting_leaves_older_fingerprints_as_they_were(policy):
-    """A policy that says what 0.6 said has the hash and the recording that it had."""
-    assert "derived" not in policy(derived="refuse").recorded()
-    assert policy(derived="allow").fingerprint == policy().fingerprint != policy(derived="refuse").fingerprint
 
 
 PRICES = """| Plan | Price per seat and month | Seats | Rate (requests/minute) |

@@ -21,7 +21,6 @@ from ticket_pattern import TICKET, pattern, triage
 
 from guardgraph import (
     LiveWorld,
-    NotRecorded,
     RagBudget,
     RagPolicy,
     SelfCritiqueBudget,
@@ -314,17 +313,6 @@ def test_a_what_if_that_would_ask_again_is_unknown():
     assert judged == ["unknown", "same", "changed", "same"]
 
 
-def test_a_what_if_of_an_older_run_asks_again_whom_the_candidate_would():
-    """A recording of before 0.8 does not say who could be asked again: a replay asks nobody, a what-if does."""
-    once = RagBudget(max_attempts=1)
-    stopped, _ = recorded(PLAN, WRONG, budget=once)
-    calls = [{key: call[key] for key in call if key != "askable"} for call in stopped["calls"]]
-    older = {**stopped, "guardgraph": "0.7.0", "calls": calls}
-    now, bounded = create_rag_agent(ScriptedChatModel("{}")), create_rag_agent(ScriptedChatModel("{}"), budget=once)
-    assert replay(now, older)["stop_reason"] == UNSUPPORTED["reason"]
-    assert [what_if(agent, [older]).rows[0].kind for agent in (now, bounded)] == ["unknown", "same"]
-
-
 def test_a_run_that_must_be_recorded_and_is_not_tells_no_attempts():
     """Evidence of a refused answer is content of the run, and goes the way of its answer."""
 
@@ -361,7 +349,7 @@ def test_a_reviser_is_asked_three_times_and_once_more():
 
 @pytest.mark.parametrize("most", [2, 3, 9])
 def test_a_reviser_is_asked_once_more_whatever_the_budget_is(most):
-    """Beside the three asks for changes that were not made there is one; in an older recording there may be more."""
+    """Beside the three asks for changes that were not made there is one."""
     missing, long = {"revised_answer": f"{DRAFT} Thanks."}, {"revised_answer": "x " * 400}
     kept, script = Kept(), [missing, long, missing, long]
     model = ScriptedChatModel({"draft": DRAFT}, REVISE, *script)
@@ -371,12 +359,6 @@ def test_a_reviser_is_asked_once_more_whatever_the_budget_is(most):
     recording = kept.only
     agent = create_self_critique_agent(ScriptedChatModel(), budget=budget)
     assert replay(agent, recording) == recording["result"]
-    recording["guardgraph"] = "0.8.9"
-    if most == 2:
-        assert replay(agent, recording) == recording["result"]
-    else:
-        with pytest.raises(NotRecorded, match="revise"):
-            replay(agent, recording)
 
 
 def test_a_shortened_draft_is_asked_for_where_it_came_from():

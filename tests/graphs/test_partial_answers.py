@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from cli_runs import run
-from made_by_0_6 import OWN, recordings
 from openai_server import OpenAIServer
 from openai_server import answer as served
 from rag_agents import INTENT, QUESTION, agent_with, texts
@@ -13,8 +12,7 @@ from reported_runs import page, said
 from research_cases import PLAN, STATUS, research
 from runs import check_result
 
-from guardgraph import RagBudget, RagPolicy, ResearchPolicy, create_rag_agent, replay, verify, what_if
-from guardgraph.plain.version import is_version_before, read_package_version
+from guardgraph import RagBudget, RagPolicy, ResearchPolicy, create_rag_agent, replay, what_if
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import ScriptedChatModel, scripted_tool
@@ -138,10 +136,6 @@ def test_a_partial_answer_is_decided_again_as_it_was():
     assert replay(agents[1], kept.only)["stop_reason"] == NUMBER
 
 
-MADE_BEFORE = is_version_before(read_package_version(), (0, 9))
-since_0_9 = pytest.mark.unreplayable if MADE_BEFORE else pytest.mark.filterwarnings("default")
-"""Marks runs that recordings of an older version would not have decided so, until this one bears its number."""
-
 BRIEF = "Payments are degraded. Some 99 % of them fail. Refunds are safe."
 NOTES = [
     {"claim": "Payments are degraded.", "quote": "Payments are degraded in the region.", "url": STATUS},
@@ -161,7 +155,6 @@ def make_brief(text=BRIEF, citations=("n1", "n2"), **parts):
     return check_result(RESEARCH_REASONS, research(**{**made, "policy": ResearchPolicy(unsupported="drop"), **parts}))
 
 
-@since_0_9
 def test_a_research_brief_goes_on_without_a_refused_sentence():
     """With the notes that a sentence of the rest still rests on."""
     result = make_brief()
@@ -174,17 +167,6 @@ def test_a_research_brief_goes_on_without_a_refused_sentence():
     assert make_brief("Payments are degraded. Ask Gartner.")["removed"][0]["reason"] == NAME
 
 
-@since_0_9
-def test_a_brief_that_was_recorded_before_is_decided_as_then():
-    """In 0.8 the setting spoke of notes alone, so that its recordings keep their stop."""
-    kept = Kept()
-    make_brief(recorder=kept)
-    parts = {"writer": scripted_tool({"answer": BRIEF, "citations": ["n1"]}, loop=True)}
-    made = research_agent(**parts)
-    assert replay(made, {**kept.only, "guardgraph": "0.9.0"})["outcome"] == "grounded_partial"
-    assert replay(made, {**kept.only, "guardgraph": "0.8.0"})["stop_reason"] == NUMBER
-
-
 def research_agent(**parts):
     """Make the agent of `make_brief` for a replay, which calls nobody."""
     from guardgraph import create_research_agent
@@ -192,18 +174,6 @@ def research_agent(**parts):
     tools = {"reader": PAGE, "extractor": NOTES, "planner": PLAN}
     made = {name: scripted_tool(item, loop=True) for name, item in tools.items()}
     return create_research_agent(**{**made, **parts}, policy=ResearchPolicy(unsupported="drop"))
-
-
-def test_the_setting_changes_no_fingerprint_of_before():
-    """A policy that does not say it is recorded as before, and the new key is no part of the declarations."""
-    kept, dropping = Kept(), Kept()
-    answering(FIRST, "a", policy=RagPolicy(**LISTS), recorder=kept).invoke(QUESTION)
-    answering(FIRST, "a", recorder=dropping).invoke(QUESTION)
-    before = next(item for item in recordings(OWN) if item["pattern"] == "rag")
-    assert ("unsupported" in kept.only["policy"], dropping.only["policy"]["unsupported"]) == (False, "drop")
-    declared = [item.only["fingerprints"]["declarations"] for item in (kept, dropping)]
-    assert declared[0] == declared[1] == before["fingerprints"]["declarations"]
-    assert verify(answering(SAID)) == []
 
 
 def test_the_page_strikes_out_what_was_taken_out():

@@ -22,7 +22,6 @@ from guardgraph.guards.research.risk import find_high_risks
 from guardgraph.guards.research.trust import TrustTable, choose_reference_day, order_by_trust, rate_page
 from guardgraph.policies.comparison import compare_policy_files
 from guardgraph.policies.file import load_policy
-from guardgraph.state.research import ResearchPolicy
 from guardgraph.state.trust import TIERS
 
 
@@ -227,4 +226,3 @@ def test_a_policy_diff_says_which_way_each_setting_went(tmp_path):
     risks = ("high_risk_terms", "high_risk_tiers", "high_risk_scopes")
     assert rows == {"policy.trust": "other", **{f"policy.{name}": "tighter" for name in (*tighter, *risks)}}
     assert new.policy.trust == ({"scope": "a.test", "tier": "known"},)
-    assert ResearchPolicy.from_recorded(new.policy.recorded()).plain() == new.policy.plain()

@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_by_0_6 import OWN, recordings
 from recorded_runs import Kept
 from reported_runs import page
 from research_cases import ANSWER, NOTES, PAGES, PLAN, RUMORS, asked, research
 from runs import check_result
 
-from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent, replay, verify, what_if
+from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent, replay, what_if
 from guardgraph.grammar import Stop
 from guardgraph.guards.research import drop_unverified_notes, verify_notes
 from guardgraph.state.research import RESEARCH_REASONS
@@ -113,20 +112,6 @@ def test_a_run_with_notes_left_out_is_decided_again_as_it_was():
     assert again["dropped_notes"] == kept.only["result"]["dropped_notes"]
     assert [what_if(agent, [kept.only]).rows[0].kind for agent in agents] == ["same", "changed"]
     assert replay(agents[1], kept.only)["stop_reason"] == NAMED
-
-
-def test_the_setting_and_the_key_change_no_fingerprint_of_before():
-    """A policy that does not say it is recorded as before, and what is listed is no part of the declarations."""
-    kept, dropping = Kept(), Kept()
-    before = next(recording for recording in recordings(OWN) if recording["pattern"] == "research")
-    research(recorder=kept)
-    research(recorder=dropping, policy=DROP)
-    assert "unsupported" not in kept.only["policy"]
-    assert dropping.only["policy"]["unsupported"] == "drop"
-    one, other = (found.only["fingerprints"] for found in (kept, dropping))
-    assert one["declarations"] == other["declarations"] == before["fingerprints"]["declarations"]
-    assert one["policy"] != other["policy"]
-    assert verify(create_research_agent(policy=DROP)) == []
 
 
 def test_a_page_makes_no_link_of_a_note_that_was_left_out():

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
-from recorded_runs import Kept
 from research_cases import SLA_HOST, STATUS, asked, denied, hits, lists, quotes, read_urls, reads, research, vendor
 from runs import check_result
 
-from guardgraph import ResearchBudget, create_research_agent, replay, what_if
+from guardgraph import ResearchBudget, create_research_agent
 from guardgraph.guards.urls import cut_found_urls, dedupe_found_urls, explain_url_denial, is_url_allowed
 from guardgraph.plain.urls import identify_url
 from guardgraph.state.research import RESEARCH_REASONS
@@ -69,22 +68,6 @@ def test_wider_lists_of_a_resume_let_no_more_urls_in():
     graph.invoke(asked(), config, context=lists(execution=[SLA_HOST]), interrupt_before=["source_guard"])
     graph.invoke(None, config)
     assert read_urls(reader) == [STATUS, *vendor("a")]
-
-
-def test_a_recording_of_before_is_decided_as_it_was():
-    """A run of 0.7 that foreign hits ended replays to that end; one of today does not, and a what-if judges anew."""
-    kept = Kept()
-    parts = {"search": hits(*foreign(2), *vendor("a")), "reader": reads(), "extractor": quotes()}
-    research({"max_urls": 1}, recorder=kept, **parts, writer=lambda view: CITE_ONE)
-    assert kept.only["result"]["status"] == "ok"
-    agent = create_research_agent(**parts, writer=lambda view: CITE_ONE)
-    before, today = ({**kept.only, "guardgraph": version} for version in ("0.7.0", "0.8.0"))
-    assert replay(agent, today)["status"] == "ok"
-    stopped = replay(agent, before)
-    assert stopped["stop_reason"] == "no_reliable_sources"
-    assert stopped["denied_sources"] == [denied(foreign(1)[0], "policy")]
-    [row] = what_if(agent, [before]).rows
-    assert row.kind == "same"
 
 
 FOUND = st.lists(

@@ -393,14 +393,6 @@ def test_a_question_that_changed_stands_anew(world):
     assert graph.invoke(answering(shown), THREAD, context=tight)["stop_reason"] == "review_expired"
 
 
-def test_settings_of_reviews_at_their_default_are_no_part_of_a_fingerprint():
-    """An approval of before there were such settings keeps its hash; one that is set makes another question."""
-    plain = Policy()
-    assert plain.recorded() == {"max_refund": 50}
-    others = [Policy(four_eyes=True), Policy(reviewer_roles=("x",)), Policy(max_review_seconds=1.0)]
-    assert len({plain.fingerprint, *(item.fingerprint for item in others)}) == 4
-
-
 def licensing(state, run):
     """Show the call that is to be licensed."""
     call = {"tool": "pay", "args": state["accepted_refund"]}

@@ -74,7 +74,7 @@ def test_what_is_rejected_is_not_done():
 
 @pytest.mark.parametrize(("most", "questions"), [(1, 3), (2, 2), (3, 1)])
 def test_a_question_shows_so_many_calls(most, questions):
-    """With `max_asked_calls` 1 each call is a question of its own, as before 0.10."""
+    """With `max_asked_calls` 1 each call is a question of its own."""
     office, asked = Office(), 0
     budget = ToolBudget(max_asked_calls=most)
     agent, result = wait(calls(READ), calls(STOLEN, DELETE, TRUDY), DONE, office=office, budget=budget)
@@ -150,13 +150,6 @@ def test_what_is_switched_off_between_two_calls_is_not_made():
     if result["status"] == "waiting":  # under other settings it is another question
         result = answer_question(agent, result, context=off)
     assert (result["stop_reason"], office.writes) == ("tool_denied_execution:delete_file", [])
-
-
-def test_recordings_of_before_mean_one_call_a_question():
-    """A budget that was recorded without the limit has it as 1, so that such a run is decided as it was."""
-    plain = ToolBudget().recorded()
-    del plain["max_asked_calls"]
-    assert ToolBudget.from_recorded(plain).max_asked_calls == 1
 
 
 def test_a_list_of_calls_that_an_earlier_version_showed_stays_what_it_was():

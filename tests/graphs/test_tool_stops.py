@@ -313,8 +313,6 @@ STOPS |= {
     f"{entry} @ {case.phase}": case._replace(evidence={**DETAILS, **CALLED}) if case.phase == "act" else case
     for entry, case in LIMITS
 }
-LEFT = {"review_stale"}
-"""A reason of recordings of before 0.8; no run of today ends with it."""
 
 
 def entry_of(case: str) -> str:
@@ -324,7 +322,7 @@ def entry_of(case: str) -> str:
 
 def test_every_reason_has_a_run():
     """The catalogue and the runs below name the same reasons; one that no run can reach is marked as defensive."""
-    assert reasons_without_a_run(TOOL_REASONS, {*map(entry_of, STOPS), *LEFT}) == []
+    assert reasons_without_a_run(TOOL_REASONS, {*map(entry_of, STOPS)}) == []
     assert [item.reason for item in TOOL_REASONS if item.defensive] == ["not_approved:<tool>"]
 
 

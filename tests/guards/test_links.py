@@ -10,28 +10,17 @@ from cli_runs import empty_folder, run
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from link_spellings import GOOD, HOST, SPELLINGS
-from made_by_0_6 import OWN, recordings
 from rag_agents import ANSWER, CANDIDATE, QUESTION, agent_with
-from recorded_runs import Kept, replaying_agent
+from recorded_runs import Kept
 from reported_runs import page
 
-from guardgraph import (
-    CATALOGUES,
-    RagPolicy,
-    ResearchPolicy,
-    SelfCritiquePolicy,
-    create_rag_agent,
-    create_self_critique_agent,
-    replay,
-    what_if,
-)
+from guardgraph import RagPolicy, ResearchPolicy, SelfCritiquePolicy, create_rag_agent, create_self_critique_agent
 from guardgraph.guards import rag, research, self_critique
 from guardgraph.guards.links import check_links
 from guardgraph.guards.links.spelling import list_readings
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.offline.research import take_offline_notes
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.state.recording import list_later_checks
 
 here = pytest.fixture(empty_folder)
 
@@ -255,8 +244,6 @@ def test_a_context_only_tightens():
     ours = RagPolicy(known_links=("A.io", "https://b.io/x/"), markup=("html",))
     both = ours.tightened_by(RagPolicy(known_links=("a.io", "https://b.io/x", "c.io"), markup=("images",)))
     assert (both.known_links, both.markup) == (("A.io", "https://b.io/x/"), ())
-    assert RagPolicy(known_links=(), markup=()).fingerprint == RagPolicy().fingerprint
-    assert "known_links" not in RagPolicy().recorded()
 
 
 HOSTILE = [
@@ -375,39 +362,6 @@ def _recorded(answer, **changed):
     kept = Kept()
     agent_with(CANDIDATE, answer=answer, recorder=kept, policy=KNOWN).invoke(QUESTION)
     return {**kept.only, **changed}
-
-
-def test_a_recording_of_before_is_decided_as_it_was():
-    """A replay judges no links of a run that 0.6 recorded; a what-if does, as a run of today would."""
-    answer = {"answer": "Within 15 minutes, see attacker.io.", "citations": ["a"]}
-    now = agent_with(CANDIDATE, policy=RagPolicy(**POLICY))
-    before, today = (_recorded(answer, guardgraph=version) for version in ("0.6.0", "0.8.0"))
-    assert replay(now, before)["outcome"] == "grounded_answer"
-    assert replay(now, today)["stop_reason"] == "invalid_answer:unsupported_link"
-    for recording in (before, today):
-        [row] = what_if(now, [recording]).rows
-        assert (row.kind, row.new.stop_reason) == ("changed", "invalid_answer:unsupported_link")
-
-
-def test_versions_without_the_check_are_told():
-    """Versions of before 0.8 left links out; of a version that nobody knows every check is made."""
-    since_0_8 = {"links", "lists_first"}
-    assert list_later_checks("0.6.0") == list_later_checks("0.5.2rc1") > since_0_8
-    for version in ("0.8.0", "0.8.0.dev1"):
-        assert list_later_checks(version) == list_later_checks("0.6.0") - since_0_8
-    for version in ("1.0", "0.10.0", "unknown", ""):
-        assert list_later_checks(version) == frozenset()
-
-
-def test_recordings_of_0_6_say_that_they_are():
-    """Their version is what a replay goes by, and what a run of today would make of them is listed by class."""
-    made = recordings(OWN)
-    assert {recording["guardgraph"] for recording in made} == {"0.6.0"}
-    for recording in made:
-        if recording["pattern"] not in CATALOGUES or "shadows" in recording:
-            continue
-        found = what_if(replaying_agent(recording), [recording])
-        assert {row.new.stop_reason for row in found.rows if row.kind == "changed"} <= set()
 
 
 WRITTEN = f"https://{HOST}/a"

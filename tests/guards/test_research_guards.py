@@ -92,12 +92,10 @@ def test_a_hint_tightens_a_limit(hints, expected):
 
 def test_hints_have_bounds():
     """Each limit has its own bounds, and what is allowed is never exceeded, bounds or not."""
-    bounds = {"max_urls": (1, 20), "max_read_pages": (1, 10), "max_notes": (1, 20), "max_answer_chars": (120, 2000)}
-    for name, (least, most) in bounds.items():
+    bounds = {"max_urls": 1, "max_read_pages": 1, "max_notes": 1, "max_answer_chars": 120}
+    for name, least in bounds.items():
         assert tighten_research_limit(name, -1, allowed=5000) == least
         assert tighten_research_limit(name, 10_000, allowed=5000) == 5000
-        assert tighten_research_limit(name, 10_000, allowed=5000, is_wide=False) == most
-        assert tighten_research_limit(name, 10_000, allowed=most - 1, is_wide=False) == most - 1
         assert tighten_research_limit(name, 10_000, allowed=0) == tighten_research_limit(name, -1, allowed=0) == 0
         assert tighten_research_limit(name, None, allowed=5000) == 5000
         assert tighten_research_limit(name, None, allowed=2) == 2

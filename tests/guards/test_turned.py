@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 
 import pytest
-from exported_runs import forged
 from growth import assert_linear
 from guard_cases import stop_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_by_0_6 import FOLDER
 from rag_agents import QUESTION, SOURCES
-from recorded_runs import Kept
 from research_cases import research
 
-from guardgraph import RagPolicy, ResearchPolicy, check_document, create_rag_agent, replay
+from guardgraph import RagPolicy, ResearchPolicy, create_rag_agent
 from guardgraph.guards.turned import check_turned_sentences, find_turned_sentence
 from guardgraph.guards.word_lists import load_word_lists
-from guardgraph.plain.version import read_package_version
 
 TURNED = [
     (
@@ -394,53 +389,6 @@ def test_the_check_is_judged_last():
 
 
 # Recordings
-
-
-def test_the_check_leaves_fingerprints_as_they_were():
-    """Switched off, it leaves no trace, as before there was one; an approval binds it where it is no default."""
-    assert RagPolicy().recorded()["check_turned"] is True
-    assert "check_turned" not in RagPolicy(check_turned=False).recorded()
-    assert RagPolicy().fingerprint != RagPolicy(check_turned=False).fingerprint
-    assert RagPolicy().binding_fingerprint == RagPolicy(check_turned=False, derived="refuse").fingerprint
-    assert RagPolicy(check_turned=False).binding_fingerprint != RagPolicy().binding_fingerprint
-
-
-def old_recording():
-    """Return what 0.6.0 would have recorded of such a run, which it let through."""
-    kept = Kept()
-    assert turning(policy=RagPolicy(check_turned=False, **LISTS), recorder=kept).invoke(QUESTION)["status"] == "ok"
-    recording = kept.only
-    assert "check_turned" not in recording["policy"]
-    recording["guardgraph"] = "0.6.0"
-    return recording
-
-
-def test_what_was_recorded_before_the_check_is_derived_without_it():
-    """A document of 0.6.0 is decided as it was, with the hashes that it has; one of this version is not let off."""
-    place = json.loads((FOLDER / "rag.json").read_bytes())
-    old = old_recording()
-    document = forged({**place, "recording": old}, lambda recording: None)
-    assert check_document(document, "test_turned:turning").findings == ()
-    new = forged({**place, "recording": {**old, "guardgraph": read_package_version()}}, lambda recording: None)
-    assert ("verdict", "policy.check_turned") in {
-        (item.kind, item.place) for item in check_document(new, turning(policy=RagPolicy(**LISTS))).findings
-    }
-
-
-def test_a_replay_is_decided_by_the_agent_that_is_asked():
-    """An agent that names the check as off decides what 0.6.0 recorded as before; one with the check says it stops."""
-    old = old_recording()
-    assert replay(turning(policy=RagPolicy(check_turned=False, **LISTS)), old) == old["result"]
-    assert replay(turning(), old)["stop_reason"] == "invalid_answer:contradicts_source"
-
-
-def test_recorded_settings_are_what_their_version_had():
-    """Settings of before the check come back without it and with their hash, and a context may still switch it on."""
-    said = RagPolicy(**LISTS, check_turned=False).recorded()
-    old = RagPolicy.from_recorded(said)
-    assert (old.check_turned, old.check_together) == (False, False)
-    assert (old.recorded(), old.fingerprint) == (said, RagPolicy(**LISTS, check_turned=False).fingerprint)
-    assert old.tightened_by(RagPolicy(check_turned=True)).check_turned
 
 
 @pytest.mark.parametrize(

@@ -609,7 +609,6 @@ def test_the_command_line_takes_a_url(owner, base, tmp_path, monkeypatch):
     for arguments, message in (
         (("check", as_role(owner, "answers")), "guardgraph_writer"),
         (("rebuild", as_role(owner, "answers")), "guardgraph_writer"),
-        (("check", "--repair", url), "FILE: a file is required; given: a URL"),
         (("init", "postgres.example"), "url: postgresql://"),
     ):
         refused = run("kb", *arguments)

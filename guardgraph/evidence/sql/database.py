@@ -245,22 +245,16 @@ class Transaction:
 
     def _begin(self, *, looks: bool = False) -> None:
         from guardgraph.evidence.sql import schema
-        from guardgraph.evidence.sql.tables import VERSION
 
         database = self._database
         engine = database.get_database_engine(makes=self._mode == "append")
         self._connection = engine.connect()
         try:
             begin_sql_transaction(self._connection, database.timeout, self._mode)
-            self._connection.info.pop(schema.FOUND, None)
             if looks or engine not in database.checked:
-                found = {"append": schema.prepare_store_schema, "change": schema.upgrade_store_schema}.get(
-                    self._mode, schema.check_store_schema
-                )(self._connection, database.address.shown)
-                if found == VERSION:
-                    database.checked.add(engine)
-                else:  # somebody may make it one of this version at any time
-                    self._connection.info[schema.FOUND] = found
+                check = schema.prepare_store_schema if self._mode == "append" else schema.check_store_schema
+                check(self._connection, database.address.shown)
+                database.checked.add(engine)
                 if self._mode == "append":
                     database.keep_database_private(engine)
         except BaseException:

@@ -10,7 +10,6 @@ from sqlalchemy import Connection, Select, exists, or_, select
 
 from guardgraph.evidence.chain import START, Entry, RunEntry, entry_hash, read_chain_entry
 from guardgraph.evidence.contents import content_hash, read_stored_content, read_stored_recording
-from guardgraph.evidence.sql.schema import has_open_runs
 from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES, OPEN, last_entry
 from guardgraph.evidence.store import OpenRun, Position, StoredRun, count_notes
 from guardgraph.plain.errors import InputError, StoreError
@@ -157,8 +156,6 @@ def select_open_runs(run_id: str | None = None) -> Select[Any]:
 
 def read_open_runs(connection: Connection, run_id: str | None = None) -> list[OpenRun]:
     """Return the runs that are open, in the order in which they began; of one run, that one if it is."""
-    if not has_open_runs(connection):
-        return []
     entry = (ENTRIES.c.seq, ENTRIES.c.hash, ENTRIES.c.at, ENTRIES.c.entry)
     found = OPEN.outerjoin(ENTRIES, ENTRIES.c.seq == OPEN.c.seq).outerjoin(CONTENTS, CONTENTS.c.seq == OPEN.c.seq)
     query = select(OPEN.c.kind, OPEN.c.run_id, OPEN.c.note, *entry, CONTENTS.c.salt, CONTENTS.c.content)
@@ -198,8 +195,6 @@ def read_request_notes(connection: Connection, request: str, after: int) -> list
     Raises:
         StoreError: a note is not as it was noted.
     """
-    if not has_open_runs(connection):
-        return []
     entry = (ENTRIES.c.seq, ENTRIES.c.hash, ENTRIES.c.entry, CONTENTS.c.salt, CONTENTS.c.content)
     found = OPEN.join(ENTRIES, ENTRIES.c.seq == OPEN.c.seq).join(CONTENTS, CONTENTS.c.seq == OPEN.c.seq)
     noted = (OPEN.c.request == request, OPEN.c.kind == "note", OPEN.c.seq > after)
@@ -212,7 +207,5 @@ def read_request_notes(connection: Connection, request: str, after: int) -> list
 
 def read_run_entries(connection: Connection, run_id: str) -> list[str]:
     """Return the texts of all entries of a run, in their order."""
-    of_run = ENTRIES.c.run_id == run_id
-    if has_open_runs(connection):
-        of_run = or_(of_run, ENTRIES.c.seq.in_(select(OPEN.c.seq).where(OPEN.c.run_id == run_id)))
+    of_run = or_(ENTRIES.c.run_id == run_id, ENTRIES.c.seq.in_(select(OPEN.c.seq).where(OPEN.c.run_id == run_id)))
     return [str(text) for text in connection.scalars(select(ENTRIES.c.entry).where(of_run).order_by(ENTRIES.c.seq))]

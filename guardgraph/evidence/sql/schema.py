@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, inspect, select, text
 
-from guardgraph.evidence.sql.tables import METADATA, OPEN, SCHEMA, VERSION
+from guardgraph.evidence.sql.tables import METADATA, SCHEMA
 from guardgraph.plain.errors import ConfigurationError, StoreError
-
-TABLES = {1: {*METADATA.tables} - {OPEN.name}, VERSION: {*METADATA.tables}}
-"""The tables of each version that can be read; whoever writes first makes the latest of an older one."""
-FOUND = "guardgraph's tables"
-"""What a connection is told of a store whose version has to be looked at anew each time."""
+from guardgraph.plain.version import FORMAT, find_format_problem, read_package_version
 
 _BETWEEN = {
     "sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger'",
@@ -31,12 +27,12 @@ class Missing(StoreError):
     """There is no store where one was to be read: nothing was recorded there yet."""
 
 
-def check_store_schema(connection: Connection, shown: str) -> int:
-    """Refuse to read what is no store of a version that can be read; return which one it is.
+def check_store_schema(connection: Connection, shown: str) -> None:
+    """Refuse to read what is no store of this format.
 
     Raises:
         Missing: the database is empty.
-        ConfigurationError: it holds something else, a store of another version, or something stands before its tables.
+        ConfigurationError: it holds something else, a store of another format, or something stands before its tables.
     """
     names = {*inspect(connection).get_table_names()}
     ours = names & {*METADATA.tables}
@@ -44,47 +40,25 @@ def check_store_schema(connection: Connection, shown: str) -> int:
         if names and connection.dialect.name == "sqlite":  # a server's database is often shared
             raise ConfigurationError(f"{shown}: a store of guardgraph is required; it holds other tables")
         raise Missing(f"{shown}: there is no store of guardgraph; nothing was recorded yet")
-    versions = connection.scalars(select(SCHEMA.c.version)).all() if SCHEMA.name in ours else []
-    if len(versions) != 1 or versions[0] not in TABLES:
-        told = f"version {versions[0]}" if len(versions) == 1 else "no one version"
-        raise ConfigurationError(f"{shown}: a store of version {VERSION} is required; it has {told}")
-    version: int = versions[0]
-    if missing := TABLES[version] - ours:
+    columns = {item["name"] for item in inspect(connection).get_columns(SCHEMA.name)} if SCHEMA.name in ours else set()
+    rows = connection.execute(select(SCHEMA)).all() if {*SCHEMA.c.keys()} <= columns else []
+    number, version = rows[0] if len(rows) == 1 else (None, None)
+    if (problem := find_format_problem(number, version)) is not None:
+        raise ConfigurationError(f"{shown}: {problem}")
+    if missing := {*METADATA.tables} - ours:
         raise ConfigurationError(f"{shown}: it lacks tables: {', '.join(sorted(missing))}")
-    if more := ours - TABLES[version]:
-        raise ConfigurationError(f"{shown}: of version {version}, it has tables of another: {', '.join(sorted(more))}")
     if between := sorted(connection.scalars(text(_BETWEEN[connection.dialect.name]))):
         raise ConfigurationError(f"{shown}: a store {_PLAIN} is required; it has {', '.join(between):.200}")
-    return version
 
 
-def prepare_store_schema(connection: Connection, shown: str) -> int:
-    """Make a store of an empty database, and one of this version of an older one; return its version.
+def prepare_store_schema(connection: Connection, shown: str) -> None:
+    """Make a store of an empty database.
 
     Raises:
         ConfigurationError: as `check_store_schema`.
     """
     try:
-        return upgrade_store_schema(connection, shown)
+        check_store_schema(connection, shown)
     except Missing:
         METADATA.create_all(connection, checkfirst=False)
-        connection.execute(SCHEMA.insert().values(version=VERSION))
-        return VERSION
-
-
-def upgrade_store_schema(connection: Connection, shown: str) -> int:
-    """Make a store of this version of an older one, in place; return its version. Its entries stay what they are.
-
-    Raises:
-        Missing: the database is empty.
-        ConfigurationError: as `check_store_schema`.
-    """
-    if check_store_schema(connection, shown) < VERSION:
-        METADATA.create_all(connection, tables=[OPEN], checkfirst=False)
-        connection.execute(SCHEMA.update().values(version=VERSION))
-    return VERSION
-
-
-def has_open_runs(connection: Connection) -> bool:
-    """Say whether the store on a connection is of a version that keeps runs from their beginning on."""
-    return int(connection.info.get(FOUND, VERSION)) > 1
+        connection.execute(SCHEMA.insert().values(format=FORMAT, guardgraph=read_package_version()))

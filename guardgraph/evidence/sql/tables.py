@@ -28,14 +28,16 @@ from sqlalchemy.sql.expression import ClauseElement
 
 from guardgraph.evidence.chain import START
 
-VERSION = 2
-"""The version of the tables; version 1 has no `OPEN`."""
-
 METADATA = MetaData()
 _Number = BigInteger().with_variant(Integer, "sqlite")  # which keeps whole numbers of 64 bits, and by them the rows
 
-SCHEMA = Table("guardgraph_store", METADATA, Column("version", Integer, nullable=False))
-"""One row: the version of the tables."""
+SCHEMA = Table(
+    "guardgraph_store",
+    METADATA,
+    Column("format", Integer, nullable=False),
+    Column("guardgraph", String(32), nullable=False),
+)
+"""One row: the format of the tables, and the version of guardgraph that made them."""
 
 ENTRIES = Table(
     "guardgraph_entries",

@@ -11,7 +11,6 @@ from sqlalchemy import Connection, select
 
 from guardgraph.evidence.contents import normalize_run_lookup
 from guardgraph.evidence.sql.database import Transaction
-from guardgraph.evidence.sql.schema import has_open_runs
 from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES, OPEN
 from guardgraph.evidence.verification import Kept, KeptContent, KeptStep
 
@@ -48,9 +47,7 @@ def _read_entry_batch(connection: Connection, after: int | None) -> tuple[list[K
     callers: defaultdict[int, list[Any]] = defaultdict(list)
     for row in _select_between_entries(connection, select(CALLERS), CALLERS.c.seq, after, last):
         callers[row.seq if isinstance(row.seq, int) else 0].append((row.tenant, row.user))  # SQLite keeps any value
-    found = (
-        _select_between_entries(connection, select(OPEN), OPEN.c.seq, after, last) if has_open_runs(connection) else ()
-    )
+    found = _select_between_entries(connection, select(OPEN), OPEN.c.seq, after, last)
     steps = {row.seq: KeptStep(row.kind, row.run_id, row.note, row.request, row.thread, row.graph) for row in found}
     rows = {row.seq: row for row in entries}
     return [

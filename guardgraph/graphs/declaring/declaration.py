@@ -61,14 +61,6 @@ class Declaration:
     are licensed, of a propose node whose proposer may be asked again what it called before."""
     behind: tuple[str, ...] = ()
     """Of an act node: the guards that stand on every way to it, and on every way back to it."""
-    later: tuple[str, ...] = ()
-    """Of the channels that it reads, those that are no part of the pattern's fingerprint."""
-    later_writes: tuple[str, ...] = ()
-    """Of what it writes, what is no part of the pattern's fingerprint."""
-    later_stops: tuple[str, ...] = ()
-    """Of a guard: families that it stops with because of nodes that came later, and that are no part of it either."""
-    is_later: bool = False
-    """Whether the node itself, and the ways to it, are no part of the pattern's fingerprint."""
 
     @cached_property
     def channels(self) -> tuple[str, ...]:
@@ -122,7 +114,6 @@ def build_declaration(
     again: Iterable[str] = (),
     attempts: int | None = None,
     entry: bool = False,
-    is_later: bool = False,
 ) -> Declaration:
     """Put together what a body says of itself and what the pattern says of its node.
 
@@ -135,7 +126,6 @@ def build_declaration(
         again: of a guard, whose proposers are asked again.
         attempts: of such a guard, the asks for one proposal at most.
         entry: whether every run begins here.
-        is_later: whether it came when there were recordings of the pattern without it.
 
     Raises:
         GrammarError: something is said twice, or by neither, or by a node that has no such thing.
@@ -158,11 +148,6 @@ def build_declaration(
     phase, reads, writes, stops = said.phase or "", said.reads or (), said.writes or (), said.stops or ()
     effects, rounds = deduplicate_names(said.effects or ()), said.rounds or 1
     tools = deduplicate_names(said.calls or ()) if kind == "act" else ()
-    later, later_writes = said.later or (), said.later_writes or ()
-    if unread := [channel for channel in later if channel not in reads]:
-        raise GrammarError(f"node {name!r}, later: given {', '.join(unread)}; allowed: what it reads")
-    if unwritten := [channel for channel in later_writes if channel not in writes]:
-        raise GrammarError(f"node {name!r}, later_writes: given {', '.join(unwritten)}; allowed: what it writes")
     return Declaration(
         name,
         kind,
@@ -179,9 +164,6 @@ def build_declaration(
         proposers=said.calls if kind == "propose" else None,
         tools=tools,
         behind=deduplicate_names(said.behind or ()),
-        later=later,
-        later_writes=later_writes,
-        is_later=is_later,
     )
 
 
@@ -232,13 +214,10 @@ def complete_declarations(
     }
     again = {reason.family for reason in catalogue if reason.again}
     done = {name: replace(item, inherits=_list_inherited_families(item, done, again)) for name, item in done.items()}
-    later = tuple(key for item in done.values() if item.kind == "terminal" for key in item.later_writes)
     families = [family for item in done.values() for family in item.families if family != AUDIT_UNAVAILABLE]
     for family in deduplicate_names([*families, AUDIT_UNAVAILABLE]):  # which is the last, in fingerprints too
         name = f"stop_{family}"
-        done[name] = Declaration(
-            name, "terminal", "", (), tuple(outputs), family=family, records=records, later_writes=later
-        )
+        done[name] = Declaration(name, "terminal", "", (), tuple(outputs), family=family, records=records)
     return done
 
 
@@ -250,15 +229,12 @@ def _complete_declaration(
     if item.kind != "guard":
         return item
     before = [other for other in declared.values() if item.name in other.to]
-    earlier = {name: other for name, other in declared.items() if not other.is_later}
     budget = ("budget",) if _spends_time(item, declared) else ()
-    later = budget if not item.is_later and not _spends_time(item, earlier) else ()
     effect = (EFFECT,) if any(other.effects for other in before) else ()
     licence = (LICENCE,) if any(other.tools for other in before) else ()
     unrecorded = (AUDIT_UNAVAILABLE,) if item.entry else ()
     added = (*licence, *effect, *budget, "guard_error", *unrecorded)
-    said = tuple(family for family in later if family not in item.stops)
-    return replace(item, stops=deduplicate_names([*item.stops, *added]), later_stops=said)
+    return replace(item, stops=deduplicate_names([*item.stops, *added]))
 
 
 def _spends_time(item: Declaration, declared: Mapping[str, Declaration]) -> bool:

@@ -28,10 +28,9 @@ from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, make_storable_json, parse_json
-from guardgraph.plain.version import is_version_before, read_package_version
+from guardgraph.plain.version import read_package_version
 from guardgraph.state.opening import Opening
-from guardgraph.state.recording import RecordedVisit, Recording, list_later_checks, validate_recording
-from guardgraph.state.run import LogEntry
+from guardgraph.state.recording import RecordedVisit, Recording, validate_recording
 from guardgraph.world.replaying import ReplayingWorld, Spell, read_visit_spells
 
 MOST_VISITS = 1000
@@ -123,7 +122,7 @@ def _strip_visit_opening(visit: RecordedVisit) -> RecordedVisit:
 
 
 def interpret_recording(
-    frame: Frame, recording: Recording, *, assume: bool = False, anew: bool = False, ignore_live: bool = False
+    frame: Frame, recording: Recording, *, assume: bool = False, ignore_live: bool = False
 ) -> Conclusion:
     """Run a pattern on a recorded world, and return the run that is over.
 
@@ -134,7 +133,6 @@ def interpret_recording(
         frame: of the graph.
         recording: of a run of it, or of a graph with the same nodes.
         assume: whether a proposer's recorded outcome counts for another request to the same proposer too.
-        anew: whether checks are made that there were none of when the run was recorded, as a run of today has them.
         ignore_live: whether the live policy that the run read counts for nothing.
 
     Raises:
@@ -143,12 +141,10 @@ def interpret_recording(
         NotRecorded: the run asks for what was not recorded.
     """
     alike = _is_same_agent(frame, recording)
-    world, visits = ReplayingWorld(recording, assume=assume, alike=alike, anew=anew), RecordedVisits(recording)
+    world, visits = ReplayingWorld(recording, assume=assume, alike=alike), RecordedVisits(recording)
     name = next(item.name for item in frame.declarations.values() if item.entry)
     channels = _Channels(frame, restore_recorded_input(frame, recording, name))
     sitting: _Sitting | None = None
-    visited = {visit["node"] for visit in recording["visits"]}  # a check that is a node was made where it was visited
-    left_out = frozenset[str]() if anew else list_later_checks(recording["guardgraph"]) - visited
     with _Scratchpad() as pad:
         while True:
             node: GrammarNode = frame.nodes[name]
@@ -159,7 +155,7 @@ def interpret_recording(
             if opening is not None and "refused" in opening and not is_ours:
                 raise NotRecorded(name, "its context could not be read, and was not kept", visit=1)
             is_question_known = alike or _is_question_recorded(recorded, sitting)
-            sitting = _open_recorded_session(frame, world, opening, sitting, left_out)
+            sitting = _open_recorded_session(frame, world, opening, sitting)
             pad.turn_to_answers(recorded, is_question_known=is_question_known)
             came = _run_node_again(
                 node, channels.read_channels(name), sitting, pad, None if ignore_live else visits.live
@@ -171,29 +167,16 @@ def interpret_recording(
 
 
 def _tell_as_recorded(over: Conclusion, recording: Recording) -> Conclusion:
-    """Return a run with no more told of it than the recorded one tells.
+    """Return a run with what is told of it as the recorded one tells it.
 
-    Of one that failed as the recorded one did it is the place: lines move when a file is edited, and no place was told
-    before 0.8. What a run was asked and what it used up was not told before 0.9, and of the stop for too
-    many calls of tools only the limit.
+    Of one that failed as the recorded one did it is the place: lines move when a file is edited.
     """
     then = recording["result"]
-    if "asked_question" not in then:  # a run that an older version began never told it
-        over = replace(over, log=[_leave_out_asked(line) for line in over.log])
-    if "usage" not in then and is_version_before(recording["guardgraph"], (0, 9)):
-        over = replace(over, tells_usage=False)
     was, told = then.get("details"), over.came.get("details")
     if then.get("stop_reason") != over.came["stop_reason"] or not isinstance(was, dict) or not isinstance(told, dict):
         return over
     is_moved = was != told and {**was, "at": None} == {**told, "at": None}
-    is_less = was == {"max_tool_calls": told.get("limit")} and then["stop_reason"] == "max_tool_calls"
-    return replace(over, came={**over.came, "details": was}) if is_moved or is_less else over
-
-
-def _leave_out_asked(line: LogEntry) -> LogEntry:
-    left = line.copy()
-    left.pop("asked", None)
-    return left
+    return replace(over, came={**over.came, "details": was}) if is_moved else over
 
 
 def _read_recorded_answers(recorded: RecordedVisit) -> list[JsonValue]:
@@ -224,7 +207,7 @@ def _is_question_recorded(recorded: RecordedVisit, before: _Sitting | None) -> b
 
 
 def _open_recorded_session(
-    frame: Frame, world: ReplayingWorld, opening: Opening | None, current: _Sitting | None, left_out: frozenset[str]
+    frame: Frame, world: ReplayingWorld, opening: Opening | None, current: _Sitting | None
 ) -> _Sitting:
     if opening is None:
         if current is None:
@@ -232,10 +215,9 @@ def _open_recorded_session(
         current.session.last = world.clock()
         return current
     session = Session(world)
-    session.has_free_rounds, session.unasked = world.has_free_rounds, world.unasked
-    session.forked_from = world.forked_from
+    session.unasked, session.forked_from = world.unasked, world.forked_from
     try:
-        run = session.replay_run(frame, world.new_run(), opening, left_out=left_out)
+        run = session.replay_run(frame, world.new_run(), opening)
         return _Sitting(session, run, opening)
     except Exception as error:
         if isinstance(error, ConfigurationError) and "refused" not in opening:  # the door had let no run begin
@@ -351,8 +333,7 @@ def replay(agent: GuardedGraph[Any, Any, ResultT], recording: Any) -> ResultT:
     """Decide a recorded run again: the recorded outcomes go to the same nodes, and the recorded clock ticks for them.
 
     Nothing is called. What comes out says what this agent, with its policy, budget, guards and version, makes of what
-    came back then; it is the recorded result if nothing of it has changed. A check that no setting switches off, and
-    that came after the run was recorded, is not made; a what-if makes it.
+    came back then; it is the recorded result if nothing of it has changed.
 
     Args:
         agent: a graph of the recorded pattern.

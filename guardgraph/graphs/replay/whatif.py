@@ -27,8 +27,8 @@ AgainKind: TypeAlias = Literal["same", "changed", "unknown", "unreplayable", "ot
 REFUSED = "refused"
 """Status of a run that the candidate would not have begun, or gone on with: it refuses the run's context."""
 
-Unreplayable: TypeAlias = Literal["erased", "redacted", "changed", "newer", "damaged"]
-"""Why a run cannot be judged: it was erased, or redacted; it is not what was recorded; a newer version of guardgraph
+Unreplayable: TypeAlias = Literal["erased", "redacted", "changed", "version", "damaged"]
+"""Why a run cannot be judged: it was erased, or redacted; it is not what was recorded; another version of guardgraph
 recorded it; or its recording is none."""
 
 _HOW_IT_WENT = {"run_id", "asked_question", "trace", "history", "path", "timeline", "attempts", "forked_from", "usage"}
@@ -124,7 +124,7 @@ def _convert_what_if_value(value: Any) -> JsonValue:
 
 
 def judge_recording_again(
-    frame: Frame, recording: Recording, *, assume: bool = False, anew: bool = False, ignore_live: bool = False
+    frame: Frame, recording: Recording, *, assume: bool = False, ignore_live: bool = False
 ) -> Again:
     """Judge a recorded run by another graph of its pattern: exactly, or not at all.
 
@@ -135,7 +135,6 @@ def judge_recording_again(
         frame: of the candidate.
         recording: of a run, in the form that `validate_recording` checks.
         assume: whether to say too how an unknown run would end if proposers had proposed what they did then.
-        anew: whether checks are made that there were none of when the run was recorded.
         ignore_live: whether the live policy that the run read counts for nothing.
 
     Returns:
@@ -147,12 +146,12 @@ def judge_recording_again(
     if recording.get("redacted"):
         return Again("unreplayable", Ending.of(result), why="redacted")
     try:
-        return _judge_by_replay(frame, recording, anew=anew, ignore_live=ignore_live)
+        return _judge_by_replay(frame, recording, ignore_live=ignore_live)
     except InputError as error:
         return Again("unreplayable", Ending.of(result), why=f"damaged: {error}")
     except NotRecorded as error:
         call = Unasked(error.node, error.visit, error.number, error.difference)
-        assumed = _replay_under_assumption(frame, recording, anew=anew, ignore_live=ignore_live) if assume else None
+        assumed = _replay_under_assumption(frame, recording, ignore_live=ignore_live) if assume else None
         return Again("unknown", Ending.of(result), call=call, assumed=assumed)
 
 

@@ -49,7 +49,7 @@ def find_proposer_to_ask(part: Part, reason: str, run: Run[Any, Any], visit: Vis
     if attempts > 1 and _is_proposed_again(log, node):
         return None
     budget, own = run.budget, part.declaration.attempts
-    most = budget.max_attempts if own is None or "attempts" in run.left_out else min(budget.max_attempts, own)
+    most = budget.max_attempts if own is None else min(budget.max_attempts, own)
     seconds_left = budget.max_seconds - visit.active_seconds
     is_possible = seconds_left > asked["elapsed_ms"] / 1000 and len(log) + 1 < budget.max_visits
     return node if attempts < most and is_possible else None

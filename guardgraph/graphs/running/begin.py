@@ -15,10 +15,10 @@ from guardgraph.graphs.running.session import Session, Visit
 from guardgraph.graphs.running.telling import Steps, Telling, has_method
 from guardgraph.nodes.body import Run
 from guardgraph.plain.json import JsonObject, copy_json, find_unnamed_numbers, make_storable_json
-from guardgraph.plain.version import read_package_version
+from guardgraph.plain.version import FORMAT, read_package_version
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE
 from guardgraph.state.opening import Opening
-from guardgraph.state.recording import FORMAT, BegunRun, JudgedBy
+from guardgraph.state.recording import BegunRun, JudgedBy
 from guardgraph.state.settings import Policy
 
 

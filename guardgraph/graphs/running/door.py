@@ -404,12 +404,12 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         for key in given:
             if key not in self.input_fields:
                 _warn_of_unknown_key(self.get_name(), str(key), self.input_fields)
-        most, added = self.frame.budget.max_input_bytes, self.frame.later_inputs
+        most, optional = self.frame.budget.max_input_bytes, self.frame.optional_inputs
         fields = zip(self.builder.schemas[self.builder.input_schema], self.input_fields, strict=True)
         return {
             channel: _admit_input_field(given.get(field), most)
             for channel, field in fields
-            if channel not in added or given.get(field) is not None
+            if channel not in optional or given.get(field) is not None
         }
 
     def _admit_context(self, given: Any, session: Session) -> Any:
@@ -441,7 +441,7 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
 
     def _list_input_fields(self) -> str:
         channels = self.builder.schemas[self.builder.input_schema]
-        return ", ".join(repr(name_input_field(name)) for name in channels if name not in self.frame.later_inputs)
+        return ", ".join(repr(name_input_field(name)) for name in channels if name not in self.frame.optional_inputs)
 
 
 @lru_cache(maxsize=1000)

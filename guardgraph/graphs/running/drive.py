@@ -196,7 +196,7 @@ def _place_node_calls(
     settings, name, (number, calls), most = "", part.declaration.name, at, run.budget.max_reply_bytes
     if KINDS[part.declaration.kind].calls == "person":
         bound = visit.session.run or run  # without the live policy: a switch changes no question
-        settings = digest([bound.policy.binding_fingerprint, bound.budget.binding_fingerprint])
+        settings = digest([bound.policy.fingerprint, bound.budget.fingerprint])
     run_id, in_turn = visit.session.run_id or "", _is_interrupt_answered(visit)
     for item in group:
         _check_call_effect(part, item.call)
@@ -286,7 +286,7 @@ def _check_call_rounds(part: Part, rounds: int, visit: Visit) -> None:
         GrammarBreach: the node does not declare as many.
     """
     item = part.declaration
-    if item.kind == "act" and item.rounds != "any" and rounds > item.rounds and not visit.session.has_free_rounds:
+    if item.kind == "act" and item.rounds != "any" and rounds > item.rounds:
         raise GrammarBreach(
             f"yielded calls for the {rounds}. time in a visit; declared: rounds={item.rounds}. Yield a list of calls, "
             "or let a guard judge what came before the next one is made"

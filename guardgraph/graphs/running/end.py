@@ -33,20 +33,12 @@ from guardgraph.nodes.body import Run
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, NotJson, copy_json, make_storable_json
 from guardgraph.plain.scopes import read_public_suffixes_version
-from guardgraph.plain.version import read_package_version
+from guardgraph.plain.version import FORMAT, read_package_version
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, SUCCESS
 from guardgraph.state.context import Caller
 from guardgraph.state.opening import Opening
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import (
-    FORMAT,
-    Fingerprints,
-    RecordedCall,
-    RecordedVisit,
-    Recording,
-    VisitRecord,
-    count_recorded_calls,
-)
+from guardgraph.state.recording import Fingerprints, RecordedVisit, Recording, VisitRecord, count_recorded_calls
 from guardgraph.state.run import AUDITED, Audit, LogEntry, TimelineEntry
 from guardgraph.world.observing import ObservedSession
 from guardgraph.world.reviews import REJECTED
@@ -86,8 +78,6 @@ class Conclusion:
     """Every line, the terminal's last."""
     came: JsonObject
     """What came of it: the result but for how it went."""
-    tells_usage: bool = True
-    """Whether the result says what the calls used up: of a run that is decided again, where the recorded one did."""
     observed: ObservedSession | None = None
     """Who observes its last session."""
 
@@ -116,9 +106,8 @@ class Conclusion:
             shown = {"asked_question": asked[-1], **shown}
         if attempts := list_attempts(self.log):
             shown["attempts"] = attempts
-        if self.tells_usage:
-            calls = [call for record in self.visit_records.values() for call in record["calls"]]
-            shown["usage"] = count_recorded_calls(calls).build_usage()
+        calls = [call for record in self.visit_records.values() for call in record["calls"]]
+        shown["usage"] = count_recorded_calls(calls).build_usage()
         return shown
 
 
@@ -225,8 +214,6 @@ def build_recording(over: Conclusion) -> Recording:
     """Return the recording of a run that is over; whoever keeps it may do with it what they like."""
     frame, records = over.part.frame, over.visit_records
     calls = [call for at in sorted(records) for call in records[at]["calls"]]
-    if not over.tells_usage:
-        calls = [_leave_out_usage(call) for call in calls]
     policy, budget = frame.settings_fingerprints
     given, nameless = record_run_input(over.state.get("given") or {})
     made = Recording(
@@ -255,12 +242,6 @@ def build_recording(over: Conclusion) -> Recording:
         made["forked_from"] = origin["forked_from"]
     recorded: Recording = copy_json(made)
     return recorded
-
-
-def _leave_out_usage(call: RecordedCall) -> RecordedCall:
-    left = call.copy()
-    left.pop("usage", None)
-    return left
 
 
 def _build_recorded_visit(entry: LogEntry, record: VisitRecord | None) -> RecordedVisit:
@@ -418,7 +399,7 @@ def _is_stop_withheld(part: Part, log: list[LogEntry], visit: Visit) -> bool:
     """
     judged = [at for at, line in enumerate(log) if line["kind"] == "guard"]
     openings = [(at, line["opening"]) for at, line in enumerate(log) if "opening" in line]
-    is_shielded = any(reason.withholds for reason in part.frame.catalogue) and "askers" not in visit.session.left_out
+    is_shielded = any(reason.withholds for reason in part.frame.catalogue)
     if part.declaration.family in (None, AUDIT_UNAVAILABLE) or not (is_shielded and judged and openings):
         return False
     if any(line.get("withheld") for line in log):

@@ -15,11 +15,11 @@ from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, copy_json, find_json_problem, make_storable_json
 from guardgraph.plain.log import locate_failure
 from guardgraph.plain.secrets import format_error_message
-from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, Catalogue
+from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.context import Context
 from guardgraph.state.recording import Recorder, Recording, Shadow
 from guardgraph.state.review import Reviewers
-from guardgraph.state.run import LATER, Verdict
+from guardgraph.state.run import Verdict
 from guardgraph.state.settings import Budget, Settings
 from guardgraph.state.tools import hash_tool
 from guardgraph.world.call import World
@@ -55,6 +55,8 @@ class Frame:
     """Whether a client may go on from an earlier checkpoint, as a run of its own."""
     evidence: frozenset[str]
     """Keys of the output that a stop may show."""
+    optional_inputs: frozenset[str]
+    """Channels of the input that need not be given; what is not given is not written."""
     lasting: tuple[str, ...]
     """Channels that outlive a step, which the entry guard clears."""
     records: tuple[str, ...]
@@ -78,11 +80,6 @@ class Frame:
         return any(item.effects for item in self.declarations.values())
 
     @cached_property
-    def later_inputs(self) -> frozenset[str]:
-        """Channels of the input that came when there were recordings without them; what is not given is not written."""
-        return frozenset(name for item in self.declarations.values() if item.entry for name in item.later)
-
-    @cached_property
     def node_channels(self) -> dict[str, tuple[str, ...]]:
         """The channels that each node is handed."""
         return {name: item.channels for name, item in self.declarations.items()}
@@ -102,7 +99,7 @@ class Frame:
     @cached_property
     def plain_settings(self) -> tuple[JsonObject, JsonObject]:
         """The deployment's policy and budget as plain JSON."""
-        return make_storable_json(self.policy.recorded()), make_storable_json(self.budget.recorded())
+        return make_storable_json(self.policy.plain()), make_storable_json(self.budget.plain())
 
     @cached_property
     def settings_fingerprints(self) -> tuple[str, str]:
@@ -113,31 +110,17 @@ class Frame:
     def declarations_fingerprint(self) -> str:
         """SHA-256 of the declarations: who follows whom, who reads and writes what, who may stop for what.
 
-        Whom a guard has asked again is no part of it: which proposer was, the calls of a recording say. Nor is that the
-        entry guard stops what has to be recorded and cannot be, nor how many rounds of calls a node makes: these came
-        later, to all. Effects count where there are any, and so do calls by name and what the tools are. Nodes that
-        came later count no more than the ways to them, and than a stop of which every reason is later.
+        Of a pattern that calls tools by name it is of the tools, too.
         """
-        earlier = {item.family for item in self.catalogue if not item.later}
-        nodes = {
-            name: item
-            for name, item in self.declarations.items()
-            if not item.is_later and (item.family is None or item.family in earlier)
-        }
-        added = self.declarations.keys() - nodes.keys()
         shown = [
-            [name, item.kind, item.phase, reads, writes, ways, own, item.family, item.entry]
-            + ([item.effects] if item.effects else [])
-            + ([{"calls": item.tools}] if item.tools else [])
-            for name, item in nodes.items()
-            for ways in [[way for way in item.to if way not in added]]
-            for reads in [[channel for channel in item.reads if channel not in item.later]]
-            for writes in [[key for key in item.writes if key not in {*LATER, *item.later_writes}]]
-            for own in [[family for family in item.stops if family not in {AUDIT_UNAVAILABLE, *item.later_stops}]]
+            (name, item.kind, item.phase, item.reads, item.writes, item.to, item.again, item.stops, item.family)
+            for name, item in self.declarations.items()
         ]
+        acts = [(item.name, item.effects, item.tools, item.behind) for item in self.declarations.values()]
         cards = {} if self.table is None else {"tools": [hash_tool(card) for card in self.table.cards.values()]}
-        reasons = [item.reason for item in self.catalogue if not item.later]
-        return digest({"declarations": shown, "reasons": reasons, **cards})
+        return digest(
+            {"declarations": shown, "acts": acts, "reasons": [item.reason for item in self.catalogue], **cards}
+        )
 
 
 class Part(Protocol):
@@ -181,14 +164,6 @@ def validate_body_writes(item: Declaration, writes: Any) -> JsonObject:
         if (problem := find_json_problem(value)) is not None:
             raise GrammarBreach(f"wrote {problem} to {channel}; a state is plain JSON")
     return dict(writes)
-
-
-def looks_at_budget(item: Declaration, run: Run[Any, Any]) -> bool:
-    """Say whether a guard can stop for a budget: one stands before every node that calls out, and in every cycle.
-
-    Of a recorded run that is decided again, a guard looks at it that did when the run was recorded.
-    """
-    return "budget" in item.stops and not ("later_budgets" in run.left_out and "budget" in item.later_stops)
 
 
 def check_run_visits(following: Declaration, visits: int, most: int) -> None:

@@ -19,7 +19,6 @@ from guardgraph.graphs.running.frame import (
     check_run_time,
     check_run_visits,
     convert_to_stop,
-    looks_at_budget,
     run_node_body,
     validate_body_writes,
 )
@@ -60,7 +59,7 @@ def _pass_guard(
         _raise_node_refusal(part, state, run, visit)
         if isinstance(run, Exception):
             raise run
-        if looks_at_budget(item, run):  # else nothing is called before or behind it
+        if "budget" in item.stops:  # else nothing is called before or behind it
             check_run_enabled(run, item.phase)
         _check_input_size(part, state, run.budget.max_input_bytes)
         passed = _run_guard_body(part, state, run, visit)
@@ -73,7 +72,7 @@ def _pass_guard(
     finally:
         spent = visit.active_seconds
     following = part.frame.declarations[way]
-    if looks_at_budget(item, run):
+    if "budget" in item.stops:
         check_run_visits(following, len(visit.log) + 1, run.budget.max_visits)
     check_run_time(following, spent, run.budget.max_seconds)
     return update

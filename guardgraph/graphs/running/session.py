@@ -85,11 +85,9 @@ class Session:
         "carried",
         "first_checkpoint",
         "forked_from",
-        "has_free_rounds",
         "is_over",
         "is_replay",
         "last",
-        "left_out",
         "notes",
         "observed",
         "opening",
@@ -126,8 +124,6 @@ class Session:
         """Seconds of attempts that wrote nothing."""
         self.notes = KnownNotes()
         """What a recorder noted of the request, as far as it was read."""
-        self.left_out = frozenset[str]()
-        """Checks that are not made; see `Run.left_out`."""
         self.forked_from: ForkedFrom | None = None
         """Of a replay: from which run the recorded one went on."""
         self.opening: Opening | None = None
@@ -155,8 +151,6 @@ class Session:
         """Which visit of the graph around asks."""
         self.anchored: bool | None = None
         """Whether the graphs around have kept the step in which this one runs; None while nobody has looked."""
-        self.has_free_rounds = False
-        """Whether nodes may make any number of rounds of calls: of a replay of what was made when they might."""
         self.unasked: list[RecordedCall] = []
         """Of a replay: the recorded writes that their nodes did not ask for again when the run was resumed."""
         self.observed: ObservedSession | None = None  # who is told how it goes, where somebody observes it
@@ -197,24 +191,20 @@ class Session:
             self.request = name_request_of(self.request, run.caller)
         return run
 
-    def replay_run(
-        self, frame: Frame, run_id: str, opening: Opening, *, left_out: frozenset[str] = frozenset()
-    ) -> Run[Any, Any]:
+    def replay_run(self, frame: Frame, run_id: str, opening: Opening) -> Run[Any, Any]:
         """Return the run as its nodes saw it in a recorded session, or would see it in another deployment.
 
         Args:
             frame: of the graph.
             run_id: of the recorded run.
             opening: what the session began with.
-            left_out: checks that are not made.
 
         Raises:
             ConfigurationError: as `open_run`, and where the context names another value than what the deployment fixed.
             Exception: what the recorded session was refused for.
         """
         self.run_id, self.carried, self.opening, self.is_replay = run_id, opening["carried"], opening, True
-        self.request, self.left_out = run_id, left_out
-        self.resumable = opening["resumable"]
+        self.request, self.resumable = run_id, opening["resumable"]
         if "refused" in opening:
             raise restore_raised_exception(Outcome.unpacked(opening["refused"])) or ConfigurationError(
                 "context: it was refused"
@@ -222,8 +212,7 @@ class Session:
         caller = None if opening["caller"] is None else Caller.model_validate(opening["caller"])
         if (context := frame.context.within(opening["context"])) is not None:
             context.check(frame.policy, frame.budget)
-        run = self.tighten_run(frame, opening["context"], on_server=caller is not None, caller=caller)
-        self.run = run._replace(left_out=left_out)
+        self.run = self.tighten_run(frame, opening["context"], on_server=caller is not None, caller=caller)
         return self.run
 
     def tighten_run(self, frame: Frame, given: object, *, on_server: bool, caller: Caller | None) -> Run[Any, Any]:

@@ -79,8 +79,8 @@ def _parse_plan_step(raw: JsonValue) -> PlanStep:
     return PlanStep(id=raw["id"].strip(), action=raw["action"].strip(), args=raw["args"])
 
 
-HINTED_LIMITS = {"max_urls": (1, 20), "max_read_pages": (1, 10), "max_notes": (1, 20), "max_answer_chars": (120, 2000)}
-"""The limits that a hint may tighten, with the least that it may ask for, and the most that it could before 0.9."""
+HINTED_LIMITS = {"max_urls": 1, "max_read_pages": 1, "max_notes": 1, "max_answer_chars": 120}
+"""The limits that a hint may tighten, with the least that it may ask for."""
 
 MOST_HINTED_HOSTS = 1_000
 """Hosts that a hint may name: each is parsed wherever the lists are looked at, some nine times in a run."""
@@ -118,23 +118,19 @@ def parse_research_request(goal: JsonValue, request: JsonValue) -> ResearchTask:
     return task
 
 
-def tighten_research_limit(name: str, hint: JsonValue, *, allowed: int, is_wide: bool = True) -> int:
+def tighten_research_limit(name: str, hint: JsonValue, *, allowed: int) -> int:
     """Return one of the limits of a run that a request may hint at.
 
-    A hint is clamped to `HINTED_LIMITS`, or to what is allowed where that is more, and only tightens. A text that
+    A hint is at least what `HINTED_LIMITS` has, and only tightens. A text that
     spells a number counts as one; what is no finite number is as good as no hint.
 
     Args:
         name: one of `HINTED_LIMITS`.
         hint: what the request's policy hints say of it, None for nothing.
         allowed: the limit without a hint, which none exceeds.
-        is_wide: whether a hint may ask for more than `HINTED_LIMITS` has, where that is allowed.
     """
-    least, most = HINTED_LIMITS[name]
     number = _read_hinted_number(hint)
-    if number is None:
-        return allowed
-    return int(min(max(number, least), allowed if is_wide else min(most, allowed)))
+    return allowed if number is None else int(min(max(number, HINTED_LIMITS[name]), allowed))
 
 
 def narrow_research_domains(hints: JsonObject, name: str, allowed: Sequence[str]) -> list[str]:

@@ -38,7 +38,6 @@ def parse_critique(
     risk_types: Collection[str],
     max_risks: int,
     max_required_changes: int,
-    by_stems: bool = True,
 ) -> Critique:
     """Read a critique.
 
@@ -48,7 +47,6 @@ def parse_critique(
         risk_types: the policy list of risk types.
         max_risks: how many risks a critique may name.
         max_required_changes: how many changes it may require.
-        by_stems: whether changes can be required by the stems of a phrase, MUST_MENTION and MUST_SOFTEN.
 
     Raises:
         Stop: ``invalid_critique:<what>``, ``critique_decision_not_allowed_policy:<decision>`` or
@@ -68,7 +66,7 @@ def parse_critique(
         reason=_parse_critique_reason(raw.get("reason")),
         high_risk=severity == "high" or any(risk["type"] in HIGH_RISK_TYPES for risk in risks),
     )
-    _check_critique_consistency(critique, by_stems=by_stems)
+    _check_critique_consistency(critique)
     return critique
 
 
@@ -158,7 +156,7 @@ def _parse_critique_reason(given: JsonValue) -> str:
     return (given or "").strip()
 
 
-def _check_critique_consistency(critique: Critique, *, by_stems: bool) -> None:
+def _check_critique_consistency(critique: Critique) -> None:
     changes = critique["required_changes"]
     if critique["decision"] == "approve":
         if changes:
@@ -168,7 +166,7 @@ def _check_critique_consistency(critique: Critique, *, by_stems: bool) -> None:
     elif critique["decision"] == "revise":
         if not changes:
             raise _build_critique_stop("revise_without_required_changes", changes, "at least one")
-        vague = [excerpt_value(item) for item in changes if not _is_enforceable(item, by_stems=by_stems)]
+        vague = [excerpt_value(item) for item in changes if parse_required_change(item) is None]
         if vague:
             raise Stop("invalid_critique:required_changes_not_enforceable", not_enforceable=vague)
         if opposed := find_contradictory_changes(changes):
@@ -307,11 +305,6 @@ def _states_phrase(sentence: str, phrase: str, language: str) -> bool:
         near = {at + step for at in reached for step in range(1, _BETWEEN + 2)}
         reached = {at for at in near if at < len(said) and said[at] == word}
     return bool(reached)
-
-
-def _is_enforceable(item: str, *, by_stems: bool) -> bool:
-    change = parse_required_change(item)
-    return change is not None and (by_stems or change.kind not in BY_STEMS)
 
 
 def find_contradictory_changes(items: Iterable[str]) -> list[str]:

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 from guardgraph.knowledge.storing.schema import name_words_version
 from guardgraph.knowledge.storing.scopes import make_scope_key
 from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.version import FORMAT, find_format_problem, read_package_version
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
 READER: Final = "guardgraph_reader"
 WRITER: Final = "guardgraph_writer"
-
-_FORMAT: Final = "2"
-"""Of the tables. Other numbers are other versions of guardgraph."""
 
 _TABLES: Final = """
 CREATE SCHEMA guardgraph;
@@ -157,7 +155,7 @@ def make_database(connection: Connection[Any], shown: str) -> bool:
     connection.execute(_TABLES)
     for statement in [*_list_partition_statements(), *_list_protecting_statements()]:
         connection.execute(statement)
-    state = {"format": _FORMAT, "words": name_words_version()}
+    state = {"format": str(FORMAT), "guardgraph": read_package_version(), "words": name_words_version()}
     for item in state.items():
         connection.execute("INSERT INTO guardgraph.state VALUES (%s, %s)", item)
     return True
@@ -254,8 +252,6 @@ def _is_database_made(connection: Connection[Any]) -> bool:
 
 def _check_format(connection: Connection[Any], shown: str) -> None:
     state = dict(connection.execute("SELECT name, value FROM guardgraph.state").fetchall())
-    if state.get("format") != _FORMAT:
-        raise ConfigurationError(
-            f"{shown}: a knowledge base of format {_FORMAT} is required; it has {state.get('format')}; "
-            "`guardgraph kb init` in a new database makes one"
-        )
+    number = int(state["format"]) if state.get("format", "").isdecimal() else state.get("format")
+    if (problem := find_format_problem(number, state.get("guardgraph"))) is not None:
+        raise ConfigurationError(f"{shown}: {problem}; `guardgraph kb init` in a new database makes one")

@@ -13,12 +13,10 @@ from typing import Final
 from guardgraph.knowledge.storing.collections import reset_collection_counts
 from guardgraph.knowledge.storing.scopes import FOR_EVERYBODY
 from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.version import FORMAT, find_format_problem, read_package_version
 
 _APPLICATION: Final = 0x67676B62
 """SQLite's application id of our files: `ggkb`."""
-
-_FORMAT: Final = 2
-"""Of the tables. Other numbers are other versions of guardgraph."""
 
 _BEGINNING_BITS: Final = 48
 """Of the number that a file's changes are counted from."""
@@ -29,10 +27,7 @@ _LONGEST_STEP: Final = 1 << 24
 WORDS_VERSION: Final = 3
 """Of what `guardgraph.languages.terms` makes of a text; a change of it needs another number."""
 
-_READ_OTHERWISE: Final = {2: ("th", "vi")}
-"""Versions before, and the languages whose words alone they read otherwise: files without these stay as they are."""
-
-_TABLES: Final = """
+_TABLES: Final = f"""
 CREATE TABLE state (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE scopes (
     id INTEGER PRIMARY KEY, tenant TEXT NOT NULL, source TEXT NOT NULL, readers TEXT NOT NULL,
@@ -79,15 +74,10 @@ CREATE TABLE vectors (
     chunk INTEGER PRIMARY KEY, key BLOB NOT NULL, vector BLOB NOT NULL, hash BLOB NOT NULL
 );
 CREATE INDEX embedded ON vectors (key);
+CREATE INDEX for_everybody ON scopes (id) WHERE {FOR_EVERYBODY};
+CREATE INDEX read_in ON parts (language);
 CREATE TABLE embeddings (id INTEGER PRIMARY KEY, name TEXT NOT NULL, size INTEGER NOT NULL, hash BLOB NOT NULL);
 """
-
-
-_INDEXES: Final = (
-    f"CREATE INDEX IF NOT EXISTS for_everybody ON scopes (id) WHERE {FOR_EVERYBODY}",
-    "CREATE INDEX IF NOT EXISTS read_in ON parts (language)",
-)
-"""Those that files made before 0.9 lack until something is written; what is found is the same without them."""
 
 
 def make_index_schema(connection: sqlite3.Connection) -> None:
@@ -95,13 +85,12 @@ def make_index_schema(connection: sqlite3.Connection) -> None:
     for statement in _TABLES.split(";"):
         if statement.strip():
             connection.execute(statement)
-    for statement in _INDEXES:
-        connection.execute(statement)
+    connection.execute("INSERT INTO state VALUES ('guardgraph', ?)", [read_package_version()])
     note_words(connection)
     reset_collection_counts(connection)
     count_changes_anew(connection)
     connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-    connection.execute(f"PRAGMA user_version = {_FORMAT}")
+    connection.execute(f"PRAGMA user_version = {FORMAT}")
 
 
 def count_changes_anew(connection: sqlite3.Connection) -> None:
@@ -143,11 +132,10 @@ def check_index_schema(connection: sqlite3.Connection, shown: str, *, any_words:
     """
     if _read_schema_number(connection, "application_id") != _APPLICATION:
         raise ConfigurationError(f"{shown}: a knowledge base is required; it is another application's database")
-    if (found := _read_schema_number(connection, "user_version")) != _FORMAT:
-        raise ConfigurationError(
-            f"{shown}: a knowledge base of format {_FORMAT} is required; it has {found}; "
-            "`guardgraph kb add` into a new file makes one"
-        )
+    number = _read_schema_number(connection, "user_version")
+    made_by = connection.execute("SELECT value FROM state WHERE name = 'guardgraph'").fetchone() if number else None
+    if (problem := find_format_problem(number, made_by and made_by[0])) is not None:
+        raise ConfigurationError(f"{shown}: {problem}; `guardgraph kb add` into a new file makes one")
     if not any_words and (problem := words_problem(connection)) is not None:
         raise ConfigurationError(f"{shown}: {problem}; `guardgraph kb rebuild {shown}` reads its texts again")
 
@@ -157,15 +145,6 @@ def words_problem(connection: sqlite3.Connection) -> str | None:
     row = connection.execute("SELECT value FROM state WHERE name = 'words'").fetchone()
     if row == (name_words_version(),):
         return None
-    for number, languages in _READ_OTHERWISE.items():
-        if row == (name_words_version(number),):
-            marks = ", ".join("?" * len(languages))
-            has_any = f"SELECT 1 FROM parts WHERE passages > 0 AND language IN ({marks})"
-            return None if connection.execute(has_any, languages).fetchone() is None else _tell_words_problem(row)
-    return _tell_words_problem(row)
-
-
-def _tell_words_problem(row: tuple[object] | None) -> str:
     given = repr(row[0]) if row else "nothing says how"
     return f"its words were read otherwise than this guardgraph reads them ({given}, not {name_words_version()!r})"
 
@@ -180,7 +159,7 @@ def _read_schema_number(connection: sqlite3.Connection, name: str) -> int:
 
 
 @cache
-def name_words_version(number: int = WORDS_VERSION) -> str:
+def name_words_version() -> str:
     """Return by what the words of a file were read: our rules, the stemmer's, Unicode's; and the order of bytes."""
     stemmer = version("snowballstemmer")
-    return f"words {number}, snowballstemmer {stemmer}, Unicode {unicodedata.unidata_version}, {sys.byteorder}"
+    return f"words {WORDS_VERSION}, snowballstemmer {stemmer}, Unicode {unicodedata.unidata_version}, {sys.byteorder}"

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import unicodedata
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-from guardgraph.plain.letters import normalise_to_nfc
-from guardgraph.state.context import Access, Caller, find_reader_problem, is_access_allowed
+from guardgraph.state.context import Access, Caller, find_reader_problem, is_access_allowed, normalise_tenant
 
 
 class Scope(NamedTuple):
@@ -26,14 +24,6 @@ class Scope(NamedTuple):
 def make_scope_key(tenant: str | None) -> str:
     """Return a tenant as it is kept: a text, also where there is none."""
     return "" if tenant is None else f"+{tenant}"
-
-
-def list_tenant_keys(tenant: str | None) -> list[str]:
-    """Return the keys that a tenant may have: composed, as it was given, and decomposed as in files made before 0.9."""
-    if tenant is None or tenant.isascii():
-        return [make_scope_key(tenant)]
-    forms = (normalise_to_nfc(tenant), tenant, unicodedata.normalize("NFD", tenant))
-    return [make_scope_key(form) for form in dict.fromkeys(forms)]
 
 
 def read_scope_tenant(key: str) -> str | None:
@@ -102,8 +92,8 @@ def read_scope_rows(connection: sqlite3.Connection, caller: Caller | None) -> li
     """
     rows = connection.execute(f"{_SCOPES} WHERE {FOR_EVERYBODY}").fetchall()
     if caller is not None:
-        keys = list_tenant_keys(caller.tenant)
-        rows += connection.execute(f"{_SCOPES} WHERE tenant IN ({', '.join('?' * len(keys))})", keys)
+        key = make_scope_key(normalise_tenant(caller.tenant))
+        rows += connection.execute(f"{_SCOPES} WHERE tenant = ?", [key])
     return rows
 
 

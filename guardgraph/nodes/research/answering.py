@@ -120,13 +120,12 @@ def run_answer_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     answer = _parse_answer(fields, notes, state, run)
     echoes = [state["task"]["question"], *(note[key] for note in notes for key in ("id", "url"))]
     check_text_is_said(answer["answer"], "invalid_answer:empty", echoes=echoes, told=list_prompt_texts())
-    guards.check_answer_links(answer, question=state["task"]["question"], notes=notes, policy=run.policy_of("links"))
+    guards.check_answer_links(answer, question=state["task"]["question"], notes=notes, policy=run.policy)
     try:
         _check_answer_support(answer, notes, state, run)
         _check_answer_turned(answer, notes, state, run)
     except Stop as refused:
-        # A recording of before has the setting for notes alone.
-        if run.policy.unsupported != "drop" or run.policy_of("partial_answers") is None:
+        if run.policy.unsupported != "drop":
             raise
         left = _remove_refused_sentences(answer, refused, notes, state, run)
         raise PartialRefusal(refused, _accept_answer(left, sources, given.about)) from None
@@ -141,7 +140,7 @@ def check_edited_brief(brief: JsonObject, state: ResearchState, run: ResearchRun
     """
     notes, _ = list_usable_notes(state, run)
     answer = _parse_answer(brief, notes, state, run)
-    guards.check_answer_links(answer, question=state["task"]["question"], notes=notes, policy=run.policy_of("links"))
+    guards.check_answer_links(answer, question=state["task"]["question"], notes=notes, policy=run.policy)
     _check_answer_support(answer, notes, state, run)
     _check_answer_turned(answer, notes, state, run)
 
@@ -271,21 +270,15 @@ GUARDED_ANSWER = GuardedAnswer(
     phase="synthesize",
     reads=(*FOUND, "task", "unverified_notes", "accepted_answer", "accepted_agreement", "accepted_searches"),
     writes=RESULT,
-    later=["task", "unverified_notes", "accepted_agreement", "accepted_searches"],
-    later_writes=[
-        *("dropped_notes", "removed", "failed_queries", "queries", "rounds", "open", "stopped_because"),
-        *("agreement", "approved_by", "sections"),
-    ],
 )
 def run_answered_node(state: ResearchState, run: ResearchRun) -> dict[str, Any]:
     """End with a cited brief, unless a host that it cites was switched off since it was judged."""
     answer, sources, notes = state["accepted_answer"], state["accepted_sources"], state["accepted_notes"]
     pages, dropped = state["accepted_pages"], state.get("unverified_notes") or []
     cited = guards.select_cited_notes(notes, answer["citations"])
-    if run.policy_of("lists_at_the_end") is not None:
-        usable, _ = list_usable_notes(state, run)
-        if gone := [note["id"] for note in cited if note not in usable]:
-            raise Stop("no_reliable_sources", details={"switched_off": gone})
+    usable, _ = list_usable_notes(state, run)
+    if gone := [note["id"] for note in cited if note not in usable]:
+        raise Stop("no_reliable_sources", details={"switched_off": gone})
     extra = {key: sources[key] for key in ("dropped_urls", "failed_sources") if sources[key]}
     searches = state.get("accepted_searches")
     aggregate = {

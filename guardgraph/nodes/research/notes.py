@@ -39,7 +39,6 @@ def make_extract_node(extractor: Outside) -> Body:
         phase="read_extract",
         reads=["task", "accepted_sources", "accepted_pages", *NOTES_BEFORE],
         writes=["found_notes"],
-        later=NOTES_BEFORE,
     )
     def run_extract_node(state: ResearchState, run: ResearchRun) -> Steps:
         pages = list_new_pages(state)
@@ -60,7 +59,6 @@ def make_propose_notes_node(extractor: Proposer) -> Body:
         reads=["task", "accepted_sources", "accepted_pages", *NOTES_BEFORE],
         writes=["proposed_notes"],
         calls=[extractor],
-        later=NOTES_BEFORE,
     )
     def run_propose_notes_node(state: ResearchState, run: ResearchRun) -> Steps:
         pages = list_new_pages(state)
@@ -83,8 +81,6 @@ def _make_extractor_view(state: ResearchState, run: ResearchRun, *, pages: JsonV
     reads=["task", "accepted_query", "accepted_sources", "accepted_pages", *NOTES_BEFORE, "found_notes"],
     writes=["accepted_notes", "accepted_sources", "accepted_searches"],
     stops=["tool", "no_sources", "invalid_notes", "budget"],
-    later=["accepted_query", *NOTES_BEFORE],
-    later_writes=["accepted_searches"],
 )
 def run_notes_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Read the notes that an extractor took."""
@@ -96,8 +92,6 @@ def run_notes_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     reads=["task", "accepted_query", "accepted_sources", "accepted_pages", *NOTES_BEFORE, "proposed_notes"],
     writes=["accepted_notes", "accepted_sources", "accepted_searches"],
     stops=["llm", "no_sources", "invalid_notes", "budget"],
-    later=["accepted_query", *NOTES_BEFORE],
-    later_writes=["accepted_searches"],
 )
 def run_proposed_notes_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Read the notes that a model proposed."""
@@ -121,7 +115,7 @@ def _accept_notes(taken: JsonValue, state: ResearchState, run: ResearchRun, abou
         echoes = [state["task"]["question"], note["url"]]
         check_text_is_said(note["claim"], "invalid_notes:claim", echoes=echoes, told=list_prompt_texts())
     read_pages, denied = len(new), sources["denied_sources"]
-    guards.check_note_links(notes, question=state["task"]["question"], pages=pages, policy=run.policy_of("links"))
+    guards.check_note_links(notes, question=state["task"]["question"], pages=pages, policy=run.policy)
     trace = {"phase": "read_extract", "pages_read": read_pages, "notes": len(notes), "denied_sources": len(denied)}
     history = {"action": "read_extract_notes", "pages_read": read_pages, "denied_sources": denied, **about}
     writes = {"accepted_notes": [*before, *notes], "accepted_sources": sources}
@@ -140,8 +134,6 @@ def make_verify_guard(following: str) -> Body:
         reads=["accepted_pages", *NOTES_BEFORE],
         writes=["accepted_notes", "unverified_notes"],
         stops=["tool", "verification_failed"],
-        later=["unverified_notes", "accepted_searches"],
-        later_writes=["accepted_notes", "unverified_notes"],
     )
     def run_verify_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
         notes = list_new_notes(state)
@@ -203,7 +195,6 @@ def make_verify_notes_node(verifier: Proposer) -> Body:
         reads=["task", "accepted_sources", "accepted_notes", "accepted_searches"],
         writes=["proposed_support"],
         calls=[verifier],
-        later=["accepted_searches"],
     )
     def run_verify_notes_node(state: ResearchState, run: ResearchRun) -> Steps:
         notes, _ = list_usable_notes({**state, "accepted_notes": list_new_notes(state)}, run)
@@ -217,7 +208,6 @@ def make_verify_notes_node(verifier: Proposer) -> Body:
     reads=["task", "accepted_sources", *NOTES_BEFORE, "proposed_support"],
     writes=["accepted_notes", "unverified_notes"],
     stops=["llm", "no_sources", "verification_failed"],
-    later=["accepted_searches"],
 )
 def run_note_support_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Refuse notes that a verifier finds unsupported; the policy may have the run go on without them."""

@@ -72,5 +72,4 @@ def show_outline(body: Body) -> Body:
 
     said = read_body_declaration(body)
     own = {item.name: getattr(said, item.name) for item in fields(said)}
-    own["reads"], own["later"] = (*(said.reads or ()), OUTLINE), (*(said.later or ()), OUTLINE)
-    return declares(**own)(run_outlined_node)
+    return declares(**{**own, "reads": (*(said.reads or ()), OUTLINE)})(run_outlined_node)

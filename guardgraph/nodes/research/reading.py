@@ -31,7 +31,6 @@ def make_read_node(reader: Outside) -> Body:
         reads=["task", "accepted_sources", "accepted_pages", "accepted_searches"],
         writes=["found_pages"],
         rounds="any",
-        later=["accepted_pages", "accepted_searches"],
     )
     def run_read_node(state: ResearchState, run: ResearchRun) -> Steps:
         task, sources = state["task"], state["accepted_sources"]
@@ -61,8 +60,6 @@ def make_read_node(reader: Outside) -> Body:
     reads=["task", "accepted_query", "accepted_sources", "accepted_pages", "accepted_searches", "found_pages"],
     writes=["accepted_pages", "accepted_sources", "accepted_searches"],
     stops=["tool", "no_sources"],
-    later=["accepted_query", "accepted_pages", "accepted_searches"],
-    later_writes=["accepted_searches"],
 )
 def run_pages_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Sort what the reader brought into pages and failures; pages of searches before stay."""

@@ -48,7 +48,7 @@ def list_fact_regions(run: ResearchRun) -> tuple[str, ...]:
 def read_task_limit(name: str, task: ResearchTask, run: ResearchRun) -> int:
     """Return one of the limits that a request's hints may tighten."""
     hint, allowed = task["policy_hints"].get(name), getattr(run.budget, name)
-    return guards.tighten_research_limit(name, hint, allowed=allowed, is_wide=run.policy_of("wide_hints") is not None)
+    return guards.tighten_research_limit(name, hint, allowed=allowed)
 
 
 def make_reader_scope(task: ResearchTask, run: ResearchRun) -> JsonObject:

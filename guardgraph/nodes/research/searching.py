@@ -25,9 +25,7 @@ from guardgraph.world.call import Call, Outside, is_said_of_target
 
 
 def choose_hits_that_count(state: ResearchState, run: ResearchRun) -> Callable[[object], bool]:
-    """Return what says whether a hit takes a place: a new one that both lists allow; any, where these came later."""
-    if run.policy_of("lists_first") is None:
-        return urls.count_every_hit
+    """Return what says whether a hit takes a place: a new one that both lists allow."""
     lists, searches = narrow_domain_lists(state["task"], run), state.get("accepted_searches")
     kept, distrust = {*(searches or {}).get("urls", [])}, explain_distrust(run)
 
@@ -51,12 +49,7 @@ def make_search_node(tool: Outside) -> Body:
     """
     is_told_hosts = is_said_of_target(tool, "takes_hosts")
 
-    @declares(
-        phase="search",
-        reads=["task", "accepted_query", "accepted_searches"],
-        writes=["found_hits"],
-        later=["accepted_searches"],
-    )
+    @declares(phase="search", reads=["task", "accepted_query", "accepted_searches"], writes=["found_hits"])
     def run_search_node(state: ResearchState, run: ResearchRun) -> Steps:
         task = state["task"]
         request = {"query": state["accepted_query"], "max_results": count_wanted_hits(state, run)}
@@ -73,8 +66,6 @@ def make_search_node(tool: Outside) -> Body:
     reads=["task", "accepted_query", "accepted_searches", "found_hits"],
     writes=["accepted_hits", "accepted_searches"],
     stops=["tool", "budget"],
-    later=["accepted_searches"],
-    later_writes=["accepted_searches"],
 )
 def run_hits_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Read what the search returned; a hit that a list denies takes no place of the others.
@@ -102,8 +93,6 @@ def run_hits_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     reads=["task", "accepted_query", "accepted_hits", "accepted_sources", "accepted_pages", "accepted_searches"],
     writes=["accepted_sources", "accepted_searches"],
     stops=["no_sources"],
-    later=["accepted_query", "accepted_sources", "accepted_pages", "accepted_searches"],
-    later_writes=["accepted_searches"],
 )
 def run_dedupe_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Keep every URL once, and no more than max_urls that both lists allow; the denied are kept to be listed.
@@ -130,8 +119,6 @@ def run_dedupe_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     reads=["task", "accepted_query", "accepted_sources", "accepted_searches"],
     writes=["accepted_sources", "accepted_searches"],
     stops=["no_sources"],
-    later=["accepted_query", "accepted_searches"],
-    later_writes=["accepted_searches"],
 )
 def run_source_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Judge every URL before anything is read."""
@@ -143,7 +130,7 @@ def run_source_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
         return leave_search(refused, state, run)
     # A resume may bring wider lists than those by which the hits were counted.
     usable = order_urls(usable, run)
-    most = None if run.policy_of("lists_first") is None else read_url_limit(state, run)
+    most = read_url_limit(state, run)
     if searches is None:
         return Pass({"accepted_sources": {**sources, "allowed_urls": usable[:most]}}, "read")
     known = searches["urls"]
