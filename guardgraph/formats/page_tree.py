@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from guardgraph.formats.css import GUESSED, OWN, Cascade, Rule, media_applies, rules_in
-from guardgraph.formats.unseen import one_line
+from guardgraph.formats.unseen import RAISED, one_line
 from guardgraph.formats.visibility import (
     CLASS_NAMES,
     LEAST_PIXELS,
@@ -49,10 +49,6 @@ _WORDLESS: Final = _UNSEEN - _STRUCK - {"button", "math", "nav", "select", "text
 """Elements in which no reader reads on. A sentence without the words of the others is none, unless they are struck."""
 _APART: Final = ("button", "rt")
 """Elements that stand above or beside the words around them, not among them."""
-_RAISED: Final = {
-    "sup": str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻"),
-    "sub": str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋"),
-}
 _READ_AS: Final = {"dialog": "div", "listing": "pre", "plaintext": "pre", "xmp": "pre"}
 """What is read as another element; in the last three tags are text."""
 _TEXT: Final = "-text"
@@ -114,7 +110,7 @@ def visible_pieces(root: LexborNode) -> Iterator[Piece]:
                 del given["aria-hidden"]  # a sign or a picture, which a browser shows
                 place = place._replace(says_nothing=True)
             shown = shown_by(tag, given, styles.cascade.style_of(node), place.around)
-            if _is_left_out(tag, given, shown, place):
+            if _is_left_out(node, given, shown, place):
                 if (gap := _find_gap(node, shown)) is not None:
                     yield gap
                 continue
@@ -241,13 +237,68 @@ def _is_drop_cap(node: LexborNode) -> bool:
     return len(text) == 1 and text.isalpha()
 
 
-def _is_left_out(tag: str, given: Mapping[str, str], shown: Shown, around: _Place) -> bool:
+def _is_left_out(node: LexborNode, given: Mapping[str, str], shown: Shown, around: _Place) -> bool:
+    tag = node.tag or ""
     if shown.hides and not (tag in ("html", "body") and "style" not in given and not _SAYS_HIDDEN & given.keys()):
         return True
     if "role" in given and given["role"].strip().lower() == "navigation":
         return True
-    # The title of what folds out is a button in a heading.
-    return tag in _UNSEEN and not (tag == "button" and around.in_heading)
+    # The title of what folds out is a button in a heading, or one that stands before it.
+    return tag in _UNSEEN and not (tag == "button" and (around.in_heading or _is_head(node, given)))
+
+
+_FOLDED: Final = frozenset({"article", "blockquote", "dd", "div", "dl", "ol", "p", "section", "table", "ul"})
+"""Elements that a button may head."""
+_FOLDS: Final = ("aria-expanded", "aria-controls")
+"""What a button that folds something out says of itself (ARIA Authoring Practices Guide, accordion)."""
+_CLIMBED: Final = 3
+"""Elements around a button, in which nothing else stands, that may be its row."""
+
+
+def _is_head(button: LexborNode, given: Mapping[str, str]) -> bool:
+    """Say whether a button is the title of what comes behind it, and no control.
+
+    It says that it folds something out and stands before a box with text; or it is one of a row of buttons with a box
+    behind each, or asks a question of its own.
+    """
+    if not _has_text(button, _WRITTEN) or given.get("type", "").strip().lower() in ("submit", "reset"):
+        return False
+    says_so = any(name in given for name in _FOLDS)
+    row = button
+    for _ in range(_CLIMBED if says_so else 0):
+        parent = row.parent
+        if _find_beside(row, "next") is not None or parent is None or parent.tag not in (*_FOLDED, "dt", "header"):
+            break
+        row = parent
+    behind = _find_beside(row, "next")
+    if behind is None or behind.tag not in _FOLDED or not _has_text(behind, _WRITTEN):
+        return False
+    return says_so or text_in(button).strip().endswith(_ASKING) or _is_one_of_many(button, behind)
+
+
+_ASKING: Final = ("?", "\uff1f", "\u061f", "\u037e")
+"""Question marks: Latin, wide, Arabic, Greek."""
+
+
+def _is_one_of_many(button: LexborNode, behind: LexborNode) -> bool:
+    """Say whether another button with a box behind it stands before a button, or behind the box that it has itself."""
+    after = _find_beside(behind, "next")
+    if after is not None and after.tag == "button":
+        below = _find_beside(after, "next")
+        return below is not None and below.tag == behind.tag
+    before = _find_beside(button, "prev")
+    above = None if before is None else _find_beside(before, "prev")
+    return before is not None and before.tag == behind.tag and above is not None and above.tag == "button"
+
+
+def _find_beside(node: LexborNode, way: Literal["next", "prev"]) -> LexborNode | None:
+    """Return the element beside a node, None where there is none or a text stands between."""
+    beside: LexborNode | None = getattr(node, way)
+    while beside is not None and not (beside.tag or "")[:1].isalpha():
+        if beside.tag == _TEXT and (beside.text_content or "").strip():
+            return None
+        beside = getattr(beside, way)
+    return beside
 
 
 def _find_gap(node: LexborNode, shown: Shown) -> Gap | None:
@@ -287,7 +338,7 @@ _SAYS_HIDDEN: Final = {"hidden", "popover", "aria-hidden"}
 def _place_in(tag: str, given: Mapping[str, str], shown: Shown, place: _Place, styles: _Styles) -> _Place:
     """Return what an element makes of what is in it."""
     around = shown.inside
-    if tag in _RAISED:
+    if tag in RAISED:
         around = around._replace(raised=tag)
     if tag in ("html", "body") and around.opacity < 1 and "style" not in given:
         around = around._replace(opacity=1.0)
@@ -309,7 +360,7 @@ def _visible_text(text: str, around: Around) -> str | Gap:
         return Gap.BLANK  # the room that the letters would take
     if not around.is_readable:
         return Gap.BLANK if around.pixels >= LEAST_PIXELS else Gap.WORDS if text.strip() else ""
-    return (text.translate(_RAISED[around.raised]) if around.raised else text).replace("\u00a0", " ")
+    return (text.translate(RAISED[around.raised]) if around.raised else text).replace("\u00a0", " ")
 
 
 def elements_of(root: LexborNode, name: str) -> list[LexborNode]:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import ctypes
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from datetime import date
 from functools import cache
 from itertools import pairwise
+from statistics import median
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from guardgraph.formats.article import Heading, Part
 from guardgraph.formats.extraction import PAGE, Extracted, ExtractionFailed
 from guardgraph.formats.glyph_names import PRINTED, are_codes_names, has_lying_map
 from guardgraph.formats.text import within
-from guardgraph.formats.unseen import one_line, plain_text
+from guardgraph.formats.unseen import RAISED, one_line, plain_text
 
 _LEVEL: Final = 2
 """Of a page, below the title."""
@@ -95,6 +97,10 @@ class _Letter(NamedTuple):
     """Its font and size, where nobody could read it in that; a font of drawn glyphs has none, so that its ink tells."""
     is_guess: bool = False
     """Whether it is told by the code of its glyph."""
+    points: float = 0.0
+    """The size of its font."""
+    height: float | None = None
+    """Points from the foot of the page to what it stands on, upright as it is; None where nobody knows."""
 
 
 _LEAST_POINTS: Final = 2.5
@@ -253,7 +259,7 @@ def _letters_of(textpage: Any, count: int, picture: _Pictured, names_codes: Call
         if points[owner] < _LEAST_POINTS:
             held = pdfium.FPDFTextObj_GetFont(ctypes.cast(owner, pdfium.FPDF_PAGEOBJECT))
             small = (ctypes.cast(held, ctypes.c_void_p).value or 0, round(points[owner], 2))
-        yield _Letter(text, box, owner, small, is_guess)
+        yield _Letter(text, box, owner, small, is_guess, points[owner], _height(textpage, at))
 
 
 def _points(textpage: Any, at: int, size: float) -> float:
@@ -265,6 +271,17 @@ def _points(textpage: Any, at: int, size: float) -> float:
         return size
     font = float(pdfium.FPDFText_GetFontSize(textpage, at))
     return float(font * min((matrix.a**2 + matrix.b**2) ** 0.5, (matrix.c**2 + matrix.d**2) ** 0.5))
+
+
+def _height(textpage: Any, at: int) -> float | None:
+    """Return how high a letter stands, along the letters' own upright."""
+    import pypdfium2.raw as pdfium
+
+    matrix, x, y = pdfium.FS_MATRIX(), ctypes.c_double(), ctypes.c_double()
+    if not pdfium.FPDFText_GetMatrix(textpage, at, matrix) or not pdfium.FPDFText_GetCharOrigin(textpage, at, x, y):
+        return None
+    length = (matrix.c**2 + matrix.d**2) ** 0.5
+    return float((x.value * matrix.c + y.value * matrix.d) / length) if length else None
 
 
 def _seen(letters: list[_Letter], picture: _Pictured) -> list[bool]:
@@ -394,11 +411,33 @@ def _lines(letters: list[_Letter], seen: list[bool]) -> Iterator[str]:
     line: list[tuple[_Letter, bool]] = []
     for letter, is_seen in zip(letters, seen, strict=True):
         if letter.text in "\r\n":
-            yield from _line(line)
+            yield from _line(_raise_digits(line))
             line = []
         else:
             line.append((letter, is_seen))
-    yield from _line(line)
+    yield from _line(_raise_digits(line))
+
+
+_SMALLER: Final = 0.85
+"""Of the size of its line: a digit that is raised or lowered has this at most, by the fonts of word processors 0.58."""
+_OFF: Final = 0.08
+"""Of the size of its line: by how much it stands above or below at least."""
+
+
+def _raise_digits(line: list[tuple[_Letter, bool]]) -> list[tuple[_Letter, bool]]:
+    """Return a line in which small digits off the others' feet are characters of their own, as those of `<sup>` are."""
+    sizes = Counter(round(letter.points, 1) for letter, is_seen in line if is_seen and letter.height is not None)
+    if len(sizes) < 2:
+        return line
+    size = max(sizes, key=lambda points: (sizes[points], points))
+    feet = median(letter.height for letter, _ in line if letter.height is not None and round(letter.points, 1) == size)
+    raised = list[tuple[_Letter, bool]]()
+    for letter, is_seen in line:
+        above = 0.0 if letter.height is None else letter.height - feet
+        is_off = letter.points <= _SMALLER * size and abs(above) >= _OFF * size
+        text = letter.text.translate(RAISED["sup" if above > 0 else "sub"]) if is_off else letter.text
+        raised.append((letter._replace(text=text), is_seen))
+    return raised
 
 
 def _line(line: list[tuple[_Letter, bool]]) -> Iterator[str]:

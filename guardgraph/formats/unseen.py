@@ -43,3 +43,10 @@ def plain_text(text: str) -> str:
 def one_line(text: str) -> str:
     """Return a text as a reader sees it in a heading."""
     return " ".join(plain_text(text).split())
+
+
+RAISED: Final = {
+    "sup": str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻"),
+    "sub": str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋"),
+}
+"""Digits that stand above or below their line are characters of their own: 10 to the power of 9 would be 109."""

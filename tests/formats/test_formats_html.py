@@ -42,6 +42,55 @@ def test_headings_open_sections(page, expected):
     assert parts(page) == expected
 
 
+ASKED, TOLD = "How long do refunds take?", "They take 10 days."
+FOLDED = f"<div><p>{TOLD}</p></div>"
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        f"<div><button aria-expanded=true>{ASKED}</button>{FOLDED}</div>",
+        f"<div><button>{ASKED}</button>{FOLDED}</div>",
+        f"<div><div><button aria-controls=a><span>{ASKED}</span></button></div><div id=a>{TOLD}</div></div>",
+        f"<dl><dt><button aria-expanded=true>{ASKED}</button></dt><dd>{TOLD}</dd></dl>",
+        f"<details open><summary>{ASKED}</summary><p>{TOLD}</p></details>",
+        f"<details open><summary><b>{ASKED}</b></summary>{TOLD}</details>",
+    ],
+)
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_button_that_heads_what_follows_is_read(item, times):
+    """The question of a FAQ is the title of what folds out below it."""
+    text = parse_html(f"<main><p>{TEXT}</p>{item * times}</main>").text
+    assert [line for line in text.split("\n") if line] == [TEXT, *[ASKED, TOLD] * times]
+
+
+def test_buttons_of_a_row_head_what_follows_each():
+    """An accordion need not say that it is one: a box with text stands behind each of its buttons."""
+    assert parse_html(f"<h2>Help</h2><button>Fees</button>{FOLDED}<button>Refunds</button>{FOLDED}").text.split() == (
+        f"Help Fees {TOLD} Refunds {TOLD}".split()
+    )
+
+
+@pytest.mark.parametrize(
+    "control",
+    [
+        f"<button>Copy</button><pre>{TOLD}</pre>",
+        f"<button>Print</button><p>{TOLD}</p>",
+        f"<p>{TOLD}</p><button aria-expanded=true>More</button>",
+        f"<form><button type=submit aria-expanded=true>Sure?</button><p>{TOLD}</p></form>",
+        f"<button aria-expanded=true><svg></svg></button><p>{TOLD}</p>",
+        f"<button>Sure?</button> or not <p>{TOLD}</p>",
+        f"<button aria-expanded=false>Menu</button><nav>Plans</nav><p>{TOLD}</p>",
+        f"<button>Yes</button><button>No</button><p>{TOLD}</p>",
+        f"<button>Sure?</button><div> </div><p>{TOLD}</p>",
+    ],
+)
+def test_a_button_that_is_only_a_control_is_not_read(control):
+    """It heads nothing, or sends something."""
+    text = parse_html(f"<main><p>{TEXT}</p><div>{control}</div></main>").text
+    assert [line for line in text.split("\n") if line and line != "or not"] == [TEXT, TOLD]
+
+
 @pytest.mark.parametrize(
     ("page", "expected"),
     [

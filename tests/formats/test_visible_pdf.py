@@ -70,6 +70,25 @@ def test_a_text_that_is_seen_is_read(drawn, rotate):
     assert HIDDEN in text_of(drawn, rotate=rotate)
 
 
+@pytest.mark.parametrize(
+    ("drawn", "read"),
+    [
+        ("(The fee is $320) Tj /F1 7 Tf 4 Ts (1) Tj /F1 12 Tf 0 Ts ( a seat) Tj", "The fee is $320¹\na seat"),
+        ("(The fee is $320) Tj /F1 7 Tf 4 Ts (1) Tj 0 Ts", "The fee is $320¹"),
+        (
+            "(10) Tj /F1 8 Tf 5 Ts (-9) Tj /F1 12 Tf 0 Ts ( of H) Tj /F1 8 Tf -2 Ts (2) Tj 0 Ts /F1 12 Tf (O) Tj",
+            "10⁻⁹ of H₂O",
+        ),
+        ("(It costs 3) Tj /F1 9 Tf (20) Tj /F1 12 Tf ( euros) Tj", "It costs 320 euros"),
+        ("(It costs 3) Tj 3 Ts (20) Tj 0 Ts ( euros) Tj", "It costs 320 euros"),
+        ("/F1 18 Tf (3) Tj /F1 12 Tf ( euros are due on the first) Tj", "3 euros are due on the first"),
+    ],
+)
+def test_a_small_digit_off_its_line_is_no_digit_of_the_number_before_it(drawn, read):
+    """A footnote's or a power's is smaller and stands higher, an index lower; as in `<sup>` and `<sub>`."""
+    assert read_pdf(pdf_with(f"BT /F1 12 Tf 50 600 Td {drawn} ET".encode()), 9999).text == read
+
+
 def test_a_title_is_what_a_page_shows():
     """What only the file's metadata say is no evidence."""
     shown = b"BT /F1 20 Tf 50 700 Td (Price list 2026) Tj ET"
