@@ -4,60 +4,82 @@ BIN := .venv/bin
 export LANGGRAPH_STRICT_MSGPACK := true
 unexport PYTHONDONTWRITEBYTECODE  # hundreds of processes of the tests import what one of them compiled
 
-.PHONY: demo test soak coverage install format lint types imports unit wheel lowest bench docs clean
+.PHONY: demo test rest check soak coverage install format lint types imports quick slow unit seen wheel lowest bench docs clean
 
 demo: .venv/.installed  ## the four patterns, offline
 	@$(BIN)/guardgraph demo
 
-test: .venv/.dev  ## what every change must pass; what has one process runs beside another
-	$(MAKE) -j2 types wheel lint imports build/lowest/.installed
-	$(MAKE) unit
-	$(MAKE) lowest
+test: .venv/.test  ## what one waits for: lint, types, imports, and the tests that start no process and take under a second
+	@$(MAKE) --no-print-directory -j4 types quick lint imports
+	@cat build/left_out
+	@echo "not run: $$(sed 's/^left out: //' build/left_out | head -c 400); the wheel, the lowest versions, the soak tests. Run them: make rest soak"
 
-soak: .venv/.dev  ## what takes minutes: killed processes, many that write into one store, a cluster, each benchmark once
-	$(UNIT) tests/soak
+rest: .venv/.check  ## what `make test` leaves out, but for what takes minutes
+	$(MAKE) -j3 slow wheel lowest
 
-install: .venv/.dev
+check: test  ## what every change must pass
+	$(MAKE) rest
 
-.venv/.pip:
+soak: .venv/.check  ## what takes minutes: killed processes, many that write into one store, a cluster, each benchmark once
+	$(PYTEST) --dist loadfile --no-loadscope-reorder tests/soak
+
+install: .venv/.check
+
+# uv installs in seconds; pip does where uv does not find what a machine's pip is told of.
+INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) || $(BIN)/python -m pip install --quiet $(1)
+
+.venv/.uv:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is required: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1" "uv>=0.8"
 	@touch $@
 
-.venv/.installed: .venv/.pip pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable .
+.venv/.installed: .venv/.uv pyproject.toml
+	$(call INSTALL,--editable .)
 	@touch $@
 
-.venv/.dev: .venv/.installed
-	$(BIN)/python -m pip install --quiet --group dev
+.venv/.test: .venv/.uv pyproject.toml
+	$(call INSTALL,--editable . --group test)
+	@touch $@ .venv/.installed
+
+.venv/.check: .venv/.test
+	$(call INSTALL,--editable . --group test --group check)
 	@touch $@
 
-format: .venv/.dev
+format: .venv/.test
 	$(BIN)/ruff check --quiet --fix .
 	$(BIN)/ruff format --quiet .
 
-lint: .venv/.dev
+lint: .venv/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: .venv/.dev
+types: .venv/.test
 	$(BIN)/mypy
 
-imports: .venv/.dev
+imports: .venv/.test
 	$(BIN)/lint-imports
 
-UNIT := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest -n auto
+QUICK := not process and not heavy and not slow
 
-COUNTED := --cov --cov-report=term --cov-fail-under=97
+quick: .venv/.test
+	@mkdir -p build
+	$(PYTEST) --dist worksteal -m "$(QUICK)" --left-out build/left_out
 
-unit: .venv/.dev  ## the tests; ROOM=guards runs those of one room of the package, COUNT=1 counts lines and branches
-	$(UNIT) $(if $(ROOM),tests/$(ROOM)) $(if $(COUNT),$(COUNTED))
+slow: .venv/.check
+	$(PYTEST) --dist loadfile --no-loadscope-reorder -m "not ($(QUICK))"
 
-coverage: .venv/.dev  ## the tests, with their lines and branches counted
-	$(MAKE) unit COUNT=1
+unit: .venv/.test  ## the quick tests of one room of the package: make unit ROOM=guards
+	$(PYTEST) --dist worksteal -m "$(QUICK)" tests/$(ROOM)
 
-wheel: .venv/.dev  ## the built wheel in empty environments, by pip and by uv
+coverage: .venv/.check  ## all tests but soak, with lines and branches counted
+	$(PYTEST) --dist loadfile --no-loadscope-reorder --cov --cov-report=term --cov-fail-under=96
+
+seen: .venv/.check  ## tests/lanes.json anew: how long tests take, and which start a process; on a machine that rests
+	$(PYTEST) --dist loadfile --no-loadscope-reorder --seen
+
+wheel: .venv/.check  ## the built wheel in empty environments, by pip and by uv
 	rm -rf build/wheel && mkdir -p build/wheel
 	$(BIN)/python -m build --wheel --no-isolation --outdir build/wheel . > build/wheel/build.log || (cat build/wheel/build.log; exit 1)
 	$(PYTHON) -m venv build/wheel/venv
@@ -66,24 +88,18 @@ wheel: .venv/.dev  ## the built wheel in empty environments, by pip and by uv
 	$(BIN)/uv pip install --quiet --python build/wheel/uv build/wheel/*.whl
 	cp tests/smoke.py build/wheel/ && cd build/wheel && venv/bin/python -I -W error smoke.py && uv/bin/python -I -W error smoke.py
 
-LOWEST := rag_runs research_runs self_critique_runs cli models knowledge_base recording settings draw_runs packaging
+LOWEST := rag_runs research_runs self_critique_runs models recording settings draw_runs
 
-lowest: build/lowest/.installed  ## the lowest versions that pyproject.toml allows, on the lowest Python
-	@if [ -x build/lowest/bin/python ]; then set -ex; \
+lowest: .venv/.test  ## the lowest versions that pyproject.toml allows, on the lowest Python
+	@if ! $(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'; then \
+		echo "skip lowest: the lowest versions are tried on Python 3.11"; else set -ex; \
+		rm -rf build/lowest; $(BIN)/uv venv --quiet --python $(PYTHON) build/lowest; \
+		$(BIN)/uv pip install --quiet --python build/lowest --resolution lowest-direct --editable '.[draw,audit]' \
+			'click<8.4' 'hypothesis>=6.120' 'jsonschema>=4.20' 'pytest>=8.4' 'pytest-socket>=0.7'; \
 		build/lowest/bin/python -W error tests/smoke.py; \
-		build/lowest/bin/python -m pytest -n auto -p no:anyio $(LOWEST:%=tests/*/test_%.py) \
-			--deselect tests/evidence/test_recording.py::test_the_schema_in_the_docs_is_that_of_the_code; \
-	else echo "skip lowest: the lowest versions are tried on Python 3.11"; fi
+		build/lowest/bin/python -m pytest -p no:anyio -m "$(QUICK)" $(wildcard $(LOWEST:%=tests/*/test_%.py)); fi
 
-build/lowest/.installed: .venv/.dev pyproject.toml tests/lowest_versions.py
-	rm -rf build/lowest && mkdir -p build/lowest
-	if $(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'; then \
-		$(PYTHON) -m venv build/lowest && build/lowest/bin/python -m pip install --quiet --disable-pip-version-check \
-			--editable '.[draw,audit]' $$($(BIN)/python tests/lowest_versions.py draw audit) \
-			'click<8.4' hypothesis jsonschema pytest pytest-socket pytest-xdist; fi  # later clicks warn of what typer 0.19 imports
-	@touch $@
-
-bench: .venv/.dev build/bench-peers/.tried  ## docs/benchmarks.md, in about ten minutes; let the machine rest meanwhile
+bench: .venv/.check build/bench-peers/.tried  ## docs/benchmarks.md, in about ten minutes; let the machine rest meanwhile
 	$(BIN)/python benchmarks $(BENCH)
 
 build/bench-peers/.tried: pyproject.toml
@@ -93,7 +109,7 @@ build/bench-peers/.tried: pyproject.toml
 		|| (rm -rf build/bench-peers && mkdir -p build/bench-peers && echo "skip peers: they cannot be installed here")
 	@touch $@
 
-docs: .venv/.dev  ## the pages of docs/ as a site in build/docs, with search; a warning is an error
+docs: .venv/.check  ## the pages of docs/ as a site in build/docs, with search; a warning is an error
 	$(BIN)/python -m sphinx -b html -W --keep-going -q docs build/docs
 
 clean:

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import lanes
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 from runs import EDITED
@@ -26,18 +27,60 @@ sys.path += [str(folder) for folder in Path(__file__).parent.iterdir() if any(fo
 settings.register_profile("guardgraph", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("guardgraph")
 
+LEFT_OUT = pytest.StashKey()
+
 COUNTED_SECONDS = 5.0
 """Processor time for which the lines of one table of cases are counted."""
 SPENT = Counter()
-LONG = ["types", "examples", "notebooks", "cli_processes", "example_checkpoints", "serving", "report_browser"]
-LONG += ["soak_what_if", "soak_random_effects", "soak_kb_faults", "soak_tool_agent", "soak_tools"]
-"""Files of tests that take long: they begin first, in this order, or one process ends long after the others."""
 
 
-def pytest_collection_modifyitems(items):
-    """Let files that take long begin first."""
-    places = {f"test_{name}": at for at, name in enumerate(LONG)}
-    items.sort(key=lambda item: places.get(item.path.stem, len(places)))
+def pytest_addoption(parser):
+    """Let `make` keep what a run leaves out and what was seen of its tests."""
+    parser.addoption("--left-out", help="a file for the line that says what was left out")
+    parser.addoption("--seen", action="store_true", help="write tests/lanes.json anew, on a machine that rests")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """Put tests into their lanes, and let files that take long begin first where whole files are handed out."""
+    config.stash[LEFT_OUT] = Counter()
+    lanes.mark_tests(items)
+    if hasattr(config, "workerinput"):
+        lanes.order_slowest_first(items)
+
+
+def pytest_deselected(items):
+    """Count what is left out, by the lane's reason."""
+    for item in items:
+        item.config.stash[LEFT_OUT].update([lanes.name_reason(item)])
+
+
+def pytest_sessionfinish(session):
+    """Let a worker say what it left out: whoever started it collects nothing."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = dict(session.config.stash.get(LEFT_OUT, {}))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """Take from each worker what it left out; all leave out the same."""
+    node.config.stash[LEFT_OUT] = Counter(getattr(node, "workeroutput", {}).get("left_out", {}))
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Say what was left out and why, also in the file that `make` shows at its end."""
+    line = lanes.tell_left_out(config.stash.get(LEFT_OUT, {}), terminalreporter.stats.get("skipped", []))
+    terminalreporter.write_line(line)
+    if file := config.getoption("left_out"):
+        Path(file).write_text(f"{line}\n", encoding="utf-8")
+    if config.getoption("seen"):
+        lanes.write_seen(terminalreporter.stats)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Skip a file that needs what `make rest` installs, where it is missing."""
+    return lanes.skip_unreadable((yield))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -48,6 +91,7 @@ def pytest_runtest_protocol(item):
     counting = coverage and uncounted and coverage.Coverage.current()
     if counting:
         counting.stop()
+    lanes.begin_watch()
     began = time.process_time()
     done = yield
     SPENT[table] += time.process_time() - began
@@ -59,6 +103,19 @@ def pytest_runtest_protocol(item):
 def pytest_collection_finish():
     """Let the garbage collector pass over what was imported, which stays."""
     gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Let a test of the fast lane fail that starts a process, and keep what was seen of the others."""
+    report = yield
+    started = lanes.find_started_process()
+    if call.when == "teardown":
+        report.user_properties.append(("process", bool(started)))
+        if started and report.passed and not item.get_closest_marker("process"):
+            report.outcome = "failed"
+            report.longrepr = f"{item.nodeid} started a process, {started}: mark it with pytest.mark.process"
+    return report
 
 
 @pytest.fixture

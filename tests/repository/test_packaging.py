@@ -9,7 +9,7 @@ import tomllib
 
 import pytest
 from docs_parts import ROOT
-from lowest_versions import pins
+from packaging.requirements import Requirement
 
 from guardgraph import create_rag_agent, sql_store
 
@@ -23,11 +23,11 @@ LINTED = {
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-def test_every_dependency_has_one_lower_bound_and_make_installs_it():
-    """Each is pinned to its bound, those of the extras that are named too."""
-    assert "typer==0.19.2" in pins()
-    assert len(pins()) == len(PROJECT["dependencies"])
-    assert set(pins("draw", "audit")) - set(pins()) >= {"graphlay==0.3.1", "sqlalchemy==2.1"}
+def test_every_dependency_has_one_lower_bound():
+    """`make lowest` installs them, and a bound that is missing would be any version."""
+    extras = PROJECT["optional-dependencies"]
+    for line in [*PROJECT["dependencies"], *extras["draw"], *extras["audit"]]:
+        assert [each.operator for each in Requirement(line).specifier].count(">=") == 1, line
 
 
 def test_the_workflow_runs_on_every_python_that_the_package_names():

@@ -1,0 +1,71 @@
+"""Each test is in one lane, by what it uses: those of `make test` start no process and need no heavy package."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+import lanes
+import pytest
+
+
+@pytest.fixture
+def child():
+    """Start a process, as a helper does."""
+    return subprocess.Popen([sys.executable, "-c", ""])
+
+
+def _ask_helper():
+    return _start_helper()
+
+
+def _start_helper():
+    return subprocess.run([sys.executable, "-c", ""], check=True)
+
+
+def _draw():
+    from playwright.sync_api import sync_playwright
+
+    return sync_playwright
+
+
+@pytest.mark.parametrize(
+    ("function", "marks"),
+    [(_start_helper, {"process"}), (_ask_helper, {"process"}), (_draw, {"heavy"}), (os.getpid, set())],
+)
+def test_a_function_is_known_by_what_it_names_and_calls(function, marks):
+    """However many helpers lie between; what a library does is not looked at."""
+    assert lanes.find_marks(function) == marks
+
+
+def test_a_fixture_counts_as_what_a_test_calls(child, request):
+    """This test names no process, and its fixture does."""
+    assert child.wait(60) == 0
+    assert request.node.get_closest_marker("process")
+
+
+@pytest.mark.process
+def test_a_process_is_seen_however_it_is_started():
+    """A test of `make test` fails when one is: `conftest.py` looks after each."""
+    lanes.begin_watch()
+    assert not lanes.find_started_process()
+    os.waitpid(os.posix_spawn(sys.executable, [sys.executable, "-c", ""], {}), 0)
+    assert lanes.find_started_process()
+
+
+def test_what_was_left_out_is_told_with_its_reasons():
+    """A newcomer reads how many tests there are more, and why."""
+    assert lanes.tell_left_out({"process": 3, "slow": 1}, []) == (
+        "left out: 3 tests that start a process; 1 tests that take over 1 s"
+    )
+
+
+def test_ci_runs_each_lane_once():
+    """The lanes of the Makefile are one and its opposite, and `.ci/run` has both, and soak."""
+    makefile = (lanes.ROOT / "Makefile").read_text(encoding="utf-8")
+    assert '-m "$(QUICK)" --left-out' in makefile
+    assert '-m "not ($(QUICK))"' in makefile
+    ran = re.findall(r"^(?:exec )?make (\w+)$", (lanes.ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.MULTILINE)
+    assert ran == ["test", "install", "rest", "soak"]
