@@ -112,7 +112,8 @@ def pytest_runtest_makereport(item, call):
     started = lanes.find_started_process()
     if call.when == "teardown":
         report.user_properties.append(("process", bool(started)))
-        if started and report.passed and not item.get_closest_marker("process"):
+        quick = "not process" in item.config.getoption("markexpr")
+        if quick and started and report.passed:
             report.outcome = "failed"
             report.longrepr = f"{item.nodeid} started a process, {started}: mark it with pytest.mark.process"
     return report
