@@ -124,6 +124,7 @@ def head(store: Store = None, as_json: Json = False) -> None:
 
 @app.command()
 def verify(
+    *,
     store: Store = None,
     head: Annotated[
         str | None, typer.Option("--head", metavar="N:HASH", help="A head that was kept elsewhere.", show_default=False)
@@ -137,20 +138,29 @@ def verify(
             show_default=False,
         ),
     ] = None,
+    replay: Annotated[bool, typer.Option("--replay", help="Decide the runs again, and name those that part.")] = False,
+    agent: Annotated[
+        list[str] | None,
+        typer.Option("--agent", metavar="MODULE:NAME", help="Who replays, if no shipped agent.", show_default=False),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Verify that a store has what was written to it; exit code 3 where it has not."""
+    from guardgraph.cli.replaying import print_replayed, replay_store_runs
     from guardgraph.graphs.loading import load_named_graph
 
     inputs.load_dotenv_file()
     opened, kept = open_store_option(store), parse_head_option(head)
     saver = None if checkpointer is None else load_named_graph(checkpointer, "--checkpointer")
     verification = opened.verify(kept, checkpointer=saver)
+    replayed = replay_store_runs(opened.runs(), agent or ()) if replay or agent else None
     if as_json:
-        _print_json_document(verification.plain())
+        _print_json_document({**verification.plain(), **({} if replayed is None else {"replay": replayed.plain()})})
     else:
         _print_verification(Screen(), verification)
-    raise typer.Exit(OK if verification.ok else STOPPED)
+        if replayed is not None:
+            print_replayed(Screen(), replayed)
+    raise typer.Exit(OK if verification.ok and not (replayed and replayed.parted) else STOPPED)
 
 
 @app.command()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from inspect import isasyncgenfunction, isclass, iscoroutinefunction
 from math import inf
 from types import UnionType
@@ -403,13 +404,18 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         reads: Names = None,
         writes: Names = None,
         behind: Ways | None = None,
+        held: Mapping[str, str | tuple[str, ...]] | None = None,
     ) -> None:
         """Declare an ok ending; its body returns the result's keys, `outcome` among them.
 
-        Behind the guards that it names, `behind`, it stands on every way, as an act node does.
+        Behind the guards that it names, `behind`, it stands on every way, as an act node does. What it returns under a
+        key of `held` is held against the channel, or the key of one (``"accepted_answer.answer"``), that is named
+        there, or is one of the values: else the run ends as ``result_differs:<key>``. ``tool_calls`` are always held
+        against the record of calls, where tools are called by name.
         """
         guards = (behind,) if isinstance(behind, str) else behind
         self._add_node("terminal", name, body, phase=phase, reads=reads, writes=writes, behind=guards)
+        self.declarations[name] = replace(self.declarations[name], held=tuple((held or {}).items()))
 
     def compile(
         self,

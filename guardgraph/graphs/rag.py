@@ -211,8 +211,13 @@ def rag_pattern(
         guards=guards,
         verifier=verifier,
     )
-    p.terminal("answered", nodes.run_answered_node)
-    p.terminal("clarified", nodes.run_clarified_node)
+    held: dict[str, str | tuple[str, ...]] = {
+        key: f"accepted_answer.{key}" for key in ("answer", "citations", "citation_details")
+    }
+    outcomes = ("grounded_answer", "grounded_partial")
+    p.terminal("answered", nodes.run_answered_node, held={**held, "outcome": outcomes})
+    asked: dict[str, str | tuple[str, ...]] = {"answer": "accepted_clarification.answer", "outcome": ("clarify",)}
+    p.terminal("clarified", nodes.run_clarified_node, held=asked)
     return p
 
 

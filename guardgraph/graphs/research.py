@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from guardgraph.graphs.added import Verifier, choose_verifier, declare_answer_guard
 from guardgraph.graphs.grammar import Pattern
@@ -249,7 +249,15 @@ def _declare_answer(
     if asks_person:
         _declare_review(p, ask_reviewer)
     else:
-        p.terminal("answered", answering.run_answered_node)
+        p.terminal("answered", answering.run_answered_node, held=_HELD)
+
+
+_HELD: Final[Mapping[str, str | tuple[str, ...]]] = {
+    "answer": "accepted_answer.answer",
+    "citations": "accepted_answer.citations",
+    "outcome": ("grounded_research_answer", "grounded_partial"),
+}
+"""What of the ending is what the answer guard accepted."""
 
 
 def _declare_review(p: Pattern[Any, Any, Any], ask_reviewer: Body) -> None:
@@ -258,7 +266,8 @@ def _declare_review(p: Pattern[Any, Any, Any], ask_reviewer: Body) -> None:
     p.review("ask_reviewer", ask_reviewer, to="brief_review_guard")
     p.guard("brief_review_guard", reviewing.run_brief_review_guard_node, to=[reviewing.RISK_GUARD, "edit_brief"])
     p.propose("edit_brief", reviewing.run_edit_brief_node, to="answer_guard")
-    p.terminal("answered", reviewing.tell_approval(answering.run_answered_node), behind=reviewing.RISK_GUARD)
+    body = reviewing.tell_approval(answering.run_answered_node)
+    p.terminal("answered", body, behind=reviewing.RISK_GUARD, held=_HELD)
 
 
 def _choose_note_extractor(

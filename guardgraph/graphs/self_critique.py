@@ -186,6 +186,7 @@ def self_critique_pattern(
     declare_answer_guard(
         p, "final_guard", nodes.run_final_guard_node, nodes.GUARDED_ANSWER, to=["approved", "revised"], guards=guards
     )
-    p.terminal("approved", nodes.run_approved_node)
-    p.terminal("revised", nodes.run_revised_node)
+    held = {"answer": "accepted_answer", "audit": "accepted_audit"}
+    p.terminal("approved", nodes.run_approved_node, held={**held, "outcome": ("approved_direct", "approved_by_person")})
+    p.terminal("revised", nodes.run_revised_node, held={**held, "outcome": ("revised_once", "edited_by_person")})
     return p

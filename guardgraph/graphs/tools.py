@@ -169,7 +169,8 @@ def tool_pattern(
         guards=guards,
         verifier=verifier,
     )
-    p.terminal("answered", nodes.run_answered_node)
+    held = {"answer": "accepted_answer.answer", "outcome": "accepted_answer.outcome"}
+    p.terminal("answered", nodes.run_answered_node, held=held)
     return p
 
 

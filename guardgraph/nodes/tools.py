@@ -13,7 +13,7 @@ from guardgraph.guards.support import Claim
 from guardgraph.nodes.added import GuardedAnswer
 from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
 from guardgraph.plain.json import JsonObject, JsonValue, format_json_text, parse_json
-from guardgraph.state.review import hash_licence
+from guardgraph.state.review import hash_licence, name_reviewer
 from guardgraph.state.tools import (
     AcceptedAnswer,
     AcceptedCall,
@@ -254,7 +254,7 @@ def run_review_guard_node(state: ToolState, run: ToolRun) -> Pass:
         {"tool": call["tool"], "args": call["args"], "unsupported": call["unsupported"]}
         for call in state["accepted_step"]["now"]
     ]
-    approved_by = str(who.get("name", who["status"]))
+    approved_by = name_reviewer(who)
     if answer["decision"] == EDIT:
         [call] = state["accepted_step"]["now"]
         return _let_edited_call_through(call, answer[EDITED], approved_by, state)
@@ -343,7 +343,9 @@ def _check_answer(state: ToolState, run: ToolRun, cards: Mapping[str, ToolCard])
     if policy.check_names:
         guards.check_answer_names(answer, given=given, made=made, known_names=policy.known_names)
     declined = drafted["declined"] or guards.is_declining(answer)
-    accepted = AcceptedAnswer(answer=settled, declined=declined, untrusted_links=untrusted)
+    accepted = AcceptedAnswer(
+        answer=settled, declined=declined, untrusted_links=untrusted, outcome="declined" if declined else "answered"
+    )
     trace = {"phase": "answer", "chars": len(settled), "calls": len(made), "declined": declined}
     return Pass({"accepted_answer": accepted}, steps=(Step(trace, {"action": "answer", "answer": settled}),))
 
@@ -384,5 +386,4 @@ def run_answered_node(state: ToolState, run: ToolRun) -> dict[str, Any]:
     calls = state.get("accepted_calls") or []
     shown = [{key: value for key, value in call.items() if key != "value"} for call in calls]
     links = {"untrusted_links": accepted["untrusted_links"]} if accepted["untrusted_links"] else {}
-    outcome = "declined" if accepted["declined"] else "answered"
-    return {"outcome": outcome, "answer": accepted["answer"], "tool_calls": shown, **links}
+    return {"outcome": accepted["outcome"], "answer": accepted["answer"], "tool_calls": shown, **links}

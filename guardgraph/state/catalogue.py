@@ -130,6 +130,9 @@ _REVIEWS = (
     ("review_expired", "Nobody answered while the question stood.", "Start a run, or raise max_review_seconds."),
 )  # fmt: skip
 
+RESULT_DIFFERS = "result_differs"
+"""What stands before the key of a result that says something else than guards accepted."""
+
 EFFECT_UNKNOWN, EFFECT_UNRECORDABLE = "effect_unknown", "effect_unrecordable"
 """What stands before the tool's name in the reasons of writes."""
 
@@ -195,6 +198,7 @@ def common_reasons(
         StopReason(SWITCHED_OFF, "budget", every, "The agent is switched off: enabled is false in its policy, its context or its live policy.", "Look at details: who switched it off, and why. Switch it on again."),
         StopReason(POLICY_UNREADABLE, "budget", every, "The live policy cannot be read, so nobody knows what may be done now.", "Look at details; mend what they name, or give it stale_for."),
         StopReason("guard_error:<guard>", "guard_error", every, "A node failed or broke the grammar; the run was closed.", "Look at details: at names the file, the line and the function that failed, and the logger guardgraph has the traceback."),
+        StopReason(f"{RESULT_DIFFERS}:<key>", "guard_error", every, "The ending returned something else under this key than guards accepted, or than the record of calls has.", "Look at details: what was accepted and what was returned; mend the terminal.", defensive=True),
         StopReason(AUDIT_UNAVAILABLE, AUDIT_UNAVAILABLE, every, "The run had to be recorded and was not; details say how it would have ended, of one that began.", "Look at details: give the graph a recorder that keeps beginnings, or mend it."),
     ]  # fmt: skip
     if asking_phases := tuple(asking):

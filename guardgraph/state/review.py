@@ -109,6 +109,11 @@ def find_shown_delegation(shown: JsonObject) -> JsonObject | None:
     return None
 
 
+def name_reviewer(reviewer: JsonObject) -> str:
+    """Return who answered, as a result names them: ``unverified`` where nobody verified it."""
+    return str(reviewer.get("name", reviewer["status"]))
+
+
 def parse_identity(given: Any) -> Identity | str:
     """Return who reviewers say that it is; a text that says why it is nobody."""
     if given is None:

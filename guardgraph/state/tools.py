@@ -356,6 +356,7 @@ class AcceptedAnswer(ToolAnswer):
 
     untrusted_links: list[str]
     """Links in it that only results have; in the text they are spelled so that nobody can follow them."""
+    outcome: Literal["answered", "declined"]
 
 
 class ToolState(TypedDict):

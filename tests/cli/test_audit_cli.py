@@ -10,6 +10,7 @@ from cli_runs import empty_folder, process, refused, run
 from stored_runs import asked, opened, recording
 
 from guardgraph import InputError, report, sql_store
+from guardgraph.graphs.patterns import PATTERNS
 
 here = pytest.fixture(autouse=True)(empty_folder)
 URL = "sqlite:///runs.db"
@@ -80,6 +81,26 @@ def test_a_head_that_is_printed_finds_a_cut(store, here):
     assert "entry 3: it was cut off" in printed("verify", "--head", head, code=3)
     found = json.loads(printed("verify", "--head", head, "--json", code=3))
     assert [(item["kind"], item["seq"]) for item in found["findings"]] == [("cut", 3)]
+
+
+def test_kept_runs_are_replayed_by_the_installed_build(here):
+    """Those that end otherwise than is kept are named, with exit code 3; another agent than the shipped is named."""
+    kept = sql_store(URL)
+    for name in ("rag", "self_critique", "tools"):
+        shipped = PATTERNS[name]
+        shipped.create_agent(recorder=kept).invoke(shipped.demo())
+    told = ("verify", "--replay", "--store", URL)
+    assert "replayed: 3 the same, 0 part, 0 not replayed" in printed(*told)
+    [honest] = [stored.recording for stored in kept.runs(pattern="rag")]
+    kept.record({**honest, "run_id": LIED, "result": {**honest["result"], "run_id": LIED, "answer": "Within 1 hour."}})
+    kept.record({**honest, "run_id": OWN, "result": {**honest["result"], "run_id": OWN}, "pattern": "own"})
+    assert f"run {LIED}: " in printed(*told, code=3)
+    said = json.loads(printed(*told, "--json", "--agent", "guardgraph:create_rag_agent", code=3))["replay"]
+    assert (said["same"], [run["run_id"] for run in said["parted"]]) == (3, [LIED])
+    assert [run["run_id"] for run in said["not_replayed"]] == [OWN]
+
+
+LIED, OWN = (f"00000000-0000-4000-8000-00000000000{number}" for number in (1, 2))
 
 
 def test_runs_are_erased(store):

@@ -61,11 +61,15 @@ class Declaration:
     are licensed, of a propose node whose proposer may be asked again what it called before."""
     behind: tuple[str, ...] = ()
     """Of an act node: the guards that stand on every way to it, and on every way back to it."""
+    held: tuple[tuple[str, str | tuple[str, ...]], ...] = ()
+    """Of an ok terminal: keys of its result, each with the channel or the key of one (``accepted_answer.answer``) that
+    has what guards accepted, or with the values that it may have."""
 
     @cached_property
     def channels(self) -> tuple[str, ...]:
         """What LangGraph hands to the node: what its body reads, and what the grammar needs."""
-        return deduplicate_names([*self.reads, *KINDS[self.kind].reads, *self.records, *self.licensing])
+        held = [where.partition(".")[0] for _, where in self.held if isinstance(where, str)]
+        return deduplicate_names([*self.reads, *KINDS[self.kind].reads, *self.records, *self.licensing, *held])
 
     @cached_property
     def is_calling_node(self) -> bool:

@@ -21,11 +21,13 @@ from guardgraph.graphs.running.frame import (
     Part,
     build_guard_error_stop,
     build_stop_verdict,
+    convert_to_stop,
     describe_run_error,
     run_node_body,
     validate_body_writes,
 )
-from guardgraph.graphs.running.licensing import list_called_tools
+from guardgraph.graphs.running.held import check_held_result
+from guardgraph.graphs.running.licensing import CALLS_KEY, list_called_tools
 from guardgraph.graphs.running.session import Visit
 from guardgraph.graphs.running.telling import Steps, Telling
 from guardgraph.guards.stop import Stop
@@ -34,7 +36,7 @@ from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, NotJson, copy_json, make_storable_json
 from guardgraph.plain.scopes import read_public_suffixes_version
 from guardgraph.plain.version import FORMAT, read_package_version
-from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, SUCCESS
+from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, RESULT_DIFFERS, SUCCESS
 from guardgraph.state.context import Caller
 from guardgraph.state.opening import Opening
 from guardgraph.state.outcome import Outcome
@@ -320,6 +322,7 @@ def conclude_run(
                 validate_body_writes(item, run_node_body(part, state, visit.build_body_run(run))), around=1
             )
         )
+        check_held_result(part, state, result)
         return _conclude(part, state, run, visit, _build_ok_result(part, state, result))
     except Exception as error:  # noqa: BLE001 - a failing ending must not look like a good one
         return _route_failed_ending(part, visit, error)
@@ -327,7 +330,8 @@ def conclude_run(
 
 def _route_failed_ending(part: Part, visit: Visit, error: Exception) -> JsonObject:
     visit.log_failure(error)
-    stop = build_guard_error_stop(part, error)
+    is_lie = isinstance(error, Stop) and error.reason.startswith(f"{RESULT_DIFFERS}:")
+    stop = convert_to_stop(part, error) if is_lie else build_guard_error_stop(part, error)
     withholds = isinstance(error, Stop) and part.frame.catalogue.withholds(error.reason)
     line = visit.write_log_line({"reason": stop.reason, **({"withheld": True} if withholds else {})})
     said = build_stop_verdict(stop.reason, part.declaration.phase, stop.evidence)
@@ -344,10 +348,6 @@ def _validate_own_audit(result: JsonObject) -> JsonObject:
 
 def _build_ok_result(part: Part, state: JsonObject, result: JsonObject) -> JsonObject:
     return {**_build_result_head(part, state), "status": "ok", "stop_reason": SUCCESS, **result}
-
-
-CALLS_KEY: Final = "tool_calls"
-"""Key of a stop's result under which a pattern with a table, whose output has it, says what was called until then."""
 
 
 def _build_stopped_result(part: Part, state: JsonObject) -> JsonObject:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from guardgraph.graphs.declaring.kinds import RECORD_PREFIX
 from guardgraph.graphs.running.frame import GrammarBreach, Part
@@ -19,7 +19,7 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, copy_json, find_json_problem
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall
-from guardgraph.state.review import hash_licence, list_bound_licences
+from guardgraph.state.review import hash_licence, list_bound_licences, name_reviewer
 from guardgraph.state.run import Turn
 from guardgraph.state.tightening import explain_unknown_name
 from guardgraph.state.tools import Effect, Given, Licence, MadeCall, ToolCall, ToolPolicy
@@ -188,16 +188,30 @@ def _read_made_calls(records: Iterable[RecordedCall]) -> Iterator[MadeCall]:
         yield made
 
 
+CALLS_KEY: Final = "tool_calls"
+"""Key of a result under which a pattern with a table says what was called."""
+
+
 def list_called_tools(state: JsonObject) -> list[JsonObject]:
-    """Return every call of a tool that a run made, without what it brought; of one that failed, that it did."""
-    records = [call for call in _list_recorded_calls(state) if "args" in call]
+    """Return every call of a tool that a run made, without what it brought.
+
+    Of one that failed they say that it did, and of one that a person approved, who it was.
+    """
+    calls = _list_recorded_calls(state)
+    records, approvers = [call for call in calls if "args" in call], _name_approvers(calls)
     return [
         {
             **{key: value for key, value in made.items() if key not in ("value", "approved_by")},
             **({"failed": True} if Outcome.unpacked(record["outcome"]).form == "failure" else {}),
+            **({"approved_by": approvers[made["approved_by"]]} if "approved_by" in made else {}),
         }
         for made, record in zip(_read_made_calls(records), records, strict=True)
     ]
+
+
+def _name_approvers(records: Iterable[RecordedCall]) -> dict[str, str]:
+    """Return who gave each approval, ``unverified`` where nobody knows."""
+    return {about["approval"]: name_reviewer(about["reviewer"]) for about in _list_approvals(records)}
 
 
 def _list_approvals(records: Iterable[RecordedCall]) -> list[JsonObject]:
@@ -218,10 +232,10 @@ def _find_unused_approvals(records: Sequence[RecordedCall]) -> list[tuple[str, s
 
 
 def _take_approval(licence: Licence, approvals: list[tuple[str, str]]) -> str | None:
-    """Return the approval that a call uses up, None of one that needs none."""
-    if not licence.needs_approval:
+    """Return the approval that a call uses up, None of one that has none."""
+    taken = next((item for item in approvals if item[1] == licence.hash), None)
+    if taken is None:
         return None
-    taken = next(item for item in approvals if item[1] == licence.hash)
     approvals.remove(taken)
     return taken[0]
 
