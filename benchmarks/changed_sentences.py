@@ -22,10 +22,10 @@ from typing import Any
 from measure import LOG, Figure, Tally
 from sections import Meaning, Section, run_alone
 
+from guardgraph.grounding.quotes import is_quote_in_text
+from guardgraph.grounding.sentences import split_sentences
 from guardgraph.guards.facts import facts_in_text, unsupported
-from guardgraph.guards.quotes import is_quote_in_text
 from guardgraph.guards.turned import find_turned_sentence
-from guardgraph.languages.sentences import split_sentences
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from rewrites import KINDS, Kind, Rewrite

@@ -18,10 +18,10 @@ from typing import Any, Final, NamedTuple
 from measure import Figure, Tally
 from sections import Meaning, Section, run_alone
 
+from guardgraph.grounding.sentences import split_sentences
+from guardgraph.grounding.words import read_terms
 from guardgraph.guards.names import find_unsupported_names
 from guardgraph.guards.research.agreement import find_conflicting_values, read_statements
-from guardgraph.languages.sentences import split_sentences
-from guardgraph.languages.terms import read_terms
 from guardgraph.plain.hashing import digest
 
 PAIRS: Final = 300

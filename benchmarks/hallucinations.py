@@ -26,12 +26,12 @@ from measure import LOG, Figure, Tally
 from sections import Meaning, Section, run_alone
 
 from guardgraph import RagPolicy, create_rag_agent
+from guardgraph.grounding.sentences import find_sentence_spans
+from guardgraph.grounding.words import is_lowercase_word
 from guardgraph.guards import rag, removal
 from guardgraph.guards.facts import Facts, facts_in_text, unsupported_of_answer
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.turned import check_turned_sentences
-from guardgraph.languages.language import is_lowercase_word
-from guardgraph.languages.sentences import find_sentence_spans
 
 _NUMBER = re.compile(r"(?<![\w.,:/'’-])\d++(?:[.,]\d++)*+(?![\w:/'’-]|[.,]\d)")
 _WRITTEN = re.compile(r"\d++(?:[.,]\d++)*+")

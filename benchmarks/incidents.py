@@ -19,8 +19,8 @@ from measure import LOG, Figure
 from sections import Meaning, Section, run_alone
 
 from guardgraph import create_self_critique_agent
+from guardgraph.grounding.words import has_phrase, list_word_keys
 from guardgraph.guards.self_critique.claims import GUARANTEES, restricted_claims
-from guardgraph.languages.wording import has_phrase, list_word_keys
 from guardgraph.nodes.offline.prose import has_file_path, read_prose_sentences
 
 GOAL = "Write an update for customers. Use precise language and keep next actions concrete."

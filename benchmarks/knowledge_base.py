@@ -20,8 +20,8 @@ from measure import STATUS, Figure, in_new_process, resident_kb
 from sections import Meaning, Section, run_alone
 
 from guardgraph import Document, KnowledgeBase, LexicalRetriever
+from guardgraph.grounding.words import read_terms
 from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
-from guardgraph.languages.terms import read_terms
 from guardgraph.state.context import normalize_document_access
 
 SIZES = (1_000, 10_000, 100_000)

@@ -22,10 +22,10 @@ from measure import LOG, Figure, Tally
 from sections import Meaning, Section, run_alone
 
 from guardgraph import RagPolicy
+from guardgraph.grounding.links.finding import list_licensed_links
+from guardgraph.grounding.links.hosts import AROUND, is_file_or_attribute, is_registrable
 from guardgraph.guards import rag
 from guardgraph.guards.links import check_links
-from guardgraph.guards.links.finding import list_licensed_links
-from guardgraph.guards.links.hosts import AROUND, is_file_or_attribute, is_registrable
 from guardgraph.guards.stop import Stop
 from guardgraph.state.rag import ContextChunk
 

@@ -19,14 +19,14 @@ from sections import Meaning, Section, run_alone
 
 from guardgraph import ResearchBudget, SelfCritiqueBudget
 from guardgraph.grammar import Stop
+from guardgraph.grounding.quotes import is_quote_in_text
+from guardgraph.grounding.sentences import split_sentences
 from guardgraph.guards import rag
 from guardgraph.guards.facts import facts_in_text
-from guardgraph.guards.quotes import is_quote_in_text
 from guardgraph.guards.research.answer import check_answer_facts, check_answer_names, parse_research_answer
 from guardgraph.guards.research.notes import verify_notes
 from guardgraph.guards.self_critique import revision
 from guardgraph.guards.self_critique.claims import restricted_claims
-from guardgraph.languages.sentences import split_sentences
 from guardgraph.plain.urls import identify_url
 
 LONG = 50_000

@@ -23,8 +23,8 @@ from measure import Figure
 from sections import Meaning, Section, run_alone
 
 from guardgraph import Document, KnowledgeBase, LexicalRetriever
+from guardgraph.grounding.words import read_terms
 from guardgraph.knowledge.vectors import make_embedding_text
-from guardgraph.languages.terms import read_terms
 from guardgraph.state.rag import RagBudget
 
 CUTOFF = 10

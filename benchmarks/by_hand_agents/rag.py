@@ -26,11 +26,11 @@ from by_hand_agents.nodes import (
 )
 from guardgraph import RagBudget, RagPolicy
 from guardgraph.graphs.rag import CLARIFICATION
+from guardgraph.grounding.words import read_terms
 from guardgraph.guards import rag as guards
 from guardgraph.guards.proposals import check_proposed_text
 from guardgraph.guards.stop import evidence
 from guardgraph.guards.turned import check_turned_sentences
-from guardgraph.languages.terms import read_terms
 from guardgraph.plain.json import excerpt_value
 from guardgraph.state.rag import CitationDetail, ClarifyReason, Intent, Passage, Retrieval
 

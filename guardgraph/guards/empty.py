@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from guardgraph.grounding.sentences import split_sentences
+from guardgraph.grounding.words import has_phrase, list_content_words, list_word_keys
 from guardgraph.guards.stop import Stop
-from guardgraph.languages.sentences import split_sentences
-from guardgraph.languages.terms import list_content_words
-from guardgraph.languages.wording import has_phrase, list_word_keys
 from guardgraph.plain.json import excerpt_value
 from guardgraph.plain.letters import is_unspaced_letter
 

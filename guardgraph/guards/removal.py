@@ -16,13 +16,13 @@ from itertools import groupby, takewhile
 from operator import itemgetter
 from typing import Final, NamedTuple
 
+from guardgraph.grounding.languages import list_hand_words
+from guardgraph.grounding.quotes import find_quoting_sentences
+from guardgraph.grounding.words import DEFAULT_LANGUAGE, detect_language, load_function_words, read_terms
 from guardgraph.guards.blocks import BlockKind, parse_blocks
 from guardgraph.guards.facts.words import MONTHS, SMALL
-from guardgraph.guards.quotes import find_quoting_sentences
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.word_lists import load_word_lists
-from guardgraph.languages.language import detect_language, load_function_words
-from guardgraph.languages.terms import DEFAULT_LANGUAGE, STOP_WORDS, read_terms
 from guardgraph.plain.json import JsonObject, excerpt_value
 from guardgraph.plain.letters import normalise_to_nfkc
 from guardgraph.state.run import RemovedText
@@ -194,7 +194,7 @@ class _Lists(NamedTuple):
 def _load_lists(language: str) -> _Lists:
     own, opposites = load_word_lists("removal")[language], load_word_lists("opposites")[language]
     read = {name: _read_phrases(own[name]) for name in _Lists._fields if name in own}
-    plain = STOP_WORDS if language == DEFAULT_LANGUAGE else load_function_words(language)
+    plain = list_hand_words("en", "stop_words") if language == DEFAULT_LANGUAGE else load_function_words(language)
     limits = read.pop("limits") | _read_phrases(opposites["denials"])
     idle = frozenset(phrase for phrase in _read_phrases(opposites["idle"]) if phrase[-1] != ",")
     return _Lists(**read, limits=limits, idle=idle, plain=plain)

@@ -13,17 +13,20 @@ from typing import Final
 
 from typing_extensions import TypedDict
 
-from guardgraph.guards.marks import find_answer_sentences
+from guardgraph.grounding.marks import Mark, Sentence, attach_marks, find_answer_sentences
+from guardgraph.grounding.words import load_negations
 from guardgraph.guards.proposals import proposed_object
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.word_lists import load_word_lists
-from guardgraph.languages.language import load_negations
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.rag import RagAnswer
 from guardgraph.state.research import Issue, Note, NotesVerification
 
 CLAIM_CHARS = 280
 """Characters of a refused claim that a stop shows."""
+
+SENTENCE_CHARS = 280
+"""Characters of a refused sentence that a stop shows."""
 
 _MOST_LABEL_WORDS: Final = 4
 """Words of a heading or lead-in that may only say what something is about."""
@@ -38,6 +41,20 @@ _BOLD: Final = re.compile(r"(\*\*|__)([^*_]+)\1(:?)")
 _HEADING: Final = re.compile(r"[ \t>]*#{1,6}[ \t]|[ \t]*(\*\*|__)[^*_]+\1:?[ \t]*$")
 _UNDERLINE: Final = re.compile(r"[ \t]*(?:=+|-{2,}|\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+\|?)[ \t]*")
 """What a line becomes a heading by, or the head of a table."""
+
+
+def read_marked_sentences(text: str, marks: Sequence[Mark], cited: Sequence[str]) -> list[Sentence]:
+    """Return the sentences of an answer with what their marks say, as `attach_marks` reads them.
+
+    Raises:
+        Stop: ``invalid_answer:uncited_sentence``, for the first that cites nothing.
+    """
+    sentences = attach_marks(text, marks, cited)
+    for item in sentences:
+        if not item.ids:
+            said = excerpt_value(text[item.start : item.end], SENTENCE_CHARS)
+            raise Stop("invalid_answer:uncited_sentence", sentence=said)
+    return sentences
 
 
 class Claim(TypedDict):

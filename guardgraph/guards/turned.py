@@ -14,13 +14,13 @@ from functools import cache, cached_property, lru_cache
 from itertools import pairwise, repeat
 from typing import Final, NamedTuple
 
+from guardgraph.grounding.languages import list_hand_words
+from guardgraph.grounding.quotes import find_quotes
+from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
+from guardgraph.grounding.words import DEFAULT_LANGUAGE, detect_language, load_function_words, stem_words
 from guardgraph.guards.facts.words import BEFORE, NUMBER_WORDS
-from guardgraph.guards.quotes import find_quotes
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.word_lists import load_word_lists
-from guardgraph.languages.language import detect_language, load_function_words
-from guardgraph.languages.sentences import split_sentences, unwrap_text_lines
-from guardgraph.languages.terms import DEFAULT_LANGUAGE, STOP_WORDS, stem_words
 from guardgraph.plain.json import excerpt_value
 from guardgraph.plain.letters import normalise_to_nfkc
 from guardgraph.plain.memory import remember_by_text
@@ -632,4 +632,4 @@ def _find_reaches(
 
 @cache
 def _load_plain_words(language: str) -> frozenset[str]:
-    return STOP_WORDS if language == DEFAULT_LANGUAGE else load_function_words(language)
+    return list_hand_words("en", "stop_words") if language == DEFAULT_LANGUAGE else load_function_words(language)

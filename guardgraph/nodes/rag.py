@@ -10,6 +10,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final, NamedTuple
 
+from guardgraph.grounding.words import read_terms
 from guardgraph.guards import rag as guards
 from guardgraph.guards import removal
 from guardgraph.guards.empty import check_text_is_said
@@ -17,7 +18,6 @@ from guardgraph.guards.proposals import Proposal, check_proposed_text, found, pr
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.guards.support import Claim, list_answer_claims
 from guardgraph.guards.turned import check_turned_sentences
-from guardgraph.languages.terms import read_terms
 from guardgraph.nodes.added import GuardedAnswer
 from guardgraph.nodes.body import Body, PartialRefusal, Pass, Run, Step, Steps, declares
 from guardgraph.nodes.rag_sources import check_sources_switched_on, describe_asking_caller, read_source_lists

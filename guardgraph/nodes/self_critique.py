@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from guardgraph.grounding.sentences import split_sentences
+from guardgraph.grounding.words import hash_normalised_text, normalise_spaces
 from guardgraph.guards import self_critique as guards
 from guardgraph.guards.empty import check_text_is_said
 from guardgraph.guards.facts import DEFAULT_REGIONS
@@ -13,8 +15,6 @@ from guardgraph.guards.proposals import proposed_object, proposed_text, read_rev
 from guardgraph.guards.self_critique.revision import measure_length_increase
 from guardgraph.guards.spending import check_severity_budget
 from guardgraph.guards.stop import Stop, evidence
-from guardgraph.languages.sentences import split_sentences
-from guardgraph.languages.wording import hash_normalised_text, normalise_spaces
 from guardgraph.nodes.added import HELD_STEPS, GuardedAnswer, release_steps
 from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
 from guardgraph.nodes.offline.self_critique import apply_required_changes as edited

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from itertools import count, pairwise
 from typing import TypeGuard
 
-from guardgraph.languages.sentences import unwrap_text_lines
+from guardgraph.grounding.sentences import unwrap_text_lines
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.reporting.document import Child, Html, make_tag
 from guardgraph.reporting.reading import RunReading

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
-from guardgraph.languages.language import detect_language
-from guardgraph.languages.terms import list_content_words
+from guardgraph.grounding.words import detect_language, list_content_words
 from guardgraph.plain.errors import ConfigurationError, format_given_value
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.rag import Candidate

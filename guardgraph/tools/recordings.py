@@ -9,7 +9,7 @@ import json
 from importlib import resources
 from urllib.parse import urlsplit
 
-from guardgraph.languages.terms import read_terms
+from guardgraph.grounding.words import read_terms
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.urls import identify_url
 from guardgraph.tools.tool import Tool

@@ -12,8 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from guardgraph.languages.language import detect_language
-from guardgraph.languages.terms import DEFAULT_LANGUAGE, list_content_words, list_word_beginnings, stem_words
+from guardgraph.grounding.words import (
+    DEFAULT_LANGUAGE,
+    detect_language,
+    list_content_words,
+    list_word_beginnings,
+    stem_words,
+)
 
 if TYPE_CHECKING:
     from numpy import float64

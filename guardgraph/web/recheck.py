@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 from uuid import uuid4
 
-from guardgraph.guards.quotes import find_quote_place, normalise_quote_text
+from guardgraph.grounding.quotes import find_quote_place, normalise_quote_text
 from guardgraph.guards.research.pages import describe_failed_page, parse_source_page
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.urls import explain_url_denial, make_host_scope

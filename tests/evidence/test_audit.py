@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.languages.wording import hash_normalised_text
+from guardgraph.grounding.words import hash_normalised_text
 from guardgraph.nodes.self_critique import audit_draft_change, list_changed_sentences
 
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guardgraph import RagPolicy, create_rag_agent, create_tool_agent
+from guardgraph.grounding.links.hidden import find_hidden_signs
 from guardgraph.guards.links import check_links
-from guardgraph.guards.links.hidden import find_hidden_signs
 from guardgraph.guards.stop import Stop
 
 HIDING = (

@@ -6,7 +6,7 @@ import pytest
 from web_server import LOOPBACK, WebServer, answer
 
 from guardgraph import KnowledgeBase, web_reader
-from guardgraph.guards.quotes import find_quote_place, is_quote_in_text
+from guardgraph.grounding.quotes import find_quote_place, is_quote_in_text
 from guardgraph.tools.knowledge_base import load_folder
 
 WHO = "Every support case is answered within the time of the plan, by a person who knows the product well."

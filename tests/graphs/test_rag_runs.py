@@ -14,7 +14,7 @@ from runs import MODES, check_result, masked, run
 
 from guardgraph import ConfigurationError, InputError, LexicalRetriever, RagBudget, RagPolicy, create_rag_agent
 from guardgraph.graphs.rag import CLARIFICATION
-from guardgraph.languages.sentences import split_sentences
+from guardgraph.grounding.sentences import split_sentences
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, scripted_tool
 from guardgraph.world.models import load_prompt

@@ -11,9 +11,9 @@ from rag_agents import CANDIDATE, INTENT, POLICY, QUESTION, agent_with
 from runs import check_result
 
 from guardgraph import RagPolicy, create_rag_agent
+from guardgraph.grounding.words import read_terms
 from guardgraph.guards import rag
 from guardgraph.guards.stop import Stop
-from guardgraph.languages.terms import read_terms
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import ScriptedChatModel, scripted_tool
 

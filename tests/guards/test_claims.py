@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from guardgraph.grounding.words import has_phrase
 from guardgraph.guards.self_critique.claims import GUARANTEES, find_context_claims, forbidden_claims, restricted_claims
 from guardgraph.guards.self_critique.critique import parse_required_change
-from guardgraph.languages.wording import has_phrase
 
 SENTENCES = Path(__file__).parents[1] / "data" / "claims"
 """Sentences by kind; the rules were written without a look at those that are held out."""

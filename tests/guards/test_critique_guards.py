@@ -11,6 +11,7 @@ from guard_cases import json_values, outcome, reference_cases, stop_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from guardgraph.grounding.words import has_phrase, list_word_keys, split_words
 from guardgraph.guards.self_critique.critique import (
     DECISIONS,
     Change,
@@ -20,7 +21,6 @@ from guardgraph.guards.self_critique.critique import (
     parse_critique,
     parse_required_change,
 )
-from guardgraph.languages.wording import has_phrase, list_word_keys, split_words
 
 RISKS = ("overconfidence", "missing_uncertainty", "contradiction", "scope_leak", "policy_violation", "legal_risk")
 FIELDS = ("decision", "severity", "risks", "required_changes", "reason", "type", "note")

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from guardgraph.grounding.quotes import is_quote_in_text
 from guardgraph.guards.facts import KNOWN_TEXT_CHARS, facts_in_text, numerals, spelling, words
-from guardgraph.guards.quotes import is_quote_in_text
 
 DIGITS = [*"19.,-–−/'%$°½⅞⑨⁹Ⅻ٣०", "1,111", "1'111 ", "1:11", "1e9", "12h30 ", "1½ ", "1-2-", "5'5\"", "1 111 ", "a1b2"]
 WORDS = [

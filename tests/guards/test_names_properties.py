@@ -7,9 +7,9 @@ from growth import assert_linear
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from guardgraph.guards.languages.tables import load_territory_names
 from guardgraph.guards.names import find_unsupported_names
 from guardgraph.guards.names.words import split_name_words
-from guardgraph.languages.tables import load_territory_names
 
 SENTENCES = (
     "It was said that {} had been seen with {} on the way to the town of {}.",

@@ -9,8 +9,8 @@ from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
 
+from guardgraph.grounding.quotes import find_quoting_sentences
 from guardgraph.guards.blocks import parse_blocks
-from guardgraph.guards.quotes import find_quoting_sentences
 from guardgraph.guards.removal import KeptWhole, remove_refused, take_out_refused
 from guardgraph.guards.stop import Stop
 

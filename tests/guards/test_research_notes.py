@@ -10,7 +10,7 @@ from guard_cases import DATA, json_values, outcome, reference_cases, stop_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.guards.quotes import is_quote_in_text
+from guardgraph.grounding.quotes import is_quote_in_text
 from guardgraph.guards.research.answer import check_answer_facts, parse_research_answer, select_cited_notes
 from guardgraph.guards.research.notes import number_notes, parse_notes, verify_notes
 from guardgraph.guards.research.pages import is_usable_page, parse_source_page

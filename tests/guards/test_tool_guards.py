@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.guards.links.finding import find_links
+from guardgraph.grounding.links.finding import find_links
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.tools import (
     check_answer_facts,

@@ -14,9 +14,9 @@ from test_kb_index import WORDY, base, index, stored
 from test_kb_ingest import write
 
 from guardgraph import KnowledgeBase, create_rag_agent, sql_store, web_reader
+from guardgraph.grounding.words import list_content_words, list_word_beginnings
 from guardgraph.knowledge.index import Index
 from guardgraph.knowledge.storing.schema import WORDS_VERSION
-from guardgraph.languages.terms import list_content_words, list_word_beginnings
 from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.tools.knowledge_base import demo_documents
 

@@ -9,9 +9,9 @@ from rag_agents import CANDIDATE, POLICY, QUESTION, agent_with
 from runs import check_result
 
 from guardgraph import RagBudget, create_rag_agent
+from guardgraph.grounding.words import read_terms
 from guardgraph.guards import rag
 from guardgraph.guards.rag import cut_to_best_passages
-from guardgraph.languages.terms import read_terms
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import scripted_tool
 

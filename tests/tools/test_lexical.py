@@ -16,7 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.languages.terms import STOP_WORDS, list_content_words, read_terms
+from guardgraph.grounding.languages import list_hand_words
+from guardgraph.grounding.words import list_content_words, read_terms
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.tools.knowledge_base import Document, demo_documents, load_folder
 from guardgraph.tools.lexical import LexicalRetriever
@@ -86,7 +87,7 @@ def test_any_text_has_terms(text):
 @pytest.mark.parametrize("unit", ["a", "1", "1.", "'", "é ", "\u0315\u0300", "a" * 41 + " "])
 def test_hostile_text_is_read(unit):
     """A hundred thousand characters of anything are read to the end, and never as a stop word."""
-    assert not STOP_WORDS & set(read_terms(unit * (100_000 // len(unit))))
+    assert not list_hand_words("en", "stop_words") & set(read_terms(unit * (100_000 // len(unit))))
 
 
 # --- what is found -------------------------------------------------------------------------------------

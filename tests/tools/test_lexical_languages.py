@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.languages.terms import list_content_words, read_terms
+from guardgraph.grounding.words import list_content_words, read_terms
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.lexical import LexicalRetriever

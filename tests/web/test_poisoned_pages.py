@@ -12,7 +12,7 @@ from web_contacts import contacts
 from web_server import LOOPBACK, WebServer, answer, redirect
 
 from guardgraph import ResearchPolicy, create_research_agent, web_reader
-from guardgraph.guards.quotes import is_quote_in_text
+from guardgraph.grounding.quotes import is_quote_in_text
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import ScriptedChatModel
 

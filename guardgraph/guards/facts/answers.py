@@ -14,6 +14,8 @@ from functools import cached_property
 from itertools import chain, pairwise
 from typing import Any, Final
 
+from guardgraph.grounding.quotes import is_quote_in_text
+from guardgraph.grounding.sentences import split_sentences
 from guardgraph.guards.facts.contrary import (
     CHANGING,
     TELLING,
@@ -44,9 +46,7 @@ from guardgraph.guards.facts.values import (
     Written,
 )
 from guardgraph.guards.facts.words import CURRENCIES, FUNCTION_WORDS, RATED, SMALL, TIMES_SAID
-from guardgraph.guards.quotes import is_quote_in_text
 from guardgraph.guards.word_lists import load_word_lists
-from guardgraph.languages.sentences import split_sentences
 from guardgraph.plain.memory import remember_by_text
 
 _LISTS: Final[dict[str, Any]] = load_word_lists("answer_numbers")

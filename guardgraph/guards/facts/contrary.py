@@ -26,8 +26,8 @@ from guardgraph.guards.facts.relations import DAY, LENGTHS_IN_DAYS
 from guardgraph.guards.facts.tokens import LOOKAHEAD, Token, show_number_tokens
 from guardgraph.guards.facts.values import RATIO, Amount, Number, Quantity, Unit, Written
 from guardgraph.guards.facts.words import FUNCTION_WORDS, RATED, SMALL, TIMES_SAID, find_units
+from guardgraph.guards.languages.tables import load_territory_names, load_weekday_names
 from guardgraph.guards.word_lists import load_word_lists
-from guardgraph.languages.tables import load_territory_names, load_weekday_names
 
 _RISING: Final = frozenset(
     [

@@ -24,7 +24,7 @@ from guardgraph.guards.facts.words import (
     SPOKEN_DAYS,
     find_units,
 )
-from guardgraph.languages.tables import LANGUAGES, load_month_names, load_time_zones, load_weekday_names
+from guardgraph.guards.languages.tables import LANGUAGES, load_month_names, load_time_zones, load_weekday_names
 
 _WEEKEND: Final = DaySpan(6, 7)
 

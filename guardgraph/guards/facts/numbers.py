@@ -11,6 +11,7 @@ from functools import cache
 from itertools import chain, groupby
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from guardgraph.grounding.words import detect_language, load_stop_words
 from guardgraph.guards.facts.dates import (
     begins_clock_fact,
     begins_date_fact,
@@ -79,10 +80,9 @@ from guardgraph.guards.facts.values import (
     Written,
 )
 from guardgraph.guards.facts.words import CURRENCIES, ERAS, MONTHS, find_units_in_words
+from guardgraph.guards.languages.numbers import load_magnitude_words, load_number_words
+from guardgraph.guards.languages.tables import load_month_names, load_unit_names
 from guardgraph.guards.stop import shown_name
-from guardgraph.languages.language import detect_language, load_stop_words
-from guardgraph.languages.numbers import load_magnitude_words, load_number_words
-from guardgraph.languages.tables import load_month_names, load_unit_names
 from guardgraph.plain.memory import remember_by_text
 
 _Moment: TypeAlias = tuple[tuple[Value, ...], int]

@@ -9,9 +9,9 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, Final
 
+from guardgraph.guards.languages.numbers import load_magnitude_words
+from guardgraph.guards.languages.tables import load_currency_names, load_month_names, load_unit_names
 from guardgraph.guards.word_lists import load_word_lists
-from guardgraph.languages.numbers import load_magnitude_words
-from guardgraph.languages.tables import load_currency_names, load_month_names, load_unit_names
 
 SHARES: Final = {sign: Fraction(unicodedata.numeric(sign)).limit_denominator(10) for sign in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"}
 """The fractions that are one character."""

@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
+from guardgraph.grounding.words import load_stop_words
 from guardgraph.guards.facts.numerals import SHARES, UNPARTED_NAMES, write_ordinal_number
 from guardgraph.guards.facts.values import Amount
 from guardgraph.guards.facts.words import (
@@ -36,9 +37,8 @@ from guardgraph.guards.facts.words import (
     name_foreign_unit,
     name_number_scale,
 )
-from guardgraph.languages.language import load_stop_words
-from guardgraph.languages.numbers import NumberWords, Spelled, load_magnitude_words, load_number_words
-from guardgraph.languages.tables import (
+from guardgraph.guards.languages.numbers import NumberWords, Spelled, load_magnitude_words, load_number_words
+from guardgraph.guards.languages.tables import (
     LANGUAGES,
     load_currency_names,
     load_month_names,

@@ -1,7 +1,7 @@
 """The words around a number: its unit, currency and scale, what bounds it, what counts nothing, what labels a part.
 
 The words of grammar are closed classes of English, and what stands for them in other languages, as the English words
-that the readers know. All other words come from the shipped tables of `guardgraph.languages`, read when they are first
+that the readers know. All other words come from the shipped tables of `guardgraph.guards.languages`, read when first
 asked for.
 """
 
@@ -13,12 +13,11 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, Final, TypeVar, overload
 
+from guardgraph.grounding.words import load_stop_words
 from guardgraph.guards.facts.numerals import SHARES, UNPARTED
 from guardgraph.guards.facts.values import Amount, Bound, Unit
-from guardgraph.guards.word_lists import load_word_lists
-from guardgraph.languages.language import load_stop_words
-from guardgraph.languages.numbers import load_magnitude_words, load_number_words
-from guardgraph.languages.tables import (
+from guardgraph.guards.languages.numbers import load_magnitude_words, load_number_words
+from guardgraph.guards.languages.tables import (
     LANGUAGES,
     Measure,
     load_currency_hundredths,
@@ -26,6 +25,7 @@ from guardgraph.languages.tables import (
     load_month_names,
     load_unit_names,
 )
+from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.plain.memory import remember_by_text
 
 _LISTS: Final[dict[str, Any]] = load_word_lists("number_grammar")

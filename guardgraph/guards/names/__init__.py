@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise, takewhile
 from typing import Final
 
+from guardgraph.grounding.words import is_surely_another_language
+from guardgraph.guards.languages.tables import LANGUAGES
 from guardgraph.guards.names.places import (
     MOST_TERRITORY_WORDS,
     find_day_names,
@@ -31,8 +33,6 @@ from guardgraph.guards.names.support import (
 )
 from guardgraph.guards.names.vocabulary import WORDS_LISTED, find_label_words, is_known_word, is_ordinary_word
 from guardgraph.guards.names.words import NameWord, join_lowercase_words, split_name_words, tell_lowercase_language
-from guardgraph.languages.language import is_surely_another_language
-from guardgraph.languages.tables import LANGUAGES
 
 NOT_CHECKED: Final = frozenset({"de", "ar", "hi", "th", "zh", "ja", "ko"})
 """Languages that write every noun with a capital, or have no capitals."""

@@ -9,9 +9,7 @@ from functools import cache
 from itertools import chain
 from typing import Final, NamedTuple
 
-from guardgraph.guards.names.words import NameWord, split_name_words
-from guardgraph.guards.word_lists import load_word_lists
-from guardgraph.languages.tables import (
+from guardgraph.guards.languages.tables import (
     LANGUAGES,
     load_currency_names,
     load_month_names,
@@ -20,6 +18,8 @@ from guardgraph.languages.tables import (
     load_unit_names,
     load_weekday_names,
 )
+from guardgraph.guards.names.words import NameWord, split_name_words
+from guardgraph.guards.word_lists import load_word_lists
 
 MOST_TERRITORY_WORDS: Final = 9
 """Words of a territory's name that is found, at most."""

@@ -8,10 +8,10 @@ from collections.abc import Collection, Sequence
 from functools import cache
 from typing import Any, Final
 
+from guardgraph.grounding.words import LISTED_LANGUAGES, is_lowercase_word, load_stop_words
+from guardgraph.guards.languages.tables import LANGUAGES
 from guardgraph.guards.names.words import NameWord
 from guardgraph.guards.word_lists import load_word_lists
-from guardgraph.languages.language import LISTED_LANGUAGES, is_lowercase_word, load_stop_words
-from guardgraph.languages.tables import LANGUAGES
 from guardgraph.plain.letters import normalise_to_nfkc
 
 _LISTS: Final[dict[str, Any]] = load_word_lists("names")

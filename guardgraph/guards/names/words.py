@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from guardgraph.languages.language import detect_language
+from guardgraph.grounding.words import detect_language
 from guardgraph.plain.letters import normalise_to_nfkc
 from guardgraph.plain.memory import remember_by_text
 

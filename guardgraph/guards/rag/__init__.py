@@ -1,6 +1,6 @@
 """What the RAG agent's guards decide: the intent, its context, an answer's citations, numbers and names."""
 
-from guardgraph.guards.marks import Mark, Sentence, move_sentences, read_marked_sentences
+from guardgraph.grounding.marks import Mark, Sentence, move_sentences
 from guardgraph.guards.rag.answer import (
     check_citations,
     check_cited_links,
@@ -38,6 +38,7 @@ from guardgraph.guards.rag.retrieval import (
     parse_candidates,
     parse_ranking,
 )
+from guardgraph.guards.support import read_marked_sentences
 
 __all__ = [
     "DEFAULT_TOP_K",

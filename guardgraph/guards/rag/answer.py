@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from itertools import pairwise
 from typing import Final
 
-from guardgraph.guards.marks import SENTENCE_CHARS, Mark, Sentence, find_answer_sentences, read_marks
-from guardgraph.guards.quotes import Quote, find_quotes, is_quote_in_text
+from guardgraph.grounding.marks import Mark, Sentence, find_answer_sentences, read_marks
+from guardgraph.grounding.quotes import Quote, find_quotes, is_quote_in_text
+from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
+from guardgraph.grounding.words import detect_language, find_nearest_texts
 from guardgraph.guards.stop import Stop, evidence, shown_name
-from guardgraph.languages.language import detect_language
-from guardgraph.languages.sentences import split_sentences, unwrap_text_lines
-from guardgraph.languages.terms import find_nearest_texts
+from guardgraph.guards.support import SENTENCE_CHARS
 from guardgraph.plain.json import JsonValue, excerpt_value
 from guardgraph.state.rag import CitationDetail, ContextChunk, RagPolicy
 

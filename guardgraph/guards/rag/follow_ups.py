@@ -112,9 +112,9 @@ def check_standalone_question(text: str, *, task: RagTask, policy: RagPolicy) ->
 
 def _list_unsaid_numbers(text: str, said: list[str], licence: Facts) -> Iterator[str]:
     """Yield the numbers of a question that no turn has, as they are written."""
+    from guardgraph.grounding.words import detect_language
     from guardgraph.guards.facts import facts_in_text, list_unsupported_numbers
-    from guardgraph.languages.language import detect_language
-    from guardgraph.languages.numbers import load_number_words
+    from guardgraph.guards.languages.numbers import load_number_words
 
     claimed = facts_in_text(text)
     yield from (each.shown for each in list_unsupported_numbers(claimed, licence) if not _is_small_word(each))

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple
 
-from guardgraph.guards.marks import Sentence
+from guardgraph.grounding.marks import Sentence
+from guardgraph.grounding.sentences import find_sentence_spans, unwrap_text_lines
+from guardgraph.grounding.words import detect_language
 from guardgraph.guards.rag.answer import Terms
-from guardgraph.languages.language import detect_language
-from guardgraph.languages.sentences import find_sentence_spans, unwrap_text_lines
 from guardgraph.plain.memory import remember_by_text
 from guardgraph.state.rag import PASSAGE_CHARS, Candidate, CitationDetail, ContextChunk, SpansBy
 

@@ -14,10 +14,10 @@ from functools import cached_property
 from numbers import Real
 from typing import Final, NamedTuple
 
-from guardgraph.guards.quotes import normalise_quote_text
+from guardgraph.grounding.quotes import normalise_quote_text
+from guardgraph.grounding.words import DENYING_LANGUAGES, detect_language, load_function_words, load_negations
 from guardgraph.guards.rag.passages import cut_candidate_text
 from guardgraph.guards.stop import Stop
-from guardgraph.languages.language import DENYING_LANGUAGES, detect_language, load_function_words, load_negations
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.plain.letters import normalise_to_nfkc
 from guardgraph.plain.memory import remember_by_text

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
+from guardgraph.grounding.sentences import split_sentences
 from guardgraph.guards.facts import Facts, facts_in_text, facts_in_texts, unsupported_of_answer
 from guardgraph.guards.facts.values import Amount, Clock, Date, Number, Quantity
 from guardgraph.guards.facts.words import CURRENCIES
 from guardgraph.guards.stop import Stop
-from guardgraph.languages.sentences import split_sentences
 from guardgraph.state.rag import ContextChunk
 
 _Measured: TypeAlias = tuple[str, Amount | tuple[int | None, ...]]

@@ -12,6 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 from typing import Final, NamedTuple
 
+from guardgraph.grounding.sentences import split_sentences
+from guardgraph.grounding.words import DEFAULT_LANGUAGE, detect_language, list_content_words, list_word_keys, stem_words
 from guardgraph.guards.facts.numbers import FoundNumber, NumberSentence, read_number_sentences
 from guardgraph.guards.facts.tokens import Token
 from guardgraph.guards.facts.values import (
@@ -33,10 +35,6 @@ from guardgraph.guards.facts.values import (
 from guardgraph.guards.names import find_unsupported_names
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.turned import find_turned_sentence
-from guardgraph.languages.language import detect_language
-from guardgraph.languages.sentences import split_sentences
-from guardgraph.languages.terms import DEFAULT_LANGUAGE, list_content_words, stem_words
-from guardgraph.languages.wording import list_word_keys
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.memory import remember_by_text
 from guardgraph.plain.scopes import find_registrable_domain

@@ -6,24 +6,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import accumulate
 from typing import Final
 
+from guardgraph.grounding.marks import Mark, Sentence, move_sentences, read_marks, write_marks
+from guardgraph.grounding.quotes import find_quotes, is_quote_in_text
+from guardgraph.grounding.words import detect_language, find_nearest_texts
 from guardgraph.guards.facts import facts_in_texts, unsupported_of_answer
 from guardgraph.guards.links import check_links
-from guardgraph.guards.marks import (
-    SENTENCE_CHARS,
-    Mark,
-    Sentence,
-    move_sentences,
-    read_marked_sentences,
-    read_marks,
-    write_marks,
-)
 from guardgraph.guards.names import find_unsupported_names
-from guardgraph.guards.quotes import find_quotes, is_quote_in_text
 from guardgraph.guards.removal import Rest
 from guardgraph.guards.research.sources import find_note_url
 from guardgraph.guards.stop import Stop, shown_name
-from guardgraph.languages.language import detect_language
-from guardgraph.languages.terms import find_nearest_texts
+from guardgraph.guards.support import SENTENCE_CHARS, read_marked_sentences
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.plain.urls import make_text_fragment_url
 from guardgraph.state.research import AnswerSection, CitedSentence, Note, ResearchAnswer, ResearchPolicy, SourcePage

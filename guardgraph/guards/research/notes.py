@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Final
 
+from guardgraph.grounding.quotes import find_quote_place, is_quote_in_text, normalise_quote_text
 from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported
 from guardgraph.guards.links import check_links
-from guardgraph.guards.quotes import find_quote_place, is_quote_in_text, normalise_quote_text
 from guardgraph.guards.research.sources import find_note_url
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
+from guardgraph.grounding.words import has_phrase
 from guardgraph.guards.stop import Stop
-from guardgraph.languages.wording import has_phrase
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.plain.scopes import make_scope_set

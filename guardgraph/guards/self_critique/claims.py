@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from guardgraph.grounding.words import list_word_keys
 from guardgraph.guards.self_critique.closures import find_closures
 from guardgraph.guards.self_critique.guarantees import GUARANTEES, find_guarantees
 from guardgraph.guards.self_critique.reading import split_claim_sentences
-from guardgraph.languages.wording import list_word_keys
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.memory import remember_by_text
 

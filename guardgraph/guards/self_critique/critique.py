@@ -10,15 +10,22 @@ import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from guardgraph.grounding.sentences import split_sentences
+from guardgraph.grounding.words import (
+    DEFAULT_LANGUAGE,
+    detect_language,
+    has_phrase,
+    list_content_words,
+    list_word_keys,
+    normalise_spaces,
+    split_words,
+    stem_words,
+)
 from guardgraph.guards.links import check_links
 from guardgraph.guards.proposals import proposed_object
 from guardgraph.guards.self_critique.claims import list_context_texts
 from guardgraph.guards.self_critique.reading import split_claim_words
 from guardgraph.guards.stop import Stop, shown_name
-from guardgraph.languages.language import detect_language
-from guardgraph.languages.sentences import split_sentences
-from guardgraph.languages.terms import DEFAULT_LANGUAGE, list_content_words, stem_words
-from guardgraph.languages.wording import has_phrase, list_word_keys, normalise_spaces, split_words
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.self_critique import Critique, Decision, Risk, SelfCritiquePolicy, Severity
 

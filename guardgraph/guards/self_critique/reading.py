@@ -14,8 +14,8 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from guardgraph.grounding.words import Word, split_words
 from guardgraph.guards.word_lists import load_word_lists
-from guardgraph.languages.wording import Word, split_words
 from guardgraph.plain.letters import LOOKALIKES
 
 # Classes of words

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from guardgraph.grounding.words import list_word_keys
 from guardgraph.guards.facts import DEFAULT_IGNORED
 from guardgraph.guards.stop import build_request_stop, check_request_depth, read_request_text
-from guardgraph.languages.wording import list_word_keys
 from guardgraph.plain.json import JsonObject, JsonValue, make_storable_json
 from guardgraph.state.self_critique import SelfCritiqueTask
 

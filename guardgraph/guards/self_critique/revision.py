@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from guardgraph.grounding.words import hash_normalised_text, list_word_keys, normalise_spaces
 from guardgraph.guards.facts import facts_in_json, facts_in_text, unsupported
 from guardgraph.guards.links import check_links
 from guardgraph.guards.self_critique.claims import forbidden_claims, list_context_texts
@@ -19,7 +20,6 @@ from guardgraph.guards.self_critique.critique import (
     strip_added_phrases,
 )
 from guardgraph.guards.stop import Stop
-from guardgraph.languages.wording import hash_normalised_text, list_word_keys, normalise_spaces
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.self_critique import Patch, SelfCritiquePolicy
 

@@ -7,6 +7,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 
+from guardgraph.grounding.links import may_have_links
+from guardgraph.grounding.links.finding import find_links
+from guardgraph.grounding.links.hidden import find_hidden_signs
+from guardgraph.grounding.links.spelling import list_readings
+from guardgraph.grounding.sentences import find_sentence_spans, split_sentences
 from guardgraph.guards.facts import (
     DEFAULT_REGIONS,
     Facts,
@@ -15,17 +20,13 @@ from guardgraph.guards.facts import (
     facts_in_texts,
     unsupported_of_answer,
 )
-from guardgraph.guards.links import check_links, may_have_links
-from guardgraph.guards.links.finding import find_links
-from guardgraph.guards.links.hidden import find_hidden_signs
-from guardgraph.guards.links.spelling import list_readings
+from guardgraph.guards.links import check_links
 from guardgraph.guards.names import find_unsupported_names
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.guards.support import Claim, find_claim_sentences
 from guardgraph.guards.tools.leaves import list_leaves, read_result
 from guardgraph.guards.tools.support import Support
 from guardgraph.guards.word_lists import load_word_lists
-from guardgraph.languages.sentences import find_sentence_spans, split_sentences
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.tools import Given, MadeCall, ToolCard, ToolPolicy
 

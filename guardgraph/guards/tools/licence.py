@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
-from guardgraph.guards.links.finding import find_links
+from guardgraph.grounding.links.finding import find_links
 from guardgraph.guards.spending import check_spending
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.guards.tools.leaves import list_empty, list_leaves, list_own_keys, list_property_names, write_leaf

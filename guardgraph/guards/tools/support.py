@@ -12,11 +12,11 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
+from guardgraph.grounding.links import read_known_links
+from guardgraph.grounding.links.finding import Link, find_links
 from guardgraph.guards.facts import Facts, facts_in_text, unsupported
 from guardgraph.guards.facts.references import Meaning, read_json_number, read_number_meaning
 from guardgraph.guards.facts.values import BARE, RATIO, Amount, Label, Named, Number, Quantity
-from guardgraph.guards.links import read_known_links
-from guardgraph.guards.links.finding import Link, find_links
 from guardgraph.guards.tools.leaves import (
     Leaf,
     is_container,

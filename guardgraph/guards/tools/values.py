@@ -7,8 +7,8 @@ from calendar import monthrange
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from guardgraph.guards.links.finding import Link, find_links, trim_url
-from guardgraph.guards.links.spelling import list_readings
+from guardgraph.grounding.links.finding import Link, find_links, trim_url
+from guardgraph.grounding.links.spelling import list_readings
 from guardgraph.plain.json import JsonValue
 from guardgraph.plain.letters import is_unspaced_letter, normalise_to_nfc
 from guardgraph.plain.urls import parse_url

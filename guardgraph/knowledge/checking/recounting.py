@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby, pairwise
 from typing import Any, Final
 
+from guardgraph.grounding.words import DEFAULT_LANGUAGE
 from guardgraph.knowledge.checking.rebuilding import TEXTS
 from guardgraph.knowledge.storing.findings import Findings
 from guardgraph.knowledge.storing.postings import (
@@ -22,7 +23,6 @@ from guardgraph.knowledge.storing.postings import (
     make_posting_key,
 )
 from guardgraph.knowledge.storing.writing import WrittenChunk
-from guardgraph.languages.terms import DEFAULT_LANGUAGE
 
 _COUNTED: Final = (
     "CREATE TEMP TABLE counted (part INTEGER, term TEXT, total INTEGER, holders INTEGER, most INTEGER, "

@@ -8,6 +8,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
+from guardgraph.grounding.words import detect_language
 from guardgraph.knowledge.storing.documents import hash_stored_row, hash_stored_rows
 from guardgraph.knowledge.storing.findings import BaseFindingKind, Findings
 from guardgraph.knowledge.storing.scopes import (
@@ -17,7 +18,6 @@ from guardgraph.knowledge.storing.scopes import (
     read_scope_tenant,
     show_scope_tenant,
 )
-from guardgraph.languages.language import detect_language
 
 MOST_PLACES: Final = 1 << 62
 """No document has a place as high; behind the highest number there is none for another."""

@@ -9,6 +9,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from guardgraph.grounding.words import detect_language
 from guardgraph.knowledge.checking.checked import CheckedBase
 from guardgraph.knowledge.checking.rows import Doubts, StoredChunkRow, check_document_chunks
 from guardgraph.knowledge.postgres.embedding import read_server_embedding
@@ -28,7 +29,6 @@ from guardgraph.knowledge.vectors import (
     make_embedding_text,
     refuse_other_size,
 )
-from guardgraph.languages.language import detect_language
 from guardgraph.tools.relevance import list_unmeasured_languages
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from guardgraph.grounding.words import DETECTED_LANGUAGES, detect_language
 from guardgraph.knowledge.documents import StoredDocument
 from guardgraph.knowledge.storing.documents import StoredRow, explain_taken_id, hash_stored_document, rehash_moved_rows
 from guardgraph.knowledge.storing.postings import (
@@ -22,7 +23,6 @@ from guardgraph.knowledge.storing.postings import (
 from guardgraph.knowledge.storing.scopes import make_scope_key
 from guardgraph.knowledge.storing.writing import WrittenChunk
 from guardgraph.knowledge.vectors import hash_embedding_text, hash_vector, make_embedding_text
-from guardgraph.languages.language import DETECTED_LANGUAGES, detect_language
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.context import Access, normalize_document_access
 

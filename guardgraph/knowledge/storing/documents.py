@@ -8,11 +8,11 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
+from guardgraph.grounding.words import detect_language
 from guardgraph.knowledge.documents import StoredDocument
 from guardgraph.knowledge.storing.scopes import make_scope_key, read_index_scope
 from guardgraph.knowledge.storing.writing import Writer, WrittenChunk
 from guardgraph.knowledge.vectors import insert_vector
-from guardgraph.languages.language import detect_language
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.context import Access
 

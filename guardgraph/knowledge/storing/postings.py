@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
-from guardgraph.languages.terms import is_name_word, list_content_words
+from guardgraph.grounding.words import is_name_word, list_content_words
 from guardgraph.tools.relevance import readings, searched
 
 BLOCK: Final = 16_384

@@ -25,7 +25,7 @@ _LONGEST_STEP: Final = 1 << 24
 """From one change to the next one."""
 
 WORDS_VERSION: Final = 3
-"""Of what `guardgraph.languages.terms` makes of a text; a change of it needs another number."""
+"""Of what `guardgraph.grounding.words` makes of a text; a change of it needs another number."""
 
 _TABLES: Final = f"""
 CREATE TABLE state (name TEXT PRIMARY KEY, value) WITHOUT ROWID;

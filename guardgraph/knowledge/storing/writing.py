@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
+from guardgraph.grounding.words import DEFAULT_LANGUAGE
 from guardgraph.knowledge.storing.collections import count_collection_chunks
 from guardgraph.knowledge.storing.postings import (
     BLOCK,
@@ -29,7 +30,6 @@ from guardgraph.knowledge.storing.postings import (
 )
 from guardgraph.knowledge.storing.scopes import intern_scope
 from guardgraph.knowledge.storing.values import look_up_index_rows, read_rows_by_key
-from guardgraph.languages.terms import DEFAULT_LANGUAGE
 from guardgraph.state.context import Access
 
 _ROOM: Final = f"SELECT id, used FROM blocks WHERE scope = ? AND used < {BLOCK} ORDER BY id DESC LIMIT 1"

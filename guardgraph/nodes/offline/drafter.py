@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import islice
 
-from guardgraph.languages.sentences import split_sentences
+from guardgraph.grounding.sentences import split_sentences
 from guardgraph.nodes.offline.incident import NO_STATUS, Allowed, Lines
 from guardgraph.nodes.offline.prose import add_end_mark
 from guardgraph.plain.json import JsonObject

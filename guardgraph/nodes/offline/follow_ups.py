@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from functools import cache, reduce
 from typing import Final, NamedTuple
 
+from guardgraph.grounding.words import DEFAULT_LANGUAGE, detect_language, load_function_words, read_terms
 from guardgraph.guards.word_lists import load_word_lists
-from guardgraph.languages.language import detect_language, load_function_words
-from guardgraph.languages.terms import DEFAULT_LANGUAGE, read_terms
 from guardgraph.plain.json import JsonObject
 from guardgraph.world.call import mark_as_instant
 

@@ -12,10 +12,8 @@ from html import unescape
 from typing import Final
 from unicodedata import east_asian_width
 
-from guardgraph.languages.language import load_function_words
-from guardgraph.languages.sentences import split_sentences
-from guardgraph.languages.terms import DEFAULT_LANGUAGE
-from guardgraph.languages.wording import normalise_spaces, split_words
+from guardgraph.grounding.sentences import split_sentences
+from guardgraph.grounding.words import DEFAULT_LANGUAGE, load_function_words, normalise_spaces, split_words
 
 ENDS = ".!?…。！？।"
 """What a sentence ends with."""

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
 
+from guardgraph.grounding.sentences import split_sentences
+from guardgraph.grounding.words import detect_language, read_terms
 from guardgraph.guards import rag as guards
 from guardgraph.guards.removal import leans_on_text_before
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.turned import check_turned_sentences
-from guardgraph.languages.language import detect_language
-from guardgraph.languages.sentences import split_sentences
-from guardgraph.languages.terms import read_terms
 from guardgraph.nodes.offline.statements import Statement, read_statements
 from guardgraph.nodes.offline.wanted import CODE_KINDS, CODE_TERM, find_wanted_kind, score_sentence_fit
 from guardgraph.plain.json import JsonObject

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 
+from guardgraph.grounding.words import list_word_keys, split_words
 from guardgraph.guards.self_critique import CLOSING_STATUSES
-from guardgraph.languages.wording import list_word_keys, split_words
 from guardgraph.nodes.offline.prose import read_prose_line, read_prose_sentences
 from guardgraph.plain.json import JsonObject, JsonValue
 

@@ -12,10 +12,12 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
+from guardgraph.grounding.links.finding import find_links
+from guardgraph.grounding.marks import Sentence, find_answer_sentences, write_marks
+from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
+from guardgraph.grounding.words import detect_language, read_terms
 from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.links import has_supported_links
-from guardgraph.guards.links.finding import find_links
-from guardgraph.guards.marks import Sentence, find_answer_sentences, write_marks
 from guardgraph.guards.research.answer import (
     BETWEEN,
     check_answer_facts,
@@ -31,9 +33,6 @@ from guardgraph.guards.research.request import RESEARCH_ACTIONS
 from guardgraph.guards.research.searches import LONGEST_QUERY, MOST_GAPS
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.turned import check_turned_sentences
-from guardgraph.languages.language import detect_language
-from guardgraph.languages.sentences import split_sentences, unwrap_text_lines
-from guardgraph.languages.terms import read_terms
 from guardgraph.nodes.offline.prose import ENDS, is_fragment
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.urls import parse_url_target

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
+from guardgraph.grounding.sentences import split_sentences
+from guardgraph.grounding.words import has_phrase, split_words
 from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.self_critique.critique import (
     PHRASE_CHARS,
@@ -22,8 +24,6 @@ from guardgraph.guards.self_critique.critique import (
 )
 from guardgraph.guards.self_critique.revision import check_revision_patch
 from guardgraph.guards.stop import Stop
-from guardgraph.languages.sentences import split_sentences
-from guardgraph.languages.wording import has_phrase, split_words
 from guardgraph.nodes.offline.drafter import shorten_offline_draft, write_offline_draft
 from guardgraph.nodes.offline.incident import NO_STATUS, Lines
 from guardgraph.plain.json import JsonObject, JsonValue

@@ -12,7 +12,7 @@ from itertools import groupby, pairwise, takewhile, zip_longest
 from operator import attrgetter
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from guardgraph.languages.sentences import split_sentences, unwrap_text_lines
+from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
 from guardgraph.nodes.offline.prose import is_cut_off, is_fragment
 
 _MARKER = re.compile(r"\A\s*(?:(?:[-*+•>]|#+|\(?\d{1,3}[.)])\s+)+")

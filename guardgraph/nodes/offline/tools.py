@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
+from guardgraph.grounding.words import detect_language, read_terms
 from guardgraph.guards.facts import facts_in_text
-from guardgraph.languages.language import detect_language
-from guardgraph.languages.sentences import split_sentences, unwrap_text_lines
-from guardgraph.languages.terms import read_terms
 from guardgraph.plain.json import JsonObject
 from guardgraph.world.call import mark_as_instant
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from guardgraph.grounding.sentences import find_sentence_spans
 from guardgraph.guards import removal
 from guardgraph.guards import research as guards
 from guardgraph.guards.empty import check_text_is_said
@@ -12,7 +13,6 @@ from guardgraph.guards.proposals import proposed_object, proposed_text
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.support import Claim, list_brief_claims
 from guardgraph.guards.turned import check_turned_sentences
-from guardgraph.languages.sentences import find_sentence_spans
 from guardgraph.nodes.added import GuardedAnswer
 from guardgraph.nodes.body import Body, PartialRefusal, Pass, Step, Steps, declares
 from guardgraph.nodes.research.rounds import describe_searches

@@ -1,0 +1,162 @@
+"""The marks of an answer, and the sentences that they stand behind.
+
+A mark is ids in square brackets behind a sentence, which say what it rests on.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from guardgraph.grounding.quotes import find_quoting_sentences
+
+_PARTED: Final = re.compile(r"\n[ \t]*+\n")
+"""What parts paragraphs."""
+
+
+class CitingSentence(NamedTuple):
+    """A sentence of a text, and what it cites."""
+
+    start: int
+    end: int
+    ids: tuple[str, ...]
+    """Of what it cites."""
+
+
+Sentence = CitingSentence
+
+
+class Mark(NamedTuple):
+    """What stands behind a sentence."""
+
+    at: int
+    """Where it stood, in the text without marks."""
+    ids: tuple[str, ...]
+
+
+def attach_marks(text: str, marks: Sequence[Mark], cited: Sequence[str]) -> list[Sentence]:
+    """Return the sentences of an answer with what their marks say.
+
+    A mark belongs to the sentence before it in its paragraph. A sentence without one inherits from the sentence
+    before it in its paragraph. Where the answer has no mark and cites one source, every sentence cites that one.
+    What has neither a letter nor a digit is no sentence, and none ends inside a quote.
+
+    Args:
+        text: the answer without its marks.
+        marks: in order.
+        cited: the ids that the answer cites.
+
+    Returns:
+        The sentences; one that cites nothing has no ids.
+    """
+    alone: tuple[str, ...] = tuple(cited) if not marks and len(cited) == 1 else ()
+    places, found, before = [mark.at for mark in marks], list[Sentence](), alone
+    for start, end, upto, ends_paragraph in find_answer_sentences(text):
+        own = marks[bisect_right(places, start) : bisect_right(places, upto)]
+        before = tuple(dict.fromkeys(name for mark in own for name in mark.ids)) or before
+        found.append(Sentence(start, end, before))
+        before = alone if ends_paragraph else before
+    return found
+
+
+def move_sentences(sentences: Sequence[Sentence], find_place: Callable[[int], int | None]) -> list[Sentence]:
+    """Return the sentences that are left of an answer, with what they cite, where they stand now.
+
+    Args:
+        sentences: of the whole answer.
+        find_place: says where a place of the answer is now, None where it was taken out.
+    """
+    moved = [(item, find_place(item.start)) for item in sentences]
+    return [item._replace(start=place, end=place + item.end - item.start) for item, place in moved if place is not None]
+
+
+def write_marks(text: str, sentences: Sequence[Sentence]) -> str:
+    """Return an answer with a mark behind each sentence; read again, it is the same answer, cited the same way.
+
+    Args:
+        text: the answer without its marks.
+        sentences: its sentences, in order.
+    """
+    parts, at = list[str](), 0
+    for item in sentences:
+        parts += [text[at : item.end], f" [{', '.join(item.ids)}]"]
+        at = item.end
+    return "".join([*parts, text[at:]])
+
+
+def find_answer_sentences(text: str) -> Iterator[tuple[int, int, int, bool]]:
+    """Yield where sentences begin and end, how far marks behind them may stand, and whether their paragraph ends."""
+    spans = find_quoting_sentences(text)
+    for (start, end), (following, _) in pairwise([*spans, (len(text), 0)]):
+        parted = _PARTED.search(text, end, following)
+        yield start, end, parted.start() if parted else following, parted is not None
+
+
+_BRACKET: Final = re.compile(r"\[([^\[\]\n]+)\](?!\()")
+"""What may be a mark; a link of Markdown is none."""
+_ITEMS: Final = re.compile(r"[,;]")
+
+
+def read_marks(answer: str, ids: Collection[str], texts: Sequence[str]) -> tuple[str, list[Mark], list[str]]:
+    """Take the marks out of an answer.
+
+    A bracket is a mark where all that it holds are ids of what was shown, with commas or semicolons between. Another
+    one is text where it stands so in what was shown, where it is a link, and where it cannot be meant as a mark: an
+    item has a blank in it, or is a word of letters alone while no id is. What remains looks like a citation that
+    nobody can look up.
+
+    Args:
+        answer: as the model wrote it.
+        ids: of what it may cite.
+        texts: what was shown.
+
+    Returns:
+        The text without marks and without the blanks before them, the marks in order, and what looks like an id and is
+        none, sorted.
+    """
+    text, marks = _take_out_marks(answer, ids)
+    unknown = {item for bracket in _BRACKET.finditer(text) for item in _find_unknown_ids(bracket, ids, texts)}
+    return text, marks, sorted(unknown)
+
+
+def _take_out_marks(answer: str, ids: Collection[str]) -> tuple[str, list[Mark]]:
+    one = "|".join(map(re.escape, sorted(ids, key=len, reverse=True)))
+    mark = rf"\[[ \t]*(?:{one})(?:\s*[,;]\s*(?:{one}))*[ \t]*\]"
+    item = re.compile(rf"({one})\s*(?:[,;]\s*|\]|(?=\s*\]))")
+    text, marks, rest = "", list[Mark](), 0
+    for match in re.finditer(rf"(?<!\s)(\s*+)({mark}(?:[ \t]*{mark})*)([ \t]*)", answer):
+        text += answer[rest : match.start()]
+        before, after = _keep_mark_blanks(text, match, answer[match.end() : match.end() + 1])
+        text += before
+        marks.append(Mark(len(text), tuple(dict.fromkeys(item.findall(match[2])))))
+        text, rest = text + after, match.end()
+    text += answer[rest:]
+    begun = len(text) - len(text.lstrip())
+    return text.strip(), [Mark(max(mark.at - begun, 0), mark.ids) for mark in marks]
+
+
+def _keep_mark_blanks(text: str, match: re.Match[str], following: str) -> tuple[str, str]:
+    """Return the blanks that stay before and behind a mark; at the beginning of a line none does behind it."""
+    before, after = match[1], match[3]
+    if following in ("", "\n"):
+        return "", ""
+    if "\n" in before or not text:
+        return before, ""
+    joins = not after and following.isalnum() and text[-1:].isalnum()
+    return "", after or (" " if joins else "")
+
+
+def _find_unknown_ids(bracket: re.Match[str], ids: Collection[str], texts: Sequence[str]) -> Iterator[str]:
+    items = [item.strip() for item in _ITEMS.split(bracket[1]) if item.strip()]
+    is_listed = any(item in ids for item in items)
+    has_words = any(item.isalpha() for item in ids)
+    looks_like_ids = all(_looks_like_id(item, has_words) for item in items)
+    if items and (is_listed or looks_like_ids) and not any(bracket[0] in text for text in texts):
+        yield from (item for item in items if item not in ids)
+
+
+def _looks_like_id(item: str, has_words: bool) -> bool:
+    return len(item.split()) == 1 and any(map(str.isalnum, item)) and (has_words or not item.isalpha())

@@ -1,0 +1,412 @@
+"""Links and markup of what a model wrote: what stands in a source passes, and nothing else, however it is spelled."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import quote
+
+import pytest
+from cli_runs import empty_folder, run
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from link_spellings import GOOD, HOST, SPELLINGS
+from rag_agents import ANSWER, CANDIDATE, QUESTION, agent_with
+from recorded_runs import Kept
+from reported_runs import page
+
+from guardgraph import RagPolicy, ResearchPolicy, SelfCritiquePolicy, create_rag_agent, create_self_critique_agent
+from guardgraph.grounding.links.spelling import list_readings
+from guardgraph.guards import rag, research, self_critique
+from guardgraph.guards.links import check_links
+from guardgraph.guards.stop import Stop
+from guardgraph.nodes.offline.research import take_offline_notes
+from guardgraph.plain.errors import ConfigurationError
+
+here = pytest.fixture(empty_folder)
+
+SOURCE = f"See https://{GOOD}, https://{GOOD}/a and https://{GOOD}/b, or write to a@{GOOD}. Deleting is at the top."
+CHUNK = {**CANDIDATE, "title": "Guide", "section": "", "updated_at": ""}
+NOTE = {"id": "n1", "quote": SOURCE, "url": f"https://{GOOD}", "title": "", "published_at": ""}
+ALL = [text for texts in SPELLINGS.values() for text in texts]
+
+
+def refused(text, *cited, names=(), **policy):
+    """Return the reason and the evidence for which a text is refused, None for one that passes."""
+    try:
+        check_links([text], "x", cited=cited, policy=RagPolicy(**policy), known_names=names)
+    except Stop as stop:
+        return stop.reason.removeprefix("x:"), stop.evidence["unsupported"]
+    return None
+
+
+def is_refused(check, *args, **given):
+    """Say whether a guard refuses for a link or for markup."""
+    try:
+        check(*args, **given)
+    except Stop as stop:
+        return stop.reason.endswith((":unsupported_link", ":active_markup"))
+    return False
+
+
+def _rag(text):
+    chunks = [{**CHUNK, "text": SOURCE}]
+    return is_refused(rag.check_cited_links, text, question="Where?", chunks=chunks, policy=RagPolicy())
+
+
+def _research_note(text):
+    pages = {NOTE["url"]: {"title": "Guide", "published_at": "", "body": SOURCE}}
+    given = {"question": "Where?", "pages": pages, "policy": ResearchPolicy()}
+    notes = ({**NOTE, "claim": text}, {**NOTE, "claim": "It is so.", "title": text})
+    return all(is_refused(research.check_note_links, [note], **given) for note in notes)
+
+
+def _research_answer(text):
+    given = {"question": "Where?", "notes": [{**NOTE, "claim": "It is so."}], "policy": ResearchPolicy()}
+    return is_refused(research.check_answer_links, {"answer": text, "citations": ["n1"]}, **given)
+
+
+def _self_critique(text):
+    context, policy = {"updates": [SOURCE]}, SelfCritiquePolicy()
+    draft = {"max_chars": 9_000, "check_facts": False, "regions": ()}
+    edit = {"min_similarity": 0.0, "max_length_increase_pct": 1e9, "hinted_length_increase_pct": None}
+    edit |= {"required_changes": [], "avoid_absolute_guarantees": False, **draft}
+    critique = {"required_changes": [], "risks": [], "reason": ""}
+    said = ({"required_changes": [text]}, {"risks": [{"type": "scope_leak", "note": text}]}, {"reason": text})
+    return all(
+        (
+            is_refused(self_critique.parse_draft, text, context=context, policy=policy, **draft),
+            is_refused(self_critique.check_revision_patch, text, draft="Up.", context=context, policy=policy, **edit),
+            *(
+                is_refused(self_critique.check_critique_links, {**critique, **item}, context=context, policy=policy)
+                for item in said
+            ),
+        )
+    )
+
+
+POLICY = {"allowed_sources_policy": ("support_policy",), "allowed_sources_execution": ("support_policy",)}
+KNOWN = RagPolicy(**POLICY, known_links=(HOST,), check_names=False)
+PLACES = {"rag": _rag, "note": _research_note, "answer": _research_answer, "self_critique": _self_critique}
+
+
+def test_there_are_spellings_enough():
+    """At least 300 of them, each once."""
+    assert len(ALL) == len(set(ALL)) >= 500
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("kind", SPELLINGS)
+def test_no_spelling_of_a_foreign_link_passes(place, kind):
+    """In answers, notes, drafts, revisions, changes, notes of risks and reasons; alone and inside a sentence."""
+    through = [
+        text
+        for spelling in SPELLINGS[kind]
+        for text in (spelling, f"See {spelling} for more.")
+        if not PLACES[place](text)
+    ]
+    assert through == []
+
+
+PASSES = [
+    f"See https://{GOOD}/a.",
+    f"**See** [the guide](https://{GOOD}/a), https://{GOOD}/b; or {GOOD}.",
+    f"HTTPS://{GOOD.upper()}/a/ is the page.",
+    f"The host is {GOOD}, the address a@{GOOD}.",
+    f"[{GOOD}](https://{GOOD}/b) and <https://{GOOD}/b>, <a@{GOOD}>, [mail](mailto:a@{GOOD}?subject=Help).",
+    f"[https://{GOOD}/a][1]\n\n[1]: https://{GOOD}/a",
+    "Edit README.md, setup.py, src/main.rs, app.ts and tools/build.sh; then zip it as app.zip.",
+    "`List<String>`, Map<K, V>, a<b, x < y, <placeholder>, <your name>, Supplier<Object>, vector<int>.",
+    "Call app.run(), set self.name = 3, version 3.10.2, 1.2.3.4, e.g. this, 99.95 %, 24/7, and/or, it ends...",
+    "Офис: г.Москва, ул.Мира 5, т.е. рядом; z.B. dort, d.h. hier, p. ej. aquí, c.-à-d. là.",
+    "The ratio is 99.95:1 at 1.5:30; settings.md#kinds and README.md#install say so.",
+    "The plan ends.It is renewed by Acme Inc.Co on Monday [1], C:\\temp\\a.txt, *.py, x//y, //TODO and [note].",
+    "Use http://localhost:3000, 127.0.0.1:80, a@example.com, https://shop.example/x or db.test.",
+    "javascript: is a scheme, data: too; a@b and @angular/core, pip@1.2.3, @app.route, :smile:.",
+    "`git diff` shows 50 % & more: 3 > 2, 'quotes', \"double\", (brackets) [like these] {and these}.",
+]
+
+
+@pytest.mark.parametrize("text", PASSES)
+def test_what_a_source_has_and_what_is_no_link_passes(text):
+    """A URL licenses its host, and files, attributes, types, versions and documentation hosts are no links."""
+    assert refused(text, SOURCE) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        (f"https://{HOST}", HOST),
+        (f"https://{HOST}/a", f"https://{HOST}/b"),
+        (f"https://{HOST}/a", f"mail@{HOST}"),
+        (f"a@{HOST}", f"b@{HOST}"),
+        (f"www.{HOST}", HOST),
+        (HOST, f"www.{HOST}"),
+        ("https://a.io/x?q=1", "https://a.io/x?q=2"),
+        ("https://a.io:8443/", "https://a.io/"),
+        ("https://u@a.io/", "https://a.io/"),
+        ("redis://a.io/0", "https://a.io/0"),
+        ("file://srv/a", "file:///srv/a"),
+        ("[x](/b)", "[x](/a)"),
+        ("[a.io](https://b.io)", "a.io and https://b.io"),
+        ("[https://b.io](https://b.io/x)", "https://b.io and https://b.io/x"),
+        ("README.md/x", "README.md"),
+        ("ftp.zip:21", "ftp.zip"),
+    ],
+)
+def test_a_link_stands_by_its_identity(text, source):
+    """A host licenses no URL, an address no other one, and what a link shows is where it leads."""
+    assert refused(text, source)[0] == "unsupported_link"
+    assert refused(source, source) is None
+    assert refused(text, source, text) is None or text.startswith("[")
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        ("evil.com", "evil.com"),
+        ("https://a.io/x", "a.io/x"),
+        ("//a.io/x", "https://a.io/x"),
+        ("https://a.io/x", "https://A.io/x/#part"),
+        ("https://a.io/x", "https://a.io/x?utm_source=mail"),
+        ("https://a.io/x_y", "[x](https://a.io/x_y)"),
+        ("https://a.io/x\\_y", "https://a.io/x_y"),
+        ("https://例子.中国/a", "https://xn--fsqu00a.xn--fiqs8s/a"),
+        ("a@i.io", "write to A@i.io."),
+        ("[go](/docs/a.md)", "open /docs/a.md, then"),
+        ("tcp://a.io:5", "it listens at tcp://a.io:5."),
+        ("a.io是网站", "访问a.io吧"),
+        ("the ASP.NET page", "Written in ASP.NET."),
+        ("self.name is set", "self.name = 3"),
+        ("`<div id=a>`", "Write <div id=a> first."),
+    ],
+)
+def test_the_same_link_written_otherwise_passes(text, source):
+    """Identities are those of browsers, and a word that a source has may be written as it is there."""
+    assert refused(text, source) is None
+
+
+def test_a_policy_knows_links_and_names():
+    """A host stands for its pages, a URL and an address for themselves and their host; a name may look like a host."""
+    assert refused(f"https://{HOST}/a?b and {HOST}", known_links=(HOST,)) is None
+    assert refused(f"https://{HOST}:81", known_links=(HOST,))
+    assert refused(f"a@{HOST}", known_links=(HOST,))
+    assert refused(f"https://{HOST}/a {HOST}", known_links=(f"https://{HOST}/a",)) is None
+    assert refused(f"https://{HOST}/b", known_links=(f"https://{HOST}/a",))
+    assert refused(f"A@{HOST}", known_links=(f"a@{HOST}",)) is None
+    assert refused("It is Booking.com.", names=("Booking.com",)) is None
+    assert refused("It is booking.com/x.", names=("Booking.com",))
+
+
+@pytest.mark.parametrize(
+    ("text", "markup"),
+    [
+        ("![x](https://docs.acme.com/a)", "images"),
+        ("<b>x</b>", "html"),
+        ("<img src=https://docs.acme.com/a>", "images"),
+        ("[x](data:text/plain,x)", "scripts"),
+        ("<p onclick=go()>x</p>", "scripts html"),
+    ],
+)
+def test_a_policy_allows_markup(text, markup):
+    """By its kind, and no other kind with it."""
+    others = {"html", "images", "scripts"} - set(markup.split())
+    assert refused(text, SOURCE, markup=tuple(others))[0] == "active_markup"
+    assert refused(text, SOURCE)[0] == "active_markup"
+    assert refused(text, SOURCE, markup=tuple(markup.split())) is None
+
+
+def test_links_of_allowed_markup_are_judged():
+    """An attribute of a tag leads somewhere as a link does."""
+    allowed = {"markup": ("html", "images", "scripts")}
+    for tag in (f"<a href='//{HOST}'>x</a>", "<a href=/logout>x</a>", f"<img srcset='/a 1x, https://{HOST} 2x'>"):
+        assert refused(tag, SOURCE, **allowed)[0] == "unsupported_link"
+
+
+def test_code_may_have_the_tags_of_its_sources_alone():
+    """Word for word, in code; outside of code no source allows a tag."""
+    cited = "The element <script src=x> runs x, javascript:go() too."
+    assert refused("Write `<script src=x>`, or:\n\n```\njavascript:go()\n```", cited) is None
+    assert refused("Write `<script src=y>`.", cited)[0] == "active_markup"
+    assert refused("Write <script src=x>.", cited)[0] == "active_markup"
+
+
+@pytest.mark.parametrize("name", ["https://", "a b.io", "a.io/x", "*.a.io", "", "a@", "a@b@c.io", "x:y@a.io"])
+def test_what_names_no_link_is_refused(name):
+    """A list of known links has hosts, URLs and addresses; the error names the field."""
+    with pytest.raises(ConfigurationError, match=r"policy\.known_links: a host alone, a URL"):
+        agent_with(CANDIDATE, policy=RagPolicy(**POLICY, known_links=(name,)))
+    with pytest.raises(ConfigurationError, match=r"policy\.markup: there are html, images, scripts; given: 'css'"):
+        agent_with(CANDIDATE, policy=RagPolicy(**POLICY, markup=("css",)))
+
+
+def test_a_context_only_tightens():
+    """Links that both lists name are known, in whatever spelling."""
+    ours = RagPolicy(known_links=("A.io", "https://b.io/x/"), markup=("html",))
+    both = ours.tightened_by(RagPolicy(known_links=("a.io", "https://b.io/x", "c.io"), markup=("images",)))
+    assert (both.known_links, both.markup) == (("A.io", "https://b.io/x/"), ())
+
+
+HOSTILE = [
+    *("//a#//a", "a.", "a@", "https://", "://", "<a ", "[a](b", "![", "[", "`", "``a`", "\\", "&amp;", "%25"),
+    *("a。", "漢a.", "\u202ea", "javascript:", "data:a/", "a(", "foo.So ", "_a_", "<!", "mailto:a@b,", "[x]: y\n"),
+    *("\\u0041", "> ", "\n\n`a", "1.2.3.4:", "\u200b", "[.]", "<a href='x'>", "https://a)", "x.com#//", "a.com:1"),
+    *("- ", "a b ", "*a "),
+]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_hostile_texts_are_judged(piece):
+    """Behind a hundred thousand letters a host is found all the same, and their readings are few and no longer."""
+    text = (piece * 100_000)[:100_000]
+    assert refused(f"{text} attacker.io", text[:1000]) is not None
+    assert sum(map(len, list_readings(text))) <= 7 * len(text)
+
+
+PIECES = [*"aeio.:/@#?&=%()[]<>!`*_\\-\n \"'", "http", "://", "](", "com", "&#46;", "%2e", "。", "\u200b"]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
+@example("<javascript:a/(>")
+@settings(max_examples=400)
+def test_any_text_is_supported_by_itself_or_is_active(text):
+    """Whatever is written: nothing else is raised, and what a source has word for word is no unsupported link."""
+    found = refused(text, text)
+    assert found is None or found[0] == "active_markup" or "](" in text or "][" in text or "]:" in text
+
+
+words = st.text("abcdefghijklmnopqrstuvwxyz", min_size=3, max_size=9)
+
+
+@given(words, words, st.sampled_from(["com", "io", "co.uk", "dev", "рф", "xn--p1ai"]), st.sampled_from(["", "/a"]))
+def test_any_foreign_host_is_refused(one, other, suffix, path):
+    """With or without a scheme, encoded or not, beside whatever else a source has."""
+    host = f"{one}-{other}.{suffix}"
+    coded = quote(f"https://{host}", safe="")
+    for text in (host, f"https://{host}{path}", f"{one}@{host}", f"[{one}](//{host})", coded):
+        assert refused(f"See {text} now.", SOURCE, other)[0] == "unsupported_link"
+        assert refused(f"See {host} now.", f"See {text} now.") is None
+
+
+FILE_ENDINGS = ["cc", "la", "md", "ml", "mov", "pl", "ps", "pub", "py", "rs", "sh", "so", "zip"]
+"""Endings of files under which anybody may register a name, too."""
+PLATFORMS = ["co.rs", "com.ac", "com.pl", "com.py", "edu.la", "netlify.app", "net.so", "vercel.app", "web.app"]
+WAYS = [
+    *("Sign in at {}.", "It is open on **{}**.", "Log in to {} now.", "Visit {}", "Our new website is `{}`.", "via {}"),
+    *("{} is the new portal of Acme.", "Zum Anmelden: {}", "Besuchen Sie uns unter {}.", "Connectez-vous sur {} !"),
+    *("Go to\n{}", "| Portal | {} |", "Please pay the rest through {}, not here.", "Visite {} hoy."),
+]
+names = st.builds("-".join, st.lists(words, min_size=1, max_size=3))
+
+
+@given(names, st.sampled_from(PLATFORMS))
+def test_a_host_of_a_platform_is_no_file(name, suffix):
+    """A name under a public suffix of two labels is a host, though its last label ends files."""
+    for text in (f"Read {name}.{suffix}.", f"{name}.{suffix}"):
+        assert refused(text, SOURCE)[0] == "unsupported_link"
+    assert refused(f"Read {name}.{suffix}.", f"It is {name}.{suffix}") is None
+
+
+@given(names, st.sampled_from(FILE_ENDINGS), st.sampled_from(WAYS))
+def test_a_name_that_somebody_goes_to_is_no_file(name, ending, way):
+    """Words of going, visiting and signing in make a host of what could be a file; a source may have it."""
+    text = way.format(f"{name}.{ending}")
+    assert refused(text, SOURCE) == ("unsupported_link", [f"{name}.{ending}"])
+    assert refused(text, f"Files: {name}.{ending}") is None
+
+
+@given(names, names, st.sampled_from([item for item in FILE_ENDINGS if item not in {"md", "zip"}]))
+def test_a_name_of_three_plain_labels_is_no_file(one, other, ending):
+    """Files have one point, or capitals, lower strokes and versions."""
+    assert refused(f"It is {one}.{other}.{ending}.", SOURCE)[0] == "unsupported_link"
+    assert refused(f"It is {one}-2.3.{ending}, My.{one}.{ending}, a_b.{one}.{ending}.", SOURCE) is None
+
+
+@given(st.text("äéøłжλ💩🔑☕", min_size=1, max_size=5), st.sampled_from(FILE_ENDINGS))
+def test_a_name_with_other_letters_than_ascii_is_no_file(name, ending):
+    """A browser opens it, and files are hardly named so."""
+    assert refused(f"It is {name}.{ending}.", SOURCE)[0] == "unsupported_link"
+
+
+@given(names, st.sampled_from(FILE_ENDINGS))
+def test_a_file_is_no_host(name, ending):
+    """Where nobody goes, and in a path, a name with the ending of a file is one."""
+    file = f"{name}.{ending}"
+    for text in (
+        f"Edit {file}, then run `python {file}`.",
+        f"See {file}",
+        f"Log in. Then open {file}",
+        f"at src/{file}",
+    ):
+        assert refused(text, SOURCE) is None
+
+
+def test_the_guard_judges_links_after_citations_and_before_facts():
+    """An answer with nothing right stops for its citations, then its links, then its numbers."""
+    wrong = {"answer": "It takes 99 days, see attacker.io.", "citations": ["z"]}
+    for answer, reason in (
+        (wrong, "citations_out_of_context"),
+        ({**wrong, "citations": ["a"]}, "unsupported_link"),
+        ({**wrong, "citations": ["a"], "answer": "It takes 99 days."}, "unsupported_number"),
+    ):
+        assert agent_with(CANDIDATE, answer=answer).invoke(QUESTION)["stop_reason"] == f"invalid_answer:{reason}"
+
+
+def test_the_question_supports_links():
+    """What a user asks about may be named."""
+    answer = {"answer": "At https://shop.io/x, within 15 minutes.", "citations": ["a"]}
+    made = agent_with(CANDIDATE, answer=answer).invoke({"question": "When does https://shop.io/x answer P1?"})
+    assert made["outcome"] == "grounded_answer"
+
+
+def _recorded(answer, **changed):
+    kept = Kept()
+    agent_with(CANDIDATE, answer=answer, recorder=kept, policy=KNOWN).invoke(QUESTION)
+    return {**kept.only, **changed}
+
+
+WRITTEN = f"https://{HOST}/a"
+
+
+def test_a_page_makes_no_link_of_what_a_model_wrote():
+    """Neither of an answer that is one address, nor of evidence, nor of a proposal; and it tells browsers so."""
+    answers = ({**ANSWER, "answer": WRITTEN}, {"answer": WRITTEN, "citations": ["a"]})
+    runs = [agent_with(CANDIDATE, answer=answers[0]).invoke(QUESTION)]
+    for policy in (KNOWN, RagPolicy(**POLICY)):
+        runs.append(agent_with(CANDIDATE, answer=answers[1], policy=policy).invoke(QUESTION))
+    assert [result["status"] for result in runs] == ["stopped", "ok", "stopped"]
+    for result in runs:
+        root = page(result)
+        assert WRITTEN in "".join(root.itertext())
+        assert [item.get("href") for item in root.iter("a") if not item.get("href").startswith("#")] == []
+        assert "url=no" in {item.get("name"): item.get("content") for item in root.iter("meta")}["format-detection"]
+
+
+def test_the_command_line_makes_no_link_of_what_a_model_wrote(here):
+    """No sequence of a terminal that would be one comes out, whatever an answer says."""
+    text = f"See \x1b]8;;{WRITTEN}\x1b\\here\x1b]8;;\x1b\\ or [link={WRITTEN}]here[/link] {WRITTEN}"
+    recording = _recorded({"answer": "Within 15 minutes.", "citations": ["a"]})
+    recording["result"]["answer"] = text
+    (here / "result.json").write_text(json.dumps(recording["result"]), encoding="utf-8")
+    done = run("report", "result.json", "--out", "page.html")
+    assert "\x1b" not in done.output
+    assert f'href="{WRITTEN}' not in (here / "page.html").read_text(encoding="utf-8")
+
+
+def test_offline_proposers_write_no_markup():
+    """A sentence of a source that their own guard would refuse is passed over; another one answers."""
+    text = (
+        "Refunds <b>take</b> days. ![Refunds](/x.png) shows refunds. Refunds take 10 days, see https://acme.io/refunds."
+    )
+    answer = create_rag_agent(retriever=lambda query: [{**CANDIDATE, "text": text}], policy=RagPolicy(**POLICY))
+    result = answer.invoke({"question": "How long do refunds take?"})
+    assert (result["outcome"], result["answer"]) == (
+        "grounded_answer",
+        "Refunds take 10 days, see https://acme.io/refunds.",
+    )
+    pages = {f"https://{GOOD}": {"title": "", "published_at": "", "body": text}}
+    request = {"goal": "Refunds", "question": "How long do refunds take?", "pages": pages, "max_notes": 9}
+    assert [note["claim"] for note in take_offline_notes(request)] == [result["answer"]]
+    context = {"incident": {"status": "open"}, "updates": ["Logins <b>fail</b>.", "Logins fail in 10 cities."]}
+    drafted = create_self_critique_agent().invoke({"goal": "Draft an update.", "incident_context": context})
+    assert drafted["status"] == "ok"
+    assert "<b>" not in drafted["answer"]
