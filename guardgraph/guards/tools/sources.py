@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
+from guardgraph.grounding.links import LinkSupport, read_link_support
 from guardgraph.grounding.links.finding import list_licensed_links
 from guardgraph.grounding.links.spelling import list_readings
 from guardgraph.guards.facts import Facts, facts_in_text
 from guardgraph.guards.facts.values import Label, Named, Quantity
-from guardgraph.guards.links import LinkSupport, read_link_support
 from guardgraph.guards.tools.leaves import list_leaves
 from guardgraph.guards.tools.values import (
     FoldedText,
