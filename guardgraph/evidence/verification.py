@@ -32,7 +32,7 @@ from guardgraph.evidence.chain import (
     validate_chain_head,
 )
 from guardgraph.evidence.contents import Lookup, build_begun_lookup, build_run_lookup, content_hash, read_stored_content
-from guardgraph.graphs.running.admission import TRIGGER
+from guardgraph.graphs.running.langgraph import TRIGGER
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.tables import format_html_table
 

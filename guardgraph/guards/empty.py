@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from guardgraph.grounding.sentences import split_sentences
-from guardgraph.grounding.words import has_phrase, list_content_words, list_word_keys
+from guardgraph.grounding.words import list_content_words, list_word_keys
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import excerpt_value
 from guardgraph.plain.letters import is_unspaced_letter
@@ -44,7 +45,7 @@ def is_empty_text(
         return True
     if any(said == list_word_keys(echo) for echo in echoes):
         return True
-    known = [*told]
+    known = _join_told(tuple(told))
     return bool(known) and all(_is_told(sentence, known) for sentence in split_sentences(text))
 
 
@@ -52,8 +53,15 @@ def _is_content(word: str) -> bool:
     return len(word) > 1 or is_unspaced_letter(word)
 
 
-def _is_told(sentence: str, told: Iterable[str]) -> bool:
-    return len(list_word_keys(sentence)) >= _FEWEST_TOLD_WORDS and any(has_phrase(text, sentence) for text in told)
+@lru_cache(maxsize=4)
+def _join_told(told: tuple[str, ...]) -> str:
+    """Return the words of what writers are told, each between blanks; the prompts of a process are read once."""
+    return "\n".join(f" {' '.join(list_word_keys(text))} " for text in told)
+
+
+def _is_told(sentence: str, told: str) -> bool:
+    words = list_word_keys(sentence)
+    return len(words) >= _FEWEST_TOLD_WORDS and f" {' '.join(words)} " in told
 
 
 def check_text_is_said(

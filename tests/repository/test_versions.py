@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from langgraph.checkpoint.base.id import uuid6
+from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import POLICY, QUESTION, agent
 
 from guardgraph import InputError, replay
@@ -49,3 +51,18 @@ def test_another_format_is_refused_in_one_line_that_names_both_versions(number, 
     assert said.startswith("recording: format 1 of guardgraph 0.14 or later is required; given: ")
     assert said.endswith(f" of guardgraph {version}") is bool(parse_version(version))
     assert "\n" not in said
+
+
+def test_a_run_that_waits_in_another_format_is_refused():
+    """It is neither gone on with nor begun anew, and the line names both versions."""
+    saver, thread = InMemorySaver(), {"configurable": {"thread_id": "1"}}
+    graph = agent(answer={"answer": "P1 within 15 minutes.", "citations": ["a"]}, checkpointer=saver, policy=POLICY)
+    graph.invoke(QUESTION, thread, interrupt_before=["generate"])
+    kept = saver.get_tuple(thread)
+    version = saver.get_next_version(kept.checkpoint["channel_versions"]["log"], None)
+    kept.checkpoint["channel_values"]["log"][0]["guardgraph"] = "0.12.0"
+    kept.checkpoint["channel_versions"]["log"] = version
+    config = {"configurable": {"thread_id": "1", "checkpoint_ns": ""}}
+    saver.put(config, {**kept.checkpoint, "id": str(uuid6())}, kept.metadata, {"log": version})
+    with pytest.raises(InputError, match=r"^thread_id: .*0\.14 or later is required; given: .* of guardgraph 0\.12"):
+        graph.invoke(None, thread)

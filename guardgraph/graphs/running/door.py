@@ -10,9 +10,10 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing, closing
 from functools import lru_cache
 from logging import getLogger
-from typing import Any, Generic, Literal, Never, TypeAlias, overload
+from typing import Any, Generic, Literal, NamedTuple, Never, TypeAlias, overload
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.errors import EmptyInputError, InvalidUpdateError
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import All, Command, Durability, StreamMode
@@ -21,32 +22,37 @@ from typing_extensions import TypedDict, TypeVar, Unpack
 
 from guardgraph.graphs.declaring.channels import name_input_field
 from guardgraph.graphs.running.admission import (
-    aclose_stray_run,
     admit_durability,
     admit_resume_command,
     admit_run_config,
-    akeep_unwritten_seconds,
-    aread_resume_checkpoint,
-    close_stray_run,
-    keep_unwritten_seconds,
-    list_given_answers,
-    read_outer_durability,
-    read_resume_checkpoint,
-    read_unwritten_seconds,
-    read_waiting_question,
+    find_saver,
+    is_inside_graph,
+    is_thread_id,
+    merge_graph_config,
     refuse_forged_config,
     refuse_halting,
-    refuse_other_caller,
     validate_config,
 )
-from guardgraph.graphs.running.forks import choose_checkpoint
+from guardgraph.graphs.running.checkpoints import (
+    choose_checkpoint,
+    close_stray_run,
+    is_asked_again,
+    keep_unwritten_seconds,
+    list_given_answers,
+    locate_checkpoint,
+    name_no_checkpoint,
+    read_unwritten_seconds,
+    read_waiting_question,
+    refuse_other_caller,
+    refuse_other_format,
+)
+from guardgraph.graphs.running.effects import Errand, Needs
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.handing import copy_langgraph_value, copy_outer_stream, hide_token_stream
-from guardgraph.graphs.running.langgraph import INTERRUPT
+from guardgraph.graphs.running.langgraph import DURABILITY, INTERRUPT, RESUMING, STREAM
 from guardgraph.graphs.running.licensing import check_context_tools
 from guardgraph.graphs.running.node import aperform_driven_node, perform_driven_node
 from guardgraph.graphs.running.observing import observe_session
-from guardgraph.graphs.running.requests import aread_earlier_run, is_asked_again, read_earlier_run
 from guardgraph.graphs.running.session import (
     CALLER_REFUSED,
     Session,
@@ -193,6 +199,24 @@ class StateRefused(InputError, InvalidUpdateError):
     """An InputError for a state that somebody wants to write; LangGraph's server answers it with 400."""
 
 
+class _Entered(NamedTuple):
+    """A call that the door let in."""
+
+    session: Session
+    hand: Callable[[Any], Any]
+    """By what a chunk is handed out."""
+    given: Any
+    """The input as plain JSON, a Command, or None."""
+    context: Any
+    config: Any
+    options: dict[str, Any]
+    """The arguments of LangGraph's `stream`."""
+    configurable: Mapping[str, Any]
+    """What LangGraph will read of the configuration."""
+    saver: BaseCheckpointSaver[Any] | None
+    """Who keeps the run."""
+
+
 class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
     """A compiled LangGraph graph whose every run ends with a stop reason.
 
@@ -215,25 +239,11 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
                 earlier checkpoint, where the graph has no forks.
             ConfigurationError: the context has unknown fields or wrong types, or there is a checkpointer but no thread.
         """
-        hand, session, config = self._open_session(config, context)
-        admitted, context = self._admit_input(input), self._admit_context(context, session)
-        refuse_halting(self, self.frame.recorder, kwargs, config)
-        acts = self.frame.has_effects
-        earlier = read_earlier_run(self, input, config)
-        if is_asked_again(self, earlier, admitted, config, has_effects=acts):
-            input = admitted = None
-        session.outer_durability, session.outer_visit = read_outer_durability(self, config), name_outer_visit(config)
-        config, kwargs = admit_run_config(self, input, config, has_effects=acts), admit_durability(kwargs, acts)
-        stored = read_resume_checkpoint(self, admitted, config)
-        refuse_other_caller(self, stored, context, config)
-        choosing = choose_checkpoint(self, session, stored, config, context)
-        stored, config = perform_driven_node(choosing, session.world)
-        session.carried = 0.0 if stored is None else read_unwritten_seconds(stored)
-        session.question, session.answers = read_waiting_question(stored), list_given_answers(self, input, config)
-        config = close_stray_run(self, stored, config)
+        entered = perform_driven_node(self._enter(input, config, context, kwargs), self.frame.world)
+        session, hand = entered.session, entered.hand
         self.open()
         try:
-            running: Any = super().stream(admitted, config, context=context, **kwargs)
+            running: Any = super().stream(entered.given, entered.config, context=entered.context, **entered.options)
             with observe_session(self.frame, session), closing(running) as chunks:
                 for chunk in chunks:
                     with session.pause_clock():
@@ -241,32 +251,18 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         except EmptyInputError as error:
             raise self._make_nothing_to_resume_error() from error
         finally:
-            keep_unwritten_seconds(self, config, session.count_unwritten_seconds())
+            perform_driven_node(self._leave(entered), session.world)
 
     async def astream(
         self, input: Given[InputT], config: Config = None, *, context: Within[ContextT] = None, **kwargs: Any
     ) -> AsyncIterator[Any]:
         """Stream a run asynchronously; see `stream`."""
-        hand, session, config = self._open_session(config, context)
-        admitted, context = self._admit_input(input), self._admit_context(context, session)
-        refuse_halting(self, self.frame.recorder, kwargs, config)
-        acts = self.frame.has_effects
-        earlier = await aread_earlier_run(self, input, config)
-        if is_asked_again(self, earlier, admitted, config, has_effects=acts):
-            input = admitted = None
-        session.outer_durability, session.outer_visit = read_outer_durability(self, config), name_outer_visit(config)
-        config, kwargs = admit_run_config(self, input, config, has_effects=acts), admit_durability(kwargs, acts)
-        stored = await aread_resume_checkpoint(self, admitted, config)
-        refuse_other_caller(self, stored, context, config)
-        choosing = choose_checkpoint(self, session, stored, config, context)
-        stored, config = await aperform_driven_node(choosing, session.world)
-        session.carried = 0.0 if stored is None else read_unwritten_seconds(stored)
-        session.question, session.answers = read_waiting_question(stored), list_given_answers(self, input, config)
-        config = await aclose_stray_run(self, stored, config)
+        entered = await aperform_driven_node(self._enter(input, config, context, kwargs), self.frame.world)
+        session, hand = entered.session, entered.hand
         if self.frame.proposers_to_open:
             await await_in_thread(self.open)
         try:
-            running: Any = super().astream(admitted, config, context=context, **kwargs)
+            running: Any = super().astream(entered.given, entered.config, context=entered.context, **entered.options)
             with observe_session(self.frame, session):
                 async with aclosing(running) as chunks:
                     async for chunk in chunks:
@@ -275,7 +271,7 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         except EmptyInputError as error:
             raise self._make_nothing_to_resume_error() from error
         finally:
-            await akeep_unwritten_seconds(self, config, session.count_unwritten_seconds())
+            await aperform_driven_node(self._leave(entered), session.world)
 
     @overload  # type: ignore[override]  # an argument that LangGraph does not know is an error
     def invoke(
@@ -363,19 +359,6 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
                 return frame
         raise ConfigurationError("graph: no node of it was made by a pattern")
 
-    def _open_session(self, config: Any, context: Any) -> tuple[Callable[[Any], Any], Session, Any]:
-        """Return the session that `invoke` has opened for this call, or a new one, with the configuration to use.
-
-        Beside it, in front, what a chunk is handed out by: what `invoke` takes needs no copy.
-        """
-        refuse_forged_config(self, config)
-        session = find_session(config)
-        if session is not None and session.take_graph_call():
-            return _hand_out_chunk_itself, session, hide_token_stream(copy_outer_stream(self, config))
-        session = Session(self.frame.world, by_code=is_context_by_code(config, context))
-        session.take_graph_call()
-        return copy_langgraph_value, session, hide_token_stream(copy_outer_stream(self, session.put_in_config(config)))
-
     def get_input_jsonschema(self, config: Config = None) -> dict[str, Any]:
         """Return the JSON Schema of an input; see LangGraph's `get_input_jsonschema`."""
         shown = super().get_input_jsonschema(config)
@@ -391,6 +374,60 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
     def input_fields(self) -> tuple[str, ...]:
         """The fields of the input, such as ``("question", "history")``."""
         return tuple(map(name_input_field, self.builder.schemas[self.builder.input_schema]))
+
+    def _enter(self, given: Any, config: Any, context: Any, options: Mapping[str, Any]) -> Needs[_Entered]:
+        """Let a call in, or refuse it: one walk for sync and async, before anything of the run is called."""
+        frame = self.frame
+        hand: Callable[[Any], Any] = _hand_out_chunk_itself  # what `invoke` takes needs no copy
+        validate_config(config)
+        asked = merge_graph_config(self, config)
+        refuse_forged_config(asked)
+        session = find_session(config)
+        if session is None or not session.take_graph_call():
+            session, hand = Session(frame.world, by_code=is_context_by_code(config, context)), copy_langgraph_value
+            session.take_graph_call()
+            config = session.put_in_config(config)
+        is_inside, saver, acts = is_inside_graph(asked), find_saver(self, asked), frame.has_effects
+        config = hide_token_stream(copy_outer_stream(asked.get(STREAM), config))
+        admitted, context = self._admit_input(given), self._admit_context(context, session)
+        if frame.recorder is not None and not is_inside:
+            refuse_halting(self, options, asked)
+
+        # An input that is sent again goes on with the run that it began.
+        begins = isinstance(given, Mapping)
+        if saver is not None and begins and not is_inside and is_thread_id(asked.get("thread_id")):
+            earlier = yield Errand(saver, "get_tuple", (locate_checkpoint(self, asked),))
+            if is_asked_again(earlier, admitted, asked, has_effects=acts):
+                given = admitted = None
+                begins = False
+        session.outer_durability = asked.get(DURABILITY) if is_inside else None
+        session.outer_visit = name_outer_visit(config)
+        session.is_followed = is_inside or "custom" in (options.get("stream_mode") or self.stream_mode)
+        config = admit_run_config(given, config, asked, is_kept=saver is not None, has_effects=acts)
+        held = merge_graph_config(self, config)
+
+        # What goes on does so from where it stood, for whom it was made, and in the format of this version.
+        stored: CheckpointTuple | None = None
+        if saver is not None and (not begins or held.get(RESUMING) is True):
+            stored = yield Errand(saver, "get_tuple", (locate_checkpoint(self, held, named=is_inside),))
+        if stored is not None:
+            refuse_other_format(stored)
+            refuse_other_caller(stored, context, held)
+            if not is_inside:
+                assert saver is not None
+                choosing = choose_checkpoint(self, stored, held, saver=saver, session=session, context=context)
+                stored = yield from choosing
+                config = name_no_checkpoint(config, is_inside=False)
+        session.carried, session.question = read_unwritten_seconds(stored), read_waiting_question(stored)
+        session.answers = list_given_answers(given, is_inside=is_inside)
+        if (yield from close_stray_run(self, stored, held, named=is_inside)):
+            config = name_no_checkpoint(config, is_inside=is_inside)
+        return _Entered(session, hand, admitted, context, config, admit_durability(options, acts), held, saver)
+
+    def _leave(self, entered: _Entered) -> Needs[None]:
+        """Keep what an attempt took that could not write anything."""
+        seconds = entered.session.count_unwritten_seconds()
+        return keep_unwritten_seconds(self, entered.saver, entered.configurable, seconds)
 
     def _admit_input(self, given: Any) -> Any:
         if given is None:

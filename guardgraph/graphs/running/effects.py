@@ -51,10 +51,10 @@ _INTERRUPTED = "interrupted"
 
 @dataclass(frozen=True)
 class Errand:
-    """Something to be done at a checkpointer."""
+    """Something to be done at a checkpointer, or by LangGraph's own methods, of which each has an async one."""
 
-    saver: BaseCheckpointSaver[Any]
-    method: Literal["put", "put_writes", "get_tuple"]
+    target: Any
+    method: Literal["put", "put_writes", "get_tuple", "bulk_update_state"]
     arguments: tuple[Any, ...]
     pause: float = 0.0
     """Seconds to wait before it."""
@@ -63,13 +63,13 @@ class Errand:
         """Do it in this thread."""
         if self.pause:
             time.sleep(self.pause)
-        return getattr(self.saver, self.method)(*self.arguments)
+        return getattr(self.target, self.method)(*self.arguments)
 
     async def arun(self) -> Any:
         """Do it without blocking the event loop."""
         if self.pause:
             await asyncio.sleep(self.pause)
-        return await getattr(self.saver, f"a{self.method}")(*self.arguments)
+        return await getattr(self.target, f"a{self.method}")(*self.arguments)
 
 
 T = TypeVar("T")

@@ -59,6 +59,8 @@ _UNSHOWN = (
     "askable",
     "proposed",
     "request",
+    "format",
+    "guardgraph",
     "began_at",
     "unbegun",
     "asked",

@@ -20,7 +20,6 @@ from langgraph.pregel import Pregel
 from langgraph.pregel.protocol import StreamProtocol
 from langgraph.types import Interrupt
 
-from guardgraph.graphs.running.admission import merge_graph_config
 from guardgraph.graphs.running.langgraph import STREAM
 from guardgraph.graphs.running.node import GrammarNode
 
@@ -37,9 +36,8 @@ def copy_langgraph_value(value: Any) -> Any:
     return Interrupt(value=copy_langgraph_value(value.value), id=value.id) if kind is Interrupt else value
 
 
-def copy_outer_stream(graph: Pregel[Any, Any, Any, Any], config: Any) -> Any:
+def copy_outer_stream(stream: Any, config: Any) -> Any:
     """Return a configuration in which the stream of the graph around, if there is one, is given copies too."""
-    stream = merge_graph_config(graph, config).get(STREAM)
     if not isinstance(stream, StreamProtocol):
         return config
     hand_on: Any = stream

@@ -44,6 +44,8 @@ STREAM: Final = "__pregel_stream"
 """Key of the stream of the graph around."""
 TASK_ID: Final = "__pregel_task_id"
 """Key of the id of a visit."""
+TRIGGER: Final = "branch:to:"
+"""What the names of channels begin with that start a node."""
 INTERRUPT: Final = "__interrupt__"
 """Key under which LangGraph returns what a run waits for."""
 

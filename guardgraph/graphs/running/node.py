@@ -33,6 +33,7 @@ from guardgraph.graphs.running.telling import Steps, Telling, atake_steps, atell
 from guardgraph.nodes.body import Body, Run
 from guardgraph.plain.errors import NotRecorded
 from guardgraph.plain.json import JsonObject
+from guardgraph.plain.version import FORMAT, read_package_version
 from guardgraph.state.settings import Settings
 from guardgraph.world.call import World
 
@@ -181,15 +182,16 @@ def write_run_beginning(part: Part, state: JsonObject, update: JsonObject, visit
     """Return what the entry guard writes: a run of its own, and nothing where an earlier one may have written."""
     frame, session = part.frame, visit.session
     run: JsonObject = {"run": session.run_id, "given": read_run_input(part, state)}
-    said: JsonObject = {} if session.request == session.run_id else {"request": session.request}
+    said: JsonObject = {"format": FORMAT, "guardgraph": read_package_version()}  # for who goes on with it
+    if session.request != session.run_id:
+        said["request"] = session.request
     if session.forked_from is not None:
         said["forked_from"] = session.forked_from
     if session.place is not None:
         said["began_at"] = session.place.checkpoint
         session.first_checkpoint = FirstCheckpoint(session.place.checkpoint)
-    if said:
-        [line] = update["log"]
-        update = {**update, "log": [{**line, **said}]}
+    [line] = update["log"]
+    update = {**update, "log": [{**line, **said}]}
     if not session.resumable:  # nothing was ever kept
         return {**run, **update}
     cleared = {**dict.fromkeys(frame.lasting), **{channel: Overwrite([]) for channel in frame.records}}

@@ -85,6 +85,7 @@ class Session:
         "carried",
         "first_checkpoint",
         "forked_from",
+        "is_followed",
         "is_over",
         "is_replay",
         "last",
@@ -154,6 +155,8 @@ class Session:
         self.unasked: list[RecordedCall] = []
         """Of a replay: the recorded writes that their nodes did not ask for again when the run was resumed."""
         self.observed: ObservedSession | None = None  # who is told how it goes, where somebody observes it
+        self.is_followed = True
+        """Whether somebody may read the events of the run's progress."""
         self.run: Run[Any, Any] | None = None
         """Policy, budget and caller of this session, once a node has read its context."""
 
