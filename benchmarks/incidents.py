@@ -1,17 +1,16 @@
-"""What does the Self-critique agent without a model make of real incidents, and which claims does it find in updates?
+"""What does the Self-critique agent without a model make of real incidents, and which updates does it tell as closures?
 
 The incidents are records of public status pages, ``[{title, severity, affected, resolved, updates: [{label, body}]},
-...]``. Claims are also looked for in sentences of our own, which are those of the tests; the rules were written without
-a look at the ones that are held out. ``--show`` lists the sentences of the incidents with a closing word, and what is
-claimed in each, to be read by a person.
+...]``. Rules are written with a look at the updates of one half, by their hash; ``reported`` is the other half.
+``--show`` lists the updates that are told wrongly, to be read by a person.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from sections import Meaning, Section, run_alone
 
 from guardgraph import create_self_critique_agent
 from guardgraph.grounding.words import has_phrase, list_word_keys
-from guardgraph.guards.self_critique.claims import GUARANTEES, restricted_claims
+from guardgraph.guards.self_critique import restricted_claims
 from guardgraph.nodes.offline.prose import has_file_path, read_prose_sentences
 
 GOAL = "Write an update for customers. Use precise language and keep next actions concrete."
@@ -35,18 +34,12 @@ SHORT_CHARS = 300
 TOLD_WORDS = 5
 """Words in a row that show that a text is used."""
 
-SENTENCES = Path(__file__).parents[1] / "tests" / "data" / "claims"
-SETS = {"claims": "", "claims_held_out": "held_out_"}
-KINDS = ("closures", "guarantees")
+LABELS = {
+    "resolved": ("resolved", "final message", "close issue", "end of outage message"),
+    "open": ("investigating", "identified", "monitoring", "initial message", "open issue"),
+}
+"""Labels of updates that say that it is over, and of those that do not."""
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
-_CLOSING = re.compile(
-    r"resolv|solv|recover|clos|normal|stable|over\b|restor|no longer|operational|fix|\bback\b|address|health|mitigat"
-    r"|complet|guarant|ensur|again|rectif|repair|100|success|working|functional|\bend(?:ed|s)?\b|done|finish|promis"
-    r"|never|assur|certain|make sure|clear",
-    re.IGNORECASE,
-)
-"""Words beside which a sentence may say that something is over or certain."""
 
 Records = list[dict[str, Any]]
 
@@ -138,30 +131,24 @@ def _measure_phrases(records: Records) -> Iterator[Figure]:
 
 
 def measure_claims(path: Path) -> Iterator[Figure]:
-    """Yield how many of our own sentences are judged rightly, in per cent, and how many of the incidents' claim."""
-    for name, prefix in SETS.items():
-        caught = [_is_caught(kind, text) for kind in KINDS for text in _read_sentences(prefix + kind)]
-        passed = [not restricted_claims(text) for text in _read_sentences(f"{prefix}none")]
-        yield f"{name}_caught", 100 * sum(caught) / len(caught)
-        yield f"{name}_none_passed", 100 * sum(passed) / len(passed)
-        yield f"{name}_sentences", len(caught) + len(passed)
+    """Yield how many updates that say that it is over are told as closures, and how many open ones, in per cent."""
     records: Records = json.loads(path.read_text(encoding="utf-8"))
-    bodies = (update["body"] for record in records for update in record["updates"])
-    said = (sentence for body in bodies for sentence in _SENTENCE_END.split(body))
-    judged = [(sentence, restricted_claims(sentence)) for sentence in said if _CLOSING.search(sentence)]
-    yield "claims_in_incidents", sum(bool(claims) for _, claims in judged)
-    yield "claims_in_incidents_sentences", len(judged)
-    for sentence, claims in judged:
-        LOG.info("%s: %s", ", ".join(claims) or "-", sentence.strip())
+    updates = [update for record in records for update in record["updates"]]
+    for half, name in enumerate(("tuned", "reported")):
+        for kind, labels in LABELS.items():
+            bodies = [update["body"] for update in updates if update["label"].lower() in labels]
+            said = [body for body in bodies if _find_half(body) == half]
+            claims = {body: restricted_claims(body, ["closures"]) for body in said}
+            told = sum(bool(claims[body]) for body in said)
+            yield f"{name}_{kind}_told_pct", 100 * told / max(1, len(said))
+            yield f"{name}_{kind}_updates", len(said)
+            for body, found in claims.items():
+                if bool(found) != (kind == "resolved"):
+                    LOG.info("%s, %s: %s", kind, ", ".join(found) or "-", body[:300])
 
 
-def _read_sentences(name: str) -> list[str]:
-    return (SENTENCES / f"{name}.txt").read_text(encoding="utf-8").splitlines()
-
-
-def _is_caught(kind: str, text: str) -> bool:
-    """Say whether a sentence is found to make a claim of a kind."""
-    return any((claim in GUARANTEES) == (kind == "guarantees") for claim in restricted_claims(text))
+def _find_half(body: str) -> int:
+    return int(sha256(body.encode()).hexdigest(), 16) % 2
 
 
 SECTIONS = (
@@ -191,16 +178,13 @@ SECTIONS = (
     ),
     Section(
         "claims",
-        "Claims of updates",
-        "How well the guards of the Self-critique agent tell claims from what is none: on sentences of our own, of "
-        "which some were held out while the rules were written, and counted on updates of public status pages.",
+        "Closures in updates",
+        "Which updates of public status pages the guards of the Self-critique agent tell as closures: those that say "
+        "that it is over, and wrongly those of open incidents. Rules were written with a look at the tuned half.",
         (
-            Meaning("claims_caught", "Per cent of the claims that are found, of their kind.", at_least=98),
-            Meaning("claims_none_passed", "Per cent of the other sentences in which none is found.", at_least=95),
-            Meaning("claims_held_out_caught", "Per cent of the claims held out that are found.", at_least=98),
-            Meaning("claims_held_out_none_passed", "Per cent of the others held out that pass.", at_least=95),
-            Meaning("*_sentences", "Sentences."),
-            Meaning("claims_in_incidents", "Sentences of the status pages with a closing word that make a claim."),
+            Meaning("*_resolved_told_pct", "Per cent of the closing updates that are told.", at_least=72),
+            Meaning("*_open_told_pct", "Per cent of the open ones that are told, wrongly.", at_most=6),
+            Meaning("*_updates", "Updates."),
         ),
         data="incidents",
         figures=measure_claims,

@@ -445,6 +445,7 @@ def _check_patch(
         check_facts=run.policy.check_facts,
         regions=list_fact_regions(run),
         policy=run.policy,
+        packs=run.policy.claims,
     )
 
 
@@ -547,6 +548,7 @@ def run_final_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass
         context=task["incident_context"],
         max_chars=run.budget.max_answer_chars,
         avoid_absolute_guarantees=task["avoid_absolute_guarantees"],
+        packs=run.policy.claims,
     )
     risks, changed = len(accepted["risks"]), len(accepted["required_changes"])
     audit = audit_draft_change(before, answer, risks_count=risks, required_changes_count=changed)

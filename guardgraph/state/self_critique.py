@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons, list_review_reasons
+from guardgraph.state.claims import SHIPPED_PACKS, ClaimPacks
 from guardgraph.state.context import Context
 from guardgraph.state.review import ReviewPolicy
 from guardgraph.state.run import Audit, Ok, Stopped, Waiting
@@ -182,6 +183,9 @@ class SelfCritiquePolicy(TextPolicy, ReviewPolicy):
     """Facts of a draft must stand in the context, those of a revision in the context or the draft."""
     known_regions: Vocabulary = ()
     """Region names to watch for beside the built-in ones."""
+    claims: ClaimPacks = SHIPPED_PACKS
+    """Claims that a revision and the final text may not make lightly: packs by name, or packs of your own,
+    ``{name, phrases, words?, exceptions?, licensed_by_statuses?, licensed_by_context?}``, which may stand in a file."""
     escalation: Escalation = "stop"
     """What becomes of a run whose critic escalates: it stops as `policy_escalation`, or, with `wait`, it asks a person,
     who approves the draft, edits or rejects it."""

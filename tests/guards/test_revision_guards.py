@@ -209,7 +209,7 @@ def test_the_final_text_obeys_the_same_rule() -> None:
     assert outcome(check_final_draft, " ", **limits)["stop"] == "invalid_answer:empty"
     assert outcome(check_final_draft, "x" * 981, **limits)["stop"] == "invalid_answer:too_long"
     claim = "Recovery is guaranteed."
-    assert stop_of(check_final_draft, claim, **limits).evidence == {"claims": ["guarantee"]}
+    assert stop_of(check_final_draft, claim, **limits).evidence == {"claims": ["guaranteed"]}
     over = {**limits, "context": {"incident": {"status": "Resolved"}}}
     assert outcome(check_final_draft, claim, **over)["stop"] == "invalid_answer:restricted_claims"
     assert outcome(check_final_draft, "It is resolved.", **limits)["stop"] == "invalid_answer:restricted_claims"

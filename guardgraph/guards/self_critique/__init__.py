@@ -1,12 +1,6 @@
 """What the Self-critique agent's guards decide: the request, the draft, the critique and its changes, the revision."""
 
-from guardgraph.guards.self_critique.claims import (
-    CLOSING_STATUSES,
-    find_context_claims,
-    forbidden_claims,
-    licenses_closures,
-    restricted_claims,
-)
+from guardgraph.guards.self_critique.claims import forbidden_claims, restricted_claims
 from guardgraph.guards.self_critique.critique import (
     DECISIONS,
     HIGH_RISK_TYPES,
@@ -23,7 +17,6 @@ from guardgraph.guards.self_critique.critique import (
     read_similarities,
     show_measured_changes,
 )
-from guardgraph.guards.self_critique.guarantees import GUARANTEES
 from guardgraph.guards.self_critique.request import parse_self_critique_request
 from guardgraph.guards.self_critique.revision import (
     check_final_draft,
@@ -35,9 +28,7 @@ from guardgraph.guards.self_critique.revision import (
 )
 
 __all__ = [
-    "CLOSING_STATUSES",
     "DECISIONS",
-    "GUARANTEES",
     "HIGH_RISK_TYPES",
     "PHRASE_CHARS",
     "Change",
@@ -46,10 +37,8 @@ __all__ = [
     "check_final_draft",
     "check_measured_changes",
     "check_revision_patch",
-    "find_context_claims",
     "find_unapplied_changes",
     "forbidden_claims",
-    "licenses_closures",
     "list_changes_by_stems",
     "list_enforceable_changes",
     "measure_length_increase",

@@ -23,8 +23,7 @@ from guardgraph.grounding.words import (
 )
 from guardgraph.guards.links import check_links
 from guardgraph.guards.proposals import proposed_object
-from guardgraph.guards.self_critique.claims import list_context_texts
-from guardgraph.guards.self_critique.reading import split_claim_words
+from guardgraph.guards.self_critique.claims import list_context_texts, read_word_set
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.self_critique import Critique, Decision, Risk, SelfCritiquePolicy, Severity
@@ -210,16 +209,6 @@ _ADDED: tuple[ChangeKind, ...] = ("include", "mention")
 BY_STEMS: tuple[ChangeKind, ...] = ("mention", "soften")
 """Changes that are judged by the stems of a phrase, or by its similarity where an embedding measures it."""
 
-_HEDGES = frozenset(
-    split_claim_words(
-        """aim aimed aims anticipate anticipated appears believe believed could estimate estimated
-        expect expected expects hope hoped hopefully hopes intend intended intends likely may maybe
-        might perhaps plan planned plans possible possibly probably should target targeted targets
-        tentatively try trying"""
-    )
-)
-"""English words that make what a sentence says less than certain."""
-
 _BETWEEN = 2
 """Words that may stand between two words of a phrase that is to be softened, such as *will soon be fixed*."""
 
@@ -298,7 +287,7 @@ def _mentions_phrase(text: str, phrase: str, language: str) -> bool:
 
 def is_hedged(sentence: str) -> bool:
     """Say whether a sentence has a word that makes what it says less than certain."""
-    return not _HEDGES.isdisjoint(list_word_keys(sentence))
+    return not read_word_set("hedges").isdisjoint(list_word_keys(sentence))
 
 
 def _states_phrase(sentence: str, phrase: str, language: str) -> bool:

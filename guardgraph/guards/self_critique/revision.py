@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from guardgraph.grounding.words import hash_normalised_text, list_word_keys, normalise_spaces
 from guardgraph.guards.facts import facts_in_json, facts_in_text, unsupported
 from guardgraph.guards.links import check_links
-from guardgraph.guards.self_critique.claims import forbidden_claims, list_context_texts
+from guardgraph.guards.self_critique.claims import Pack, forbidden_claims, list_context_texts
 from guardgraph.guards.self_critique.critique import (
     BY_STEMS,
     Change,
@@ -21,6 +21,7 @@ from guardgraph.guards.self_critique.critique import (
 )
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
+from guardgraph.state.claims import SHIPPED_PACKS
 from guardgraph.state.self_critique import Patch, SelfCritiquePolicy
 
 _FACT_STOPS = (
@@ -81,6 +82,7 @@ def check_revision_patch(
     check_facts: bool,
     regions: Collection[str],
     policy: SelfCritiquePolicy | None = None,
+    packs: Sequence[Pack] = SHIPPED_PACKS,
     by_meaning: bool = False,
 ) -> Patch:
     """Read a revision and check it against the draft; the evidence of a stop is what was measured or found.
@@ -98,6 +100,7 @@ def check_revision_patch(
         check_facts: whether its facts must stand in the draft or the context.
         regions: names of regions to watch for.
         policy: which links and which markup it may have; None where links are not judged.
+        packs: the claims that are restricted.
         by_meaning: whether what it must mention and soften is left to `check_measured_changes`.
 
     Raises:
@@ -113,13 +116,18 @@ def check_revision_patch(
     check_links([text], "patch_violation", cited=list_context_texts(context.values()), policy=policy)
     if check_facts:
         _check_draft_facts(text, context, draft, "patch_violation", regions)
-    _check_draft_claims(text, context, avoid_absolute_guarantees, "patch_violation")
+    _check_draft_claims(text, context, packs, avoid_absolute_guarantees, "patch_violation")
     _check_required_changes(text, [item for item in changes if not (by_meaning and item.kind in BY_STEMS)])
     return patch
 
 
 def check_final_draft(
-    answer: JsonValue, *, context: JsonObject, max_chars: int, avoid_absolute_guarantees: bool
+    answer: JsonValue,
+    *,
+    context: JsonObject,
+    max_chars: int,
+    avoid_absolute_guarantees: bool,
+    packs: Sequence[Pack] = SHIPPED_PACKS,
 ) -> str:
     """Check the text that is about to be returned.
 
@@ -128,6 +136,7 @@ def check_final_draft(
         context: the incident context.
         max_chars: how many characters the stripped text may have.
         avoid_absolute_guarantees: as in `check_revision_patch`.
+        packs: the claims that are restricted.
 
     Returns:
         The text, stripped.
@@ -136,7 +145,7 @@ def check_final_draft(
         Stop: ``invalid_answer:empty|too_long``, ``invalid_answer:restricted_claims`` with `claims`.
     """
     text = _parse_draft_text(answer, "invalid_answer", max_chars)
-    _check_draft_claims(text, context, avoid_absolute_guarantees, "invalid_answer")
+    _check_draft_claims(text, context, packs, avoid_absolute_guarantees, "invalid_answer")
     return text
 
 
@@ -234,8 +243,8 @@ def _check_draft_facts(text: str, context: JsonObject, draft: str, family: str, 
             raise Stop(f"{family}:{reason}", unsupported=[excerpt_value(item) for item in found[:_SHOWN_ITEMS]])
 
 
-def _check_draft_claims(text: str, context: JsonObject, hard: bool, family: str) -> None:
-    if claims := forbidden_claims(text, context, avoid_absolute_guarantees=hard):
+def _check_draft_claims(text: str, context: JsonObject, packs: Sequence[Pack], hard: bool, family: str) -> None:
+    if claims := forbidden_claims(text, context, avoid_absolute_guarantees=hard, packs=packs):
         raise Stop(f"{family}:restricted_claims", claims=claims)
 
 

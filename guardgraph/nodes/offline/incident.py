@@ -26,7 +26,7 @@ class Allowed:
         strictly = isinstance(hints, dict) and hints.get("avoid_absolute_guarantees") is True
         self._facts = facts_in_json(context)
         self._texts = [*list_context_texts(context.values())]
-        self._closures = guards.licenses_closures(context, avoid_absolute_guarantees=strictly)
+        self._context, self._strictly = context, strictly
 
     def is_allowed_text(self, text: str) -> bool:
         """Say whether a text may stand in an update as a sentence or several."""
@@ -43,8 +43,7 @@ class Allowed:
 
     def list_forbidden_claims(self, text: str) -> list[str]:
         """Name the restricted claims of a text that nothing in the context licenses."""
-        made = guards.restricted_claims(text)
-        return [claim for claim in made if claim in guards.GUARANTEES or not self._closures]
+        return guards.forbidden_claims(text, self._context, avoid_absolute_guarantees=self._strictly)
 
 
 NO_STATUS = "Current status: not given in our records"

@@ -8,7 +8,6 @@ from functools import cached_property
 from itertools import chain
 
 from guardgraph.grounding.words import list_word_keys, split_words
-from guardgraph.guards.self_critique import CLOSING_STATUSES
 from guardgraph.nodes.offline.prose import read_prose_line, read_prose_sentences
 from guardgraph.plain.json import JsonObject, JsonValue
 
@@ -48,6 +47,8 @@ PLACED = frozenset(
 )
 """Fields that have a place of their own in an update, or none."""
 
+_CLOSED = frozenset({"resolved", "closed", "recovered", "completed", "fixed", "postmortem"})
+
 
 class IncidentRecord:
     """What a context says about its incident."""
@@ -79,7 +80,7 @@ class IncidentRecord:
     def is_closed_incident(self) -> bool:
         """Whether the status says that the incident is over, or where there is none, another field."""
         if status := self.incident_status:
-            return " ".join(list_word_keys(status)) in CLOSING_STATUSES
+            return " ".join(list_word_keys(status)) in _CLOSED
         return bool(self._read_short_field(_ENDS)) or self._has_flag_value(True, "true", "yes")
 
     @cached_property
