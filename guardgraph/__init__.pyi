@@ -37,8 +37,8 @@ from guardgraph.graphs.research import create_research_agent as create_research_
 from guardgraph.graphs.running.door import GuardedGraph as GuardedGraph
 from guardgraph.graphs.running.live import LivePolicy as LivePolicy
 from guardgraph.graphs.running.live import live_policy as live_policy
-from guardgraph.graphs.running.texts_once import keep_texts_once as keep_texts_once
 from guardgraph.graphs.self_critique import create_self_critique_agent as create_self_critique_agent
+from guardgraph.graphs.texts_once import keep_texts_once as keep_texts_once
 from guardgraph.graphs.tools import create_tool_agent as create_tool_agent
 from guardgraph.knowledge.base import KnowledgeBase as KnowledgeBase
 from guardgraph.knowledge.base import PostgresKnowledgeBase as PostgresKnowledgeBase

@@ -40,10 +40,16 @@ from guardgraph.graphs.proof.verify import verify_new_graph
 from guardgraph.graphs.replay.whatif import validate_shadows
 from guardgraph.graphs.running.door import ContextT, GuardedGraph, InputT, ResultT
 from guardgraph.graphs.running.frame import Frame
-from guardgraph.graphs.running.handing import wrap_nodes_for_handlers
 from guardgraph.graphs.running.langgraph import keep_checkpoint_allowlist
 from guardgraph.graphs.running.live import LivePolicy
-from guardgraph.graphs.running.node import EndingRouter, GrammarNode, Router, Seal, drop_router_readers
+from guardgraph.graphs.running.node import (
+    EndingRouter,
+    GrammarNode,
+    Router,
+    Seal,
+    drop_router_readers,
+    wrap_nodes_for_handlers,
+)
 from guardgraph.nodes.body import (
     Body,
     Declares,

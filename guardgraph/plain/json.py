@@ -53,9 +53,16 @@ def copy_json(value: Any) -> Any:
     if kind is not dict and kind is not list:
         return value if kind in _ATOMS else deepcopy(value)
     made = value.copy()
-    for key, item in made.items() if kind is dict else enumerate(made):
-        if type(item) not in _ATOMS:
-            made[key] = copy_json(item)
+    waiting: list[Any] = [made]
+    while waiting:  # a stack, and no call for each list and object: runs copy what they hand out, again and again
+        holder = waiting.pop()
+        for key, item in holder.items() if type(holder) is dict else enumerate(holder):
+            kind = type(item)
+            if kind is dict or kind is list:
+                holder[key] = inner = item.copy()
+                waiting.append(inner)
+            elif kind not in _ATOMS:
+                holder[key] = deepcopy(item)
     return made
 
 
@@ -85,7 +92,7 @@ def format_json_text(value: object) -> str:
 
 def pack_json_text(value: object) -> tuple[str, bool]:
     """Return a value as `format_json_text` does, and whether the text says just what the value is."""
-    plain = is_plain_json(value)
+    _, plain = measure_json(value)
     return json.dumps(value if plain else _make_legible_json(value)), plain
 
 
@@ -236,7 +243,8 @@ def make_storable_json(value: JsonValue, around: int = 0) -> JsonValue:
         around: levels of it that stand around values of a run, and are not counted.
     """
     levels = MAX_DEPTH + around
-    return value if is_plain_json(value, levels) else name_json_numbers(_make_legible_json(value, levels=levels))
+    _, is_plain = measure_json(value, levels=levels)
+    return value if is_plain else name_json_numbers(_make_legible_json(value, levels=levels))
 
 
 def is_plain_json(value: Any, levels: int = MAX_DEPTH) -> bool:
@@ -338,7 +346,8 @@ def find_json_problem(value: object, levels: int = MAX_DEPTH) -> str | None:
         value: anything.
         levels: of nesting that it may have.
     """
-    return None if is_plain_json(value, levels) else _find_nested_problem(value, levels)
+    _, is_plain = measure_json(value, levels=levels)
+    return None if is_plain else _find_nested_problem(value, levels)
 
 
 def _find_nested_problem(value: object, levels: int, above: tuple[int, ...] = ()) -> str | None:

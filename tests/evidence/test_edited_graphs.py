@@ -18,8 +18,7 @@ from ticket_pattern import PHASES, REASONS, TICKET, Policy, triage
 
 from guardgraph import GuardedGraph, verify
 from guardgraph.grammar import Budget, Catalogue
-from guardgraph.graphs.running.handing import Heard
-from guardgraph.graphs.running.node import GrammarNode
+from guardgraph.graphs.running.node import GrammarNode, Heard
 from guardgraph.world.live import LiveWorld
 
 WIDE = Policy(labels=("anything",))

@@ -21,8 +21,8 @@ from typing_extensions import TypedDict
 from guardgraph import ConfigurationError, InputError, LiveWorld, replay, verify
 from guardgraph.grammar import Policy
 from guardgraph.graphs.running.node import aperform_driven_node, perform_driven_node
+from guardgraph.graphs.running.recorder import list_write_notes, note_open_run, take_steps
 from guardgraph.graphs.running.session import Session
-from guardgraph.graphs.running.telling import list_write_notes, note_open_run, take_steps
 from guardgraph.testing import InMemoryRecorder, ScriptedClock
 
 THREAD = {"configurable": {"thread_id": "1"}}

@@ -14,8 +14,7 @@ from typing import Any
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from guardgraph.graphs.running.handing import unwrap_heard_node
-from guardgraph.graphs.running.node import drop_router_readers
+from guardgraph.graphs.running.node import drop_router_readers, unwrap_heard_node
 
 _WHOLE = (
     "channels",

@@ -22,8 +22,8 @@ from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.langgraph import SCRATCHPAD, SEND, read_interrupt_value
 from guardgraph.graphs.running.live import RecordedLive, restore_readings
 from guardgraph.graphs.running.node import GrammarNode, perform_driven_node, run_guard_or_terminal
+from guardgraph.graphs.running.recorder import take_steps
 from guardgraph.graphs.running.session import Session, Visit, restore_recorded_input
-from guardgraph.graphs.running.telling import take_steps
 from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.plain.hashing import digest

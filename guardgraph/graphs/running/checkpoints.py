@@ -33,10 +33,10 @@ from langgraph.types import Command, StateUpdate
 
 from guardgraph.graphs.declaring.declaration import UNRECORDED_ENDING
 from guardgraph.graphs.running.admission import REQUEST_KEY, Graph, is_inside_graph
-from guardgraph.graphs.running.begin import is_recording_required, tell_beginning
 from guardgraph.graphs.running.effects import Errand, Needs
 from guardgraph.graphs.running.frame import Frame, build_stop_verdict
 from guardgraph.graphs.running.langgraph import CHECKPOINTER, INTERRUPT, REPLAY_STATE, TRIGGER
+from guardgraph.graphs.running.recorder import is_recording_required, tell_beginning
 from guardgraph.graphs.running.session import (
     Session,
     choose_request,

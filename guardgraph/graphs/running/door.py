@@ -14,8 +14,10 @@ from typing import Any, Generic, Literal, NamedTuple, Never, TypeAlias, overload
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+from langgraph.constants import TAG_NOSTREAM
 from langgraph.errors import EmptyInputError, InvalidUpdateError
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.pregel.protocol import StreamProtocol
 from langgraph.types import All, Command, Durability, StreamMode
 from pydantic import ValidationError
 from typing_extensions import TypedDict, TypeVar, Unpack
@@ -48,11 +50,9 @@ from guardgraph.graphs.running.checkpoints import (
 )
 from guardgraph.graphs.running.effects import Errand, Needs
 from guardgraph.graphs.running.frame import Frame
-from guardgraph.graphs.running.handing import copy_langgraph_value, copy_outer_stream, hide_token_stream
-from guardgraph.graphs.running.langgraph import DURABILITY, INTERRUPT, RESUMING, STREAM
+from guardgraph.graphs.running.langgraph import DURABILITY, INTERRUPT, RESUMING, STREAM, copy_langgraph_value
 from guardgraph.graphs.running.licensing import check_context_tools
-from guardgraph.graphs.running.node import aperform_driven_node, perform_driven_node
-from guardgraph.graphs.running.observing import observe_session
+from guardgraph.graphs.running.node import aperform_driven_node, observe_session, perform_driven_node
 from guardgraph.graphs.running.session import (
     CALLER_REFUSED,
     Session,
@@ -388,7 +388,7 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
             session.take_graph_call()
             config = session.put_in_config(config)
         is_inside, saver, acts = is_inside_graph(asked), find_saver(self, asked), frame.has_effects
-        config = hide_token_stream(copy_outer_stream(asked.get(STREAM), config))
+        config = _hide_token_stream(_copy_outer_stream(asked.get(STREAM), config))
         admitted, context = self._admit_input(given), self._admit_context(context, session)
         if frame.recorder is not None and not is_inside:
             refuse_halting(self, options, asked)
@@ -486,6 +486,23 @@ def _warn_of_unknown_key(graph: str, key: str, fields: tuple[str, ...]) -> None:
     """Log a key of an input that is no field of it, once for each graph: it is ignored, and may be misspelt."""
     shown = cut_and_mask_text(key, 80)
     getLogger(LOGGER).warning("%s: input: no such field: %r; one of %s", graph, shown, ", ".join(fields))
+
+
+def _copy_outer_stream(stream: Any, config: Any) -> Any:
+    """Return a configuration in which the stream of the graph around, if there is one, is given copies too."""
+    if not isinstance(stream, StreamProtocol):
+        return config
+    hand_on: Any = stream
+    copying: Any = StreamProtocol
+    copying = copying(lambda chunk: hand_on(copy_langgraph_value(chunk)), stream.modes)
+    given = config or {}
+    return {**given, "configurable": {**(given.get("configurable") or {}), STREAM: copying}}
+
+
+def _hide_token_stream(config: Any) -> Any:
+    """Keep what models write inside the graph out of token streams: no guard has judged it yet."""
+    given = config or {}
+    return {**given, "tags": [*(given.get("tags") or ()), TAG_NOSTREAM]}
 
 
 def _hand_out_chunk_itself(chunk: Any) -> Any:

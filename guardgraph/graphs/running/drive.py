@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 from langgraph.errors import GraphInterrupt
 
 from guardgraph.graphs.declaring.kinds import KINDS, name_record_channel
-from guardgraph.graphs.running.asking import describe_refusal, hash_proposal
 from guardgraph.graphs.running.effects import Needs, is_effect_unknown, list_unasked_writes, perform_write
 from guardgraph.graphs.running.frame import (
     GrammarBreach,
@@ -22,6 +21,7 @@ from guardgraph.graphs.running.frame import (
     run_node_body,
     validate_body_writes,
 )
+from guardgraph.graphs.running.judge import describe_refusal, hash_proposal
 from guardgraph.graphs.running.langgraph import watch_interrupts
 from guardgraph.graphs.running.licensing import LicensedCall, SwitchedMeanwhile, check_call_meanwhile, license_calls
 from guardgraph.graphs.running.review import ask_for_decision, describe_waiting_run, wait_for_answer

@@ -25,8 +25,8 @@ from langgraph.errors import GraphInterrupt
 from guardgraph.graphs.running.frame import Part, describe_run_error
 from guardgraph.graphs.running.langgraph import CHECKPOINT_MAP, CHECKPOINTER
 from guardgraph.graphs.running.live import Looking
+from guardgraph.graphs.running.recorder import Telling, has_method, has_parameter, list_write_notes, note_open_run
 from guardgraph.graphs.running.session import Session
-from guardgraph.graphs.running.telling import Telling, has_method, has_parameter, list_write_notes, note_open_run
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, make_storable_json
 from guardgraph.state.catalogue import EFFECT_UNKNOWN, EFFECT_UNRECORDABLE

@@ -13,8 +13,6 @@ from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from guardgraph.graphs.declaring.declaration import FAILED_ENDING, UNRECORDED_ENDING
-from guardgraph.graphs.running.asking import list_attempts
-from guardgraph.graphs.running.begin import NoRecorder, is_recording_required, record_run_input
 from guardgraph.graphs.running.frame import (
     Frame,
     GrammarBreach,
@@ -27,9 +25,10 @@ from guardgraph.graphs.running.frame import (
     validate_body_writes,
 )
 from guardgraph.graphs.running.held import check_held_result
+from guardgraph.graphs.running.judge import list_attempts
 from guardgraph.graphs.running.licensing import CALLS_KEY, list_called_tools
+from guardgraph.graphs.running.recorder import NoRecorder, Steps, Telling, is_recording_required, record_run_input
 from guardgraph.graphs.running.session import Visit
-from guardgraph.graphs.running.telling import Steps, Telling
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.hashing import digest
@@ -249,8 +248,7 @@ def build_recording(over: Conclusion) -> Recording:
 
 
 def _build_recorded_visit(entry: LogEntry, record: VisitRecord | None) -> RecordedVisit:
-    clock = entry.get("clock") or [0.0]  # a line that version 0.1 wrote has none
-    visit = RecordedVisit(node=entry["node"], kind=entry["kind"], clock=clock)
+    visit = RecordedVisit(node=entry["node"], kind=entry["kind"], clock=entry["clock"])
     if "opening" in entry:
         visit["opening"] = entry["opening"]
     if "live" in entry:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from langgraph.graph._branch import BranchSpec
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Interrupt
 
 __all__ = ["BranchSpec"]
 
@@ -75,3 +76,15 @@ def keep_checkpoint_allowlist(
 ) -> None:
     """Let a graph that was made of a compiled one read the classes from a checkpoint that the latter may."""
     made._serde_allowlist = compiled._serde_allowlist
+
+
+def copy_langgraph_value(value: Any) -> Any:
+    """Return a value whose dictionaries, lists, tuples and interrupts are copies; what else there is stays."""
+    kind = type(value)
+    if kind is dict:
+        return {key: copy_langgraph_value(item) for key, item in value.items()}
+    if kind is list:
+        return [copy_langgraph_value(item) for item in value]
+    if kind is tuple:
+        return tuple([copy_langgraph_value(item) for item in value])
+    return Interrupt(value=copy_langgraph_value(value.value), id=value.id) if kind is Interrupt else value

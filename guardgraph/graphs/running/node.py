@@ -8,34 +8,47 @@ reads, it does not see.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import copy_context
+from copy import copy
 from dataclasses import fields
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.graph import END
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.pregel import Pregel
+from langgraph.runtime import get_runtime
 from langgraph.types import Overwrite
 
 from guardgraph.graphs.declaring.declaration import FAILED_ENDING, UNRECORDED_ENDING, Declaration
-from guardgraph.graphs.running.begin import read_run_input, tell_run_beginning
 from guardgraph.graphs.running.drive import drive_calling_node
 from guardgraph.graphs.running.effects import Errand, Need, Needs, locate_node_checkpoint
 from guardgraph.graphs.running.end import run_terminal
 from guardgraph.graphs.running.frame import Frame, Part
 from guardgraph.graphs.running.judge import run_guard
-from guardgraph.graphs.running.langgraph import READ, RESUME_MAP, SCRATCHPAD, BranchSpec
+from guardgraph.graphs.running.langgraph import READ, RESUME_MAP, SCRATCHPAD, BranchSpec, copy_langgraph_value
 from guardgraph.graphs.running.live import Looking
-from guardgraph.graphs.running.observing import observe_visit
-from guardgraph.graphs.running.progress import ProgressTeller
-from guardgraph.graphs.running.session import FirstCheckpoint, Session, Visit, find_session
-from guardgraph.graphs.running.telling import Steps, Telling, atake_steps, atell_recorder, take_steps, tell_recorder
+from guardgraph.graphs.running.recorder import (
+    Steps,
+    Telling,
+    atell_recorder,
+    read_run_input,
+    tell_recorder,
+    tell_run_beginning,
+)
+from guardgraph.graphs.running.session import SESSION, FirstCheckpoint, Session, Visit
 from guardgraph.nodes.body import Body, Run
 from guardgraph.plain.errors import NotRecorded
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.version import FORMAT, read_package_version
+from guardgraph.state.progress import Progress
 from guardgraph.state.settings import Settings
 from guardgraph.world.call import World
+from guardgraph.world.observing import SessionEnd, VisitBegun, VisitEnded, find_observer
 
 Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 
@@ -101,68 +114,62 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
         """Run the node; calls to the outside wait in this thread."""
-        session, run, visit = self._begin_visit(input, config)
+        run, visit = self._begin_visit(input, config)
+        driven, session = self._work(input, run, visit), visit.session
         if session.observed is None:
-            return self._work(input, run, visit)
+            return perform_driven_node(driven, session.world)
         with observe_visit(self, visit) as pass_on:
-            return pass_on(self._work(input, run, visit))
+            return pass_on(perform_driven_node(driven, session.world))
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
         """Run the node; calls to the outside are awaited, and so is the recorder."""
-        session, run, visit = self._begin_visit(input, config)
+        run, visit = self._begin_visit(input, config)
+        driven, session = self._work(input, run, visit), visit.session
         if session.observed is None:
-            return await self._awork(input, run, visit)
+            return await aperform_driven_node(driven, session.world)
         with observe_visit(self, visit) as pass_on:
-            return pass_on(await self._awork(input, run, visit))
+            return pass_on(await aperform_driven_node(driven, session.world))
 
-    def _work(self, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> JsonObject:
-        (progress := ProgressTeller(visit)).tell_beginning()
+    def _begin_visit(self, state: JsonObject, config: RunnableConfig | None) -> tuple[Run[Any, Any] | Exception, Visit]:
+        item, configurable = self.declaration, (config or {}).get("configurable", {})
+        session = configurable.get(SESSION)
+        if not isinstance(session, Session):  # the graph was not called through its door
+            session = Session(self.frame.world)
+        log = [] if item.entry else state.get("log") or []
+        run: Run[Any, Any] | Exception
+        try:
+            run = session.run or session.open_run(
+                self.frame, session.world.new_run() if item.entry else str(state.get("run") or ""), config, log
+            )
+        except Exception as error:  # noqa: BLE001 - a context that cannot be read closes the run at this node
+            run = error
+        if item.is_calling_node:
+            session.scratchpad, session.read = configurable.get(SCRATCHPAD), configurable.get(READ)
+            session.resume_map = configurable.get(RESUME_MAP)
+        if item.effects or (item.entry and self.frame.has_effects):
+            session.place = locate_node_checkpoint(config)
+        return run, Visit(self, log, session, self.frame.live)
+
+    def _work(self, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> Needs[JsonObject]:
+        """Do what the node does, from its beginning to what it writes: one walk for sync and async."""
+        progress = ProgressTeller(visit) if visit.session.is_followed else None
+        if progress is not None:
+            progress.tell_beginning()
         if (looking := self.look_before(run, visit)) is not None:
-            run = visit.take_look(run, looking.run())
+            run = visit.take_look(run, (yield looking))
         if self.declaration.is_calling_node:
             driven = drive_calling_node(self, state, run, visit)
-            return perform_driven_node(progress.tell_calls(driven), visit.session.world)
-        update = take_steps(run_guard_or_terminal(self, state, run, visit))
-        progress.tell_update(update)
-        return update
-
-    async def _awork(self, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> JsonObject:
-        (progress := ProgressTeller(visit)).tell_beginning()
-        if (looking := self.look_before(run, visit)) is not None:
-            run = visit.take_look(run, await looking.arun())
-        if self.declaration.is_calling_node:
-            driven = drive_calling_node(self, state, run, visit)
-            return await aperform_driven_node(progress.tell_calls(driven), visit.session.world)
-        update = await atake_steps(run_guard_or_terminal(self, state, run, visit))
-        progress.tell_update(update)
+            return (yield from (driven if progress is None else progress.tell_calls(driven)))
+        update = yield from run_guard_or_terminal(self, state, run, visit)
+        if progress is not None:
+            progress.tell_update(update)
         return update
 
     def look_before(self, run: Run[Any, Any] | Exception, visit: Visit) -> Looking | None:
         """Return the look at the live policy that the node has to take; an ending does nothing that it could forbid."""
-        if isinstance(run, Exception) or self.declaration.kind == "terminal":
+        if self.frame.live is None or isinstance(run, Exception) or self.declaration.kind == "terminal":
             return None
         return visit.look_at_live_policy()
-
-    def _begin_visit(self, state: JsonObject, config: RunnableConfig | None) -> tuple[Session, Any, Visit]:
-        session = find_session(config) or Session(self.frame.world)
-        log = [] if self.declaration.entry else state.get("log") or []
-        run: Run[Any, Any] | Exception
-        try:
-            run = session.run or session.open_run(self.frame, self._choose_run_id(state, session), config, log)
-        except Exception as error:  # noqa: BLE001 - a context that cannot be read closes the run at this node
-            run = error
-        if self.declaration.is_calling_node:
-            configurable = (config or {}).get("configurable", {})
-            session.scratchpad, session.read = configurable.get(SCRATCHPAD), configurable.get(READ)
-            session.resume_map = configurable.get(RESUME_MAP)
-        if self.declaration.effects or (self.declaration.entry and self.frame.has_effects):
-            session.place = locate_node_checkpoint(config)
-        return session, run, Visit(self, log, session, self.frame.live)
-
-    def _choose_run_id(self, state: JsonObject, session: Session) -> str:
-        if self.declaration.entry:
-            return session.world.new_run()
-        return str(state.get("run") or "")
 
 
 def run_guard_or_terminal(
@@ -279,3 +286,258 @@ def _copy_frame_part(value: object) -> object:
 
 def _is_same_frame_part(now: object, kept: object) -> bool:
     return now == kept if isinstance(kept, Settings | dict) else now is kept
+
+
+# Following a run
+
+
+class ProgressTeller:
+    """Tells the stream of a run what one visit does.
+
+    Args:
+        visit: of the node.
+    """
+
+    __slots__ = ("_visit", "_write")
+
+    def __init__(self, visit: Visit) -> None:
+        self._visit = visit
+        runtime: Any = get_runtime()
+        self._write: Callable[[Any], None] = _drop_event if runtime is None else runtime.stream_writer
+
+    def tell_beginning(self) -> None:
+        """Say that the node begins."""
+        self._write(self._describe("began"))
+
+    def tell_calls(self, driven: Needs[T]) -> Needs[T]:
+        """Hand on what a node at work needs, and say what it calls before that is done."""
+        try:
+            asked = next(driven)
+            while True:
+                if isinstance(asked, tuple) and (calls := list(asked[0])):
+                    self._tell_group(calls)
+                try:
+                    came = yield asked
+                except Exception as error:  # noqa: BLE001 - it is thrown in where the node waits, and judged there
+                    asked = driven.throw(error)
+                else:
+                    asked = driven.send(came)
+        except StopIteration as end:
+            return cast(T, end.value)
+
+    def tell_update(self, update: JsonObject) -> None:
+        """Say what came of the node: a guard's verdict, or the end of the run."""
+        kind = self._visit.part.declaration.kind
+        if kind == "guard":
+            log = update["log"]
+            [line] = log.value if isinstance(log, Overwrite) else log
+            told = self._describe("judged")
+            told["verdict"], told["to"] = line["verdict"], line["to"]
+            if "reason" in line and (known := self._visit.part.frame.catalogue.find(line["reason"])) is not None:
+                told["reason"] = known.reason
+            self._write(told)
+        elif kind == "terminal" and "status" in update:
+            told = self._describe("ended")
+            told["status"] = update["status"]
+            self._write(told)
+
+    def _tell_group(self, asked: list[Any]) -> None:
+        told = self._describe("calling")
+        told["calls"], told["of"] = len(asked), asked[0].call.kind
+        tools = {item.call.tool for item in asked}
+        if self._visit.part.declaration.tools and len(tools) == 1 and (tool := tools.pop()) is not None:
+            told["tool"] = tool
+        self._write(told)
+
+    def _describe(self, event: Literal["began", "calling", "judged", "ended"]) -> Progress:
+        item, visit = self._visit.part.declaration, self._visit
+        return Progress(
+            event=event,
+            run_id=visit.session.run_id or "",
+            pattern=visit.part.frame.name,
+            node=item.name,
+            kind=item.kind,
+            phase=item.phase,
+            visit=len(visit.log) + 1,
+        )
+
+
+def _drop_event(event: object) -> None:
+    """Write nothing: a node runs outside a graph."""
+
+
+_LEFT = (GeneratorExit, asyncio.CancelledError, KeyboardInterrupt)
+"""What is raised in a session that somebody leaves."""
+
+
+@contextmanager
+def observe_session(frame: Frame, session: Session) -> Iterator[None]:
+    """Have a session observed until it is left, where the graph's world has an observer."""
+    if (observer := find_observer(frame.world)) is None:
+        yield
+        return
+    observed = session.observed = observer.open_session(frame.name, frame.catalogue.pattern)
+    try:
+        yield
+    except BaseException as error:
+        observed.close("cancelled" if isinstance(error, _LEFT) else "failed", error)
+        raise
+    else:
+        observed.close(_name_session_end(session), None)
+
+
+def _name_session_end(session: Session) -> SessionEnd:
+    if session.is_over:
+        return "ended"
+    return "paused" if session.waiting is None else "waiting"
+
+
+@contextmanager
+def observe_visit(part: Part, visit: Visit) -> Iterator[Callable[[JsonObject], JsonObject]]:
+    """Have a node observed while it works; what it writes is to be passed through what this yields."""
+    item, session = part.declaration, visit.session
+    marks = [line["observed"] for line in visit.log if "observed" in line]
+    begun = VisitBegun(
+        session.run_id or "", session.thread, item.name, item.kind, item.phase, marks[0] if marks else None
+    )
+    assert session.observed is not None
+    with session.observed.enter_visit(begun) as tell_end:
+
+        def pass_on(update: JsonObject) -> JsonObject:
+            tell_end(_describe_visit_end(part, update))
+            return update
+
+        yield pass_on
+
+
+def _describe_visit_end(part: Part, update: JsonObject) -> VisitEnded:
+    log = getattr(update.get("log"), "value", update.get("log"))  # the first node of a run overwrites what is there
+    line = log[-1] if log else {}
+    said = update.get("stop_reason", line.get("reason"))
+    found = part.frame.catalogue.find(said) if isinstance(said, str) else None
+    return VisitEnded(update, line, said if found is None else found.reason)
+
+
+# Handing out copies
+
+
+def wrap_nodes_for_handlers(graph: Pregel[Any, Any, Any, Any]) -> None:
+    """Let every node of a compiled graph give copies to the handlers that listen to it."""
+    for node in graph.nodes.values():
+        if hasattr(node.node, "steps") and isinstance(node.bound, GrammarNode):
+            vars(node)["node"] = Heard(node.node)
+
+
+class Heard(Runnable[Any, Any]):
+    """A node's sequence, which hands out copies where somebody listens.
+
+    Args:
+        plain: what LangGraph made of the node and its writers.
+    """
+
+    def __init__(self, plain: Any) -> None:
+        self.plain = plain
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Run the node and its writers."""
+        callbacks = (config or {}).get("callbacks")
+        if not getattr(callbacks, "handlers", callbacks):
+            return copy_context().run(self._run_node_sequence, input, config)
+        return self._build_heard_sequence(input).invoke(
+            copy_langgraph_value(input), self._tell_stop_phase(input, config), **kwargs
+        )
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Run the node and its writers asynchronously."""
+        callbacks = (config or {}).get("callbacks")
+        if not getattr(callbacks, "handlers", callbacks):
+            return await self._arun_node_sequence(input, config)
+        return await self._build_heard_sequence(input).ainvoke(
+            copy_langgraph_value(input), self._tell_stop_phase(input, config), **kwargs
+        )
+
+    def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:
+        """Run the node for handlers of streams."""
+        yield from self._build_heard_sequence(input).stream(
+            copy_langgraph_value(input), self._tell_stop_phase(input, config), **kwargs
+        )
+
+    async def astream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AsyncIterator[Any]:
+        """Run the node for handlers of streams, asynchronously."""
+        async for chunk in self._build_heard_sequence(input).astream(
+            copy_langgraph_value(input), self._tell_stop_phase(input, config), **kwargs
+        ):
+            yield chunk
+
+    def _run_node_sequence(self, given: Any, config: Any) -> Any:
+        """Do what LangGraph's sequence does, in a context of its own, but for telling handlers that are not there.
+
+        Its writers are called themselves: those of the grammar's nodes pass on what they are given.
+        """
+        var_child_runnable_config.set(config)
+        node, *writers = self.plain.steps
+        given = node.invoke(given, config)
+        for writer in writers:
+            writer.func(given, config, **writer.kwargs)
+        return given
+
+    async def _arun_node_sequence(self, given: Any, config: Any) -> Any:
+        """Do what `_run_node_sequence` does; a node that calls out gets a task, and so a context, of its own."""
+        node, *writers = self.plain.steps
+        token = var_child_runnable_config.set(config)
+        try:
+            work = node.ainvoke(given, config)
+            given = await (asyncio.create_task(work) if node.declaration.is_calling_node else work)
+        finally:
+            with suppress(ValueError):  # ended by somebody else's task: there is nothing to put back in its context
+                var_child_runnable_config.reset(token)
+        for writer in writers:
+            writer.func(given, config, **writer.kwargs)
+        return given
+
+    def _tell_stop_phase(self, input: Any, config: Any) -> Any:
+        """Return the configuration in which handlers are told the phase of a stop, which no stop terminal declares."""
+        node = self.plain.steps[0]
+        if node.declaration.family is None:
+            return config
+        given = config or {}
+        return {**given, "metadata": {**(given.get("metadata") or {}), "phase": input["verdict"]["phase"]}}
+
+    def _build_heard_sequence(self, input: Any) -> Any:
+        """Return the sequence for one visit: handlers see a copy of the input before it, and of what was written."""
+        sequence = copy(self.plain)
+        first, *writers = sequence.steps
+        sequence.steps = [_Given(first, input), *writers, _HANDED]
+        return sequence
+
+
+def unwrap_heard_node(sequence: Any) -> Any:
+    """Return what LangGraph made of a node, if what runs it now does no more than to hand out copies."""
+    is_ours = type(sequence) is Heard and vars(sequence).keys() == {"plain"}
+    return sequence.plain if is_ours else sequence
+
+
+class _Given(Runnable[Any, Any]):
+    """The node, which works on what it was given, whatever became of the copy that handlers saw."""
+
+    def __init__(self, node: Runnable[Any, Any], given: Any) -> None:
+        self._node, self._given = node, given
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        return self._node.invoke(self._given, config, **kwargs)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        return await self._node.ainvoke(self._given, config, **kwargs)
+
+
+class _Handed(Runnable[Any, Any]):
+    """The last step of a sequence that is listened to: what was written is not what handlers are given."""
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        return copy_langgraph_value(input)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        return copy_langgraph_value(input)
+
+
+_HANDED = _Handed()

@@ -14,12 +14,11 @@ from typing import Any, TypeAlias
 
 from langgraph.errors import GraphInterrupt
 
-from guardgraph.graphs.running.begin import is_recording_required
 from guardgraph.graphs.running.end import build_timeline, read_run_origin, withhold_steps
 from guardgraph.graphs.running.frame import Part, describe_run_error
 from guardgraph.graphs.running.live import find_switch_stop
+from guardgraph.graphs.running.recorder import Steps, is_recording_required, note_open_run
 from guardgraph.graphs.running.session import Session, Visit, format_utc_moment
-from guardgraph.graphs.running.telling import Steps, note_open_run
 from guardgraph.nodes.body import Run
 from guardgraph.plain.json import JsonObject, copy_json, make_storable_json
 from guardgraph.state.outcome import Outcome

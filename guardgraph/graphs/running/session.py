@@ -6,7 +6,8 @@ from it, visit by visit, and what an attempt took that could not write anything 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,7 +22,6 @@ from guardgraph.graphs.running.admission import REQUEST_KEY
 from guardgraph.graphs.running.frame import Frame, Part
 from guardgraph.graphs.running.langgraph import CHECKPOINTER, READ, RUNTIME
 from guardgraph.graphs.running.live import Looking, PolicyLook, PolicySource, shorten_reading, tighten_by_look
-from guardgraph.graphs.running.notes import KnownNotes
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
@@ -40,7 +40,7 @@ from guardgraph.state.context import Caller, Context, build_server_caller
 from guardgraph.state.live import LiveReading
 from guardgraph.state.opening import Asking, Opening
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import ForkedFrom, RecordedCall, Recording
+from guardgraph.state.recording import ForkedFrom, RecordedCall, Recording, RunNote
 from guardgraph.state.run import LogEntry
 from guardgraph.state.spending import Spending
 from guardgraph.world.call import World
@@ -67,6 +67,45 @@ class FirstCheckpoint:
     id: str
     claims: dict[tuple[str, int], list[JsonObject]] = field(default_factory=dict)
     """Of each visit with a write: who else went on with the run and came to the same visit by another way."""
+
+
+_PLACE_OF_WRITE = ("node", "visit", "number")
+
+
+class KnownNotes:
+    """What a session knows of the notes of its request: those that were read from its recorder, by their write.
+
+    Each write asks what was noted. A recorder that keeps notes in a chain is asked for those alone that came since:
+    nothing is written into the middle of a chain, so what stood before an entry was there when somebody read behind it.
+    """
+
+    def __init__(self) -> None:
+        self.read_to = 0
+        """The number of an entry up to which all notes were read; 0 where nobody knows."""
+        self._written_to = 0
+        self._by_write: defaultdict[tuple[object, ...], list[RunNote]] = defaultdict(list)
+
+    def take_receipt(self, given: object) -> None:
+        """Keep how far a chain is written, where a recorder returned the number of an entry."""
+        if isinstance(given, Mapping) and type(seq := given.get("seq")) is int:
+            self._written_to = seq
+
+    def add_notes(self, later: Iterable[RunNote]) -> None:
+        """Add what was read behind `read_to`."""
+        for note in later:
+            self._by_write[tuple(map(note["content"].get, _PLACE_OF_WRITE))].append(note)
+        self.read_to = self._written_to
+
+    def list_notes(self, at: JsonObject) -> list[RunNote]:
+        """Return the notes of one write, or of all writes of a visit.
+
+        Args:
+            at: its place: node and visit, and a number where one is meant.
+        """
+        place = tuple(map(at.get, _PLACE_OF_WRITE))
+        if "number" in at:
+            return self._by_write.get(place, [])
+        return [note for other, notes in self._by_write.items() if other[:2] == place[:2] for note in notes]
 
 
 class Session:
@@ -242,13 +281,6 @@ class Session:
         )
         return made
 
-    def settle_clock(self, reading: float) -> Opening | None:
-        """Let time count from here, since a node has written what it took; return what it has to write once."""
-        self.last, opening = reading, self.opening
-        if opening is not None:
-            self.opening, self.carried = None, 0.0
-        return opening
-
     def take_graph_call(self) -> bool:
         """Say whether this call of a graph is still to be begun, and begin it."""
         taken, self._taken = self._taken, True
@@ -411,11 +443,11 @@ class Visit:
     def __init__(self, part: Part, log: list[LogEntry], session: Session, live: PolicySource | None = None) -> None:
         self.part, self.log, self.session, self._live = part, log, session, live
         self._clock = session.world.clock
-        self._readings = [session.last]
+        self._readings = [session.last, now := session.world.clock()]
         self._looks: list[LiveReading] = []
-        self._before = log[-1].get("active", 0.0) if log else 0.0  # a run that version 0.1 began has none
+        self._before = log[-1]["active"] if log else 0.0
         self._active: float | None = None
-        self.began = self.read_active_seconds()
+        self.began = self._before + session.carried + (now - session.last)
         """Seconds for which the run had been active when the node began."""
 
     def read_active_seconds(self) -> float:
@@ -450,7 +482,9 @@ class Visit:
     @property
     def active_seconds(self) -> float:
         """Seconds for which the run had been active when the node's time ended; it ends here, unless it has ended."""
-        return self.end_node_time() if self._active is None else self._active
+        if self._active is None:
+            self._active = self.read_active_seconds()
+        return self._active
 
     def log_failure(self, error: Exception) -> None:
         """Tell the log that this node failed, unless the run is decided again or the node stopped it."""
@@ -460,21 +494,18 @@ class Visit:
         what = f"guard_error:{name} closed the run {run_id} of {self.part.frame.name}"
         log_failure(what, error, run_id=run_id, node=name)
 
-    def end_node_time(self) -> float:
-        """Let the node's time end here, and return the seconds for which the run has been active."""
-        self._active = self.read_active_seconds()
-        return self._active
-
     def write_log_line(self, said: JsonObject) -> LogEntry:
         """Return the node's line in the log; its time ends here, unless it has ended."""
         item = self.part.declaration
-        active = self.active_seconds
+        active = self.active_seconds if self._active is None else self._active
         readings = self._readings
         elapsed = round((readings[-1] - readings[1]) * 1000, 3)
         line: Any = {"node": item.name, "kind": item.kind, "phase": item.phase, "elapsed_ms": elapsed, **said}
         line["clock"], line["active"] = readings, active
-        opening = self.session.settle_clock(readings[-1])
-        if opening is not None:
+        session = self.session
+        session.last = readings[-1]
+        if (opening := session.opening) is not None:  # what holds from here on is written once
+            session.opening, session.carried = None, 0.0
             line["opening"] = opening
             if (observed := self.session.observed) is not None and observed.mark is not None:
                 line["observed"] = observed.mark
