@@ -1,0 +1,334 @@
+"""The checker: what each sentence of a text is, held against its sources, and where it was seen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from guardgraph.grounding.cover import Evidence, Sources, list_stems, read_sources, read_text
+from guardgraph.grounding.languages import list_hand_words
+from guardgraph.grounding.marks import CitingSentence
+from guardgraph.grounding.names import Names, find_unknown_names, is_heading, is_language_of, join_names, read_names
+from guardgraph.grounding.opposites import is_opposite
+from guardgraph.grounding.quotes import find_quoting_sentences
+from guardgraph.grounding.values import Value, find_support, is_same_kind, is_written
+from guardgraph.grounding.words import split_words
+from guardgraph.grounding.workings import evaluate_workings
+
+VERDICTS: Final = ("contradicted", "unsupported", "doubtful", "unchecked", "supported")
+"""The worst first."""
+SUPPORTED_FROM: Final = 0.6
+"""The cover from which a sentence without a finding is supported."""
+CONFLICT_FROM: Final = 0.2
+"""How much of a sentence a source sentence has, by weight, for its count of the same things to be another one."""
+_WHOLE: Final = 0.8
+
+
+class Source(NamedTuple):
+    """A text that another text rests on."""
+
+    id: str
+    text: str
+    about: tuple[str, ...] = ()
+    """Title, section, source, date: it belongs to every sentence of the text."""
+
+
+class Checks(NamedTuple):
+    """Which rules judge a text."""
+
+    values: bool = True
+    names: bool = True
+    opposites: bool = True
+    cover: bool = True
+    min_cover: float = 0.35
+    """The share of a sentence's words under which it is doubtful."""
+    label_patterns: tuple[str, ...] = ()
+    """Regular expressions of an application's own labels and names; each has to stand in a source as it is."""
+
+
+ALL_CHECKS: Final = Checks()
+
+
+class Finding(NamedTuple):
+    """Something of a sentence that its sources contradict or do not have."""
+
+    rule: str
+    """``value``, ``count``, ``bound``, ``name``, ``link``, ``opposite``, ``cover``."""
+    verdict: str
+    text: str
+    start: int
+    """In the whole text, as `end`."""
+    end: int
+    source: str = ""
+    """The id of the source that says otherwise; `source_start` and `source_end` are places in it, -1 for none."""
+    source_start: int = -1
+    source_end: int = -1
+    told: str = ""
+    """What the source says instead."""
+
+
+class CheckedSentence(NamedTuple):
+    """A sentence of a text with its verdict."""
+
+    text: str
+    start: int
+    end: int
+    verdict: str
+    """One of `VERDICTS`."""
+    findings: tuple[Finding, ...]
+    evidence: tuple[Evidence, ...]
+    """The source sentences that are nearest."""
+    cover: float
+    """The share of its words that neighbouring source sentences have."""
+
+
+class CheckedText(NamedTuple):
+    """A text with the verdicts of its sentences."""
+
+    verdict: str
+    """The worst of its sentences."""
+    sentences: tuple[CheckedSentence, ...]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings of all sentences, in their order."""
+        return tuple(finding for sentence in self.sentences for finding in sentence.findings)
+
+
+def check_text(
+    text: str,
+    sources: Sequence[Source],
+    *,
+    question: str = "",
+    turns: Sequence[str] = (),
+    known_names: Collection[str] = (),
+    workings: Sequence[str] = (),
+    checks: Checks = ALL_CHECKS,
+    sentences: Sequence[CitingSentence] | None = None,
+) -> CheckedText:
+    """Judge the sentences of a text.
+
+    Args:
+        text: what was written.
+        sources: what it rests on; they are read once.
+        question: whose numbers, names and words it may repeat.
+        turns: what the user said before, likewise.
+        known_names: names that need no source.
+        workings: how it comes to numbers that no source has, as `evaluate_workings` reads them.
+        checks: which rules judge.
+        sentences: where its sentences stand and what each cites; each is held against what it cites. By default they
+            are split here, and each is held against all sources.
+
+    Returns:
+        The verdict of the text and of its sentences, with findings and the nearest places of the sources.
+    """
+    if sentences is None:
+        every = tuple(source.id for source in sources)
+        sentences = [CitingSentence(start, end, every) for start, end in find_quoting_sentences(text)]
+    beside = (question, *turns)
+    held = dict[tuple[str, ...], _Held]()
+    judged = list[CheckedSentence]()
+    for sentence in sentences:
+        if sentence.ids not in held:
+            cited = [source for source in sources if source.id in sentence.ids]
+            held[sentence.ids] = _Held(text, cited, beside, known_names=known_names, workings=workings, checks=checks)
+        judged.append(held[sentence.ids].judge(sentence.start, sentence.end))
+    verdict = min((each.verdict for each in judged), key=VERDICTS.index, default="unchecked")
+    return CheckedText(verdict, tuple(judged))
+
+
+class _Held:
+    """A text held against some sources."""
+
+    def __init__(
+        self,
+        text: str,
+        sources: Sequence[Source],
+        beside: Sequence[str],
+        *,
+        known_names: Collection[str],
+        workings: Sequence[str],
+        checks: Checks,
+    ) -> None:
+        self.text, self.beside, self.known_names, self.workings = text, beside, known_names, workings
+        self.checks = checks
+        self.sources: Sources = read_sources(
+            tuple(source.id for source in sources),
+            tuple(source.text for source in sources),
+            tuple(source.about for source in sources),
+        )
+        self.read = read_text(text)
+        self.language = self.read.language
+        self.asked = frozenset().union(*(list_stems(said, self.language) for said in beside))
+
+    @cached_property
+    def told(self) -> list[Value]:
+        """What the sources say in numbers, the question, the turns, and what workings come to."""
+        stated = [*self.sources.values, *(value for said in self.beside for value in read_text(said).values)]
+        return [*stated, *evaluate_workings(self.workings, stated)]
+
+    @cached_property
+    def written(self) -> str:
+        """All that may be repeated as it stands."""
+        return "\n".join((self.sources.text, *self.beside))
+
+    @cached_property
+    def names(self) -> Names:
+        """The names that the text may have."""
+        return join_names([self.sources.names, *map(read_names, (*self.beside, *self.known_names))])
+
+    @cached_property
+    def is_same_language(self) -> bool:
+        """Whether names can be looked for: a source is in the language of the text."""
+        return is_language_of(self.language, [each.text for each in self.sources.read])
+
+    def judge(self, start: int, end: int) -> CheckedSentence:
+        """Return a sentence with its verdict."""
+        sentence = self.read.text[start:end]
+        stems = list_stems(sentence, self.language)
+        near = self.sources.find_nearest(stems)
+        cover = self.sources.measure_cover(stems, self.asked, self.language)
+        values = [value for value in self.read.list_values_between(start, end) if value.mark != "implied"]
+        is_statement = not sentence.rstrip("*_ ").endswith(("?", ":")) and not is_heading(sentence)
+        findings = list[Finding]()
+        labels = list(self._judge_labels(start, end))
+        findings += (finding for _, finding in labels if finding)
+        values = [v for v in values if not any(a <= v.start < b for (a, b), _ in labels)]
+        if self.checks.values:
+            findings += self._judge_values(values, near)
+        if self.checks.names and self.is_same_language:
+            findings += self._judge_names(start, end, values)
+        if self.checks.opposites and is_statement:
+            findings += self._judge_opposites(start, end, near)
+        if self.checks.cover and cover < self.checks.min_cover and not sentence.rstrip("*_ ").endswith("?"):
+            findings.append(Finding("cover", "doubtful", self.text[start:end], start, end, told=f"{cover:.2f}"))
+        verdict = min((finding.verdict for finding in findings), key=VERDICTS.index, default="supported")
+        if verdict == "supported" and cover < SUPPORTED_FROM:
+            verdict = "unchecked"
+        evidence = self.sources.show_evidence(near)
+        return CheckedSentence(self.text[start:end], start, end, verdict, tuple(findings), evidence, round(cover, 3))
+
+    # ---- values
+
+    def _judge_labels(self, start: int, end: int) -> Iterator[tuple[tuple[int, int], Finding | None]]:
+        """Yield where labels of the application stand, with a finding for each that no source has."""
+        for pattern in self.checks.label_patterns:
+            for match in re.compile(pattern).finditer(self.text, start, end):
+                is_known = re.search(rf"(?<!\w){re.escape(match[0])}(?!\w)", self.written) is not None
+                finding = None if is_known else Finding("value", "unsupported", match[0], *match.span())
+                yield match.span(), finding
+
+    def _judge_values(self, values: list[Value], near: Sequence[tuple[float, int]]) -> Iterator[Finding]:
+        beside = [
+            (share, place, told)
+            for share, at in near
+            for place in [self.sources.find_place(at)]
+            for told in self.sources.read[place[0]].list_values_between(place[1], place[2])
+        ]
+        missing = [value for value in values if not self._is_stated(value)]
+        stated = [value for value in values if value not in missing]
+        missing = [v for v in missing if v.kind != "quantity" or not find_support(v, stated)]  # "79 °F (26 °C)"
+        free = [each for each in beside if not any(find_support(value, [each[2]]) for value in values)]
+        for value in stated:
+            yield from self._judge_bound(value, beside)
+        for value in missing:
+            conflict = next((each for each in free if _is_conflict(value, each[2], each[0])), None)
+            if conflict:
+                yield self._tell("count" if value.is_small else "value", value, conflict[1][0], conflict[2])
+            elif value.is_small or (value.kind == "label" and self._is_known_label(value)):
+                yield Finding("count", "unchecked", value.text, value.start, value.end)
+            elif value.kind == "label" and (other := self._find_other_label(value)):
+                yield Finding("value", "contradicted", value.text, value.start, value.end, told=other.text)
+            else:
+                yield Finding("value", "unsupported", value.text, value.start, value.end)
+
+    def _is_stated(self, value: Value) -> bool:
+        if find_support(value, self.told):
+            return True
+        return value.kind != "score" and is_written(value, self.written)
+
+    def _tell(self, rule: str, value: Value, source: int, told: Value, words: str = "") -> Finding:
+        place = (self.sources.ids[source], told.start, told.end)
+        return Finding(rule, "contradicted", value.text, value.start, value.end, *place, words or told.text)
+
+    def _judge_bound(
+        self, value: Value, beside: Sequence[tuple[float, tuple[int, int, int], Value]]
+    ) -> Iterator[Finding]:
+        """Find a bound that is turned round: "more than 5" of "less than 5"."""
+        if value.mark not in ("more", "less") or value.kind == "ordinal":
+            return
+        same = [
+            (place, told)
+            for _, place, told in beside
+            if told.mark in ("more", "less") and is_same_kind(value, told) and set(value.amounts) & set(told.amounts)
+        ]
+        if same and all(told.mark != value.mark for _, told in same):
+            place, told = same[0]
+            yield self._tell("bound", value, place[0], told, f"{told.mark} than {told.text}")
+
+    def _find_other_label(self, value: Value) -> Value | None:
+        """Return a label of the same letters: P2 beside P1."""
+        letters = _take_letters(value.unit)
+        told = (each for each in self.told if each.kind == "label")
+        return next((each for each in told if letters and _take_letters(each.unit) == letters), None)
+
+    def _is_known_label(self, value: Value) -> bool:
+        """Say whether only the number of a label is new and its word is a source's: "COVID-19"."""
+        letters = _take_letters(value.text)
+        return len(letters) > 1 and self.names.has_name(letters)
+
+    # ---- names and opposites
+
+    def _judge_names(self, start: int, end: int, values: Sequence[Value]) -> Iterator[Finding]:
+        sentence = self.read.text[start:end]
+        if end - start <= _WHOLE * len(self.text) and is_heading(sentence):
+            return
+        for name in find_unknown_names(sentence, self.names, self.language):
+            first, last = start + name.start, start + name.end
+            if not name.is_ordinary and not any(value.start <= first < value.end for value in values):
+                yield Finding("name", "unsupported", name.text, first, last)
+
+    def _judge_opposites(self, start: int, end: int, near: Sequence[tuple[float, int]]) -> Iterator[Finding]:
+        if self.language != "en":
+            return
+        sentence, compared = self.read.text[start:end], list[tuple[tuple[int, int, int], bool]]()
+        for _, at in near:
+            source, first, last = self.sources.find_place(at)
+            other = self.sources.read[source].text[first:last]
+            if other.endswith("?") or _has_condition(other) != _has_condition(sentence):
+                continue
+            opposite = is_opposite(sentence, other)
+            if opposite is not None:
+                compared.append(((source, first, last), opposite))
+        if compared and all(opposite for _, opposite in compared):
+            (source, first, last), _ = compared[0]
+            told = self.sources.read[source].text[first:last]
+            yield Finding(
+                "opposite", "doubtful", self.text[start:end], start, end, self.sources.ids[source], first, last, told
+            )
+
+
+def _has_condition(sentence: str) -> bool:
+    return not list_hand_words("en", "conditions").isdisjoint(word.key for word in split_words(sentence))
+
+
+def _take_letters(label: str) -> str:
+    return re.sub(r"[\W\d_]", "", label)
+
+
+def _is_conflict(value: Value, source: Value, share: float) -> bool:
+    """Say whether a source sentence says another number of the same.
+
+    Args:
+        value: of the text, which no source has.
+        source: of a source sentence that is near; nothing in the text says it.
+        share: of the text's sentence that the source sentence has, by weight.
+    """
+    if source.mark == "implied" or value.kind != source.kind or value.is_year != source.is_year:
+        return False
+    if not is_same_kind(value, source) or value.kind in ("label", "score"):
+        return value.kind == source.kind == "score"
+    is_same = value.is_year or value.kind not in ("number", "ordinal") or bool(value.nouns & source.nouns)
+    return is_same and (not value.is_small or share >= CONFLICT_FROM)

@@ -1,0 +1,146 @@
+"""Sources, read once: their sentences, which of them are nearest to a sentence, and how much of its words they have."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
+from itertools import accumulate
+from typing import Final, NamedTuple
+
+from guardgraph.grounding.languages import list_hand_words
+from guardgraph.grounding.names import Names, join_names, read_names
+from guardgraph.grounding.scanning import scan_text
+from guardgraph.grounding.sentences import find_sentence_spans, unwrap_text_lines
+from guardgraph.grounding.values import Value
+from guardgraph.grounding.words import DEFAULT_LANGUAGE, detect_language, load_joining_words, split_words, stem
+from guardgraph.plain.memory import remember_by_text
+
+LEAST_COVERED: Final = 3
+"""Content words that a sentence has at least for its cover to say anything."""
+_NEIGHBOURS: Final = 3
+"""Source sentences that follow each other and may say together what one sentence says."""
+_MOST_NEAR: Final = 3
+
+
+class Evidence(NamedTuple):
+    """A place of a source that is near to a sentence."""
+
+    source: str
+    start: int
+    end: int
+    share: float
+    """Of the sentence's words, by how rare they are, which the place has."""
+
+
+class ReadText(NamedTuple):
+    """A text, read once."""
+
+    text: str
+    """With the lines that were only broken to a width joined; of the same length."""
+    language: str
+    spans: tuple[tuple[int, int], ...]
+    stems: tuple[frozenset[str], ...]
+    """Of the content words of each sentence."""
+    values: tuple[Value, ...]
+    names: Names
+
+    def list_values_between(self, start: int, end: int) -> Iterator[Value]:
+        """Yield the values of a sentence."""
+        return (value for value in self.values if start <= value.start < end)
+
+
+@remember_by_text(texts=512, chars=50_000)
+def read_text(text: str) -> ReadText:
+    """Return a text as it is held against others."""
+    joined = unwrap_text_lines(text)
+    language = detect_language(text) or DEFAULT_LANGUAGE
+    spans = tuple(find_sentence_spans(joined))
+    stems = tuple(list_stems(joined[start:end], language) for start, end in spans)
+    return ReadText(joined, language, spans, stems, scan_text(joined, language), read_names(joined))
+
+
+@remember_by_text(texts=4096, chars=1000)
+def list_stems(text: str, language: str) -> frozenset[str]:
+    """Return the stems of the words of a text that say what it is about, and its numbers."""
+    joining = load_joining_words(language)
+    keys = {word.key for word in split_words(text)}
+    return frozenset(stem(key, language) for key in keys if key not in joining and (len(key) > 1 or not key.isascii()))
+
+
+@cache
+def load_frame_stems(language: str) -> frozenset[str]:
+    """Return the stems of what a text says of itself and its sources: no source could have them."""
+    return frozenset(stem(word, language) for word in list_hand_words(language, "frame_words"))
+
+
+class Sources:
+    """Texts that a text rests on, with what belongs to every sentence of each."""
+
+    def __init__(self, ids: Sequence[str], texts: Sequence[str], abouts: Sequence[tuple[str, ...]]) -> None:
+        self.ids = ids
+        self.read = [read_text(text) for text in texts]
+        about = [[read_text(said) for said in each] for each in abouts]
+        extra = [part for parts in about for part in parts]
+        self.values = [value for each in (*self.read, *extra) for value in each.values]
+        self.names = join_names(each.names for each in (*self.read, *extra))
+        self.text = "\n".join(each.text for each in (*self.read, *extra))
+        self._about = [frozenset().union(*(stems for part in parts for stems in part.stems)) for parts in about]
+        self._begins = [0, *accumulate(len(each.spans) for each in self.read)]
+        self._places: defaultdict[str, list[int]] = defaultdict(list)
+        for at, stems in enumerate(stems for each in self.read for stems in each.stems):
+            for word in stems:
+                self._places[word].append(at)
+
+    def find_place(self, at: int) -> tuple[int, int, int]:
+        """Return which source has a sentence, by its number, and where it stands there."""
+        source = bisect_right(self._begins, at) - 1
+        return source, *self.read[source].spans[at - self._begins[source]]
+
+    def find_nearest(self, stems: Iterable[str]) -> list[tuple[float, int]]:
+        """Return the sentences that share most with a sentence's stems: the share by weight, and the number."""
+        count, total = self._begins[-1], 0.0
+        scores: defaultdict[int, float] = defaultdict(float)
+        for word in stems:
+            places = self._places.get(word, ())
+            weight = math.log(1 + count / (1 + len(places))) + 0.1
+            total += weight
+            for at in places:
+                scores[at] += weight
+        best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:_MOST_NEAR]
+        return [(score / total, at) for at, score in best]
+
+    def measure_cover(self, stems: frozenset[str], asked: frozenset[str], language: str) -> float:
+        """Return the share of a sentence's words that neighbouring source sentences have; 1 where it has too few."""
+        wanted = stems - load_frame_stems(language)
+        own = wanted - asked
+        if len(own) < LEAST_COVERED or not self._begins[-1]:
+            return 1.0
+        found: defaultdict[int, set[str]] = defaultdict(set)
+        for word in own:
+            for at in self._places.get(word, ()):
+                for first in range(at - _NEIGHBOURS + 1, at + 1):
+                    found[first].add(word)
+        best = 0
+        for source, about in enumerate(self._about):
+            begin, end = self._begins[source], self._begins[source + 1]
+            more = own & about
+            here = (found[at] for at in range(begin - _NEIGHBOURS + 1, end) if at in found)
+            best = max(best, len(more), max((len(words | more) for words in here), default=0))
+        return (best + len(wanted & asked)) / len(wanted)
+
+    def show_evidence(self, near: Iterable[tuple[float, int]]) -> tuple[Evidence, ...]:
+        """Return places of sources as they are shown."""
+        return tuple(
+            Evidence(self.ids[source], start, end, round(share, 3))
+            for share, at in near
+            for source, start, end in [self.find_place(at)]
+        )
+
+
+@lru_cache(maxsize=64)
+def read_sources(ids: tuple[str, ...], texts: tuple[str, ...], abouts: tuple[tuple[str, ...], ...]) -> Sources:
+    """Return sources, each read once."""
+    return Sources(ids, texts, abouts)

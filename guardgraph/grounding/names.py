@@ -1,0 +1,209 @@
+"""Names of a text that its sources do not have: capitalised words inside a sentence, and acronyms."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from guardgraph.grounding.languages import LANGUAGES, list_hand_words, load_hand_table, load_made_table
+from guardgraph.grounding.sentences import find_sentence_spans, unwrap_text_lines
+from guardgraph.grounding.words import (
+    DEFAULT_LANGUAGE,
+    LISTED_LANGUAGES,
+    detect_language,
+    is_lowercase_word,
+    load_joining_words,
+    stem,
+)
+from guardgraph.plain.memory import remember_by_text
+
+_TOKEN: Final = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
+_PARTS: Final = re.compile(r"['’.&-]|(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
+_JOINT: Final = re.compile(r"['’.&-]")
+_OPENS: Final = re.compile(r"(?:^|[.!?:;\n]|[-–—*•#|>(]|[\"“”'‘«¿¡])[\s*_\"“'‘(\[]*$")
+"""What stands before a word that has its capital from opening a sentence, an item or a quote."""
+_UPPER: Final = "A-ZÀ-ÖØ-ÞА-ЯЁІЇЄҐ"
+_RUN: Final = re.compile(
+    rf"[{_UPPER}][^\W_]*(?:[ -](?:(?:of|the|and|for|de|du|la|in|on|der|und|et|y) ){{0,2}}[{_UPPER}][^\W_]*)+"
+)
+_CONTRACTED: Final = re.compile(r"['’](?:s|re|ll|ve|d|t|m)$")
+_POSSESSIVE: Final = re.compile(r"['’]s?$")
+_ENDED: Final = re.compile(r"[.!?][\"”)*]*\s*$")
+_LEAST_ROOT: Final = 4
+_MOST_HEADING_WORDS: Final = 11
+_LOOKBACK: Final = 12
+
+
+class Names(NamedTuple):
+    """The words that texts have, as names are looked for."""
+
+    words: frozenset[str] = frozenset()
+    roots: frozenset[str] = frozenset()
+    initials: frozenset[str] = frozenset()
+    """Of the names of several words."""
+
+    def has_name(self, word: str) -> bool:
+        """Say whether texts have a name: itself, an inflected form, its parts, its initials, another code of it."""
+        plain = fold_name(word)
+        if plain in self.words or plain.rstrip("s") in self.words or f"{plain}s" in self.words:
+            return True
+        if stem(plain) in self.words or not self.roots.isdisjoint(list_roots(plain)):
+            return True
+        if word.isupper() and (plain.rstrip("s") in self.initials or not self.words.isdisjoint(list_aliases(plain))):
+            return True
+        parts = [part for part in _JOINT.split(word) if part]
+        return len(parts) > 1 and all(not part[0].isupper() or len(part) < 2 or self.has_name(part) for part in parts)
+
+
+@remember_by_text(texts=1024, chars=20_000)
+def read_names(text: str) -> Names:
+    """Return the words that a text has, as names are looked for."""
+    words, initials = set[str](), set[str]()
+    for token in dict.fromkeys(_TOKEN.findall(text)):
+        words.add(fold_name(token))
+        if not token.isalpha():
+            words.update(fold_name(part) for part in _PARTS.split(token))
+    for run in _RUN.findall(text):
+        initials |= list_initials(run)
+    words.discard("")
+    return Names(frozenset(words), frozenset(root for word in words for root in list_roots(word)), frozenset(initials))
+
+
+def join_names(read: Iterable[Names]) -> Names:
+    """Return what several texts have together."""
+    read = list(read)
+    return Names(*(frozenset().union(*parts) for parts in zip(*read, strict=True))) if read else Names()
+
+
+def list_initials(run: str) -> set[str]:
+    """Return the initials of a name of several words, with and without the small ones between."""
+    parts = re.split(r"[ -]", run)
+    return {"".join(part[0] for part in parts).lower(), "".join(part[0] for part in parts if part[0].isupper()).lower()}
+
+
+@lru_cache(maxsize=65_536)
+def list_roots(word: str) -> tuple[str, ...]:
+    """Return what may be left of forms of one name: "Scottish" is of "Scotland", "Johnson" is not of "Johns"."""
+    if not word.isascii():  # of a language whose endings are not listed: up to three letters
+        return tuple(word[: len(word) - n] for n in range(4) if len(word) - n >= _LEAST_ROOT)
+    endings = ("", *list_hand_words(DEFAULT_LANGUAGE, "name_endings"))
+    return tuple(
+        word[: len(word) - len(each)]
+        for each in endings
+        if word.endswith(each) and len(word) - len(each) >= _LEAST_ROOT
+    )
+
+
+@lru_cache(maxsize=65_536)
+def fold_name(word: str) -> str:
+    """Return a word as names are compared: lower case, without accents, points and the possessive."""
+    plain = word.casefold()
+    if not word.isascii():
+        plain = "".join(c for c in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(c))
+    return _POSSESSIVE.sub("", plain).replace(".", "")
+
+
+@lru_cache(maxsize=4096)
+def list_aliases(code: str) -> frozenset[str]:
+    """Return other codes of the territory that a code names: "uk", "gbr" and "gb" are one."""
+    for codes in load_made_table(DEFAULT_LANGUAGE)["territories"].values():
+        folded = {each.lower() for each in codes}
+        if code in folded:
+            return frozenset(folded)
+    return frozenset()
+
+
+@lru_cache(maxsize=65_536)
+def is_ordinary_word(word: str) -> bool:
+    """Say whether English writes a word in lower case: "Act" and "Games" are judged with the name they are part of."""
+    plain = fold_name(_CONTRACTED.sub("", word))
+    if plain in load_joining_words(DEFAULT_LANGUAGE) or is_lowercase_word(plain):
+        return True
+    known = list_hand_words(DEFAULT_LANGUAGE, "acronyms") | list_hand_words(DEFAULT_LANGUAGE, "prefixes")
+    return plain in known
+
+
+def is_heading(line: str) -> bool:
+    """Say whether a line is a heading: few words, most with a capital, and no end of a sentence."""
+    joining = load_joining_words(DEFAULT_LANGUAGE)
+    words = [word for word in _TOKEN.findall(line) if word.lower() not in joining]
+    if _ENDED.search(line) or not 1 < len(words) <= _MOST_HEADING_WORDS:
+        return False
+    return bool(sum(word[0].isupper() for word in words) > 0.6 * len(words))
+
+
+class FoundName(NamedTuple):
+    """A name of a sentence that texts do not have."""
+
+    start: int
+    end: int
+    text: str
+    is_ordinary: bool
+    """Whether it is a word that is also written in lower case."""
+
+
+def find_unknown_names(text: str, known: Names, language: str = DEFAULT_LANGUAGE) -> Iterator[FoundName]:
+    """Yield the names of a sentence that texts do not have.
+
+    What opens the sentence is a name if it is no ordinary word, in a language whose words are listed. Where nouns have
+    capitals, or a script has none, only acronyms are names.
+
+    Args:
+        text: a sentence.
+        known: what the texts have.
+        language: an ISO 639-1 code, of the sentence.
+    """
+    runs = [(match.span(), list_initials(match[0])) for match in _RUN.finditer(text)]
+    spelled_out = [span for span, initials in runs if initials & known.words]
+    own = {each for _, initials in runs for each in initials}
+    is_listed = language in LISTED_LANGUAGES
+    acronyms = list_hand_words(DEFAULT_LANGUAGE, "acronyms")
+    for match in _TOKEN.finditer(text):
+        word, (start, end) = match[0], match.span()
+        if not word[0].isupper() or len(word) < 2 or any(map(str.isdigit, word)) or known.has_name(word):
+            continue
+        if any(first <= start < last for first, last in spelled_out) or (word.isupper() and fold_name(word) in own):
+            continue
+        opens = _OPENS.search(text[max(0, start - _LOOKBACK) : start]) is not None
+        if not is_listed:
+            if word.isupper() or not (opens or load_hand_table(language).get("capitalises_nouns")):
+                yield FoundName(start, end, word, is_ordinary=False)
+            continue
+        is_ordinary = all(map(is_ordinary_word, word.split("-"))) and (not word.isupper() or word.lower() in acronyms)
+        is_plain = word.lower() in acronyms or word.lower() in load_joining_words(DEFAULT_LANGUAGE)
+        if not is_ordinary or not (is_plain or opens):
+            yield FoundName(start, end, word, is_ordinary)
+
+
+def find_unsupported_names(text: str, texts: Sequence[str], known_names: Collection[str] = ()) -> list[str]:
+    """Return the names of a text that no other text has, as they are written.
+
+    Args:
+        text: what says them.
+        texts: what it rests on.
+        known_names: names that need no source.
+
+    Returns:
+        Each once; none where the text is in another language than all others, since names are written otherwise there.
+    """
+    language = detect_language(text) or DEFAULT_LANGUAGE
+    if not is_language_of(language, texts):
+        return []
+    known = join_names(map(read_names, (*texts, *known_names)))
+    lines = unwrap_text_lines(text)
+    spans = find_sentence_spans(lines)
+    found = list[str]()
+    for start, end in spans:
+        sentence = lines[start:end]
+        if len(spans) > 1 and is_heading(sentence):
+            continue
+        found += [each.text for each in find_unknown_names(sentence, known, language) if not each.is_ordinary]
+    return list(dict.fromkeys(found))
+
+
+def is_language_of(language: str, texts: Iterable[str]) -> bool:
+    """Say whether names of a text in a language can be looked for in other texts: one of them may be in it."""
+    return language in LANGUAGES and any(detect_language(each) in ("", language) for each in texts)

@@ -1,0 +1,583 @@
+"""One scanner that reads the values of a text, by the tables of its language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from guardgraph.grounding.languages import LANGUAGES, list_hand_words, load_hand_table, load_made_table, load_names
+from guardgraph.grounding.values import YEAR, Value
+from guardgraph.grounding.words import DEFAULT_LANGUAGE, detect_language, load_joining_words, stem
+from guardgraph.plain.letters import is_unspaced_letter
+from guardgraph.plain.memory import remember_by_text
+
+_Date = tuple[int, int, int, int]
+
+_MASKED: Final = re.compile(
+    r"https?://\S+|www\.\S+|[^\s@]{1,64}@[^\s@]+\.\w+|\[\d{1,3}(?:, ?\d{1,3})*\]"
+    r"|^[ \t]*(?:[-*•][ \t]+)?\(?\d{1,2}[.)][ \t]+",
+    re.MULTILINE,
+)
+"""Addresses, marks of citation and the numbers of items say no values."""
+_DIGITS: Final = re.compile(
+    r"(?<![\w.,])(?<!\d[-:/])\d{1,3}(?:(?P<sep>[ ,.']| , )\d{3})(?:(?P=sep)\d{3})*(?:[.,]\d+)?(?!\d|[.,]\d)"
+    r"|\d{1,3}(?:,\d\d)+,\d{3}(?!\d)"
+    r"|(?<![A-Za-z_\d])\d+(?:[.,]\d+)?(?!\d)|(?<![\w.,])\.\d+(?!\d)"
+)
+"""Digits with groups of three, of two and three as in India, or with one sign between."""
+_LABEL: Final = re.compile(
+    r"(?<![\w.$€£])(?:[A-Z][A-Za-z]*-?\d[\w-]*|v\d[\w.]*\w|\d+(?:\.\d+){2,}|\d+[A-Z](?!\w)|\d+(?:-\d+){2,}"
+    r"|[A-Z]{2,}(?:-\d+)+)(?:\.\d+)*(?!\w)"
+)
+_TIME: Final = re.compile(
+    r"(?<![\w.:$€£])(\d{1,2})(?:(?::|(?=\.\d\d ?[apAP]\.?[mM])\.|h(?=\d))(\d\d)(?::\d\d)?)?"
+    r"(?: ?([apAP])\.?[mM]\b\.?| ?(?:Uhr|h)\b(?!\w)| o'clock)?(?: ?(UTC|GMT|[A-Z]{1,3}T)\b)?"
+)
+_NUMERIC_DATE: Final = re.compile(
+    rf"(?<![\w/.-])(?:({YEAR})[-/](\d\d?)[-/](\d\d?)|(\d\d?)[./-](\d\d?)[./-]({YEAR}))(?!\d)"
+)
+_SIGNED_DATE: Final = re.compile(rf"({YEAR}) ?[年년] ?(?:(\d\d?) ?[月월] ?(?:(\d\d?) ?[日号일])?)?")
+_QUARTER: Final = re.compile(
+    rf"(?<!\w)(?:Q(?P<q>[1-4])|(?P<q2>[1-4])Q|(?P<y2>{YEAR})[ -]?Q(?P<q3>[1-4]))"
+    rf"(?:[ -]?'?(?P<y>{YEAR}|\d\d)(?!\d))?(?!\w)"
+)
+_FISCAL: Final = re.compile(rf"(?<!\w)FY[ -]?'?({YEAR}|\d\d)(?!\w)")
+_DECADE: Final = re.compile(r"(?<!\w)'?((?:1\d|20)?\d0)'?s\b")
+_SHORT_RANGE: Final = re.compile(r"(?<![\w.,-])((?:1[5-9]|20)\d)(\d) ?--? ?(\d)?(\d)(?![\w-]|[.,]\d)")
+_SCORE: Final = re.compile(r"(?<![\w.,/$€£-])(\d{1,3}) ?- ?(\d{1,3})(?![\w/%-]|[.,]\d| ?[%°])")
+_FRACTION: Final = re.compile(r"(?<![\w.,/$])([1-9])/([2-9]|10)(?![\w/])")
+_CURRENCY_BEFORE: Final = re.compile(r"(?:(?:(?<![A-Za-z])([A-Z]{1,3}) ?)?([$€£¥₹₩₪])|\b([A-Z]{3})) ?\(?$")
+_PER: Final = re.compile(r"( ?(?:/| per| a| an| each| every))(?= ?[^\W\d_])")
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_AFTER: Final = re.compile(r"\)?[ -]?([^\W\d_]+|[%‰°$€£¥₹₩][A-Za-z]?)")
+_MIXED: Final = re.compile(
+    r"[ -](?:and[ -])?(?:(?:a|one)[ -])?(half|quarter|third)s?\b|[ -]([1-9])/([2-9])(?!\d)|([½¼¾⅓⅔])"
+)
+_MIXED_PARTS: Final = {
+    "half": 0.5,
+    "quarter": 0.25,
+    "third": 1 / 3,
+    "½": 0.5,
+    "¼": 0.25,
+    "¾": 0.75,
+    "⅓": 1 / 3,
+    "⅔": 2 / 3,
+}
+_NOUN: Final = re.compile(r"[ -]([^\W\d_]+)|(\S)")
+_NOUN_BEFORE: Final = re.compile(r"([^\W\d_]{2,}) $")
+_CLAUSE: Final = re.compile(r"[^\d,;:.()]*$")
+_MARK_WORD: Final = re.compile(r"[^\W\d_]+|[~≈<>≤≥]")
+_OR_MORE: Final = re.compile(r" or (more|less|fewer|so)\b|\+")
+_NO_LESS: Final = re.compile(r"\b(?:not?|nicht|pas) (?:less|fewer) than $")
+_MOST_UNIT_WORDS: Final = 3
+_MOST_NUMBER_WORDS: Final = 6
+_LOOKBACK: Final = 30
+_NOUN_WINDOW: Final = 60
+_QUARTERS: Final = 20
+"""What stands before the number of a quarter where a date has its month."""
+
+
+class _SameLength(dict[int, str | int]):
+    """What each character is read as: one character, so that places stay."""
+
+    def __missing__(self, code: int) -> str | int:
+        letter = chr(code)
+        if letter in "–—−‑‒―﹣－":
+            read = "-"
+        elif letter in "’‘ʼ＇":
+            read = "'"
+        elif letter.isspace() and letter not in "\n\r":
+            read = " "
+        elif letter.isdecimal() or "₀" <= letter <= "₉":
+            read = str(int(letter)) if letter.isdecimal() else chr(code - 0x2080 + 48)
+        else:
+            read = "%" if letter == "％" else letter
+        self[code] = read
+        return read
+
+
+_SAME_LENGTH: Final = _SameLength()
+
+
+class _Number(NamedTuple):
+    """A number where it stands in a text."""
+
+    start: int
+    end: int
+    amount: float
+    step: float
+    ordinal: bool = False
+    implied: bool = False
+
+
+class _Scanner:
+    """Reads the texts of a language."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        self.decimal = load_made_table(language).get("decimal", ".")
+        left_out = list_hand_words(language, "no_units")
+        self.units = {name: unit for name, unit in load_names(language, "units").items() if name not in left_out}
+        self.units |= load_hand_table(language).get("units", {})
+        self.currencies = load_names(language, "currencies")
+        self.scales = load_names(language, "scales")
+        self.joining = load_joining_words(language)
+        self.marks = {kind: list_hand_words(language, kind) for kind in ("about", "more", "less")}
+        self.percent, self.points = (list_hand_words(language, key) for key in ("percent", "points"))
+        self.articles, self.joins = (list_hand_words(language, key) for key in ("articles", "joins"))
+        self.no_labels = {stem(word, language) for word in self.joining | list_hand_words(language, "frame_words")}
+        self._read_number_words()
+        self._compile_dates()
+
+    def _read_number_words(self) -> None:
+        hand = load_hand_table(self.language)
+        self.words: dict[tuple[str, ...], tuple[float, str]] = {}
+        for kind, names in (
+            ("share", hand.get("shares", {})),
+            ("times", hand.get("times", {})),
+            ("ordinal", load_names(self.language, "ordinals")),
+            ("number", load_names(self.language, "numbers")),
+        ):
+            self.words |= {tuple(name.split()): (float(amount), kind) for name, amount in names.items()}
+        self.first = {words[0] for words in self.words}
+        self.digits: Mapping[str, int] = hand.get("digits", {})
+        self.places: Mapping[str, int] = hand.get("places", {})
+        endings = "|".join(map(re.escape, sorted(list_hand_words(self.language, "ordinal_endings"), key=len)))
+        self.ordinal_ending = re.compile(rf"-?(?:{endings or '(?!)'})(?!\w)")
+        signs = "".join(map(re.escape, (*self.digits, *self.places)))
+        self.numerals = re.compile(rf"[{signs}]{{2,}}|[{signs}](?=[{''.join(self.scales)}])") if signs else None
+
+    def _compile_dates(self) -> None:
+        months = self.months = {name: number for name, number in load_names(self.language, "months").items() if name}
+        self.day_words = {
+            name.replace(" ", "[- ]"): int(n) for name, n in load_names(self.language, "ordinals").items() if n <= 31
+        }
+        names = "|".join(sorted(map(re.escape, months), key=len, reverse=True)) or "(?!)"
+        days = "|".join(sorted(self.day_words, key=len, reverse=True)) or "(?!)"
+        ending = r"(?:st|nd|rd|th|er|\.|º)?"
+        day = rf"(?P<d>\d\d?(?!\d)|{days}){ending}(?:(?: ?- ?| (?:to|and|bis|und|y|et|e) )(?P<d2>\d\d?){ending}(?!\d))?"
+        month, year = rf"(?P<m>{names})\b\.?", rf"(?P<y>{YEAR})(?!\d)"
+        self.dates = [
+            re.compile(pattern, re.IGNORECASE)
+            for pattern in (
+                rf"(?<!\w){day} (?:of |de )?{month}(?:,? (?:de )?{year})?",
+                rf"\b{month} (?:the )?{day}(?![\d%]|[.,:]\d)(?:,? {year})?",
+                rf"\b{month},? (?:of |de )?{year}",
+            )
+        ]
+        also_words = list_hand_words(self.language, "month_words")
+        alone = [name for name in months if len(name) > 3 and name not in also_words]
+        capital = self.language in ("en", "de", "nl")
+        alone = [name.capitalize() if capital else name for name in alone]
+        self.month = re.compile(rf"\b(?P<m>{'|'.join(alone) or '(?!)'})\b|(?<=\b[Ii]n )(?P<m2>May|March)\b")
+
+    def read(self, text: str) -> list[Value]:
+        """Return the values of a text, in their order."""
+        self.text = text.translate(_SAME_LENGTH)
+        self.rest = _MASKED.sub(lambda match: " " * len(match[0]), self.text)
+        self.source = text
+        found: list[Value] = []
+        for read in (self._read_dates, self._read_times, self._read_scores, self._read_labels):
+            read_values = list(read())
+            found += read_values
+            self._take_out(read_values)
+        complete: list[Value] = []
+        for number in sorted([*self._read_digits(), *self._read_words()]):
+            if not complete or number.start >= complete[-1].end:  # the "cent" of "5 pour cent" is none of its own
+                complete.append(self._complete(number))
+        return sorted([*found, *self._share_units(complete)], key=lambda value: value.start)
+
+    def _take_out(self, values: Iterable[Value]) -> None:
+        """Leave out of the rest what has been read."""
+        parts, at = list[str](), 0
+        for start, end in sorted({(value.start, value.end) for value in values}):
+            if start >= at:
+                parts += [self.rest[at:start], " " * (end - start)]
+                at = end
+        self.rest = "".join([*parts, self.rest[at:]])
+
+    def _make(self, kind: str, match: re.Match[str], amounts: tuple[float, ...], unit: str = "", **more: Any) -> Value:
+        start, end = match.span()
+        return Value(kind, amounts, unit, 1.0, start, end, self.source[start:end].strip(), **more)
+
+    def _make_date(self, match: re.Match[str], *dates: _Date) -> Value:
+        return self._make("date", match, (0.0,), dates=dates)
+
+    # ---- dates and times
+
+    def _read_dates(self) -> Iterator[Value]:
+        found = [*self._read_numeric_dates()]
+        yield from found
+        self._take_out(found)
+        if any(map(str.isdecimal, self.rest)) or self.month.search(self.rest):
+            for pattern in self.dates:
+                found = [value for match in pattern.finditer(self.rest) for value in self._read_named_date(match)]
+                yield from found
+                self._take_out(found)
+            for match in self.month.finditer(self.rest):
+                yield self._make_date(match, (0, 0, self.months[(match["m"] or match["m2"]).lower()], 0))
+        yield from self._read_years()
+
+    def _read_numeric_dates(self) -> Iterator[Value]:
+        for match in _NUMERIC_DATE.finditer(self.rest):
+            groups = match.groups()
+            year, one, two = map(int, groups[:3] if match[1] else (groups[5], groups[4], groups[3]))
+            orders = ((one, two), (two, one))[: 1 if match[1] else 2]
+            readings = [(year, year, month, day) for month, day in orders if 1 <= month <= 12 and 1 <= day <= 31]
+            if readings:
+                yield self._make_date(match, *readings)
+        for match in _SIGNED_DATE.finditer(self.rest):
+            yield self._make_date(match, (int(match[1]), int(match[1]), int(match[2] or 0), int(match[3] or 0)))
+
+    def _read_named_date(self, match: re.Match[str]) -> Iterator[Value]:
+        parts = match.groupdict()
+        month, year = self.months[parts["m"].lower()], int(parts.get("y") or 0)
+        days = [day for day in (parts.get("d"), parts.get("d2")) if day]
+        for day in days or ["0"]:
+            said = re.sub(r"[- ]", "[- ]", day.lower())
+            number = int(day) if day.isdecimal() else self.day_words[said]
+            yield self._make_date(match, (year, year, month, number))
+
+    def _read_years(self) -> Iterator[Value]:
+        """Yield quarters, fiscal years, decades and spans of years."""
+        for match in _QUARTER.finditer(self.rest):
+            said = match["y"] or match["y2"] or "0"
+            year = int(said) + (2000 if len(said) == 2 else 0)
+            yield self._make_date(match, (year, year, _QUARTERS + int(match["q"] or match["q2"] or match["q3"]), 0))
+        for match in _FISCAL.finditer(self.rest):
+            year = int(match[1]) + (2000 if len(match[1]) == 2 else 0)
+            yield self._make_date(match, (year, year, 0, 0))
+        for match in _DECADE.finditer(self.rest):
+            said = int(match[1])
+            first = [said] if len(match[1]) == 4 else [1900 + said, 2000 + said][: 1 if said > 20 else 2]
+            yield self._make_date(match, *((year, year + 9, 0, 0) for year in first))
+        for match in _SHORT_RANGE.finditer(self.rest):
+            year = int(match[1] + match[2])
+            last = int(match[1][:2] + match[3] + match[4]) if match[3] else int(match[1] + match[4])
+            if last > year:
+                yield self._make_date(match, (year, year, 0, 0))
+                yield self._make_date(match, (last, last, 0, 0))
+
+    def _read_times(self) -> Iterator[Value]:
+        for match in _TIME.finditer(self.rest):
+            is_time = match[2] or match[3] or match[0].endswith(("Uhr", "h", "o'clock"))
+            if not is_time or int(match[1]) > 24:
+                continue
+            hour = int(match[1]) if not match[3] else int(match[1]) % 12 + (12 if match[3] in "pP" else 0)
+            minutes = float(hour % 24 * 60 + int(match[2] or 0))
+            is_sure = match[3] or hour > 12 or hour == 0
+            both = (minutes,) if is_sure else (minutes, (minutes + 720) % 1440)
+            yield self._make("time", match, both, (match[4] or "").replace("GMT", "UTC"))
+        for name, minutes in load_hand_table(self.language).get("day_times", {}).items():
+            for match in re.finditer(rf"\b{name}\b", self.rest):
+                yield self._make("time", match, (float(minutes),))
+
+    # ---- scores and labels
+
+    def _read_scores(self) -> Iterator[Value]:
+        """Yield pairs that are no range, since the first is not smaller; a range is read as two numbers."""
+        for match in _SCORE.finditer(self.rest):
+            one, two = float(match[1]), float(match[2])
+            if one >= two and not self._match_unit(match.end()):
+                yield self._make("score", match, (one, two))
+
+    def _read_labels(self) -> Iterator[Value]:
+        for match in _FRACTION.finditer(self.rest):
+            yield self._make("percent", match, (100 * int(match[1]) / int(match[2]),), "%")._replace(step=1.5)
+        for match in _LABEL.finditer(self.rest):
+            glued = re.fullmatch(r"\d+([A-Za-z]+)", match[0])
+            if not (glued and (glued[1].lower() in self.units or glued[1] in ("K", "M", "B", "T"))):
+                yield self._make("label", match, (0.0,), fold_label(match[0]))
+
+    # ---- numbers
+
+    def _read_digits(self) -> Iterator[_Number]:
+        for match in _DIGITS.finditer(self.rest):
+            amount, step = parse_digits(match[0], self.decimal)
+            ending = self.ordinal_ending.match(self.rest, match.end())
+            end = ending.end() if ending else match.end()
+            yield _Number(match.start(), end, amount, step, ordinal=bool(ending))
+        if self.numerals:
+            for match in self.numerals.finditer(self.rest):
+                yield _Number(
+                    match.start(), match.end(), amount := float(self._add_numerals(match[0])), find_step(amount)
+                )
+
+    def _add_numerals(self, said: str) -> int:
+        """Return the number of signs that stand for digits and places: 三百二十一."""
+        total = digit = 0
+        for sign in said:
+            if sign in self.places:
+                total, digit = total + (digit or 1) * self.places[sign], 0
+            else:
+                digit = digit * 10 + self.digits[sign]
+        return total + digit
+
+    def _read_words(self) -> Iterator[_Number]:
+        words = [(match.start(), match.end(), match[0].lower()) for match in _WORD.finditer(self.rest)]
+        at = 0
+        while at < len(words):
+            word = words[at][2]
+            if word in self.articles and (number := self._read_article(words[at])):
+                yield number
+            hit = self._add_words(words, at) if word in self.first or word in self.scales else None
+            if hit is None:
+                at += 1
+                continue
+            count, amount, kind = hit
+            start, end = words[at][0], words[at + count - 1][1]
+            if kind in ("share", "times"):
+                yield _Number(start, end, amount, 1.5 if kind == "share" else 1.0, implied=True)
+            else:
+                yield _Number(start, end, amount, find_step(amount), ordinal=kind == "ordinal")
+            at += count
+
+    def _read_article(self, word: tuple[int, int, str]) -> _Number | None:
+        """Read the one of "an hour"; it may support, and needs no support."""
+        unit = self._match_unit(word[1])
+        return _Number(word[0], word[1], 1.0, 1.0, implied=True) if unit and unit[0] != "money" else None
+
+    def _add_words(self, words: list[tuple[int, int, str]], at: int) -> tuple[int, float, str] | None:
+        """Read the words of a number: those below a thousand, then thousand or million, and what follows."""
+        size, total, part = 0, 0.0, self._match_words(words, at)
+        if part is None:
+            before = words[at - 1][2] if at else ""
+            is_one = before in self.articles and len(words[at][2]) > 4 and words[at][2] in self.scales
+            return (1, float(self.scales[words[at][2]]), "number") if is_one else None
+        while part is not None:
+            length, number, kind = part
+            size += length
+            after = words[at + size][2] if self._is_joined(words, at + size) else ""
+            if kind != "number" or len(after) < 4 or after not in self.scales:
+                return size, total + number, kind
+            total, size = total + number * self.scales[after], size + 1
+            part = self._match_words(words, at + size) if self._is_joined(words, at + size) else None
+        return size, total, "number"
+
+    def _is_joined(self, words: list[tuple[int, int, str]], at: int) -> bool:
+        return at < len(words) and self.rest[words[at - 1][1] : words[at][0]] in (" ", "-", " - ")
+
+    def _match_words(self, words: list[tuple[int, int, str]], at: int) -> tuple[int, float, str] | None:
+        limit = 1
+        while limit < _MOST_NUMBER_WORDS and self._is_joined(words, at + limit):
+            limit += 1
+        for length in range(limit, 0, -1):
+            if got := self.words.get(tuple(word for _, _, word in words[at : at + length])):
+                return length, *got
+        return None
+
+    # ---- what stands around a number
+
+    def _complete(self, number: _Number) -> Value:
+        """Put to a number what stands around it: currency, thousands, unit, bound, and what it counts."""
+        start, end, amount, step, ordinal, implied = number
+        text, kind, unit, begin = self.text, "ordinal" if ordinal else "number", "", start
+        if implied and step == 1.5:
+            return self._finish("percent", number, (amount,), "%", end=end, mark="implied")
+        if not ordinal and (code := self._find_currency(start)):
+            kind, unit, begin = "money", code[0], code[1]
+        if not implied and not ordinal and (match := _MIXED.match(text, end)):
+            share = int(match[2]) / int(match[3]) if match[2] else _MIXED_PARTS[match[1] or match[4]]
+            if share < 1 and not text[end:].startswith(("-half", "-quarter", "-third")):
+                amount, step, end = amount + share, 0.1, match.end()
+        if not ordinal and (scaled := self._match_scale(end, kind == "money")):
+            amount, step, end = amount * scaled[0], step * scaled[0], scaled[1]
+        said, factor = amount, 1.0
+        if kind != "money" and (hit := self._match_unit(end)):
+            kind, unit, factor, offset, end = hit
+            if ordinal and unit == "calendar":
+                return self._make_ordinal_date(number, end, factor)
+            if ordinal:
+                kind, unit, factor, offset = "ordinal", "", 1.0, 0.0
+            amount, step = amount * factor + offset, step * factor
+        per = ("", 1.0)
+        match = _PER.match(text, end) if kind in ("money", "quantity", "percent") else None
+        if match and (hit := self._match_unit(match.end(1))) and hit[0] == "quantity":
+            per, end = (hit[1], hit[2]), hit[4]
+        mark = "implied" if implied else self._find_mark(begin, end)
+        made = self._finish(kind, number._replace(start=begin, step=step), (amount,), unit, end=end, mark=mark)
+        return made._replace(said=(said,), factor=factor, per=per)
+
+    def _finish(
+        self, kind: str, number: _Number, amounts: tuple[float, ...], unit: str, *, end: int, mark: str
+    ) -> Value:
+        start = number.start
+        nouns = self._find_nouns(start, end) | self._list_stems(number.end, end)
+        return Value(kind, amounts, unit, number.step, start, end, self.source[start:end], mark, nouns=nouns)
+
+    def _list_stems(self, start: int, end: int) -> frozenset[str]:
+        """Return the stems of the words of a unit, so that a bare number of the same noun is known for the same."""
+        return frozenset(stem(word.lower(), self.language) for word in _WORD.findall(self.text[start:end]))
+
+    def _make_ordinal_date(self, number: _Number, end: int, factor: float) -> Value:
+        """Return the date of "19th century" or "third quarter"; another ordinal of a unit counts."""
+        start, _, amount = number[:3]
+        made = Value("date", (0.0,), "", 0.0, start, end, self.source[start:end])
+        if factor == 1200:
+            first = int(amount - 1) * 100 + 1
+            return made._replace(dates=((first, first + 99, 0, 0), (first - 1, first + 98, 0, 0)))
+        if factor == 3 and amount <= 4:
+            return made._replace(dates=((0, 0, _QUARTERS + int(amount), 0),))
+        return self._finish("ordinal", number, (amount,), "", end=end, mark="")
+
+    def _find_currency(self, start: int) -> tuple[str, int] | None:
+        match = _CURRENCY_BEFORE.search(self.text, max(0, start - 7), start)
+        if match is None:
+            return None
+        country, sign, code = match.groups()
+        if code:
+            found = self.currencies.get(code)
+        else:
+            plain = self.currencies.get(sign) if country in ("US", None) else f"{country}{sign}"
+            found = self.currencies.get(f"{country or ''}{sign}") or plain
+        return (found, match.start()) if found else None
+
+    def _match_scale(self, end: int, money: bool) -> tuple[int, int] | None:
+        """Read a magnitude behind a number: "million", and "k" or "bn" where it is joined or money is meant."""
+        after = _AFTER.match(self.text, end)
+        if after is None:
+            return None
+        word = after[1]
+        if is_unspaced_letter(word[0]):
+            size = next((n for n in (2, 1) if word[:n] in self.scales), 0)
+            return (self.scales[word[:size]], after.start(1) + size) if size else None
+        times = self.scales.get(word.lower(), 0)
+        if len(word) < 3:
+            is_glued = after.start(1) == end
+            times = times if (is_glued or money) and (money or not word.islower() or word in ("k", "bn")) else 0
+        return (times, after.end()) if times else None
+
+    def _match_unit(self, end: int) -> tuple[str, str, float, float, int] | None:
+        """Read a unit or currency behind a number: of at most three words, the longest."""
+        places, at = list[int](), end
+        while len(places) < _MOST_UNIT_WORDS and (match := _AFTER.match(self.text, at)):
+            if places and self.text[at] != " ":
+                break
+            at = match.end()
+            places.append(at)
+        for to in reversed(places):
+            if hit := self._look_up_unit(self.text[end:to].lstrip(" -)"), to):
+                return hit
+        if places and is_unspaced_letter(self.text[end : end + 2].strip()[:1] or "a"):
+            begin = end + (self.text[end] == " ")
+            tries = (self._look_up_unit(self.text[begin:to], to) for to in range(min(begin + 6, places[0]), begin, -1))
+            return next((hit for hit in tries if hit), None)
+        return None
+
+    def _look_up_unit(self, said: str, to: int) -> tuple[str, str, float, float, int] | None:
+        name = said.lower()
+        if code := self.currencies.get(said) or (
+            self.currencies.get(name) if len(name) > 3 or not name.isascii() else None
+        ):
+            return "money", code, 1.0, 0.0, to
+        words = name.split()
+        if (words and words[0] in self.percent) or name == "%":
+            points = re.match(r" (\w+)", self.text[to:]) if len(words) < 2 else None
+            if points and points[1] in self.points:
+                return "quantity", "points", 1.0, 0.0, to + points.end()
+            return ("percent", "%", 1.0, 0.0, to) if len(words) < 2 else None
+        what = self.units.get(name) or (self.units.get(name.rstrip("s")) if len(name) > 4 else None)
+        if what is None:
+            return None
+        return "percent" if what[0] == "%" else "quantity", what[0], what[1], what[2] if len(what) > 2 else 0.0, to
+
+    def _share_units(self, values: list[Value]) -> list[Value]:
+        """Give the first of "10 to 15 minutes" and "$5-10 million" what the second says."""
+        for n in range(len(values) - 2, -1, -1):
+            one, two = values[n], values[n + 1]
+            between = self.text[one.end : two.start].strip(" -")
+            if two.start - one.end > 6 or (between and between not in self.joins) or "ordinal" in (one.kind, two.kind):
+                continue
+            if one.kind == "money" and two.kind == "number":
+                two = values[n + 1] = two._replace(kind="money", unit=one.unit)
+            match = _DIGITS.search(self.text, two.start, two.end)
+            written = parse_digits(match[0], self.decimal)[0] if match else 0.0
+            times = two.said[0] / written if written and two.said else 1.0
+            if (two.kind != "number" or times > 1) and (one.kind == "number" or one.unit == two.unit):
+                offset = two.amounts[0] - two.said[0] * two.factor if two.said else 0.0
+                said = one.said[0] if one.said else one.amounts[0]
+                plain = said if one.kind == "number" else one.amounts[0]
+                amounts = (said * times * two.factor + offset, plain)
+                values[n] = one._replace(
+                    kind=two.kind,
+                    unit=two.unit,
+                    factor=two.factor,
+                    amounts=tuple(dict.fromkeys(amounts)),
+                    step=one.step * times * two.factor,
+                    said=tuple(dict.fromkeys((said, said * times))),
+                    nouns=one.nouns | two.nouns,
+                )
+        return values
+
+    def _find_mark(self, start: int, end: int) -> str:
+        """Return how an amount is bounded by the three words before it, or by "or more" behind it."""
+        if match := _OR_MORE.match(self.text, end):
+            return "about" if match[1] == "so" else "less" if match[1] in ("less", "fewer") else "more"
+        before = self.text[max(0, start - _LOOKBACK) : start].lower()
+        if _NO_LESS.search(before):
+            return "more"
+        clause = _CLAUSE.search(before)
+        words = _MARK_WORD.findall(clause[0] if clause else "")[-3:]
+        near = self.marks["about"]
+        for kind in ("more", "less", "about"):
+            if any(word in self.marks[kind] and (kind == "about" or word not in near) for word in words):
+                return kind
+        return ""
+
+    def _find_nouns(self, start: int, end: int) -> frozenset[str]:
+        """Return the stems of what a number counts: of the three words behind it.
+
+        Of "Section 4", "JDK 21" the word before it, where none is behind.
+        """
+        words = list[str]()
+        for match in _NOUN.finditer(self.text, end, end + _NOUN_WINDOW):
+            if not match[1] or match[1].lower() in self.joining or len(words) == 3:
+                break
+            words.append(stem(match[1].lower(), self.language))
+        if words:
+            return frozenset(words)
+        before = _NOUN_BEFORE.search(self.text, max(0, start - 20), start)
+        if before is None or stem(before[1].lower(), self.language) in self.no_labels:
+            return frozenset()
+        return frozenset([f"{before[1].lower()} #"])
+
+
+def fold_label(label: str) -> str:
+    """Return what is compared of a label: its letters and digits in lower case, "co2" of "CO-2"."""
+    return re.sub(r"[\W_]", "", label).lower()
+
+
+def parse_digits(text: str, decimal: str) -> tuple[float, float]:
+    """Return the amount of digits as a language writes them, and what the last significant one is worth."""
+    digits = re.sub(r"[ ']", "", text)
+    marks = re.findall(r"[.,]", digits)
+    last = digits.rpartition(marks[-1])[2] if marks else ""
+    is_repeated = len(marks) > 1 and len(set(marks)) == 1
+    is_group = is_repeated or (len(last) == 3 and len(marks) == 1 and marks[0] != decimal and digits[0] not in ".,0")
+    if marks and not is_group:
+        whole = re.sub(r"[.,]", "", digits[: -len(last) - 1]) or "0"
+        return float(f"{whole}.{last}"), 10.0 ** -len(last)
+    amount = float(re.sub(r"[.,]", "", digits)[:300])
+    return amount, find_step(amount)
+
+
+def find_step(amount: float) -> float:
+    """Return what the last significant digit of a whole number is worth: 100 of 1,200."""
+    whole = f"{amount:.0f}"
+    return 10.0 ** (len(whole) - len(whole.rstrip("0"))) if amount else 1.0
+
+
+@cache
+def _get_scanner_tables(language: str) -> _Scanner:
+    return _Scanner(language)
+
+
+@remember_by_text(texts=1024, chars=20_000)
+def scan_text(text: str, language: str = "") -> tuple[Value, ...]:
+    """Return the values of a text, in their order; see `scan_values`."""
+    language = language or detect_language(text) or DEFAULT_LANGUAGE
+    scanner = copy(_get_scanner_tables(language if language in LANGUAGES else DEFAULT_LANGUAGE))  # runs share tables
+    return tuple(scanner.read(text))

@@ -1,0 +1,229 @@
+"""What texts say in numbers, as typed values, and one comparison of them.
+
+A value of a text is supported by one of a source that is equal to it after normalisation, or more exact than it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+YEAR: Final = r"(?:1\d|20)\d\d"
+_YEAR: Final = re.compile(YEAR)
+SMALL: Final = 12
+"""Whole numbers up to this say what a writer counts: texts have them without having read them."""
+_FRACTION_STEP: Final = 1.5
+_FRACTION_OFF: Final = 1.7
+"""Per cent: "half" and "a third" are said of what is near them."""
+_CONVERTED_OFF: Final = 0.03
+_CONVERTED_ABOUT_OFF: Final = 0.05
+"""How far a conversion between units may round: "5 km" of "3 miles"."""
+_DEGREES_OFF: Final = 0.6
+_ROUNDED_OFF: Final = 0.01
+_BOUND_OFF: Final = 0.1
+
+
+class Value(NamedTuple):
+    """A number, an amount, a date, a time, a score or a label of a text."""
+
+    kind: str
+    """``number``, ``ordinal``, ``percent``, ``money``, ``quantity``, ``date``, ``time``, ``score``, ``label``."""
+    amounts: tuple[float, ...]
+    """In the base unit; several where it may be read in several ways. Of a score its two numbers."""
+    unit: str
+    """Dimension, currency or zone; of a label what is compared of it."""
+    step: float
+    """What its last significant digit is worth."""
+    start: int
+    end: int
+    text: str
+    mark: str = ""
+    """``about``, ``more``, ``less``, or ``implied`` for the one of "an hour", which needs no support."""
+    dates: tuple[tuple[int, int, int, int], ...] = ()
+    """Readings of a date: first and last year, month, day; 0 where it is not said. A quarter is a month behind 20."""
+    nouns: frozenset[str] = frozenset()
+    """The stems of the words that say what is counted."""
+    said: tuple[float, ...] = ()
+    """The amounts as they are written, in the unit that stands there."""
+    factor: float = 1.0
+    """What of the base unit the written one is."""
+    per: tuple[str, float] = ("", 1.0)
+    """Of a rate: the dimension of the time, and how much of it."""
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it is a count that a writer makes: "two reasons", "first"."""
+        amount = self.amounts[0]
+        return self.kind in ("number", "ordinal") and amount <= SMALL and amount == int(amount)
+
+    @property
+    def is_year(self) -> bool:
+        """Whether it is a bare number that may be a year."""
+        return self.kind == "number" and _YEAR.fullmatch(self.text) is not None
+
+
+def is_same_kind(one: Value, other: Value) -> bool:
+    """Say whether two values can be compared: an amount without a unit can be with any."""
+    if "number" in (one.kind, other.kind):
+        return {one.kind, other.kind} <= {"number", "ordinal", "percent", "money", "quantity"}
+    return one.kind == other.kind and (one.unit == other.unit or one.kind == "label")
+
+
+def is_same_value(one: Value, other: Value) -> bool:
+    """Say whether two values are the same for a licence: type, unit, zone and bound, and nothing is rounded.
+
+    Args:
+        one: what is to be licensed.
+        other: what may license it.
+    """
+    bounds = {mark for mark in (one.mark, other.mark) if mark in ("more", "less")}
+    if one.kind != other.kind or one.unit != other.unit or one.per != other.per or len(bounds) > 1:
+        return False
+    if bounds and one.mark != other.mark:
+        return False
+    if one.kind == "date":
+        return bool(set(one.dates) & set(other.dates))
+    return any(math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12) for a in one.amounts for b in other.amounts)
+
+
+def supports(value: Value, source: Value) -> bool:
+    """Say whether a source's value is what a text's value says, or says it more exactly.
+
+    Args:
+        value: of the text.
+        source: of the source.
+    """
+    if value.kind == "date" or source.kind == "date":
+        return any(_is_date_within(said, told) for said in _list_dates(value) for told in _list_dates(source))
+    if value.kind in ("time", "label", "score") or source.kind in ("time", "label", "score"):
+        return value.kind == source.kind and _is_same_sign(value, source)
+    if not is_same_kind(value, source):
+        return False
+    said, told = value.amounts, source.amounts
+    if value.kind != source.kind and "number" in (value.kind, source.kind):
+        if not _counts_what_is_measured(value, source):
+            return False
+        said, told = value.said or said, source.said or told
+        value, source = (each._replace(step=each.step / each.factor, factor=1.0) for each in (value, source))
+    elif value.per[0] and source.per[0]:
+        if value.per[0] != source.per[0]:
+            return False
+        told = tuple(amount * value.per[1] / source.per[1] for amount in told)
+    return any(_is_near(value, a, source, b) for a in said for b in told)
+
+
+def _is_same_sign(value: Value, source: Value) -> bool:
+    if value.kind == "label":
+        return value.unit == source.unit
+    if value.kind == "score":
+        return sorted(value.amounts) == sorted(source.amounts)
+    is_zone = value.unit == source.unit or not (value.unit and source.unit)
+    return is_zone and bool(set(value.amounts) & set(source.amounts))
+
+
+def _counts_what_is_measured(value: Value, source: Value) -> bool:
+    """Say whether what a bare number counts is named where the other one has its unit: "5 dollars" of 5 of them."""
+    counted, measured = (value, source) if value.kind == "number" else (source, value)
+    if not counted.nouns or any("#" in noun for noun in counted.nouns):
+        return True
+    return not counted.nouns.isdisjoint(measured.nouns)
+
+
+def _list_dates(value: Value) -> tuple[tuple[int, int, int, int], ...]:
+    if value.is_year:
+        year = int(value.amounts[0])
+        return ((year, year, 0, 0),)
+    return value.dates
+
+
+def _is_date_within(said: tuple[int, ...], told: tuple[int, ...]) -> bool:
+    is_year = not said[0] or (told[0] and said[0] <= told[0] and told[1] <= said[1])
+    return bool(is_year) and all(not mine or mine == theirs for mine, theirs in zip(said[2:], told[2:], strict=True))
+
+
+def _is_near(value: Value, said: float, source: Value, told: float) -> bool:
+    """Say whether an amount is another one, or that one rounded as a text may round it."""
+    if math.isclose(said, told, rel_tol=1e-9, abs_tol=1e-12):
+        return True
+    if value.is_year or value.kind == "ordinal" or value.is_small or not told or not said:
+        return False
+    off, is_rounder = abs(said - told), value.step > source.step
+    if value.kind == "percent" and _FRACTION_STEP in (value.step, source.step):
+        return off <= _FRACTION_OFF
+    if value.kind == source.kind == "quantity" and value.factor != source.factor:
+        if value.unit == "[temperature]":
+            return off <= _DEGREES_OFF * min(1.0, max(value.step, source.step))
+        return off <= (_CONVERTED_ABOUT_OFF if value.mark == "about" else _CONVERTED_OFF) * told
+    if value.mark in ("more", "less"):
+        return is_rounder and 0 <= (told - said) * (1 if value.mark == "more" else -1) <= _BOUND_OFF * told
+    if value.mark:
+        return is_rounder and off <= value.step
+    return is_rounder and off <= value.step / 2 * (1 + 1e-9) and (value.step < 1 or off <= _ROUNDED_OFF * told)
+
+
+def find_support(value: Value, values: Iterable[Value]) -> Value | None:
+    """Return a value that says what another one says, equal after normalisation or more exactly; None for none.
+
+    A day or a month is supported where its year stands elsewhere. A score of larger numbers is supported where both
+    stand.
+
+    Args:
+        value: of a text.
+        values: of what it rests on.
+    """
+    values = values if isinstance(values, Sequence) else list(values)
+    if hit := next((each for each in values if supports(value, each)), None):
+        return hit
+    for year, last, month, day in value.dates:
+        if year and (month or day) and find_support(value._replace(dates=((year, last, 0, 0),)), values):
+            undated = (each for each in values for told in each.dates if not told[0])
+            if hit := next((s for s in undated if any(_is_date_within((0, 0, month, day), d) for d in s.dates)), None):
+                return hit
+    if value.kind == "score" and min(value.amounts) > SMALL:
+        ends = [Value("number", (amount,), "", 1.0, value.start, value.end, f"{amount:g}") for amount in value.amounts]
+        found = [next((each for each in values if supports(end, each)), None) for end in ends]
+        return found[0] if all(found) else None
+    return None
+
+
+def scan_values(text: str, language: str = "") -> tuple[Value, ...]:
+    """Return the values of a text, in their order.
+
+    Args:
+        text: what is read.
+        language: an ISO 639-1 code; by default the one that the text tells, or else English.
+    """
+    from guardgraph.grounding.scanning import scan_text  # it makes the values that this module compares
+
+    return scan_text(text, language)
+
+
+def find_unsupported_values(text: str, texts: Sequence[str]) -> list[str]:
+    """Return the values of a text that no other text has, as they are written, small counts among them.
+
+    Args:
+        text: what says them.
+        texts: what it rests on.
+    """
+    told = [value for each in texts for value in scan_values(each)]
+    written = "\n".join(texts)
+    said = [value for value in scan_values(text) if value.mark != "implied"]
+    missing = [value for value in said if not is_written(value, written) and find_support(value, told) is None]
+    return list(dict.fromkeys(value.text for value in missing))
+
+
+def is_written(value: Value, text: str) -> bool:
+    """Say whether a text has a value as it is written, and not as a part of a longer number or word."""
+    said, at = value.text, text.find(value.text)
+    while at >= 0:
+        before, after = text[max(at - 1, 0) : at], text[at + len(said) : at + len(said) + 2]
+        is_begun = (said[0].isalpha() and before.isalnum()) or (
+            said[0].isdecimal() and (before.isdecimal() or before in ".,")
+        )
+        is_cut = (after[:1].isalnum() and said[-1].isalnum()) or (after[:1] in ".," and after[1:].isdecimal())
+        if not (before and is_begun) and not (after and is_cut):
+            return True
+        at = text.find(said, at + 1)
+    return False

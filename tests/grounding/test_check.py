@@ -1,0 +1,75 @@
+"""The checker: what it says of each sentence of a text that is held against sources."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from guardgraph.grounding.check import Checks, CitingSentence, Source, check_text
+
+SLA = Source("sla", "Uptime is 99.95 % monthly. P1 first response is 15 minutes, since 2018.", ("Support policy",))
+PARIS = Source("paris", "The tower in Paris is 330 metres tall and was finished in 1889.")
+
+
+def test_each_sentence_has_a_verdict():
+    """A sentence is supported, says what no source has, or says another value than the source, which is told."""
+    checked = check_text(
+        "The tower in Paris was finished in 1889. It was P1 response in 20 minutes. Gustave built it.", [SLA, PARIS]
+    )
+    assert [sentence.verdict for sentence in checked.sentences] == ["supported", "contradicted", "unsupported"]
+    assert [(found.rule, found.text, found.source, found.told) for found in checked.findings] == [
+        ("value", "20 minutes", "sla", "15 minutes"),
+        ("name", "Gustave", "", ""),
+    ]
+    told = checked.findings[0]
+    assert SLA.text[told.source_start : told.source_end] == told.told
+    assert checked.verdict == "contradicted"
+
+
+def test_a_sentence_is_held_against_what_it_cites():
+    """What another source has does not support a sentence that does not cite it."""
+    text = "The tower is 330 metres tall."
+    cited = CitingSentence(0, len(text), ("paris",))
+    assert check_text(text, [SLA, PARIS], sentences=[cited]).verdict == "supported"
+    assert check_text(text, [SLA, PARIS], sentences=[cited._replace(ids=("sla",))]).verdict == "unsupported"
+
+
+def test_question_turns_names_and_workings_support():
+    """What the user said, known names and results of workings need no source."""
+    assert check_text("You asked about 45 seats.", [SLA], question="Are 45 seats enough?").verdict != "unsupported"
+    assert check_text("You asked about 45 seats.", [SLA], turns=["I have 45 seats"]).verdict != "unsupported"
+    assert not check_text("Ask Acme.", [SLA], known_names=["Acme"]).findings
+    said = "That is 30 minutes for two."
+    assert [
+        found.text
+        for found in check_text(said, [SLA], checks=Checks(cover=False)).findings
+        if found.verdict != "unchecked"
+    ] == ["30 minutes"]
+    assert not [f for f in check_text(said, [SLA], workings=["2 * 15 = 30"]).findings if f.rule == "value"]
+
+
+def test_checks_may_be_switched_off():
+    """Each rule can be switched off for itself, and labels of an application have to stand in a source."""
+    text = "Gustave built 20 towers, and whales sing loudly at night."
+    rules = {found.rule for found in check_text(text, [PARIS]).findings}
+    assert rules == {"value", "name", "cover"}
+    off = Checks(values=False, names=False, opposites=False, cover=False)
+    assert not check_text(text, [PARIS], checks=off).findings
+    labelled = off._replace(label_patterns=("SEV[0-5]", "eu-[a-z]+"))
+    assert [
+        found.text
+        for found in check_text("A SEV1 in eu-west.", [Source("a", "A SEV2 in eu-west")], checks=labelled).findings
+    ] == ["SEV1"]
+
+
+def test_no_framework_is_loaded():
+    """Importing and calling the checker loads no LangGraph, LangChain or pydantic."""
+    script = (
+        "import sys\n"
+        "from guardgraph.grounding.check import Source, check_text\n"
+        "check_text('It took 5 km in 2020 [a](http://b.example).', [Source('a', 'It took 5 km.')])\n"
+        "print(sorted({name.partition('.')[0] for name in sys.modules} "
+        "& {'langgraph', 'langchain_core', 'langchain', 'pydantic'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
