@@ -13,7 +13,7 @@ import guardgraph
 from guardgraph import grammar
 from guardgraph.testing import ScriptedChatModel
 from guardgraph.tools.demo import CRITIQUE_GOAL, DEMO_QUESTION, RESEARCH_GOAL
-from guardgraph.world.models import load_prompt
+from guardgraph.world.prompts import load_prompt
 
 PROMPTS = {
     "asked_again",

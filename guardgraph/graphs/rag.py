@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from guardgraph.graphs.added import Verifier, choose_verifier, declare_answer_guard
 from guardgraph.graphs.grammar import Pattern
@@ -42,6 +42,7 @@ from guardgraph.tools.langchain.retriever import LangChainRetriever
 from guardgraph.tools.lexical import LexicalRetriever
 from guardgraph.tools.tool import choose_retriever_sources
 from guardgraph.world.call import Outside, World
+from guardgraph.world.prompts import PromptFiles, read_own_prompts
 from guardgraph.world.proposers import Proposer, choose_proposer, validate_call_target
 from guardgraph.world.wrapped import ChatModel
 
@@ -65,9 +66,9 @@ DEMO_SOURCES = ("support_policy", "security_policy", "billing_policy")
 def create_rag_agent(
     model: ChatModel | str | None = None,
     *,
-    condenser: Outside | None = None,
-    planner: Outside | None = None,
-    answerer: Outside | None = None,
+    condenser: Outside | Literal["rules"] | None = None,
+    planner: Outside | Literal["rules"] | None = None,
+    answerer: Outside | Literal["rules"] | None = None,
     knowledge_base: str | Path | AnyKnowledgeBase | None = None,
     retriever: Outside | VectorStore | None = None,
     reranker: Outside | BaseDocumentCompressor | None = None,
@@ -76,6 +77,7 @@ def create_rag_agent(
     budget: RagBudget | None = None,
     clarification: str = CLARIFICATION,
     instructions: str | None = None,
+    prompts: PromptFiles | None = None,
     guards: Sequence[AnswerGuard] = (),
     verifier: Verifier | None = None,
     checkpointer: Any = None,
@@ -96,7 +98,8 @@ def create_rag_agent(
             None for the offline rules.
         condenser: replaces who rewrites a question with a history; given ``{question, history}``, it returns
             ``{question}``, which is understood without the history. Nobody is asked where there is none.
-        planner: replaces the planner; given ``{question, available_sources}``, it returns an intent.
+        planner: replaces the planner; given ``{question, available_sources}``, it returns an intent. For this and the
+            other proposers, ``"rules"`` stands for the offline rule, whatever model the others have.
         answerer: replaces the answerer; given ``{question, context_chunks}``, it returns ``{answer, citations}``, or
             ``{"insufficient": true}`` where the context does not answer the question. With
             ``require_sentence_citations`` it is given ``sentence_citations: true`` beside, and marks every sentence
@@ -119,6 +122,8 @@ def create_rag_agent(
         instructions: tone, language and house rules, told to the models that write answers, behind the prompt and
             within its rules; guards decide as they do without. The offline rules and proposers of your own are not told
             them.
+        prompts: in place of ours, a folder of files ``NAME.md`` or their texts by name, with the same fields;
+            ``guardgraph prompts`` writes ours out.
         guards: of your own, in their order, behind the answer guard; each sees the answer and its citations, with the
             question and the context that the answerer saw.
         verifier: who judges, behind every other check, whether its evidence bears out each sentence, and may only
@@ -141,13 +146,12 @@ def create_rag_agent(
     chosen = _choose_retriever(retriever, knowledge_base, sources, limits)
     if not isinstance(clarification, str) or not clarification.strip():
         raise ConfigurationError(f"clarification: a text that is not blank; given: {clarification!r:.80}")
-    choose = partial(choose_proposer, model=model, budget=limits)
+    choose = partial(choose_proposer, model=model, budget=limits, prompts=read_own_prompts(prompts, "rag"))
     answering = partial(choose, "answerer", answerer, offline=offline.write_offline_answer, instructions=instructions)
     return rag_pattern(
         condenser=choose("condenser", condenser, prompt="rag_condense", offline=condense_offline_question),
         planner=choose("planner", planner, prompt="rag_plan", offline=offline.plan_offline_retrieval),
         answerer=answering(prompt="rag_answer"),
-        marking_answerer=answering(prompt="rag_answer_marked"),
         retriever=chosen.retriever,
         live=chosen.live,
         reranker=None if reranker is None else _choose_reranker(reranker),
@@ -166,7 +170,6 @@ def rag_pattern(
     condenser: Proposer,
     planner: Proposer,
     answerer: Proposer,
-    marking_answerer: Proposer,
     retriever: Outside,
     live: Outside | None,
     reranker: Outside | None,
@@ -200,7 +203,7 @@ def rag_pattern(
         p.act("rerank", nodes.make_rerank_node(reranker), to="context_guard")
         pack = nodes.make_reranked_guard_node(clarification)
     p.guard("context_guard", pack, to=["generate", "clarified"])
-    p.propose("generate", nodes.make_generate_node(answerer, marking_answerer), to="answer_guard")
+    p.propose("generate", nodes.make_generate_node(answerer), to="answer_guard")
     declare_answer_guard(
         p,
         "answer_guard",

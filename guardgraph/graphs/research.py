@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from guardgraph.graphs.added import Verifier, choose_verifier, declare_answer_guard
 from guardgraph.graphs.grammar import Pattern
@@ -42,6 +42,7 @@ from guardgraph.tools.langchain.asking import is_from_langchain, is_langchain_to
 from guardgraph.tools.langchain.search import LangChainReader, LangChainSearch
 from guardgraph.tools.recordings import make_recorded_extractor, make_recorded_reader, make_recorded_search
 from guardgraph.world.call import Outside, World
+from guardgraph.world.prompts import PromptFiles, read_own_prompts
 from guardgraph.world.proposers import Proposer, choose_proposer, validate_call_target
 from guardgraph.world.wrapped import ChatModel
 
@@ -52,14 +53,15 @@ if TYPE_CHECKING:
 def create_research_agent(
     model: ChatModel | str | None = None,
     *,
-    planner: Outside | None = None,
-    gaps: Outside | None = None,
-    outline: Outside | None = None,
-    writer: Outside | None = None,
+    planner: Outside | Literal["rules"] | None = None,
+    gaps: Outside | Literal["rules"] | None = None,
+    outline: Outside | Literal["rules"] | None = None,
+    writer: Outside | Literal["rules"] | None = None,
     search: Outside | VectorStore | None = None,
     reader: Outside | None = None,
     extractor: Outside | None = None,
     instructions: str | None = None,
+    prompts: PromptFiles | None = None,
     guards: Sequence[AnswerGuard] = (),
     verifier: Verifier | None = None,
     policy: ResearchPolicy | None = None,
@@ -102,6 +104,8 @@ def create_research_agent(
         instructions: tone, language and house rules, told to the models that write briefs, behind the prompt and
             within its rules; guards decide as they do without. The offline rules and proposers of your own are not told
             them.
+        prompts: in place of ours, a folder of files ``NAME.md`` or their texts by name, with the same fields;
+            ``guardgraph prompts`` writes ours out.
         guards: of your own, in their order, behind the answer guard; each sees the answer and its citations, with the
             question and the notes that the writer saw.
         verifier: who judges, behind every other check, whether its evidence bears out each note and each sentence, and
@@ -124,14 +128,13 @@ def create_research_agent(
         ConfigurationError: an argument is wrong; the message names it.
     """
     limits = choose_settings(ResearchBudget(), budget, "budget")
-    choose = partial(choose_proposer, model=model, budget=limits)
+    choose = partial(choose_proposer, model=model, budget=limits, prompts=read_own_prompts(prompts, "research"))
     writing = partial(choose, "writer", writer, offline=offline.write_offline_brief, instructions=instructions)
     return research_pattern(
         planner=choose("planner", planner, prompt="research_plan", offline=offline.plan_offline_research),
         gaps=choose("gaps", gaps, prompt="research_gaps", offline=offline.find_offline_gaps),
         outline=choose("outline", outline, prompt="research_outline", offline=offline.outline_offline_report),
         writer=writing(prompt="research_answer"),
-        marking_writer=writing(prompt="research_answer_marked"),
         sections_writer=writing(prompt="research_answer_sections"),
         search=_choose_research_search(search),
         reader=_choose_page_reader(reader),
@@ -158,7 +161,6 @@ def research_pattern(
     gaps: Proposer,
     outline: Proposer,
     writer: Proposer,
-    marking_writer: Proposer,
     sections_writer: Proposer,
     search: Outside,
     reader: Outside,
@@ -209,7 +211,7 @@ def research_pattern(
     p.guard(agreement.AGREEMENT_GUARD, agreement.run_agreement_guard_node, to=answering_ways)
     _declare_answer(
         p,
-        synthesize=answering.make_synthesize_node(writer, marking_writer, sections_writer),
+        synthesize=answering.make_synthesize_node(writer, sections_writer),
         outline=outline if budget.max_sections else None,
         asks_person=policy.asks_person(),
         guards=guards,

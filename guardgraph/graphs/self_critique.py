@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from guardgraph.graphs.added import declare_answer_guard
 from guardgraph.graphs.grammar import Pattern
@@ -29,6 +29,7 @@ from guardgraph.state.settings import choose_settings
 from guardgraph.state.tenants import Ledger
 from guardgraph.tools.langchain.similarity import LangChainSimilarity
 from guardgraph.world.call import Outside, World
+from guardgraph.world.prompts import PromptFiles, read_own_prompts
 from guardgraph.world.proposers import Proposer, choose_proposer
 from guardgraph.world.tenants import is_ledger, make_tenant_counter, validate_ledger
 from guardgraph.world.wrapped import ChatModel
@@ -40,11 +41,12 @@ if TYPE_CHECKING:
 def create_self_critique_agent(
     model: ChatModel | str | None = None,
     *,
-    drafter: Outside | None = None,
-    shortener: Outside | None = None,
-    critic: Outside | None = None,
-    reviser: Outside | None = None,
+    drafter: Outside | Literal["rules"] | None = None,
+    shortener: Outside | Literal["rules"] | None = None,
+    critic: Outside | Literal["rules"] | None = None,
+    reviser: Outside | Literal["rules"] | None = None,
     instructions: str | None = None,
+    prompts: PromptFiles | None = None,
     guards: Sequence[AnswerGuard] = (),
     policy: SelfCritiquePolicy | None = None,
     budget: SelfCritiqueBudget | None = None,
@@ -75,6 +77,8 @@ def create_self_critique_agent(
         instructions: tone, language and house rules, told to every model behind its prompt and within its rules: to the
             critic too, whose phrases go into the text; guards decide as they do without. The offline rules and
             proposers of your own are not told them.
+        prompts: in place of ours, a folder of files ``NAME.md`` or their texts by name, with the same fields;
+            ``guardgraph prompts`` writes ours out.
         guards: of your own, in their order, behind the answer guard; each sees the text that is about to be
             returned, with goal and incident.
         policy: the decisions and risks on the lists, and the checks.
@@ -104,7 +108,8 @@ def create_self_critique_agent(
         raise ConfigurationError(
             "ledger: one that counts for severity_budget is required, or such a recorder, as a store is; given: None"
         )
-    choose = partial(choose_proposer, model=model, budget=limits, instructions=instructions)
+    own = read_own_prompts(prompts, "critique")
+    choose = partial(choose_proposer, model=model, budget=limits, instructions=instructions, prompts=own)
     return self_critique_pattern(
         drafter=choose("drafter", drafter, prompt="critique_draft", offline=offline.write_offline_draft),
         shortener=choose("shortener", shortener, prompt="critique_shorten", offline=offline.shorten_offline_draft),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from guardgraph.graphs.added import Verifier, choose_verifier, declare_answer_guard
 from guardgraph.graphs.grammar import Pattern
@@ -37,6 +37,7 @@ from guardgraph.state.tools import (
 from guardgraph.tools.langchain.calling import name_tools
 from guardgraph.tools.office import OFFICE_POLICY, make_demo_office
 from guardgraph.world.call import Outside, World
+from guardgraph.world.prompts import PromptFiles, read_own_prompts
 from guardgraph.world.proposers import Proposer, choose_proposer
 from guardgraph.world.table import ToolTable
 from guardgraph.world.wrapped import ChatModel
@@ -49,10 +50,11 @@ def create_tool_agent(
     model: ChatModel | str | None = None,
     tools: Tools | None = None,
     *,
-    planner: Outside | None = None,
+    planner: Outside | Literal["rules"] | None = None,
     policy: ToolPolicy | None = None,
     budget: ToolBudget | None = None,
     instructions: str | None = None,
+    prompts: PromptFiles | None = None,
     guards: Sequence[AnswerGuard] = (),
     verifier: Verifier | None = None,
     checkpointer: Any = None,
@@ -82,6 +84,8 @@ def create_tool_agent(
         budget: the limits of one run.
         instructions: tone, language and house rules, told to the model behind the prompt and within its rules; a call
             has the licence that it has without. The offline rules and a planner of your own are not told them.
+        prompts: in place of ours, a folder of files ``NAME.md`` or their texts by name, with the same fields;
+            ``guardgraph prompts`` writes ours out.
         guards: of your own, in their order, behind the answer guard; each sees the answer, and what the planner saw.
         verifier: who judges, behind every other check, whether the task and the results bear out each sentence of the
             answer, and may only refuse; as for `create_rag_agent`. None by default.
@@ -114,6 +118,7 @@ def create_tool_agent(
         offline=plan_offline_step,
         budget=limits,
         instructions=instructions,
+        prompts=read_own_prompts(prompts, "tools"),
     )
     return tool_pattern(
         planner=chosen,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Final, NamedTuple
 
@@ -13,10 +14,18 @@ from guardgraph.state.outcome import Outcome
 SHORTEST_FENCE = 3
 """Backticks or tildes that make a fence, by CommonMark."""
 
-_THOUGHT = re.compile(r"</think(?:ing)?[ \t]*>\s*", re.IGNORECASE)
+_THOUGHT = re.compile(
+    r"(?:</think(?:ing)?[ \t]*>|</thought[ \t]*>|\[/think\]|<\|channel\|>final[^<]{0,40}<\|message\|>)\s*",
+    re.IGNORECASE,
+)
 """What ends what open models think before they reply; what begins it may stand in their prompt."""
 _REPLY_MARKS: Final = ("{", "[", "`", "~")
 """What an object, a list or a fence begins with."""
+_ENDS: Final = re.compile(r"(?:<\|(?:return|end|im_end|eot_id)\|>\s*)+\Z")
+"""What some servers leave behind a reply, of the marks by which a model ends it."""
+_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_LENIENT_FORMS: Final = ("json", "none", "text")
+"""Forms in which a model was asked that no schema held: there may be words around its object."""
 _MOST_READINGS: Final = 16
 """Ends of thinking behind which a reply is looked for, so that a hostile text takes no longer than another one."""
 
@@ -57,17 +66,22 @@ def proposal(packed: str) -> Proposal:
     if outcome.form == "value":
         return Proposal(outcome.content, None, outcome.about)
     try:
-        return Proposal(_parse_proposal_json(outcome.content), outcome.content, outcome.about)
+        is_lenient = outcome.about.get("form") in _LENIENT_FORMS
+        return Proposal(_parse_proposal_json(outcome.content, is_lenient), outcome.content, outcome.about)
     except NotJson as error:
         return Proposal(None, outcome.content, outcome.about, str(error) or "no JSON")
 
 
-def _parse_proposal_json(text: str) -> JsonValue:
+def _parse_proposal_json(text: str, is_lenient: bool) -> JsonValue:
     """Return the JSON that a model's text is, or the object inside the one Markdown fence that it is.
 
     Where the text is neither, what some models think in front of their reply is passed over. The reply stands behind
     the last end of thinking that has JSON behind it: thinking may quote such an end, and so may a string of the reply,
     but no end of a reply that begins inside a string is JSON.
+
+    Args:
+        text: the model's.
+        is_lenient: whether words may stand around the object, as where nothing but a prompt asked for it.
 
     Raises:
         NotJson: it is neither.
@@ -76,6 +90,7 @@ def _parse_proposal_json(text: str) -> JsonValue:
         return _parse_reply(text)
     except NotJson as error:
         problem = error
+    text = _ENDS.sub("", text)
     ends = [match.end() for match in _THOUGHT.finditer(text)]
     places = [at for at in ends if at == ends[-1] or text.startswith(_REPLY_MARKS, at)]
     for at in places[: -_MOST_READINGS - 1 : -1]:
@@ -83,7 +98,46 @@ def _parse_proposal_json(text: str) -> JsonValue:
             return _parse_reply(text[at:])
         except NotJson as error:
             problem = error
+    if is_lenient and (found := _find_last_object(text[ends[-1] if ends else 0 :])) is not None:
+        return found
     raise problem
+
+
+def skip_thinking(text: str) -> str:
+    """Return a model's text without what it thought in front of it, and without the marks that end it."""
+    return _THOUGHT.split(_ENDS.sub("", text))[-1].strip()
+
+
+def _find_last_object(text: str) -> JsonObject | None:
+    """Return the last JSON object that stands in a text, None where there is none.
+
+    Line breaks inside of strings are read as they are meant.
+    """
+    mended = _STRING.sub(lambda match: re.sub(r"[\n\r\t]", _escape_control, match[0]), text)
+    decoder, last, at = json.JSONDecoder(), None, mended.find("{")
+    for _ in range(_MOST_OBJECTS):
+        if at < 0:
+            break
+        try:
+            _, end = decoder.raw_decode(mended, at)
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            last = mended[at:end]
+        at = mended.find("{", end)
+    try:
+        value = None if last is None else parse_json(last, exact_numbers=True)
+    except NotJson:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+_MOST_OBJECTS: Final = 64
+"""Braces at which an object is looked for, so that a hostile text takes no longer than another one."""
+
+
+def _escape_control(match: re.Match[str]) -> str:
+    return json.dumps(match[0])[1:-1]
 
 
 def _parse_reply(text: str) -> JsonValue:

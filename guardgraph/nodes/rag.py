@@ -14,6 +14,7 @@ from guardgraph.grounding.words import read_terms
 from guardgraph.guards import rag as guards
 from guardgraph.guards import removal
 from guardgraph.guards.empty import check_text_is_said
+from guardgraph.guards.numbering import proposed_answer
 from guardgraph.guards.proposals import Proposal, check_proposed_text, found, proposal, proposed_object
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.guards.support import Claim, list_answer_claims
@@ -40,7 +41,7 @@ from guardgraph.state.rag import (
 from guardgraph.state.run import AskedQuestion, RemovedText
 from guardgraph.tools.candidates import read_found_values
 from guardgraph.world.call import Call, Outside
-from guardgraph.world.models import list_prompt_texts
+from guardgraph.world.prompts import list_prompt_texts
 from guardgraph.world.proposers import Proposer
 
 RagRun = Run[RagPolicy, RagBudget]
@@ -395,18 +396,15 @@ def make_answerer_view(state: RagState, run: RagRun) -> JsonObject:
     return {"question": guards.read_standalone_question(state["task"]), "context_chunks": shown}
 
 
-def make_generate_node(answerer: Proposer, marking: Proposer) -> Body:
+def make_generate_node(answerer: Proposer) -> Body:
     """Ask for an answer from the context alone, with a mark behind every sentence where the policy requires it."""
 
-    @declares(
-        phase="generate", reads=["task", "accepted_context"], writes=["proposed_answer"], calls=[answerer, marking]
-    )
+    @declares(phase="generate", reads=["task", "accepted_context"], writes=["proposed_answer"], calls=[answerer])
     def run_generate_node(state: RagState, run: RagRun) -> Steps:
         view = make_answerer_view(state, run)
-        if run.policy.require_sentence_citations:
-            outcome = yield marking.call({**view, "sentence_citations": True})
-        else:
-            outcome = yield answerer.call(view)
+        outcome = yield answerer.call(
+            {**view, "sentence_citations": True} if run.policy.require_sentence_citations else view
+        )
         return {"proposed_answer": _pack_proposed_answer(outcome)}
 
     return run_generate_node
@@ -416,7 +414,7 @@ def _pack_proposed_answer(outcome: Outcome) -> str:
     """Return an outcome as the state keeps it: of an abstention nothing that the model wrote beside it."""
     packed = outcome.packed()
     with suppress(Stop):  # what is no proposal is the guard's to judge
-        if guards.is_abstaining_answer(proposed_object(packed).value):
+        if guards.is_abstaining_answer(proposed_answer(packed, {}, marked=False).value):
             return Outcome("value", {"insufficient": True}, outcome.about).packed()
     return packed
 
@@ -433,7 +431,8 @@ def make_answer_guard_node(clarification: str) -> Body:
     def run_answer_guard_node(state: RagState, run: RagRun) -> Pass:
         chunks = state["accepted_context"]["chunks"]
         guards.check_candidate_access(chunks, caller=run.caller, required=run.policy.require_access)
-        given = proposed_object(state["proposed_answer"])
+        shown = {chunk["doc_id"]: chunk["text"] for chunk in chunks}
+        given = proposed_answer(state["proposed_answer"], shown, marked=run.policy.require_sentence_citations)
         if guards.is_abstaining_answer(given.value):
             nearest = state["nearest_score"]
             return pass_to_clarified_node(clarification, "answerer_abstained", nearest, about=given.about)

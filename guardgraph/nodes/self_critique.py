@@ -30,7 +30,7 @@ from guardgraph.state.self_critique import (
     SelfCritiqueState,
 )
 from guardgraph.world.call import Call, ask_person
-from guardgraph.world.models import list_prompt_texts
+from guardgraph.world.prompts import list_prompt_texts
 from guardgraph.world.proposers import OFFLINE, Proposer
 from guardgraph.world.reviews import EDIT, EDITED
 

@@ -87,6 +87,11 @@ def _shorten_file_name(code: CodeType, module: str) -> str:
     return "/".join(end) if [*end[:-1], path.stem] == named else path.name
 
 
+def log_notice(what: str) -> None:
+    """Tell guardgraph's log what somebody who runs it may want to know, and what is no failure."""
+    logging.getLogger(LOGGER).info(what)
+
+
 def log_failure(what: str, error: BaseException, level: int = logging.ERROR, **about: Any) -> None:
     """Log a failure with its traceback.
 

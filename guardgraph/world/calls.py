@@ -34,7 +34,7 @@ from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.catalogue import EFFECT_UNKNOWN
 from guardgraph.state.outcome import Outcome
 from guardgraph.world.call import Asked, Call, Performed, is_instant_target
-from guardgraph.world.deadline import Connections, get_replying_model, note_read_bytes
+from guardgraph.world.deadline import Connections, get_reply_form, get_replying_model, note_read_bytes
 from guardgraph.world.failures import (
     classify_model_error,
     classify_model_message,
@@ -311,6 +311,8 @@ def _read_model_message(call: Call, message: BaseMessage) -> Outcome:
     about = call.about
     if (name := get_replying_model()) is not None:
         about = {**about, "proposer": name}
+    if (form := get_reply_form()) is not None:
+        about = {**about, "form": form}
     if (model := read_model_name(message)) not in (None, about.get("proposer")):
         about = {**about, "model": model}
     if usage := read_token_usage(message):

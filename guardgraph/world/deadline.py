@@ -56,12 +56,14 @@ class ReplyMeter:
         around: of the call of a run whose proposer or tool makes this one.
     """
 
-    __slots__ = ("_around", "_is_told", "_most", "model")
+    __slots__ = ("_around", "_is_told", "_most", "form", "model")
 
     def __init__(self, around: ReplyMeter | None = None) -> None:
         self._around, self._most, self._is_told = around, 0, True
         self.model: str | None = None
         """The name of the model that replied, where one of several was asked."""
+        self.form: str | None = None
+        """How the reply was asked for, where that was not by a schema."""
 
     @property
     def largest_reply_size(self) -> int | None:
@@ -148,6 +150,17 @@ def note_replying_model(name: str | None) -> None:
 def get_replying_model() -> str | None:
     """Return the name of the model that replied, None where only one could."""
     return None if (known := _LIMITS.get()) is None else known.reading.model
+
+
+def note_reply_form(form: str) -> None:
+    """Say how a reply was asked for: as any JSON object (``json``), by the prompt alone (``none``), as a ``text``."""
+    if (known := _LIMITS.get()) is not None:
+        known.reading.form = form
+
+
+def get_reply_form() -> str | None:
+    """Return how the reply was asked for, None where a schema held the model, or nobody said."""
+    return None if (known := _LIMITS.get()) is None else known.reading.form
 
 
 class within:

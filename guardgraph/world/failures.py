@@ -173,6 +173,19 @@ def classify_model_error(error: BaseException) -> Failure | None:
     return reason, details
 
 
+_FORM_STATUSES = (400, 415, 422, 501)
+"""Statuses with which servers refuse a response format that they do not know."""
+
+
+def is_form_refused(error: Exception) -> bool:
+    """Say whether an error may mean that a server does not know the form in which it was asked for a reply."""
+    return _get_error_status(error) in _FORM_STATUSES and getattr(error, "code", None) not in _OTHER_CODES
+
+
+_OTHER_CODES = ("content_filter", "context_length_exceeded", "model_not_found", "invalid_api_key")
+"""Codes of OpenAI's with such a status that say of another thing that it is refused."""
+
+
 def is_unclassified_model_error(error: Exception) -> bool:
     """Say whether nothing about an error tells that a server caused it: no class of a client's, no status code."""
     return _classify_by_class(error) is None and _get_error_status(error) is None

@@ -9,29 +9,31 @@ import json
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
-from hashlib import sha256
-from importlib.resources import files
-from string import Template
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import ValidationError
 
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.json import JsonObject, find_json_problem
-from guardgraph.world.deadline import output_tokens
+from guardgraph.plain.json import JsonObject
+from guardgraph.plain.log import log_notice
+from guardgraph.world.deadline import note_reply_form, output_tokens
+from guardgraph.world.failures import is_form_refused
 from guardgraph.world.openai import (
     DEFAULT_TIMEOUT_SECONDS,
+    FORMS,
     create_openai_chat_model,
     get_default_openai_model,
     make_model_setting_error,
+    read_structured_output_form,
 )
+from guardgraph.world.prompts import Prompt
 from guardgraph.world.wrapped import (
     ChatModel,
+    find_base_url,
     get_model_name,
     get_provider_name,
     hold_model_to_schema,
@@ -108,83 +110,6 @@ MODELS = 'a chat model (plain, by with_retry, with_fallbacks, bind or configurab
 _PROVIDER = re.compile(r"[a-z][a-z0-9_-]*")
 
 
-@dataclass(frozen=True)
-class Prompt:
-    """What a model is told before it proposes, and the form of its proposal."""
-
-    name: str
-    text: str
-    """The system message; it states the JSON contract too, for models that cannot be held to a schema."""
-    schema: JsonObject
-    """JSON schema of the proposal, in the subset that OpenAI's strict mode accepts."""
-
-    @cached_property
-    def hash(self) -> str:
-        """The first 12 hex digits of the SHA-256 of text and schema: which version of the prompt was used."""
-        return sha256(f"{self.text}\n{json.dumps(self.schema, sort_keys=True)}".encode()).hexdigest()[:12]
-
-
-def load_prompt(name: str, limits: Mapping[str, object]) -> Prompt:
-    """Read one of the prompts that stand in files beside the nodes.
-
-    Args:
-        name: the files' name without ending, such as ``"rag_plan"``.
-        limits: the deployment's budget, which the prompt tells the model (``$max_top_k`` in the file).
-
-    Raises:
-        FileNotFoundError: there is no such prompt.
-        KeyError: the prompt names a limit that is not given.
-    """
-    folder = files("guardgraph.nodes") / "prompts"
-    text = Template((folder / f"{name}.md").read_text(encoding="utf-8")).substitute(limits)
-    schema = json.loads((folder / f"{name}.schema.json").read_text(encoding="utf-8"))
-    return Prompt(name, text, schema)
-
-
-@cache
-def _read_prompt_part(name: str) -> str:
-    """Read what a model is told beside its prompt."""
-    return (files("guardgraph.nodes") / "prompts" / f"{name}.md").read_text(encoding="utf-8").strip()
-
-
-@cache
-def list_prompt_texts() -> tuple[str, ...]:
-    """Return what our prompts tell models: a text that says it back says nothing."""
-    told = sorted(item.name for item in (files("guardgraph.nodes") / "prompts").iterdir() if item.name.endswith(".md"))
-    return tuple(re.sub(r"`[^`]*`|\$\w+", "", _read_prompt_part(name.removesuffix(".md"))) for name in told)
-
-
-def get_again_prompt_name() -> str:
-    """Return name and hash, ``name@hash``, of what a model is told beside its prompt when it is asked again."""
-    return f"asked_again@{sha256(_read_prompt_part('asked_again').encode()).hexdigest()[:12]}"
-
-
-LONGEST_INSTRUCTIONS = 8000
-"""Characters of an application's instructions; they stand in every call of those that write."""
-
-
-def add_prompt_instructions(prompt: Prompt, instructions: str) -> Prompt:
-    """Return a prompt that tells a model an application's instructions too; its hash counts them."""
-    return replace(prompt, text=f"{prompt.text}\n\n{_read_prompt_part('instructions')}\n\n{instructions}")
-
-
-def validate_instructions(given: object) -> str | None:
-    """Return an application's instructions, stripped, None for none.
-
-    Raises:
-        ConfigurationError: they are no text, blank, too long, or cannot be stored.
-    """
-    if given is None:
-        return None
-    if not isinstance(given, str) or not given.strip() or len(given) > LONGEST_INSTRUCTIONS:
-        allowed = f"a text that is not blank, of at most {LONGEST_INSTRUCTIONS} characters, is required"
-        size = f" ({len(given)} characters)" if isinstance(given, str) else ""
-        raise ConfigurationError(f"instructions: {allowed}; given: {given!r:.80}{size}")
-    if (problem := find_json_problem(given)) is not None:
-        raise ConfigurationError(f"instructions: a text that can be stored is required, not {problem}")
-    return given.strip()
-
-
 def chat_model(model: ChatModel | str, *, environ: Mapping[str, str] | None = None) -> ChatModel:
     """Return the chat model that a user names.
 
@@ -193,9 +118,9 @@ def chat_model(model: ChatModel | str, *, environ: Mapping[str, str] | None = No
             ``"openai:NAME"``; ``"PROVIDER:NAME"`` as LangChain's ``init_chat_model`` has it, where ``langchain`` and
             the provider's package are installed.
         environ: where ``OPENAI_API_KEY``, ``OPENAI_MODEL`` (default gpt-4.1-mini), ``OPENAI_BASE_URL``,
-            ``OPENAI_TIMEOUT_SECONDS`` (default 60) and ``OPENAI_STRUCTURED_OUTPUT`` (``json_schema``, the default, or
-            ``json_mode`` for a server without JSON schema) are read; the process's environment when None. A blank
-            value counts as absent. Other providers read their variables in the process's environment.
+            ``OPENAI_TIMEOUT_SECONDS`` (default 60) and ``OPENAI_STRUCTURED_OUTPUT`` (see `FORMS`; found out where it is
+            blank) are read; the process's environment when None. A blank value counts as absent. Other providers read
+            their variables in the process's environment.
 
     Returns:
         For a string, a model with temperature 0, a timeout, no retries and no streaming.
@@ -239,6 +164,11 @@ class NamedModel:
         self._environ = os.environ if environ is None else environ
         self.model_name = name or get_default_openai_model(self._environ)
 
+    @property
+    def form(self) -> str | None:
+        """The form of replies that the deployment says, None where it is found out."""
+        return read_structured_output_form(self._environ) if self._provider == "openai" else None
+
     def open(self) -> ChatModel:
         """Return the chat model.
 
@@ -263,6 +193,10 @@ def prepare_chat_model(model: ChatModel | str, *, environ: Mapping[str, str] | N
     return model
 
 
+_known_forms: dict[str, str] = {}
+"""By whom a model asks: the form that it took when it refused another one."""
+
+
 class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
     """Asks a model for a proposal and returns its message unread: what it is worth, a guard decides.
 
@@ -284,21 +218,16 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
         self._show = show
         self._named = model
         self._model: ChatModel | None = None
-        self._held: dict[int | None, Runnable[Any, Any]] = {}
-        """What is asked, by the tokens that it may write."""
 
-    def open(self) -> Runnable[Any, Any]:
-        """Return what is asked, the model held to the prompt's schema and to the tokens that the run lets it write.
+    def open(self) -> ChatModel:
+        """Return the model that is asked.
 
         Raises:
             ConfigurationError: the model is named by a string, and a variable that it needs is missing or wrong.
         """
         if self._model is None:
             self._model = self._named.open() if isinstance(self._named, NamedModel) else self._named
-        if (tokens := output_tokens()) not in self._held:
-            limited = self._model if tokens is None else limit_model_output(self._model, tokens)
-            self._held[tokens] = hold_model_to_schema(limited, self.prompt.schema)
-        return self._held[tokens]
+        return self._model
 
     @property
     def provider(self) -> str:
@@ -307,12 +236,11 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
 
     def list_sent_texts(self, view: JsonObject) -> list[str]:
         """Return what the model is sent for a view: the texts of its messages, and the schema."""
-        messages = [str(message.content) for message in self._build_prompt_messages(view)]
-        return [*messages, self._schema_text]
-
-    @cached_property
-    def _schema_text(self) -> str:
-        return json.dumps(self.prompt.schema)
+        shown = self._show(view)
+        return [
+            *(str(message.content) for message in self.prompt.write_messages(shown)),
+            json.dumps(self.prompt.fit(shown)),
+        ]
 
     def on_model(self, model: ChatModel | NamedModel) -> ModelProposer:
         """Return what asks another model for the same, in the same words."""
@@ -324,6 +252,8 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> BaseMessage:
         """Show the view to the model and return its message.
 
+        A model that refuses the form of its reply is asked in the next one, and from then on in that.
+
         Args:
             input: the view: what the model sees, and all that it sees.
             config: LangChain's configuration of the call.
@@ -332,65 +262,51 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
         Raises:
             Exception: whatever the model raises; see `guardgraph.world.failures.classify_model_error`.
         """
-        return _unwrap_raw_message(self.open().invoke(self._build_prompt_messages(input), config, **kwargs))
+        asked, forms = self._show(input), self._list_forms()
+        for form in forms:
+            try:
+                held, messages = self._prepare_ask(asked, form)
+                return self._take_reply(held.invoke(messages, config, **kwargs), form)
+            except Exception as error:
+                if form == forms[-1] or not is_form_refused(error):
+                    raise
+        raise AssertionError("no form is left")
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> BaseMessage:
         """Show the view to the model and return its message, like `invoke`."""
-        return _unwrap_raw_message(await self.open().ainvoke(self._build_prompt_messages(input), config, **kwargs))
+        asked, forms = self._show(input), self._list_forms()
+        for form in forms:
+            try:
+                held, messages = self._prepare_ask(asked, form)
+                return self._take_reply(await held.ainvoke(messages, config, **kwargs), form)
+            except Exception as error:
+                if form == forms[-1] or not is_form_refused(error):
+                    raise
+        raise AssertionError("no form is left")
 
-    def _build_prompt_messages(self, view: JsonObject) -> list[BaseMessage]:
-        shown = {name: value for name, value in view.items() if name != "refused"}
-        asked = [SystemMessage(self.prompt.text), HumanMessage(json.dumps(self._show(shown), ensure_ascii=False))]
-        if not isinstance(refused := view.get("refused"), dict):
-            return asked
-        return [*asked, *_list_earlier_turn(refused), HumanMessage(write_refusal(refused, shown))]
+    @property
+    def _asks(self) -> str:
+        """Whom it asks, as far as that decides which forms there are."""
+        return f"{self.provider} {self.name} {find_base_url(self.open())}"
 
+    def _list_forms(self) -> tuple[str, ...]:
+        """Return the forms in which the model is asked, the next where it refuses one."""
+        if isinstance(self._named, NamedModel) and self._named.form is not None:
+            return (self._named.form,)
+        known = _known_forms.get(self._asks)
+        return FORMS if known is None else (known,)
 
-def _list_earlier_turn(refused: JsonObject) -> list[BaseMessage]:
-    """Return what a model proposed before, as its turn; nothing where it proposed nothing."""
-    said = refused.get("proposal")
-    text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
-    cut = text if len(text) <= LONGEST_TURN else f"{text[:LONGEST_TURN]}..."
-    return [AIMessage(cut)] if text.strip() and said is not None else []
+    def _prepare_ask(self, view: JsonObject, form: str) -> tuple[Runnable[Any, Any], list[BaseMessage]]:
+        model, tokens = self.open(), output_tokens()
+        limited = model if tokens is None else limit_model_output(model, tokens)
+        told = self.prompt.as_text if form == "none" and self.prompt.as_text is not None else self.prompt
+        return hold_model_to_schema(limited, self.prompt.fit(view), form), told.write_messages(view)
 
-
-LONGEST_TURN = 4000
-"""Characters of a refused proposal that its model is shown."""
-MOST_SHOWN = 3
-"""Texts of evidence of which a model that is asked again is told where they stand."""
-
-
-def write_refusal(refused: JsonObject, shown: JsonObject) -> str:
-    """Return what a model is told that is asked again: why, on what evidence, and where what it said does stand.
-
-    Args:
-        refused: ``{reason, why, evidence}``.
-        shown: the view of its first ask.
-    """
-    evidence = refused.get("evidence") or {}
-    said = [f"{name.replace('_', ' ')}: {json.dumps(item, ensure_ascii=False)}" for name, item in evidence.items()]
-    why = refused.get("why") or refused["reason"]
-    where = [*_list_places(evidence.get("unsupported") or (), shown)]
-    told = {"why": why, "evidence": f" ({'; '.join(said)})" if said else "", "where": "".join(f" {it}" for it in where)}
-    return Template(_read_prompt_part("asked_again")).substitute(told)
-
-
-def _list_places(texts: Iterable[object], shown: JsonObject) -> Iterator[str]:
-    """Yield a sentence on each text that what was shown has."""
-    items = next((value for name in NUMBERED if isinstance(value := shown.get(name), list)), [])
-    for text in [text for text in texts if isinstance(text, str)][:MOST_SHOWN]:
-        held = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)", re.IGNORECASE)
-        at = [
-            f"[{number}]" for number, item in enumerate(items, 1) if held.search(json.dumps(item, ensure_ascii=False))
-        ]
-        if at:
-            yield f"{json.dumps(text, ensure_ascii=False)} stands in {' and '.join(at[:MOST_SHOWN])}: cite it there."
-
-
-NUMBERED = ("context_chunks", "notes", "pages")
-"""Lists of a view whose items a model knows by their numbers, from 1 on."""
-
-
-def _unwrap_raw_message(returned: Any) -> BaseMessage:
-    message: BaseMessage = returned["raw"] if isinstance(returned, dict) else returned
-    return message
+    def _take_reply(self, returned: Any, form: str) -> BaseMessage:
+        if form != "schema":
+            if self._asks not in _known_forms:
+                log_notice(f"{self.name} is asked without a JSON schema (OPENAI_STRUCTURED_OUTPUT={form})")
+            _known_forms[self._asks] = form
+            note_reply_form("text" if form == "none" and self.prompt.as_text is not None else form)
+        message: BaseMessage = returned["raw"] if isinstance(returned, dict) else returned
+        return message

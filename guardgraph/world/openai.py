@@ -21,8 +21,8 @@ DEFAULT_TIMEOUT_SECONDS = 60.0
 LONGEST_TIMEOUT_SECONDS = 86_400.0
 """A day. Far longer ones overflow in the socket layer, in the middle of a run."""
 LONGEST_URL = 2_000
-FORMS = ("json_schema", "json_mode")
-"""How a server is asked for JSON: by a schema, or, where it knows none, for any JSON object."""
+FORMS = ("schema", "json", "none")
+"""How a model is held to the form of its reply: by a JSON schema, to any JSON object, or by its prompt alone."""
 
 _CONNECTS = "HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE, SSL_CERT_DIR"
 _CONNECTIONS = "what an HTTP client of httpx can be made with (socks5 needs httpx[socks])"
@@ -38,7 +38,7 @@ def get_default_openai_model(environ: Mapping[str, str]) -> str:
 
 
 def create_openai_chat_model(name: str, environ: Mapping[str, str]) -> ChatModel:
-    """Return a ``ChatOpenAI``, bound to JSON mode where the deployment says so.
+    """Return a ``ChatOpenAI``.
 
     Args:
         name: the model's, as the server knows it.
@@ -58,7 +58,7 @@ def create_openai_chat_model(name: str, environ: Mapping[str, str]) -> ChatModel
         "http_socket_options": (),  # of LangChain's client, which is not used; it would warn of proxies
         "stream_usage": True,  # without it, a streamed answer of another base URL has no usage
     }
-    form = _read_structured_output_form(environ)
+    read_structured_output_form(environ)
     from langchain_openai import ChatOpenAI
 
     from guardgraph.world.client import make_model_http_clients
@@ -68,8 +68,7 @@ def create_openai_chat_model(name: str, environ: Mapping[str, str]) -> ChatModel
     except (ImportError, OSError, ValueError) as error:  # httpx reads them, and names neither variable nor file
         said = " ".join(str(error).split())
         raise make_model_setting_error(_CONNECTS, f"{type(error).__name__}: {said}", _CONNECTIONS) from None
-    model = ChatOpenAI(model=name, **settings, **clients)
-    return model if form == "json_schema" else model.bind(response_format={"type": "json_object"})
+    return ChatOpenAI(model=name, **settings, **clients)
 
 
 def _read_openai_key(environ: Mapping[str, str]) -> str:
@@ -115,11 +114,16 @@ def _read_openai_timeout(environ: Mapping[str, str]) -> float:
     return seconds
 
 
-def _read_structured_output_form(environ: Mapping[str, str]) -> str:
-    form = _read_openai_variable(environ, "OPENAI_STRUCTURED_OUTPUT") or FORMS[0]
-    if form not in FORMS:
-        raise make_model_setting_error("OPENAI_STRUCTURED_OUTPUT", repr(form), " or ".join(FORMS))
-    return form
+def read_structured_output_form(environ: Mapping[str, str]) -> str | None:
+    """Return the form of replies that the environment says, one of `FORMS`; None where it says none.
+
+    Raises:
+        ConfigurationError: it says another one.
+    """
+    form = _read_openai_variable(environ, "OPENAI_STRUCTURED_OUTPUT")
+    if form and form not in FORMS:
+        raise make_model_setting_error("OPENAI_STRUCTURED_OUTPUT", repr(form), ", ".join(FORMS))
+    return form or None
 
 
 def _read_openai_variable(environ: Mapping[str, str], name: str) -> str:

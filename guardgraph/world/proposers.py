@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from langchain_core.runnables import Runnable
@@ -11,19 +11,21 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.settings import Budget
 from guardgraph.world.call import Call, Outside, is_said_of_target
-from guardgraph.world.models import (
-    ModelProposer,
+from guardgraph.world.models import ModelProposer, prepare_chat_model
+from guardgraph.world.prompts import (
     Prompt,
     add_prompt_instructions,
     get_again_prompt_name,
     load_prompt,
-    prepare_chat_model,
     validate_instructions,
 )
 from guardgraph.world.wrapped import ChatModel, is_chat_model
 
 OFFLINE = "offline"
 """What history calls the proposers that need no model."""
+
+RULES = "rules"
+"""Given in a proposer's place: the offline rule, whatever model the others have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,25 +75,27 @@ def tell_call_refusal(call: Call, refused: JsonObject) -> Call:
 
 def choose_proposer(
     slot: str,
-    own: Outside | None,
+    own: Outside | str | None,
     model: ChatModel | str | None,
     *,
     prompt: str | Prompt,
     offline: Callable[[JsonObject], JsonObject],
     budget: Budget | None = None,
     instructions: str | None = None,
+    prompts: Mapping[str, str] | None = None,
 ) -> Proposer:
     """Return the proposer of one slot: the user's own, else the model's, else the offline one.
 
     Args:
         slot: the factory's argument, for errors.
-        own: a Runnable or a function of one dictionary, or None.
+        own: a Runnable or a function of one dictionary, ``"rules"`` for the offline rule, or None.
         model: the chat model, plain or wrapped, its name (``"openai"``, ``"openai:NAME"``, ``"PROVIDER:NAME"``: it is
             opened when a live run begins), or None.
         prompt: what a model is told: a prompt of your own, or the name of one of ours.
         offline: the rule for no model.
         budget: the deployment's limits, which our prompts tell the model.
         instructions: of the application, which a model is told behind the prompt; nobody else is.
+        prompts: the application's own in place of ours, by name.
 
     Raises:
         ConfigurationError: `own` cannot be called, there is no such model, or the instructions are no text, blank or
@@ -99,12 +103,14 @@ def choose_proposer(
     """
     named = None if model is None else prepare_chat_model(model)
     beside = validate_instructions(instructions)
-    if own is not None:
+    if own == RULES:
+        named = None
+    elif own is not None:
         target = validate_call_target(slot, own)
         return Proposer(target, {"proposer": name_call_target(target)})
     if named is None:
         return Proposer(offline, {"proposer": OFFLINE}, is_told_limits=True)
-    told = load_prompt(prompt, dict(budget or ())) if isinstance(prompt, str) else prompt
+    told = load_prompt(prompt, dict(budget or ()), prompts) if isinstance(prompt, str) else prompt
     told = told if beside is None else add_prompt_instructions(told, beside)
     asked = ModelProposer(named, told)
     return Proposer(asked, {"proposer": asked.get_name(), "prompt": f"{told.name}@{told.hash}"})
@@ -124,4 +130,5 @@ def validate_call_target(slot: str, given: object) -> Outside:
     """
     if isinstance(given, Runnable) or callable(given):
         return given
-    raise ConfigurationError(f"{slot}: a Runnable or a function of one dictionary; given: {type(given).__name__}")
+    said = repr(given)[:80] if isinstance(given, str) else type(given).__name__
+    raise ConfigurationError(f"{slot}: a Runnable or a function of one dictionary; given: {said}")

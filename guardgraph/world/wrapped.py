@@ -14,7 +14,7 @@ from langchain_core.runnables.configurable import DynamicRunnable, RunnableConfi
 from langchain_core.runnables.retry import RunnableRetry
 
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.json import JsonObject
+from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.world.deadline import deadline, get_replying_model, note_replying_model, output_tokens
 
 if TYPE_CHECKING:
@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
 
-_WAYS: tuple[dict[str, Any], ...] = ({"method": "json_schema", "strict": True}, {})
+_WAYS: dict[str, tuple[dict[str, Any], ...]] = {
+    "schema": ({"method": "json_schema", "strict": True}, {}),
+    "json": ({"method": "json_mode"},),
+    "none": (),
+}
+"""How a class of models is held to a form, the next way where it knows none of these."""
 
 ChatModel: TypeAlias = "BaseChatModel | Runnable[LanguageModelInput, BaseMessage]"
 """A chat model, plain or wrapped."""
@@ -123,12 +128,21 @@ def limit_model_output(model: Any, tokens: int) -> Any:
     return model.model_copy(update={name: min(own, tokens) if isinstance(own, int) and own > 0 else tokens})
 
 
-def hold_model_to_schema(model: Runnable[Any, Any], schema: JsonObject) -> Runnable[Any, Any]:
+def find_base_url(model: object) -> str:
+    """Return where a model's requests go, as far as its class says it, "" where it does not."""
+    while inside := _list_wrapped_models(model):
+        model = inside[0]
+    names = ("openai_api_base", "base_url", "azure_endpoint", "endpoint")
+    return next((str(said) for name in names if (said := getattr(model, name, None))), "")
+
+
+def hold_model_to_schema(model: Runnable[Any, Any], schema: JsonObject, form: str = "schema") -> Runnable[Any, Any]:
     """Hold a chat model to a schema, where it can be held.
 
     Args:
         model: plain or wrapped; one that is bound to a ``response_format`` of its own is asked with that.
         schema: JSON schema of the reply.
+        form: how it is held: ``schema``, ``json`` for any JSON object, ``none``.
 
     Returns:
         What is asked in the model's place, with the same wrappers around. It returns the model's message, or a
@@ -137,27 +151,30 @@ def hold_model_to_schema(model: Runnable[Any, Any], schema: JsonObject) -> Runna
     if isinstance(model, RunnableBindingBase):
         if "response_format" in model.kwargs:
             return model
-        held = hold_model_to_schema(model.bound, schema)
+        held = hold_model_to_schema(model.bound, schema, form)
         return model.model_copy(update={"bound": _InTime(held) if isinstance(model, RunnableRetry) else held})
     if isinstance(model, RunnableWithFallbacks):
-        first, *others = (_hold_one_of_several(inside, schema) for inside in _list_wrapped_models(model))
+        first, *others = (_hold_one_of_several(inside, schema, form) for inside in _list_wrapped_models(model))
         return model.model_copy(update={"runnable": first, "fallbacks": others})
-    return _Chosen(model, schema) if isinstance(model, DynamicRunnable) else _hold_plain_model_to_schema(model, schema)
+    if isinstance(model, DynamicRunnable):
+        return _Chosen(model, schema, form)
+    return _hold_plain_model_to_schema(model, schema, form)
 
 
-def _hold_one_of_several(model: Any, schema: JsonObject) -> Runnable[Any, Any]:
-    return _InTime(hold_model_to_schema(model, schema), get_model_name(model))
+def _hold_one_of_several(model: Any, schema: JsonObject, form: str) -> Runnable[Any, Any]:
+    return _InTime(hold_model_to_schema(model, schema, form), get_model_name(model))
 
 
-def _hold_plain_model_to_schema(model: Any, schema: JsonObject) -> Runnable[Any, Any]:
+def _hold_plain_model_to_schema(model: Any, schema: JsonObject, form: str) -> Runnable[Any, Any]:
     """Hold one model to a schema: by JSON schema, else in the way of its class, such as a call of a tool.
 
     LangChain's chain parses the reply too, in time quadratic in its length, and nobody reads the result: only
     the step that calls the model is taken out of the chain, where it can be found.
     """
-    for way in _WAYS:
+    for way in _WAYS[form]:
+        said = {**way, "strict": is_strict_schema(schema)} if "strict" in way else way
         try:
-            chain: Runnable[Any, Any] = model.with_structured_output(schema, include_raw=True, **way)
+            chain: Runnable[Any, Any] = model.with_structured_output(schema, include_raw=True, **said)
         except Exception:  # noqa: BLE001 - classes refuse a way or a schema by whatever they like to raise
             continue
         first = chain.first if isinstance(chain, RunnableSequence) else None
@@ -166,11 +183,24 @@ def _hold_plain_model_to_schema(model: Any, schema: JsonObject) -> Runnable[Any,
     return model  # type: ignore[no-any-return]
 
 
+def is_strict_schema(schema: JsonValue) -> bool:
+    """Say whether OpenAI's strict mode takes a schema: every object requires all that it may have, and no more."""
+    if isinstance(schema, list):
+        return all(map(is_strict_schema, schema))
+    if not isinstance(schema, dict):
+        return True
+    if schema.get("type") == "object":
+        is_closed = schema.get("additionalProperties") is False
+        if not is_closed or {*schema.get("properties", ())} != {*schema.get("required", ())}:
+            return False
+    return all(map(is_strict_schema, schema.values()))
+
+
 class _Chosen(Runnable[Any, Any]):
     """A model whose fields, or which itself, the configuration of the run chooses: it is held when it is chosen."""
 
-    def __init__(self, model: DynamicRunnable[Any, Any], schema: JsonObject) -> None:
-        self._model, self._schema = model, schema
+    def __init__(self, model: DynamicRunnable[Any, Any], schema: JsonObject, form: str) -> None:
+        self._model, self._schema, self._form = model, schema, form
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         chosen, config = self._choose_model(config)
@@ -186,7 +216,7 @@ class _Chosen(Runnable[Any, Any]):
             raise ConfigurationError(f"model: a chat model is required; an alternative is: {type(chosen).__name__}")
         if (tokens := output_tokens()) is not None:
             chosen = limit_model_output(chosen, tokens)
-        return _hold_one_of_several(chosen, self._schema), config
+        return _hold_one_of_several(chosen, self._schema, self._form), config
 
 
 class _InTime(Runnable[Any, Any]):

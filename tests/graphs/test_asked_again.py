@@ -36,7 +36,7 @@ from guardgraph.nodes.body import PartialRefusal
 from guardgraph.plain.errors import GrammarError
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import InMemoryRecorder, Reply, ScriptedChatModel, ScriptedClock, scripted_tool
-from guardgraph.world.models import LONGEST_TURN
+from guardgraph.world.prompts import LONGEST_TURN
 
 QUESTION = {"question": "What is the P1 first response target?"}
 SLA = "doc_sla_enterprise_v3"

@@ -13,7 +13,7 @@ from guardgraph import RagBudget, create_rag_agent, report, verify
 from guardgraph.graphs.rag import CLARIFICATION
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, scripted_tool
-from guardgraph.world.models import load_prompt
+from guardgraph.world.prompts import load_prompt
 
 SECRET = "The model's own words, 77 % of them."
 ABSTAINING = {
@@ -102,7 +102,7 @@ def test_every_way_to_run_abstains(mode):
 def test_the_prompt_offers_it():
     """A model is told how to abstain, and its schema has the key."""
     prompt = load_prompt("rag_answer", LIMITS)
-    assert '{"answer": "", "citations": [], "insufficient": true}' in prompt.text
+    assert "`insufficient` is true" in prompt.text
     assert prompt.schema["properties"]["insufficient"] == {"type": "boolean"}
     assert set(prompt.schema["required"]) == set(prompt.schema["properties"])
 

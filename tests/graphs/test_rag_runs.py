@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 
 import pytest
@@ -17,7 +16,7 @@ from guardgraph.graphs.rag import CLARIFICATION
 from guardgraph.grounding.sentences import split_sentences
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, scripted_tool
-from guardgraph.world.models import load_prompt
+from guardgraph.world.prompts import load_prompt
 
 OFF_TOPIC = {"question": "Who won the football world cup in 1998?"}
 USAGE = {"input_tokens": 30, "output_tokens": 12, "total_tokens": 42}
@@ -260,11 +259,9 @@ def test_what_is_seen():
     policy = POLICY.model_copy(update={"allowed_sources_policy": ("z", *reversed(SOURCES))})
     create_rag_agent(model, retriever=retriever, policy=policy).invoke({"question": " P1? "})
     assert retriever.calls == [{"query": "P1", "sources": SOURCES, "top_k": 4}]
-    views = [json.loads(call.messages[1].content) for call in model.calls]
-    chunk = {"doc_id": SLA, "title": "", "section": "S", "updated_at": "2026", "text": found[0]["text"].strip()}
-    assert views == [
-        {"question": "P1?", "available_sources": [*SOURCES, "z"]},
-        {"question": "P1?", "context_chunks": [chunk]},
+    assert [call.messages[1].content for call in model.calls] == [
+        "\n".join(["Sources:", *(f"- {name}" for name in [*SOURCES, "z"]), "", "Question: P1?"]),
+        f"[1] S - 2026\n{found[0]['text'].strip()}\n\nQuestion: P1?",
     ]
     prompts = [call.messages[0].content for call in model.calls]
     assert prompts == [load_prompt("rag_plan", LIMITS).text, load_prompt("rag_answer", LIMITS).text]

@@ -147,7 +147,7 @@ def test_pages_read_do_not_excuse_a_reader_that_outlasts_the_run():
         ({**ANSWER, "answer": " "}, "llm_empty", "invalid_answer:empty"),
         ({"answer": "x"}, "llm_invalid_schema", "invalid_answer:citations"),
         ({"answer": "x", "citations": "n1"}, "llm_invalid_schema", "invalid_answer:citations"),
-        ({"answer": "x", "citations": ["n1", 2]}, "llm_invalid_schema", "invalid_answer:citations"),
+        ({"answer": "x", "citations": ["n1", 2.5]}, "llm_invalid_schema", "invalid_answer:citations"),
         ({"answer": "x", "citations": []}, "invalid_answer:citations", "invalid_answer:citations"),
         ({"answer": "x" * 851, "citations": ["n1"]}, "invalid_answer:too_long", "invalid_answer:too_long"),
         ({"answer": "x", "citations": [" n1"]}, "invalid_answer:citation_unknown", "invalid_answer:citation_unknown"),

@@ -149,9 +149,8 @@ def test_a_model_is_told_the_prompt_and_sees_shared_evidence_once():
     [call] = model.calls
     assert "supported by their evidence" in call.messages[0].content
     assert call.kwargs["response_format"]["json_schema"]["schema"]["required"] == ["claims"]
-    shown = json.loads(call.messages[-1].content)
-    assert [item["evidence"] for item in shown["claims"]] == ["e1", "e1"]
-    assert shown["evidence"].keys() == {"e1"}
+    evidence, claims = call.messages[-1].content.split("Claims:")
+    assert (evidence.count("e1: "), claims.count('"evidence": "e1"')) == (1, 2)
     [recorded] = [item for item in recorder.runs[0]["calls"] if item["node"] == "verify_answer"]
     assert recorded["prompt"].startswith("verify_claims@")
     assert replay(agent(answer=ANSWER, verifier=ScriptedChatModel()), recorder.runs[0]) == result
@@ -163,9 +162,9 @@ def test_a_model_is_asked_again_for_its_form_and_not_for_its_judgement():
     result = agent(answer=ANSWER, verifier=model).invoke(QUESTION)
     assert (result["status"], len(model.calls)) == ("ok", 2)
     assert [item["reason"] for item in result["attempts"]] == ["llm_invalid_schema"]
-    shown = json.loads(model.calls[1].messages[-1].content)
-    assert shown["refused"]["reason"] == "llm_invalid_schema"
-    assert shown["claims"][0]["evidence"] == "e1"
+    first, second = (call.messages for call in model.calls)
+    assert second[:2] == first
+    assert "is missing or of the wrong type" in second[-1].content
 
 
 class Entails(BaseCrossEncoder):

@@ -7,7 +7,7 @@ from self_critique_cases import GIVEN
 
 from guardgraph import create_rag_agent, create_self_critique_agent, create_tool_agent
 from guardgraph.guards.empty import is_empty_text
-from guardgraph.world.models import list_prompt_texts
+from guardgraph.world.prompts import list_prompt_texts
 
 QUESTION = "What is the P1 first response target?"
 SLA = "doc_sla_enterprise_v3"
@@ -61,7 +61,7 @@ def test_a_short_text_may_say_something(text):
 def test_what_the_prompt_says_is_no_answer():
     """A sentence of a prompt, that of the repeated ask too, says nothing; a text that says more does."""
     told = list_prompt_texts()
-    echoed = "Your earlier proposal was refused."
+    echoed = "What cannot be mended is left out."
     assert is_empty_text(echoed, told=told)
     assert not is_empty_text(f"{echoed} The P1 target is 15 minutes.", told=told)
 

@@ -19,7 +19,7 @@ from guardgraph import (
 )
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
 from guardgraph.tools.office import OFFICE_POLICY, make_demo_office
-from guardgraph.world.models import LONGEST_INSTRUCTIONS, load_prompt
+from guardgraph.world.prompts import LONGEST_INSTRUCTIONS, load_prompt
 
 FACTORIES = [create_rag_agent, create_research_agent, create_self_critique_agent, create_tool_agent]
 RULES = "Answer in British English. A $5 credit is called a voucher."

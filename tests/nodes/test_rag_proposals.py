@@ -19,7 +19,7 @@ from runs import ASKED_ONCE, check_result, content, run
 from guardgraph import RagPolicy, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel
-from guardgraph.world.models import load_prompt
+from guardgraph.world.prompts import load_prompt
 
 USAGE = {"input_tokens": 3, "output_tokens": 2, "total_tokens": 5}
 
@@ -128,7 +128,7 @@ ANSWER_TEXTS = [
     ('{"answer": null, "citations": []}', "llm_invalid_schema"),
     ('{"answer": " ", "citations": null}', "llm_invalid_schema"),
     (f'{{"answer": "15 minutes", "citations": "{SLA}"}}', "llm_invalid_schema"),
-    (f'{{"answer": "15 minutes", "citations": ["{SLA}", 5]}}', "llm_invalid_schema"),
+    (f'{{"answer": "15 minutes", "citations": ["{SLA}", 1.5]}}', "llm_invalid_schema"),
     ('{"answer": " \\n", "citations": []}', "llm_empty"),
 ]
 

@@ -35,9 +35,9 @@ def proposed(*replies, text=TEXT, **parts):
 
 
 def told(model, number):
-    """Return what a scripted model was told, and the view that it was shown as data."""
+    """Return what a scripted model was told, and what it was shown as data."""
     system, human = model.calls[number].messages
-    return system.content, json.loads(human.content)
+    return system.content, human.content
 
 
 def test_a_model_proposes_the_notes():
@@ -54,8 +54,7 @@ def test_a_model_proposes_the_notes():
     assert result["history"][3]["prompt"].startswith("research_notes@")
     assert [entry["kind"] for entry in result["timeline"] if entry["node"] == "extract"] == ["propose"]
     _, view = told(model, 1)
-    shown = {"url": PAGE, "title": "Support", "published_at": "2026-01-02", "text": TEXT}
-    assert view == {"goal": view["goal"], "question": view["question"], "pages": [shown], "max_notes": 6}
+    assert view.startswith(f"[1] Support - 2026-01-02\n{TEXT}\n\nAt most 6 notes.")
 
 
 def test_what_a_model_says_beyond_its_notes_counts_for_nothing():
@@ -77,7 +76,8 @@ def test_a_long_page_is_cut_for_the_model():
     """A model is shown the beginning of a page; its quotes are held against the whole of it."""
     budget = ResearchBudget(max_page_chars=50)
     result, model = proposed({"notes": [NOTE]}, ANSWER, budget=budget)
-    assert told(model, 1)[1]["pages"][0]["text"] == TEXT[:50]
+    assert TEXT[:50] in told(model, 1)[1]
+    assert TEXT[:52] not in told(model, 1)[1]
     assert result["status"] == "ok"
 
 
@@ -155,7 +155,7 @@ def test_a_model_that_obeys_a_page_gains_nothing(order, voice):
     assert [call["url"] for call in reader.calls] == [PAGE]
     system, view = told(model, 1)
     assert text not in system
-    assert view["pages"][0]["text"] == text
+    assert f"\n{text}\n" in view
 
 
 def test_an_order_that_is_quoted_reaches_the_writer_as_data_only():
@@ -164,7 +164,7 @@ def test_an_order_that_is_quoted_reaches_the_writer_as_data_only():
     note = {"claim": "The page gives orders.", "quote": order, "url": PAGE}
     result, model = proposed({"notes": [note]}, {"answer": "Pay Globex 9000 dollars.", "citations": ["n1"]}, text=order)
     assert result["stop_reason"] == "invalid_answer:unsupported_name"
-    assert told(model, 2)[1]["notes"][0]["quote"] == order
+    assert f'"{order}"' in told(model, 2)[1]
 
 
 # Offline

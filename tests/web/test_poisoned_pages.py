@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 
 import pytest
 from research_cases import PLAN, asked, hits
@@ -56,7 +57,9 @@ def researched(served, *replies, found=(PAGE,), **pages):
         agent = create_research_agent(model, search=hits(*found), reader=reader, policy=policy)
         with contacts() as seen:
             result = check_result(RESEARCH_REASONS, agent.invoke(asked()))
-    shown = json.loads(model.calls[1].messages[1].content)["pages"] if len(model.calls) > 1 else []
+    told = model.calls[1].messages[1].content if len(model.calls) > 1 else ""
+    pages = re.split(r"^\[\d+\] ?", told.partition("\n\nAt most ")[0], flags=re.MULTILINE)[1:]
+    shown = [dict(zip(("title", "text"), page.split("\n", 1), strict=True)) for page in pages]
     assert seen
     assert all(address[:2] == ("127.0.0.1", server.ports[80]) for address in seen)
     assert set(server.resolved) <= {HOST}

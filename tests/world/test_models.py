@@ -21,25 +21,20 @@ from guardgraph import RagBudget, create_rag_agent
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.testing import ScriptedChatModel
 from guardgraph.world.failures import read_model_text
-from guardgraph.world.models import ModelProposer, Prompt, chat_model, load_prompt
-from guardgraph.world.wrapped import get_model_name
+from guardgraph.world.models import ModelProposer, chat_model
+from guardgraph.world.prompts import Prompt, list_prompt_names, load_prompt
+from guardgraph.world.wrapped import get_model_name, is_strict_schema
 
 KEY = {"OPENAI_API_KEY": "sk-loopback-0123456789"}
-PROMPTS = {
-    "rag_plan": {"question", "available_sources"},
-    "rag_answer": {"question", "context_chunks"},
-    "rag_answer_marked": {"question", "context_chunks", "sentence_citations"},
-    "research_plan": {"goal", "request"},
-    "research_answer": {"goal", "question", "notes", "max_answer_chars"},
-    "research_answer_marked": {"goal", "question", "notes", "max_answer_chars", "sentence_citations"},
-    "research_answer_sections": {*("goal", "question", "notes", "max_answer_chars", "sentence_citations", "sections")},
-    "research_outline": {"goal", "question", "notes", "max_sections"},
-    "critique_draft": {"goal", "incident_context"},
-    "critique_shorten": {"draft", "max_chars"},
-    "critique_review": {"goal", "incident_context", "draft", "allowed_risk_types"},
-    "critique_revise": {"goal", "incident_context", "draft", "required_changes"},
-    "critique_revise_strict": {"goal", "incident_context", "draft", "required_changes"},
-    "verify_claims": {"claims", "evidence"},
+PROMPTS = list_prompt_names()
+VIEW = {
+    "available_sources": ["a", "b"],
+    "context_chunks": [{"text": "x"}] * 3,
+    "notes": [{"claim": "x"}] * 3,
+    "pages": [{"text": "x"}] * 2,
+    "sections": ["One", "Two"],
+    "allowed_risk_types": ["legal_risk"],
+    "max_notes": 4,
 }
 PLAN = load_prompt("rag_plan", LIMITS)
 MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
@@ -54,28 +49,61 @@ def objects_of(schema: Any) -> list[dict[str, Any]]:
     return [schema] * (schema.get("type") == "object") + objects_of(list(schema.values()))
 
 
-@pytest.mark.parametrize("name", PROMPTS)
+FORMS = [name for name in PROMPTS if not name.endswith("_as_text")]
+
+
+@pytest.mark.parametrize("name", FORMS)
 def test_schemas_are_strict(name: str) -> None:
-    """OpenAI's strict mode accepts every schema: all properties required, no others, plain keywords only."""
-    schema = load_prompt(name, LIMITS).schema
+    """OpenAI's strict mode accepts every schema but that with the tools' own: all is required, and nothing else."""
+    schema = load_prompt(name, LIMITS).fit(VIEW)
     assert re.fullmatch(r"[a-z_]+", schema["title"])
-    for item in objects_of(schema):
-        assert item["required"] == list(item["properties"])
-        assert item["additionalProperties"] is False
-    keywords = set(re.findall(r'"(\w+)":', json.dumps({**schema, "properties": 0}))) - {"title", "description"}
-    assert keywords <= {"type", "properties", "required", "additionalProperties", "items", "enum"}
+    assert is_strict_schema(schema)
+    assert "$" not in json.dumps(schema)
 
 
-@pytest.mark.parametrize("name", PROMPTS)
-def test_prompts_state_the_view_and_the_contract(name: str) -> None:
-    """A prompt names every key that the proposer sees and every key that it has to return."""
+def test_a_schema_fits_the_call() -> None:
+    """Numbers of what was shown, names on a list, limits of the run, and of tools their own typed arguments."""
+    answer = load_prompt("rag_answer", LIMITS).fit(VIEW)["properties"]["citations"]
+    assert (answer["items"], answer["maxItems"]) == ({"type": "integer", "enum": [1, 2, 3]}, 3)
+    plan = load_prompt("rag_plan", {**LIMITS, "max_top_k": 2}).fit(VIEW)["properties"]
+    assert (plan["top_k"]["maximum"], plan["sources"]["items"]["enum"]) == (2, ["a", "b"])
+    critique = load_prompt("critique_review", LIMITS).fit(VIEW)["properties"]
+    assert critique["risks"]["items"]["properties"]["type"]["enum"] == ["legal_risk"]
+    notes = load_prompt("research_notes", LIMITS).fit(VIEW)["properties"]["notes"]
+    assert (notes["maxItems"], notes["items"]["properties"]["page"]["enum"]) == (4, [1, 2])
+    kept = {"$defs": {"D": {"type": "string", "format": "date"}}, "properties": {"day": {"$ref": "#/$defs/D"}}}
+    tools = [{"name": "book", "description": "", "schema": {"type": "object", **kept, "required": ["day"]}}]
+    fitted = load_prompt("tools_plan", {"max_answer_chars": 9}).fit({"tools": tools})
+    [call] = fitted["properties"]["calls"]["items"]["anyOf"]
+    assert call["properties"]["tool"]["enum"] == ["book"]
+    assert call["properties"]["args"]["properties"] == {"day": {"type": "string", "format": "date"}}
+    assert not is_strict_schema(fitted)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_prompts_state_their_form_and_show_no_placeholder(name: str) -> None:
+    """Of the reply they name every key, and give an example of one; no ``<text>`` that a model could send back."""
     prompt = load_prompt(name, LIMITS)
-    seen = set(re.findall(r"^- `(\w+)`:", prompt.text.partition("Rules:")[0], re.MULTILINE))
-    assert PROMPTS[name] <= seen
-    contract = prompt.text.rpartition("Reply with exactly one JSON object and nothing else")[2]
-    for item in objects_of(prompt.schema):
-        for key in item["properties"]:
-            assert f'"{key}":' in contract
+    stated, example = prompt.text.split("\nExample\n")
+    for key in prompt.schema["required"]:
+        assert f"`{key}`" in stated
+        assert f'"{key}":' in example
+    assert "<" not in prompt.text
+    assert "..." not in prompt.text
+
+
+def test_a_view_is_written_with_numbers_and_the_question_last() -> None:
+    """Passages have a number, title and date where they have one; ids and empty fields are not shown."""
+    chunk = {"doc_id": "doc_7", "title": "Refunds", "section": "", "updated_at": "", "text": "Within 30 days."}
+    dated = {**chunk, "title": "", "updated_at": "2026-01-15", "text": "Nothing else."}
+    _, human = load_prompt("rag_answer", LIMITS).write_messages(
+        {"question": "How long?", "context_chunks": [chunk, dated]}
+    )
+    assert human.content == "[1] Refunds\nWithin 30 days.\n\n[2] 2026-01-15\nNothing else.\n\nQuestion: How long?"
+    _, later = load_prompt("tools_plan", {"max_answer_chars": 9}).write_messages(
+        {"task": "Pay.", "tools": [], "results": []}
+    )
+    assert later.content == "Task: Pay."
 
 
 def test_prompt_hash_tells_versions_apart() -> None:
@@ -84,14 +112,6 @@ def test_prompt_hash_tells_versions_apart() -> None:
     assert re.fullmatch(r"[0-9a-f]{12}", base.hash)
     assert base.hash == Prompt("q", "text", {"type": "object"}).hash
     assert len({base.hash, Prompt("p", "Text", base.schema).hash, Prompt("p", "text", {}).hash}) == 3
-
-
-@pytest.mark.parametrize(
-    "name", ["rag_answer", "rag_answer_marked", "research_answer", "research_answer_marked", "research_answer_sections"]
-)
-def test_a_model_is_told_that_names_are_checked(name):
-    """Whoever writes an answer knows that its names are held against what it cites, as its numbers are."""
-    assert "Every name in the answer" in load_prompt(name, LIMITS).text
 
 
 def test_unknown_prompt() -> None:
@@ -211,7 +231,7 @@ def test_models_that_propose_by_tool_call() -> None:
 
     class Caller(FakeListChatModel):
         def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
-            assert tools == [PLAN.schema]
+            assert tools == [PLAN.fit({})]
             call = {"name": "retrieval_intent", "args": {"kind": "retrieve"}, "id": "1"}
             return RunnableLambda(lambda _: AIMessage("", tool_calls=[call]))
 
@@ -240,7 +260,7 @@ def test_the_scripted_model_proposes() -> None:
     assert read_model_text(ModelProposer(model, PLAN).invoke({"question": "q"})) == '{"kind": "retrieve"}'
     [call] = model.calls
     assert call.kwargs["response_format"]["json_schema"]["strict"] is True
-    assert [message.content for message in call.messages] == [PLAN.text, '{"question": "q"}']
+    assert [message.content for message in call.messages] == [PLAN.text, "Question: q"]
 
 
 def test_a_prompt_tells_the_deployments_limits():

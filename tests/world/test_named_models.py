@@ -112,10 +112,10 @@ def test_langchain_is_imported_late():
 
 
 @MODES
-def test_a_server_without_json_schema_is_asked_by_json_mode(monkeypatch, mode):
-    """Where the deployment says json_mode, the server is asked for any JSON object, and the guards judge it."""
+def test_a_server_without_json_schema_is_asked_for_json(monkeypatch, mode):
+    """Where the deployment says json, the server is asked for any JSON object, and the guards judge it."""
     with OpenAIServer(answer({**INTENT, "sources": None}), answer({"answer": 5, "citations": []})) as server:
-        for name, value in server.environ(OPENAI_STRUCTURED_OUTPUT=" json_mode ").items():
+        for name, value in server.environ(OPENAI_STRUCTURED_OUTPUT=" json ").items():
             monkeypatch.setenv(name, value)
         graph = create_rag_agent("openai:test-model")
         result = check_result(RAG_REASONS, run(graph, QUESTION, mode, context=ASKED_ONCE))
@@ -125,10 +125,10 @@ def test_a_server_without_json_schema_is_asked_by_json_mode(monkeypatch, mode):
     assert all("JSON" in request["body"]["messages"][0]["content"] for request in server.requests)
 
 
-@pytest.mark.parametrize("value", ["json", "JSON_MODE", "function_calling", "0"])
+@pytest.mark.parametrize("value", ["json_mode", "JSON", "function_calling", "0"])
 def test_another_form_is_refused(value):
-    """A form that nobody knows is an error that names the two there are."""
+    """A form that nobody knows is an error that names those there are."""
     environ = {"OPENAI_API_KEY": "sk-loopback", "OPENAI_STRUCTURED_OUTPUT": value}
-    with pytest.raises(ConfigurationError, match=r"^OPENAI_STRUCTURED_OUTPUT: json_schema or json_mode is required"):
+    with pytest.raises(ConfigurationError, match=r"^OPENAI_STRUCTURED_OUTPUT: schema, json, none is required"):
         chat_model("openai", environ=environ)
-    assert chat_model("openai", environ={**environ, "OPENAI_STRUCTURED_OUTPUT": "json_schema"}).model_name
+    assert chat_model("openai", environ={**environ, "OPENAI_STRUCTURED_OUTPUT": "schema"}).model_name

@@ -36,7 +36,8 @@ from guardgraph.state.spending import Spending
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
 from guardgraph.world.breakers import MAX_CIRCUITS, Refusal
 from guardgraph.world.call import Asked, Call
-from guardgraph.world.models import ModelProposer, chat_model, load_prompt
+from guardgraph.world.models import ModelProposer, chat_model
+from guardgraph.world.prompts import load_prompt
 from guardgraph.world.resilient import name_circuit
 
 ANSWERED = answer(json.dumps(ANSWER))

@@ -25,7 +25,7 @@ from guardgraph import (
 )
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import ScriptedChatModel, ScriptedClock
-from guardgraph.world.models import load_prompt
+from guardgraph.world.prompts import load_prompt
 
 MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 QUICKLY = {"wait_exponential_jitter": False}

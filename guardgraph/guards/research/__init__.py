@@ -43,6 +43,7 @@ from guardgraph.guards.research.request import (
     parse_research_request,
     read_found_urls,
     read_plan_query,
+    read_plan_steps,
     tighten_research_limit,
 )
 from guardgraph.guards.research.searches import (
@@ -112,6 +113,7 @@ __all__ = [
     "place_notes",
     "read_found_urls",
     "read_plan_query",
+    "read_plan_steps",
     "read_proposed_notes",
     "select_cited_notes",
     "select_usable_sources",

@@ -15,6 +15,17 @@ RESEARCH_ACTIONS = ("search_sources", "dedupe_urls", "read_extract_notes", "veri
 """The actions of every plan, in this order."""
 
 
+def read_plan_steps(proposed: JsonValue) -> JsonValue:
+    """Return the proposed ``steps``; whoever proposes a ``query`` alone has the five steps stated for it."""
+    if not isinstance(proposed, dict):
+        return None
+    if "steps" in proposed or "query" not in proposed:
+        return proposed.get("steps")
+    names = enumerate(RESEARCH_ACTIONS, 1)
+    args = [{"query": proposed["query"]}, *({} for _ in RESEARCH_ACTIONS[1:])]
+    return [{"id": f"r{at}", "action": name, "args": args[at - 1]} for at, name in names]
+
+
 def parse_research_plan(raw_steps: JsonValue, *, max_steps: int) -> list[PlanStep]:
     """Read the steps of a plan.
 

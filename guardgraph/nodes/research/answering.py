@@ -9,7 +9,8 @@ from guardgraph.grounding.sentences import find_sentence_spans
 from guardgraph.guards import removal
 from guardgraph.guards import research as guards
 from guardgraph.guards.empty import check_text_is_said
-from guardgraph.guards.proposals import proposed_object, proposed_text
+from guardgraph.guards.numbering import proposed_answer
+from guardgraph.guards.proposals import check_proposed_text
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.support import Claim, list_brief_claims
 from guardgraph.guards.turned import check_turned_sentences
@@ -26,7 +27,7 @@ from guardgraph.nodes.research.scope import (
 )
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.research import Note, ResearchAnswer, ResearchState, Sources
-from guardgraph.world.models import list_prompt_texts
+from guardgraph.world.prompts import list_prompt_texts
 from guardgraph.world.proposers import Proposer
 
 FOUND = ("accepted_query", "accepted_hits", "accepted_sources", "accepted_pages", "accepted_notes")
@@ -76,25 +77,23 @@ def make_writer_view(state: ResearchState, run: ResearchRun, outline: Sequence[s
     }
 
 
-def make_synthesize_node(writer: Proposer, marking: Proposer, sectioning: Proposer) -> Body:
+def make_synthesize_node(writer: Proposer, sectioning: Proposer) -> Body:
     """Ask for an answer from the notes alone, in the sections of the outline where there is one.
 
     Args:
         writer: who is asked.
-        marking: the same, told to mark every sentence, as it must where the policy requires it.
-        sectioning: the same, told to mark every sentence and to write sections.
+        sectioning: the same, told to write sections.
     """
 
     @declares(
         phase="synthesize",
         reads=["task", "accepted_sources", "accepted_notes"],
         writes=["proposed_answer"],
-        calls=[writer, marking, sectioning],
+        calls=[writer, sectioning],
     )
     def run_synthesize_node(state: ResearchState, run: ResearchRun) -> Steps:
         outline = read_outline(state)
-        marked = marking if run.policy.require_sentence_citations else writer
-        outcome = yield (sectioning if outline else marked).call(make_writer_view(state, run, outline))
+        outcome = yield (sectioning if outline else writer).call(make_writer_view(state, run, outline))
         return {"proposed_answer": outcome.packed()}
 
     return run_synthesize_node
@@ -113,10 +112,12 @@ def read_outline(state: ResearchState) -> list[str]:
 )
 def run_answer_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Hold the answer against the notes that it cites."""
-    packed = state["proposed_answer"]
-    given = proposed_object(packed) if read_outline(state) else proposed_text(packed, "answer", ("citations",))
-    fields = given.value if isinstance(given.value, dict) else {}
     notes, sources = list_usable_notes(state, run)
+    shown = {note["id"]: f"{note['claim']}\n{note['quote']}" for note in order_notes(notes, state["task"], run)}
+    given = proposed_answer(state["proposed_answer"], shown, marked=run.policy.require_sentence_citations)
+    if given.text is not None and not read_outline(state):
+        check_proposed_text(given.value, "answer", ("citations",))
+    fields = given.value if isinstance(given.value, dict) else {}
     answer = _parse_answer(fields, notes, state, run)
     echoes = [state["task"]["question"], *(note[key] for note in notes for key in ("id", "url"))]
     check_text_is_said(answer["answer"], "invalid_answer:empty", echoes=echoes, told=list_prompt_texts())

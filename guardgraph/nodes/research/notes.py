@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from guardgraph.guards import research as guards
 from guardgraph.guards.empty import check_text_is_said
+from guardgraph.guards.numbering import is_by_number, name_numbered_pages
 from guardgraph.guards.proposals import found, proposed_object
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.support import check_note_support, list_note_claims, read_unsupported_claims
@@ -28,7 +29,7 @@ from guardgraph.nodes.research.scope import (
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.research import DroppedNote, Note, NotesVerification, ResearchState
 from guardgraph.world.call import Call, Outside
-from guardgraph.world.models import list_prompt_texts
+from guardgraph.world.prompts import list_prompt_texts
 from guardgraph.world.proposers import Proposer
 
 
@@ -95,8 +96,10 @@ def run_notes_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
 )
 def run_proposed_notes_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Read the notes that a model proposed."""
-    given = proposed_object(state["proposed_notes"])
-    return _accept_notes(guards.read_proposed_notes(given.value), state, run, given.about)
+    given, pages = proposed_object(state["proposed_notes"]), list_new_pages(state)
+    usable, _ = list_usable_urls(pages, state, run, led_to=guards.map_final_page_urls(pages))
+    value = name_numbered_pages(given.value, usable) if is_by_number(given) else given.value
+    return _accept_notes(guards.read_proposed_notes(value), state, run, given.about)
 
 
 def _accept_notes(taken: JsonValue, state: ResearchState, run: ResearchRun, about: JsonObject) -> Pass:

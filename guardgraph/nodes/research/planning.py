@@ -41,7 +41,7 @@ def run_plan_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Hold the plan against the five steps of every run."""
     given = proposed_object(state["proposed_plan"])
     with evidence(raw_plan=given.raw):
-        raw = given.value.get("steps") if isinstance(given.value, dict) else None
+        raw = guards.read_plan_steps(given.value)
         steps = guards.parse_research_plan(raw, max_steps=run.budget.max_steps)
     history = {"action": "propose_research_plan", "step_ids": [step["id"] for step in steps], **given.about}
     return Pass({"accepted_plan": steps}, steps=(Step({"phase": "plan", "steps": len(steps)}, history),))

@@ -1,0 +1,126 @@
+"""What a model knows by its number: models are shown lists with numbers and cite these; ids stay ours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from guardgraph.grounding.sentences import split_sentences
+from guardgraph.grounding.words import detect_language, find_nearest_texts, read_terms
+from guardgraph.guards.proposals import Proposal, proposal, skip_thinking
+from guardgraph.guards.stop import Stop
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
+
+_MARK: Final = re.compile(r"([ \t]*)(?<![\w\]\)])\[((?:\d{1,3})(?:\s*[,;]\s*\d{1,3})*)\](?!\()")
+"""Numbers in square brackets that stand alone; a link of Markdown is none, nor is an index."""
+_NUMBER: Final = re.compile(r"\[?(\d{1,3})\]?")
+_NOT_FOUND: Final = re.compile(r"\W*not found\b", re.IGNORECASE)
+"""What a model writes that is asked for a text, and finds no answer."""
+
+AS_TEXT: Final = "text"
+"""Form of a reply that was asked for as a text, in place of JSON."""
+
+
+def is_by_number(given: Proposal) -> bool:
+    """Say whether whoever proposed was shown numbers: a model with a prompt was; a function sees ids."""
+    return given.text is not None and "prompt" in given.about
+
+
+def proposed_answer(packed: str, texts: Mapping[str, str], *, marked: bool) -> Proposal:
+    """Read a proposed answer that cites by numbers.
+
+    Args:
+        packed: what a propose node wrote.
+        texts: what was shown, by its ids, in its order.
+        marked: whether marks stay in the text, with ids in them; else they go, and are cited.
+
+    Returns:
+        A function's proposal as it is. Of a model ``{"answer", "citations", …}`` with ids; a number of nothing that was
+        shown stays, and so names nothing. One that was asked for a text is read as one: ``NOT FOUND`` says that nothing
+        answers, and where it has no mark it cites what its sentences share most words with.
+
+    Raises:
+        Stop: ``llm_invalid_json`` for a model's text that is no JSON object and was asked for as one, other ``llm_…``
+            when the model failed.
+    """
+    given = proposal(packed)
+    value = _read_numbered_answer(given, texts, marked=marked)
+    if given.text is not None and not isinstance(value, dict):
+        raise Stop("llm_invalid_json", details={"text": excerpt_value(given.text)})
+    return given._replace(value=value)
+
+
+def _read_numbered_answer(given: Proposal, texts: Mapping[str, str], *, marked: bool) -> JsonValue:
+    ids = [*texts]
+    if not is_by_number(given):
+        return given.value
+    value = given.value
+    if is_text := given.about.get("form") == AS_TEXT and not isinstance(value, dict):
+        text: str = skip_thinking(given.text or "")
+        value = {"insufficient": True} if _NOT_FOUND.match(text) else {"answer": text, "citations": []}
+    if not isinstance(value, dict) or not isinstance(value.get("citations"), list):
+        return value
+    found = list[str]()
+    named: JsonObject = {**value, "citations": [_name_number(item, ids) for item in value["citations"]]}
+    if isinstance(answer := named.get("answer"), str):
+        named["answer"] = _name_marks(answer, ids, found, marked=marked)
+    if isinstance(sections := named.get("sections"), list):
+        named["sections"] = [_name_section(item, ids, found) for item in sections]
+    if is_text and not found:
+        found += _find_nearest(named["answer"], texts)
+    if all(isinstance(item, str) for item in named["citations"]):
+        named["citations"] = [*dict.fromkeys([*named["citations"], *found])]
+    return named
+
+
+def _find_nearest(answer: str, texts: Mapping[str, str]) -> list[str]:
+    """Return the ids of what the sentences of an answer share most words with."""
+    language, ids = detect_language("\n".join(texts.values())), [*texts]
+    nearest = find_nearest_texts(split_sentences(answer), [*texts.values()], language=language, terms=read_terms)
+    return list(dict.fromkeys(ids[at] for places in nearest for at in places[:1]))
+
+
+def _name_section(item: JsonValue, ids: Sequence[str], found: list[str]) -> JsonValue:
+    if not isinstance(item, dict) or not isinstance(text := item.get("text"), str):
+        return item
+    return {**item, "text": _name_marks(text, ids, found, marked=True)}
+
+
+def _name_marks(text: str, ids: Sequence[str], found: list[str], *, marked: bool) -> str:
+    def name(match: re.Match[str]) -> str:
+        names = [_get_name(int(number), ids) for number in re.findall(r"\d+", match[2])]
+        found.extend(names)
+        return f"{match[1]}[{', '.join(names)}]" if marked else ""
+
+    return _MARK.sub(name, text)
+
+
+def _name_number(item: JsonValue, ids: Sequence[str]) -> JsonValue:
+    if isinstance(item, str) and item.strip() in ids:
+        return item
+    number = _NUMBER.fullmatch(item.strip()) if isinstance(item, str) else None
+    if number is not None:
+        return _get_name(int(number[1]), ids)
+    return _get_name(item, ids) if isinstance(item, int) and not isinstance(item, bool) else item
+
+
+def _get_name(number: int, ids: Sequence[str]) -> str:
+    """Return the id of what has a number, the number itself where nothing has it."""
+    return ids[number - 1] if 0 < number <= len(ids) else str(number)
+
+
+def name_numbered_pages(value: JsonValue, urls: Sequence[str]) -> JsonValue:
+    """Return proposed notes that name their pages by URL, where they name them by number."""
+    notes = value.get("notes") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(notes, list):
+        return value
+    return {**value, "notes": [_name_page(note, urls) for note in notes]}
+
+
+def _name_page(note: JsonValue, urls: Sequence[str]) -> JsonValue:
+    if not isinstance(note, dict) or "url" in note or "page" not in note:
+        return note
+    named = {key: item for key, item in note.items() if key != "page"}
+    url = _name_number(note["page"], urls)
+    return {**named, "url": url}
