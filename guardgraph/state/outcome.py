@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from guardgraph.plain.json import (
     JsonObject,
@@ -35,7 +35,7 @@ class Outcome:
     """The model's text, the returned value, or ``{"reason": …, "details": …}`` of a failure."""
     about: JsonObject = field(default_factory=dict)
     """What history keeps of a proposal: proposer, prompt, usage."""
-    _text: str | None = field(default=None, init=False, repr=False, compare=False)
+    _text: str | None = field(default=None, repr=False, compare=False)
     """The packed text, once it was made: what is kept is what came back, whatever became of it since."""
     _is_plain: bool = field(default=False, init=False, repr=False, compare=False)
     """Whether the text says just what the content is."""
@@ -68,9 +68,7 @@ class Outcome:
         """Return the outcome as whoever unpacks it will see it, and nobody else's object any more."""
         packed = self.packed()
         return (
-            self._rebuild_packed(packed, self.form, copy_json(self.content), self.about)
-            if self._is_plain
-            else self.unpacked(packed)
+            Outcome(self.form, copy_json(self.content), self.about, packed) if self._is_plain else self.unpacked(packed)
         )
 
     @classmethod
@@ -82,14 +80,8 @@ class Outcome:
         """
         match parse_json(packed):
             case ["text" | "value" | "failure" as form, content, dict(about)]:
-                return cls._rebuild_packed(packed, form, content, about)
+                return cls(form, content, about, packed)
         raise NotJson("not what an outcome is packed as")
-
-    @classmethod
-    def _rebuild_packed(cls, packed: str, *said: Any) -> Outcome:
-        outcome = cls(*said)
-        outcome._text = packed
-        return outcome
 
     def shown(self) -> JsonObject:
         """Return what a timeline shows: the proposal, a model's text read as JSON where it is some, or the failure."""

@@ -183,8 +183,12 @@ class RecordedCall(TypedDict):
 
 def count_recorded_calls(calls: Iterable[RecordedCall]) -> Spending:
     """Return what recorded calls count for."""
-    counted = (call for call in calls if not call.get("unmade"))
-    return sum((count_usage(call.get("usage"), is_tool=call["kind"] == "tool") for call in counted), NOTHING)
+    spent = NOTHING
+    for call in calls:
+        usage, is_tool = call.get("usage"), call["kind"] == "tool"
+        if (is_tool or usage is not None) and not call.get("unmade"):
+            spent += count_usage(usage, is_tool=is_tool)
+    return spent
 
 
 class VisitRecord(TypedDict):

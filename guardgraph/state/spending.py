@@ -210,9 +210,9 @@ def find_near_limits(before: Spending, after: Spending, budget: Any) -> JsonObje
         left.
     """
     near: JsonObject = {}
-    for name in LIMITS:
-        limit, was, spent = getattr(budget, name), before.get_amount(name), after.get_amount(name)
-        if limit is None or was is None or spent is None or spent == was:
+    for name, limit in list_spending_limits(budget).items():
+        was, spent = before.get_amount(name), after.get_amount(name)
+        if was is None or spent is None or spent == was:
             continue
         has_crossed = was < NEAR_SHARE * limit <= spent
         if has_crossed or was <= limit < spent:

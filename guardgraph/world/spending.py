@@ -124,7 +124,7 @@ def reserve_call(
     if call.kind == "tool":
         return Spending(tool_calls=1)
     if not is_model_call(call):
-        return Spending()
+        return NOTHING
     shown = _estimate_input(call) if recorded is None else max(recorded["reserved"] - recorded.get("bound", 0), 0)
     cost = compute_token_cost(_find_price(call.about, prices), shown, bound or 0)
     return Spending(llm_calls=1, tokens=shown + (bound or 0), cost=cost)

@@ -202,6 +202,7 @@ class StateRefused(InputError, InvalidUpdateError):
 class _Entered(NamedTuple):
     """A call that the door let in."""
 
+    frame: Frame
     session: Session
     hand: Callable[[Any], Any]
     """By what a chunk is handed out."""
@@ -241,10 +242,11 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         """
         entered = perform_driven_node(self._enter(input, config, context, kwargs), self.frame.world)
         session, hand = entered.session, entered.hand
-        self.open()
+        for target in entered.frame.proposers_to_open:
+            target.open()
         try:
             running: Any = super().stream(entered.given, entered.config, context=entered.context, **entered.options)
-            with observe_session(self.frame, session), closing(running) as chunks:
+            with observe_session(entered.frame, session), closing(running) as chunks:
                 for chunk in chunks:
                     with session.pause_clock():
                         yield hand(chunk)
@@ -259,11 +261,11 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         """Stream a run asynchronously; see `stream`."""
         entered = await aperform_driven_node(self._enter(input, config, context, kwargs), self.frame.world)
         session, hand = entered.session, entered.hand
-        if self.frame.proposers_to_open:
+        if entered.frame.proposers_to_open:
             await await_in_thread(self.open)
         try:
             running: Any = super().astream(entered.given, entered.config, context=entered.context, **entered.options)
-            with observe_session(self.frame, session):
+            with observe_session(entered.frame, session):
                 async with aclosing(running) as chunks:
                     async for chunk in chunks:
                         with session.pause_clock():
@@ -389,7 +391,7 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
             config = session.put_in_config(config)
         is_inside, saver, acts = is_inside_graph(asked), find_saver(self, asked), frame.has_effects
         config = _hide_token_stream(_copy_outer_stream(asked.get(STREAM), config))
-        admitted, context = self._admit_input(given), self._admit_context(context, session)
+        admitted, context = self._admit_input(given, frame), self._admit_context(context, session, frame)
         if frame.recorder is not None and not is_inside:
             refuse_halting(self, options, asked)
 
@@ -422,18 +424,18 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         session.answers = list_given_answers(given, is_inside=is_inside)
         if (yield from close_stray_run(self, stored, held, named=is_inside)):
             config = name_no_checkpoint(config, is_inside=is_inside)
-        return _Entered(session, hand, admitted, context, config, admit_durability(options, acts), held, saver)
+        return _Entered(frame, session, hand, admitted, context, config, admit_durability(options, acts), held, saver)
 
     def _leave(self, entered: _Entered) -> Needs[None]:
         """Keep what an attempt took that could not write anything."""
         seconds = entered.session.count_unwritten_seconds()
         return keep_unwritten_seconds(self, entered.saver, entered.configurable, seconds)
 
-    def _admit_input(self, given: Any) -> Any:
+    def _admit_input(self, given: Any, frame: Frame) -> Any:
         if given is None:
             return None
         if isinstance(given, Command):
-            return admit_resume_command(given, self.frame.budget.max_input_bytes)
+            return admit_resume_command(given, frame.budget.max_input_bytes)
         if not isinstance(given, Mapping):
             raise InputError(
                 f"input: a dictionary with {self._list_input_fields()} is required; given: {type(given).__name__}"
@@ -441,7 +443,7 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         for key in given:
             if key not in self.input_fields:
                 _warn_of_unknown_key(self.get_name(), str(key), self.input_fields)
-        most, optional = self.frame.budget.max_input_bytes, self.frame.optional_inputs
+        most, optional = frame.budget.max_input_bytes, frame.optional_inputs
         fields = zip(self.builder.schemas[self.builder.input_schema], self.input_fields, strict=True)
         return {
             channel: _admit_input_field(given.get(field), most)
@@ -449,12 +451,12 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
             if channel not in optional or given.get(field) is not None
         }
 
-    def _admit_context(self, given: Any, session: Session) -> Any:
+    def _admit_context(self, given: Any, session: Session, frame: Frame) -> Any:
         context = self._parse_context(given)
         if context is not None:
-            context.check(self.frame.policy, self.frame.budget)
-            if self.frame.table is not None:
-                check_context_tools(context.policy, self.frame.table)
+            context.check(frame.policy, frame.budget)
+            if frame.table is not None:
+                check_context_tools(context.policy, frame.table)
             if context.caller is not None and not session.by_code:
                 raise ConfigurationError(CALLER_REFUSED)
         return context

@@ -98,7 +98,7 @@ def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Excep
 
 def _describe_spending(calls: Sequence[RecordedCall], run: Run[Any, Any], visit: Visit) -> JsonObject:
     """Return what the log keeps of what a node's calls used up: the run's sum, and limits that it has come near to."""
-    if not (used := count_recorded_calls(calls)):
+    if (used := count_recorded_calls(calls)) is NOTHING:
         return {}
     spent = (before := visit.read_spending()) + used
     near = find_near_limits(before, spent, run.budget)
@@ -135,7 +135,7 @@ def _get_interrupt_answers(visit: Visit) -> list[Any]:
 def _is_interrupt_answered(visit: Visit) -> bool:
     """Say whether an interrupt of this visit has an answer, taken already or not."""
     pad = visit.session.scratchpad
-    return bool(_get_interrupt_answers(visit)) or (pad is not None and pad.get_null_resume(False) is not None)
+    return pad is not None and (bool(getattr(pad, "resume", None)) or pad.get_null_resume(False) is not None)
 
 
 def _write_node_refusal(part: Part, error: Exception, visit: Visit) -> JsonObject:
@@ -153,7 +153,8 @@ def _step_through_body(
     """
     if not isinstance(steps, Generator):
         return steps  # type: ignore[no-any-return]
-    number, rounds, refused = _number_visit(part, visit), 0, describe_refusal(part, visit.log, state)
+    item, rounds = part.declaration, 0
+    number, refused = _number_visit(part, visit), describe_refusal(part, visit.log, state)
     try:
         yielded = next(steps)
         while True:
@@ -161,12 +162,16 @@ def _step_through_body(
             if refused is not None:
                 group = [tell_call_refusal(call, refused) for call in group]
             rounds += bool(group)
-            _check_call_rounds(part, rounds, visit)
-            if part.declaration.tools:
+            if item.kind == "act" and item.rounds != "any" and rounds > item.rounds:
+                # What an earlier round brought could reach this one, and nobody has judged it.
+                raise GrammarBreach(
+                    f"yielded calls for the {rounds}. time in a visit; declared: rounds={item.rounds}. Yield a list of "
+                    "calls, or let a guard judge what came before the next one is made"
+                )
+            if item.tools:
                 run = yield from _look_again(run, visit)
             licensed = license_calls(part, group, state, run, calls)
             asked = _place_node_calls(part, licensed, (number, calls), run, visit)
-            _check_node_spending(part, asked, run)
             performed: list[Performed] = []
             try:
                 yield from _perform_node_calls(part, asked, run, visit, performed)
@@ -181,9 +186,10 @@ def _step_through_body(
                 _record_raised_calls(asked, performed, error, calls)
                 yielded = steps.throw(error)
                 continue
-            outcomes = [_record_node_call(item, done, calls) for item, done in zip(asked, performed, strict=True)]
-            with evidence(phase=part.declaration.phase):
-                check_budget_outcomes(outcomes)
+            outcomes = [_record_node_call(each, done, calls) for each, done in zip(asked, performed, strict=True)]
+            if any(outcome.form == "failure" for outcome in outcomes):
+                with evidence(phase=item.phase):
+                    check_budget_outcomes(outcomes)
             yielded = steps.send(outcomes if isinstance(yielded, list | tuple) else outcomes[0])
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
@@ -192,42 +198,53 @@ def _step_through_body(
 def _place_node_calls(
     part: Part, group: Sequence[LicensedCall], at: tuple[int, list[RecordedCall]], run: Run[Any, Any], visit: Visit
 ) -> list[Asked]:
-    """Return calls at their place: which visit of the node it is, and behind which calls of the visit."""
-    settings, name, (number, calls), most = "", part.declaration.name, at, run.budget.max_reply_bytes
-    if KINDS[part.declaration.kind].calls == "person":
-        bound = visit.session.run or run  # without the live policy: a switch changes no question
+    """Return calls at their place: which visit of the node it is, and behind which calls of the visit.
+
+    Raises:
+        GrammarBreach: a write is not declared.
+        Stop: the run's budget does not suffice for them; none of them is made.
+    """
+    session, name, (number, calls) = visit.session, part.declaration.name, at
+    budget, world, settings = run.budget, visit.session.world, ""
+    if part.declaration.kind == "review":
+        bound = session.run or run  # without the live policy: a switch changes no question
         settings = digest([bound.policy.fingerprint, bound.budget.fingerprint])
-    run_id, in_turn = visit.session.run_id or "", _is_interrupt_answered(visit)
     for item in group:
-        _check_call_effect(part, item.call)
+        if item.call.effect != "read":
+            _check_call_effect(part, item.call)
+    asked, reserved, in_turn = list[Asked](), NOTHING, _is_interrupt_answered(visit)
     at_once = 1 if any(item.call.effect == "write" for item in group) else len(group)
-    bound, prices = run.budget.max_output_tokens, run.budget.prices
-    tenant = None if run.caller is None else run.caller.tenant
-    spent, limits = visit.read_spending() + count_recorded_calls(calls), list_spending_limits(run.budget)
-    asked = [
-        Asked(
+    spent, limits = visit.read_spending(), list_spending_limits(budget)
+    if calls:
+        spent += count_recorded_calls(calls)
+    for place, item in enumerate(group, len(calls) + 1):
+        most = budget.max_output_tokens if is_model_call(item.call) else None
+        placed = Asked(
             item.call,
             name,
             number,
-            len(calls) + 1 + at,
-            run_id,
+            place,
+            session.run_id or "",
             settings,
-            in_turn,
-            at_once,
-            most,
-            item.licence,
-            item.approval,
-            tenant=tenant,
-            max_output_tokens=bound if is_model_call(item.call) else None,
-            prices=prices,
-            reserved=reserve_call(item.call, bound, prices),
+            in_turn=in_turn,
+            at_once=at_once,
+            max_reply_bytes=budget.max_reply_bytes,
+            licence=item.licence,
+            approval=item.approval,
+            tenant=None if run.caller is None else run.caller.tenant,
+            max_output_tokens=most,
+            prices=budget.prices,
+            reserved=reserve_call(item.call, budget.max_output_tokens, budget.prices),
             spent=spent,
             limits=limits,
         )
-        for at, item in enumerate(group)
-    ]
-    world = visit.session.world
-    return [_reserve_as_recorded(item, world) for item in asked] if isinstance(world, ReplayingWorld) else asked
+        asked.append(_reserve_as_recorded(placed, world) if isinstance(world, ReplayingWorld) else placed)
+        if asked[-1].reserved is not NOTHING:
+            reserved += asked[-1].reserved
+    if limits and reserved:
+        with evidence(phase=part.declaration.phase):
+            check_spending(spent, reserved, budget)
+    return asked
 
 
 def _reserve_as_recorded(asked: Asked, world: ReplayingWorld) -> Asked:
@@ -238,18 +255,6 @@ def _reserve_as_recorded(asked: Asked, world: ReplayingWorld) -> Asked:
     reserved = reserve_call(asked.call, asked.max_output_tokens, asked.prices, was["usage"])
     is_alike = was["usage"].get("bound") == asked.max_output_tokens
     return replace(asked, reserved=reserved, recorded=was["usage"] if is_alike else None)
-
-
-def _check_node_spending(part: Part, asked: Sequence[Asked], run: Run[Any, Any]) -> None:
-    """Stop a run whose budget does not suffice for calls that would begin; none of them is made.
-
-    Raises:
-        Stop: as `check_spending`.
-    """
-    reserved = sum((item.reserved for item in asked), NOTHING)
-    if reserved:
-        with evidence(phase=part.declaration.phase):
-            check_spending(asked[0].spent, reserved, run.budget)
 
 
 def _check_called_proposer(part: Part, call: Call) -> None:
@@ -277,20 +282,6 @@ def _check_call_effect(part: Part, call: Call) -> None:
     declared = part.declaration.effects
     if call.effect == "write" and not (call.tool and (call.tool in declared or any("<" in name for name in declared))):
         raise GrammarBreach(f"yielded a write by {call.tool!r:.80}; declared effects: {', '.join(declared) or 'none'}")
-
-
-def _check_call_rounds(part: Part, rounds: int, visit: Visit) -> None:
-    """Refuse another round of calls, which what an earlier one brought could reach with nobody having judged it.
-
-    Raises:
-        GrammarBreach: the node does not declare as many.
-    """
-    item = part.declaration
-    if item.kind == "act" and item.rounds != "any" and rounds > item.rounds:
-        raise GrammarBreach(
-            f"yielded calls for the {rounds}. time in a visit; declared: rounds={item.rounds}. Yield a list of calls, "
-            "or let a guard judge what came before the next one is made"
-        )
 
 
 def _perform_node_calls(

@@ -12,7 +12,7 @@ from guardgraph.graphs.declaring.kinds import KINDS
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Body, Run
 from guardgraph.plain.hashing import digest
-from guardgraph.plain.json import JsonObject, copy_json, find_json_problem, make_storable_json
+from guardgraph.plain.json import MAX_DEPTH, JsonObject, copy_json, find_json_problem, make_storable_json
 from guardgraph.plain.log import locate_failure
 from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.catalogue import Catalogue
@@ -157,13 +157,16 @@ def validate_body_writes(item: Declaration, writes: Any) -> JsonObject:
         raise GrammarBreach(f"returned a {type(writes).__name__}; a body returns a dictionary of channels")
     if undeclared := [name for name in writes if name not in item.writes]:
         raise GrammarBreach(f"wrote {', '.join(sorted(map(str, undeclared)))}; declared: {', '.join(item.writes)}")
-    is_text = KINDS[item.kind].is_text
-    for channel, value in writes.items():
-        if is_text and not isinstance(value, str):
-            raise GrammarBreach(f"wrote a {type(value).__name__} to {channel}; a proposal is kept as JSON text")
-        if (problem := find_json_problem(value)) is not None:
-            raise GrammarBreach(f"wrote {problem} to {channel}; a state is plain JSON")
-    return dict(writes)
+    written = dict(writes)
+    if KINDS[item.kind].is_text:
+        for channel, value in written.items():
+            if not isinstance(value, str):
+                raise GrammarBreach(f"wrote a {type(value).__name__} to {channel}; a proposal is kept as JSON text")
+    if find_json_problem(written, MAX_DEPTH + 1) is not None:  # all at once: nearly always there is none
+        for channel, value in written.items():
+            if (problem := find_json_problem(value)) is not None:
+                raise GrammarBreach(f"wrote {problem} to {channel}; a state is plain JSON")
+    return written
 
 
 def check_run_visits(following: Declaration, visits: int, most: int) -> None:

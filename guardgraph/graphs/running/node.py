@@ -155,7 +155,7 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
         progress = ProgressTeller(visit) if visit.session.is_followed else None
         if progress is not None:
             progress.tell_beginning()
-        if (looking := self.look_before(run, visit)) is not None:
+        if self.frame.live is not None and (looking := self.look_before(run, visit)) is not None:
             run = visit.take_look(run, (yield looking))
         if self.declaration.is_calling_node:
             driven = drive_calling_node(self, state, run, visit)
@@ -167,7 +167,7 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
 
     def look_before(self, run: Run[Any, Any] | Exception, visit: Visit) -> Looking | None:
         """Return the look at the live policy that the node has to take; an ending does nothing that it could forbid."""
-        if self.frame.live is None or isinstance(run, Exception) or self.declaration.kind == "terminal":
+        if isinstance(run, Exception) or self.declaration.kind == "terminal":
             return None
         return visit.look_at_live_policy()
 
