@@ -86,7 +86,7 @@ wheel: .venv/.check  ## the built wheel in empty environments, by pip and by uv
 	build/wheel/venv/bin/python -m pip install --quiet --disable-pip-version-check build/wheel/*.whl
 	$(BIN)/uv venv --quiet --python $(PYTHON) build/wheel/uv
 	$(BIN)/uv pip install --quiet --python build/wheel/uv build/wheel/*.whl
-	cp tests/smoke.py build/wheel/ && cd build/wheel && venv/bin/python -I -W error smoke.py && uv/bin/python -I -W error smoke.py
+	cp tests/support/smoke.py build/wheel/ && cd build/wheel && venv/bin/python -I -W error smoke.py && uv/bin/python -I -W error smoke.py
 
 LOWEST := rag_runs research_runs self_critique_runs models recording settings draw_runs
 
@@ -96,7 +96,7 @@ lowest: .venv/.test  ## the lowest versions that pyproject.toml allows, on the l
 		rm -rf build/lowest; $(BIN)/uv venv --quiet --python $(PYTHON) build/lowest; \
 		$(BIN)/uv pip install --quiet --python build/lowest --resolution lowest-direct --editable '.[draw,audit]' \
 			'click<8.4' 'hypothesis>=6.120' 'jsonschema>=4.20' 'pytest>=8.4' 'pytest-socket>=0.7'; \
-		build/lowest/bin/python -W error tests/smoke.py; \
+		build/lowest/bin/python -W error tests/support/smoke.py; \
 		build/lowest/bin/python -m pytest -p no:anyio -m "$(QUICK)" $(wildcard $(LOWEST:%=tests/*/test_%.py)); fi
 
 bench: .venv/.check build/bench-peers/.tried  ## docs/benchmarks.md, in about ten minutes; let the machine rest meanwhile

@@ -27,7 +27,7 @@ from guardgraph.grounding.sentences import split_sentences
 from guardgraph.guards.facts import facts_in_text, unsupported
 from guardgraph.guards.turned import find_turned_sentence
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "support"))
 from rewrites import KINDS, Kind, Rewrite
 
 FOUND, PLANTED = 400, 100
@@ -101,8 +101,8 @@ def list_true_answers(data: Any) -> Iterator[tuple[str, str]]:
 def measure_facts(path: Path) -> Iterator[Figure]:
     """Yield how often the guards of facts judge a rewritten sentence wrongly, by class.
 
-    The rewrites are those of `tests/rewrites`: phrases of the sentences, and where there are few, phrases put at the
-    end of sentences. The identity of a sentence is that it supports itself and each of its clauses.
+    The rewrites are those of `tests/support/rewrites`: phrases of the sentences, and where there are few,
+    phrases put at the end of sentences. The identity of a sentence is that it supports itself and each of its clauses.
     """
     sentences = list_sentences(path)
     clauses = [

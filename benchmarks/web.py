@@ -24,7 +24,7 @@ import httpx2
 from measure import STATUS, Figure, Skip, interleaved, resident_kb, wall_ratio
 from sections import Meaning, Section, run_alone
 
-sys.path.append(str(Path(__file__).parents[1] / "tests"))
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
 from web_server import LOOPBACK, WebServer, after, answer
 
 from guardgraph import GuardedGraph, ResearchBudget, ResearchPolicy, WebLimits, create_research_agent, web_reader

@@ -186,7 +186,7 @@ def test_a_check_reaches_nothing(here):
     for kind in KINDS:
         (here / f"{kind}.json").write_bytes(text(document(kind)))
     (here / "sitecustomize.py").write_text(WITNESS)
-    path = os.pathsep.join(map(str, (here, ROOT, ROOT / "tests", ROOT / "examples")))
+    path = os.pathsep.join(map(str, (here, ROOT, ROOT / "tests" / "support", ROOT / "examples")))
     environment = {**os.environ, "PYTHONPATH": path, "GUARDGRAPH_AUDIT": "postgresql://127.0.0.1:1/x"}
 
     def done(code):

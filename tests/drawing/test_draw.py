@@ -9,6 +9,7 @@ import subprocess
 import sys
 from base64 import b64encode
 from functools import partial
+from pathlib import Path
 from xml.etree import ElementTree as xml
 
 import pytest
@@ -213,10 +214,10 @@ def test_texts_are_printable_and_fit(text, limit):
 def test_pictures_do_not_depend_on_hashing(tmp_path):
     """Two processes with other seeds draw the same bytes."""
     code = "import sys, drawn_graphs as d\nfor n in d.GRAPHS: print(d.guardgraph.draw(d.GRAPHS[n]()).svg)"
-    where = os.path.dirname(os.path.dirname(__file__))
+    where = Path(__file__).parents[1] / "support"
     drawn = set()
     for seed in ("1", "2"):
-        environ = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": f"{where}{os.pathsep}{os.path.dirname(where)}"}
+        environ = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": f"{where}{os.pathsep}{where.parents[1]}"}
         environ["PYTHONIOENCODING"] = "utf-8"
         done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, timeout=300, check=True)
         drawn.add(done.stdout)

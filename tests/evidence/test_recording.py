@@ -260,7 +260,7 @@ def test_a_recording_has_no_other_fields():
 
 
 def test_the_schema_in_the_docs_is_that_of_the_code():
-    """docs/recording.schema.json is what `.venv/bin/python tests/docs_parts.py` would write, and is a schema."""
+    """docs/recording.schema.json is what `tests/support/docs_parts.py` would write, and is a schema."""
     Draft202012Validator.check_schema(schema())
     assert json.loads((ROOT / "docs" / "recording.schema.json").read_text(encoding="utf-8")) == schema()
 

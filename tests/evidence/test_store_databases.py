@@ -55,7 +55,7 @@ def in_process(code, *arguments):
     """Run Python code in a process of its own, which has 100 recordings, and return its output."""
     code = f"import json, sys; recordings = json.loads(sys.stdin.read()){code}"
     texts = json.dumps([recording(number) for number in range(100)])
-    given = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}:{ROOT / 'examples'}"}
+    given = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'tests' / 'support'}:{ROOT / 'examples'}"}
     command = [sys.executable, "-W", "error", "-c", code, *map(str, arguments)]
     done = subprocess.run(command, env=given, input=texts, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr

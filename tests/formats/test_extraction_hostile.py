@@ -35,6 +35,7 @@ from guardgraph.formats.extraction import (
 from guardgraph.formats.frames import FrameTooLong, framed, receive, send
 from guardgraph.formats.pool import Pool
 
+HERE = Path(__file__).parent
 MEMORY = 300 << 20
 PARAGRAPH = b"<p>A paragraph that is shown, and is of a length that somebody might write.</p>"
 
@@ -209,7 +210,7 @@ class TestChildren:
     def test_children_end_with_the_process_that_started_them(self):
         """When it is killed, too: nobody writes to their pipe any more."""
         code = (
-            f"import os, signal, sys; sys.path[:0] = {[str(folder) for folder in Path(__file__).parents[:2]]!r}\n"
+            f"import os, signal, sys; sys.path[:0] = {[str(HERE), str(HERE.parent / 'support')]!r}\n"
             "from guardgraph.formats.pool import extract\n"
             "extract(b'x', 'text', seconds=60, max_chars=10)\n"
             "from test_extraction import children; print(*children(), flush=True)\n"

@@ -315,7 +315,7 @@ def test_a_call_of_a_killed_process_is_made_at_least_once(moment, calls, tmp_pat
 
     def process(when):
         command = [sys.executable, "-c", KILLED, str(tmp_path / "runs.sqlite"), str(made), when]
-        environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}"}
+        environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests' / 'support'}"}
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
 
     assert process(moment).returncode == 9

@@ -173,7 +173,12 @@ def test_nothing_is_printed_where_nobody_listens():
     """A program that configures no logging prints no traceback, and neither does the command line."""
     script = "from ticket_pattern import *; print(triage(tool=lambda request: 1 / 0).invoke(TICKET)['stop_reason'])"
     ran = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, cwd=HERE.parents[1], check=False, timeout=120
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        cwd=HERE.parents[1] / "support",
+        check=False,
+        timeout=120,
     )
     assert (ran.stdout.strip(), ran.stderr) == ("tool_invalid_output:lookup", "")
 

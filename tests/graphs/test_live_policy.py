@@ -246,7 +246,7 @@ def test_a_switch_ends_runs_in_four_processes_within_its_interval(folder):
     on = ["policy", "switch", "on", "live.yaml", "--by", "ada", "--why", "begin"]
     assert run(*on).exit_code == 0
     every = 1.0
-    command = [sys.executable, str(Path(__file__).parents[1] / "switched_runs.py"), "live.yaml", "go"]
+    command = [sys.executable, str(Path(__file__).parents[1] / "support" / "switched_runs.py"), "live.yaml", "go"]
     workers = [
         subprocess.Popen(
             [*command, f"runs-{number}.sqlite", str(number), str(every)], stdout=subprocess.PIPE, text=True, cwd=folder

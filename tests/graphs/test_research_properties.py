@@ -102,9 +102,10 @@ def test_a_run_ends_with_a_reason(part):
     check()
 
 
+HERE = Path(__file__).parent
 SCRIPT = f"""
 import json, sys
-sys.path[:0] = {[str(folder) for folder in Path(__file__).parents[:2]]!r}
+sys.path[:0] = {[str(HERE), str(HERE.parent / "support")]!r}
 from runs import masked
 from test_research_properties import RUNS
 print(json.dumps([masked(RUNS[part](value)) for part, value in json.load(sys.stdin)]))

@@ -454,7 +454,7 @@ def test_no_query_and_no_later_hit_leads_inside():
 
 KILLED = """
 import os, sys
-sys.path[:0] = [sys.argv[1]]
+sys.path[:0] = sys.argv[1].split(":")
 from langgraph.checkpoint.sqlite import SqliteSaver
 from searched_worlds import Searched, asked, gaps_of, searching_agent
 
@@ -475,7 +475,9 @@ with SqliteSaver.from_conn_string(sys.argv[2]) as saver:
 
 def test_a_run_that_is_killed_in_its_second_search_goes_on_there(tmp_path):
     """Another process finds in the checkpointer what the first search brought; no page of it is read again."""
-    script = [sys.executable, "-c", KILLED, str(Path(__file__).parents[1]), str(tmp_path / "runs.sqlite")]
+    here = Path(__file__).parent
+    folders = f"{here}:{here.parent / 'support'}"
+    script = [sys.executable, "-c", KILLED, folders, str(tmp_path / "runs.sqlite")]
     killed = subprocess.run([*script, "kill"], capture_output=True, text=True, timeout=120, check=False)
     assert (killed.returncode, killed.stdout.split()) == (9, [ALPHA, f"https://{HOSTS[1]}/valves"])
     again = subprocess.run(script, capture_output=True, text=True, timeout=120, check=True)

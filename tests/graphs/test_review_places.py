@@ -70,7 +70,7 @@ def test_another_process_goes_on(tmp_path):
     )
     del shown["__interrupt__"]
     command = [sys.executable, "-W", "error", "-c", script, str(file), json.dumps(shown)]
-    folder = Path(__file__).parents[1]
+    folder = Path(__file__).parents[1] / "support"
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=True)
     result = check_result(REASONS, json.loads(done.stdout))
     assert (content(result), result["run_id"]) == (PAID, shown["run_id"])

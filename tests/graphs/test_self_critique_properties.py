@@ -106,7 +106,7 @@ def test_an_odd_context_gets_an_update_or_a_person(context):
 
 SCRIPT = """
 import json, sys
-sys.path[:0] = ["tests", "tests/graphs"]
+sys.path[:0] = ["tests/support", "tests/graphs"]
 from runs import masked
 from test_self_critique_properties import offline_agent, proposed
 

@@ -11,7 +11,7 @@ from guardgraph.grounding.words import is_lowercase_word, load_stop_words
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_table_is_what_the_pinned_libraries_say(language):
-    """Every made table is byte for byte what `tests/language_tables.py` makes of the pinned libraries."""
+    """Every made table is byte for byte what `tests/grounding/language_tables.py` makes of the pinned libraries."""
     assert (DATA / f"{language}.json").read_text("utf-8") == write_table(make_table(language))
 
 

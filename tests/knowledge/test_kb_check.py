@@ -25,6 +25,7 @@ from guardgraph.state.context import normalize_document_access
 
 here = pytest.fixture(autouse=True)(empty_folder)
 
+HERE = Path(__file__).parent
 CALLERS = [None, {"tenant": "acme"}, {"tenant": "acme", "groups": ["board"]}, {"tenant": "globex"}]
 QUESTIONS = ["wing flow", "What heats the wing?", "Flügel", "0", "heat heat swept"]
 UNCHECKED = {
@@ -534,7 +535,7 @@ with KnowledgeBase(sys.argv[1]) as base:
 def test_a_base_of_another_unicode_and_stemmer_is_refused_and_rebuilt(made, tmp_path):
     """A message names the command, which makes the index anew; then all is found as in a base of this version."""
     path = tmp_path / "kb.sqlite"
-    subprocess.run([sys.executable, "-c", OTHER, str(path), *map(str, Path(__file__).parents[:2])], check=True)
+    subprocess.run([sys.executable, "-c", OTHER, str(path), str(HERE), str(HERE.parent / "support")], check=True)
     with pytest.raises(
         ConfigurationError, match=r"Unicode 1\.1\.5.*`guardgraph kb rebuild .*kb\.sqlite` reads its texts"
     ):

@@ -162,7 +162,7 @@ def test_every_other_line_of_a_shell_block_is_a_target_of_the_makefile_or_an_ins
                 ["pip", "install", "."],
                 ["pip", "install", ".[serve]"],
                 ["pip", "install", ".[mcp]"],
-                [".venv/bin/python", "tests/docs_parts.py"],
+                [".venv/bin/python", "tests/support/docs_parts.py"],
             )
 
 
@@ -187,15 +187,15 @@ def test_links_lead_to_files_and_headings_that_exist(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_parts_made_from_the_code_are_up_to_date(page):
-    """Tables are what `.venv/bin/python tests/docs_parts.py` would write."""
+    """Tables are what `.venv/bin/python tests/support/docs_parts.py` would write."""
     text = page.read_text(encoding="utf-8")
-    assert renewed(text) == text, "run: .venv/bin/python tests/docs_parts.py"
+    assert renewed(text) == text, "run: .venv/bin/python tests/support/docs_parts.py"
 
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_pictures_are_up_to_date(name):
-    """Every picture is, byte for byte, what `.venv/bin/python tests/docs_parts.py` would draw."""
-    assert (ROOT / name).read_bytes() == PICTURES[name]().encode(), "run: .venv/bin/python tests/docs_parts.py"
+    """Every picture is, byte for byte, what `.venv/bin/python tests/support/docs_parts.py` would draw."""
+    assert (ROOT / name).read_bytes() == PICTURES[name]().encode(), "run: .venv/bin/python tests/support/docs_parts.py"
 
 
 def test_every_picture_stands_in_a_page():

@@ -73,7 +73,9 @@ def desk(folder, seconds="0", grace="30"):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    path = os.pathsep.join(map(str, (ROOT, ROOT / "examples" / "service", ROOT / "tests")))
+    path = os.pathsep.join(
+        map(str, (ROOT, ROOT / "examples" / "service", ROOT / "tests" / "repository", ROOT / "tests" / "support"))
+    )
     given = {"PYTHONPATH": path, "DESK_FOLDER": str(folder), "DESK_SECONDS": seconds}
     given["DESK_TOKENS"] = json.dumps({"a1": "ada", "g1": "guest"})
     line = [sys.executable, "-m", "uvicorn", "served_desk:app", "--port", str(port)]

@@ -56,7 +56,7 @@ def test_there_are_notebooks():
 def test_saved_outputs_are_fresh(path):
     """Each cell runs without an error, and its texts and pictures are those that are saved."""
     fresh, saved = outputs(executed(path)), outputs(read(path))
-    assert fresh == saved, "if the change is wanted: .venv/bin/python tests/notebook_runs.py"
+    assert fresh == saved, "if the change is wanted: .venv/bin/python tests/support/notebook_runs.py"
 
 
 @EVERY_NOTEBOOK

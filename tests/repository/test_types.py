@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).parents[1]
-SNIPPETS = sorted([*TESTS.glob("typed_*.py"), *TESTS.glob("mistyped_*.py")])
+HERE = Path(__file__).parent
+SNIPPETS = sorted([*HERE.glob("typed_*.py"), *HERE.glob("mistyped_*.py")])
 MARK = re.compile(r"  # error(?:: (\w+))?$")
 """An error that both type checkers find, or the one that is named."""
 
@@ -21,7 +21,9 @@ MARK = re.compile(r"  # error(?:: (\w+))?$")
 def _run(*arguments: str) -> str:
     command = [sys.executable, "-m", *arguments, *map(str, SNIPPETS)]
     env = {**os.environ, "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"}  # or it asks the network for a newer pyright
-    done = subprocess.run(command, cwd=TESTS.parent, env=env, capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(
+        command, cwd=HERE.parents[1], env=env, capture_output=True, text=True, check=False, timeout=300
+    )
     assert done.returncode == 1, done.stdout + done.stderr
     return done.stdout
 

@@ -47,7 +47,7 @@ def _figures(lines):
 def printed():
     """What every section prints when it measures once, by its name; one as the command line runs it."""
     together = [name for name in MEASURED if name != ALONE]
-    command = [sys.executable, str(ROOT / "tests" / "benchmarks_once.py"), *together]
+    command = [sys.executable, str(ROOT / "tests" / "soak" / "benchmarks_once.py"), *together]
     lines, section = {ALONE: _lines(_started(ALONE, "--rounds", "1"))}, ""
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         for line in _lines(process):

@@ -23,7 +23,7 @@ from guardgraph.tools.langchain.calling import name_tools
 
 adapters = pytest.importorskip("langchain_mcp_adapters.client")
 
-SERVER = Path(__file__).parents[1] / "mcp_office.py"
+SERVER = Path(__file__).with_name("mcp_office.py")
 TASK = {"task": "Tell Ada that the meeting is on Friday."}
 LOOK = {"tool": "find_contact", "args": {"name": "Ada"}}
 TRUSTED = {"tool": "send_mail", "args": {"to": "ada@byron.org", "body": "Friday."}}

@@ -82,7 +82,7 @@ print("unavailable" in last["stop_reason"])
 def test_late_calls_are_bounded(way):
     """150 runs whose call hangs leave no more threads than the bound of one target; then calls go again."""
     runs = 30 if way == "at once" else 150
-    command = [sys.executable, "-c", LATE, str(Path(__file__).parents[1]), way, str(runs)]
+    command = [sys.executable, "-c", LATE, str(Path(__file__).parents[1] / "support"), way, str(runs)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert ran.stderr == ""
     late, refused = (

@@ -250,7 +250,7 @@ def test_time_of_another_process_counts(kept):
     kind, saver, where = kept
     limits = {18.0: "max_seconds", 18.5: "success"}
     script = BEFORE.format(kind=kind, saver=saver.__name__)
-    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS.parent)])}
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS / "support"), str(TESTS.parent)])}
     subprocess.run([sys.executable, "-c", script, where, *map(str, limits)], env=environ, check=True)
     clock = ScriptedClock()
 

@@ -13,7 +13,7 @@ import typer.testing
 
 from guardgraph.cli.commands import app
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e]")
 """What steers a terminal, or hides: nothing of it may be printed."""

@@ -14,7 +14,7 @@ from guardgraph import SelfCritiqueBudget, SelfCritiquePolicy, create_self_criti
 from guardgraph.state.self_critique import SELF_CRITIQUE_REASONS
 from guardgraph.testing import ScriptedChatModel, scripted_tool
 
-DATA = Path(__file__).parents[1] / "guardgraph" / "tools" / "data"
+DATA = Path(__file__).parents[2] / "guardgraph" / "tools" / "data"
 CONTEXT = json.loads((DATA / "self_critique_incident_context.json").read_text())
 GOAL = (
     "Draft a customer-facing payment incident update for US enterprise customers. "

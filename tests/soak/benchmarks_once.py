@@ -9,7 +9,7 @@ import gc
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
+sys.path += [str(Path(__file__).parents[2] / name) for name in ("benchmarks", "tests/support")]
 
 import long_texts
 import measured_agents

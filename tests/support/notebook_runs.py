@@ -1,6 +1,6 @@
 """How a notebook is executed: in a kernel of its own, with nothing of the machine's or the reader's settings.
 
-The outputs that are saved in notebooks are renewed by ``.venv/bin/python tests/notebook_runs.py``.
+The outputs that are saved in notebooks are renewed by ``.venv/bin/python tests/support/notebook_runs.py``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jupyter_client.kernelspec import KernelSpecManager
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
 SECONDS = 120
 """How long one cell may take."""

@@ -1,4 +1,4 @@
-"""The installed package, checked without a test runner: ``python smoke.py``, or ``tests/smoke.py``."""
+"""The installed package, checked without a test runner: ``python smoke.py``, or ``tests/support/smoke.py``."""
 
 from __future__ import annotations
 

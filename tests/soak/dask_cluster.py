@@ -13,7 +13,7 @@ from pathlib import Path
 
 from guardgraph import create_rag_agent
 
-TESTS = Path(__file__).parent
+HERE = Path(__file__).parent
 IN_A_WORKER = "GUARDGRAPH_TESTS_WORKER"
 
 
@@ -48,7 +48,12 @@ def dask_cluster(folder, workers=2, *, allowed_failures=10):
 
     file, log = folder / "scheduler.json", (folder / "cluster.log").open("w")
     failures = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": str(allowed_failures)}
-    environment = {**os.environ, "PYTHONPATH": str(TESTS), **failures, IN_A_WORKER: "1"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{HERE}{os.pathsep}{HERE.parent / 'support'}",
+        **failures,
+        IN_A_WORKER: "1",
+    }
 
     def started(*command):
         return subprocess.Popen([sys.executable, "-m", *command], env=environment, stdout=log, stderr=log, cwd=folder)

@@ -160,7 +160,7 @@ def sample(strategy, count):
 
 def printed_under_hash_seed(seed, script, values):
     """Run a Python script in a process of its own, with values as JSON on stdin; return what it prints."""
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     environ = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": str(root)}
     ran = subprocess.run(
         [sys.executable, "-c", script],

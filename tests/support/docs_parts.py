@@ -1,7 +1,7 @@
 """The parts of the documentation that are made from the code, and how a page is taken apart.
 
 A made part stands between ``<!-- made: NAME -->`` and ``<!-- end -->``; a made picture is a file. All are renewed by
-``.venv/bin/python tests/docs_parts.py``.
+``.venv/bin/python tests/support/docs_parts.py``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from guardgraph.state.research import READ_FAILURES
 from guardgraph.tools.demo import CRITIQUE_GOAL, load_demo_incident
 from guardgraph.world.telemetry import ATTRIBUTES, METRICS
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 
 MADE_PART = re.compile(r"(?<=<!-- made: )(?P<name>[\w ]+) -->\n(?P<text>.*?)(?=<!-- end -->)", re.DOTALL)

@@ -12,7 +12,7 @@ from guardgraph import create_research_agent
 from guardgraph.guards.research.request import RESEARCH_ACTIONS
 from guardgraph.testing import scripted_tool
 
-DEMO = Path(__file__).parents[1] / "guardgraph" / "tools" / "data"
+DEMO = Path(__file__).parents[2] / "guardgraph" / "tools" / "data"
 
 
 def _demo(name):

@@ -169,7 +169,7 @@ def stops():
 @cache
 def _table(pattern):
     """Scripts are played once, so runs that are recorded need a table of their own."""
-    return run_path(str(Path(__file__).parent / "graphs" / f"test_{pattern}_stops.py"))["STOPS"]
+    return run_path(str(Path(__file__).parents[1] / "graphs" / f"test_{pattern}_stops.py"))["STOPS"]
 
 
 @cache

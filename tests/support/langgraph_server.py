@@ -128,7 +128,9 @@ def _start(folder: Path, port: int, environ: dict[str, str], log: IO[bytes]) -> 
         "ALL_PROXY",
     )
     inherited = {name: value for name, value in os.environ.items() if not name.upper().startswith(ours)}
-    path = os.pathsep.join(map(str, (folder / "witness", ROOT, ROOT / "tests")))
+    path = os.pathsep.join(
+        map(str, (folder / "witness", ROOT, *(ROOT / "tests" / name for name in ("support", "graphs", "soak"))))
+    )
     given = {**inherited, **exports, "PYTHONPATH": path, "WITNESSED": str(folder / "witnessed"), **environ}
     script = str(Path(sys.executable).with_name(command[0]))
     line = [script, *command[1:], "--port", str(port)]

@@ -161,7 +161,7 @@ OPEN = [
 
 def read_web_page() -> str:
     """Return the page of the docs that says how many of these ways are found, in one line."""
-    return " ".join((Path(__file__).parents[1] / "docs" / "web.md").read_text(encoding="utf-8").split())
+    return " ".join((Path(__file__).parents[2] / "docs" / "web.md").read_text(encoding="utf-8").split())
 
 
 def hidden_ways() -> dict[str, list[str]]:

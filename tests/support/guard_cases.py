@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from guardgraph.guards.stop import Stop
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "data"
 
 
 def reference_cases(name):

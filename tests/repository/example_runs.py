@@ -22,7 +22,7 @@ from runs import masked
 from guardgraph import LiveWorld, RagBudget, RagPolicy, create_rag_agent
 from guardgraph.testing import ScriptedChatModel, ScriptedClock
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 SCRIPTS = {file.stem: file for file in sorted(EXAMPLES.glob("*.py"))}
 
