@@ -287,7 +287,7 @@ class _Held:
             return
         for name in find_unknown_names(sentence, self.names, self.language):
             first, last = start + name.start, start + name.end
-            if not name.is_ordinary and not any(value.start <= first < value.end for value in values):
+            if not any(value.start <= first < value.end for value in values):
                 yield Finding("name", "unsupported", name.text, first, last)
 
     def _judge_opposites(self, start: int, end: int, near: Sequence[tuple[float, int]]) -> Iterator[Finding]:
@@ -318,6 +318,11 @@ def _take_letters(label: str) -> str:
     return re.sub(r"[\W\d_]", "", label)
 
 
+def _list_counted(value: Value) -> frozenset[str]:
+    """Return what a number counts; a small number behind a word only names one of several, as "step 4" does."""
+    return frozenset(noun for noun in value.nouns if not (value.is_small and "#" in noun))
+
+
 def _is_conflict(value: Value, source: Value, share: float) -> bool:
     """Say whether a source sentence says another number of the same.
 
@@ -330,5 +335,5 @@ def _is_conflict(value: Value, source: Value, share: float) -> bool:
         return False
     if not is_same_kind(value, source) or value.kind in ("label", "score"):
         return value.kind == source.kind == "score"
-    is_same = value.is_year or value.kind not in ("number", "ordinal") or bool(value.nouns & source.nouns)
+    is_same = value.is_year or value.kind not in ("number", "ordinal") or bool(_list_counted(value) & source.nouns)
     return is_same and (not value.is_small or share >= CONFLICT_FROM)

@@ -35,6 +35,7 @@ _ENDED: Final = re.compile(r"[.!?][\"”)*]*\s*$")
 _LEAST_ROOT: Final = 4
 _MOST_HEADING_WORDS: Final = 11
 _LOOKBACK: Final = 12
+_EXPLAINED_WITHIN: Final = 120
 
 
 class Names(NamedTuple):
@@ -161,11 +162,14 @@ def find_unknown_names(text: str, known: Names, language: str = DEFAULT_LANGUAGE
     own = {each for _, initials in runs for each in initials}
     is_listed = language in LISTED_LANGUAGES
     acronyms = list_hand_words(DEFAULT_LANGUAGE, "acronyms")
+    known_words = list_hand_words(DEFAULT_LANGUAGE, "frame_words") | list_hand_words(DEFAULT_LANGUAGE, "abbreviations")
     for match in _TOKEN.finditer(text):
         word, (start, end) = match[0], match.span()
         if not word[0].isupper() or len(word) < 2 or any(map(str.isdigit, word)) or known.has_name(word):
             continue
         if any(first <= start < last for first, last in spelled_out) or (word.isupper() and fold_name(word) in own):
+            continue
+        if word.lower() in known_words or (word.isupper() and _is_explained(word, text[:start])):
             continue
         opens = _OPENS.search(text[max(0, start - _LOOKBACK) : start]) is not None
         if not is_listed:
@@ -176,6 +180,14 @@ def find_unknown_names(text: str, known: Names, language: str = DEFAULT_LANGUAGE
         is_plain = word.lower() in acronyms or word.lower() in load_joining_words(DEFAULT_LANGUAGE)
         if not is_ordinary or not (is_plain or opens):
             yield FoundName(start, end, word, is_ordinary)
+
+
+def _is_explained(acronym: str, before: str) -> bool:
+    """Say whether an acronym in brackets has the initials of the words before them: "interrupt-on-change (IOC)"."""
+    if not before.endswith("("):
+        return False
+    words = re.findall(r"[^\W_]+", before[-_EXPLAINED_WITHIN:])[-len(acronym) :]
+    return "".join(word[0] for word in words).upper() == acronym
 
 
 def find_unsupported_names(text: str, texts: Sequence[str], known_names: Collection[str] = ()) -> list[str]:
