@@ -13,6 +13,7 @@ from guardgraph.grounding.marks import CitingSentence
 from guardgraph.grounding.names import Names, find_unknown_names, is_heading, is_language_of, join_names, read_names
 from guardgraph.grounding.opposites import is_opposite
 from guardgraph.grounding.quotes import find_quoting_sentences
+from guardgraph.grounding.tables import Table, find_misplaced_values, join_tables
 from guardgraph.grounding.values import Value, find_support, is_same_kind, is_written
 from guardgraph.grounding.words import split_words
 from guardgraph.grounding.workings import evaluate_workings
@@ -170,6 +171,11 @@ class _Held:
         return [*stated, *evaluate_workings(self.workings, stated)]
 
     @cached_property
+    def tables(self) -> list[Table]:
+        """The tables and lists of labels of the sources."""
+        return join_tables(self.sources.read)
+
+    @cached_property
     def written(self) -> str:
         """All that may be repeated as it stands."""
         return "\n".join((self.sources.text, *self.beside))
@@ -197,7 +203,10 @@ class _Held:
         findings += (finding for _, finding in labels if finding)
         values = [v for v in values if not any(a <= v.start < b for (a, b), _ in labels)]
         if self.checks.values:
-            findings += self._judge_values(values, near)
+            misplaced = list(self._judge_places(start, end, values))
+            placed = {finding.start for finding in misplaced}
+            findings += misplaced
+            findings += self._judge_values([value for value in values if value.start not in placed], near)
         if self.checks.names and self.is_same_language:
             findings += self._judge_names(start, end, values)
         if self.checks.opposites and is_statement:
@@ -243,6 +252,15 @@ class _Held:
                 yield Finding("value", "contradicted", value.text, value.start, value.end, told=other.text)
             else:
                 yield Finding("value", "unsupported", value.text, value.start, value.end)
+
+    def _judge_places(self, start: int, end: int, values: Sequence[Value]) -> Iterator[Finding]:
+        """Find values that tables have elsewhere than the sentence says."""
+        seen = set[int]()
+        for table in self.tables:
+            for value, told, source in find_misplaced_values(self.read.text[start:end], start, values, table):
+                if value.start not in seen:
+                    seen.add(value.start)
+                    yield self._tell("count" if value.is_small else "value", value, source, told)
 
     def _is_stated(self, value: Value) -> bool:
         if find_support(value, self.told):
@@ -297,10 +315,8 @@ class _Held:
         for _, at in near:
             source, first, last = self.sources.find_place(at)
             other = self.sources.read[source].text[first:last]
-            if other.endswith("?") or _has_condition(other) != _has_condition(sentence):
-                continue
-            opposite = is_opposite(sentence, other)
-            if opposite is not None:
+            opposite = None if other.endswith("?") else is_opposite(sentence, other)
+            if opposite is not None and _has_condition(other) == _has_condition(sentence):
                 compared.append(((source, first, last), opposite))
         if compared and all(opposite for _, opposite in compared):
             (source, first, last), _ = compared[0]

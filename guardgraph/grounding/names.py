@@ -32,6 +32,7 @@ _RUN: Final = re.compile(
 _CONTRACTED: Final = re.compile(r"['’](?:s|re|ll|ve|d|t|m)$")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 _ENDED: Final = re.compile(r"[.!?][\"”)*]*\s*$")
+_CELL: Final = re.compile(r"(?<=\|)[^|\n]{1,60}(?=\|)")
 _LEAST_ROOT: Final = 4
 _MOST_HEADING_WORDS: Final = 11
 _LOOKBACK: Final = 12
@@ -69,6 +70,9 @@ def read_names(text: str) -> Names:
             words.update(fold_name(part) for part in _PARTS.split(token))
     for run in _RUN.findall(text):
         initials |= list_initials(run)
+    for cell in _CELL.findall(text) if "|" in text else ():  # a heading of a table has no capitals
+        letters = "".join(word[0] for word in _TOKEN.findall(cell)).lower()
+        initials |= {letters[:size] for size in range(2, len(letters) + 1)}
     words.discard("")
     return Names(frozenset(words), frozenset(root for word in words for root in list_roots(word)), frozenset(initials))
 

@@ -68,7 +68,7 @@ _MIXED_PARTS: Final = {
 }
 _NOUN: Final = re.compile(r"[ -]([^\W\d_]+)|(\S)")
 _NOUN_BEFORE: Final = re.compile(r"([^\W\d_]{2,}) $")
-_CLAUSE: Final = re.compile(r"[^\d,;:.()]*$")
+_CLAUSE_END: Final = re.compile(r"[\d,;:.()]")
 _MARK_WORD: Final = re.compile(r"[^\W\d_]+|[~≈<>≤≥]")
 _OR_MORE: Final = re.compile(r" or (more|less|fewer|so)\b|\+")
 _NO_LESS: Final = re.compile(r"\b(?:not?|nicht|pas) (?:less|fewer) than $")
@@ -212,7 +212,8 @@ class _Scanner:
         found = [*self._read_numeric_dates()]
         yield from found
         self._take_out(found)
-        if any(map(str.isdecimal, self.rest)) or self.month.search(self.rest):
+        lower = self.rest.lower()
+        if any(name in lower for name in self.months):
             for pattern in self.dates:
                 found = [value for match in pattern.finditer(self.rest) for value in self._read_named_date(match)]
                 yield from found
@@ -519,8 +520,7 @@ class _Scanner:
         before = self.text[max(0, start - _LOOKBACK) : start].lower()
         if _NO_LESS.search(before):
             return "more"
-        clause = _CLAUSE.search(before)
-        words = _MARK_WORD.findall(clause[0] if clause else "")[-3:]
+        words = _MARK_WORD.findall(_CLAUSE_END.split(before)[-1])[-3:]
         near = self.marks["about"]
         for kind in ("more", "less", "about"):
             if any(word in self.marks[kind] and (kind == "about" or word not in near) for word in words):
