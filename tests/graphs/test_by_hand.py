@@ -152,7 +152,10 @@ RESEARCH = {
     "verification_failed:quote_not_in_source": ({"extractor": noted(quote="Nobody has ever said these words.")}, {}),
     "verification_failed:number_not_in_quote": ({"extractor": noted(claim="It took 77 days.")}, {}),
     "invalid_answer:citation_unknown": ({"writer": said({"answer": "Yes.", "citations": ["n99"]})}, {}),
-    "invalid_answer:active_markup": ({"writer": said({"answer": "![](x)", "citations": ["n1"]})}, {}),
+    "invalid_answer:active_markup": (
+        {"writer": said({"answer": "Payments are degraded. ![](x)", "citations": ["n1"]})},
+        {},
+    ),
     "invalid_answer:unsupported_number": ({"writer": said({"answer": "It took 77 days.", "citations": ["n1"]})}, {}),
     "invalid_answer:unsupported_name": ({"writer": said({"answer": "As Initech said.", "citations": ["n1"]})}, {}),
     "invalid_answer:contradicts_source": ({"writer": said({"answer": TURNED_QUOTE, "citations": ["n1"]})}, {}),

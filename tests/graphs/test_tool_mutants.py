@@ -116,9 +116,7 @@ def test_calls_that_a_question_of_several_did_not_show_are_not_made(shows, monke
     def make_showing_less(cards: Any) -> Any:
         honest = make_honest(cards)
 
-        @nodes.declares(
-            phase="approve", reads=[*nodes.GIVEN, "accepted_step", *later], later=later, writes=["raw_review"]
-        )
+        @nodes.declares(phase="approve", reads=[*nodes.GIVEN, "accepted_step", *later], writes=["raw_review"])
         def show_less(state: Any, run: Any) -> Any:
             step = state["accepted_step"]
             return honest({**state, "accepted_step": {**step, "now": step["now"][:shows]}}, run)

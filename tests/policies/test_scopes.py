@@ -327,27 +327,22 @@ def test_a_recording_names_the_list_of_suffixes():
     agent.invoke({"goal": "Say it.", "request": {"request": {"question": "What is the status of payments?"}}})
     recording = kept.only
     assert recording["public_suffixes"] == read_public_suffixes_version()
-    older = {key: item for key, item in recording.items() if key != "public_suffixes"}
-    assert replay(agent, older) == replay(agent, recording) == recording["result"]
+    assert replay(agent, recording) == recording["result"]
 
 
 def test_a_document_is_checked_under_another_list_of_suffixes():
     """The list alone is no difference; what comes out otherwise is named as the version's."""
-    made = document("research")
-    for version in (None, "1.0.0"):
+    made, agent = document("research"), create_research_agent()
 
-        def change(recording, version=version):
-            recording.pop("public_suffixes")
-            recording |= {} if version is None else {"public_suffixes": version}
+    def change(recording):
+        recording["public_suffixes"] = "1.0.0"
 
-        def forge(recording, change=change):
-            change(recording)
-            recording["result"]["answer"] = "Something else."
+    def forge(recording):
+        change(recording)
+        recording["result"]["answer"] = "Something else."
 
-        agent = create_research_agent()
-        assert check_document(text(forged(made, change)), agent).findings == ()
-        kinds = {item.kind for item in check_document(text(forged(made, forge)), agent).findings}
-        assert kinds == {"verdict" if version is None else "version"}
+    assert check_document(text(forged(made, change)), agent).findings == ()
+    assert {item.kind for item in check_document(text(forged(made, forge)), agent).findings} == {"version"}
 
 
 @pytest.mark.parametrize("entry", ["domain:example.com", "suffix:com"])
