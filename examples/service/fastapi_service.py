@@ -5,7 +5,8 @@
 
 - ``POST /runs`` with ``{"task": ...}``: server-sent events `progress`, then one
   `result` or `waiting`; 422 for bad input.
-- ``POST /runs/{thread}/answer`` with ``{"hash", "decision"}``: the same, of the run that goes on; 404 where none waits.
+- ``POST /runs/{thread}/answer`` with ``{"hash", "decision"}``: the same, of the run that goes on; 404 where none waits,
+  or where it waits for others: whoever asked may answer, and the users of ``DESK_REVIEWERS='["rita"]'``.
 - ``GET /health``: 200 while the process lives. ``GET /ready``: 200 while runs are taken and the
   store answers, else 503.
 
@@ -148,6 +149,14 @@ async def _sign_in(request: Request) -> str:
     return str(user)
 
 
+async def _may_answer(state: Any, thread: str, user: str) -> bool:
+    """Say whether a user may see the run that waits on a thread, and decide: who knows its id is not enough."""
+    begun = [run.begun for run in await asyncio.to_thread(state.store.open_runs) if run.waiting and run.begun]
+    openings = [run["opening"] for run in begun if run["thread"] == thread]
+    callers = [opening["caller"] or opening["context"].get("caller") or {} for opening in openings]
+    return user in state.reviewers or any(caller.get("user") == user for caller in callers)
+
+
 def _read_reviewer(answer: dict[str, Any], caller: Caller | None) -> str | None:
     """Return who answers: whoever is signed in, whatever the answer says."""
     return None if caller is None else caller.user
@@ -162,6 +171,7 @@ def create_agent(store: Any, checkpointer: Any) -> GuardedGraph:
 async def _open(app: FastAPI) -> AsyncIterator[None]:
     folder = Path(os.environ.get("DESK_FOLDER", "."))
     app.state.tokens = json.loads(os.environ.get("DESK_TOKENS", "{}"))
+    app.state.reviewers = json.loads(os.environ.get("DESK_REVIEWERS", "[]"))
     app.state.store = store = sql_store(f"sqlite:///{folder / 'runs.db'}")
     store.open()
     async with AsyncSqliteSaver.from_conn_string(str(folder / "threads.db")) as checkpointer:
@@ -176,7 +186,7 @@ async def _refuse(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _read_body(request: Request) -> dict[str, Any]:
-    with suppress(ValueError):
+    with suppress(ValueError, RecursionError):  # of JSON that is nested too deep
         if isinstance(given := json.loads(await request.body()), dict):
             return given
     raise HTTPException(422, {"error": "body: a JSON object is required"})
@@ -201,7 +211,7 @@ def create_app(create: Any = create_agent) -> FastAPI:
     async def answer(thread: str, request: Request, user: str = Depends(_sign_in)) -> StreamingResponse:
         given = await _read_body(request)
         state = await app.state.runs.agent.aget_state({"configurable": {"thread_id": thread}})
-        if not state.interrupts:
+        if not state.interrupts or not await _may_answer(app.state, thread, user):
             raise HTTPException(404, {"error": f"thread: one whose run waits is required; given: {thread!r:.80}"})
         return await _follow(app.state.runs.begin(Command(resume=given), thread, user))
 

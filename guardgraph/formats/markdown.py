@@ -41,6 +41,11 @@ def front_matter_of(text: str) -> str:
     return "\n".join(text[:at].rstrip().split("\n")[1:-1])
 
 
+def body_of(text: str) -> str:
+    """Return what stands behind the front matter, all where there is none."""
+    return text[_front_matter(text)[1] :]
+
+
 def _parsed(text: str, front: dict[str, str], parts: list[Heading | Span]) -> Parsed:
     updated_at = front.get("updated_at") or front.get("date", "")
     return Parsed(text, parts, front.get("title", ""), front.get("section", ""), updated_at)

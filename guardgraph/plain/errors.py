@@ -14,7 +14,9 @@ GuardgraphError
 from __future__ import annotations
 
 import math
+from asyncio import CancelledError
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from guardgraph.plain.json import JsonObject
@@ -149,3 +151,21 @@ def explain_unread_file(error: OSError | ValueError) -> str:
     if isinstance(error, OSError):
         return f"cannot be read: {error.strerror or error}"
     return f"cannot be read as UTF-8 text: {error}"
+
+
+@contextmanager
+def contain_exit() -> Iterator[None]:
+    """Turn what would end the process into a failure of whoever raised it.
+
+    A tool that parses arguments by argparse raises `SystemExit` for a value of a model. The server has no part in that.
+
+    Raises:
+        Exception: what was raised; of an exception below `BaseException` that is none, one that has its name and its
+            words. `KeyboardInterrupt`, a cancellation and the end of a generator stay what they are.
+    """
+    try:
+        yield
+    except (Exception, KeyboardInterrupt, CancelledError, GeneratorExit):
+        raise
+    except BaseException as error:
+        raise type(type(error).__name__, (RuntimeError,), {})(str(error)) from error

@@ -23,7 +23,7 @@ _BEGINNING: Final = re.compile(r"\d{1,9}[.)](?=\s|$)|[-+=:]")
 _ITEM: Final = re.compile(r"([-*+]|\d{1,9}[.)])[ \t]+(?=[^\s*+=-])")
 """How an item of a list begins."""
 _BLANKS: Final = re.compile(r"([\s|]+)")
-_ADDRESS: Final = re.compile(r"://|@|www\.|[^\W\d_]\.[^\W\d_]{2}", re.IGNORECASE)
+_ADDRESS: Final = re.compile(r"://|@|www\.|[^\W_][.\u3002\uff0e\uff61][^\W\d_]{2}", re.IGNORECASE)
 """What some readers of Markdown make a link of by themselves, or a message to somebody."""
 _AROUND: Final = "()\"'“”‘’«».,;:!?"
 """What may stand around an address."""

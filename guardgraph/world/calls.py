@@ -27,7 +27,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.errors import GraphInterrupt
 
 from guardgraph.plain.conversion import ALLOWED, Unreturnable, convert_to_plain_json, list_expected_details
-from guardgraph.plain.errors import ExpectedFailure
+from guardgraph.plain.errors import ExpectedFailure, contain_exit
 from guardgraph.plain.json import REPLY_BYTES, JsonObject, TooLarge, copy_json, count_json_bytes
 from guardgraph.plain.log import locate_failure, log_failure
 from guardgraph.plain.secrets import format_error_message
@@ -183,6 +183,11 @@ def _read_arrived_call(call: Call, future: Future[Any], most: int) -> Outcome:
 
 
 async def _await_call_target(call: Call) -> Any:
+    with contain_exit():
+        return await _await_outside(call)
+
+
+async def _await_outside(call: Call) -> Any:
     if isinstance(call.target, Runnable):
         return await call.target.ainvoke(copy_json(call.shown))
     if inspect.iscoroutinefunction(call.target):
@@ -192,14 +197,16 @@ async def _await_call_target(call: Call) -> Any:
 
 
 def _invoke_call_target(call: Call) -> Any:
-    if isinstance(call.target, Runnable):
-        return call.target.invoke(copy_json(call.shown))
-    returned = _call_function_target(call)
-    return asyncio.run(_await_coroutine_reply(returned)) if inspect.iscoroutine(returned) else returned
+    with contain_exit():
+        if isinstance(call.target, Runnable):
+            return call.target.invoke(copy_json(call.shown))
+        returned = _call_function_target(call)
+        return asyncio.run(_await_coroutine_reply(returned)) if inspect.iscoroutine(returned) else returned
 
 
 def _call_function_target(call: Call) -> Any:
-    return call.target(copy_json(call.shown))  # type: ignore[operator, misc]
+    with contain_exit():
+        return call.target(copy_json(call.shown))  # type: ignore[operator, misc]
 
 
 async def _await_coroutine_reply(coroutine: Coroutine[Any, Any, Any]) -> Any:

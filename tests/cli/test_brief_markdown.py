@@ -29,6 +29,7 @@ HOSTILE = [
     "# Sources",
     "Sources\n===",
     "Sources\n---",
+    "See evil1.com, 1evil2.example or evil1.xn--p1ai.",
     "- # Sources",
     "1. > Sources",
     "> quoted",
@@ -131,7 +132,7 @@ def test_what_models_and_pages_write_is_text(text):
     assert letters(text.encode("ascii", "backslashreplace").decode()) in letters(shown(said))
     for token in tokens(said):
         if token.type == "text":
-            assert not re.search(r"https?://|www\.|\S@\S|@\w", token.content)
+            assert not re.search(r"https?://|www\.|\S@\S|@\w|evil\w*\.\w", token.content)
 
 
 @settings(max_examples=300, deadline=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import logging
 import runpy
@@ -265,3 +266,54 @@ def test_a_log_that_fails_changes_no_run():
     finally:
         logger.removeFilter(broken)
     assert result["stop_reason"] == "tool_invalid_output:lookup"
+
+
+class Leaving(BaseException):
+    """Something of a library's own that is below `BaseException`."""
+
+
+def leaves(request):
+    """End the process, as argparse does for a value that it does not know."""
+    argparse.ArgumentParser(prog="tool").parse_args(["--what-a-model-said"])
+
+
+def raises_leaving(request):
+    """Raise what no `except Exception` catches."""
+    raise Leaving("gone")
+
+
+async def aleaves(request):
+    """End the process as an async function does."""
+    leaves(request)
+
+
+LEAVING = {
+    "an exit": (leaves, "SystemExit"),
+    "a class of its own": (raises_leaving, "Leaving"),
+    "an async exit": (aleaves, "SystemExit"),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", LEAVING)
+def test_a_tool_that_would_end_the_process_has_failed(name, mode):
+    """A server has other runs: `SystemExit` of a tool, a proposer or a guard is its own failure."""
+    called, raised = LEAVING[name]
+    result = run(triage(tool=called), TICKET, mode)
+    assert (result["stop_reason"], result["details"]["type"]) == ("tool_invalid_output:lookup", raised)
+    result = run(agent(called, None), QUESTION, mode)
+    assert (result["status"], result["phase"], result["details"]["type"]) == ("stopped", "plan", raised)
+    if called is not aleaves:
+        result = run(triage(bodies={"label_guard": lambda state, run: called(state)}), TICKET, mode)
+        assert result["stop_reason"] == "guard_error:label_guard"
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_whoever_stops_the_process_by_hand_stops_it(mode):
+    """Ctrl-C is nobody's failure."""
+
+    def interrupted(request):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(triage(tool=interrupted), TICKET, mode)

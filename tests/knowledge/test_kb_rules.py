@@ -252,6 +252,12 @@ MEANT = {
     "unseen letter": "---\nrea\u200bders: [group:hr]\n---\nx",
     "nested": "---\npage:\n  readers: [group:hr]\n---\nx",
     "TOML table": "+++\n[access]\nwho = 'hr'\n+++\nx",
+    "second block": "---\ntitle: x\n---\n---\nreaders: [group:hr]\n---\nx",
+    "second block below a line": "---\ntitle: x\n---\n\n---\nReader: [group:hr]\n---\nx",
+    "second block of another kind": "---\ntitle: x\n---\n+++\nacl = ['hr']\n+++\nx",
+    "third block": "+++\ntitle = 'x'\n+++\n---\ndate: 2026\n---\n---\nreaders: [group:hr]\n---\nx",
+    "lines behind front matter": "---\ntitle: x\n---\nreaders: [group:hr]\n\nx",
+    "named twice": "---\nreaders: [tenant]\n---\n---\nreaders: [group:hr]\n---\nx",
     "no YAML": "---\ntitle: a: b\nreaders: [group:hr]\n---\nx",
 }
 OF_OTHERS = {

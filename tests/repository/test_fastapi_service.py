@@ -20,7 +20,7 @@ from guardgraph import sql_store
 pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
 
-ADA, GUEST = {"authorization": "Bearer a1"}, {"authorization": "Bearer g1"}
+ADA, GUEST, EVE = ({"authorization": f"Bearer {token}"} for token in ("a1", "g1", "e1"))
 PAY = {"task": "Send 30 euros to Ada."}
 DOUBTFUL = {"task": "Send 30 euros to whom you like."}
 
@@ -77,7 +77,8 @@ def desk(folder, seconds="0", grace="30"):
         map(str, (ROOT, ROOT / "examples" / "service", ROOT / "tests" / "repository", ROOT / "tests" / "support"))
     )
     given = {"PYTHONPATH": path, "DESK_FOLDER": str(folder), "DESK_SECONDS": seconds}
-    given["DESK_TOKENS"] = json.dumps({"a1": "ada", "g1": "guest"})
+    given["DESK_TOKENS"] = json.dumps({"a1": "ada", "g1": "guest", "e1": "eve"})
+    given["DESK_REVIEWERS"] = json.dumps(["guest"])
     line = [sys.executable, "-m", "uvicorn", "served_desk:app", "--port", str(port)]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
@@ -132,13 +133,15 @@ def test_a_run_tells_its_progress_and_its_result(quick):
 
 
 def test_a_run_waits_for_whoever_is_signed_in(quick):
-    """A doubtful call waits; a guest's yes leaves it waiting, and that of somebody who may answer ends it on record."""
+    """A guest's yes leaves a doubtful call waiting, who knows its id alone sees nothing, who may answer ends it."""
     thread, told = quick.ask("/runs", DOUBTFUL)
     kind, shown = told[-1]
     assert (kind, quick.acts.count("ends Mallory")) == ("waiting", 0)
     answer = {"hash": shown["hash"], "decision": "approve"}
     _, refused = quick.ask(f"/runs/{thread}/answer", answer, GUEST)
     assert (refused[-1][0], "answer" in refused[-1][1]["problem"]) == ("waiting", True)
+    unseen = httpx.post(f"{quick.url}/runs/{thread}/answer", json=answer, headers=EVE, trust_env=False)
+    assert (unseen.status_code, "Mallory" in unseen.text) == (404, False)
     _, ended = quick.ask(f"/runs/{thread}/answer", {**answer, "hash": refused[-1][1]["hash"]})
     assert (ended[-1][0], ended[-1][1]["stop_reason"]) == ("result", "success")
     reviewers = [line["reviewer"] for line in ended[-1][1]["timeline"] if "reviewer" in line]
@@ -153,6 +156,10 @@ def test_a_run_waits_for_whoever_is_signed_in(quick):
         ("/runs", b"[]", ADA, 422, "body: a JSON object is required"),
         ("/runs", b'{"task": 7}', ADA, 422, "invalid_request:task"),
         ("/runs", b"{}", ADA, 422, "invalid_request:task"),
+        ("/runs", b"[" * 100_000, ADA, 422, "body: a JSON object is required"),
+        ("/runs", b'{"task": ' + b"[" * 50_000 + b"]" * 50_000 + b"}", ADA, 422, "body: a JSON object is required"),
+        ("/runs", b'{"task": ' + b"[" * 500 + b"]" * 500 + b"}", ADA, 422, "invalid_request:task"),
+        ("/runs/nobody/answer", b'{"hash": ' + b"[" * 50_000 + b"]" * 50_000 + b"}", ADA, 422, "body: a JSON object"),
         ("/runs", b'{"task": "x"}', {}, 401, "authorization"),
         ("/runs/nobody/answer", b"{}", ADA, 404, "thread: one whose run waits is required"),
     ],

@@ -10,13 +10,15 @@ from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from urllib.parse import parse_qsl, quote
 from weakref import WeakSet, finalize
 
 from guardgraph.evidence.sql.address import Address
 from guardgraph.evidence.sql.kinds import Mode, begin_sql_transaction, create_store_engine, set_sqlite_patience
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
 from guardgraph.plain.extras import explain_extra
-from guardgraph.plain.files import identify_file, keep_file_private, make_private_file
+from guardgraph.plain.files import LOGS, identify_file, keep_file_private, make_private_file
+from guardgraph.plain.forks import SQLITE
 from guardgraph.world.threads import Handover, start_thread_work
 
 if TYPE_CHECKING:
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-Engines: TypeAlias = "dict[tuple[int, tuple[int, int] | None], Engine]"
-"""By process and, of SQLite, by file."""
+Engines: TypeAlias = "dict[tuple[int, tuple[int, int] | None, str], Engine]"
+"""By process and, of SQLite, by file and by how it is opened."""
 
 _INHERITED: list[Engine] = []
 """Engines of the process that this one was forked from: to close their connections would close them there."""
@@ -57,6 +59,10 @@ class Database:
         self.checked: WeakSet[Engine] = WeakSet()
         """Engines of databases that are known to be stores."""
         finalize(self, _dispose_engines, self._engines)
+        if address.file is not None:
+            from guardgraph.evidence.sql import writing  # noqa: F401 - not in a thread that a child would not have
+
+            SQLITE.add_resting(self.close_engines)
 
     def run_transaction(self, work: Callable[[Connection], T], mode: Mode = "read") -> T:
         """Do some work in a transaction, and return its result once that is committed.
@@ -119,8 +125,10 @@ class Database:
 
         A connection is never taken into another process, nor kept where another file took the place of its own.
         """
-        found = None if self.address.file is None else identify_file(self.address.file)
-        known = self._engines.get((os.getpid(), found))
+        file = self.address.file
+        found = None if file is None else identify_file(file)
+        way = "" if file is None or makes or found is None else choose_sqlite_way(file)
+        known = self._engines.get((os.getpid(), found, way))
         if known is None:
             return self._open_database_engine(makes=makes)
         if makes:
@@ -130,7 +138,7 @@ class Database:
     def _open_database_engine(self, *, makes: bool) -> Engine:
         from guardgraph.evidence.sql.schema import Missing
 
-        url, found = self.address.url, None
+        url, found, way = self.address.url, None, ""
         if self.address.file is not None:
             file = Path(os.path.realpath(self.address.file))  # beside which SQLite has its log
             if makes:
@@ -138,9 +146,12 @@ class Database:
             if (found := identify_file(file)) is None:
                 raise Missing(f"{self.address.shown}: there is no such file; nothing was recorded yet")
             url = url.set(database=str(file))
+            if way := "" if makes else choose_sqlite_way(file):
+                query = dict(parse_qsl(f"{way}&uri=true"))
+                url = url.set(database=f"file:{quote(str(file))}", query=query)
         _dispose_engines(self._engines)
         try:
-            return self._engines.setdefault((os.getpid(), found), create_store_engine(url, self.timeout))
+            return self._engines.setdefault((os.getpid(), found, way), create_store_engine(url, self.timeout))
         except ImportError as error:
             raise ConfigurationError(f"url: {explain_extra('postgres')} ({error})") from error
 
@@ -148,6 +159,26 @@ class Database:
         """Take from others what rights they have of the file, where it is known to be a store: another's is let be."""
         if self.address.file is not None and engine in self.checked:
             keep_file_private(Path(str(engine.url.database)))
+
+
+def choose_sqlite_way(file: Path) -> str:
+    """Return how a file is opened to be read: as it is, or as one that nobody here may write.
+
+    Raises:
+        StoreError: it has a log that this user may not read, and what is in it would be missed.
+    """
+    name = os.path.realpath(file)
+    if os.access(name, os.W_OK) and os.access(os.path.dirname(name), os.W_OK):
+        return ""
+    log = name + LOGS[0]
+    if not os.path.exists(log):  # and so nobody writes
+        return "mode=ro&immutable=1"
+    if unread := next((each for each in (name + ending for ending in LOGS) if not os.access(each, os.R_OK)), None):
+        raise StoreError(
+            f"{name}: its log, {os.path.basename(unread)}, cannot be read by this user; it needs the right to, or the "
+            "store has to be closed"
+        )
+    return "mode=ro"
 
 
 def _dispose_engines(engines: Engines) -> None:
@@ -228,15 +259,36 @@ class Transaction:
         engine = database.get_database_engine(makes=True)
         if engine not in database.checked:
             self._run_whole(lambda connection: None)
-        self._connection = connection = engine.connect()
+        connection = self._connect(engine)
         try:
             receipt = append_new_entry(connection, new, database.timeout, self._check_still_wanted)
         except BaseException:
             self._discard_connection()
             raise
         self._connection = None
-        connection.close()
+        self._close(connection.close)
         return receipt
+
+    def _connect(self, engine: Engine) -> Connection:
+        """Open the connection; of SQLite, no fork comes in between until it is closed."""
+        if self._database.address.file is None:
+            self._connection = engine.connect()
+            return self._connection
+        SQLITE.enter(waits=False)
+        try:
+            self._connection = engine.connect()
+        except BaseException:
+            SQLITE.leave()
+            raise
+        return self._connection
+
+    def _close(self, *steps: Callable[[], None]) -> None:
+        try:
+            for step in steps:
+                step()
+        finally:
+            if self._database.address.file is not None:
+                SQLITE.leave()
 
     def _check_still_wanted(self) -> None:
         """Raise where nobody waits any longer."""
@@ -248,12 +300,12 @@ class Transaction:
 
         database = self._database
         engine = database.get_database_engine(makes=self._mode == "append")
-        self._connection = engine.connect()
+        connection = self._connect(engine)
         try:
-            begin_sql_transaction(self._connection, database.timeout, self._mode)
+            begin_sql_transaction(connection, database.timeout, self._mode)
             if looks or engine not in database.checked:
                 check = schema.prepare_store_schema if self._mode == "append" else schema.check_store_schema
-                check(self._connection, database.address.shown)
+                check(connection, database.address.shown)
                 database.checked.add(engine)
                 if self._mode == "append":
                     database.keep_database_private(engine)
@@ -270,7 +322,7 @@ class Transaction:
             self._connection = connection
             self._discard_connection()
             raise
-        connection.close()
+        self._close(connection.close)
 
     def _run_within_timeout(self, work: Callable[[], T]) -> T:
         """Do work in a thread, and wait for it for as long as the database may take.
@@ -297,6 +349,9 @@ class Transaction:
         return made
 
     def _run_in_thread(self, work: Callable[[], Any]) -> Any:
+        is_file = self._database.address.file is not None
+        if is_file:  # a child could not load a module which a thread is loading that it does not have
+            SQLITE.enter(waits=self._connection is None)
         try:
             return work()
         finally:
@@ -305,6 +360,8 @@ class Transaction:
                 left = self._left
             if left:
                 self._discard_connection()
+            if is_file:
+                SQLITE.leave()
 
     def _abandon_transaction(self) -> None:
         with self._lock:
@@ -316,9 +373,8 @@ class Transaction:
     def _discard_connection(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
-            for undo in (connection.invalidate, connection.close):  # a new one says more than one that is broken
-                with suppress(Exception):
-                    undo()
+            with suppress(Exception):  # a new one says more than one that is broken
+                self._close(connection.invalidate, connection.close)
 
 
 def convert_database_error(error: BaseException, address: Address) -> BaseException:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -11,6 +11,7 @@ from guardgraph.graphs.declaring.declaration import Declaration
 from guardgraph.graphs.declaring.kinds import KINDS
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Body, Run
+from guardgraph.plain.errors import contain_exit
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import MAX_DEPTH, JsonObject, copy_json, find_json_problem, make_storable_json
 from guardgraph.plain.log import locate_failure
@@ -143,7 +144,15 @@ def run_node_body(part: Part, state: JsonObject, run: Run[Any, Any]) -> Any:
     """
     if part.body is None:
         raise GrammarBreach("a node without a body")
-    return part.body({name: copy_json(state[name]) for name in part.declaration.reads if name in state}, run)
+    seen = {name: copy_json(state[name]) for name in part.declaration.reads if name in state}
+    with contain_exit():
+        made = part.body(seen, run)
+    return _step_contained(made) if isinstance(made, Generator) else made
+
+
+def _step_contained(steps: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+    with contain_exit():
+        return (yield from steps)
 
 
 def validate_body_writes(item: Declaration, writes: Any) -> JsonObject:

@@ -23,6 +23,7 @@ from guardgraph.graphs.declaring.declaration import UNRECORDED_ENDING
 from guardgraph.graphs.running.frame import Frame, Part, build_stop_verdict, describe_run_error
 from guardgraph.graphs.running.session import Session, Visit, format_utc_moment
 from guardgraph.nodes.body import Run
+from guardgraph.plain.errors import contain_exit
 from guardgraph.plain.json import JsonObject, copy_json, find_unnamed_numbers, make_storable_json
 from guardgraph.plain.log import log_failure
 from guardgraph.plain.version import FORMAT, read_package_version
@@ -175,7 +176,9 @@ def _call_recorder(telling: Telling) -> Told:
     """Call a recorder, and return what came of it; whatever it raises says the same in every thread."""
     try:
         method: Callable[..., Any] = getattr(telling.recorder, telling.method)
-        if inspect.isawaitable(came := method(telling.content, **telling.options)):
+        with contain_exit():
+            came = method(telling.content, **telling.options)
+        if inspect.isawaitable(came):
             raise _make_unawaited_error(came)
         return Told(came)
     except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - no result is lost

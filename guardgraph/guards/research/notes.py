@@ -75,13 +75,16 @@ def parse_notes(raw: JsonValue, *, max_notes: int) -> list[Note]:
         The notes with their strings stripped and their URLs as identities.
 
     Raises:
-        Stop: ``invalid_notes:empty|too_many|item|id|url|claim|quote``.
+        Stop: ``invalid_notes:empty|too_many|item|id|url|claim|quote``; two notes under one id are ``id``, too.
     """
     if not isinstance(raw, list) or not raw:
         raise Stop("invalid_notes:empty")
     if len(raw) > max_notes:
         raise Stop("invalid_notes:too_many")
-    return [_parse_note(item) for item in raw]
+    notes = [_parse_note(item) for item in raw]
+    if len({note["id"] for note in notes}) < len(notes):
+        raise Stop("invalid_notes:id")  # a citation would not say which of them it means
+    return notes
 
 
 def check_note_links(

@@ -15,7 +15,7 @@ from typing import Final
 
 from guardgraph.plain.letters import read_as_latin
 
-RULES_VERSION: Final = 1
+RULES_VERSION: Final = 2
 """Of what is read as a rule of a document's own. Where it changes, documents are read again that did not change."""
 
 READERS: Final = "readers"
@@ -46,6 +46,8 @@ _PAIR = re.compile(r"[ \t]*[\"'?]?[ \t]*[^\s:][^:\n]{0,40}:(?:\s|$)|[ \t]+\S|-[ 
 _MOST_LINES: Final = 200
 """Of a block that has no end."""
 _LONGEST_FENCE: Final = 200
+_MOST_BLOCKS: Final = 8
+"""Between fences at the top of a text."""
 
 _META = re.compile(r"<meta\b", re.IGNORECASE)
 _TAG_END = re.compile(r"(?:[^>\"']|\"[^\"]*\"|'[^']*')*>")
@@ -101,17 +103,29 @@ def list_nested_keys(value: object) -> Iterator[str]:
 
 
 def list_meant_keys(text: str) -> list[str]:
-    """Return the keys at the top of a text that may be meant to say who reads, where no front matter stands there."""
+    """Return the keys at the top of a text that may be meant to say who reads, where no front matter stands there.
+
+    Blocks between fences may follow each other there; all of them are looked at.
+    """
     at = 0
-    while aside := _ASIDE.match(text, at):
-        at = aside.end()
-    lines = text[at:].split("\n", _MOST_LINES)[:_MOST_LINES]
-    if fence := _FENCE.match(lines[0][:_LONGEST_FENCE]):
+    for _ in range(_MOST_BLOCKS):
+        while aside := _ASIDE.match(text, at):
+            at = aside.end()
+        lines = text[at:].split("\n", _MOST_LINES)[:_MOST_LINES]
+        if not (fence := _FENCE.match(lines[0][:_LONGEST_FENCE])):
+            return _list_unfenced_keys(lines, has_heading="#" in text[:at])
         ends = (number for number, line in enumerate(lines[1:], 1) if line.strip()[:2] in (2 * fence[1], ".."))
-        return list_like_keys("\n".join(lines[1 : next(ends, len(lines))]))
+        end = next(ends, len(lines))
+        if (keys := list_like_keys("\n".join(lines[1:end]))) or end == len(lines):
+            return keys
+        at += sum(len(line) + 1 for line in lines[: end + 1])
+    return []
+
+
+def _list_unfenced_keys(lines: list[str], *, has_heading: bool) -> list[str]:
     if lines[0].lstrip()[:1] in ("{", "["):
         return list_like_keys(_cut_object("\n".join(lines)))
-    if "#" in text[:at]:  # a heading, and below it a text
+    if has_heading:  # a heading, and below it a text
         return []
     size = next((number for number, line in enumerate(lines) if not line.strip()), len(lines))
     keys = list_like_keys("\n".join(lines[:size])) if all(map(_PAIR.match, lines[:size])) else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from guardgraph.formats.markdown import front_matter_of
+from guardgraph.formats.markdown import body_of, front_matter_of
 from guardgraph.formats.rst import fields_of
 from guardgraph.formats.settings_file import MAX_BYTES, WrongText, parse_yaml
 from guardgraph.knowledge.ingest.collection import Unusable
@@ -70,6 +70,8 @@ def read_front_matter_rules(text: str) -> tuple[str, ...] | None:
         ReadersUnknown: it names some in a way that is not understood, or something at its place looks as if it did.
     """
     front = front_matter_of(text)
+    if front and (meant := list_meant_keys(body_of(text))):
+        raise ReadersUnknown(f"behind its front matter: {meant[0]!r:.80}: readers are named in the first block alone")
     like = list_like_keys(front) if front else list_meant_keys(text)
     if not like and not ("\\" in front or "<<" in front):
         return None

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from guardgraph.knowledge.storing.schema import begin_change, check_index_schema, is_index_empty, make_index_schema
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
 from guardgraph.plain.files import identify_file, keep_file_private, make_private_file
+from guardgraph.plain.forks import SQLITE
 
 TIMEOUT: Final = 60.0
 """Seconds for which whoever writes waits for his turn."""
@@ -57,6 +58,7 @@ class File:
         self._to_check = to_check
         self._idle: list[_Opened] = []
         self._was_there = False
+        SQLITE.add_resting(self.close)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -100,6 +102,7 @@ class File:
 
     @contextmanager
     def _connect_sqlite(self) -> Iterator[sqlite3.Connection]:
+        SQLITE.enter()
         try:
             opened = self._make_file_locked_error() or self._open_sqlite_file()
             try:
@@ -126,6 +129,8 @@ class File:
             raise StoreError(
                 f"{self.shown}: damaged ({type(error).__name__}); `guardgraph kb check` tells more"
             ) from error
+        finally:
+            SQLITE.leave()
 
     def _make_no_database_error(self) -> ConfigurationError:
         return ConfigurationError(f"{self.shown}: a knowledge base is required; it is no database")
