@@ -110,141 +110,108 @@ def parse_yaml(text: str) -> tuple[Any, dict[Place, int]]:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-    built = _Builder()
+    reader = _YamlReader(YAML(typ="safe", pure=True).parse(text))
     try:
-        for event in YAML(typ="safe", pure=True).parse(text):
-            built.take(event)
+        return reader.read_document(), reader.lines
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         said = " ".join(part for part in (error.context, error.problem) if part)
         raise WrongText(f"not YAML: {said:.200}", None if mark is None else mark.line + 1) from None
     except YAMLError as error:
         raise WrongText(f"not YAML: {' '.join(str(error).split()):.200}") from None
-    return built.value, built.lines
 
 
-class _Open:
-    """A list or mapping whose end has not been read."""
+class _YamlReader:
+    """Reads a value from the events of a parser, whose marks say where each part of it stands.
 
-    __slots__ = ("anchor", "key", "place", "size", "value")
+    Nothing is made before it is counted: a text of a few lines can name lists of lists of lists.
+    """
 
-    def __init__(self, value: Any, place: Place, anchor: str | None) -> None:
-        self.value = value
-        self.place = place
-        self.anchor = anchor
-        self.key: str | None = None
-        """Of a mapping the key whose value comes next."""
-        self.size = 1
-
-
-class _Builder:
-    """Makes values of the events of a parser, one by one."""
-
-    def __init__(self) -> None:
-        self.value: Any = None
+    def __init__(self, events: Iterator[Any]) -> None:
         self.lines: dict[Place, int] = {}
-        self._open: list[_Open] = []
+        self._events = events
         self._named: dict[str, tuple[Any, int]] = {}
         """Values by their anchors, and of how many each is made."""
-        self._documents = 0
         self._count = 0
 
-    def take(self, event: Any) -> None:
-        kind = type(event).__name__
-        line = event.start_mark.line + 1
-        if kind == "DocumentStartEvent":
-            self._begin(event, line)
-        elif kind == "AliasEvent":
-            self._put_alias(event.anchor, line)
-        elif kind == "ScalarEvent":
-            self._check_tag(event, line)
-            self._put_scalar(event, line)
-        elif kind in ("MappingStartEvent", "SequenceStartEvent"):
-            self._check_tag(event, line)
-            self._enter({} if kind == "MappingStartEvent" else [], event.anchor, line)
-        elif kind in ("MappingEndEvent", "SequenceEndEvent"):
-            self._leave()
+    def read_document(self) -> Any:
+        value, documents = None, 0
+        for event in self._events:
+            kind, line = type(event).__name__, event.start_mark.line + 1
+            if kind == "DocumentStartEvent":
+                documents += 1
+                if documents > 1:
+                    raise WrongText("one document is required; given: another one", line)
+                if event.version not in (None, (1, 2)):
+                    raise WrongText(f"YAML 1.2 is required; given: {'.'.join(map(str, event.version))}", line)
+            elif kind not in ("StreamStartEvent", "StreamEndEvent", "DocumentEndEvent"):
+                value, _ = self._read_node(event, ())
+        return value
 
-    def _begin(self, event: Any, line: int) -> None:
-        self._documents += 1
-        if self._documents > 1:
-            raise WrongText("one document is required; given: another one", line)
-        if event.version not in (None, (1, 2)):
-            raise WrongText(f"YAML 1.2 is required; given: {'.'.join(map(str, event.version))}", line)
-
-    def _check_tag(self, event: Any, line: int) -> None:
-        if event.tag is not None:
-            raise WrongText(f"plain values without tags are required; given: {event.tag!r:.80}", line)
-
-    def _put_alias(self, name: str, line: int) -> None:
-        if name not in self._named:
-            raise WrongText(
-                f"a name of something that stands whole above it is required; given: {'*' + name!r:.80}", line
-            )
-        value, size = self._named[name]
-        self._put(value, size, line)
-
-    def _put_scalar(self, event: Any, line: int) -> None:
-        holder = self._open[-1] if self._open else None
-        if holder is not None and isinstance(holder.value, dict) and holder.key is None:
-            self._put_key(holder, _whole(event.value), line)
-            return
-        value = _meant(event.value, line) if event.implicit[0] else _whole(event.value)
+    def _read_node(self, event: Any, place: Place) -> tuple[Any, int]:
+        """Return the value that begins with an event, and of how many values it is made."""
+        kind, line = type(event).__name__, event.start_mark.line + 1
+        if kind == "AliasEvent":
+            if event.anchor not in self._named:
+                said = f"a name of something that stands whole above it is required; given: {'*' + event.anchor!r:.80}"
+                raise WrongText(said, line)
+            self._count_values(self._named[event.anchor][1], line)
+            return self._named[event.anchor]
+        _refuse_tag(event, line)
+        self._count_values(1, line)
+        if kind == "ScalarEvent":
+            made = (_meant(event.value, line) if event.implicit[0] else _whole(event.value)), 1
+        else:
+            if len(place) == MAX_LEVELS:
+                raise WrongText(f"at most {MAX_LEVELS} levels of nesting are allowed", line)
+            self._named.pop(event.anchor, None)  # it does not stand whole before its end
+            made = self._read_mapping(place) if kind == "MappingStartEvent" else self._read_list(place)
         if event.anchor is not None:
-            self._named[event.anchor] = (value, 1)
-        self._put(value, 1, line)
+            self._named[event.anchor] = made
+        return made
 
-    def _put_key(self, holder: _Open, key: str, line: int) -> None:
-        if key in holder.value:
-            before = self.lines[(*holder.place, key)]
-            raise WrongText(
-                f"{'.'.join(map(str, (*holder.place, key)))!r:.80}: given twice, first in line {before}", line
-            )
-        holder.key = key
-        holder.value[key] = None
-        self.lines[(*holder.place, key)] = line
+    def _read_list(self, place: Place) -> tuple[list[Any], int]:
+        items: list[Any] = []
+        size = 1
+        for event in self._events:
+            if type(event).__name__ == "SequenceEndEvent":
+                break
+            at = (*place, len(items))
+            self.lines[at] = event.start_mark.line + 1
+            item, inner = self._read_node(event, at)
+            items.append(item)
+            size += inner
+        return items, size
 
-    def _enter(self, value: Any, anchor: str | None, line: int) -> None:
-        if len(self._open) == MAX_LEVELS:
-            raise WrongText(f"at most {MAX_LEVELS} levels of nesting are allowed", line)
-        place = self._place(line)
-        self._put(value, 1, line)
-        self._open.append(_Open(value, place, anchor))
-        if anchor is not None:
-            self._named.pop(anchor, None)
+    def _read_mapping(self, place: Place) -> tuple[dict[str, Any], int]:
+        made: dict[str, Any] = {}
+        size = 1
+        for event in self._events:
+            kind, line = type(event).__name__, event.start_mark.line + 1
+            if kind == "MappingEndEvent":
+                break
+            if kind != "ScalarEvent":
+                raise WrongText("a text is required as a key; given: a list or a mapping", line)
+            _refuse_tag(event, line)
+            key = _whole(event.value)
+            at = (*place, key)
+            if key in made:
+                named = ".".join(map(str, at))
+                raise WrongText(f"{named!r:.80}: given twice, first in line {self.lines[at]}", line)
+            self.lines[at] = line
+            made[key], inner = self._read_node(next(self._events), at)
+            size += inner
+        return made, size
 
-    def _leave(self) -> None:
-        done = self._open.pop()
-        if done.anchor is not None:
-            self._named[done.anchor] = (done.value, done.size)
-        if self._open:
-            self._open[-1].size += done.size - 1  # it counted as one when it began
-
-    def _place(self, line: int) -> Place:
-        if not self._open:
-            return ()
-        holder = self._open[-1]
-        if isinstance(holder.value, list):
-            return (*holder.place, len(holder.value))
-        if holder.key is None:
-            raise WrongText("a text is required as a key; given: a list or a mapping", line)
-        return (*holder.place, holder.key)
-
-    def _put(self, value: Any, size: int, line: int) -> None:
-        self._count += size
+    def _count_values(self, count: int, line: int) -> None:
+        self._count += count
         if self._count > MAX_VALUES:
             raise WrongText(f"at most {MAX_VALUES} values are allowed, each as often as it is named", line)
-        place = self._place(line)
-        if not self._open:
-            self.value = value
-            return
-        holder = self._open[-1]
-        holder.size += size
-        if isinstance(holder.value, list):
-            self.lines[place] = line
-            holder.value.append(value)
-        else:
-            holder.value[holder.key], holder.key = value, None
+
+
+def _refuse_tag(event: Any, line: int) -> None:
+    if event.tag is not None:
+        raise WrongText(f"plain values without tags are required; given: {event.tag!r:.80}", line)
 
 
 def _whole(text: str) -> str:
