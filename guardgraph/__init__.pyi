@@ -59,7 +59,6 @@ from guardgraph.reporting import format_brief as format_brief
 from guardgraph.reporting import report as report
 from guardgraph.reporting.values import table as table
 from guardgraph.state.context import Caller as Caller
-from guardgraph.state.progress import Progress as Progress
 from guardgraph.state.rag import RagBudget as RagBudget
 from guardgraph.state.rag import RagContext as RagContext
 from guardgraph.state.rag import RagInput as RagInput
@@ -81,6 +80,7 @@ from guardgraph.state.research import ResearchPartial as ResearchPartial
 from guardgraph.state.research import ResearchPolicy as ResearchPolicy
 from guardgraph.state.research import ResearchResult as ResearchResult
 from guardgraph.state.research import ResearchStopped as ResearchStopped
+from guardgraph.state.run import Progress as Progress
 from guardgraph.state.self_critique import SelfCritiqueBudget as SelfCritiqueBudget
 from guardgraph.state.self_critique import SelfCritiqueContext as SelfCritiqueContext
 from guardgraph.state.self_critique import SelfCritiqueInput as SelfCritiqueInput

@@ -15,8 +15,6 @@ from typing import Any, TypeAlias
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import RESULT_DEPTH, is_nested_too_deep
-from guardgraph.state.live import LiveReading, Switch, Unreadable
-from guardgraph.state.opening import Asking, Opening
 from guardgraph.state.recording import (
     BegunRun,
     Fingerprints,
@@ -26,7 +24,7 @@ from guardgraph.state.recording import (
     Recording,
     RunNote,
 )
-from guardgraph.state.run import RECORDED, Ok, TimelineEntry
+from guardgraph.state.run import RECORDED, Asking, LiveReading, Ok, Opening, Switch, TimelineEntry, Unreadable
 
 Place: TypeAlias = tuple[str | int, ...]
 """Keys and indices; in a path ``*`` stands for any one of them, ``**`` for any number."""

@@ -23,7 +23,7 @@ from guardgraph.guards.stop import Stop
 from guardgraph.plain.errors import GrammarError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.context import Caller
-from guardgraph.state.live import LiveReading
+from guardgraph.state.run import LiveReading
 from guardgraph.state.settings import BudgetT, PolicyT
 from guardgraph.world.call import Call
 from guardgraph.world.proposers import Proposer

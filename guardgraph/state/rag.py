@@ -9,8 +9,7 @@ from typing_extensions import TypedDict
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
-from guardgraph.state.opening import Asking
-from guardgraph.state.run import Ok, RemovedText, Stopped, Turn
+from guardgraph.state.run import Asking, Ok, RemovedText, Stopped, Turn
 from guardgraph.state.settings import (
     LIVE,
     Allowlist,

@@ -18,9 +18,7 @@ from guardgraph.plain.errors import InputError
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.version import find_format_problem
 from guardgraph.state.forms import CLOSED, Moment, Sha256
-from guardgraph.state.live import LiveReading
-from guardgraph.state.opening import Opening
-from guardgraph.state.run import Kind
+from guardgraph.state.run import Kind, LiveReading, Opening
 from guardgraph.state.spending import NOTHING, CallUsage, Spending, count_usage
 
 

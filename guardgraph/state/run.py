@@ -4,16 +4,84 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, TypeAlias, get_args
 
+from pydantic import with_config
 from typing_extensions import TypedDict
 
 from guardgraph.plain.json import JsonObject, JsonValue
+from guardgraph.state.forms import CLOSED, Moment, Sha256
 from guardgraph.state.spending import Usage
+
+
+@with_config(CLOSED)
+class Unreadable(TypedDict):
+    """Why a live policy could not be read."""
+
+    type: str
+    """Of what was raised."""
+    message: str
+    """Of what was raised, its beginning."""
+
+
+@with_config(CLOSED)
+class Switch(TypedDict):
+    """Who changed a live policy last."""
+
+    by: str
+    """Who it was, in their own words."""
+    why: str
+    """Why, in theirs."""
+    at: NotRequired[str]
+    """When, as ISO 8601."""
+
+
+@with_config(CLOSED)
+class LiveReading(TypedDict):
+    """What a node read of the live policy: it tightens the policy as long as the node is at work."""
+
+    version: NotRequired[Sha256]
+    """SHA-256 of what it says, as canonical JSON; absent where it has never been read."""
+    policy: NotRequired[JsonObject]
+    """The fields that it sets; absent where the reading before in the run has the same version."""
+    switched: NotRequired[Switch]
+    """Who changed it last, where it says so; absent as `policy` is."""
+    unreadable: NotRequired[Unreadable]
+    """Why it could not be read this time; with `version`, what was read before still counts."""
+
+
+@with_config(CLOSED)
+class Asking(TypedDict):
+    """Who asks, as plain JSON; see `guardgraph.state.context.Caller`."""
+
+    tenant: str | None
+    """The organisation for which the user asks."""
+    user: str | None
+    """The user's identity."""
+    groups: list[str]
+    """The groups that the user belongs to."""
+
+
+@with_config(CLOSED)
+class Opening(TypedDict):
+    """What holds from here on, until a run is resumed: written by the first node that runs in a process."""
+
+    started_at: Moment
+    """UTC, ISO 8601."""
+    context: JsonValue
+    """The context as it was given, None for none."""
+    caller: Asking | None
+    """Who asked, where LangGraph's server says it; else the context does."""
+    carried: float
+    """Seconds that an attempt took which was cancelled or interrupted before it could write anything."""
+    resumable: bool
+    """Whether a checkpointer keeps the run."""
+    refused: NotRequired[str]
+    """What a context that cannot be read raised, as a packed outcome; every node was closed by it."""
+
 
 if TYPE_CHECKING:
     from typing_extensions import ReadOnly
 
-    from guardgraph.state.live import LiveReading
-    from guardgraph.state.opening import Opening
+    from guardgraph.state.run import LiveReading, Opening
 else:
 
     class ReadOnly:
@@ -248,3 +316,39 @@ class Stopped(Result):
 
     status: Literal["stopped"]
     phase: str
+
+
+class Progress(TypedDict):
+    """One event of a run in LangGraph's ``custom`` stream.
+
+    It has names of the pattern and numbers, and nothing that anybody wrote: no question, proposal, source, URL or
+    evidence. So it says the same to every caller, whatever they may read, and before any guard has judged.
+    """
+
+    event: Literal["began", "calling", "judged", "ended"]
+    """A node begins; it calls out; a guard has decided; the run is over."""
+    run_id: str
+    """Empty while the run has none, which the first guard gives it."""
+    pattern: str
+    """The graph's name."""
+    node: str
+    kind: str
+    """``propose``, ``act``, ``review``, ``guard`` or ``terminal``."""
+    phase: str
+    """Of the pattern, such as ``retrieve``; of a terminal that several phases may end in, as it declares it."""
+    visit: int
+    """Which node of the run this is, from 1 on."""
+    calls: NotRequired[int]
+    """Of ``calling``: how many calls begin at once."""
+    of: NotRequired[Literal["proposer", "tool", "person"]]
+    """Of ``calling``: who is called."""
+    tool: NotRequired[str]
+    """Of ``calling``: the tool, where the pattern has a table of tools and all calls are of this one."""
+    verdict: NotRequired[Literal["pass", "again", "stop"]]
+    """Of ``judged``: the run goes on, the proposer is asked again, or the run stops."""
+    to: NotRequired[str]
+    """Of ``judged``: the node that the run goes on with."""
+    reason: NotRequired[str]
+    """Of ``judged``: for what the guard refused, as the catalogue lists it: ``source_denied:<name>``, not a name."""
+    status: NotRequired[Literal["ok", "stopped"]]
+    """Of ``ended``: how."""

@@ -21,7 +21,7 @@ from runs import MODES, check_result, masked, run, write_state
 from ticket_pattern import REASONS, TICKET, TIGHT, check_label, pattern, routed, triage
 
 from guardgraph import LiveWorld, create_rag_agent
-from guardgraph.evidence.derivation import find_derivation_problems
+from guardgraph.evidence.checking import find_derivation_problems
 from guardgraph.grammar import Budget, Call, declares
 from guardgraph.state.recording import schema
 from guardgraph.testing import ScriptedChatModel, ScriptedClock

@@ -23,7 +23,7 @@ from guardgraph import (
     verify,
     what_if,
 )
-from guardgraph.evidence.derivation import find_derivation_problems
+from guardgraph.evidence.checking import find_derivation_problems
 from guardgraph.grammar import AnswerGuard, Identity, Outcome, Stop, StopReason
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.testing import InMemoryRecorder

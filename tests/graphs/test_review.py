@@ -27,7 +27,7 @@ from runs import MODES, check_result, content, masked, run
 from savers import SAVERS, memory, sqlite
 
 from guardgraph import InputError, LiveWorld
-from guardgraph.evidence.derivation import find_derivation_problems
+from guardgraph.evidence.checking import find_derivation_problems
 from guardgraph.grammar import Call, Outcome, Pass, ask_person
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.testing import InMemoryRecorder, ScriptedClock, scripted_tool

@@ -18,7 +18,7 @@ from savers import SAVERS, memory, sqlite
 from typing_extensions import TypedDict
 
 from guardgraph import Caller, ConfigurationError, LiveWorld, grammar, replay
-from guardgraph.evidence.derivation import find_derivation_problems
+from guardgraph.evidence.checking import find_derivation_problems
 from guardgraph.grammar import Identity, Outcome, Pass, ask_person, hash_licence, read_reviewer
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.testing import InMemoryRecorder, scripted_tool

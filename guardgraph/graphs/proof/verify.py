@@ -18,8 +18,7 @@ from langgraph.graph.state import CompiledStateGraph
 from guardgraph.graphs.declaring.channels import RECORD
 from guardgraph.graphs.declaring.declaration import UNRECORDED_ENDING
 from guardgraph.graphs.declaring.kinds import CALLING, RECORD_PREFIX
-from guardgraph.graphs.proof.compiled import find_compiled_changes
-from guardgraph.graphs.proof.held import find_held_tools
+from guardgraph.graphs.proof.compiled import find_compiled_changes, find_held_tools
 from guardgraph.graphs.proof.topology import Topology
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.plain.errors import InputError

@@ -29,8 +29,8 @@ from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, make_storable_json, parse_json
 from guardgraph.plain.version import read_package_version
-from guardgraph.state.opening import Opening
 from guardgraph.state.recording import RecordedVisit, Recording, validate_recording
+from guardgraph.state.run import Opening
 from guardgraph.world.replaying import ReplayingWorld, Spell, read_visit_spells
 
 MOST_VISITS = 1000

@@ -24,7 +24,6 @@ from guardgraph.graphs.running.frame import (
     run_node_body,
     validate_body_writes,
 )
-from guardgraph.graphs.running.held import check_held_result
 from guardgraph.graphs.running.judge import list_attempts
 from guardgraph.graphs.running.licensing import CALLS_KEY, list_called_tools
 from guardgraph.graphs.running.recorder import NoRecorder, Steps, Telling, is_recording_required, record_run_input
@@ -32,15 +31,14 @@ from guardgraph.graphs.running.session import Visit
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.hashing import digest
-from guardgraph.plain.json import JsonObject, NotJson, copy_json, make_storable_json
+from guardgraph.plain.json import JsonObject, JsonValue, NotJson, copy_json, excerpt_value, make_storable_json
 from guardgraph.plain.scopes import read_public_suffixes_version
 from guardgraph.plain.version import FORMAT, read_package_version
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, RESULT_DIFFERS, SUCCESS
 from guardgraph.state.context import Caller
-from guardgraph.state.opening import Opening
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import Fingerprints, RecordedVisit, Recording, VisitRecord, count_recorded_calls
-from guardgraph.state.run import AUDITED, Audit, LogEntry, TimelineEntry
+from guardgraph.state.run import AUDITED, Audit, LogEntry, Opening, TimelineEntry
 from guardgraph.world.observing import ObservedSession
 from guardgraph.world.reviews import REJECTED
 
@@ -444,3 +442,44 @@ def _route_unrecorded_run(part: Part, result: JsonObject, audit: Audit, line: An
     details: JsonObject = {**audit["error"], **ending}
     said = build_stop_verdict(AUDIT_UNAVAILABLE, result.get("phase", part.declaration.phase), {"details": details})
     return {"route": UNRECORDED_ENDING, "verdict": said, "log": [line]}
+
+
+_MISSING: Any = object()
+
+
+def check_held_result(part: Part, state: JsonObject, result: JsonObject) -> None:
+    """Hold what an ok terminal returns against the channels that the pattern names for it, and the record of calls.
+
+    Args:
+        part: the terminal.
+        state: what it was handed.
+        result: the keys that its body returned.
+
+    Raises:
+        Stop: ``result_differs:<key>`` with `details` ``{accepted, returned}``.
+    """
+    for key, where in part.declaration.held:
+        returned = result.get(key, _MISSING)
+        if isinstance(where, tuple):
+            if returned not in where:
+                raise _refuse_ending(key, list(where), returned)
+        elif (accepted := _read_accepted(state, where)) is not returned and accepted != returned:
+            raise _refuse_ending(key, accepted, returned)
+    if part.frame.table is not None and CALLS_KEY in result:
+        made = list_called_tools(state)
+        kept = {key for call in made for key in call} | {"approved_by", "failed"}
+        told = [{key: item for key, item in call.items() if key in kept} for call in result[CALLS_KEY]]
+        if told != made:
+            raise _refuse_ending(CALLS_KEY, made, told)
+
+
+def _read_accepted(state: JsonObject, where: str) -> JsonValue:
+    channel, _, key = where.partition(".")
+    value = state.get(channel, _MISSING)
+    return value.get(key, _MISSING) if key and isinstance(value, dict) else value
+
+
+def _refuse_ending(key: str, accepted: JsonValue, returned: JsonValue) -> Stop:
+    said = {"accepted": accepted, "returned": returned}
+    shown = {name: "nothing" if value is _MISSING else excerpt_value(value) for name, value in said.items()}
+    return Stop(f"{RESULT_DIFFERS}:{key}", details=shown)

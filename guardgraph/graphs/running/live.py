@@ -28,8 +28,7 @@ from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, copy_json, find_json_problem
 from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.catalogue import POLICY_UNREADABLE, SWITCHED_OFF
-from guardgraph.state.live import LiveReading, Switch
-from guardgraph.state.run import LogEntry
+from guardgraph.state.run import LiveReading, LogEntry, Switch
 from guardgraph.state.settings import Settings
 from guardgraph.state.tightening import explain_unknown_name
 from guardgraph.world.threads import Handover, run_in_call_thread, start_thread_work

@@ -45,7 +45,7 @@ from guardgraph.nodes.body import Body, Run
 from guardgraph.plain.errors import NotRecorded
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.version import FORMAT, read_package_version
-from guardgraph.state.progress import Progress
+from guardgraph.state.run import Progress
 from guardgraph.state.settings import Settings
 from guardgraph.world.call import World
 from guardgraph.world.observing import SessionEnd, VisitBegun, VisitEnded, find_observer

@@ -28,8 +28,8 @@ from guardgraph.plain.json import JsonObject, copy_json, find_unnamed_numbers, m
 from guardgraph.plain.log import log_failure
 from guardgraph.plain.version import FORMAT, read_package_version
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE
-from guardgraph.state.opening import Opening
 from guardgraph.state.recording import BegunRun, JudgedBy, NoteKind, RunNote
+from guardgraph.state.run import Opening
 from guardgraph.state.settings import Policy
 from guardgraph.world.threads import Handover, run_in_call_thread, start_thread_work
 

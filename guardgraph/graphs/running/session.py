@@ -37,11 +37,9 @@ from guardgraph.plain.json import (
 )
 from guardgraph.plain.log import log_failure
 from guardgraph.state.context import Caller, Context, build_server_caller
-from guardgraph.state.live import LiveReading
-from guardgraph.state.opening import Asking, Opening
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import ForkedFrom, RecordedCall, Recording, RunNote
-from guardgraph.state.run import LogEntry
+from guardgraph.state.run import Asking, LiveReading, LogEntry, Opening
 from guardgraph.state.spending import Spending
 from guardgraph.world.call import World
 from guardgraph.world.failures import record_raised_exception, restore_raised_exception
