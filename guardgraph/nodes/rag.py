@@ -215,9 +215,11 @@ def run_clarified_node(state: RagState, run: RagRun) -> dict[str, Any]:
 
 
 def make_retrieve_node(retriever: Outside, listed: Sequence[str] = ()) -> Body:
-    """Read the sources that are switched on at this moment."""
+    """Read the sources that are switched on at this moment: by the intent's query, and by the question alone."""
 
-    @declares(phase="retrieve", reads=["accepted_intent", *listed], writes=["asked_retrieval", "found_candidates"])
+    @declares(
+        phase="retrieve", reads=["task", "accepted_intent", *listed], writes=["asked_retrieval", "found_candidates"]
+    )
     def run_retrieve_node(state: RagState, run: RagRun) -> Steps:
         intent = state["accepted_intent"]
         request: JsonObject = {
@@ -226,11 +228,20 @@ def make_retrieve_node(retriever: Outside, listed: Sequence[str] = ()) -> Body:
             "top_k": min(intent["top_k"], run.budget.max_top_k),
             **describe_asking_caller(run),
         }
-        nothing = Outcome("value", [])
-        outcome = (yield _make_retriever_call(retriever, request, run)) if request["sources"] else nothing
-        return {"asked_retrieval": request, "found_candidates": outcome.packed()}
+        queries = guards.list_queries(intent["query"], guards.read_standalone_question(state["task"]))
+        asked = [{**request, "query": query} for query in queries if request["sources"]]
+        outcomes = yield [_make_retriever_call(retriever, item, run) for item in asked]
+        return {"asked_retrieval": request, "found_candidates": _merge_found(outcomes, request["top_k"]).packed()}
 
     return run_retrieve_node
+
+
+def _merge_found(outcomes: Sequence[Outcome], top_k: int) -> Outcome:
+    """Return what several queries found as one list, or what one of them brought in place of a list."""
+    if len(outcomes) == 1:
+        return outcomes[0]
+    other = next((item for item in outcomes if item.form != "value" or not isinstance(item.content, list)), None)
+    return Outcome("value", guards.merge_found([item.content for item in outcomes], top_k)) if other is None else other
 
 
 def _make_retriever_call(retriever: Outside, request: JsonObject, run: RagRun) -> Call:

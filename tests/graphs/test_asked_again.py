@@ -210,7 +210,9 @@ def test_what_access_denies_to_a_repeated_ask_is_the_stop(second, budget):
     found = [{**CANDIDATE, "text": f"P1 is {secret} within 15 minutes.", "tenant": "acme", "readers": ["user:ada"]}]
     model = ScriptedChatModel(PLAN, {"answer": f"{secret} within 20 minutes.", "citations": ["a"]}, AssertionError())
     kept, thread = InMemorySaver(), {"configurable": {"thread_id": "1"}}
-    graph = create_rag_agent(model, retriever=scripted_tool(found), checkpointer=kept, sources=["support_policy"])
+    graph = create_rag_agent(
+        model, retriever=scripted_tool(found, loop=True), checkpointer=kept, sources=["support_policy"]
+    )
     ada, eve = ({"caller": {"tenant": "acme", "user": name}} for name in ("ada", "eve"))
     assert halt_before(graph, QUESTION, thread, "generate", context=ada)
     assert halt_before(graph, None, thread, "generate", context=ada)

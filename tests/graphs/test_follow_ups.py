@@ -293,7 +293,7 @@ def test_the_users_words_license_and_nobody_elses(history, standalone, reason):
         "answer": f"No, we cannot promise that to Initech{' in 7 days' * ('7' in standalone)}.",
         "citations": ["a"],
     }
-    graph = condensing(standalone, answer=answer, retriever=scripted_tool([CANDIDATE]), policy=POLICY)
+    graph = condensing(standalone, answer=answer, retriever=scripted_tool([CANDIDATE], loop=True), policy=POLICY)
     result = ask(graph, {"question": "Is it?", "history": history}, context=ASKED_ONCE)
     assert result["stop_reason"] == reason
 

@@ -118,7 +118,10 @@ def test_the_graph_is_proven():
 def test_the_offline_answerer_abstains():
     """Where no sentence of the context has a word of the question, the offline run clarifies."""
     graph = create_rag_agent(
-        planner=scripted_tool(INTENT), retriever=scripted_tool([CANDIDATE]), policy=POLICY, budget=RagBudget()
+        planner=scripted_tool(INTENT),
+        retriever=scripted_tool([CANDIDATE], loop=True),
+        policy=POLICY,
+        budget=RagBudget(),
     )
     result = check_result(RAG_REASONS, graph.invoke({"question": "Who painted the ceiling?"}))
     assert (result["outcome"], result["clarify_reason"]) == ("clarify", "answerer_abstained")

@@ -69,7 +69,7 @@ def test_a_grounded_answer():
         "stop_reason": "success",
         "outcome": "grounded_answer",
         "asked_question": {"own": QUESTION["question"]},
-        "usage": {"calls": 2, "tool_calls": 1, "tokens": 84, "cost": None},
+        "usage": {"calls": 2, "tool_calls": 2, "tokens": 84, "cost": None},
         **ANSWER,
         "citation_details": [
             {
@@ -136,7 +136,7 @@ def test_clarify():
         "stop_reason": "success",
         "outcome": "clarify",
         "asked_question": {"own": OFF_TOPIC["question"]},
-        "usage": {"calls": 1, "tool_calls": 1, "tokens": 42, "cost": None},
+        "usage": {"calls": 1, "tool_calls": 2, "tokens": 42, "cost": None},
         "clarify_reason": "nothing_relevant",
         "best_score": 0.0,
         "answer": clarification,
@@ -255,10 +255,10 @@ def test_what_is_seen():
     model = ScriptedChatModel({"kind": "retrieve", "query": " P1 "}, ANSWER)
     more = {"section": "S", "updated_at": "2026", "secret": "x"}
     found = [{**CANDIDATE, "doc_id": SLA, "text": " 99.95% monthly, 15 minutes, 24/7.\n", **more}]
-    retriever = scripted_tool(found)
+    retriever = scripted_tool(found, loop=True)
     policy = POLICY.model_copy(update={"allowed_sources_policy": ("z", *reversed(SOURCES))})
     create_rag_agent(model, retriever=retriever, policy=policy).invoke({"question": " P1? "})
-    assert retriever.calls == [{"query": "P1", "sources": SOURCES, "top_k": 4}]
+    assert retriever.calls == [{"query": "P1", "sources": SOURCES, "top_k": 4}]  # the question's own words
     assert [call.messages[1].content for call in model.calls] == [
         "\n".join(["Sources:", *(f"- {name}" for name in [*SOURCES, "z"]), "", "Question: P1?"]),
         f"[1] S - 2026\n{found[0]['text'].strip()}\n\nQuestion: P1?",

@@ -78,9 +78,8 @@ def test_the_retriever_is_told_who_asks(mode):
     graph = agent(retriever=retriever, policy=POLICY)
     run(graph, QUESTION, mode, context=context(ADA))
     run(graph, QUESTION, mode)
-    asked, anonymous = retriever.calls
-    assert asked.pop("caller") == {**ADA, "groups": ["ops", "support"]}
-    assert asked == anonymous
+    *asked, anonymous, _ = retriever.calls
+    assert [call["caller"] for call in asked] == [{**ADA, "groups": ["ops", "support"]}] * 2
     assert anonymous.keys() == {"query", "sources", "top_k"}
 
 
@@ -133,10 +132,10 @@ def test_nothing_of_a_forbidden_document_is_kept(case, caller):
 )
 def test_what_is_no_list_is_not_shown_where_it_has_readers(found):
     """A retriever that returns another form has its fault shown, but not where a document in it has readers."""
-    result = agent(retriever=scripted_tool(found), policy=POLICY).invoke(QUESTION, context=context(ADA))
+    result = agent(retriever=scripted_tool(found, loop=True), policy=POLICY).invoke(QUESTION, context=context(ADA))
     assert result["stop_reason"] == "tool_invalid_output:retrieve"
     assert SECRET not in json.dumps(result)
-    open_to_all = agent(retriever=scripted_tool({"documents": ["x"]}), policy=POLICY).invoke(QUESTION)
+    open_to_all = agent(retriever=scripted_tool({"documents": ["x"]}, loop=True), policy=POLICY).invoke(QUESTION)
     assert open_to_all["details"]["given"] == '{"documents": ["x"]}'
 
 

@@ -62,7 +62,7 @@ def test_a_source_must_be_on_both_lists():
     for name, reason in (("a", "source_denied:a"), ("c", "invalid_intent:source_not_allowed:c")):
         result = ask(agent({**INTENT, "sources": ["b", name]}, retriever=retriever, policy=policy))
         assert result["stop_reason"] == reason
-    assert [call["sources"] for call in retriever.calls] == [["b"]]
+    assert [call["sources"] for call in retriever.calls] == [["b"]] * 2
 
 
 def test_the_first_denied_source_in_sorted_order():
@@ -177,12 +177,14 @@ def test_a_source_switched_off_before_retrieval(mode):
 
 @pytest.mark.parametrize("before", ["plan", "policy_guard", "execution_guard", "retrieve"])
 def test_sources_nobody_named(before):
-    """Without names the sources that are on at the moment of retrieval are read."""
-    retriever = scripted_tool(found)
+    """Without names the sources that are on at the moment of retrieval are read, by query and by question."""
+    retriever = scripted_tool(found, loop=True)
     answer = {"answer": "15 minutes", "citations": ["security_policy"]}
     graph = agent(answer=answer, retriever=retriever, policy=POLICY, checkpointer=InMemorySaver())
     result = resumed(graph, before, switched_on("security_policy"))
-    assert retriever.calls == [{"query": INTENT["query"], "sources": ["security_policy"], "top_k": 4}]
+    asked = {"sources": ["security_policy"], "top_k": 4}
+    queries = (INTENT["query"], QUESTION["question"])
+    assert sorted(retriever.calls, key=str) == sorted([{"query": query, **asked} for query in queries], key=str)
     assert result["trace"][0]["requested_sources"] == ["security_policy"]
     assert result["outcome"] == "grounded_answer"
 
@@ -231,7 +233,7 @@ def test_a_budget_tightened_before_a_node(before, budget, expected):
 
 def test_a_smaller_top_k_before_retrieval():
     """A ceiling that came down after the plan cuts what is asked for."""
-    retriever = scripted_tool(found)
+    retriever = scripted_tool(found, loop=True)
     graph = agent(retriever=retriever, policy=POLICY, checkpointer=InMemorySaver())
     result = resumed(graph, "retrieve", {"budget": {"max_top_k": 1}})
     assert retriever.calls[0]["top_k"] == 1
@@ -243,7 +245,7 @@ def test_active_time_is_summed_and_waiting_is_free():
     clock = ScriptedClock()
 
     def slow(request):
-        clock.advance(9)
+        clock.advance(4.5)  # for each of two queries
         return [CANDIDATE]
 
     model = ScriptedChatModel(Reply(INTENT, delay=12), {"answer": "15 minutes", "citations": ["a"]}, clock=clock)

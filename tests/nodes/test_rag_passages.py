@@ -159,7 +159,7 @@ def test_one_id_with_two_texts(score):
 def test_the_default_context_takes_six_chunks():
     """Offline, as many candidates are asked for as the default context takes, and all of them are shown."""
     found = [{**CANDIDATE, "doc_id": str(place), "text": f"P1 target {'x' * 1200} {place}"} for place in range(9)]
-    retriever = scripted_tool(found)
+    retriever = scripted_tool(found, loop=True)
     result = create_rag_agent(retriever=retriever, policy=POLICY).invoke(QUESTION)
     assert retriever.calls[0]["top_k"] == 6
     assert result["trace"][0]["context_chunks"] == 6

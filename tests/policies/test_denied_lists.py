@@ -36,14 +36,14 @@ def denying(*sources):
 
 def test_a_denied_source_is_not_read_though_both_lists_have_it():
     """One that is named stops the run; unnamed, it is left out of what is read."""
-    retriever = scripted_tool([])
+    retriever = scripted_tool([], loop=True)
     stopped = agent(NAMED, retriever=retriever, policy=POLICY).invoke(QUESTION, context=denying("support_policy"))
     assert (stopped["stop_reason"], stopped["phase"]) == ("source_denied_listed:support_policy", "retrieve")
     assert content(stopped) == {"intent": NAMED}
     assert retriever.calls == []
     result = agent(INTENT, retriever=retriever, policy=POLICY).invoke(QUESTION, context=denying("support_policy"))
     assert result["outcome"] == "clarify"
-    assert [call["sources"] for call in retriever.calls] == [sorted({*SOURCES} - {"support_policy"})]
+    assert [call["sources"] for call in retriever.calls] == [sorted({*SOURCES} - {"support_policy"})] * 2
 
 
 @pytest.mark.parametrize("before", ["retrieve", "generate"])

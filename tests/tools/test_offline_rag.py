@@ -81,7 +81,7 @@ def test_a_question_that_repeats_a_word_says_so():
 @pytest.mark.parametrize("by", ["deployment", "context"])
 def test_it_asks_for_what_the_context_takes(budget, top_k, by):
     """Top_k is what the run's context takes, whether the deployment or the run's context limits it."""
-    retriever = scripted_tool([])
+    retriever = scripted_tool([], loop=True)
     limits = RagBudget(**budget) if by == "deployment" else None
     graph = create_rag_agent(retriever=retriever, policy=POLICY, budget=limits)
     tighter = {"budget": budget} if by == "context" else None

@@ -7,6 +7,7 @@ a plan, a number.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterator, Sequence
 from datetime import date
@@ -15,7 +16,13 @@ from numbers import Real
 from typing import Final, NamedTuple
 
 from guardgraph.grounding.quotes import normalise_quote_text
-from guardgraph.grounding.words import DENYING_LANGUAGES, detect_language, load_function_words, load_negations
+from guardgraph.grounding.words import (
+    DENYING_LANGUAGES,
+    detect_language,
+    list_word_keys,
+    load_function_words,
+    load_negations,
+)
 from guardgraph.guards.rag.passages import cut_candidate_text
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
@@ -552,3 +559,41 @@ def _convert_date_to_days(year: int | None, month: int | None, day: int | None) 
         return date(year or 0, month or 1, day or 1).toordinal()
     except ValueError:  # a day without a year, or no such day
         return 0
+
+
+_RANKED_BELOW: Final = 60
+"""What is added to a rank before it is turned round (Cormack, Clarke and Buettcher, 2009)."""
+
+
+def list_queries(query: str, question: str) -> list[str]:
+    """Return what is searched for: an intent's query, and the question, unless they are the same words.
+
+    Args:
+        query: of the intent.
+        question: as its proposer was shown it.
+    """
+    return [query] if list_word_keys(query) == list_word_keys(question) else [query, question]
+
+
+def merge_found(found: Sequence[Sequence[JsonValue]], top_k: int) -> list[JsonValue]:
+    """Return what several queries found as one list, by reciprocal ranks; scores stay.
+
+    Args:
+        found: by query, in its order; nothing of it was validated yet.
+        top_k: how many candidates are kept.
+    """
+    ranks, first = dict[str, float](), dict[str, JsonValue]()
+    for items in found:
+        for rank, item in enumerate(items, 1):
+            named = {key: value for key, value in item.items() if key != "score"} if isinstance(item, dict) else item
+            key = json.dumps(named, sort_keys=True)
+            ranks[key] = ranks.get(key, 0.0) + 1 / (_RANKED_BELOW + rank)
+            first[key] = _choose_better(first[key], item) if key in first else item
+    return [first[key] for key in sorted(ranks, key=lambda key: -ranks[key])][:top_k]
+
+
+def _choose_better(one: JsonValue, other: JsonValue) -> JsonValue:
+    """Return of a candidate that two queries found the one with the higher score."""
+    scores = [item.get("score") if isinstance(item, dict) else None for item in (one, other)]
+    has_both = all(isinstance(score, int | float) for score in scores)
+    return other if has_both and scores[1] > scores[0] else one  # type: ignore[operator]
