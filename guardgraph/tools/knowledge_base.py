@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
 from typing import NotRequired
@@ -81,8 +80,8 @@ def load_folder(
     plain text has no headings. A heading begins a section, which is named by its path of headings
     (`Enterprise > Response targets`), below the front matter's or field list's `section` where there is one; text
     before the first heading, or right under the first of level 1, is in a section named as that one, else as the title.
-    `updated_at` is the front matter's, field list's or `<meta>`'s `updated_at` or `date`, else the day (UTC) on which
-    the file was modified. Texts of Markdown and plain text are verbatim pieces of the file, those of the other formats
+    `updated_at` is the front matter's, field list's or `<meta>`'s `updated_at` or `date`, else blank: when a file was
+    modified says nothing of it. Texts of Markdown and plain text are verbatim pieces of the file, those of the others
     are what a reader sees.
 
     Hidden files and folders are left out. A link to a file in the folder is read, if that file is not read under its
@@ -140,7 +139,7 @@ def _read_file(root: Path, file: FoundFile, source: str, max_chars: int) -> Iter
     number, name = "/".join(file.parts), Path(file.parts[-1])
     if (problem := find_file_name_problem(number, source)) is not None:
         raise ConfigurationError(f"knowledge base file {str(root.joinpath(*file.parts))!r}: {problem}")
-    text, modified = _read_text(root, file, name.suffix.lower())
+    text = _read_text(root, file, name.suffix.lower())
     parsed = FORMATS[name.suffix.lower()](text)
     title, sections = sections_of(parsed, name.stem)
     for piece in split_document_into_chunks(number, parsed.text, sections, max_chars, below=parsed.section):
@@ -149,22 +148,20 @@ def _read_file(root: Path, file: FoundFile, source: str, max_chars: int) -> Iter
             source=source,
             title=title,
             section=piece.section,
-            updated_at=parsed.updated_at or modified,
+            updated_at=parsed.updated_at,
             text=piece.text,
             span=list(piece.span),
         )
 
 
-def _read_text(root: Path, file: FoundFile, suffix: str) -> tuple[str, str]:
-    """Return the text and the day of its last change."""
+def _read_text(root: Path, file: FoundFile, suffix: str) -> str:
     shown = str(root.joinpath(*file.parts))
     try:
         text = decoded(Path(file.path).read_bytes(), suffix)
-        modified = datetime.fromtimestamp(file.modified / 1e9, tz=UTC)
     except UnicodeError as error:
         raise ConfigurationError(f"knowledge base file {shown!r} is not UTF-8: {error}") from error
     except OSError as error:
         raise ConfigurationError(f"knowledge base file {shown!r} cannot be read: {error}") from error
     if "\0" in text:
         raise ConfigurationError(f"knowledge base file {shown!r} is not text: it holds a NUL character")
-    return text, modified.date().isoformat()
+    return text

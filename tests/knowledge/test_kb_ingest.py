@@ -359,7 +359,7 @@ def test_odd_names_are_ids_or_reported(base, tmp_path):
             "x\ufffd/a.md": "its name is not UTF-8",
         }
         assert report.left_out == (("a.md ", "another format"),)
-    cited = create_rag_agent(knowledge_base=base).invoke({"question": "apples of 0"})["citations"]
+    cited = create_rag_agent(knowledge_base=base).invoke({"question": "Which apples of 0?"})["citations"]
     assert cited == ["a\nb.md#a-b.1"]
 
 

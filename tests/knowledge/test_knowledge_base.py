@@ -114,15 +114,15 @@ def test_titles_and_section_names(tmp_path):
     [
         ("---\nUpdated_At: 2026-02-03\ndate: 2020-01-01\na:\n  - x\n# b\n- y\n\n---\n", "2026-02-03", "body"),
         ("---\ndate: '2026-01-01'\n---\n", "2026-01-01", "body"),
-        ("---\nupdated_at:\n---\n", "2001-09-09", "body"),
-        ("---\nprose between two rules\n---\n", "2001-09-09", "---\nprose between two rules\n---\nbody"),
-        ("---\na: b\n# ", "2001-09-09", "---\na: b\n# body"),
-        ("---\ndate: 2020-01-01\n", "2001-09-09", "---\ndate: 2020-01-01\nbody"),
-        ("\ufeff", "2001-09-09", "body"),
+        ("---\nupdated_at:\n---\n", "", "body"),
+        ("---\nprose between two rules\n---\n", "", "---\nprose between two rules\n---\nbody"),
+        ("---\na: b\n# ", "", "---\na: b\n# body"),
+        ("---\ndate: 2020-01-01\n", "", "---\ndate: 2020-01-01\nbody"),
+        ("\ufeff", "", "body"),
     ],
 )  # fmt: skip
 def test_date_of_a_file(tmp_path, top, expected, text):
-    """The front matter's date is taken as written, else the day on which the file was changed."""
+    """The front matter's date is taken as written; the day on which a file was changed is no date of its text."""
     write(tmp_path, {"a.txt": top + "body"})
     os.utime(tmp_path / "a.txt", (1_000_000_000, 1_000_000_000))
     [found] = load_folder(tmp_path)

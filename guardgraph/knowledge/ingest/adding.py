@@ -15,7 +15,6 @@ from guardgraph.knowledge.ingest.content import (
     parse_document_content,
     quick_stamp,
     read_document_content,
-    read_document_day,
     read_document_readers,
 )
 from guardgraph.knowledge.ingest.folder import Folder, FolderEntry
@@ -146,7 +145,7 @@ def _make_stored_document(
         name=name,
         source=source,
         title=said.title or title,
-        updated_at=said.updated_at or parsed.updated_at or read_document_day(content),
+        updated_at=said.updated_at or parsed.updated_at,
         access=access,
         chunks=tuple(
             Chunk(piece.id, piece.section, piece.text, *piece.span)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
@@ -131,14 +130,6 @@ def parse_document_content(entry: FolderEntry, content: Content, patience: Patie
     if FORMATS[entry.suffix] is parse_html:
         return _extract_document_text(content.data, "html", patience)
     return FORMATS[entry.suffix](_decode_document_text(entry, content))
-
-
-def read_document_day(content: Content) -> str:
-    """Return the day (UTC) on which a document was last changed."""
-    try:
-        return datetime.fromtimestamp(content.stamp.modified / 1e9, tz=UTC).date().isoformat()
-    except (OverflowError, OSError, ValueError):
-        return ""
 
 
 def _extract_document_text(data: bytes, kind: Literal["html", "pdf"], patience: Patience) -> Parsed:
