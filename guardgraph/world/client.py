@@ -8,6 +8,7 @@ imports OpenAI's package, so it is imported when a model is opened.
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import urllib.request
@@ -21,7 +22,7 @@ from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
 
 from guardgraph.plain.json import REPLY_BYTES, JsonObject
 from guardgraph.world.deadline import close_with_call, get_allowed_reply_bytes, note_read_bytes
-from guardgraph.world.failures import ReplyRefused
+from guardgraph.world.failures import ReplyRefused, read_told_status
 
 MAX_REDIRECTS = 5
 LONGEST_HOST = 200
@@ -31,6 +32,7 @@ _SAME_METHOD = (307, 308)
 _PORTS = {"http": 80, "https": 443}
 _OF_THE_WIRE = ("content-encoding", "content-length", "transfer-encoding")
 """Headers that say how a reply came, and nothing of what is in it."""
+_JSON_TYPE = ("content-type", "application/json")
 _ABOUT = ("http_version", "reason_phrase")
 _CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
@@ -119,12 +121,59 @@ class _Reply:
 
     def build_whole_response(self) -> Any:
         """Return the response with all that was read."""
-        came = self._response
+        came, body = self._response, b"".join(self._parts)
+        kind = came.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if came.status_code == 200 and kind == "text/html":
+            raise ReplyRefused(
+                "an HTML page in place of a reply; the base URL says where the model is", {"cause": "html"}
+            )
+        if kind == "text/event-stream":
+            body = join_events(body)
+        status = came.status_code if came.status_code != 200 else find_told_status(body)
         headers = [(name, value) for name, value in came.headers.multi_items() if name.lower() not in _OF_THE_WIRE]
         about = {name: value for name, value in came.extensions.items() if name in _ABOUT}
-        made = type(came)(came.status_code, headers=headers, content=b"".join(self._parts), extensions=about)
+        if kind == "text/event-stream":
+            headers = [*(item for item in headers if item[0].lower() != "content-type"), _JSON_TYPE]
+        made = type(came)(status, headers=headers, content=body, extensions=about)
         made.request, made.elapsed = came.request, came.elapsed
         return made
+
+
+def find_told_status(body: bytes) -> int:
+    """Return the status of a reply with status 200: that of the error which stands in it, where there is one."""
+    if b'"error"' not in body:
+        return 200
+    try:
+        told = json.loads(body)
+    except ValueError:
+        return 200
+    found = [told, *(told.get("choices") or [])] if isinstance(told, dict) else []
+    errors = [item["error"] for item in found if isinstance(item, dict) and isinstance(item.get("error"), dict)]
+    return next((read_told_status(error) or 502 for error in errors), 200)
+
+
+def join_events(body: bytes) -> bytes:
+    """Return the events of a server that streams, though it was asked for one reply, as the reply that they make."""
+    parts = [line[5:].strip() for line in body.splitlines() if line.startswith(b"data:")]
+    events = [event for part in parts if part != b"[DONE]" and isinstance(event := _read_event(part), dict)]
+    if failed := next((event for event in events if event.get("error")), None):
+        return json.dumps(failed).encode()
+    choices = [choice for event in events for choice in event.get("choices") or [] if isinstance(choice, dict)]
+    said = [choice.get("delta") or choice.get("message") or {} for choice in choices]
+    text = "".join(str(delta.get("content") or "") for delta in said)
+    endings = [ending for choice in choices if (ending := choice.get("finish_reason"))]
+    message = {"role": "assistant", "content": text}
+    whole = {"index": 0, "message": message, "finish_reason": endings[-1] if endings else None}
+    usage = next((event["usage"] for event in reversed(events) if event.get("usage")), None)
+    about = {**(events[0] if events else {}), "object": "chat.completion", "choices": [whole], "usage": usage}
+    return json.dumps(about).encode()
+
+
+def _read_event(part: bytes) -> Any:
+    try:
+        return json.loads(part)
+    except ValueError:
+        return None
 
 
 def _make_unreadable_reply_error(message: str) -> ReplyRefused:

@@ -11,6 +11,7 @@ import builtins
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import reduce
@@ -111,11 +112,22 @@ _ENDINGS = {
     "length": "llm_truncated",
     "max_tokens": "llm_truncated",
     "max_output_tokens": "llm_truncated",
+    "model_length": "llm_truncated",
+    "model_context_window_exceeded": "llm_truncated",
     "content_filter": "llm_content_filter",
+    "content_filtered": "llm_content_filter",
+    "guardrail_intervened": "llm_content_filter",
     "safety": "llm_content_filter",
+    "prohibited_content": "llm_content_filter",
+    "blocklist": "llm_content_filter",
+    "spii": "llm_content_filter",
+    "recitation": "llm_content_filter",
     "refusal": "llm_refused",
+    "error": "llm_bad_response",
+    "malformed_function_call": "llm_bad_response",
 }
-"""Words for an unfinished answer, in lower case: OpenAI (chat completions, responses), Anthropic, Google."""
+"""Words for an unfinished answer, in lower case: OpenAI (chat completions, responses), Anthropic, Google, Mistral,
+Amazon."""
 
 LONGEST_CHAIN = 10
 """Causes of an exception that are looked at; they can go round in a circle."""
@@ -160,7 +172,11 @@ def classify_model_error(error: BaseException) -> Failure | None:
             **refused.details,
         }
     status = _get_error_status(error)
+    told = _find_told_error(error)
+    status = status if status is not None or told is None else read_told_status(told)
     reason, cause = _classify_by_class(error) or (_classify_by_status(error, status), None)
+    if cause == "connection" and _is_refused_connection(error):
+        reason, cause = "llm_unavailable", "connection_refused"
     usage = _read_completion_usage(error)
     details: JsonObject = {"type": type(error).__name__, "message": _mask_error_message(error)}
     details |= {"cause": cause} if cause else {}
@@ -168,6 +184,8 @@ def classify_model_error(error: BaseException) -> Failure | None:
     details |= {"usage": usage} if usage else {}
     if getattr(error, "code", None) == "insufficient_quota":  # a 429 of OpenAI's that does not pass
         details["cause"] = "quota"
+    if (setting := getattr(error, _SETTING, None)) is not None:
+        details["setting"] = setting
     if (wait := _read_retry_after(error)) is not None:
         details["retry_after"] = wait
     return reason, details
@@ -182,8 +200,52 @@ def is_form_refused(error: Exception) -> bool:
     return _get_error_status(error) in _FORM_STATUSES and getattr(error, "code", None) not in _OTHER_CODES
 
 
+_SETTING = "__guardgraph_setting__"
+"""Attribute of an exception of a model that may be mended by a setting."""
+
+
+def name_refused_setting(error: Exception, form: str) -> None:
+    """Note on an error by which a server may refuse a form the setting that chooses another one."""
+    if form != "none" and is_form_refused(error):
+        with suppress(AttributeError):
+            setattr(error, _SETTING, "OPENAI_STRUCTURED_OUTPUT")
+
+
 _OTHER_CODES = ("content_filter", "context_length_exceeded", "model_not_found", "invalid_api_key")
 """Codes of OpenAI's with such a status that say of another thing that it is refused."""
+
+
+def _find_told_error(error: Exception) -> JsonObject | None:
+    """Return the error that stood inside of a reply with status 200: LangChain raises it as the reply has it."""
+    return next((item for item in error.args if isinstance(item, dict) and ("message" in item or "code" in item)), None)
+
+
+_TOLD_STATUSES = {
+    **dict.fromkeys(("rate_limit_exceeded", "rate_limited", "insufficient_quota", "resource_exhausted"), 429),
+    **dict.fromkeys(("invalid_api_key", "authentication_error", "unauthenticated"), 401),
+    **dict.fromkeys(("overloaded", "overloaded_error", "server_error", "unavailable", "engine_overloaded"), 503),
+}
+"""Words for an error inside of a reply that has no number, in lower case."""
+
+
+def read_told_status(told: JsonObject) -> int | None:
+    """Return the HTTP status that an error inside of a reply means, None where it says none."""
+    for name in ("code", "status", "type"):
+        code = told.get(name)
+        if isinstance(code, int) and 400 <= code < 600:
+            return code
+        if isinstance(code, str) and (known := int(code) if code.isdecimal() else _TOLD_STATUSES.get(code.lower())):
+            return known
+    return None
+
+
+def _is_refused_connection(error: BaseException | None) -> bool:
+    """Say whether nobody listens where a model was asked."""
+    for _ in range(LONGEST_CHAIN):
+        if error is None or isinstance(error, ConnectionRefusedError):
+            return error is not None
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def is_unclassified_model_error(error: Exception) -> bool:

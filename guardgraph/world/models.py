@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import ValidationError
 
@@ -21,7 +21,7 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.log import log_notice
 from guardgraph.world.deadline import note_reply_form, output_tokens
-from guardgraph.world.failures import is_form_refused
+from guardgraph.world.failures import is_form_refused, name_refused_setting
 from guardgraph.world.openai import (
     DEFAULT_TIMEOUT_SECONDS,
     FORMS,
@@ -269,6 +269,7 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
                 return self._take_reply(held.invoke(messages, config, **kwargs), form)
             except Exception as error:
                 if form == forms[-1] or not is_form_refused(error):
+                    name_refused_setting(error, form)
                     raise
         raise AssertionError("no form is left")
 
@@ -281,6 +282,7 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
                 return self._take_reply(await held.ainvoke(messages, config, **kwargs), form)
             except Exception as error:
                 if form == forms[-1] or not is_form_refused(error):
+                    name_refused_setting(error, form)
                     raise
         raise AssertionError("no form is left")
 
@@ -309,4 +311,13 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
             _known_forms[self._asks] = form
             note_reply_form("text" if form == "none" and self.prompt.as_text is not None else form)
         message: BaseMessage = returned["raw"] if isinstance(returned, dict) else returned
+        return _write_native_calls(message) if "calls" in self.prompt.schema.get("properties", ()) else message
+
+
+def _write_native_calls(message: BaseMessage) -> BaseMessage:
+    """Return a message that calls tools by the provider's own form as one whose text proposes these calls."""
+    calls = message.tool_calls if isinstance(message, AIMessage) else []
+    if not calls or any("calls" in call["args"] for call in calls):  # else it is the whole proposal, as a tool call
         return message
+    step = {"calls": [{"tool": call["name"], "args": call["args"]} for call in calls]}
+    return message.model_copy(update={"content": json.dumps(step, ensure_ascii=False), "tool_calls": []})

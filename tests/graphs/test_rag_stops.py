@@ -79,7 +79,7 @@ def slow(*seconds, max_seconds=20.0):
     plan, found = (*seconds, 0, 0)[:2]
 
     def retrieve(request):
-        clock.advance(found)
+        clock.advance(found / 2)  # for each of two queries
         return [CANDIDATE]
 
     model = ScriptedChatModel(Reply(INTENT, delay=plan), ANSWER, clock=clock)

@@ -58,8 +58,8 @@ def test_a_failed_tool_tells_no_secret(name, mode):
     error = ConnectionError(HIDING[name])
     planner = scripted_tool({"kind": "retrieve", "query": "P1"}, loop=True)
     results = [
-        run(agent(planner=planner, retriever=scripted_tool(error), policy=POLICY), QUESTION, mode),
-        run(agent(planner=planner, retriever=scripted_tool(HIDING[name]), policy=POLICY), QUESTION, mode),
+        run(agent(planner=planner, retriever=scripted_tool(error, loop=True), policy=POLICY), QUESTION, mode),
+        run(agent(planner=planner, retriever=scripted_tool(HIDING[name], loop=True), policy=POLICY), QUESTION, mode),
         research(search=hits(*vendor("a")), reader=scripted_tool(error), mode=mode),
         run(triage(RunnableLambda(scripted_tool(error))), TICKET, mode),
         run(triage(tool=scripted_tool(AssertionError(HIDING[name]))), TICKET, mode),

@@ -54,6 +54,8 @@ def parse_step(raw: JsonValue) -> ProposedStep:
     """
     given = raw if isinstance(raw, dict) else {}
     calls, answer = given.get("calls"), given.get("answer")
+    if calls is None and answer is None and isinstance(given.get("name"), str):  # as models write one call in a text
+        calls = [{"tool": given["name"], "args": given.get("arguments", given.get("parameters"))}]
     plan = given["plan"][:PLAN_CHARS] if isinstance(given.get("plan"), str) else ""
     if isinstance(calls, list) and calls:
         return ProposedStep(calls, None, plan)
