@@ -1,5 +1,7 @@
 # The one list of the names that `guardgraph` offers: type checkers and the package itself read them here.
 
+from guardgraph.checking.answer import check_answer as check_answer
+from guardgraph.checking.checked import CheckedAnswer as CheckedAnswer
 from guardgraph.drawing import Picture as Picture
 from guardgraph.drawing import draw as draw
 from guardgraph.evidence.checking import CheckedRun as CheckedRun
@@ -27,9 +29,11 @@ from guardgraph.evidence.store import RunStore as RunStore
 from guardgraph.evidence.store import StoredRun as StoredRun
 from guardgraph.evidence.what_if import what_if as what_if
 from guardgraph.graphs.catalogues import CATALOGUES as CATALOGUES
+from guardgraph.graphs.guard_nodes import answer_guard as answer_guard
+from guardgraph.graphs.guard_nodes import tool_guard as tool_guard
 from guardgraph.graphs.messages import MessagesAgent as MessagesAgent
+from guardgraph.graphs.proof.findings import Finding as Finding
 from guardgraph.graphs.proof.verify import RULES as RULES
-from guardgraph.graphs.proof.verify import Finding as Finding
 from guardgraph.graphs.proof.verify import verify as verify
 from guardgraph.graphs.rag import create_rag_agent as create_rag_agent
 from guardgraph.graphs.replay.interpreter import replay as replay

@@ -8,6 +8,7 @@ import typer
 
 import guardgraph
 from guardgraph.cli import audit, graphs, inputs, knowledge, policies, reasons, review, runs, views, waiting
+from guardgraph.cli.check import check
 from guardgraph.cli.evaluate import evaluate
 from guardgraph.cli.making import (
     Goal,
@@ -37,6 +38,7 @@ app.add_typer(knowledge.app, name="kb")
 app.add_typer(policies.app, name="policy")
 app.add_typer(review.app, name="review")
 app.command(name="what-if")(what_if)
+app.command()(check)
 app.command()(evaluate)
 app.command()(recheck)
 
@@ -188,11 +190,26 @@ def verify(
         str | None,
         typer.Argument(metavar="MODULE:FACTORY", help="Your own graph; ours if left out.", show_default=False),
     ] = None,
+    behind: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--behind",
+            metavar="GUARD:NODE",
+            help="Of any LangGraph graph: every way from NODE to the end passes GUARD; several times for several.",
+            show_default=False,
+        ),
+    ] = None,
+    before: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--before", metavar="NODE", help="With --behind: a node to be reached only past GUARD.", show_default=False
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Prove that no run of a graph can get around its guards."""
     inputs.load_dotenv_file()
-    proved = graphs.prove_graph_argument(target)
+    proved = graphs.prove_graph_argument(target, behind or [], before or [])
     if as_json:
         print_json(graphs.format_proofs_json(proved))
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -86,16 +86,31 @@ class Proof:
     findings: list[guardgraph.Finding]
 
 
-def prove_graph_argument(target: str | None) -> list[Proof]:
+def prove_graph_argument(target: str | None, behind: Sequence[str] = (), before: Sequence[str] = ()) -> list[Proof]:
     """Hold the shipped patterns, or a graph of the user's own, against the grammar.
 
     Args:
         target: ``module:factory``, or None for the shipped patterns.
+        behind: of a graph that the grammar did not make: each guard node with one whose writing it judges,
+            ``guard:node``.
+        before: with `behind`: nodes that may be reached only past the guard.
 
     Raises:
-        ConfigurationError: there is no such factory, or it fails.
-        InputError: what it makes is no compiled LangGraph graph.
+        ConfigurationError: there is no such factory, it fails, or an option is wrong.
+        InputError: what it makes is no compiled LangGraph graph, or a name is none of its nodes.
     """
+    if behind or before:
+        if target is None or not behind:
+            raise ConfigurationError("--behind: a graph, module:factory, and --behind GUARD:NODE are required")
+        named = dict[str, list[str]]()
+        for item in behind:
+            guard, _, node = item.partition(":")
+            if not guard or not node:
+                raise ConfigurationError(f"--behind: GUARD:NODE is required; given: {item!r:.80}")
+            named.setdefault(guard, []).append(node)
+        graph = load_named_graph(target, "verify")
+        findings = guardgraph.verify(graph, behind=named, before=before)
+        return [Proof(graph.get_name(), len(graph.builder.nodes), len(behind), findings)]
     if target is not None:
         return [_prove_printed_graph(load_named_graph(target, "verify"))]
     return [_prove_printed_graph(pattern.create_agent()) for pattern in PATTERNS.values()]

@@ -21,6 +21,7 @@ from guardgraph.testing.doubles import (
     scripted_tool,
     scripted_verifier,
 )
+from guardgraph.testing.grounded import assert_grounded
 from guardgraph.testing.replays import RecordedRun, replays
 from guardgraph.testing.retriever import RETRIEVER_CHECKS, GuardedBase, GuardedDocument, check_retriever
 from guardgraph.testing.store import STORE_CHECKS, check_store
@@ -38,6 +39,7 @@ __all__ = [
     "ScriptedChatModel",
     "ScriptedClock",
     "ScriptedTool",
+    "assert_grounded",
     "check_retriever",
     "check_store",
     "replays",

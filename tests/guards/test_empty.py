@@ -6,7 +6,7 @@ import pytest
 from self_critique_cases import GIVEN
 
 from guardgraph import create_rag_agent, create_self_critique_agent, create_tool_agent
-from guardgraph.guards.empty import is_empty_text
+from guardgraph.grounding.empty import is_empty_text
 from guardgraph.world.prompts import list_prompt_texts
 
 QUESTION = "What is the P1 first response target?"

@@ -12,7 +12,7 @@ from collections import defaultdict
 from contextlib import closing, redirect_stdout
 from itertools import pairwise
 from pathlib import Path
-from shutil import copy2
+from shutil import copy2, copytree
 
 import pytest
 from cli_runs import empty_folder, run
@@ -45,11 +45,24 @@ from guardgraph.tools.knowledge_base import demo_documents
 OWN_PATTERN = ROOT / "docs" / "own_pattern.md"
 SHELL = ("bash", "console")
 STRICT = """
-from guardgraph import RagBudget, create_rag_agent
+from langgraph.graph import END, START, StateGraph
+
+from guardgraph import RagBudget, answer_guard, create_rag_agent
 
 
 def strict():
     return create_rag_agent(budget=RagBudget(min_chunk_score=0.9))
+
+
+def graph():
+    builder = StateGraph(dict)
+    builder.add_node("generate", lambda state: {"answer": "Refunds take 10 days."})
+    builder.add_node("answer_guard", answer_guard(ok=END, refused="apologise"))
+    builder.add_node("apologise", lambda state: {"answer": "I do not know."})
+    builder.add_edge(START, "generate")
+    builder.add_edge("generate", "answer_guard")
+    builder.add_edge("apologise", END)
+    return builder.compile()
 """
 SERVED = "python served"
 """Blocks that ask a server; test_serving.py runs them, and the commands that start it."""
@@ -84,6 +97,11 @@ def files(tmp_path_factory):
     result.pop("audit")
     (folder / "my_agents.py").write_text(STRICT, encoding="utf-8")
     (folder / "run.json").write_text(json.dumps(result), encoding="utf-8")
+    (folder / "handbook").mkdir()
+    (folder / "handbook" / "refunds.md").write_text("# Refunds\n\nRefunds take 10 days.\n", encoding="utf-8")
+    (folder / "answer.md").write_text("Refunds take 10 days.\n", encoding="utf-8")
+    row = {"answer": "Refunds take 10 days.", "sources": ["Refunds take 10 days."]}
+    (folder / "rows.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
     (folder / "document.json").write_text(document, encoding="utf-8")
     with guardgraph.KnowledgeBase(folder / "kb.sqlite") as base:
         base.add(demo_documents(), tenant="acme", readers=["tenant"])
@@ -102,7 +120,7 @@ def reader(tmp_path, files, monkeypatch):
     here = empty_folder(tmp_path, monkeypatch)
     (here / "docs").symlink_to(ROOT / "docs")
     for file in files.iterdir():
-        copy2(file, here)
+        copytree(file, here / file.name) if file.is_dir() else copy2(file, here)
     monkeypatch.syspath_prepend(str(here))
     earlier = {name: sys.modules.pop(name, None) for name in MODULES}  # the tests have a module of such a name too
     yield here
@@ -162,6 +180,7 @@ def test_every_other_line_of_a_shell_block_is_a_target_of_the_makefile_or_an_ins
                 ["pip", "install", "."],
                 ["pip", "install", ".[serve]"],
                 ["pip", "install", ".[mcp]"],
+                ["pip", "install", ".[langchain]"],
                 [".venv/bin/python", "tests/support/docs_parts.py"],
             )
 

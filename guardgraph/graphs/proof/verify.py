@@ -8,8 +8,7 @@ It proves the declarations and reads no code: what a body does beyond its declar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from langgraph.channels import EphemeralValue, LastValue
 from langgraph.graph import END, START
@@ -18,48 +17,42 @@ from langgraph.graph.state import CompiledStateGraph
 from guardgraph.graphs.declaring.channels import RECORD
 from guardgraph.graphs.declaring.declaration import UNRECORDED_ENDING
 from guardgraph.graphs.declaring.kinds import CALLING, RECORD_PREFIX
+from guardgraph.graphs.proof.behind import prove_behind
 from guardgraph.graphs.proof.compiled import find_compiled_changes, find_held_tools
+from guardgraph.graphs.proof.findings import Finding
 from guardgraph.graphs.proof.topology import Topology
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.plain.errors import InputError
 from guardgraph.state.tools import ToolPolicy
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One way in which a graph breaks the grammar."""
-
-    rule: str
-    """Its name in `RULES`."""
-    message: str
-    nodes: tuple[str, ...]
-    """The nodes at fault, sorted."""
-    path: tuple[str, ...] = ()
-    """A way through the graph that shows it, where there is one."""
-
-    def __str__(self) -> str:
-        way = f" [{' -> '.join(self.path)}]" if self.path else ""
-        return f"{self.rule}: {self.message}{way}"
-
-
-def verify(graph: CompiledStateGraph) -> list[Finding]:  # type: ignore[type-arg]
-    """Prove the grammar on a compiled graph, ours or your own.
+def verify(
+    graph: CompiledStateGraph,  # type: ignore[type-arg]
+    *,
+    behind: Mapping[str, Sequence[str]] | None = None,
+    before: Sequence[str] = (),
+) -> list[Finding]:
+    """Prove the grammar on a compiled graph, or of any graph that every way from a node passes a guard node.
 
     What is proved are the declarations. Bodies are not read: one that does what its node does not declare closes the
     run with ``guard_error:<node>``.
 
     Args:
         graph: what a `create_…` function, `Pattern.compile` or a builder's `compile` returned.
+        behind: of a graph that the grammar did not make: by the name of each guard node the nodes whose writing it
+            judges, as ``{"answer_guard": ["generate"]}``. Only this is proved then.
+        before: with `behind`: nodes beside the end that may be reached only past the guard.
 
     Returns:
-        Findings in the order of `RULES`; an empty list when every rule holds.
+        Findings in the order of `RULES`; an empty list when every rule holds. With `behind`, ``around`` with the
+        shortest way past the guard, and ``unseen`` for a node that may go where nothing declares.
 
     Raises:
-        InputError: it is no compiled LangGraph graph.
+        InputError: it is no compiled LangGraph graph, or a name is none of its nodes.
     """
     if not isinstance(graph, CompiledStateGraph):
         raise InputError(f"verify: a compiled LangGraph graph is required; given: {type(graph).__name__}")
-    return _prove_rules(graph, RULES)
+    return _prove_rules(graph, RULES) if behind is None else prove_behind(graph, behind, before)
 
 
 def verify_new_graph(graph: GuardedGraph) -> list[Finding]:

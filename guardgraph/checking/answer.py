@@ -1,0 +1,172 @@
+"""`check_answer`: what a finished answer says, sentence by sentence, and what its sources say of it.
+
+It needs no model, no graph and no network, and loads none of LangChain, LangGraph or Pydantic.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from guardgraph.checking.checked import PASSED, CheckedAnswer
+from guardgraph.grounding.check import Checks, Source, check_text
+from guardgraph.grounding.empty import is_empty_text
+from guardgraph.grounding.links import find_link_problem
+from guardgraph.grounding.marks import CitingSentence, Mark, find_answer_sentences, read_marks
+from guardgraph.grounding.verdicts import decide
+from guardgraph.plain.errors import ConfigurationError, InputError
+
+SETTINGS: Final[Mapping[str, object]] = {
+    "check_values": True,
+    "check_names": True,
+    "check_opposites": True,
+    "check_cover": True,
+    "min_cover": 0.35,
+    "label_patterns": (),
+    "known_names": (),
+    "known_links": (),
+    "markup": (),
+    "on_unsupported": "stop",
+    "on_doubt": "mark",
+}
+"""What of a policy is read, with what holds where it says nothing."""
+_TEXT_KEYS: Final = ("text", "page_content", "content", "body")
+_ID_KEYS: Final = ("id", "doc_id", "source_id")
+_ABOUT_KEYS: Final = ("title", "section", "source", "updated_at", "date", "url")
+
+
+def check_answer(
+    answer: str,
+    sources: Iterable[object],
+    *,
+    question: str = "",
+    workings: Sequence[str] = (),
+    known_names: Collection[str] = (),
+    known_links: Collection[str] = (),
+    citations: Sequence[str] | None = None,
+    policy: object = None,
+) -> CheckedAnswer:
+    """Hold a finished answer against its sources.
+
+    Args:
+        answer: its text; a sentence with a mark such as ``[2]`` or ``[handbook]`` is held against what it cites.
+        sources: texts, documents of LangChain's, dictionaries with ``text`` and, if there are any, ``id``, ``title``,
+            ``section``, ``source``, ``updated_at``; or a knowledge base's passages. Those without an id are numbered
+            from 1.
+        question: whose words, values and names the answer may repeat.
+        workings: how it comes to values that no source states, such as ``"10 * 0.22 + 1.00 = 3.20"``.
+        known_names: names that need no source.
+        known_links: hosts, URLs and mail addresses that need no source.
+        citations: ids of the sources that the whole answer cites; all when None.
+        policy: settings of an agent's policy, or a dictionary of them; which are read, `SETTINGS` says.
+
+    Returns:
+        The verdict of every sentence, and whether an agent with this policy would give the answer.
+
+    Raises:
+        InputError: an argument is not what it should be; the message names it.
+        ConfigurationError: the policy has a setting that is none of `SETTINGS`.
+    """
+    if not isinstance(answer, str):
+        raise InputError(f"answer: a text is required; given: {type(answer).__name__}")
+    if isinstance(sources, str | bytes | Mapping):
+        raise InputError(f"sources: a list of texts or documents is required; given: {type(sources).__name__}")
+    read = tuple(read_source(item, number) for number, item in enumerate(sources, 1))
+    settings = read_settings(policy)
+    ids = {source.id for source in read}
+    text, marks, unknown = read_marks(answer, ids, [source.text for source in read])
+    unknown = [*dict.fromkeys([*unknown, *(name for name in citations or () if name not in ids)])]
+    cited = [source for source in read if citations is None or source.id in citations]
+    sentences = _assign_marks(text, marks, [source.id for source in cited])
+    checked = check_text(
+        text,
+        read,
+        question=question,
+        known_names=[*settings["known_names"], *known_names],
+        workings=workings,
+        checks=Checks(
+            values=settings["check_values"],
+            names=settings["check_names"],
+            opposites=settings["check_opposites"],
+            cover=settings["check_cover"],
+            min_cover=settings["min_cover"],
+            label_patterns=tuple(settings["label_patterns"]),
+        ),
+        sentences=sentences,
+    )
+    reason, unsupported = PASSED, tuple[str, ...]()
+    decision = decide(checked, on_unsupported=settings["on_unsupported"], on_doubt=settings["on_doubt"])
+    if is_empty_text(text, echoes=[question, *ids]):
+        reason = "invalid_answer:empty"
+    elif unknown:
+        reason, unsupported = "invalid_answer:citations_out_of_context", tuple(unknown)
+    elif problem := find_link_problem(
+        [text],
+        [question, *(said for source in cited for said in (source.text, *source.about))],
+        known_links=[*settings["known_links"], *known_links],
+        markup=settings["markup"],
+        known_names=[*settings["known_names"], *known_names],
+    ):
+        reason, unsupported = f"invalid_answer:{problem.kind}", tuple(problem.shown)
+    elif decision.stops:
+        reason, unsupported = f"invalid_answer:{decision.reason}", decision.unsupported
+    return CheckedAnswer(
+        text, checked.verdict, reason, checked.sentences, unsupported, tuple(unknown), decision.marked, read
+    )
+
+
+def read_source(item: object, number: int) -> Source:
+    """Return what somebody has as a source: a text, a document of LangChain's, or a dictionary with a text.
+
+    Args:
+        item: the source.
+        number: its place, from 1; its id where it has none.
+
+    Raises:
+        InputError: it has no text.
+    """
+    if isinstance(item, Source):
+        return item
+    if isinstance(item, str):
+        return Source(str(number), item)
+    fields: dict[str, Any] = {}
+    if isinstance(item, Mapping):
+        fields = {**(item.get("metadata") or {}), **item}
+    elif isinstance(text := getattr(item, "page_content", None), str):  # a document of LangChain's, not imported
+        fields = {**(getattr(item, "metadata", None) or {}), "text": text}
+        if isinstance(name := getattr(item, "id", None), str):
+            fields["id"] = name
+    text = next((fields[key] for key in _TEXT_KEYS if isinstance(fields.get(key), str)), None)
+    if text is None:
+        allowed = "a text, a document of LangChain's, or a dictionary with a text under " + " or ".join(_TEXT_KEYS)
+        raise InputError(f"sources[{number - 1}]: {allowed} is required; given: {item!r:.80}")
+    name = next((str(fields[key]) for key in _ID_KEYS if isinstance(fields.get(key), str | int)), str(number))
+    about = [fields[key] for key in _ABOUT_KEYS if isinstance(fields.get(key), str) and fields[key].strip()]
+    return Source(name, text, tuple(dict.fromkeys(about)))
+
+
+def read_settings(policy: object) -> dict[str, Any]:
+    """Return the `SETTINGS` of a policy, by attribute or by key.
+
+    Args:
+        policy: of an agent, a dictionary, or None.
+
+    Raises:
+        ConfigurationError: a dictionary has another key.
+    """
+    if isinstance(policy, Mapping):
+        if unknown := sorted(map(str, policy.keys() - SETTINGS.keys())):
+            raise ConfigurationError(f"policy: given {', '.join(unknown)}; allowed: {', '.join(SETTINGS)}")
+        return {**SETTINGS, **policy}
+    return {name: getattr(policy, name, default) for name, default in SETTINGS.items()}
+
+
+def _assign_marks(text: str, marks: Sequence[Mark], cited: Sequence[str]) -> list[CitingSentence]:
+    """Return the sentences of an answer; one with marks cites what they name, one without all that the answer cites."""
+    places, found = [mark.at for mark in marks], list[CitingSentence]()
+    for start, end, upto, _ in find_answer_sentences(text):
+        own = marks[bisect_right(places, start) : bisect_right(places, upto)]
+        ids = tuple(dict.fromkeys(name for mark in own for name in mark.ids)) or tuple(cited)
+        found.append(CitingSentence(start, end, ids))
+    return found

@@ -1,0 +1,239 @@
+"""A checked answer: a verdict for each sentence, shown as text, Markdown and HTML with what the sources say instead."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from typing import Final
+
+from guardgraph.grounding.check import CheckedSentence, Finding, Source
+from guardgraph.plain.hashing import digest
+from guardgraph.plain.json import JsonObject
+
+PASSED: Final = "success"
+"""The stop reason of an answer that is let through, as of a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedAnswer:
+    """An answer with a verdict for each sentence."""
+
+    answer: str
+    """The text, without marks of citation."""
+    verdict: str
+    """The worst of its sentences': ``contradicted``, ``unsupported``, ``doubtful``, ``unchecked``, ``supported``."""
+    stop_reason: str
+    """``success``, or the reason for which an agent would stop, such as ``invalid_answer:contradicts_source``."""
+    sentences: tuple[CheckedSentence, ...]
+    unsupported: tuple[str, ...]
+    """What the reason is about: values, names, links, or citations."""
+    unknown_citations: tuple[str, ...]
+    """Citations that name none of the sources."""
+    marked: tuple[CheckedSentence, ...]
+    """The sentences with which the answer is given all the same, since the policy marks instead of stopping."""
+    sources: tuple[Source, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether an agent with this policy would give the answer."""
+        return self.stop_reason == PASSED
+
+    def to_text(self, *, width: int = 80, color: bool = False) -> str:
+        """Return it for a terminal.
+
+        Args:
+            width: columns.
+            color: whether verdicts have the colours of a terminal.
+        """
+        return show_answer_as_text(self, width=width, color=color)
+
+    def to_markdown(self) -> str:
+        """Return it as Markdown: the marked sentences, and under them what the sources say."""
+        return show_answer_as_markdown(self)
+
+    def to_html(self, *, title: str = "A checked answer") -> str:
+        """Return it as one page of HTML, without scripts and without anything from elsewhere."""
+        return show_answer_as_html(self, title=title)
+
+    def _repr_html_(self) -> str:
+        return show_answer_as_html(self, title=None)
+
+    def model_dump(self) -> JsonObject:
+        """Return it as plain JSON."""
+        return {
+            "answer": self.answer,
+            "ok": self.ok,
+            "verdict": self.verdict,
+            "stop_reason": self.stop_reason,
+            "unsupported": [*self.unsupported],
+            "unknown_citations": [*self.unknown_citations],
+            "sentences": [
+                {
+                    **item._asdict(),
+                    "findings": [finding._asdict() for finding in item.findings],
+                    "evidence": [seen._asdict() for seen in item.evidence],
+                }
+                for item in self.sentences
+            ],
+        }
+
+    def rows(self) -> list[JsonObject]:
+        """Return a row for each sentence, as pandas takes them."""
+        return [
+            {
+                "sentence": item.text,
+                "verdict": item.verdict,
+                "rules": ", ".join(dict.fromkeys(finding.rule for finding in item.findings)),
+                "findings": "; ".join(finding.text for finding in item.findings),
+                "told": "; ".join(finding.told for finding in item.findings if finding.told),
+                "source": item.evidence[0].source if item.evidence else "",
+            }
+            for item in self.sentences
+        ]
+
+
+SIGNS: Final = {"contradicted": "✗", "unsupported": "✗", "doubtful": "?", "unchecked": "·", "supported": "✓"}
+"""Before a sentence, by its verdict."""
+_COLORS: Final = {"contradicted": "31", "unsupported": "31", "doubtful": "33", "unchecked": "2", "supported": "32"}
+"""Of a terminal, by verdict (ECMA-48, select graphic rendition)."""
+_RULES: Final = {
+    "value": "the value {text!r} is in no source",
+    "count": "the count {text!r} is another one",
+    "bound": "the bound of {text!r} is turned round",
+    "name": "the name {text!r} is in no source",
+    "link": "the link {text!r} is in no source",
+    "opposite": "it says the opposite of a source",
+    "cover": "the sources do not speak of this; the share of its words that they have is {told}",
+}
+_SHOWN_CHARS: Final = 200
+"""Characters of a source that a finding shows."""
+
+_STYLE: Final = """
+.checked{font:1rem/1.6 system-ui,sans-serif;max-width:72rem;color:#1b1b1b;background:#fff}
+.checked .both{display:grid;grid-template-columns:3fr 2fr;gap:2rem}
+.checked a.s{color:inherit;text-decoration:none;border-bottom:2px solid transparent}
+.checked .contradicted,.checked .unsupported{background:#fde7e7;border-bottom-color:#b3261e!important}
+.checked .doubtful{background:#fff3d6;border-bottom-color:#8a5a00!important}
+.checked a.s:focus-visible{outline:2px solid #1a56b0}
+.checked ol{font-size:.9rem;padding-left:1.5rem}
+.checked li{margin-bottom:.8rem;border-left:3px solid transparent;padding-left:.5rem}
+.checked li:target{border-left-color:#1a56b0;background:#eef4ff}
+.checked blockquote{margin:.3rem 0;color:#444}
+@media(max-width:50rem){.checked .both{grid-template-columns:1fr}}
+@media print{.checked .both{display:block}}
+@media(prefers-color-scheme:dark){.checked{color:#eee;background:#1b1b1b}.checked blockquote{color:#bbb}
+.checked .contradicted,.checked .unsupported{background:#5a1d1a}.checked .doubtful{background:#4d3a10}
+.checked li:target{background:#16273f}}
+""".strip()
+
+
+def explain_finding(finding: Finding) -> str:
+    """Say in one line what a finding is about, and what the source says instead."""
+    said = _RULES.get(finding.rule, "{text!r}").format(text=finding.text, told=finding.told)
+    if finding.verdict == "contradicted" and finding.rule in ("value", "count"):
+        said = f"{finding.text!r} is another value than the source's"
+    if finding.told and finding.rule != "cover":
+        said += f"; the source{f' {finding.source}' if finding.source else ''} says {finding.told!r}"
+    return said
+
+
+def find_shown_source(answer: CheckedAnswer, sentence: CheckedSentence) -> tuple[str, str] | None:
+    """Return the id and the words of the source that a sentence is shown beside; None where none is near."""
+    found = [(f.source, f.source_start, f.source_end) for f in sentence.findings if f.source_start >= 0]
+    near = [(seen.source, seen.start, seen.end) for seen in sentence.evidence]
+    around = [each for each in near if any(each[0] == f[0] and each[1] <= f[1] < each[2] for f in found)]
+    places = [*around, *found, *near]  # the whole sentence that says something else, if it is at hand
+    texts = {source.id: source.text for source in answer.sources}
+    for name, start, end in places:
+        if said := " ".join(texts.get(name, "")[start:end].split()):
+            return name, textwrap.shorten(said, _SHOWN_CHARS, placeholder=" …")
+    return None
+
+
+def describe_verdict(answer: CheckedAnswer) -> str:
+    """Say in one line what becomes of an answer."""
+    if not answer.ok:
+        about = f": {', '.join(answer.unsupported)}" if answer.unsupported else ""
+        return f"refused, {answer.stop_reason}{about}"
+    return f"let through, {answer.verdict}"
+
+
+def show_answer_as_text(answer: CheckedAnswer, *, width: int, color: bool) -> str:
+    """Return a checked answer for a terminal of so many columns."""
+    lines = [describe_verdict(answer), ""]
+    for sentence in answer.sentences:
+        sign = f"{SIGNS[sentence.verdict]} {sentence.verdict}"
+        lines.append(f"\x1b[{_COLORS[sentence.verdict]}m{sign}\x1b[0m" if color else sign)
+        lines += textwrap.wrap(" ".join(sentence.text.split()), width, initial_indent="  ", subsequent_indent="  ")
+        lines += (line for note in _list_notes(answer, sentence) for line in _wrap_note(note, width))
+    return "\n".join(lines)
+
+
+def _wrap_note(note: str, width: int) -> list[str]:
+    return textwrap.wrap(note, width, initial_indent="    - ", subsequent_indent="      ")
+
+
+def _list_notes(answer: CheckedAnswer, sentence: CheckedSentence) -> Iterator[str]:
+    if sentence.verdict in ("supported", "unchecked"):
+        return
+    yield from dict.fromkeys(map(explain_finding, sentence.findings))
+    if shown := find_shown_source(answer, sentence):
+        yield f"source {shown[0]}: “{shown[1]}”"
+
+
+def show_answer_as_markdown(answer: CheckedAnswer) -> str:
+    """Return a checked answer as Markdown: marked sentences in bold with a number, and under them the findings."""
+    parts, notes, at = list[str](), list[str](), 0
+    for sentence in answer.sentences:
+        said = _escape_markdown(answer.answer[sentence.start : sentence.end])
+        parts.append(_escape_markdown(answer.answer[at : sentence.start]))
+        at = sentence.end
+        found = [*_list_notes(answer, sentence)]
+        if not found:
+            parts.append(said)
+            continue
+        notes.append(f"{len(notes) + 1}. {sentence.verdict}: " + "; ".join(map(_escape_markdown, found)))
+        parts.append(f"**{said}** ({len(notes)}: {sentence.verdict})")
+    parts.append(_escape_markdown(answer.answer[at:]))
+    return "\n\n".join(
+        filter(None, (f"**{_escape_markdown(describe_verdict(answer))}**", "".join(parts), "\n".join(notes)))
+    )
+
+
+def _escape_markdown(text: str) -> str:
+    """Return a text of which Markdown makes no markup and no link."""
+    escaped = "".join(f"\\{sign}" if sign in "\\`*_[]<>#|" else sign for sign in text)
+    return escaped.replace("://", ":\\//").replace("www.", "www\\.").replace("@", "\\@")
+
+
+def show_answer_as_html(answer: CheckedAnswer, *, title: str | None) -> str:
+    """Return a checked answer as a page, or as a part of one where it has no title."""
+    parts, notes, at = list[str](), list[str](), 0
+    prefix = f"n{digest([answer.answer, answer.stop_reason])[:8]}-"  # a notebook shows several on one page
+    for sentence in answer.sentences:
+        parts.append(_write_text(answer.answer[at : sentence.start]))
+        at, said = sentence.end, _write_text(answer.answer[sentence.start : sentence.end])
+        shown = find_shown_source(answer, sentence)
+        if shown is None and not sentence.findings:
+            parts.append(said)
+            continue
+        number = f"{prefix}{len(notes) + 1}"
+        parts.append(f'<a class="s {sentence.verdict}" href="#{number}" title="{sentence.verdict}">{said}</a>')
+        told = "".join(f"<br>{escape(each)}" for each in dict.fromkeys(map(explain_finding, sentence.findings)))
+        quoted = f"<blockquote>{escape(shown[1])} <cite>({escape(shown[0])})</cite></blockquote>" if shown else ""
+        notes.append(f'<li id="{number}"><strong>{sentence.verdict}</strong>{told}{quoted}</li>')
+    parts.append(_write_text(answer.answer[at:]))
+    body = (
+        f'<div class="checked"><style>{_STYLE}</style><p><strong>{escape(describe_verdict(answer))}</strong></p>'
+        f'<div class="both"><div>{"".join(parts)}</div><ol>{"".join(notes)}</ol></div></div>'
+    )
+    if title is None:
+        return body
+    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>'
+    return f'<!doctype html><html lang="en"><head>{head}</head><body><h1>{escape(title)}</h1>{body}</body></html>\n'
+
+
+def _write_text(text: str) -> str:
+    return escape(text).replace("\n", "<br>")

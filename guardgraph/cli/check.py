@@ -1,0 +1,227 @@
+"""`guardgraph check`: a finished answer, or many, against files, folders and pages."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from guardgraph.checking.answer import check_answer
+from guardgraph.checking.checked import CheckedAnswer
+from guardgraph.cli import inputs
+from guardgraph.cli.making import Json, exit_with_status, print_json
+from guardgraph.cli.shell import escape_for_terminal, print_on_stderr
+from guardgraph.grounding.check import Source
+from guardgraph.plain.errors import ConfigurationError, InputError, ReadFailure, explain_unread_file
+from guardgraph.plain.json import JsonObject, NotJson, parse_json
+
+_MOST_BYTES: Final = 20_000_000
+"""Of an answer or of a file of rows."""
+_PAGE_SCHEMES: Final = ("http://", "https://")
+_VERDICTS: Final = ("contradicted", "unsupported", "doubtful", "unchecked", "supported")
+
+
+def check(
+    answer: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="ANSWER", help="A text, Markdown or HTML file; - is the standard input.", show_default=False
+        ),
+    ] = None,
+    *,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--source",
+            metavar="PATH|URL",
+            help="A file, a folder or a page that it rests on; several times for several.",
+            show_default=False,
+        ),
+    ] = None,
+    question: Annotated[str, typer.Option("--question", help="What was asked; its words may be repeated.")] = "",
+    data: Annotated[
+        str | None,
+        typer.Option(
+            "--data",
+            metavar="FILE",
+            help='Many answers instead, {"answer", "sources", "question"?, "label"?} in each line.',
+            show_default=False,
+        ),
+    ] = None,
+    fail_under: Annotated[
+        float | None,
+        typer.Option(
+            "--fail-under",
+            metavar="PERCENT",
+            help="With --data: exit with 3 if fewer are let through.",
+            show_default=False,
+        ),
+    ] = None,
+    html: Annotated[
+        str | None, typer.Option("--html", metavar="FILE", help="Write it as a page.", show_default=False)
+    ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print it as Markdown.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Hold an answer against its sources, sentence by sentence; needs no model, key or network.
+
+    Exit codes: 0 let through, 3 refused, 2 wrong usage.
+    """
+    if (answer is None) == (data is None):
+        raise ConfigurationError("check: ANSWER or --data is required, and not both")
+    if data is not None:
+        exit_with_status(_check_rows(data, fail_under, as_json))
+    if not source:
+        raise ConfigurationError("--source: a file, a folder or a URL is required; given: none")
+    checked = check_answer(_read_text("ANSWER", str(answer)), _read_sources(source), question=question)
+    if html is not None:
+        _write_page(html, checked)
+    if as_json:
+        print_json(checked.model_dump())
+    elif markdown:
+        print(checked.to_markdown(), flush=True)
+    else:
+        _print_for_people(checked)
+    exit_with_status(checked.ok)
+
+
+def _print_for_people(checked: CheckedAnswer) -> None:
+    from rich.console import Console
+
+    console = Console()
+    shown = checked.to_text(width=min(max(console.width, 40), 100))
+    for line in shown.splitlines():
+        verdict = next((name for name in _VERDICTS if line.endswith(name) and line[1:2] == " "), None)
+        console.print(
+            escape_for_terminal(line),
+            markup=False,
+            emoji=False,
+            highlight=False,
+            soft_wrap=True,
+            style=_STYLES.get(verdict),
+        )
+
+
+_STYLES: Final[dict[str | None, str]] = {
+    "contradicted": "red", "unsupported": "red", "doubtful": "yellow", "unchecked": "dim", "supported": "green"
+}  # fmt: skip
+
+
+def _read_text(option: str, name: str) -> str:
+    """Return what a reader sees of a file, by its ending; standard input is Markdown or plain text.
+
+    Raises:
+        ConfigurationError: it cannot be read, or is no text.
+    """
+    from guardgraph.formats.by_ending import FORMATS, decoded
+    from guardgraph.formats.html import parse_html
+
+    if name != "-":
+        inputs.require_file_option(option, name)
+    content = inputs.read_option_bytes(option, name, _MOST_BYTES)
+    suffix = Path(name).suffix.lower()
+    try:
+        text = decoded(content, suffix if suffix in FORMATS else ".txt")
+    except UnicodeError as error:
+        raise ConfigurationError(f"{option} {name!r:.200}: UTF-8 text is required: {error}") from None
+    if "\0" in text:
+        raise ConfigurationError(f"{option} {name!r:.200}: text is required; it holds a NUL character")
+    return parse_html(text).text if FORMATS.get(suffix) is parse_html else text
+
+
+def _read_sources(names: list[str]) -> list[Source]:
+    """Return the sources that were named: a file is one, a folder one for each passage, a URL one page."""
+    found = list[Source]()
+    for name in names:
+        if name.startswith(_PAGE_SCHEMES):
+            found.append(_read_page(name))
+        elif name != "-" and Path(inputs.check_path_option("--source", name)).is_dir():
+            from guardgraph.tools.knowledge_base import load_folder
+
+            documents = load_folder(name)
+            if left_out := documents.describe_left_out():
+                print_on_stderr(f"left out of {name}: {left_out}")
+            found += [Source(item["id"], item["text"], (item["title"], item["section"])) for item in documents]
+        else:
+            found.append(Source(name, _read_text("--source", name)))
+    return found
+
+
+def _read_page(url: str) -> Source:
+    from urllib.parse import urlsplit
+
+    from guardgraph.web.reader import web_reader
+
+    host = urlsplit(url).hostname or ""
+    try:
+        page = web_reader()({"url": url, "hosts": [host]})
+    except ReadFailure as failure:
+        raise InputError(f"--source {url!r:.200}: the page cannot be read: {failure.reason}") from None
+    return Source(url, page["body"], (page.get("title") or "",))
+
+
+def _write_page(file: str, checked: CheckedAnswer) -> None:
+    try:
+        Path(inputs.check_path_option("--html", file)).write_text(checked.to_html(), encoding="utf-8")
+    except OSError as error:
+        raise ConfigurationError(f"--html {file!r:.200}: cannot be written: {error.strerror}") from None
+
+
+def _check_rows(file: str, fail_under: float | None, as_json: bool) -> bool:
+    """Check many answers and print a table; return whether as many are let through as were asked for."""
+    verdicts, errors, labelled = Counter[str](), Counter[str](), Counter[str]()
+    passed = total = 0
+    for number, row in enumerate(_read_rows(file), 1):
+        try:
+            checked = check_answer(row["answer"], row["sources"], question=row.get("question") or "")
+        except InputError as error:
+            raise InputError(f"--data {file!r:.200}: line {number}: {error}") from None
+        total, passed = total + 1, passed + checked.ok
+        verdicts[checked.verdict] += 1
+        if (label := row.get("label")) in ("good", "bad"):
+            labelled[label] += 1
+            errors[label] += checked.ok == (label == "bad")
+    if not total:
+        raise InputError(f"--data {file!r:.200}: lines with answers are required; given: none")
+    share = 100 * passed / total
+    table: JsonObject = {"answers": total, "let_through": passed, "verdicts": {v: verdicts[v] for v in _VERDICTS}}
+    for label, name in (("good", "good_refused"), ("bad", "bad_let_through")):
+        if labelled[label]:
+            table[name] = round(100 * errors[label] / labelled[label], 1)
+    if as_json:
+        print_json(table)
+    else:
+        print(f"{'answers':<16}{total:>7}\n{'let through':<16}{passed:>7}{share:>7.1f} %")
+        for verdict in _VERDICTS:
+            print(f"{verdict:<16}{verdicts[verdict]:>7}{100 * verdicts[verdict] / total:>7.1f} %")
+        for name, said in (("good_refused", "good, refused"), ("bad_let_through", "bad, let through")):
+            if name in table:
+                print(f"{said:<16}{table[name]:>14.1f} %")
+        sys.stdout.flush()
+    return fail_under is None or share >= fail_under
+
+
+def _read_rows(file: str) -> list[dict[str, Any]]:
+    rows = list[dict[str, Any]]()
+    try:
+        lines = inputs.read_option_bytes("--data", file, 10 * _MOST_BYTES).decode("utf-8-sig").splitlines()
+    except UnicodeError as error:
+        raise ConfigurationError(f"--data {file!r:.200}: {explain_unread_file(error)}") from None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = parse_json(line)
+        except NotJson as error:
+            raise InputError(f"--data {file!r:.200}: line {number}: not JSON: {error}") from None
+        if (
+            not isinstance(row, dict)
+            or not isinstance(row.get("answer"), str)
+            or not isinstance(row.get("sources"), list)
+        ):
+            raise InputError(f'--data {file!r:.200}: line {number}: {{"answer": TEXT, "sources": [...]}} is required')
+        rows.append(row)
+    return rows

@@ -1,0 +1,197 @@
+"""Guard nodes for a graph that the grammar does not make: a LangGraph `StateGraph` of somebody's own.
+
+A node judges what another one wrote, writes its verdict to a key, and goes to one of two nodes that it declares::
+
+    builder.add_node("answer_guard", answer_guard(answer="answer", sources="documents", ok="send", refused="apologise"))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.tools import BaseTool
+from langgraph.types import Command
+
+from guardgraph.checking.answer import check_answer, read_settings
+from guardgraph.graphs.tools import fill_tool_policy
+from guardgraph.guards import tools as guards
+from guardgraph.guards.stop import Stop
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject
+from guardgraph.state.run import Turn
+from guardgraph.state.settings import choose_settings
+from guardgraph.state.tools import Given, MadeCall, ToolBudget, ToolCard, ToolPolicy
+from guardgraph.tools.langchain.calling import name_tools
+
+Read: TypeAlias = str | Callable[[Any], Any]
+"""The name of a key of the state, or a function of the state."""
+GuardNode: TypeAlias = Callable[[Any], Command[str]]
+
+
+def answer_guard(
+    *,
+    answer: Read = "answer",
+    sources: Read = "documents",
+    question: Read = "question",
+    ok: str,
+    refused: str,
+    verdict: str = "verdict",
+    policy: object = None,
+) -> GuardNode:
+    """Return a node that holds an answer of the state against its sources.
+
+    Args:
+        answer: where the answer stands: a text, or messages, of which the last one is the answer.
+        sources: where what it rests on stands; see `check_answer`.
+        question: where the question stands; a key that the state lacks is none.
+        ok: the node to go to with an answer that is let through; LangGraph's ``END`` will do.
+        refused: the node to go to with one that is not.
+        verdict: the key to which the verdict is written, as plain JSON: `CheckedAnswer.model_dump`.
+        policy: which checks are made, and what becomes of what is unsupported or in doubt: an agent's policy, or a
+            dictionary; see `check_answer`.
+
+    Raises:
+        ConfigurationError: an argument is wrong.
+    """
+    _check_names(ok=ok, refused=refused, verdict=verdict)
+    rules = read_settings(policy)
+    read_answer, read_sources = _make_reader("answer", answer), _make_reader("sources", sources)
+    read_question = _make_reader("question", question)
+
+    def judge_answer_node(state: Any) -> Command[str]:
+        """Judge the answer."""
+        said, asked = read_answer(state), read_question(state)
+        checked = check_answer(_read_text(said), read_sources(state) or (), question=_read_text(asked), policy=rules)
+        return Command(goto=ok if checked.ok else refused, update={verdict: checked.model_dump()})
+
+    return _declare_ways(judge_answer_node, ok, refused)
+
+
+def tool_guard(
+    tools: Sequence[BaseTool | Callable[..., Any]],
+    *,
+    messages: Read = "messages",
+    ok: str,
+    refused: str,
+    verdict: str = "verdict",
+    policy: ToolPolicy | None = None,
+    budget: ToolBudget | None = None,
+) -> GuardNode:
+    """Return a node that judges the calls of the last message before another node makes them.
+
+    A call that only a person may allow goes to `refused`, with ``needs_approval`` in the verdict.
+
+    Args:
+        tools: the tools of the graph.
+        messages: where the conversation stands: the user's turns license, results of tools only as their rules say.
+        ok: the node to go to where every call has a licence, and where there is no call.
+        refused: the node to go to otherwise.
+        verdict: the key to which the verdict is written: ``{ok, stop_reason, licences | evidence}``.
+        policy: lists and rules; a list that it leaves out holds all tools.
+        budget: how many calls a conversation may make.
+
+    Raises:
+        ConfigurationError: an argument is wrong, or the policy names a tool that there is not.
+    """
+    _check_names(ok=ok, refused=refused, verdict=verdict)
+    named = name_tools(tools)
+    cards = {name: ToolCard(name=name, description=t.description, schema=t.schema) for name, t in named.items()}
+    rules = fill_tool_policy(choose_settings(ToolPolicy(), policy, "policy"), cards)
+    limits = choose_settings(ToolBudget(), budget, "budget")
+    read_messages = _make_reader("messages", messages)
+
+    def judge_calls_node(state: Any) -> Command[str]:
+        """Judge the calls."""
+        said = [each for each in read_messages(state) or () if isinstance(each, BaseMessage)]
+        try:
+            told = _judge_calls(said, cards, rules, limits)
+        except Stop as stop:
+            told = {"ok": False, "stop_reason": stop.reason, **stop.evidence}
+        return Command(goto=ok if told["ok"] else refused, update={verdict: told})
+
+    return _declare_ways(judge_calls_node, ok, refused)
+
+
+def _judge_calls(
+    messages: Sequence[BaseMessage], cards: Mapping[str, ToolCard], policy: ToolPolicy, budget: ToolBudget
+) -> JsonObject:
+    last = messages[-1] if messages else None
+    given, made = _read_given(messages), _list_made_calls(messages[:-1], policy)
+    forced = {name: rule.forced for name, rule in policy.rules.items()}
+    licences = list[JsonObject]()
+    for proposed in last.tool_calls if isinstance(last, AIMessage) else ():
+        call = guards.parse_call({"tool": proposed["name"], "args": proposed["args"]}, cards, forced)
+        licence = guards.check_licence(call, cards=cards, policy=policy, budget=budget, given=given, made=made)
+        made.append(_note_call(len(made), licence.tool, licence.args, licence.effect))
+        licences.append({"id": proposed["id"], "tool": licence.tool, "args": licence.args, "licence": licence.hash})
+        if licence.needs_approval:
+            shown = {"needs_approval": licences[-1], "unsupported": [*licence.unsupported]}
+            return {"ok": False, "stop_reason": f"not_approved:{licence.tool}", **shown}
+    return {"ok": True, "stop_reason": "success", "licences": licences}
+
+
+def _read_given(messages: Iterable[BaseMessage]) -> Given:
+    """Return what the user gave; what middlewares of LangChain's wrote in a user's message is not the user's."""
+    turns = [
+        Turn(
+            role="user"
+            if isinstance(each, HumanMessage) and not each.additional_kwargs.get("lc_source")
+            else "assistant",
+            content=each.text,
+        )
+        for each in messages
+        if isinstance(each, HumanMessage | AIMessage) and each.text
+    ]
+    last = max((at for at, turn in enumerate(turns) if turn["role"] == "user"), default=None)
+    task = "" if last is None else turns[last]["content"]
+    return Given(task=task, history=[turn for at, turn in enumerate(turns) if at != last])
+
+
+def _list_made_calls(messages: Iterable[BaseMessage], policy: ToolPolicy) -> list[MadeCall]:
+    """Return the calls that a conversation made, with what each brought; a result that is an error brought nothing."""
+    asked, made = dict[str, Any](), list[MadeCall]()
+    for message in messages:
+        if isinstance(message, AIMessage):
+            asked |= {str(call["id"]): call for call in message.tool_calls}
+        elif isinstance(message, ToolMessage) and (call := asked.get(message.tool_call_id)) is not None:
+            effect = policy.rule_of(call["name"]).effect
+            noted = _note_call(len(made), call["name"], call["args"], effect)
+            made.append({**noted, "value": None if message.status == "error" else message.text})
+    return made
+
+
+def _note_call(count: int, tool: str, args: JsonObject, effect: Any) -> MadeCall:
+    return MadeCall(id=f"r{count + 1}", tool=tool, args=args, effect=effect, value=None)
+
+
+def _check_names(**names: object) -> None:
+    for field, name in names.items():
+        if not isinstance(name, str) or not name:
+            raise ConfigurationError(f"{field}: a name is required; given: {name!r:.80}")
+
+
+def _make_reader(field: str, read: Read) -> Callable[[Any], Any]:
+    """Return what reads a value of the state: of a dictionary, or of a dataclass or model.
+
+    Raises:
+        ConfigurationError: neither a name nor a function was given.
+    """
+    if callable(read):
+        return read
+    if not isinstance(read, str) or not read:
+        raise ConfigurationError(f"{field}: a key of the state or a function of it is required; given: {read!r:.80}")
+    return lambda state: state.get(read) if isinstance(state, Mapping) else getattr(state, read, None)
+
+
+def _read_text(said: Any) -> str:
+    """Return a text as it is; of messages that of the last one, of nothing an empty one."""
+    last = said[-1] if isinstance(said, list | tuple) and said else said
+    return last.text if isinstance(last, BaseMessage) else str(last or "")
+
+
+def _declare_ways(node: GuardNode, ok: str, refused: str) -> GuardNode:
+    """Say on a node where it goes, as LangGraph reads it: so it is drawn, and `verify` sees it."""
+    node.__annotations__["return"] = Command[Literal[ok, refused]]  # type: ignore[valid-type]
+    return node

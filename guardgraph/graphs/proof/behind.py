@@ -1,0 +1,158 @@
+"""The proof that a foreign graph has no way around a guard node: from named nodes to its end, or to nodes one names.
+
+A graph that the grammar did not make declares less. Where a node may go that nobody declared, the proof says so.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from types import CodeType, FunctionType, MethodType
+from typing import Any, Final
+
+from langgraph.graph import END, START
+from langgraph.graph.state import CompiledStateGraph, StateGraph
+from langgraph.types import Command, Send
+
+from guardgraph.graphs.proof.findings import Finding
+from guardgraph.plain.errors import InputError
+
+INSIDE: Final = ":"
+"""Between the name of a node that is a graph and the name of a node inside it."""
+_JUMPS: Final = (Command, Send)
+"""What a function returns to go where no edge leads."""
+
+
+def prove_behind(
+    graph: CompiledStateGraph[Any, Any, Any, Any], behind: Mapping[str, Sequence[str]], before: Sequence[str] = ()
+) -> list[Finding]:
+    """Prove that every way from some nodes to the end of a graph passes a guard node.
+
+    Args:
+        graph: any compiled graph.
+        behind: by the name of each guard node the nodes whose writing it judges; ``outer:inner`` names a node of a
+            graph inside the graph.
+        before: other nodes that may be reached only past the guard, such as one that sends a mail.
+
+    Returns:
+        A finding ``around`` with the shortest way for each node that has one, and a finding ``unseen`` for each node
+        that such a way could begin from and that may go where nothing declares. Empty when neither is there.
+
+    Raises:
+        InputError: a name is none of the graph's nodes.
+    """
+    ways, unseen = _read_ways(graph)
+    for name in (*behind, *(name for names in behind.values() for name in names), *before):
+        if name not in ways:
+            raise InputError(f"behind: a node of the graph is required; given: {name!r:.80}; allowed: {_list(ways)}")
+    targets = {END, *before}
+    found = []
+    for guard, names in behind.items():
+        for name in names:
+            if path := _find_way_around(ways, name, guard, targets):
+                message = f"what {name} writes reaches {path[-1]} past {guard}"
+                found.append(Finding("around", message, tuple(sorted({name, guard})), path))
+            reached = _list_reached(ways, name, guard)
+            found += [Finding("unseen", f"{each} {unseen[each]}", (each,)) for each in reached if each in unseen]
+    return list(dict.fromkeys(found))
+
+
+def _list(ways: Mapping[str, set[str]]) -> str:
+    return ", ".join(sorted(ways.keys() - {START, END}))
+
+
+def _read_ways(
+    graph: CompiledStateGraph[Any, Any, Any, Any], prefix: str = ""
+) -> tuple[dict[str, set[str]], dict[str, str]]:
+    """Return who may follow each node, graphs inside the graph opened up, and which nodes may go elsewhere."""
+    builder: StateGraph[Any, Any, Any, Any] = graph.builder
+    ways: dict[str, set[str]] = {prefix + name: set() for name in (START, END, *builder.nodes)}
+    unseen = dict[str, str]()
+    for begin, end in (*builder.edges, *((begin, end) for begins, end in builder.waiting_edges for begin in begins)):
+        ways[prefix + begin].add(prefix + end)
+    for name, branches in builder.branches.items():
+        for branch in branches.values():
+            if branch.ends is None:
+                unseen[prefix + name] = "has a conditional edge that names no destinations"
+            else:
+                ways[prefix + name] |= {prefix + end for end in branch.ends.values()}
+    for name, spec in builder.nodes.items():
+        ways[prefix + name] |= {prefix + end for end in spec.ends or ()}
+        inner = spec.runnable
+        if isinstance(inner, CompiledStateGraph):
+            opened, hidden = _read_ways(inner, f"{prefix}{name}{INSIDE}")
+            first, last = (f"{prefix}{name}{INSIDE}{place}" for place in (START, END))
+            ways |= opened
+            unseen |= hidden
+            ways[last] |= ways[prefix + name]
+            ways[prefix + name] = {first}
+        elif not spec.ends and (told := _find_undeclared_jump(inner)):
+            unseen[prefix + name] = told
+    return ways, unseen
+
+
+def _find_undeclared_jump(runnable: Any) -> str | None:
+    """Say how the function of a node without declared destinations may jump; None where it names nothing that does."""
+    given = [each for each in (getattr(runnable, "func", None), getattr(runnable, "afunc", None)) if each is not None]
+    functions = [function for each in given if (function := _find_function(each)) is not None]
+    if jump := next(filter(None, map(_find_jump, functions)), None):
+        return f"mentions {jump} and declares no destinations"
+    return None if functions else f"is a {type(runnable).__name__}, in which nothing is seen"
+
+
+def _find_function(given: Any) -> FunctionType | None:
+    """Return the function that a node calls: of a method, a partial or an object with ``__call__``, too."""
+    given = given.func if isinstance(given, partial) else given
+    given = given if isinstance(given, FunctionType | MethodType) else vars(type(given)).get("__call__")
+    given = getattr(given, "__func__", given)
+    return given if isinstance(given, FunctionType) else None
+
+
+def _find_jump(function: FunctionType) -> str | None:
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=False)
+    known = {**function.__globals__, **{name: cell.cell_contents for name, cell in cells if _is_filled(cell)}}
+    for name in _list_names(function.__code__):
+        value = known.get(name)
+        if value in _JUMPS or name in (jump.__name__ for jump in _JUMPS):
+            return name
+    return None
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not None
+    except ValueError:
+        return False
+
+
+def _list_names(code: CodeType) -> Iterator[str]:
+    yield from (*code.co_names, *code.co_freevars)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _list_names(constant)
+
+
+def _find_way_around(ways: Mapping[str, set[str]], begin: str, guard: str, targets: set[str]) -> tuple[str, ...]:
+    """Return the shortest way from a node to a target that does not pass the guard; empty where there is none."""
+    queue, seen = deque[tuple[str, ...]]([(begin,)]), {begin, guard}
+    while queue:
+        path = queue.popleft()
+        for name in sorted(ways.get(path[-1], ())):
+            if name in targets and name != guard:
+                return (*path, name)
+            if name not in seen:
+                seen.add(name)
+                queue.append((*path, name))
+    return ()
+
+
+def _list_reached(ways: Mapping[str, set[str]], begin: str, guard: str) -> list[str]:
+    """Return the nodes that are reached from a node without passing the guard, and itself."""
+    seen, rest = [begin], [begin]
+    while rest:
+        for name in sorted(ways.get(rest.pop(), ())):
+            if name not in seen and name != guard:
+                seen.append(name)
+                rest.append(name)
+    return seen

@@ -1,0 +1,62 @@
+"""Whether a text says nothing: a model that has nothing to say writes a placeholder, or back what it was told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
+
+from guardgraph.grounding.sentences import split_sentences
+from guardgraph.grounding.words import list_content_words, list_word_keys
+from guardgraph.plain.letters import is_unspaced_letter
+
+_FORM: Final = re.compile(r"\s*(?:<[\w ,.-]*>|\{[\w ,.-]*\}|\[[\w ,.-]*\])[\s.]*")
+"""What stands in a form for what is to be filled in."""
+
+_FILLERS: Final = frozenset({"null", "none", "nil", "nan", "undefined", "tbd", "todo", "string", "text", "answer"})
+"""Words that programs and forms write where nothing is said."""
+
+_FEWEST_TOLD_WORDS: Final = 3
+"""Words of a sentence that is a prompt's own, or that says something without a content word."""
+
+
+def is_empty_text(
+    text: str, *, echoes: Iterable[str] = (), told: Iterable[str] = (), may_be_short: bool = False
+) -> bool:
+    """Say whether a text says nothing.
+
+    Args:
+        text: as it was proposed.
+        echoes: what is nothing when it is said alone, such as the question and the ids of what was shown.
+        told: what its writer was told, such as prompts; a text says nothing whose every sentence stands there.
+        may_be_short: whether a digit or a few words such as "Yes." and "Done." may be all that there is to say.
+
+    Returns:
+        True where it has at most two words and no content word, where a filler is its only word, where it is an item
+        of a form such as ``<text>``, and where it is an echo.
+    """
+    said = list_word_keys(text)
+    if not any(map(str.isalnum, "".join(said))) or _FORM.fullmatch(text) or (len(said) == 1 and said[0] in _FILLERS):
+        return True
+    if not may_be_short and len(said) < _FEWEST_TOLD_WORDS and not any(map(_is_content, list_content_words(text))):
+        return True
+    if any(said == list_word_keys(echo) for echo in echoes):
+        return True
+    known = _join_told(tuple(told))
+    return bool(known) and all(_is_told(sentence, known) for sentence in split_sentences(text))
+
+
+def _is_content(word: str) -> bool:
+    return len(word) > 1 or is_unspaced_letter(word)
+
+
+@lru_cache(maxsize=4)
+def _join_told(told: tuple[str, ...]) -> str:
+    """Return the words of what writers are told, each between blanks; the prompts of a process are read once."""
+    return "\n".join(f" {' '.join(list_word_keys(text))} " for text in told)
+
+
+def _is_told(sentence: str, told: str) -> bool:
+    words = list_word_keys(sentence)
+    return len(words) >= _FEWEST_TOLD_WORDS and f" {' '.join(words)} " in told

@@ -1,0 +1,170 @@
+"""`GroundedAnswer`: an agent's answer is held against what its tools brought, its documents, and what the user said."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from langchain.agents.middleware import AgentMiddleware
+from langchain.agents.middleware.types import ExtendedModelResponse, ModelRequest, ModelResponse
+from langchain_core.messages import AIMessage, ToolMessage
+from langgraph.runtime import Runtime
+from langgraph.types import Command
+
+from guardgraph.checking.answer import check_answer, read_settings, read_source
+from guardgraph.checking.checked import CheckedAnswer, explain_finding
+from guardgraph.grounding.check import Source
+from guardgraph.guards.stop import Stop
+from guardgraph.middleware.asking import MOST_TOLD, Asking, aask_model, ask_model, tell_refusal
+from guardgraph.middleware.record import (
+    GuardedState,
+    add_usage,
+    find_run,
+    is_stop_message,
+    is_written_by_user,
+    make_stop_message,
+)
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject, format_json_text
+
+_OF_SENTENCES: Final = ("opposite", "cover")
+"""Rules whose findings are whole sentences."""
+
+
+class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
+    """Hold the last message of a model against its sources; it reaches neither the state nor a stream before.
+
+    Sources are what tools brought (a result that is marked as an error is none), the documents in the state, and what
+    the user said. A refused answer is sent back with the evidence, then stopped, or marked as the policy says. The
+    ending is in the state's ``guardgraph``: ``{status, stop_reason, outcome, unverified?, findings?, usage}``.
+
+    Args:
+        policy: which checks are made, and what becomes of what is unsupported or in doubt: an agent's policy, or a
+            dictionary; see `check_answer`.
+        max_attempts: how often a model is asked for one answer, the first time included.
+        documents: the key of the state with documents that answers may rest on; texts, dictionaries or LangChain's.
+
+    Raises:
+        ConfigurationError: an argument is wrong.
+    """
+
+    state_schema = GuardedState
+
+    def __init__(self, policy: object = None, *, max_attempts: int = 2, documents: str = "documents") -> None:
+        super().__init__()
+        if isinstance(max_attempts, bool) or not isinstance(max_attempts, int) or max_attempts < 1:
+            raise ConfigurationError(f"max_attempts: a whole number from 1 is required; given: {max_attempts!r:.80}")
+        if not isinstance(documents, str) or not documents:
+            raise ConfigurationError(f"documents: the name of a key is required; given: {documents!r:.80}")
+        self.policy = read_settings(policy)
+        self.max_attempts, self._documents = max_attempts, documents
+
+    def before_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Begin the run's ending anew."""
+        return {"guardgraph": {"run": find_run(state["messages"])}}
+
+    async def abefore_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Begin the run's ending anew."""
+        return self.before_agent(state, runtime)
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> Any:
+        """Judge the model's answer; see the class."""
+        return ask_model(self._answer(request), handler)
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> Any:
+        """Judge the model's answer; see the class."""
+        return await aask_model(self._answer(request), handler)
+
+    def _answer(self, request: ModelRequest[Any]) -> Asking:
+        run, usage = find_run(request.state["messages"]), dict[str, int]()
+        asked, before = request, ""
+        for attempt in range(1, self.max_attempts + 1):
+            response, is_counted = yield asked
+            message = next(each for each in reversed(response.result) if isinstance(each, AIMessage))
+            if is_stop_message(message):  # of a middleware inside this one
+                return response
+            if not is_counted:
+                add_usage(usage, message)
+            is_answer = not message.tool_calls or response.structured_response is not None
+            text = _read_answer_text(response, message)
+            checked = self._check(text, request.state)
+            if not is_answer:  # words beside calls are no answer: where they are refused, the calls go on without them
+                kept = response if checked.ok or not text else _drop_words(response, message)
+                return ExtendedModelResponse(kept, Command(update={"guardgraph": {"run": run, "usage": usage}}))
+            is_asked_again = attempt < self.max_attempts and text != before
+            if checked.ok and not (checked.marked and is_asked_again):
+                return ExtendedModelResponse(response, Command(update={"guardgraph": _describe(checked, run, usage)}))
+            if not is_asked_again:
+                break
+            before, asked = text, tell_refusal(request, text, _tell_evidence(checked))
+        stop = Stop(checked.stop_reason)
+        ending = {**_describe(checked, run, usage), "status": "stopped", "stop_reason": stop.reason}
+        return ExtendedModelResponse(ModelResponse([make_stop_message(stop)]), Command(update={"guardgraph": ending}))
+
+    def _check(self, text: str, state: Mapping[str, Any]) -> CheckedAnswer:
+        said = "\n".join(message.text for message in state["messages"] if is_written_by_user(message))
+        return check_answer(text, self._list_sources(state), question=said, policy=self.policy)
+
+    def _list_sources(self, state: Mapping[str, Any]) -> list[Source]:
+        """Return what an answer may rest on, each once."""
+        found = [
+            Source(str(message.tool_call_id), message.text, (message.name or "",))
+            for message in state["messages"]
+            if isinstance(message, ToolMessage) and message.status != "error"
+        ]
+        documents = state.get(self._documents) or ()
+        for number, item in enumerate([documents] if isinstance(documents, str) else documents, 1):
+            found.append(read_source(item, number))
+        return [*{source.id: source for source in found}.values()]
+
+
+def _read_answer_text(response: ModelResponse[Any], message: AIMessage) -> str:
+    """Return what a reply says to the user: its text, or the fields of a structured one."""
+    if response.structured_response is None:
+        return message.text
+    structured: Any = response.structured_response
+    fields = structured.model_dump(mode="json") if hasattr(structured, "model_dump") else structured
+    return fields if isinstance(fields, str) else str(format_json_text(fields))
+
+
+def _drop_words(response: ModelResponse[Any], message: AIMessage) -> ModelResponse[Any]:
+    """Return a reply with its calls and without the words beside them, which its sources do not bear out."""
+    kept = [block for block in message.content if isinstance(block, dict) and block.get("type") != "text"]
+    silent = message.model_copy(update={"content": "" if isinstance(message.content, str) else kept})
+    result = [silent if each is message else each for each in response.result]
+    return ModelResponse(result, response.structured_response)
+
+
+def _describe(checked: CheckedAnswer, run: str, usage: Mapping[str, int]) -> JsonObject:
+    """Return what the state says of an answer: how it ended, and each finding of the sentences that are marked."""
+    shown = checked.marked if checked.ok else checked.sentences
+    findings = [finding._asdict() for item in shown for finding in item.findings]
+    for finding in findings if not checked.ok else ():
+        if finding["rule"] in _OF_SENTENCES:  # a refused sentence reaches nobody, as evidence neither
+            del finding["text"]
+    ending: JsonObject = {"run": run, "usage": dict(usage), "status": "ok", "stop_reason": "success"}
+    is_partial = any(item.verdict in ("contradicted", "unsupported") for item in checked.marked)
+    if checked.ok:
+        ending["outcome"] = "grounded_partial" if is_partial else "grounded_answer"
+    else:
+        ending["unsupported"] = [*checked.unsupported]
+    if checked.ok and checked.marked:
+        ending["unverified"] = [
+            {"start": item.start, "end": item.end, "text": item.text, "verdict": item.verdict}
+            for item in checked.marked
+        ]
+    return {**ending, **({"findings": findings} if findings else {})}
+
+
+def _tell_evidence(checked: CheckedAnswer) -> str:
+    refused = "It was refused" if not checked.ok else "It is in doubt"
+    told = "\n".join(explain_finding(f) for item in checked.sentences for f in item.findings)[:MOST_TOLD]
+    reason = "" if checked.ok else f": {checked.stop_reason} {', '.join(checked.unsupported)}"
+    return (
+        f"{refused}{reason}.\n{told}\nSay only what the results of tools, the documents and the user's own words say; "
+        "leave out what they do not say, or say that you do not know it."
+    )

@@ -1,0 +1,476 @@
+"""`LicensedTools`: every call of a tool is a proposal, and only a licensed one is performed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from typing import Any, Final, TypeAlias, cast
+
+from langchain.agents.middleware import AgentMiddleware
+from langchain.agents.middleware.types import (
+    ExtendedModelResponse,
+    ModelRequest,
+    ModelResponse,
+    ToolCallRequest,
+    hook_config,
+)
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_function
+from langgraph.config import get_config
+from langgraph.runtime import Runtime
+from langgraph.types import Command, interrupt
+
+from guardgraph.graphs.running.langgraph import CHECKPOINTER
+from guardgraph.graphs.tools import fill_tool_policy
+from guardgraph.guards import tools as guards
+from guardgraph.guards.stop import Stop
+from guardgraph.middleware.asking import MOST_TOLD, Asking, aask_model, ask_model, tell_refusal
+from guardgraph.middleware.record import (
+    GuardedState,
+    add_usage,
+    describe_stop,
+    find_run,
+    given_around,
+    is_written_by_user,
+    make_stop_message,
+    read_given,
+)
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject, NotJson, parse_json
+from guardgraph.state.review import hash_licence
+from guardgraph.state.settings import choose_settings
+from guardgraph.state.tools import Given, Licence, MadeCall, ToolBudget, ToolCard, ToolPolicy
+
+ASKED_AGAIN: Final = ("invalid_action", "unsupported_argument")
+"""Families of refusals after which the model is asked again: of form and of support."""
+DECISIONS: Final = ("approve", "edit", "reject")
+"""What a person may answer, in the words of LangChain's inboxes."""
+
+Performing: TypeAlias = Generator[ToolCallRequest, ToolMessage | Command[Any], ToolMessage | Command[Any]]
+
+
+class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
+    """Hold every call of a tool against lists, rules, budgets and support, where it is proposed and where it is made.
+
+    What stops a run is in the state's ``guardgraph``: ``{status, stop_reason, …}``. A call that needs a person waits in
+    an `interrupt` of LangChain's shape for inboxes; it needs a checkpointer.
+
+    Args:
+        policy: lists and rules, as of the tool agent; a list that it leaves out holds all tools of the agent.
+        budget: calls that one run may make; its times are not kept here.
+        max_attempts: how often a model is asked for one step, the first time included.
+        caller: returns who asks, of LangGraph's runtime; a value of it licenses.
+
+    Raises:
+        ConfigurationError: an argument is wrong. A policy that names a tool that the agent does not have raises when
+            the agent first runs.
+    """
+
+    state_schema = GuardedState
+
+    def __init__(
+        self,
+        policy: ToolPolicy | None = None,
+        *,
+        budget: ToolBudget | None = None,
+        max_attempts: int = 2,
+        caller: Callable[[Any], JsonObject | None] | None = None,
+    ) -> None:
+        super().__init__()
+        if isinstance(max_attempts, bool) or not isinstance(max_attempts, int) or max_attempts < 1:
+            raise ConfigurationError(f"max_attempts: a whole number from 1 is required; given: {max_attempts!r:.80}")
+        self.policy = choose_settings(ToolPolicy(), policy, "policy")
+        self.budget = choose_settings(ToolBudget(), budget, "budget")
+        self.max_attempts = max_attempts
+        self._caller = caller
+
+    # As a run begins and ends: what the user gave
+
+    def before_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Keep what the user gave, before anything that is called can write into it."""
+        messages, before = state["messages"], state.get("guardgraph_record") or {}
+        given = read_given(messages, before.get("foreign", ()))
+        if self._caller is not None and (caller := self._caller(runtime)) is not None:
+            given["caller"] = caller
+        run = find_run(messages)
+        return {"guardgraph": {"run": run}, "guardgraph_record": {"run": run, "given": dict(given)}}
+
+    async def abefore_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Keep what the user gave; see `before_agent`."""
+        return self.before_agent(state, runtime)
+
+    def after_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Note the messages in a user's name that were written during the run: they are not the user's later either."""
+        record, messages = _read_record(state), state["messages"]
+        begun = next((at for at, each in enumerate(messages) if str(each.id) == record["run"]), 0)
+        foreign = [str(each.id) for each in messages[begun + 1 :] if is_written_by_user(each)]
+        return {"guardgraph_record": {"run": record["run"], "foreign": foreign}} if foreign else None
+
+    async def aafter_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Note the messages in a user's name; see `after_agent`."""
+        return self.after_agent(state, runtime)
+
+    # What the model proposes
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> Any:
+        """Judge what the model proposes; refused calls reach neither the state nor a stream."""
+        return ask_model(self._propose(request), handler)
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> Any:
+        """Judge what the model proposes; see `wrap_model_call`."""
+        return await aask_model(self._propose(request), handler)
+
+    def _propose(self, request: ModelRequest[Any]) -> Asking:
+        state: Mapping[str, Any] = request.state
+        ended, record = state.get("guardgraph") or {}, _read_record(state)
+        run = record["run"]
+        if ended.get("run") == run and ended.get("status") == "stopped":
+            return ModelResponse([make_stop_message(Stop(ended["stop_reason"]))])
+        cards = _list_cards(request.tools)
+        policy = fill_tool_policy(self.policy, cards)
+        shown = {card["name"] for card in guards.list_shown_tools(cards, policy)}
+        tools = [tool for tool in request.tools if isinstance(tool, BaseTool) and tool.name in shown]
+        asked = request = request.override(tools=[*tools])
+        usage: dict[str, int] = {}
+        refused: Stop | None = None
+        for _ in range(self.max_attempts):
+            response, is_counted = yield asked
+            message = next(each for each in reversed(response.result) if isinstance(each, AIMessage))
+            if not is_counted:
+                add_usage(usage, message)
+            proposed = _list_proposed_calls(response)
+            if not proposed:
+                return ExtendedModelResponse(response, Command(update={"guardgraph": {"run": run, "usage": usage}}))
+            try:
+                licences = self._judge_calls(proposed, cards, policy, record)
+            except Stop as stop:
+                refused, before = stop, refused
+                is_same = before is not None and (before.reason, before.evidence) == (stop.reason, stop.evidence)
+                if stop.reason.partition(":")[0] not in ASKED_AGAIN or is_same:
+                    break
+                told = f"It was refused: {stop.reason}. {json.dumps(stop.evidence, ensure_ascii=False)[:MOST_TOLD]}"
+                asked = tell_refusal(request, json.dumps(proposed, ensure_ascii=False)[:MOST_TOLD], told)
+                continue
+            by_id = {str(item["id"]): licence for item, licence in zip(proposed, licences, strict=True)}
+            return _let_calls_through(response, by_id, cards, {"run": run, "usage": usage})
+        assert refused is not None
+        ending = {**describe_stop(run, refused), "raw_action": {"calls": proposed}, "usage": usage}
+        return ExtendedModelResponse(
+            ModelResponse([make_stop_message(refused)]), Command(update={"guardgraph": ending})
+        )
+
+    def _judge_calls(
+        self, proposed: Sequence[JsonObject], cards: Mapping[str, ToolCard], policy: ToolPolicy, record: JsonObject
+    ) -> list[Licence]:
+        """Judge calls in order, each after those before it, of which nobody knows yet what they bring."""
+        forced = {name: rule.forced for name, rule in policy.rules.items()}
+        made, licences = _read_made_calls(record), list[Licence]()
+        for item in proposed:
+            call = guards.parse_call(item, cards, forced)
+            licence = guards.check_licence(
+                call, cards=cards, policy=policy, budget=self.budget, given=_read_given(record), made=made
+            )
+            licences.append(licence)
+            made.append(_note_call(licence, made))
+        return licences
+
+    # Whom a call waits for
+
+    @hook_config(can_jump_to=["end"])
+    def after_model(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Show a person the calls that need one, and wait."""
+        record = _read_record(state)
+        waiting = record.get("waiting") or []
+        if not waiting:
+            return None
+        run, message = record["run"], state["messages"][-1]
+        if not isinstance(message, AIMessage) or {each["id"] for each in waiting} - {
+            c["id"] for c in message.tool_calls
+        }:
+            return {"guardgraph_record": {"run": run, "waiting": []}}
+        if get_config().get("configurable", {}).get(CHECKPOINTER) is None:
+            return _end_run(run, message, Stop("review_unavailable"))
+        answer = interrupt(_make_inbox_request(waiting))
+        try:
+            decided = self._read_decisions(answer, waiting, record)
+        except Stop as stop:
+            return _end_run(run, message, stop)
+        calls = [{**call, "args": decided.get(str(call["id"]), {**call})["args"]} for call in message.tool_calls]
+        approved = {call_id: hash_licence(call["name"], call["args"]) for call_id, call in decided.items()}
+        kept = message.model_copy(update={"tool_calls": calls})
+        return {"messages": [kept], "guardgraph_record": {"run": run, "waiting": [], "approved": approved}}
+
+    @hook_config(can_jump_to=["end"])
+    async def aafter_model(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Show a person the calls that need one; see `after_model`."""
+        return self.after_model(state, runtime)
+
+    def _read_decisions(
+        self, answer: Any, waiting: Sequence[JsonObject], record: JsonObject
+    ) -> dict[str, dict[str, Any]]:
+        """Return the calls that a person approved or made of those shown, by the ids of the calls.
+
+        Raises:
+            Stop: ``review_rejected`` for a no, and for an answer that is none of those offered.
+        """
+        decisions = answer.get("decisions") if isinstance(answer, dict) else None
+        if not isinstance(decisions, list) or len(decisions) != len(waiting):
+            allowed = f'{{"decisions": […]}} with {len(waiting)} of {", ".join(DECISIONS)}'
+            raise Stop("review_rejected", details={"given": repr(answer)[:200], "allowed": allowed})
+        decided = dict[str, dict[str, Any]]()
+        for shown, decision in zip(waiting, decisions, strict=True):
+            kind = decision.get("type") if isinstance(decision, dict) else None
+            args = shown["args"]
+            if kind == "edit" and not isinstance(args := (decision.get("edited_action") or {}).get("args"), dict):
+                kind = None
+            if kind not in ("approve", "edit") or (kind == "approve" and "edited_action" in decision):
+                raise Stop("review_rejected", details={"tool": shown["tool"], "answer": repr(decision)[:200]})
+            if kind == "edit":
+                args = guards.parse_call({"tool": shown["tool"], "args": args}, record["cards"], {})["args"]
+            decided[shown["id"]] = {"name": shown["tool"], "args": args}
+        return decided
+
+    # Where a call is made
+
+    def wrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
+    ) -> ToolMessage | Command[Any]:
+        """License a call where it is made, whatever let it through before."""
+        steps = self._perform(request)
+        try:
+            licensed = next(steps)
+            around = given_around.set(_read_given(_read_record(request.state)))
+            try:
+                brought = handler(licensed)
+            finally:
+                given_around.reset(around)
+            steps.send(brought)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+        raise AssertionError("a call is performed once")
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
+    ) -> ToolMessage | Command[Any]:
+        """License a call where it is made; see `wrap_tool_call`."""
+        steps = self._perform(request)
+        try:
+            licensed = next(steps)
+            around = given_around.set(_read_given(_read_record(request.state)))
+            try:
+                brought = await handler(licensed)
+            finally:
+                given_around.reset(around)
+            steps.send(brought)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+        raise AssertionError("a call is performed once")
+
+    def _perform(self, request: ToolCallRequest) -> Performing:
+        record, call = _read_record(request.state), request.tool_call
+        try:
+            licence = self._license_call(request, record)
+        except Stop as stop:
+            refusal = _refuse_call(call, f"Not performed: {stop.reason}.")
+            return Command(update={"messages": [refusal], "guardgraph": describe_stop(record["run"], stop)})
+        brought = yield request.override(tool_call={**call, "args": dict(licence.args)})
+        made: JsonObject = {**_note_call(licence, []), **_read_brought(brought, call["id"]), "call_id": call["id"]}
+        if licence.needs_approval:
+            made["approved_by"] = licence.hash
+        noted = {"guardgraph_record": {"run": record["run"], "calls": [made]}}
+        if not isinstance(brought, Command):
+            return Command(update={"messages": [brought], **noted})
+        update = brought.update
+        if not isinstance(update, dict):
+            update = dict(update or [])
+        return Command(graph=brought.graph, goto=brought.goto, resume=brought.resume, update={**update, **noted})
+
+    def _license_call(self, request: ToolCallRequest, record: JsonObject) -> Licence:
+        """Return the licence of a call; calls of the same step that stand before it count as made.
+
+        Raises:
+            Stop: it has none.
+        """
+        call, tool = request.tool_call, request.tool
+        cards = {**record.get("cards", {}), **_list_cards([] if tool is None else [tool])}
+        if tool is None:
+            cards.pop(call["name"], None)
+        open_lists = [name for name in ToolPolicy.filled if self.policy.is_open(name)]
+        policy = self.policy.model_copy(update=dict.fromkeys(open_lists, tuple(cards)))
+        made = _read_made_calls(record)
+        done = {each["call_id"] for each in record.get("calls", [])}
+        for other in _list_calls_before(request.state["messages"], call["id"]):
+            if other["id"] not in done:
+                effect = policy.rule_of(other["name"]).effect
+                made.append(
+                    MadeCall(id=f"r{len(made) + 1}", tool=other["name"], args=other["args"], effect=effect, value=None)
+                )
+        forced = {name: rule.forced for name, rule in policy.rules.items()}
+        parsed = guards.parse_call({"tool": call["name"], "args": call["args"]}, cards, forced)
+        licence = guards.check_licence(
+            parsed, cards=cards, policy=policy, budget=self.budget, given=_read_given(record), made=made
+        )
+        approved = record.get("approved", {}).get(call["id"])
+        guards.check_approval(licence, [approved] if approved and call["id"] not in done else [])
+        return licence
+
+
+def _read_record(state: Mapping[str, Any]) -> JsonObject:
+    """Return the record of the run.
+
+    Raises:
+        ConfigurationError: the run did not pass `before_agent`.
+    """
+    record = state.get("guardgraph_record")
+    if not record:
+        raise ConfigurationError("LicensedTools: the agent was entered past its beginning, so nothing can be licensed")
+    return record  # type: ignore[no-any-return]
+
+
+def _read_given(record: JsonObject) -> Given:
+    return cast(Given, record["given"])
+
+
+def _read_made_calls(record: JsonObject) -> list[MadeCall]:
+    """Return the calls that the run made, numbered in their order."""
+    return [
+        cast(MadeCall, {**{key: value for key, value in each.items() if key != "call_id"}, "id": f"r{number}"})
+        for number, each in enumerate(record.get("calls", []), 1)
+    ]
+
+
+def _note_call(licence: Licence, made: Sequence[MadeCall]) -> MadeCall:
+    return MadeCall(id=f"r{len(made) + 1}", tool=licence.tool, args=licence.args, effect=licence.effect, value=None)
+
+
+def _list_cards(tools: Sequence[BaseTool | dict[str, Any]]) -> dict[str, ToolCard]:
+    """Return what is known of an agent's tools.
+
+    Raises:
+        ConfigurationError: one is a provider's own, which is called where no licence is asked.
+    """
+    cards = dict[str, ToolCard]()
+    for tool in tools:
+        if not isinstance(tool, BaseTool):
+            raise ConfigurationError(f"tools: a provider's own tool is called past every licence; given: {tool!r:.80}")
+        schema = dict(convert_to_openai_function(tool)["parameters"])
+        cards[tool.name] = ToolCard(name=tool.name, description=tool.description, schema=schema)
+    return cards
+
+
+def _list_proposed_calls(response: ModelResponse[Any]) -> list[JsonObject]:
+    """Return the calls that a reply proposes; those that LangChain answered itself are the answer's own form."""
+    answered = {each.tool_call_id for each in response.result if isinstance(each, ToolMessage)}
+    proposed = list[JsonObject]()
+    for message in response.result:
+        if isinstance(message, AIMessage):
+            proposed += [
+                {"id": each["id"], "tool": each["name"], "args": each["args"]}
+                for each in message.tool_calls
+                if each["id"] not in answered
+            ]
+            proposed += [
+                {"id": each["id"], "tool": each["name"], "args": each["args"]} for each in message.invalid_tool_calls
+            ]
+    return proposed
+
+
+def _list_calls_before(messages: Sequence[AnyMessage], call_id: str | None) -> list[Any]:
+    """Return the calls of the same step that stand before a call."""
+    for message in reversed(messages):
+        ids = [each["id"] for each in message.tool_calls] if isinstance(message, AIMessage) else []
+        if call_id in ids:
+            return message.tool_calls[: ids.index(call_id)]  # type: ignore[union-attr]
+    return []
+
+
+def _let_calls_through(
+    response: ModelResponse[Any], licences: Mapping[str, Licence], cards: Mapping[str, ToolCard], ending: JsonObject
+) -> ExtendedModelResponse[Any]:
+    """Return licensed calls, each with the arguments of its licence, and which of them wait for a person.
+
+    Args:
+        response: the model's.
+        licences: by the ids of the calls.
+        cards: what is known of the tools.
+        ending: what the state says of the run so far.
+    """
+    waiting = [
+        {
+            "id": call_id,
+            "tool": licence.tool,
+            "args": licence.args,
+            "effect": licence.effect,
+            "licence": licence.hash,
+            "unsupported": [*licence.unsupported],
+        }
+        for call_id, licence in licences.items()
+        if licence.needs_approval
+    ]
+    kept = list[Any]()
+    for message in response.result:
+        calls = [
+            {**call, "args": dict(licences[str(call["id"])].args)} if str(call["id"]) in licences else call
+            for call in (message.tool_calls if isinstance(message, AIMessage) else ())
+        ]
+        kept.append(message.model_copy(update={"tool_calls": calls}) if calls else message)
+    record = {"run": ending["run"], "waiting": waiting, "cards": dict(cards)}
+    update = {"guardgraph": ending, "guardgraph_record": record}
+    return ExtendedModelResponse(ModelResponse(kept, response.structured_response), Command(update=update))
+
+
+def _make_inbox_request(waiting: Sequence[JsonObject]) -> JsonObject:
+    """Return what LangChain's inboxes show of calls that wait: values that nothing supports, and the licence's hash."""
+    return {
+        "action_requests": [
+            {
+                "name": each["tool"],
+                "args": each["args"],
+                "description": f"{each['effect']}; licence {each['licence']}; unsupported: "
+                + json.dumps(each["unsupported"], ensure_ascii=False),
+            }
+            for each in waiting
+        ],
+        "review_configs": [
+            {"action_name": name, "allowed_decisions": [*DECISIONS]}
+            for name in dict.fromkeys(w["tool"] for w in waiting)
+        ],
+    }
+
+
+def _end_run(run: str, message: AIMessage, stop: Stop) -> dict[str, Any]:
+    """End the run with no call of a step made; a conversation needs an answer to each."""
+    refusals = [_refuse_call(call, f"Not performed: {stop.reason}.") for call in message.tool_calls]
+    ending = describe_stop(run, stop)
+    messages = [*refusals, make_stop_message(stop)]
+    record = {"run": run, "waiting": []}
+    return {"messages": messages, "jump_to": "end", "guardgraph": ending, "guardgraph_record": record}
+
+
+def _refuse_call(call: Mapping[str, Any], text: str) -> ToolMessage:
+    return ToolMessage(text, name=call["name"], tool_call_id=call["id"], status="error")
+
+
+def _read_brought(brought: ToolMessage | Command[Any], call_id: str | None) -> JsonObject:
+    """Return what a call brought as plain JSON, and whether the tool reported a failure: fields, else its text."""
+    messages: Sequence[Any] = [brought]
+    if isinstance(brought, Command):
+        update = brought.update if isinstance(brought.update, dict) else dict(brought.update or [])
+        messages = update.get("messages", [])
+    message = next((m for m in messages if isinstance(m, ToolMessage) and m.tool_call_id == call_id), None)
+    if message is None:
+        return {"value": None}
+    if message.status == "error":
+        return {"value": message.text, "failed": True}
+    fields = message.artifact.get("structured_content") if isinstance(message.artifact, dict) else None
+    if fields is not None:
+        return {"value": fields}
+    try:
+        return {"value": parse_json(message.text, exact_numbers=True)}
+    except NotJson:
+        return {"value": message.text}

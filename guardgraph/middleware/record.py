@@ -1,0 +1,111 @@
+"""What the middlewares keep in an agent's state: the run's ending for everybody, and their own record.
+
+A run is what follows one message of a user. Both channels begin anew with it, so nothing of an earlier run on the same
+thread licenses or ends a later one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from typing import Annotated, Any, NotRequired
+
+from langchain.agents.middleware.types import AgentState, PrivateStateAttr
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+
+from guardgraph.guards.stop import Stop
+from guardgraph.plain.json import JsonObject
+from guardgraph.state.run import Turn
+from guardgraph.state.tools import Given
+
+STOP_MARK = "guardgraph_stop"
+"""Key of a message's `additional_kwargs` that says that it is no model's, and why the run stopped."""
+
+
+def merge_ending(old: JsonObject | None, new: JsonObject) -> JsonObject:
+    """Return a run's ending with what a middleware adds; of another run it begins anew, and usage adds up."""
+    if not old or old.get("run") != new.get("run"):
+        return new
+    usage: dict[str, int] = {**old.get("usage", {})}
+    for name, count in new.get("usage", {}).items():
+        usage[name] = usage.get(name, 0) + count
+    return {**old, **new, **({"usage": usage} if usage else {})}
+
+
+def merge_record(old: JsonObject | None, new: JsonObject) -> JsonObject:
+    """Return the record of a run with what a step adds: calls made side by side follow each other."""
+    if not old or old.get("run") != new.get("run"):
+        return new
+    calls = [*old.get("calls", []), *new.get("calls", [])]
+    approved = {**old.get("approved", {}), **new.get("approved", {})}
+    foreign = list(dict.fromkeys([*old.get("foreign", []), *new.get("foreign", [])]))
+    return {**old, **new, "calls": calls, "approved": approved, "foreign": foreign}
+
+
+class GuardedState(AgentState[Any]):
+    """The state of an agent with these middlewares."""
+
+    guardgraph: NotRequired[Annotated[JsonObject, merge_ending]]
+    """``{run, status, stop_reason, outcome?, usage}`` and the evidence of a stop, once the run has ended."""
+    guardgraph_record: NotRequired[Annotated[JsonObject, PrivateStateAttr, merge_record]]
+    """``{run, given, calls, approved, waiting, foreign}``: what licences are judged by; no client can write it."""
+
+
+given_around: ContextVar[Given | None] = ContextVar("given_around", default=None)
+"""What was given to the agent whose tool runs this code: a sub-agent's own task is a model's text."""
+
+
+def is_written_by_user(message: AnyMessage) -> bool:
+    """Say whether a message is a user's own: LangChain marks those that its middlewares write, such as summaries."""
+    return isinstance(message, HumanMessage) and "lc_source" not in message.additional_kwargs
+
+
+def find_run(messages: Sequence[AnyMessage]) -> str:
+    """Return what tells a run from others of its thread: the id of the last message of a user."""
+    return next((str(each.id) for each in reversed(messages) if is_written_by_user(each)), "")
+
+
+def read_given(messages: Sequence[AnyMessage], foreign: Iterable[str] = ()) -> Given:
+    """Return what the user gave: the last message as the task, the turns before it as the history.
+
+    Args:
+        messages: as the run begins.
+        foreign: ids of messages that were written during earlier runs: a tool may write one in a user's name.
+    """
+    if (around := given_around.get()) is not None:
+        asked = Turn(role="assistant", content="\n".join(each.text for each in messages if is_written_by_user(each)))
+        return Given(**{**around, "history": [*around["history"], asked]})
+    unknown = set(foreign)
+    turns = [
+        Turn(role="user" if is_written_by_user(each) and each.id not in unknown else "assistant", content=each.text)
+        for each in messages
+        if each.text
+    ]
+    last = max((at for at, turn in enumerate(turns) if turn["role"] == "user"), default=None)
+    if last is None:
+        return Given(task="", history=turns)
+    return Given(task=turns[last]["content"], history=[turn for at, turn in enumerate(turns) if at != last])
+
+
+def make_stop_message(stop: Stop) -> AIMessage:
+    """Return the message in whose place a refused proposal does not appear."""
+    return AIMessage(f"Stopped: {stop.reason}.", additional_kwargs={STOP_MARK: stop.reason})
+
+
+def is_stop_message(message: AnyMessage) -> bool:
+    """Say whether a message tells of a stop."""
+    return isinstance(message, AIMessage) and STOP_MARK in message.additional_kwargs
+
+
+def describe_stop(run: str, stop: Stop) -> JsonObject:
+    """Return what the state says of a stop."""
+    return {"run": run, "status": "stopped", "stop_reason": stop.reason, **stop.evidence}
+
+
+def add_usage(usage: dict[str, int], message: AIMessage) -> None:
+    """Count one call of a model and its tokens, as far as the model tells."""
+    told: Mapping[str, Any] = message.usage_metadata or {}
+    for name in ("input_tokens", "output_tokens"):
+        if isinstance(count := told.get(name), int):
+            usage[name] = usage.get(name, 0) + count
+    usage["model_calls"] = usage.get("model_calls", 0) + 1

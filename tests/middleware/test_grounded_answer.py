@@ -1,0 +1,152 @@
+"""`GroundedAnswer` in agents of LangChain's `create_agent`."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any, NotRequired
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import AgentState
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.tools import tool
+
+from guardgraph import ConfigurationError, ToolPolicy
+from guardgraph.middleware import GroundedAnswer, LicensedTools
+from guardgraph.testing import ScriptedChatModel
+
+BILL = "Bill of May 2026. The total is 76.00 EUR, due on 14 June 2026."
+LOOK = AIMessage("", tool_calls=[{"name": "read_bill", "args": {"name": "may"}, "id": "c1"}])
+WRONG, RIGHT = "The total of the bill is 78.00 EUR.", "The total of the bill is 76.00 EUR."
+QUESTION = {"messages": [("user", "What is the total of the bill?")]}
+
+
+@tool
+def read_bill(name: str) -> str:
+    """Read a bill."""
+    return BILL
+
+
+class Documented(AgentState):  # type: ignore[type-arg]
+    documents: NotRequired[Annotated[list[Any], lambda old, new: new]]
+
+
+def make_agent(*script: Any, **settings: Any) -> tuple[Any, ScriptedChatModel]:
+    """An agent with one tool and the middleware, and its model."""
+    model = ScriptedChatModel(*script)
+    return create_agent(model, [read_bill], middleware=[GroundedAnswer(**settings)], state_schema=Documented), model
+
+
+def test_a_wrong_value_is_sent_back_once_and_corrected() -> None:
+    """The model is told in the system's words; the conversation holds the corrected answer alone."""
+    agent, model = make_agent(LOOK, WRONG, RIGHT)
+    result = agent.invoke(QUESTION)
+    assert result["guardgraph"]["outcome"] == "grounded_answer"
+    assert [each.text for each in result["messages"] if isinstance(each, AIMessage)] == ["", RIGHT]
+    told = model.calls[2].messages
+    assert "78.00" in next(each for each in told if isinstance(each, SystemMessage)).text
+    assert sum(isinstance(each, HumanMessage) for each in told) == 1
+
+
+def test_a_wrong_value_that_stays_stops_the_run() -> None:
+    """Nothing of the refused answer is in the state but its evidence."""
+    agent, _ = make_agent(LOOK, WRONG, "The bill comes to 79.00 EUR.")
+    result = agent.invoke(QUESTION)
+    assert result["guardgraph"]["status"] == "stopped"
+    assert result["guardgraph"]["stop_reason"].startswith("invalid_answer:")
+    assert result["messages"][-1].text.startswith("Stopped: invalid_answer:")
+    assert result["guardgraph"]["usage"]["model_calls"] == 3
+
+
+def test_an_answer_may_be_given_with_marks() -> None:
+    """With ``on_unsupported="mark"`` the whole answer is given, and the state says which sentence is unverified."""
+    agent, _ = make_agent(LOOK, WRONG, WRONG, policy={"on_unsupported": "mark"})
+    result = agent.invoke(QUESTION)
+    assert result["messages"][-1].text == WRONG
+    assert result["guardgraph"]["outcome"] == "grounded_partial"
+    [marked] = result["guardgraph"]["unverified"]
+    assert WRONG[marked["start"] : marked["end"]] == WRONG
+
+
+def test_documents_of_the_state_and_the_users_words_bear_an_answer_out() -> None:
+    """What a retrieval step left in the state counts, and so does what the user said."""
+    agent, _ = make_agent("Refunds take 10 days. You asked on 3 May 2026.")
+    question = {
+        "messages": [("user", "I asked on 3 May 2026: how long do refunds take?")],
+        "documents": ["Refunds take 10 days."],
+    }
+    assert agent.invoke(question)["guardgraph"]["outcome"] == "grounded_answer"
+
+
+def test_an_answer_that_says_nothing_is_refused() -> None:
+    """A placeholder is no answer."""
+    agent, _ = make_agent("<text>", "...")
+    assert agent.invoke(QUESTION)["guardgraph"]["stop_reason"] == "invalid_answer:empty"
+
+
+def test_words_beside_a_call_that_nothing_bears_out_are_dropped_and_the_call_stays() -> None:
+    """A model that announces a value it has not read yet is not repeated."""
+    announced = LOOK.model_copy(update={"content": "The total is 99.00 EUR, let me see."})
+    agent, _ = make_agent(announced, RIGHT)
+    result = agent.invoke(QUESTION)
+    assert "99.00" not in str(result["messages"])
+    assert result["messages"][-1].text == RIGHT
+
+
+def read_every_stream(agent: Any) -> str:
+    """Return all that any stream of an agent shows, of the sync and the async ones."""
+    modes = ["values", "updates", "messages", "custom", "debug", "tasks"]
+    shown = [str(chunk) for chunk in agent.stream(QUESTION, stream_mode=modes, subgraphs=True)]
+
+    async def listen() -> None:
+        shown.extend([str(chunk) async for chunk in agent.astream(QUESTION, stream_mode=modes)])
+        shown.extend([str(event) async for event in agent.astream_events(QUESTION, version="v2")])
+
+    asyncio.run(listen())
+    return "\n".join(shown)
+
+
+def test_no_stream_shows_a_refused_word() -> None:
+    """What a model writes reaches nobody before it is judged; what is let through is streamed as a message."""
+    agent, _ = make_agent(*[LOOK, WRONG, RIGHT] * 3)
+    shown = read_every_stream(agent)
+    assert RIGHT in shown
+    assert WRONG not in shown
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_both_middlewares_work_together_in_either_order(order: int) -> None:
+    """Calls are licensed and the answer is judged."""
+    guards: list[Any] = [LicensedTools(ToolPolicy(rules={"read_bill": {"effect": "read"}})), GroundedAnswer()]
+    model = ScriptedChatModel(LOOK, WRONG, RIGHT)
+    agent = create_agent(model, [read_bill], middleware=guards[::-1] if order else guards)
+    result = agent.invoke(QUESTION)
+    assert result["messages"][-1].text == RIGHT
+    assert result["guardgraph"]["stop_reason"] == "success"
+
+
+def test_the_next_question_begins_anew() -> None:
+    """A stop of one run is none of the next on the same thread."""
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    model = ScriptedChatModel(WRONG, WRONG, LOOK, RIGHT)
+    agent = create_agent(model, [read_bill], middleware=[GroundedAnswer()], checkpointer=InMemorySaver())
+    thread = {"configurable": {"thread_id": "1"}}
+    assert agent.invoke(QUESTION, thread)["guardgraph"]["status"] == "stopped"
+    result = agent.invoke(QUESTION, thread)
+    assert result["guardgraph"]["status"] == "ok"
+    assert "findings" not in result["guardgraph"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "field"),
+    [
+        ({"max_attempts": True}, "max_attempts"),
+        ({"documents": ""}, "documents"),
+        ({"policy": {"on_doubts": 1}}, "policy"),
+    ],
+)
+def test_a_wrong_argument_is_told_by_name(settings: dict[str, Any], field: str) -> None:
+    """One line that names the argument."""
+    with pytest.raises(ConfigurationError, match=field):
+        GroundedAnswer(**settings)
