@@ -8,12 +8,11 @@ article's and "#".
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from hallucinations import find_refused
 from measure import Figure
 from sections import Meaning, Section, run_alone
 
@@ -112,18 +111,6 @@ def _count_endings(agent: GuardedGraph, questions: Questions) -> Counter[str]:
     return ended
 
 
-def measure_names(path: Path) -> Iterator[Figure]:
-    """Yield how often the check of names refuses a question taken as an answer that cites its whole article."""
-    for language, paragraphs, questions in read_languages(path):
-        articles: defaultdict[str, list[str]] = defaultdict(list)
-        for paragraph, text in paragraphs.items():
-            articles[article_of(paragraph)].append(text)
-        asked = [(item["question"], articles[article_of(item["paragraph"])]) for item in questions]
-        refused = sum("names" in find_refused(sentence, texts) for sentence, texts in asked)
-        yield f"{language}_true_sentences", len(asked)
-        yield f"{language}_true_flagged_pct", 100 * refused / len(asked)
-
-
 SECTIONS = (
     Section(
         "languages",
@@ -151,18 +138,6 @@ SECTIONS = (
         ),
         data="xquad",
         figures=measure_agent,
-    ),
-    Section(
-        "names_languages",
-        "The check of names on true sentences",
-        "Questions about an article of XQuAD, each taken as an answer that cites the article. German capitalises "
-        "every noun, and Chinese and Hindi have no capitals: there the check says nothing.",
-        (
-            Meaning("*_true_sentences", "Sentences."),
-            Meaning("*_true_flagged_pct", "Per cent of them that are refused.", at_most_of={"es": 2.5, "ru": 5}),
-        ),
-        data="xquad",
-        figures=measure_names,
     ),
 )
 

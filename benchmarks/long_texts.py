@@ -17,13 +17,12 @@ from string import ascii_lowercase
 from measure import Figure
 from sections import Meaning, Section, run_alone
 
-from guardgraph import ResearchBudget, SelfCritiqueBudget
+from guardgraph import SelfCritiqueBudget
 from guardgraph.grammar import Stop
+from guardgraph.grounding.check import Source, check_text
 from guardgraph.grounding.quotes import is_quote_in_text
 from guardgraph.grounding.sentences import split_sentences
-from guardgraph.guards import rag
-from guardgraph.guards.facts import facts_in_text
-from guardgraph.guards.research.answer import check_answer_facts, check_answer_names, parse_research_answer
+from guardgraph.grounding.values import scan_values
 from guardgraph.guards.research.notes import verify_notes
 from guardgraph.guards.self_critique import revision
 from guardgraph.guards.self_critique.claims import restricted_claims
@@ -47,7 +46,7 @@ _words = (f"zq{''.join(letters)}" for length in count(3) for letters in product(
 Check = Callable[[str], object]
 
 CHECKS: dict[str, Check] = {
-    "facts_in_text": facts_in_text,
+    "scan_values": scan_values,
     "restricted_claims": restricted_claims,
     "sentences": split_sentences,
     "stands_in": lambda text: is_quote_in_text(text, f"{text}x"),
@@ -57,10 +56,9 @@ CHECKS: dict[str, Check] = {
 
 def measure_growth(rounds: int) -> Iterator[Figure]:
     """Yield the growths, and the shares of refusals."""
-    for name, check in {**CHECKS, "rag_answer": rag_answer, "research_note": research_note}.items():
+    for name, check in {**CHECKS, "answer": answer, "research_note": research_note}.items():
         yield f"{name}_growth", growth(check, LONG, rounds)
     limited: dict[str, tuple[Check, int]] = {
-        "research_answer": (research_answer, ResearchBudget().max_answer_chars),
         "draft": (draft, SelfCritiqueBudget().max_draft_chars),
         "revision": (revised, SelfCritiqueBudget().max_answer_chars),
     }
@@ -101,13 +99,10 @@ def text_of(piece: str, chars: int) -> str:
     return f"{next(_words)}{made}"[: chars - 1] + "x"
 
 
-def rag_answer(text: str) -> None:
-    """Hold an answer against a document of the same text."""
-    chunk = {"doc_id": "a", "source": "a", "title": "", "section": "", "updated_at": "", "text": text, "score": 1.0}
-    rag.check_cited_numbers(text, question="", chunks=[chunk])
-    rag.check_cited_names(text, question="", chunks=[chunk], packed=[chunk])
-    with suppress(Stop):
-        rag.check_cited_names(text, question="", chunks=[], packed=[chunk])
+def answer(text: str) -> None:
+    """Hold an answer against a document of the same text, and against another one."""
+    check_text(text, [Source("a", text)])
+    check_text(text, [Source("b", ORDINARY)])
 
 
 def _note(text: str) -> dict[str, str]:
@@ -117,16 +112,7 @@ def _note(text: str) -> dict[str, str]:
 def research_note(text: str) -> None:
     """Hold a note against a page of the same text."""
     pages = {"https://a.example/": {"title": "", "published_at": "", "body": text}}
-    verify_notes([_note(text)], pages=pages, check_numbers=True, check_quotes=True, regions=())
-
-
-def research_answer(text: str) -> None:
-    """Read an answer and hold it against a note of ordinary text."""
-    notes = [_note(ORDINARY)]
-    limit = ResearchBudget().max_answer_chars
-    answer = parse_research_answer(text, ["n1"], notes=notes, max_answer_chars=limit)
-    check_answer_facts(answer, notes=notes, regions=())
-    check_answer_names(answer, question="", notes=notes, pages={})
+    verify_notes([_note(text)], pages=pages, check_values=True, check_quotes=True)
 
 
 def draft(text: str) -> None:

@@ -12,10 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import alternatives
-import changed_sentences
-import conflicts
 import footprint
-import hallucinations
 import incidents
 import knowledge_base
 import languages
@@ -47,9 +44,6 @@ SECTIONS: tuple[Section, ...] = (
     *retrieval.SECTIONS,
     *knowledge_base.SECTIONS,
     *languages.SECTIONS,
-    *hallucinations.SECTIONS,
-    *changed_sentences.SECTIONS,
-    *conflicts.SECTIONS,
     *incidents.SECTIONS,
 )
 """The sections of the page, in its order; each benchmark says what its figures mean and should be."""

@@ -28,10 +28,11 @@ from guardgraph import RagBudget, RagPolicy
 from guardgraph.graphs.rag import CLARIFICATION
 from guardgraph.grounding.words import read_terms
 from guardgraph.guards import rag as guards
+from guardgraph.guards.answers import judge_answer, read_workings
 from guardgraph.guards.proposals import check_proposed_text
 from guardgraph.guards.stop import evidence
-from guardgraph.guards.turned import check_turned_sentences
 from guardgraph.plain.json import excerpt_value
+from guardgraph.state.grounding import UnverifiedSentence
 from guardgraph.state.rag import CitationDetail, ClarifyReason, Intent, Passage, Retrieval
 
 SHOWN = ("doc_id", "title", "section", "updated_at", "text")
@@ -50,6 +51,7 @@ class State(Ending, total=False):
     citations: list[str]
     citation_details: list[CitationDetail]
     passages: list[Passage]
+    unverified: list[UnverifiedSentence]
     clarify_reason: ClarifyReason
     best_score: float
 
@@ -105,7 +107,7 @@ class RagNodes:
             "max_chunks": self.budget.max_context_chunks,
             "max_chars": self.budget.max_context_chars,
         }
-        once = guards.drop_near_duplicates(candidates, min_score=self.budget.min_chunk_score)
+        once = guards.drop_duplicates(candidates, min_score=self.budget.min_chunk_score)
         shown = guards.cut_to_best_passages(once, query=intent["query"], terms=read_terms, **limits)
         context = guards.pack_context(shown, **limits)
         nearest = max((item["score"] for item in candidates), default=0.0)
@@ -130,27 +132,23 @@ class RagNodes:
         if guards.is_abstaining_answer(proposed):
             return {}
         check_proposed_text(proposed, "answer", ("citations",))
-        answer = proposed["answer"].strip()
-        details = guards.check_citations(proposed["citations"], chunks)
+        read = guards.read_answer(proposed["answer"], proposed["citations"], chunks, must_cite=False)
+        guards.check_cited_links(read.text, question=state["question"], chunks=read.used, policy=self.policy)
+        task: Any = {"question": state["question"]}
+        checked = guards.check_answer_sentences(read, task=task, workings=read_workings(proposed), policy=self.policy)
+        judged = judge_answer(checked, self.policy)
+        if judged.stops and judged.refusal is not None:
+            raise judged.refusal
+        answer, details = read.text, guards.add_citation_spans(read, checked)
         citations = [item["doc_id"] for item in details]
-        used = [chunk for doc_id in citations for chunk in chunks if chunk["doc_id"] == doc_id]
-        guards.check_cited_links(answer, question=state["question"], chunks=used, policy=self.policy)
-        if self.policy.check_numbers:
-            guards.check_cited_numbers(answer, question=state["question"], chunks=used)
-        if self.policy.check_names:
-            known = self.policy.known_names
-            guards.check_cited_names(answer, question=state["question"], chunks=used, packed=chunks, known_names=known)
-        if self.policy.check_turned:
-            check_turned_sentences(answer, [chunk["text"] for chunk in used], question=state["question"])
-        said = guards.match_sentences_to_chunks(answer, used, terms=read_terms)
-        by = "cited" if len(citations) == 1 else "words"
-        details = guards.add_citation_spans(details, used, answer=answer, sentences=said, spans_by=by, terms=read_terms)
         told = {"action": "compose_grounded_answer", "answer": excerpt_value(answer, 280), "citations": citations}
+        told |= {"unverified": [item["text"] for item in judged.unverified]} if judged.unverified else {}
         return {
             "answer": answer,
             "citations": citations,
             "citation_details": details,
-            "passages": [Passage(doc_id=chunk["doc_id"], text=chunk["text"]) for chunk in used],
+            "passages": [Passage(doc_id=chunk["doc_id"], text=chunk["text"]) for chunk in read.used],
+            **({"unverified": judged.unverified} if judged.unverified else {}),
             **ended("grounded_answer"),
             **step(state, told),
         }

@@ -28,7 +28,7 @@ from by_hand_agents.nodes import (
 )
 from guardgraph import ResearchBudget, ResearchPolicy
 from guardgraph.guards import urls
-from guardgraph.guards.facts import DEFAULT_REGIONS
+from guardgraph.guards.answers import judge_answer, read_workings
 from guardgraph.guards.research import answer as answers
 from guardgraph.guards.research import notes as noted
 from guardgraph.guards.research import pages as brought
@@ -36,7 +36,6 @@ from guardgraph.guards.research import request as plans
 from guardgraph.guards.research import request as requests
 from guardgraph.guards.research import sources as judged
 from guardgraph.guards.stop import Stop, evidence
-from guardgraph.guards.turned import check_turned_sentences
 from guardgraph.state.research import Note, PlanStep, ResearchTask, SourcePage, Sources
 
 
@@ -62,6 +61,7 @@ class State(Ending, total=False):
     citation_details: list[Update]
     passages: list[Update]
     aggregate: Update
+    unverified: list[Any]
     dropped_urls: list[str]
     failed_sources: list[Update]
 
@@ -77,10 +77,6 @@ class ResearchNodes:
     extractor: Outside
     policy: ResearchPolicy
     budget: ResearchBudget
-
-    @property
-    def regions(self) -> tuple[str, ...]:
-        return (*DEFAULT_REGIONS, *self.policy.known_regions)
 
     @stops_in("plan")
     def check_request(self, state: State) -> Update:
@@ -201,9 +197,8 @@ class ResearchNodes:
         verification = noted.verify_notes(
             state["notes"],
             pages=state["pages"],
-            check_numbers=self.policy.check_numbers,
+            check_values=self.policy.check_values,
             check_quotes=self.policy.check_quotes,
-            regions=self.regions,
         )
         return step(state, {"action": "verify_notes", "checked_notes": verification["checked_notes"]})
 
@@ -218,28 +213,34 @@ class ResearchNodes:
         task, proposed, notes = state["task"], state["proposed_answer"], state["notes"]
         fields = proposed if isinstance(proposed, dict) else {}
         most = state["limits"]["max_answer_chars"]
-        answer = answers.parse_research_answer(
-            fields.get("answer"), fields.get("citations"), notes=notes, max_answer_chars=most
+        answer = answers.parse_brief(
+            fields, outline=[], max_sections=0, must_cite=False, notes=notes, max_answer_chars=most
         )
         answers.check_answer_links(answer, question=task["question"], notes=notes, policy=self.policy)
-        if self.policy.check_numbers:
-            answers.check_answer_facts(answer, notes=notes, regions=self.regions)
-        if self.policy.check_names:
-            asked, known = task["question"], self.policy.known_names
-            answers.check_answer_names(answer, question=asked, notes=notes, pages=state["pages"], known_names=known)
+        checked = answers.check_answer_sentences(
+            answer,
+            question=task["question"],
+            notes=notes,
+            pages=state["pages"],
+            workings=read_workings(fields),
+            policy=self.policy,
+        )
+        verdict = judge_answer(checked, self.policy)
+        if verdict.stops and verdict.refusal is not None:
+            raise verdict.refusal
+        marked = {"unverified": [item["text"] for item in verdict.unverified]} if verdict.unverified else {}
         cited: list[Any] = answers.select_cited_notes(notes, answer["citations"])
-        if self.policy.check_turned:
-            check_turned_sentences(answer["answer"], [note["quote"] for note in cited], question=task["question"])
         pages = state["pages"]
         return {
             **answer,
+            **({"unverified": verdict.unverified} if verdict.unverified else {}),
             "citation_details": [
                 answers.describe_citation(note, pages.get(judged.find_note_url(note))) for note in cited
             ],
             "passages": [{key: note[key] for key in ("id", "claim", "quote")} for note in cited],
             **aggregated(state, answer["citations"]),
             **ended("grounded_research_answer"),
-            **step(state, {"action": "synthesize_answer", "citations": answer["citations"]}),
+            **step(state, {"action": "synthesize_answer", "citations": answer["citations"], **marked}),
         }
 
 

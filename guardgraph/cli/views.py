@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from guardgraph.cli.runs import PlannedRun, follow_run_on_screen, is_ok_result, is_waiting_result
-from guardgraph.cli.screen import Screen
+from guardgraph.cli.screen import Part, Screen
 from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
 from guardgraph.plain.json import JsonObject, excerpt_value
 from guardgraph.plain.secrets import mask_secrets
@@ -139,8 +139,7 @@ def print_run_result(screen: Screen, run: PlannedRun, result: JsonObject) -> Non
         for section in result.get("sections") or [{"start": 0, "end": None}]:
             if "title" in section:
                 screen.print_text((section["title"], "bold"))
-            screen.print_text(result["answer"][section["start"] : section["end"]])
-        _print_removed_parts(screen, result)
+            _print_answer_text(screen, result, section["start"], section["end"])
         _print_sources(screen, result)
         _print_critique(screen, result)
         _print_tool_calls(screen, result)
@@ -205,14 +204,17 @@ def _print_sources(screen: Screen, result: JsonObject) -> None:
             screen.print_text(_format_left_out_line(item), indent=6)
 
 
-def _print_removed_parts(screen: Screen, result: JsonObject) -> None:
-    """Say what was taken out of the answer, and why."""
-    if removed := result.get("removed"):
-        screen.print_heading("Taken out of the answer")
-        for item in removed:
-            named = ", ".join(map(str, item["evidence"].get("unsupported", [])))
-            screen.print_text((excerpt_value(item["text"], EVIDENCE_CHARS), "red"))
-            screen.print_text(f"{item['reason']} ({named})" if named else item["reason"], indent=6)
+def _print_answer_text(screen: Screen, result: JsonObject, start: int, end: int | None) -> None:
+    """Print a part of an answer; behind a sentence that is unverified stands why, and what its source says."""
+    from guardgraph.reporting.values import explain_unverified_sentence  # loads a parser, for which help need not wait
+
+    text, parts = result["answer"][:end], list[Part]()
+    for item in result.get("unverified", ()):
+        if start <= item["start"] and item["end"] <= len(text):
+            parts += [text[start : item["start"]], (text[item["start"] : item["end"]], "red")]
+            parts += [(f" [{explain_unverified_sentence(item)}]", "yellow")]
+            start = item["end"]
+    screen.print_text(*parts, text[start:])
 
 
 def _format_left_out_line(left_out: JsonObject) -> str:

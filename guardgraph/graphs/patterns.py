@@ -93,8 +93,8 @@ _RAG = ShippedPattern(
     reasons="guardgraph.state.rag:RAG_REASONS",
     settings=("guardgraph.state.rag:RagPolicy", "guardgraph.state.rag:RagBudget"),
     outcomes={
-        "grounded_answer": "every citation and every number was held against the context",
-        "grounded_partial": "what the checks refused was taken out; the rest was held against the context as a whole",
+        "grounded_answer": "every sentence was held against the context; what is in doubt is marked",
+        "grounded_partial": "sentences that the context does not bear out are marked: see unverified",
         "clarify": "nothing relevant was found, so no answer was written",
     },
     reasons_named={"answerer_abstained": "what was found does not answer the question, so no answer was written"},
@@ -111,8 +111,8 @@ _RESEARCH = ShippedPattern(
     reasons="guardgraph.state.research:RESEARCH_REASONS",
     settings=("guardgraph.state.research:ResearchPolicy", "guardgraph.state.research:ResearchBudget"),
     outcomes={
-        "grounded_research_answer": "every note was held against its page, every fact against the notes",
-        "grounded_partial": "what the checks refused was taken out; the rest was held against the notes as a whole",
+        "grounded_research_answer": "every note was held against its page, every sentence against the notes",
+        "grounded_partial": "sentences that the notes do not bear out are marked: see unverified",
     },
     demo=load_research_demo,
     subject=("request", "request", "question"),

@@ -27,31 +27,30 @@ def is_by_number(given: Proposal) -> bool:
     return given.text is not None and "prompt" in given.about
 
 
-def proposed_answer(packed: str, texts: Mapping[str, str], *, marked: bool) -> Proposal:
+def proposed_answer(packed: str, texts: Mapping[str, str]) -> Proposal:
     """Read a proposed answer that cites by numbers.
 
     Args:
         packed: what a propose node wrote.
         texts: what was shown, by its ids, in its order.
-        marked: whether marks stay in the text, with ids in them; else they go, and are cited.
 
     Returns:
-        A function's proposal as it is. Of a model ``{"answer", "citations", …}`` with ids; a number of nothing that was
-        shown stays, and so names nothing. One that was asked for a text is read as one: ``NOT FOUND`` says that nothing
-        answers, and where it has no mark it cites what its sentences share most words with.
+        A function's proposal as it is. Of a model ``{"answer", "citations", …}`` with ids, in marks too; a number of
+        nothing that was shown stays, and so names nothing. One that was asked for a text is read as one: ``NOT FOUND``
+        says that nothing answers, and where it has no mark it cites what its sentences share most words with.
 
     Raises:
         Stop: ``llm_invalid_json`` for a model's text that is no JSON object and was asked for as one, other ``llm_…``
             when the model failed.
     """
     given = proposal(packed)
-    value = _read_numbered_answer(given, texts, marked=marked)
+    value = _read_numbered_answer(given, texts)
     if given.text is not None and not isinstance(value, dict):
         raise Stop("llm_invalid_json", details={"text": excerpt_value(given.text)})
     return given._replace(value=value)
 
 
-def _read_numbered_answer(given: Proposal, texts: Mapping[str, str], *, marked: bool) -> JsonValue:
+def _read_numbered_answer(given: Proposal, texts: Mapping[str, str]) -> JsonValue:
     ids = [*texts]
     if not is_by_number(given):
         return given.value
@@ -64,7 +63,7 @@ def _read_numbered_answer(given: Proposal, texts: Mapping[str, str], *, marked: 
     found = list[str]()
     named: JsonObject = {**value, "citations": [_name_number(item, ids) for item in value["citations"]]}
     if isinstance(answer := named.get("answer"), str):
-        named["answer"] = _name_marks(answer, ids, found, marked=marked)
+        named["answer"] = _name_marks(answer, ids, found)
     if isinstance(sections := named.get("sections"), list):
         named["sections"] = [_name_section(item, ids, found) for item in sections]
     if is_text and not found:
@@ -84,14 +83,14 @@ def _find_nearest(answer: str, texts: Mapping[str, str]) -> list[str]:
 def _name_section(item: JsonValue, ids: Sequence[str], found: list[str]) -> JsonValue:
     if not isinstance(item, dict) or not isinstance(text := item.get("text"), str):
         return item
-    return {**item, "text": _name_marks(text, ids, found, marked=True)}
+    return {**item, "text": _name_marks(text, ids, found)}
 
 
-def _name_marks(text: str, ids: Sequence[str], found: list[str], *, marked: bool) -> str:
+def _name_marks(text: str, ids: Sequence[str], found: list[str]) -> str:
     def name(match: re.Match[str]) -> str:
         names = [_get_name(int(number), ids) for number in re.findall(r"\d+", match[2])]
         found.extend(names)
-        return f"{match[1]}[{', '.join(names)}]" if marked else ""
+        return f"{match[1]}[{', '.join(names)}]"
 
     return _MARK.sub(name, text)
 

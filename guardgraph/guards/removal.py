@@ -25,7 +25,8 @@ from guardgraph.guards.stop import Stop
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.plain.json import JsonObject, excerpt_value
 from guardgraph.plain.letters import normalise_to_nfkc
-from guardgraph.state.run import RemovedText
+
+RemovedText = JsonObject
 
 REMOVABLE: Final = frozenset({"invalid_answer:unsupported_number", "invalid_answer:unsupported_name"})
 """The refusals after which the rest of an answer may stand."""
@@ -618,7 +619,7 @@ def _describe_run(
         stop, sentence = refused[cause], answer.sentences[cause]
         shown = excerpt_value(answer.text[sentence.start : sentence.end], SENTENCE_CHARS)
         evidence = {**stop.evidence, "sentence": shown}
-        yield RemovedText(text=answer.text[start:end], reason=stop.reason, evidence=evidence, at=at)
+        yield {"text": answer.text[start:end], "reason": stop.reason, "evidence": evidence, "at": at}
 
 
 def _map_kept_sentences(answer: _ParsedAnswer, cuts: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:

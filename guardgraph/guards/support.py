@@ -8,27 +8,23 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from functools import cache
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from typing_extensions import TypedDict
 
-from guardgraph.grounding.marks import Mark, Sentence, attach_marks, find_answer_sentences
+from guardgraph.grounding.marks import find_answer_sentences
 from guardgraph.grounding.words import load_negations
 from guardgraph.guards.proposals import proposed_object
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
+from guardgraph.state.grounding import UnverifiedSentence
 from guardgraph.state.rag import RagAnswer
 from guardgraph.state.research import Issue, Note, NotesVerification
 
 CLAIM_CHARS = 280
 """Characters of a refused claim that a stop shows."""
 
-SENTENCE_CHARS = 280
-"""Characters of a refused sentence that a stop shows."""
-
-_MOST_LABEL_WORDS: Final = 4
+_MOST_LABEL_WORDS: Final = 2
 """Words of a heading or lead-in that may only say what something is about."""
 _COLONS: Final = ":\uff1a"
 _ASSENTS: Final = frozenset({"yes", "no", "ja", "nein", "sí", "si", "oui", "non", "sim", "não", "tak", "nie"}) | {
@@ -43,18 +39,8 @@ _UNDERLINE: Final = re.compile(r"[ \t]*(?:=+|-{2,}|\|?[ \t]*:?-+:?[ \t]*(?:\|[ \
 """What a line becomes a heading by, or the head of a table."""
 
 
-def read_marked_sentences(text: str, marks: Sequence[Mark], cited: Sequence[str]) -> list[Sentence]:
-    """Return the sentences of an answer with what their marks say, as `attach_marks` reads them.
-
-    Raises:
-        Stop: ``invalid_answer:uncited_sentence``, for the first that cites nothing.
-    """
-    sentences = attach_marks(text, marks, cited)
-    for item in sentences:
-        if not item.ids:
-            said = excerpt_value(text[item.start : item.end], SENTENCE_CHARS)
-            raise Stop("invalid_answer:uncited_sentence", sentence=said)
-    return sentences
+SpanT = TypeVar("SpanT", bound=tuple[Any, ...])
+"""A sentence of which the first item is where it begins."""
 
 
 class Claim(TypedDict):
@@ -67,8 +53,8 @@ class Claim(TypedDict):
 def find_claim_sentences(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, list[int]]]:
     """Return the sentences of a text that claim something, without marks of lists and headings.
 
-    A short heading, a lead-in of a few words, the head of a table and a bare yes or no claim nothing, unless they have
-    a number, a negation or a word such as "is". Then they stand in front of the sentence that they introduce, so that
+    A short heading, a lead-in of two words, the head of a table and a bare yes or no claim nothing, unless they have
+    a number or a negation. Then they stand in front of the sentence that they introduce, so that
     nothing that a text claims is left out. Where nothing else stands in a text, everything in it claims something.
 
     Args:
@@ -132,18 +118,13 @@ def _may_claim(said: str) -> bool:
     words = _WORD.findall(said.casefold())
     if " ".join(words) in _ASSENTS or "|" in said:
         return False
-    telling = load_negations() | _list_telling_words()
-    return len(words) > _MOST_LABEL_WORDS or any(map(str.isdigit, said)) or not telling.isdisjoint(words)
-
-
-@cache
-def _list_telling_words() -> frozenset[str]:
-    lists = load_word_lists("follow_ups").values()
-    return frozenset(word for words in lists for word in words["asking"].casefold().split())
+    return len(words) > _MOST_LABEL_WORDS or any(map(str.isdigit, said)) or not load_negations().isdisjoint(words)
 
 
 def list_answer_claims(answer: RagAnswer) -> list[Claim]:
     """Return the claims of an answer: each with what it cites itself, or else with all that the answer cites.
+
+    A sentence that is marked already, for more than a doubt, is none.
 
     Args:
         answer: as its guard accepted it.
@@ -154,7 +135,9 @@ def list_answer_claims(answer: RagAnswer) -> list[Claim]:
         item["doc_id"]: _join_texts(item["title"], item["section"], item["updated_at"], shown[item["doc_id"]])
         for item in details
     }
-    spans = [(start, end) for start, end, *_ in find_answer_sentences(text)]
+    spans = _list_unmarked(
+        [(start, end) for start, end, *_ in find_answer_sentences(text)], answer.get("unverified", ())
+    )
     cited = [[item["doc_id"] for item in details if [*span] in item.get("answer_spans", [])] for span in spans]
     by_citation = all(item.get("spans_by") == "cited" for item in details)
     claims = list[Claim]()
@@ -164,14 +147,22 @@ def list_answer_claims(answer: RagAnswer) -> list[Claim]:
     return claims
 
 
-def list_brief_claims(answer: str, sentences: Sequence[tuple[int, int, Sequence[Note]]]) -> list[Claim]:
+def _list_unmarked(spans: Iterable[SpanT], marked: Iterable[UnverifiedSentence]) -> list[SpanT]:
+    starts = {item["start"] for item in marked if item["verdict"] != "doubtful"}
+    return [span for span in spans if span[0] not in starts]
+
+
+def list_brief_claims(
+    answer: str, cited: Sequence[tuple[int, int, Sequence[Note]]], marked: Sequence[UnverifiedSentence] = ()
+) -> list[Claim]:
     """Return the claims of a brief, each with the notes that its sentences cite.
 
     Args:
         answer: the text.
-        sentences: where they stand, and the notes that each cites.
+        cited: where its sentences stand, and the notes that each cites.
+        marked: those that are marked already; for more than a doubt, they are no claims.
     """
-    claims = list[Claim]()
+    claims, sentences = list[Claim](), _list_unmarked(cited, marked)
     for claim, places in find_claim_sentences(answer, [(start, end) for start, end, _ in sentences]):
         notes = {note["id"]: note for at in places for note in sentences[at][2]}.values()
         evidence = _join_texts(*(_join_texts(note["claim"], _show_note_source(note)) for note in notes))

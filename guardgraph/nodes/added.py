@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias
 
+from guardgraph.guards.answers import Judged, is_partial
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.support import Claim, check_answer_support, read_unsupported_claims, show_claims
 from guardgraph.nodes.body import Body, PartialRefusal, Pass, Run, Step, Steps, declares, read_body_declaration
@@ -256,8 +257,25 @@ def lead_guard(body: Body, ways: Mapping[str, str]) -> Body:
         try:
             return lead(body(state, run))
         except PartialRefusal as refused:
-            raise PartialRefusal(Stop(refused.reason, **refused.evidence), lead(refused.rest)) from None
+            raise refused.going_on(lead(refused.rest)) from None
 
     said = read_body_declaration(body)
     own = {item.name: getattr(said, item.name) for item in fields(said)}
     return declares(**{**own, "writes": [*(said.writes or ()), HELD_STEPS]})(run_led_guard_node)
+
+
+def pass_judged_answer(judged: Judged, passed: Pass) -> Pass:
+    """Return a guard's way on with an answer whose sentences were judged.
+
+    Args:
+        judged: what follows from the verdicts.
+        passed: the way on, with the marks.
+
+    Raises:
+        Stop: the answer is refused; `PartialRefusal` where it goes on with its marks once nobody is asked again.
+    """
+    if judged.refusal is None:
+        return passed
+    if judged.stops:
+        raise judged.refusal
+    raise PartialRefusal(judged.refusal, passed, once=not is_partial(judged.unverified))

@@ -84,11 +84,17 @@ class PartialRefusal(Stop):
     Args:
         refused: the stop that holds where a proposer is asked again.
         rest: how the run goes on otherwise.
+        once: whether a proposer is asked again for it once at most.
     """
 
-    def __init__(self, refused: Stop, rest: Pass) -> None:
+    def __init__(self, refused: Stop, rest: Pass, *, once: bool = False) -> None:
         super().__init__(refused.reason, **refused.evidence)
         self.rest = rest
+        self.once = once
+
+    def going_on(self, rest: Pass) -> PartialRefusal:
+        """Return the same refusal with another way on."""
+        return PartialRefusal(Stop(self.reason, **self.evidence), rest, once=self.once)
 
 
 Body: TypeAlias = Callable[[Any, Run[Any, Any]], Any]

@@ -8,19 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from guardgraph.grounding.words import read_terms
 from guardgraph.guards import rag as guards
-from guardgraph.guards import removal
+from guardgraph.guards.answers import Judged, is_partial, judge_answer, read_workings
 from guardgraph.guards.empty import check_text_is_said
 from guardgraph.guards.numbering import proposed_answer
 from guardgraph.guards.proposals import Proposal, check_proposed_text, found, proposal, proposed_object
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.guards.support import Claim, list_answer_claims
-from guardgraph.guards.turned import check_turned_sentences
-from guardgraph.nodes.added import GuardedAnswer
-from guardgraph.nodes.body import Body, PartialRefusal, Pass, Run, Step, Steps, declares
+from guardgraph.nodes.added import GuardedAnswer, pass_judged_answer
+from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
 from guardgraph.nodes.rag_sources import check_sources_switched_on, describe_asking_caller, read_source_lists
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.outcome import Outcome
@@ -36,9 +35,8 @@ from guardgraph.state.rag import (
     RagState,
     RagTask,
     Retrieval,
-    SpansBy,
 )
-from guardgraph.state.run import AskedQuestion, RemovedText
+from guardgraph.state.run import AskedQuestion
 from guardgraph.tools.candidates import read_found_values
 from guardgraph.world.call import Call, Outside
 from guardgraph.world.prompts import list_prompt_texts
@@ -304,9 +302,9 @@ def pack_or_clarify(
 
 
 def _pack_candidates(query: str, candidates: list[Candidate], budget: RagBudget) -> Retrieval:
-    """Leave out near-duplicates, cut what is longer than the whole context to its best passage, then pack."""
+    """Leave out copies, cut what is longer than the whole context to its best passage, then pack."""
     relevant, chunks, chars = budget.min_chunk_score, budget.max_context_chunks, budget.max_context_chars
-    once = guards.drop_near_duplicates(candidates, min_score=relevant)
+    once = guards.drop_duplicates(candidates, min_score=relevant)
     shown = guards.cut_to_best_passages(
         once, query=query, terms=read_terms, min_score=relevant, max_chunks=chunks, max_chars=chars
     )
@@ -396,7 +394,7 @@ def make_reranked_guard_node(clarification: str) -> Body:
 HISTORY_CHARS = 280
 """Characters of an answer that history keeps."""
 
-ANSWERED = ("outcome", "answer", "citations", "citation_details", "passages", "removed")
+ANSWERED = ("outcome", "answer", "citations", "citation_details", "passages", "unverified")
 """What the answered ending returns, the last where there is any."""
 
 
@@ -425,13 +423,13 @@ def _pack_proposed_answer(outcome: Outcome) -> str:
     """Return an outcome as the state keeps it: of an abstention nothing that the model wrote beside it."""
     packed = outcome.packed()
     with suppress(Stop):  # what is no proposal is the guard's to judge
-        if guards.is_abstaining_answer(proposed_answer(packed, {}, marked=False).value):
+        if guards.is_abstaining_answer(proposed_answer(packed, {}).value):
             return Outcome("value", {"insufficient": True}, outcome.about).packed()
     return packed
 
 
 def make_answer_guard_node(clarification: str) -> Body:
-    """Hold the answer against its context: citations, links, numbers, names, contradictions; or clarify without one."""
+    """Hold the answer against its context: citations, links, then each sentence; or clarify without one."""
 
     @declares(
         phase="generate",
@@ -443,7 +441,7 @@ def make_answer_guard_node(clarification: str) -> Body:
         chunks = state["accepted_context"]["chunks"]
         guards.check_candidate_access(chunks, caller=run.caller, required=run.policy.require_access)
         shown = {chunk["doc_id"]: chunk["text"] for chunk in chunks}
-        given = proposed_answer(state["proposed_answer"], shown, marked=run.policy.require_sentence_citations)
+        given = proposed_answer(state["proposed_answer"], shown)
         if guards.is_abstaining_answer(given.value):
             nearest = state["nearest_score"]
             return pass_to_clarified_node(clarification, "answerer_abstained", nearest, about=given.about)
@@ -452,55 +450,28 @@ def make_answer_guard_node(clarification: str) -> Body:
     return run_answer_guard_node
 
 
-class _ReadAnswer(NamedTuple):
-    """An answer as it was read: its sentences cite what is cited."""
-
-    text: str
-    sentences: Sequence[guards.Sentence]
-    details: list[CitationDetail]
-    used: list[Candidate]
-    removed: Sequence[RemovedText] = ()
-    """What was taken out of it."""
-
-
 def _pass_proposed_answer(given: Proposal, state: RagState, run: RagRun) -> Pass:
     check_proposed_text(given.value, "answer", ("citations",))
-    question, chunks, policy = guards.read_user_words(state["task"]), _list_usable_chunks(state, run), run.policy
-    read = _read_answer_citations(given.value, chunks, marked=policy.require_sentence_citations)
-    echoes = [question, *(chunk[key] for chunk in chunks for key in ("doc_id", "source"))]
+    workings = read_workings(given.value)
+    task, policy, chunks = state["task"], run.policy, _list_usable_chunks(state, run)
+    must_cite = policy.require_sentence_citations
+    read = guards.read_answer(given.value["answer"], given.value["citations"], chunks, must_cite=must_cite)
+    asked = guards.read_user_words(task)
+    echoes = [asked, *(chunk[key] for chunk in chunks for key in ("doc_id", "source"))]
     check_text_is_said(read.text, "invalid_answer:empty", echoes=echoes, told=list_prompt_texts())
-    guards.check_cited_links(read.text, question=question, chunks=read.used, policy=run.policy)
-    _check_table_rows(read, question, run)
-    try:
-        _check_answer_citations(read, question, chunks, policy)
-    except Stop as refused:
-        if policy.unsupported != "drop":
-            raise
-        left = _remove_refused_sentences(read, refused, question, chunks, policy)
-        raise PartialRefusal(refused, _accept_answer(left, given, policy)) from None
-    return _accept_answer(read, given, policy)
+    guards.check_cited_links(read.text, question=asked, chunks=read.used, policy=run.policy)
+    checked = guards.check_answer_sentences(read, task=task, workings=workings, policy=policy)
+    judged = judge_answer(checked, policy)
+    return pass_judged_answer(judged, _accept_answer(read, guards.add_citation_spans(read, checked), judged, given))
 
 
-def _check_table_rows(read: _ReadAnswer, question: str, run: RagRun) -> None:
-    """Hold what an answer says of one row of a table against that row."""
-    if run.policy.check_numbers and any("|" in chunk["text"] for chunk in read.used):
-        from guardgraph.guards.rag.tables import check_cited_rows  # reads facts, the largest part of an import
-
-        check_cited_rows(read.text, question=question, chunks=read.used)
-
-
-def _accept_answer(read: _ReadAnswer, given: Proposal, policy: RagPolicy) -> Pass:
-    citations = [item["doc_id"] for item in read.details]
-    by: SpansBy = "cited" if policy.require_sentence_citations or len(citations) == 1 else "words"
-    details = guards.add_citation_spans(
-        read.details, read.used, answer=read.text, sentences=read.sentences, spans_by=by, terms=read_terms
-    )
-    passages = [Passage(doc_id=chunk["doc_id"], text=chunk["text"]) for chunk in read.used]
+def _accept_answer(read: guards.ReadAnswer, details: list[CitationDetail], judged: Judged, given: Proposal) -> Pass:
+    citations = [item["doc_id"] for item in details]
     accepted: JsonObject = {
         "answer": read.text,
         "citations": citations,
         "citation_details": details,
-        "passages": passages,
+        "passages": [Passage(doc_id=chunk["doc_id"], text=chunk["text"]) for chunk in read.used],
     }
     history: JsonObject = {
         "action": "compose_grounded_answer",
@@ -508,82 +479,11 @@ def _accept_answer(read: _ReadAnswer, given: Proposal, policy: RagPolicy) -> Pas
         "citations": citations,
     }
     trace: JsonObject = {"phase": "generate", "citation_count": len(citations)}
-    if read.removed:
-        accepted["removed"] = list(read.removed)
-        history["removed"] = removal.describe_removed(read.removed)
-        trace["removed"] = len(read.removed)
+    if judged.unverified:
+        accepted["unverified"] = judged.unverified
+        history["unverified"] = [item["text"] for item in judged.unverified]
+        trace["unverified"] = len(judged.unverified)
     return Pass({"accepted_answer": accepted}, "answered", (Step(trace, {**history, **given.about}),))
-
-
-def _remove_refused_sentences(
-    read: _ReadAnswer, refused: Stop, question: str, chunks: list[Candidate], policy: RagPolicy
-) -> _ReadAnswer:
-    """Return an answer without what it is refused for, or stop where nothing can be taken out of it."""
-    marked = policy.require_sentence_citations
-    own = read.sentences if marked else None
-
-    def read_rest(rest: removal.Rest, citations: Sequence[str]) -> _ReadAnswer:
-        details = [item for item in read.details if item["doc_id"] in citations]
-        used = [chunk for chunk in read.used if chunk["doc_id"] in citations]
-        if marked:
-            sentences = guards.move_sentences(read.sentences, rest.find_place)
-        else:
-            sentences = guards.match_sentences_to_chunks(rest.text, used, terms=read_terms)
-        return _ReadAnswer(rest.text, sentences, details, used, rest.removed)
-
-    cited = [item["doc_id"] for item in read.details]
-    rest, left = removal.remove_refused(
-        read.text,
-        refused,
-        check=guards.make_sentence_check(
-            read.text, own, question=question, cited=read.used, chunks=chunks, policy=policy
-        ),
-        contradict=lambda: _check_turned(read, question, policy),
-        judge=lambda rest, left: _check_answer_citations(read_rest(rest, left), question, chunks, policy),
-        support=lambda rest: {name for item in read_rest(rest, cited).sentences for name in item.ids},
-        citations=cited,
-        beside=question,
-        cited=[chunk["text"] for chunk in read.used],
-    )
-    return read_rest(rest, left)
-
-
-def _read_answer_citations(proposed: JsonObject, chunks: list[Candidate], *, marked: bool) -> _ReadAnswer:
-    """Read what an answer cites: by its list, and where sentences must cite, by its marks too."""
-    text, citations = proposed["answer"].strip(), proposed["citations"]
-    marks = list[guards.Mark]()
-    if marked:
-        text, marks = guards.read_citation_marks(text, chunks)
-        citations = [*citations, *(name for mark in marks for name in mark.ids)]
-    details = guards.check_citations(citations, chunks)
-    used = [chunk for item in details for chunk in chunks if chunk["doc_id"] == item["doc_id"]]
-    if marked:
-        return _ReadAnswer(
-            text, guards.read_marked_sentences(text, marks, [item["doc_id"] for item in details]), details, used
-        )
-    return _ReadAnswer(text, guards.match_sentences_to_chunks(text, used, terms=read_terms), details, used)
-
-
-def _check_answer_citations(read: _ReadAnswer, question: str, chunks: list[Candidate], policy: RagPolicy) -> None:
-    """Hold an answer against what it cites: where sentences must cite, one by one, and then as a whole."""
-    if policy.require_sentence_citations:
-        guards.check_cited_sentences(read.text, read.sentences, question=question, chunks=chunks, policy=policy)
-        if policy.check_together:
-            guards.check_sentences_together(read.text, read.sentences, question=question, chunks=chunks, policy=policy)
-    if policy.check_numbers:
-        may_derive = policy.derived == "allow"
-        guards.check_cited_numbers(
-            read.text, question=question, chunks=read.used, documents=len(chunks), derive=may_derive
-        )
-    if policy.check_names:
-        known = policy.known_names
-        guards.check_cited_names(read.text, question=question, chunks=read.used, packed=chunks, known_names=known)
-    _check_turned(read, question, policy)
-
-
-def _check_turned(read: _ReadAnswer, question: str, policy: RagPolicy) -> None:
-    if policy.check_turned:
-        check_turned_sentences(read.text, [chunk["text"] for chunk in read.used], question=question)
 
 
 def _list_usable_chunks(state: RagState, run: RagRun) -> list[Candidate]:
@@ -623,4 +523,4 @@ def run_answered_node(state: RagState, run: RagRun) -> dict[str, Any]:
     chunks = state["accepted_context"]["chunks"]
     check_context_chunks(chunks, run)
     answer = state["accepted_answer"]
-    return {"outcome": "grounded_partial" if "removed" in answer else "grounded_answer", **answer}
+    return {"outcome": "grounded_partial" if is_partial(answer.get("unverified", ())) else "grounded_answer", **answer}

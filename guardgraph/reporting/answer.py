@@ -14,8 +14,11 @@ from guardgraph.reporting.document import Child, Html, make_tag
 from guardgraph.reporting.reading import RunReading
 from guardgraph.reporting.values import (
     LONG,
+    UNVERIFIED,
     Marked,
     Marks,
+    explain_unverified_sentence,
+    is_unverified_sentence,
     render_facts,
     render_inline,
     render_link,
@@ -49,27 +52,22 @@ def mark_cited_sentences(answer: str, sources: Sequence[JsonObject]) -> Marks:
     return (lambda text: marked) if marked else None
 
 
-def _add_removed_parts(marks: Marks, text: str, left: JsonObject) -> Marks:
-    """Take what was taken out of an answer out of what is left, to be struck out where it stood, with the reason."""
-    removed = left.get("removed")
-    if not _is_object_list(removed) or not all(_is_removed_part(item, len(text)) for item in removed):
+def _add_unverified_sentences(marks: Marks, text: str, left: JsonObject) -> Marks:
+    """Take the unverified sentences of an answer out of what is left, to be marked in it, with the reason."""
+    unverified, marked = left.get("unverified"), [*marks(text)] if marks else []
+    if not _is_object_list(unverified) or not all(is_unverified_sentence(item, len(text)) for item in unverified):
         return marks
-    del left["removed"]
-    struck = [Marked(item["at"], item["at"], of=_explain_removed_part(item), gone=item["text"]) for item in removed]
-    return lambda text: sorted([*(marks(text) if marks else ()), *struck], key=lambda item: item[:2])
-
-
-def _is_removed_part(item: JsonObject, length: int) -> bool:
-    said = all(isinstance(item.get(key), str) and item[key] for key in ("text", "reason"))
-    at = item.get("at")
-    return said and type(at) is int and 0 <= at <= length
-
-
-def _explain_removed_part(item: JsonObject) -> str:
-    evidence = item.get("evidence")
-    named = evidence.get("unsupported") if isinstance(evidence, dict) else None
-    words = ", ".join(map(str, named)) if isinstance(named, list) else ""
-    return f"taken out, {item['reason']}: {words}" if words else f"taken out, {item['reason']}"
+    sources = {(item.start, item.end): item.sources for item in marked}
+    spans = [(item["start"], item["end"]) for item in unverified]
+    every = sorted({*sources, *spans})
+    if any(first[1] > second[0] for first, second in pairwise(every)):  # no sentences of this answer
+        return marks
+    del left["unverified"]
+    told = dict(zip(spans, map(explain_unverified_sentence, unverified), strict=True))
+    whole = [
+        Marked(*span, UNVERIFIED if span in told else "cited", told.get(span), sources.get(span, ())) for span in every
+    ]
+    return lambda text: whole
 
 
 def mark_source_evidence(source: JsonObject, text: str) -> Marks:
@@ -184,7 +182,7 @@ def render_answer_sections(reading: RunReading) -> Iterator[tuple[str, Html]]:
     cited = _take_cited_sources(left)
     if isinstance(text := left.get("answer"), str):
         del left["answer"]
-        marks = _add_removed_parts(mark_cited_sentences(text, cited), text, left)
+        marks = _add_unverified_sentences(mark_cited_sentences(text, cited), text, left)
         yield "Answer", make_tag("div", _render_answer_text(text, marks, left), class_="card")
     if cited:
         numbered = any("answer_spans" in item for item in cited)

@@ -11,6 +11,7 @@ from guardgraph.plain.errors import InputError
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.reporting.document import escape_odd_letters
 from guardgraph.reporting.reading import parse_reported_json
+from guardgraph.reporting.values import explain_unverified_sentence, is_unverified_sentence
 from guardgraph.state.catalogue import SUCCESS
 
 UNTITLED: Final = "Research brief"
@@ -47,6 +48,12 @@ def format_brief(result: Mapping[str, Any], *, asked: object = None) -> str:
     numbers = {str(item.get("id")): str(number) for number, item in enumerate(brief["citation_details"], 1)}
     parts = [f"# {_escape_line(_find_question(parse_reported_json('asked', asked)) or UNTITLED)}"]
     parts += _format_answer(brief, numbers)
+    if unverified := _list_unverified(brief):
+        said = (
+            f"{brief['answer'][item['start'] : item['end']]} ({explain_unverified_sentence(item)})"
+            for item in unverified
+        )
+        parts += ["## Unverified", "\n".join(f"- {_escape_line(text)}" for text in said)]
     parts += ["## Sources", _format_sources(brief["citation_details"])]
     if agreement := _list_objects(brief.get("agreement")):
         parts += ["## Agreement", _format_agreement(agreement, numbers)]
@@ -105,6 +112,8 @@ def _format_answer(brief: JsonObject, numbers: Mapping[str, str]) -> list[str]:
                 marks.setdefault(span[-1], []).append(numbers[item["id"]])
     if not marks and numbers:
         marks = {len(answer.rstrip()): [*numbers.values()]}
+    for item in _list_unverified(brief):
+        marks.setdefault(item["end"], []).append("unverified")
     sections = [item for item in _list_objects(brief.get("sections")) if _is_section(item, len(answer))]
     if not sections:
         return ["\n".join(_format_lines(answer, marks))]
@@ -114,6 +123,11 @@ def _format_answer(brief: JsonObject, numbers: Mapping[str, str]) -> list[str]:
         own = {place - start: said for place, said in marks.items() if start < place <= end}
         parts += [f"## {_escape_line(item['title'])}", "\n".join(_format_lines(answer[start:end], own))]
     return parts
+
+
+def _list_unverified(brief: JsonObject) -> list[JsonObject]:
+    length = len(brief["answer"])
+    return [item for item in _list_objects(brief.get("unverified")) if is_unverified_sentence(item, length)]
 
 
 def _is_section(item: JsonObject, length: int) -> bool:
@@ -230,8 +244,5 @@ def _format_agreement(agreement: Sequence[JsonObject], numbers: Mapping[str, str
 
 
 def _list_remarks(brief: JsonObject) -> Iterator[str]:
-    if removed := _list_objects(brief.get("removed")):
-        told = "1 passage was" if len(removed) == 1 else f"{len(removed)} passages were"
-        yield f"{told} taken out that the sources do not bear out."
     if isinstance(who := brief.get("approved_by"), str):
         yield f"Approved by {_escape_line(who)}."

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 from ada_url import URL
 
 from guardgraph.plain.errors import InputError
-from guardgraph.plain.json import JsonValue
+from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.letters import is_odd_letter
 from guardgraph.reporting.document import Child, Html, make_tag
 
@@ -25,8 +25,6 @@ class Marked(NamedTuple):
     """What it is marked for; None for what was refused."""
     of: str | None = None
     """What stands small behind it."""
-    gone: str = ""
-    """What stood here and was taken out; it is struck out, and what is marked has no length."""
     sources: tuple[str, ...] = ()
     """Numbers of the sources that it rests on; they stand small behind it, and lead there."""
 
@@ -34,6 +32,8 @@ class Marked(NamedTuple):
 Marks: TypeAlias = "Callable[[str], Iterable[Marked]] | None"
 """What finds the parts of a text that are marked, in order; None marks nothing."""
 
+UNVERIFIED = "unverified"
+"""What a sentence is marked for that its sources do not bear out; why stands in words behind it."""
 LONG = 1600
 """Characters of a text that stands open; a longer one is folded."""
 LINE = 60
@@ -44,6 +44,34 @@ MANY = 40
 """Items of a list, or keys of an object, that stand open."""
 DEEP = 4
 """Levels of nesting that are laid out; what is deeper stands as JSON."""
+
+
+def is_unverified_sentence(item: JsonValue, length: int) -> bool:
+    """Say whether a value is a sentence of ``unverified``, as results of ours have them, in a text of a length."""
+    if not isinstance(item, dict) or not isinstance(item.get("verdict"), str):
+        return False
+    start, end, found = item.get("start"), item.get("end"), item.get("findings")
+    placed = type(start) is int and type(end) is int and 0 <= start < end <= length
+    return placed and isinstance(found, list) and all(isinstance(each, dict) for each in found)
+
+
+def explain_unverified_sentence(item: JsonObject) -> str:
+    """Say in words why a sentence is unverified, and what the sources say instead.
+
+    Args:
+        item: of ``unverified``.
+    """
+    said = dict.fromkeys(filter(None, map(_explain_finding, item["findings"])))
+    return "; ".join([f"unverified, {item['verdict']}", *said])
+
+
+def _explain_finding(found: JsonObject) -> str:
+    if found.get("rule") == "cover":
+        return "its words are not what the sources speak of"
+    told = f"the source says {told}" if isinstance(told := found.get("told"), str) and told else ""
+    if found.get("rule") == "opposite":
+        return told
+    return f"{found.get('text')}: {told or 'in no source'}"
 
 
 def format_duration(milliseconds: float) -> str:
@@ -111,13 +139,13 @@ def _render_marked_text(text: str, marks: Marks) -> Iterator[Child]:
     at = 0
     for item in marks(text) if marks else ():
         yield text[at : item.start]
-        if item.gone:
-            yield [" ", make_tag("del", item.gone), make_tag("small", f" {item.of} ")]
-            at = max(at, item.start)
-            continue
-        yield make_tag("mark", text[item.start : item.end], class_=item.kind, data_of=None if item.sources else item.of)
+        told = item.of if item.kind == UNVERIFIED else None
+        beside = None if item.sources or told else item.of
+        yield make_tag("mark", text[item.start : item.end], class_=item.kind, data_of=beside)
         if item.sources:
             yield make_tag("sup", map(_render_source_number, item.sources))
+        if told:
+            yield make_tag("small", f" ({told}) ")
         at = item.end
     yield text[at:]
 

@@ -9,20 +9,9 @@ from typing_extensions import TypedDict
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
-from guardgraph.state.run import Asking, Ok, RemovedText, Stopped, Turn
-from guardgraph.state.settings import (
-    LIVE,
-    Allowlist,
-    Budget,
-    Check,
-    Derived,
-    MaxFloat,
-    MaxInt,
-    MinFloat,
-    TextPolicy,
-    Unsupported,
-    Vocabulary,
-)
+from guardgraph.state.grounding import AnswerPolicy, FoundIssue, UnverifiedSentence
+from guardgraph.state.run import Asking, Ok, Stopped, Turn
+from guardgraph.state.settings import LIVE, Allowlist, Budget, Check, MaxFloat, MaxInt, MinFloat, Vocabulary
 
 ClarifyReason = Literal["nothing_relevant", "answerer_abstained"]
 """Why a run clarifies: nothing found was relevant enough, or the answerer said that the context has no answer."""
@@ -157,8 +146,8 @@ class RagAnswer(TypedDict):
     citations: list[str]
     citation_details: list[CitationDetail]
     passages: list[Passage]
-    removed: NotRequired[list[RemovedText]]
-    """What was taken out of it, where anything was."""
+    unverified: NotRequired[list[UnverifiedSentence]]
+    """Its sentences that are marked, where any are."""
 
 
 class Clarification(TypedDict):
@@ -204,9 +193,11 @@ class RagAnswered(Ok):
 
 
 class RagOk(RagAnswered):
-    """What an ok run returns that gives an answer as it was proposed, or clarifies."""
+    """What an ok run returns that gives an answer which its context bears out, or clarifies."""
 
     outcome: Literal["grounded_answer", "clarify"]
+    unverified: NotRequired[list[UnverifiedSentence]]
+    """Sentences of the answer that are doubtful, in order; see `AnswerPolicy.on_doubt`."""
     clarify_reason: NotRequired[ClarifyReason]
     """Of a run that clarifies: why."""
     best_score: NotRequired[float]
@@ -214,11 +205,11 @@ class RagOk(RagAnswered):
 
 
 class RagPartial(RagAnswered):
-    """What a run returns that took refused sentences out of its answer; see `RagPolicy.unsupported`."""
+    """What a run returns of whose answer some sentences are not borne out; see `AnswerPolicy.on_unsupported`."""
 
     outcome: Literal["grounded_partial"]
-    removed: list[RemovedText]
-    """What was taken out of the answer, in its order."""
+    unverified: list[UnverifiedSentence]
+    """These sentences, and those that are doubtful, in order."""
 
 
 class RagStopped(Stopped):
@@ -229,6 +220,8 @@ class RagStopped(Stopped):
     invalid_citations: NotRequired[list[str]]
     context_doc_ids: NotRequired[list[str]]
     unsupported: NotRequired[list[str]]
+    findings: NotRequired[list[FoundIssue]]
+    """Of a refused answer: what was found in its sentences, and what the sources say instead."""
     sentence: NotRequired[str]
     """Of an answer whose sentences must cite: which one was refused."""
 
@@ -237,7 +230,7 @@ RagResult: TypeAlias = RagOk | RagPartial | RagStopped
 """What a run returns; `status` and `outcome` say which."""
 
 
-class RagPolicy(TextPolicy):
+class RagPolicy(AnswerPolicy):
     """What the model may ask for, what the runtime will do now, and which checks run."""
 
     filled: ClassVar = ("allowed_sources_policy", "allowed_sources_execution")
@@ -248,25 +241,10 @@ class RagPolicy(TextPolicy):
     """Sources that the runtime will read now."""
     denied_sources: Annotated[Vocabulary, LIVE] = ()
     """Sources that are never read, even if the lists name them."""
-    check_numbers: Check = True
-    """Numbers of an answer must stand in a cited chunk or in the question."""
-    check_names: Check = True
-    """Names of an answer must stand in a cited chunk or in the question, or be known."""
-    known_names: Allowlist = ()
-    """Names that any answer may say, such as the deployment's own."""
-    check_turned: Check = True
-    """No sentence of an answer may say the opposite of a sentence of a cited chunk, almost in its words."""
-    derived: Derived = "allow"
-    """Whether an answer may say what follows from numbers of its sources, such as a sum: "allow" or "refuse"."""
-    unsupported: Unsupported = "stop"
-    """What becomes of an answer with sentences that the checks of numbers and names refuse when no attempt is left: "stop"
-    ends the run, "drop" takes them out."""
     require_access: Check = False
     """Every document that the retriever returns must say who may read it."""
     require_sentence_citations: Check = False
-    """Every sentence of an answer must cite, and its numbers, names and quotes stand in what it cites itself."""
-    check_together: Check = False
-    """Where every sentence must cite, its numbers and names stand within two neighbouring sentences of what it cites."""
+    """Every sentence of an answer must cite, and it and its quotes are held against what it cites itself."""
 
 
 class RagBudget(Budget):
@@ -326,17 +304,17 @@ RAG_REASONS = Catalogue(
         StopReason("tool_invalid_output:retrieve", "tool", ("retrieve",), "The retriever raised, or returned something that is no list of candidates, or a document that the caller may not read.", "Look at details (at: the line that raised); mend the retriever."),
         StopReason("access_revoked", "access_revoked", ("retrieve", "generate"), "Whoever asks now may not read what was found before.", "Start a run of the caller's own; a run is to be resumed by whoever began it.", withholds=True),
         StopReason("tool_invalid_output:rerank", "tool", ("retrieve",), "The reranker raised, or returned something else than candidates that it was given.", "Look at details (at: the line that raised); a reranker may only order candidates anew and leave some out."),
-        StopReason("invalid_answer:citations_out_of_context", "invalid_answer", ("generate",), "The answer cites a document that was not in its context.", "Look at invalid_citations and context_doc_ids.", again=True),
+        StopReason("invalid_answer:citations_out_of_context", "invalid_answer", ("generate",), "The answer cites, in its list or by a mark in its text, what was not in its context.", "Look at invalid_citations and context_doc_ids.", again=True),
         StopReason("invalid_answer:missing_citations", "invalid_answer", ("generate",), "The answer cites nothing.", "Use a model that cites.", again=True),
         StopReason("invalid_answer:empty", "invalid_answer", ("generate",), "The answer says nothing: it is a placeholder, or repeats the question, an id or the prompt.", "Look at details; use a model that follows the prompt.", again=True),
         StopReason("invalid_answer:active_markup", "invalid_answer", ("generate",), "The answer would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup."),
         StopReason("invalid_answer:unsupported_link", "invalid_answer", ("generate",), "The answer has a URL, a host or a mail address that neither a cited chunk nor the question has.", "Look at unsupported; links that any text may have belong on known_links.", again=True, untold=True),
         StopReason("invalid_answer:uncited_sentence", "invalid_answer", ("generate",), "A sentence of the answer cites nothing and inherits no citation.", "Look at sentence; use a model that marks every sentence.", again=True),
         StopReason("invalid_answer:quote_not_in_source", "invalid_answer", ("generate",), "What a sentence quotes does not stand in a chunk that it cites, word for word.", "Look at unsupported and sentence.", again=True),
-        StopReason("invalid_answer:unsupported_number", "invalid_answer", ("generate",), "The answer states a number that neither a cited chunk nor the question has.", "Look at unsupported.", again=True),
+        StopReason("invalid_answer:contradicts_source", "invalid_answer", ("generate",), "A sentence of the answer says another value than a cited chunk says of the same thing, or turns a bound round.", "Look at findings: told is what the chunk says.", again=True),
+        StopReason("invalid_answer:unsupported_number", "invalid_answer", ("generate",), "The answer states a value that no cited chunk, question or working has.", "Look at unsupported and findings; what is worked out needs its working.", again=True),
         StopReason("invalid_answer:unsupported_name", "invalid_answer", ("generate",), "The answer has a name that neither a cited chunk nor the question has.", "Look at unsupported; names that any answer may say belong on known_names.", again=True),
-        StopReason("invalid_answer:contradicts_source", "invalid_answer", ("generate",), "A sentence of the answer says the opposite of a sentence of a cited chunk.", "Compare sentence and source_sentence in details.", again=True),
-        StopReason("invalid_answer:not_together", "invalid_answer", ("generate",), "What a sentence says stands in what it cites, but in no two sentences that follow each other.", "Look at sentence; check_together asks for it.", again=True),
+        StopReason("invalid_answer:doubtful", "invalid_answer", ("generate",), "A sentence of the answer says the opposite of a cited chunk, or what no cited chunk speaks of.", "Look at findings; on_doubt says whether such a sentence is marked or stops the run.", again=True),
         StopReason("invalid_answer:unsupported_claim", "invalid_answer", ("generate",), "The verifier found a sentence of the answer that its evidence does not bear out.", "Look at unsupported."),
     ],
 )  # fmt: skip

@@ -13,22 +13,19 @@ from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.scopes import EVERYWHERE
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons, list_review_reasons
 from guardgraph.state.context import Context
+from guardgraph.state.grounding import AnswerPolicy, FoundIssue, UnverifiedSentence
 from guardgraph.state.review import ReviewPolicy
-from guardgraph.state.run import Ok, RemovedText, Stopped
+from guardgraph.state.run import Ok, Stopped
 from guardgraph.state.settings import (
     LIVE,
-    Allowlist,
     Budget,
     Check,
     DeniedScopes,
-    Derived,
     MaxFloat,
     MaxInt,
     MinFloat,
     Names,
     Scopes,
-    TextPolicy,
-    Unsupported,
     UnsureText,
     Vocabulary,
 )
@@ -244,8 +241,8 @@ class ResearchAnswer(TypedDict):
     """Where every sentence must cite: its sentences, in order."""
     sections: NotRequired[list[AnswerSection]]
     """Of an answer in sections: these, in order."""
-    removed: NotRequired[list[RemovedText]]
-    """What was taken out of it, where anything was."""
+    unverified: NotRequired[list[UnverifiedSentence]]
+    """Its sentences that are marked, where any are."""
 
 
 class NoteConflict(TypedDict):
@@ -345,17 +342,19 @@ class ResearchAnswered(Ok, SourcesLeftOut):
 
 
 class ResearchOk(ResearchAnswered):
-    """What an ok run returns that gives an answer as it was proposed."""
+    """What an ok run returns that gives an answer which its notes bear out."""
 
     outcome: Literal["grounded_research_answer"]
+    unverified: NotRequired[list[UnverifiedSentence]]
+    """Sentences of the answer that are doubtful, in order; see `AnswerPolicy.on_doubt`."""
 
 
 class ResearchPartial(ResearchAnswered):
-    """What a run returns that took refused sentences out of its answer; see `ResearchPolicy.unsupported`."""
+    """What a run returns of whose answer some sentences are not borne out; see `AnswerPolicy.on_unsupported`."""
 
     outcome: Literal["grounded_partial"]
-    removed: list[RemovedText]
-    """What was taken out of the answer, in its order."""
+    unverified: list[UnverifiedSentence]
+    """These sentences, and those that are doubtful, in order."""
 
 
 class ResearchStopped(Stopped, SourcesLeftOut):
@@ -366,6 +365,8 @@ class ResearchStopped(Stopped, SourcesLeftOut):
     raw_plan: NotRequired[JsonValue]
     invalid_citations: NotRequired[list[str]]
     unsupported: NotRequired[list[str]]
+    findings: NotRequired[list[FoundIssue]]
+    """Of a refused answer: what was found in its sentences, and what the notes say instead."""
 
 
 ResearchResult: TypeAlias = ResearchOk | ResearchPartial | ResearchStopped
@@ -376,7 +377,7 @@ DOMAIN_LISTS: Final = ("allowed_domains_policy", "allowed_domains_execution")
 """The lists of a policy that allow hosts."""
 
 
-class ResearchPolicy(TextPolicy, ReviewPolicy):
+class ResearchPolicy(AnswerPolicy, ReviewPolicy):
     """Which hosts the model may name, which the runtime will read now, and which checks run."""
 
     allowed_domains_policy: Scopes = ("official-status.example.com", "vendor.example.com", "regulator.example.org")
@@ -387,27 +388,12 @@ class ResearchPolicy(TextPolicy, ReviewPolicy):
     """Hosts that are never read, in the same spellings, even if the lists name them."""
     open: Annotated[bool, Tightens.both] = False
     """Whether every host is allowed that is not denied; both lists are left out then, and `trust` is declared."""
-    check_numbers: Check = True
-    """Facts of a claim must stand in its quote, facts of the answer in the notes that it cites."""
     check_quotes: Check = True
     """A note's quote must stand in its page, word for word."""
-    check_names: Check = True
-    """Names of the answer must stand in the notes that it cites or in the question, or be known."""
-    known_names: Allowlist = ()
-    """Names that any answer may say, such as the deployment's own."""
-    check_turned: Check = True
-    """No sentence of the answer may say the opposite of a sentence of a cited quote, almost in its words."""
-    derived: Derived = "allow"
-    """Whether an answer may say what follows from numbers of its sources, such as a sum: "allow" or "refuse"."""
-    unsupported: Unsupported = "stop"
-    """What becomes of notes that do not verify, and of sentences of the answer whose facts or names are refused, when no
-    attempt is left: "stop" ends the run, "drop" goes on without them."""
     require_sentence_citations: Check = False
-    """Every sentence of the answer must cite, and its facts, names and quotes stand in the notes that it cites itself."""
+    """Every sentence of the answer must cite, and it and its quotes are held against the notes that it cites itself."""
     unsure_text: UnsureText = "allow"
     """Whether a page may be read whose reader is unsure that its text is what somebody sees: "allow" or "refuse"."""
-    known_regions: Vocabulary = ()
-    """Region names to watch for beside the built-in ones."""
     trust: TrustEntries = ()
     """How far hosts are trusted, ``{scope, tier, owner?, source?, date?}``; `load_trust` reads them from a file."""
     min_trust: Annotated[MinFloat, Field(le=1)] = 0.0
@@ -576,7 +562,7 @@ RESEARCH_REASONS = Catalogue(
         StopReason("verification_failed:number_not_in_quote", "verification_failed", ("verify",), "A claim states a fact that its quote does not have.", "Look at verification; mend the extractor.", again=True),
         StopReason("verification_failed:unsupported_claim", "verification_failed", ("verify",), "The verifier found a note whose quote does not bear out its claim.", "Look at verification; mend the extractor."),
         StopReason("conflicting_sources", "agreement", ("verify",), "Two notes of different pages state different values of one thing.", "Look at details: both notes, with their quotes; ask a person, or deny one of the sources."),
-        StopReason("insufficient_corroboration:<n>", "agreement", ("verify",), "A note is said by fewer independent sources than n.", "Look at details: which notes; read more pages, set unsupported to drop, or lower min_independent."),
+        StopReason("insufficient_corroboration:<n>", "agreement", ("verify",), "A note is said by fewer independent sources than n.", "Look at details: which notes; read more pages, set on_unsupported to mark, or lower min_independent."),
         StopReason("invalid_gaps:not_object", "invalid_gaps", ("gaps",), "What was proposed to close gaps is no object.", "Look at details; use a model that follows the prompt.", again=True),
         StopReason("invalid_gaps:open", "invalid_gaps", ("gaps",), "What is named open is no list of short texts.", "Look at details.", again=True),
         StopReason("invalid_gaps:queries", "invalid_gaps", ("gaps",), "The queries are no list, or a very long one.", "Look at details.", again=True),
@@ -605,9 +591,11 @@ RESEARCH_REASONS = Catalogue(
         StopReason("invalid_answer:unsupported_link", "invalid_answer", ("synthesize",), "The answer has a URL, a host or a mail address that neither the notes it cites nor the question has.", "Look at unsupported; links that any text may have belong on known_links.", again=True, untold=True),
         StopReason("invalid_answer:uncited_sentence", "invalid_answer", ("synthesize",), "A sentence of the answer cites nothing and inherits no citation; require_sentence_citations asks for it.", "Look at sentence in details; use a model that marks every sentence.", again=True),
         StopReason("invalid_answer:quote_not_in_source", "invalid_answer", ("synthesize",), "What a sentence quotes does not stand in a note that it cites, word for word.", "Look at unsupported, and at sentence in details.", again=True),
-        StopReason("invalid_answer:unsupported_number", "invalid_answer", ("synthesize",), "The answer states a fact that the notes it cites do not have.", "Look at unsupported.", again=True),
+        StopReason("invalid_answer:citations_out_of_context", "invalid_answer", ("synthesize",), "A mark of citation in the answer's text names no note.", "Look at invalid_citations.", again=True),
+        StopReason("invalid_answer:contradicts_source", "invalid_answer", ("synthesize",), "A sentence of the answer says another value than a note that it cites says of the same thing, or turns a bound round.", "Look at findings: told is what the note says.", again=True),
+        StopReason("invalid_answer:unsupported_number", "invalid_answer", ("synthesize",), "The answer states a value that no note it cites, question or working has.", "Look at unsupported and findings; what is worked out needs its working.", again=True),
         StopReason("invalid_answer:unsupported_name", "invalid_answer", ("synthesize",), "The answer has a name that neither the notes it cites nor the question has.", "Look at unsupported; names that any answer may say belong on known_names.", again=True),
-        StopReason("invalid_answer:contradicts_source", "invalid_answer", ("synthesize",), "A sentence of the answer says the opposite of a sentence of a quote that it cites.", "Compare sentence and source_sentence in details.", again=True),
+        StopReason("invalid_answer:doubtful", "invalid_answer", ("synthesize",), "A sentence of the answer says the opposite of a note that it cites, or what none of them speaks of.", "Look at findings; on_doubt says whether such a sentence is marked or stops the run.", again=True),
         StopReason("invalid_answer:unsupported_claim", "invalid_answer", ("synthesize",), "The verifier found a sentence of the answer that the notes it cites do not bear out.", "Look at unsupported."),
     ],
 )  # fmt: skip

@@ -123,6 +123,8 @@ class LogEntry(TypedDict):
     verdict: NotRequired[Literal["pass", "again", "stop"]]
     to: NotRequired[str]
     reason: NotRequired[str]
+    rest: NotRequired[JsonObject]
+    """Of a guard that sent a proposal back which it refuses in part: how the run would go on with the rest."""
     refused: NotRequired[Verdict]
     """Of a guard that sent a proposal back: the stop that it would have been."""
     askable: NotRequired[bool]
@@ -241,19 +243,6 @@ class Attempt(TypedDict):
     """The stop reason that it would have been."""
     evidence: JsonObject
     """The keys of a result that would have shown what was refused."""
-
-
-class RemovedText(TypedDict):
-    """A part of an answer that a guard took out, so that the rest could stand: text alone, with no link made of it."""
-
-    text: str
-    """As it stood in the answer."""
-    reason: str
-    """The stop reason that it would have been."""
-    evidence: JsonObject
-    """What was refused of it: `unsupported`, and the `sentence`; what stands with that hung on it."""
-    at: int
-    """Where it stood: a place in the answer that is left, in characters."""
 
 
 Role: TypeAlias = Literal["user", "assistant"]

@@ -106,9 +106,6 @@ Derived: TypeAlias = Annotated[Literal["allow", "refuse"], Tightens.ordered("all
 UnsureText: TypeAlias = Annotated[Literal["allow", "refuse"], Tightens.ordered("allow", "refuse")]
 """Whether a page may be evidence whose reader is unsure of its text; "refuse" holds if either says so."""
 
-Unsupported: TypeAlias = Annotated[Literal["stop", "drop"], Tightens.ordered("drop", "stop")]
-"""What becomes of what checks refuse when no attempt is left; "stop" holds if either says so."""
-
 
 class Settings(BaseModel):
     """The base of every policy and budget: frozen, strict, no unknown fields, tightened field by field."""

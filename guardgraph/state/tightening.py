@@ -283,3 +283,12 @@ Tightens.denied_scopes = Tightens(
 Tightens.either = Tightens("either", lambda ours, theirs: ours or theirs, _validate_setting_flag)
 Tightens.both = Tightens("both", lambda ours, theirs: ours and theirs, _validate_setting_flag)
 Tightens.fixed = Tightens("fixed", lambda ours, theirs: ours, _validate_plain_setting, is_fixed=True)
+
+
+def union_of(problem: Problem) -> Tightens:
+    """Return the kind of a list of which both hold, and whose items are of a form.
+
+    Args:
+        problem: says why a text is not of that form, None of one that is.
+    """
+    return Tightens("union", _unite_settings, _validate_setting_names, is_set=True, problem=problem)

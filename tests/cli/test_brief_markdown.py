@@ -109,12 +109,14 @@ def test_agreement_and_remarks():
         {"id": "n1", "claim": "14 hurt.", "standing": "conflict", "independent": 2, "conflicts_with": [conflict]},
         {"id": "n3", "claim": "41 hurt.", "standing": "single_source", "independent": 1, "conflicts_with": []},
     ]
-    more = {"removed": [{"text": "x"}], "approved_by": "Ada", "open": ["who paid?"], "outcome": "grounded_partial"}
+    marked = {"start": 0, "end": 3, "verdict": "contradicted", "findings": [{"text": "14", "told": "41"}]}
+    more = {"unverified": [marked], "approved_by": "Ada", "open": ["who paid?"], "outcome": "grounded_partial"}
     text = format_brief(made(agreement=agreement, **more))
     assert "| 1 | 14 hurt. | conflict | 2 | n3 says 41, not 14 |" in text
     assert "| n3 | 41 hurt. | single source | 1 |  |" in text
     assert "## Open\n\n- who paid?" in text
-    assert text.endswith("1 passage was taken out that the sources do not bear out.\n\nApproved by Ada.\n")
+    assert "(unverified, contradicted; 14: the source says 41)\n\n## Sources" in text
+    assert text.endswith("Approved by Ada.\n")
 
 
 @pytest.mark.parametrize("text", HOSTILE)

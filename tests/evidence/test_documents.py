@@ -314,7 +314,7 @@ def loosened(run):
     from guardgraph.testing import InMemoryRecorder
 
     kept = InMemoryRecorder()
-    create_rag_agent(recorder=kept, policy=RagPolicy(check_numbers=False)).invoke(QUESTION)
+    create_rag_agent(recorder=kept, policy=RagPolicy(check_values=False)).invoke(QUESTION)
     run_id = run["run_id"]
     run.clear()
     run.update(kept.runs[0])

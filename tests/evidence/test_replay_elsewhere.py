@@ -35,12 +35,12 @@ def test_a_replay_under_a_tighter_policy_of_a_shipped_pattern_says_what_it_would
     wrong = {"answer": "Within 20 minutes.", "citations": ["doc_sla_enterprise_v3"]}
 
     def loose(recorder):
-        return agent(answer=wrong, policy=RagPolicy(check_numbers=False), recorder=recorder)
+        return agent(answer=wrong, policy=RagPolicy(check_values=False), recorder=recorder)
 
     recording = recorded(loose, QUESTION)
     assert recording["result"]["outcome"] == "grounded_answer"
-    recording["policy"]["check_numbers"] = True
-    assert replay(replaying_agent(recording), recording)["stop_reason"] == "invalid_answer:unsupported_number"
+    recording["policy"]["check_values"] = True
+    assert replay(replaying_agent(recording), recording)["stop_reason"] == "invalid_answer:contradicts_source"
 
 
 def reworded(state, run):

@@ -81,7 +81,7 @@ def test_the_table_keeps_to_its_columns_and_tells_another_result_of_the_same_end
     """Long names are cut; an ending that stays while the result does not is marked."""
 
     def long(recorder):
-        return create_rag_agent(recorder=recorder, policy=RagPolicy(check_numbers=False))
+        return create_rag_agent(recorder=recorder, policy=RagPolicy(check_values=False))
 
     changed = recorded(create_rag_agent, QUESTION)
     changed["result"]["answer"] = "Something else."

@@ -132,7 +132,7 @@ ALL = st.just(SOURCES)
 RAG = st.tuples(
     st.fixed_dictionaries(
         {"allowed_sources_policy": ALL | some(SOURCES), "allowed_sources_execution": ALL | ALL | some(SOURCES)},
-        optional={"check_numbers": st.booleans(), "check_names": st.booleans()},
+        optional={"check_values": st.booleans(), "check_names": st.booleans()},
     ).map(lambda given: RagPolicy(**given)),
     overlay(
         RagBudget,
@@ -149,7 +149,7 @@ RESEARCH = st.tuples(
         ResearchPolicy,
         allowed_domains_policy=some(HOSTS),
         allowed_domains_execution=some(HOSTS),
-        check_numbers=st.booleans(),
+        check_values=st.booleans(),
         check_quotes=st.booleans(),
         check_names=st.booleans(),
     ),
@@ -313,7 +313,7 @@ TOOLS = st.tuples(
             "tools_policy": some(fuzzed_office.NAMES),
             "tools_execution": some(fuzzed_office.NAMES),
             "denied_tools": st.lists(st.sampled_from(fuzzed_office.NAMES), max_size=1),
-            "check_numbers": st.booleans(),
+            "check_values": st.booleans(),
             "check_names": st.booleans(),
         },
     ).map(lambda given: ToolPolicy(**given)),

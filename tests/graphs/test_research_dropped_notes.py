@@ -1,4 +1,4 @@
-"""With `unsupported="drop"` notes that do not verify are left out and listed, when nobody is asked again."""
+"""With `on_unsupported="mark"` notes that do not verify are left out and listed, when nobody is asked again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import ScriptedChatModel, scripted_tool
 from guardgraph.tools.recordings import make_recorded_reader
 
-DROP = ResearchPolicy(unsupported="drop")
+DROP = ResearchPolicy(on_unsupported="mark")
 MISQUOTED = {**NOTES[0], "quote": "Nothing of the kind stands in any page."}
 OVERSTATED = {**NOTES[0], "claim": "It is P1, and 99 % of payments fail."}
 UNREAD = {**NOTES[0], "url": RUMORS, "claim": "Rumors say so."}
@@ -59,8 +59,8 @@ def test_every_issue_has_its_note_left_out():
     ("policy", "context", "taken"),
     [
         (None, None, [MISQUOTED, NOTES[1]]),
-        (DROP, {"policy": {"unsupported": "stop"}}, [MISQUOTED, NOTES[1]]),
-        (ResearchPolicy(), {"policy": {"unsupported": "drop"}}, [MISQUOTED, NOTES[1]]),
+        (DROP, {"policy": {"on_unsupported": "stop"}}, [MISQUOTED, NOTES[1]]),
+        (ResearchPolicy(), {"policy": {"on_unsupported": "mark"}}, [MISQUOTED, NOTES[1]]),
         (DROP, None, [MISQUOTED, MISQUOTED]),
     ],
     ids=["default", "tightened", "not loosened", "none left"],
@@ -135,7 +135,7 @@ KINDS = {"good": NOTES[0], "other": NOTES[1], "misquoted": MISQUOTED, "overstate
 def test_notes_are_dropped_exactly_where_they_have_an_issue(kinds):
     """The rest verifies, in its order, with its ids; nothing is lost."""
     taken = [{**KINDS[kind], "id": f"n{at}"} for at, kind in enumerate(kinds)]
-    checks = {"pages": PAGES, "check_numbers": True, "check_quotes": True, "regions": ()}
+    checks = {"pages": PAGES, "check_values": True, "check_quotes": True}
     wrong = [note["id"] for note, kind in zip(taken, kinds, strict=True) if kind not in ("good", "other")]
     if not wrong:
         assert verify_notes(taken, **checks)["ok"]

@@ -22,7 +22,6 @@ from guardgraph import (
     replay,
     verify,
 )
-from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.research import answer as guards
 from guardgraph.guards.research.outline import LONGEST_TITLE, check_outline, parse_outline
 from guardgraph.guards.stop import Stop
@@ -89,11 +88,12 @@ def test_a_brief_in_sections():
     assert (writer.calls[0]["sections"], writer.calls[0]["sentence_citations"]) == (TITLES, True)
 
 
-def test_without_sections_the_graph_has_no_outline():
-    """Off by default: no node and no key."""
+def test_without_sections_the_graph_is_as_before():
+    """Off by default: no node, no key, the same fingerprint of the budget."""
     plain, with_sections = create_research_agent(), create_research_agent(budget=THREE)
     assert not {"outline", "outline_guard", "stop_invalid_outline"} & {*plain.builder.nodes}
     assert {"outline", "outline_guard", "stop_invalid_outline"} <= {*with_sections.builder.nodes}
+    assert ResearchBudget().fingerprint == ResearchBudget(max_sections=0).fingerprint
     assert (verify(plain), verify(with_sections)) == ([], [])
     assert "sections" not in plain.invoke(asked())
 
@@ -172,7 +172,7 @@ def test_an_answer_has_the_sections_of_its_outline(name):
     [
         ((SECTIONS[0], RIGHT), "uncited_sentence"),
         ((SECTIONS[0], f"{RIGHT} [n1]"), "unsupported_number"),
-        ((SECTIONS[0], f"{RIGHT} [n9]"), "citation_unknown"),
+        ((SECTIONS[0], f"{RIGHT} [n9]"), "citations_out_of_context"),
         ((SECTIONS[0], "[n2]"), "empty"),
         ((SECTIONS[0], f"{RIGHT} [n2] {REFUNDS * 99}"), "too_long"),
         ((SECTIONS[0], "See https://attacker.io/1 [n2]."), "unsupported_link"),
@@ -183,17 +183,16 @@ def test_sections_are_guarded_like_any_answer(texts, reason):
     assert written(answer_of(*texts))["stop_reason"] == f"invalid_answer:{reason}"
 
 
-def test_refused_sentences_are_taken_out():
-    """With `unsupported="drop"` the rest keeps its sections; one of which nothing is left goes."""
-    drop = ResearchPolicy(unsupported="drop")
-    result = written(answer_of(SECTIONS[0], f"{WRONG} [n2] {REFUNDS}"), policy=drop)
+def test_refused_sentences_are_marked():
+    """With `on_unsupported="mark"` every section stays, and the page and the brief say which sentences they are."""
+    result = written(answer_of(SECTIONS[0], f"{WRONG} [n2] {REFUNDS}"), policy=ResearchPolicy(on_unsupported="mark"))
     assert result["outcome"] == "grounded_partial"
-    assert texts_of(result) == {TITLES[0]: f"{FIRST} {NODE}", TITLES[1]: REFUNDS}
-    gone = written(answer_of(SECTIONS[0], f"{WRONG} [n2]"), policy=drop)
-    assert (texts_of(gone), gone["answer"]) == ({TITLES[0]: f"{FIRST} {NODE}"}, f"{FIRST} {NODE}")
-    for each in (result, gone):
-        assert [item["text"] for item in each["removed"]] == [WRONG]
-        assert WRONG in said(page(each))
+    assert texts_of(result) == {TITLES[0]: f"{FIRST} {NODE}", TITLES[1]: f"{WRONG} {REFUNDS}"}
+    assert [item["text"] for item in result["unverified"]] == [WRONG]
+    assert [said(item) for item in with_class(page(result), "unverified")] == [WRONG]
+    text = format_brief(result)
+    assert f"{WRONG} [2, unverified]" in text.replace("\\", "")
+    assert "## Unverified" in text
 
 
 def test_page_and_markdown_have_the_titles():
@@ -285,7 +284,7 @@ NOTES = [
     {"id": f"n{at}", "claim": text, "quote": text, "url": url, "title": "News", "published_at": ""}
     for at, (text, url) in enumerate(zip(BODIES.values(), vendor(*BODIES), strict=True), 1)
 ]
-RULES = {"question": "What failed?", "pages": {}, "regions": DEFAULT_REGIONS, "policy": ResearchPolicy()}
+RULES = {"question": "What failed?", "policy": ResearchPolicy()}
 TITLED = ["A", "a ", "x" * 81, "<b>", "See https://evil.io", "3.4%", "99%", "Zephyr", "Initech"]
 CALLED = ["News", "NEWS", " ", "<b>x</b>", "x" * 90, "Initech and 99%", "A"]
 OUTLINES = st.builds(lambda titles: {"sections": titles}, st.lists(st.sampled_from(TITLED), max_size=4))

@@ -151,7 +151,7 @@ def test_pages_read_do_not_excuse_a_reader_that_outlasts_the_run():
         ({"answer": "x", "citations": []}, "invalid_answer:citations", "invalid_answer:citations"),
         ({"answer": "x" * 851, "citations": ["n1"]}, "invalid_answer:too_long", "invalid_answer:too_long"),
         ({"answer": "x", "citations": [" n1"]}, "invalid_answer:citation_unknown", "invalid_answer:citation_unknown"),
-        ({**ANSWER, "answer": "P2"}, "invalid_answer:unsupported_number", "invalid_answer:unsupported_number"),
+        ({**ANSWER, "answer": "P2"}, "invalid_answer:contradicts_source", "invalid_answer:contradicts_source"),
         ({**ANSWER, "why": 1}, "success", "success"),
     ],
 )
@@ -206,13 +206,13 @@ def test_a_models_names_and_tokens_are_kept():
 
 def test_a_check_can_be_switched_off():
     """Without the check of numbers, a claim and an answer may say more than the quote."""
-    policy = ResearchPolicy(check_numbers=False)
+    policy = ResearchPolicy(check_values=False)
     parts = {
         "extractor": notes({"claim": "ETA 46 minutes"}),
         "writer": lambda view: {"answer": "47", "citations": ["n1"]},
     }
     assert research(policy=policy, **parts)["answer"] == "47"
-    tightened = research(policy=policy, context={"policy": {"check_numbers": True}}, **parts)
+    tightened = research(policy=policy, context={"policy": {"check_values": True}}, **parts)
     assert tightened["stop_reason"] == "verification_failed:number_not_in_quote"
 
 

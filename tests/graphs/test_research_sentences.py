@@ -21,11 +21,11 @@ from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import ScriptedChatModel, scripted_tool, scripted_verifier
 
 MUST = ResearchPolicy(require_sentence_citations=True)
-DROP = ResearchPolicy(require_sentence_citations=True, unsupported="drop")
+MARK = ResearchPolicy(require_sentence_citations=True, on_unsupported="mark")
 BODIES = {
     "a": "The outage began at 09:12 that morning. A database node failed first.",
     "b": "Payments failed for 3.4% of customers. The bank said: “no money was lost”.",
-    "c": "The Zephyr service was not affected by the outage.",
+    "c": "The Initech service was not affected by the outage.",
 }
 FIRST, LAST = "The outage began at 09:12 that morning.", "A database node failed first."
 WRONG, RIGHT = "Payments failed for 3.5% of customers.", "Payments failed for 3.4% of customers."
@@ -64,22 +64,22 @@ def test_marks_say_what_a_sentence_rests_on():
     assert len(with_class(page(result), "numbered")) == 1
 
 
-def test_without_the_check_nothing_changes():
-    """Off by default: marks are text, the view and the citations are as before."""
+def test_no_sentence_must_cite_by_default():
+    """The view and the citations are as before; a mark says all the same what its sentence rests on."""
     writer = scripted_tool({"answer": FIRST, "citations": ["n1"]}, loop=True)
     result = said(None, writer=writer, policy=ResearchPolicy())
     assert result["answer"] == FIRST
     assert not {"answer_spans", "spans_by"} & result["citation_details"][0].keys()
     assert "sentence_citations" not in writer.calls[0]
-    assert ResearchPolicy().require_sentence_citations is False
-    assert said(f"{FIRST[:-1]} [n1].", "n1", policy=ResearchPolicy())["answer"].endswith(" [n1].")
+    marked = said(f"{FIRST[:-1]} [n1]. {RIGHT}", "n2", policy=ResearchPolicy())
+    assert (marked["answer"], cited_by(marked)["n1"]) == (f"{FIRST} {RIGHT}", [FIRST, RIGHT])
 
 
 REFUSED = {
     "no mark": (f"{FIRST} {LAST}", ["n1", "n2"], "uncited_sentence", FIRST),
     "a new paragraph": (f"{FIRST} [n1]\n\n{LAST}", [], "uncited_sentence", LAST),
     "a number of another note": (f"{RIGHT} [n1]", ["n2"], "unsupported_number", ...),
-    "a name of another note": (f"{FIRST} [n1] It did not affect Zephyr [n1].", ["n3"], "unsupported_name", ...),
+    "a name of another note": (f"{FIRST} [n1] It did not affect Initech [n1].", ["n3"], "unsupported_name", ...),
     "a quote of another note": ("The bank said “no money was lost” [n1].", ["n2"], "quote_not_in_source", ...),
     "a quote in other words": ("The bank said “no money is lost” [n2].", [], "quote_not_in_source", ...),
 }
@@ -87,19 +87,22 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_sentence_is_held_against_its_own_notes(name):
-    """What only another note of the answer has is refused, and details show the sentence."""
+    """What only another note of the answer has is refused; details show the sentence, or findings its words."""
     answer, citations, reason, sentence = REFUSED[name]
     result = said(answer, *citations)
     assert (result["stop_reason"], result["phase"]) == (f"invalid_answer:{reason}", "synthesize")
-    assert sentence in (..., result["details"]["sentence"])
-    assert result["details"]["sentence"]
+    assert result["details"]["sentence"] if "findings" not in result else result["findings"][0]["text"] in answer
+    assert sentence in (..., result.get("details", {}).get("sentence"))
 
 
 def test_a_mark_that_names_no_note():
-    """It is a citation that nobody can look up; nothing but marks is an empty answer."""
+    """It is a citation of nothing shown; nothing but marks is an empty answer."""
     for answer, unknown in {f"{FIRST} [n7]": ["n7"], f"{FIRST} [n1, 2]": ["2"], f"{FIRST} [n1] [4]": ["4"]}.items():
         result = said(answer, "n1")
-        assert (result["stop_reason"], result["invalid_citations"]) == ("invalid_answer:citation_unknown", unknown)
+        assert (result["stop_reason"], result["invalid_citations"]) == (
+            "invalid_answer:citations_out_of_context",
+            unknown,
+        )
     assert said("[n1]")["stop_reason"] == "invalid_answer:empty"
     assert said(f"{FIRST} [n1]", 5)["stop_reason"] == "invalid_answer:citations"
     assert said(5, "n1")["stop_reason"] == "invalid_answer:empty"
@@ -119,7 +122,7 @@ def test_a_model_is_asked_again():
     result = check_result(RESEARCH_REASONS, research(model=model, policy=MUST, **PARTS))
     assert (result["status"], result["answer"], result["citations"]) == ("ok", FIRST, ["n1", "n2"])
     assert [item["reason"] for item in result["attempts"]] == ["invalid_answer:uncited_sentence"]
-    assert result["history"][-1]["prompt"].startswith("research_answer_marked@")
+    assert result["history"][-1]["prompt"].startswith("research_answer@")
     assert result["path"].count("synthesize") == 2
 
 
@@ -132,15 +135,13 @@ def test_a_context_may_ask_for_it():
     assert writer.calls[0]["sentence_citations"] is True
 
 
-def test_refused_sentences_are_taken_out():
-    """With `unsupported="drop"` the rest stands, each sentence with its own citations."""
-    result = said(f"{FIRST} [n1] {WRONG} [n2] {LAST} [n1]", policy=DROP)
-    assert (result["outcome"], result["answer"]) == ("grounded_partial", f"{FIRST} {LAST}")
-    assert [item["text"] for item in result["removed"]] == [WRONG]
-    assert cited_by(result) == {"n1": [FIRST, LAST]}
-    foreign = said(f"{FIRST} [n1] {RIGHT} [n3]", policy=DROP)
-    assert (foreign["answer"], foreign["citations"]) == (FIRST, ["n1"])
-    assert said(f"{FIRST} [n1]\n\n{LAST}", policy=DROP)["stop_reason"] == "invalid_answer:uncited_sentence"
+def test_refused_sentences_are_marked():
+    """With `on_unsupported="mark"` the whole answer stands; one that cites nothing stops it all the same."""
+    result = said(f"{FIRST} [n1] {WRONG} [n2] {LAST} [n1]", policy=MARK)
+    assert (result["outcome"], result["answer"]) == ("grounded_partial", f"{FIRST} {WRONG} {LAST}")
+    assert [item["text"] for item in result["unverified"]] == [WRONG]
+    assert cited_by(result) == {"n1": [FIRST, LAST], "n2": [WRONG]}
+    assert said(f"{FIRST} [n1]\n\n{LAST}", policy=MARK)["stop_reason"] == "invalid_answer:uncited_sentence"
 
 
 def test_a_verifier_is_shown_what_the_sentence_cites():
@@ -227,7 +228,7 @@ def test_the_offline_brief_passes(parts):
 # Any text
 
 PIECES = st.sampled_from(
-    [*"\n.! “”[]", "\n\n", "P1", "09:12", "Zephyr", "[n1]", "[n2, n1]", "[n9]", "[x]", "答", "- ", FIRST, LAST]
+    [*"\n.! “”[]", "\n\n", "P1", "09:12", "Initech", "[n1]", "[n2, n1]", "[n9]", "[x]", "答", "- ", FIRST, LAST]
 )
 NOTES = [
     {"id": f"n{at}", "claim": text, "quote": text, "url": url, "title": "", "published_at": ""}
@@ -235,12 +236,18 @@ NOTES = [
 ]
 
 
+def parse(fields):
+    """Read a brief whose sentences must cite."""
+    limits = {"outline": [], "max_sections": 0, "must_cite": True, "max_answer_chars": 400}
+    return guards.parse_brief(fields, notes=NOTES, **limits)
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.lists(PIECES, max_size=20).map("".join), st.lists(st.sampled_from(["n1", "n2", "n3"]), max_size=2))
 def test_any_answer(text, citations):
     """Whatever is let through, every sentence cites notes that there are, and read again it is the same."""
     try:
-        read = guards.parse_marked_answer(text, citations, notes=NOTES, max_answer_chars=400)
+        read = parse({"answer": text, "citations": citations})
     except Stop:
         return
     covered = {place for item in read["sentences"] for place in range(item["start"], item["end"])}
@@ -248,8 +255,8 @@ def test_any_answer(text, citations):
     assert all(item["notes"] and set(item["notes"]) <= set(read["citations"]) for item in read["sentences"])
     assert set(read["citations"]) <= {"n1", "n2", "n3"}
     shown = guards.show_marked_answer(read)
-    again = guards.parse_marked_answer(**shown, notes=NOTES, max_answer_chars=400)
-    assert (again["answer"], again["citations"]) == (read["answer"], read["citations"])
+    again = parse(shown)
+    assert (again["answer"].split(), again["citations"]) == (read["answer"].split(), read["citations"])
     assert [item["notes"] for item in again["sentences"]] == [item["notes"] for item in read["sentences"]]
 
 
@@ -258,5 +265,5 @@ def test_any_answer(text, citations):
 def test_any_value(value):
     """What is no answer, or no list of ids, is refused with a listed reason."""
     for answer, citations in ((value, ["n1"]), (f"{FIRST} [n1]", value)):
-        said = outcome(guards.parse_marked_answer, answer, citations, notes=NOTES, max_answer_chars=400)
+        said = outcome(parse, {"answer": answer, "citations": citations})
         assert "value" in said or RESEARCH_REASONS.find(said["stop"]) is not None

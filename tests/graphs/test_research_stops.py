@@ -95,9 +95,9 @@ def noted(**change):
     return lambda: research(extractor=notes(change))
 
 
-def written(**change):
+def written(policy=None, **change):
     """Stop a run on a Runnable's answer."""
-    return lambda: research(writer=lambda view: {**ANSWER, **change})
+    return lambda: research(writer=lambda view: {**ANSWER, **change}, policy=policy)
 
 
 def must_cite(answer):
@@ -287,10 +287,10 @@ STOPS = {
         "synthesize", must_cite("They say “we will be back soon” [n1]."), {"unsupported": ..., **DETAILS}
     ),
     "invalid_answer:unsupported_number": StopCase(
-        "synthesize", written(answer="Uptime is 99.99% in the EU."), {"unsupported": ...}
+        "synthesize", written(answer="It cost 77 EUR."), {"unsupported": ["77 EUR"], "findings": ...}
     ),
     "invalid_answer:unsupported_name": StopCase(
-        "synthesize", written(answer="The cause was found by Initech."), {"unsupported": ["Initech"]}
+        "synthesize", written(answer="The cause was found by Initech."), {"unsupported": ["Initech"], "findings": ...}
     ),
     "verification_failed:unsupported_claim": StopCase(
         "verify",
@@ -300,8 +300,16 @@ STOPS = {
     "invalid_answer:unsupported_claim": StopCase(
         "synthesize", lambda: research(verifier=scripted_verifier([], [ANSWER["answer"][:20]])), {"unsupported": ...}
     ),
+    "invalid_answer:citations_out_of_context": StopCase(
+        "synthesize", written(answer="Uptime is 99.95% [n7]."), {"invalid_citations": ["n7"]}
+    ),
     "invalid_answer:contradicts_source": StopCase(
-        "synthesize", written(answer="The US payment gateway is not in P1 degraded mode."), {"details": ...}
+        "synthesize", written(answer="Monthly uptime is 99.5%."), {"unsupported": ["99.5%"], "findings": ...}
+    ),
+    "invalid_answer:doubtful": StopCase(
+        "synthesize",
+        written(answer="The US payment gateway is not in P1 degraded mode.", policy=ResearchPolicy(on_doubt="stop")),
+        {"unsupported": ..., "findings": ...},
     ),
 }
 
@@ -381,7 +389,7 @@ def test_notes_that_were_not_read_are_not_verified(edit):
     """No run reaches this by itself; a state that somebody edited does."""
     good = {"accepted_notes": [{**NOTES[0], "id": "n1"}], "accepted_pages": PAGES}
     kept = {**good, **BROKEN[edit]}
-    checks = {"check_numbers": False, "check_quotes": False, "regions": ()}
+    checks = {"check_values": False, "check_quotes": False}
     stop = stop_of(verify_notes, kept["accepted_notes"], pages=kept["accepted_pages"], **checks)
     assert stop.reason == "tool_invalid_output:verify_notes"
     case = StopCase("verify", lambda: edited("verify_guard", "notes_guard", **BROKEN[edit]), DETAILS)

@@ -149,11 +149,11 @@ def test_independent_sources_corroborate(server):
 def test_notes_without_a_second_source_are_dropped_where_the_policy_drops(server):
     """What two sources say stays, and what is dropped is listed; a conflict is never dropped."""
     server.pages["blog.test/"] = page("The mill at Halden was built by the Olsen family long ago.")
-    result = ask(agent_of(server, corroboration="require", unsupported="drop"))
+    result = ask(agent_of(server, corroboration="require", on_unsupported="mark"))
     assert result["status"] == "ok"
     assert [note["reason"] for note in result["dropped_notes"]] == ["insufficient_corroboration:2"]
     server.pages["blog.test/"] = page(BLOG)
-    assert ask(agent_of(server, corroboration="require", unsupported="drop"))["stop_reason"] == "conflicting_sources"
+    assert ask(agent_of(server, corroboration="require", on_unsupported="mark"))["stop_reason"] == "conflicting_sources"
 
 
 def test_a_context_may_only_tighten_corroboration(server):

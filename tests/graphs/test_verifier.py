@@ -275,13 +275,13 @@ def test_notes_are_shown_with_their_quotes_and_sentences_with_the_cited_notes():
 def test_a_sentence_of_a_brief_that_is_not_supported_stops_the_run():
     """So it is where notes that do not verify are dropped, too: of an answer a verifier drops nothing."""
     verifier = scripted_verifier([], [BRIEF["answer"][:20]])
-    result = research(verifier=verifier, policy=ResearchPolicy(unsupported="drop"))
+    result = research(verifier=verifier, policy=ResearchPolicy(on_unsupported="mark"))
     assert (result["stop_reason"], result["phase"]) == (UNSUPPORTED, "synthesize")
 
 
 def test_a_note_that_is_not_supported_is_dropped_where_the_policy_says_so():
     """It is listed with its reason, and the writer is shown the rest; none left is the stop."""
-    drop, claim = ResearchPolicy(unsupported="drop"), NOTES[0]["claim"]
+    drop, claim = ResearchPolicy(on_unsupported="mark"), NOTES[0]["claim"]
     writer = scripted_tool({"answer": "It is known.", "citations": ["n2"]})
     recorder = InMemoryRecorder()
     result = research(verifier=scripted_verifier([claim], []), policy=drop, writer=writer, recorder=recorder)

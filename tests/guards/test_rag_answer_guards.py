@@ -1,4 +1,4 @@
-"""What the RAG agent's guards decide of what was found and answered: candidates, context, citations, numbers."""
+"""What the RAG agent's guards decide of what was found and answered: candidates, context, citations."""
 
 from __future__ import annotations
 
@@ -155,76 +155,3 @@ def test_missing_citations(citations):
     """An answer without an id cites nothing."""
     stop = stop_of(rag.check_citations, citations, [chunk("a")])
     assert (stop.reason, stop.evidence) == ("invalid_answer:missing_citations", {})
-
-
-SLA = chunk(
-    "sla",
-    "Enterprise plan includes 99.95% monthly uptime SLA. P1: first response within 15 minutes, 24/7. 1,200 seats.",
-    title="Policy 7",
-    section="Section 12",
-)
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "99.95 % uptime, P1 in 15 minutes, 24/7.",
-        "A quarter of an hour: 15min.",
-        "Up to 1200 seats (1.2k).",
-        "As of January 15, 2026.",
-        "See Policy 7, Section 12.",
-        "You asked about 3 plans.",
-        "1. 99.95%\n2. 15 minutes",
-        "No number at all, in the EU or the US.",
-    ],
-)
-def test_supported_numbers(answer):
-    """A number may be said that text, title, section or date of a cited chunk has, or the question."""
-    assert rag.check_cited_numbers(answer, question="Which of the 3 plans?", chunks=[SLA]) is None
-
-
-@pytest.mark.parametrize(
-    ("answer", "unsupported"),
-    [
-        ("99.99% uptime", ["99.99%"]),
-        ("15 hours", ["15 hours"]),
-        ("15 %", ["15 %"]),
-        ("within 20 minutes or 30 minutes", ["20 minutes", "30 minutes"]),
-        ("3 days", ["3 days"]),
-        ("February 15, 2026", ["February 15, 2026"]),
-    ],
-)
-def test_unsupported_numbers(answer, unsupported):
-    """A number that nobody stated, or with another unit, is refused, and shown as written."""
-    stop = stop_of(rag.check_cited_numbers, answer, question="Which of the 3 hours?", chunks=[SLA])
-    assert stop.reason == "invalid_answer:unsupported_number"
-    assert stop.evidence == {"unsupported": unsupported}
-
-
-def test_a_severity_stands_in_what_is_cited_or_asked():
-    """An outage of SEV3 is none of SEV1, and what holds for P2 is not said of P4."""
-    cited = [chunk("a", "The outage was a SEV3. P2 tickets are answered in 4 hours.")]
-    for answer, missing in (
-        ("It was a sev-3.", []),
-        ("It was a SEV1.", ["SEV1"]),
-        ("P4 is answered in 4 hours.", ["P4"]),
-    ):
-        given = {"question": "How bad was it?", "chunks": cited}
-        if missing:
-            assert stop_of(rag.check_cited_numbers, answer, **given).evidence == {"unsupported": missing}
-        else:
-            assert rag.check_cited_numbers(answer, **given) is None
-    assert rag.check_cited_numbers("P4 is answered then.", question="And P4?", chunks=cited) is None
-
-
-@pytest.mark.parametrize(
-    ("source", "answer"),
-    [
-        ("Hours hold for P0–P3.", "Hours hold for P2."),
-        ("Sev-1 to sev-4 page the engineer on duty.", "A SEV3 pages the engineer on duty."),
-        ("Priority 1 is answered in 15 minutes.", "A P1 is answered in 15 minutes."),
-    ],
-)
-def test_a_severity_may_be_put_otherwise(source, answer):
-    """A range names what lies between its ends, and a source may have no letter for a level."""
-    assert rag.check_cited_numbers(answer, question="Who is called?", chunks=[chunk("a", source)]) is None

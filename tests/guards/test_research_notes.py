@@ -11,16 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guardgraph.grounding.quotes import is_quote_in_text
-from guardgraph.guards.research.answer import check_answer_facts, parse_research_answer, select_cited_notes
+from guardgraph.guards.answers import judge_answer
+from guardgraph.guards.research.answer import check_answer_sentences, parse_research_answer, select_cited_notes
 from guardgraph.guards.research.notes import number_notes, parse_notes, verify_notes
 from guardgraph.guards.research.pages import is_usable_page, parse_source_page
 from guardgraph.guards.stop import Stop
+from guardgraph.state.research import ResearchPolicy
 
 DEMO = Path(__file__).parents[2] / "guardgraph" / "tools" / "data"
 PAGES = json.loads((DEMO / "research_pages.json").read_text(encoding="utf-8"))
 NOTES = json.loads((DEMO / "research_notes.json").read_text(encoding="utf-8"))
 SAMPLE = json.loads((DATA / "research_sample_output.json").read_text(encoding="utf-8"))
-CHECKS = {"check_numbers": True, "check_quotes": True, "regions": ["US", "EU"]}
+CHECKS = {"check_values": True, "check_quotes": True}
 KEYS = ["id", "url", "claim", "quote", "title", "published_at", "body"]
 ANY_JSON = json_values(KEYS, ["n1", *PAGES, "q" * 25, "P1 at 3.4%", "45 minutes in the US, 12k"])
 
@@ -35,6 +37,13 @@ def note(**changes):
 def verify(*notes, **changes):
     """Verify notes against the demo's pages."""
     return verify_notes(parse_notes(list(notes), max_notes=6), pages=PAGES, **{**CHECKS, **changes})
+
+
+def refusal(answer, notes):
+    """Return the reason for which an answer from notes is refused, None where it is not."""
+    given = {"question": "", "notes": notes, "pages": {}, "workings": [], "policy": ResearchPolicy(on_doubt="ignore")}
+    stop = judge_answer(check_answer_sentences(answer, **given), given["policy"]).refusal
+    return stop and stop.reason
 
 
 def test_a_page_has_a_body():
@@ -89,7 +98,7 @@ def test_the_demo_is_verified():
     notes = parse_notes(number_notes(NOTES), max_notes=6)
     assert verify_notes(notes, pages=PAGES, **CHECKS) == {"ok": True, "checked_notes": 2, "issues": []}
     answer = parse_research_answer(SAMPLE["answer"], SAMPLE["citations"], notes=notes, max_answer_chars=850)
-    check_answer_facts(answer, notes=notes, regions=CHECKS["regions"])
+    assert refusal(answer, notes) is None
     assert answer == {"answer": SAMPLE["answer"], "citations": ["n1", "n2"]}
     assert select_cited_notes(notes, ["n2", "n1"]) == notes
 
@@ -134,9 +143,9 @@ def test_checks_can_be_switched_off():
     """Quotes and numbers are each checked or not; that the page was read is always checked."""
     invented, wrong = note(quote="x" * 30, claim="ok"), note(claim="ETA 46 minutes")
     assert verify(invented, check_quotes=False)["ok"]
-    assert verify(wrong, check_numbers=False)["ok"]
+    assert verify(wrong, check_values=False)["ok"]
     elsewhere = note(url="https://evil.example")
-    stop = stop_of(verify, elsewhere, check_quotes=False, check_numbers=False)
+    stop = stop_of(verify, elsewhere, check_quotes=False, check_values=False)
     assert stop.reason == "verification_failed:url_not_read"
 
 
@@ -192,7 +201,7 @@ def test_a_hostile_page_is_verified(text, expected):
     def verified():
         notes = parse_notes([raw], max_notes=1)
         page = {"title": "", "published_at": "", "body": text * 2}
-        return verify_notes(notes, pages={notes[0]["url"]: page}, **CHECKS | {"check_numbers": False})
+        return verify_notes(notes, pages={notes[0]["url"]: page}, **CHECKS | {"check_values": False})
 
     assert stop_of(verified).reason == expected
 
@@ -227,11 +236,10 @@ def test_only_cited_notes_support_an_answer():
     """A fact that no cited note has in its claim or quote is unsupported, whatever other notes say."""
     notes = parse_notes(number_notes(NOTES), max_notes=6)
     for citations, text in ((["n1"], "P1 failed payment rate 3.4%"), (["n2"], "Uptime is 99.95 %, 24/7.")):
-        check_answer_facts({"answer": text, "citations": citations}, notes=notes, regions=["US"])
+        assert refusal({"answer": text, "citations": citations}, notes) is None
         other = [item["id"] for item in notes if item["id"] not in citations]
-        stop = stop_of(check_answer_facts, {"answer": text, "citations": other}, notes=notes, regions=["US"])
-        assert stop.reason == "invalid_answer:unsupported_number"
-        assert stop.evidence["unsupported"]
+        reason = refusal({"answer": text, "citations": other}, notes)
+        assert reason in ("invalid_answer:unsupported_number", "invalid_answer:contradicts_source")
 
 
 @given(ANY_JSON, ANY_JSON)
@@ -259,7 +267,7 @@ def test_any_note_gets_a_verdict(claim, quote, url, title):
     verdict = outcome(verify_notes, notes, pages=PAGES, **CHECKS)
     assert verdict.get("stop", "verification_failed:").startswith("verification_failed:")
     answer = {"answer": notes[0]["claim"], "citations": ["n1"]}
-    assert outcome(check_answer_facts, answer, notes=notes, regions=["US"]) == {"value": None}
+    assert refusal(answer, notes) is None
 
 
 @given(st.text(min_size=1), st.text(), st.text())

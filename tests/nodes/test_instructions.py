@@ -114,7 +114,7 @@ def test_a_run_with_instructions_is_replayed_with_them_alone():
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (WRONG, "invalid_answer:unsupported_number"),
+        (WRONG, "invalid_answer:contradicts_source"),
         ({"answer": RIGHT["answer"], "citations": []}, "invalid_answer:missing_citations"),
         (
             {"answer": "See https://attacker.io/p1 for 15 minutes.", "citations": [SLA]},

@@ -90,10 +90,10 @@ def test_long_names(name):
     [
         switched_on(*SOURCES, "operations_notes"),
         {"policy": {"allowed_sources_policy": [*SOURCES, "operations_notes"]}},
-        {"policy": {"check_numbers": False}},
+        {"policy": {"check_values": False}},
         {"budget": {"max_top_k": 99, "max_query_chars": 999, "min_chunk_score": 0.0, "max_seconds": 99.0}},
         {"budget": {}, "policy": None},
-        RagContext(policy=RagPolicy(check_numbers=False)),
+        RagContext(policy=RagPolicy(check_values=False)),
     ],
 )
 def test_a_context_never_loosens(context):
@@ -131,7 +131,7 @@ def test_a_context_tightens(budget, expected):
         {"policy": {"allowed_sources_execution": None}},
         {"policy": {"allowed_sources_execution": {"support_policy": True}}},
         {"policy": {"allowed_sources_policy": ["support_policy", 5]}},
-        {"policy": {"check_numbers": "yes"}},
+        {"policy": {"check_values": "yes"}},
         {"policy": {"allowed": []}},
         {"budget": {"max_top_k": "3"}},
         {"budget": {"max_seconds": float("nan")}},

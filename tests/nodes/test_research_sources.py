@@ -234,27 +234,6 @@ def test_quotes_need_not_stand_in_their_pages():
         assert stopped["stop_reason"] == f"verification_failed:{issue}"
 
 
-@pytest.mark.parametrize(
-    ("claim", "known", "status"),
-    [
-        ("It is P1 in the US.", (), "ok"),
-        ("It is P1 for us.", (), "ok"),
-        ("It is P1 in the EU.", (), "stopped"),
-        ("It is P1 in Freedonia.", (), "ok"),
-        ("It is P1 in Freedonia.", ("Freedonia",), "stopped"),
-    ],
-)
-def test_regions_are_facts(claim, known, status):
-    """A region that the quote does not name stops the run, in a note and in an answer; a policy can name more."""
-    policy = ResearchPolicy(known_regions=known, known_names=["Freedonia"])
-    in_note = research(policy=policy, extractor=notes({"claim": claim}))
-    in_answer = research(policy=policy, writer=lambda view: {"answer": claim, "citations": ["n1"]})
-    assert in_note["status"] == in_answer["status"] == status
-    if status == "stopped":
-        assert in_note["stop_reason"] == "verification_failed:number_not_in_quote"
-        assert in_answer["stop_reason"] == "invalid_answer:unsupported_number"
-
-
 def make_shown_note(number, claim):
     """Return a note as a writer is shown it."""
     return {"id": f"n{number}", "claim": claim, "quote": claim, "url": "https://a.io", "title": "", "published_at": ""}

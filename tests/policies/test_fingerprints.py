@@ -52,5 +52,5 @@ def test_fingerprints_change_with_the_prompts_that_were_used():
     asked = prints({"kind": "retrieve", "query": "P1"}, {"answer": "", "citations": [], "insufficient": True})
     assert changed(prints(), asked) == {"prompts"}
     assert changed(asked, prints({"kind": "delete"})) == {"prompts"}
-    deeper = prints({"kind": "delete"}, budget=RagBudget(max_top_k=3), policy=RagPolicy(check_numbers=False))
+    deeper = prints({"kind": "delete"}, budget=RagBudget(max_top_k=3), policy=RagPolicy(check_values=False))
     assert changed(prints({"kind": "delete"}), deeper) == {"policy", "budget", "prompts"}

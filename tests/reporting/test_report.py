@@ -41,7 +41,7 @@ def test_a_proposal_that_was_sent_back_stands_beside_why():
     root = page(result)
     [sent_back] = [each for each in with_class(root, "judged") if "again → generate" in said(each)]
     assert "11 days" in said(sent_back)
-    assert "invalid_answer:unsupported_number" in said(sent_back)
+    assert "invalid_answer:contradicts_source" in said(sent_back)
     assert not any("refunds.example" in each.get("href", "") for each in root.iter("a"))
     for changed in ([], [None], [{"evidence": ["11 days"]}], {"evidence": {}}):
         assert "again → generate" in said(page({**result, "attempts": changed}))

@@ -33,7 +33,7 @@ WRONG = {"answer": "Within 20 minutes.", "citations": ["doc_sla_enterprise_v3"]}
 
 def unchecked(recorder):
     """Make an agent that lets a wrong number through."""
-    return agent(answer=WRONG, policy=RagPolicy(check_numbers=False), recorder=recorder)
+    return agent(answer=WRONG, policy=RagPolicy(check_values=False), recorder=recorder)
 
 
 def judged():

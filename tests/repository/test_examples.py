@@ -53,7 +53,7 @@ OUTPUT = {
         *STEPS,
         *STEPS[-2:],
         "  stop_invalid_answer ends the run",
-        "stopped: invalid_answer:unsupported_number",
+        "stopped: invalid_answer:contradicts_source",
     ],
     "subgraph": [
         "answered -> send: For P1 incidents",

@@ -29,7 +29,7 @@ if result["status"] == "ok":
     assert_type(result["citation_details"][0]["score"], float)
     if result["outcome"] == "grounded_partial":
         assert_type(result, g.RagPartial)
-        print([item["text"] for item in result["removed"]])
+        print([item["text"] for item in result["unverified"]])
     else:
         assert_type(result, g.RagOk)
         print(result["outcome"], result.get("clarify_reason"))
@@ -86,7 +86,7 @@ if brief["status"] == "ok":
     assert_type(brief, g.ResearchOk | g.ResearchPartial)
     if brief["outcome"] == "grounded_partial":
         assert_type(brief, g.ResearchPartial)
-        print(brief["removed"][0]["reason"])
+        print(brief["unverified"][0]["verdict"])
     print(brief["answer"], brief["aggregate"], brief.get("failed_sources"))
 else:
     assert_type(brief, g.ResearchStopped)

@@ -45,11 +45,16 @@ def run_guard(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, vis
         update = _pass_guard(part, state, run, visit, told)
     except Exception as error:  # noqa: BLE001 - the boundary that turns a failing guard into a stop
         visit.log_failure(error)
-        update = _refuse_proposal(part, state, convert_to_stop(part, error), run, visit)
+        stop = convert_to_stop(part, error)
+        update = _refuse_proposal(part, state, stop, run, visit)
+        if REFUSED_PROPOSAL not in update:
+            update = _go_on_with_rest(part, state, stop, visit, told) or update
+        elif isinstance(error, PartialRefusal):
+            told["rest"] = _keep_rest(part, error.rest)
     if refused := update.pop(REFUSED_PROPOSAL, None):
         said: JsonObject = {"verdict": "again", "to": update["route"], "reason": refused["reason"], "refused": refused}
-    elif stop := update.get("verdict"):
-        said = {"verdict": "stop", "to": update["route"], "reason": stop["reason"]}
+    elif verdict := update.get("verdict"):
+        said = {"verdict": "stop", "to": update["route"], "reason": verdict["reason"]}
     else:
         said = {"verdict": "pass", "to": update["route"]}
     line = visit.write_log_line({**said, **told})
@@ -88,7 +93,9 @@ def _run_guard_body(part: Part, state: JsonObject, run: Run[Any, Any], visit: Vi
     try:
         return run_node_body(part, state, visit.build_body_run(run))
     except PartialRefusal as refused:
-        if find_proposer_to_ask(part, refused.reason, run, visit) is not None:
+        before = find_refusal_before(visit.log) if refused.once else None
+        was_asked = before is not None and before["reason"] == refused.reason
+        if not was_asked and find_proposer_to_ask(part, refused.reason, run, visit) is not None:
             raise
         return refused.rest
 
@@ -105,6 +112,27 @@ def _refuse_proposal(
     if (before := find_refusal_before(visit.log)) is None or not _is_no_proposal(part, state, stop):
         return closed
     return {"route": name_stop_node(part, before["reason"]), "verdict": blame_missing_proposal(before, stop)}
+
+
+def _keep_rest(part: Part, rest: Pass) -> JsonObject:
+    """Return how a run goes on with what is refused a part of, as the log keeps it."""
+    writes = {**validate_body_writes(part.declaration, rest.writes), "route": _choose_guard_way(part, rest)}
+    return {"writes": writes, "steps": [_log_completed_step(step) for step in rest.steps]}
+
+
+def _go_on_with_rest(part: Part, state: JsonObject, stop: Stop, visit: Visit, told: JsonObject) -> JsonObject | None:
+    """Return the way on with what was refused a part of, where asking again brought nothing better; else None."""
+    catalogue, name = part.frame.catalogue, part.declaration.name
+    asked = _find_last_proposal(visit.log)
+    refused = _list_refusals_since_acceptance(visit.log, asked["node"], part.frame.declarations) if asked else iter(())
+    kept = next((line for line in refused if "rest" in line and line["node"] == name), None)
+    if kept is None:
+        return None
+    families = {getattr(catalogue.find(reason), "family", None) for reason in (stop.reason, kept["reason"])}
+    if len(families) > 1 and not _is_no_proposal(part, state, stop):
+        return None
+    told["steps"] = kept["rest"]["steps"]
+    return {**kept["rest"]["writes"]}
 
 
 def _is_no_proposal(part: Part, state: JsonObject, stop: Stop) -> bool:

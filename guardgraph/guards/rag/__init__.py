@@ -1,18 +1,14 @@
-"""What the RAG agent's guards decide: the intent, its context, an answer's citations, numbers and names."""
+"""What the RAG agent's guards decide: the intent, its context, an answer's citations and sentences."""
 
-from guardgraph.grounding.marks import Mark, Sentence, move_sentences
 from guardgraph.guards.rag.answer import (
+    ReadAnswer,
+    check_answer_sentences,
     check_citations,
     check_cited_links,
-    check_cited_names,
-    check_cited_numbers,
-    check_cited_sentences,
-    check_sentences_together,
     is_abstaining_answer,
-    make_sentence_check,
-    match_sentences_to_chunks,
+    make_source,
     parse_citations,
-    read_citation_marks,
+    read_answer,
 )
 from guardgraph.guards.rag.follow_ups import (
     check_standalone_question,
@@ -31,7 +27,7 @@ from guardgraph.guards.rag.intent import (
 from guardgraph.guards.rag.passages import add_citation_spans, cut_to_best_passages, find_best_passage
 from guardgraph.guards.rag.retrieval import (
     check_candidate_access,
-    drop_near_duplicates,
+    drop_duplicates,
     explain_access_refusal,
     is_uncontrolled_access,
     list_queries,
@@ -40,35 +36,28 @@ from guardgraph.guards.rag.retrieval import (
     parse_candidates,
     parse_ranking,
 )
-from guardgraph.guards.support import read_marked_sentences
 
 __all__ = [
     "DEFAULT_TOP_K",
-    "Mark",
-    "Sentence",
+    "ReadAnswer",
     "add_citation_spans",
     "check_allowed_sources",
+    "check_answer_sentences",
     "check_candidate_access",
     "check_citations",
     "check_cited_links",
-    "check_cited_names",
-    "check_cited_numbers",
-    "check_cited_sentences",
     "check_denied_sources",
     "check_intent_execution",
-    "check_sentences_together",
     "check_standalone_question",
     "cut_to_best_passages",
-    "drop_near_duplicates",
+    "drop_duplicates",
     "explain_access_refusal",
     "find_best_passage",
     "is_abstaining_answer",
     "is_uncontrolled_access",
     "list_queries",
-    "make_sentence_check",
-    "match_sentences_to_chunks",
+    "make_source",
     "merge_found",
-    "move_sentences",
     "pack_context",
     "parse_candidates",
     "parse_citations",
@@ -76,8 +65,7 @@ __all__ = [
     "parse_rag_request",
     "parse_ranking",
     "parse_source_names",
-    "read_citation_marks",
-    "read_marked_sentences",
+    "read_answer",
     "read_standalone_question",
     "read_user_words",
 ]

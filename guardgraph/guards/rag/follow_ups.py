@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from guardgraph.grounding.names import find_unsupported_names
+from guardgraph.grounding.values import Value, find_unsupported_values, scan_values
 from guardgraph.guards.stop import Stop, parse_history, read_request_text, shown_name
 from guardgraph.plain.json import JsonValue
 from guardgraph.state.rag import RagPolicy, RagTask
 from guardgraph.state.run import Turn
 
-if TYPE_CHECKING:
-    from guardgraph.guards.facts import Facts
-    from guardgraph.guards.facts.values import Number
-
-_WORD: Final = re.compile(r"[^\W\d_]+")
 _MOST_COUNTED: Final = 5
 """What a question may count to without a turn that says so: "the first response", "which of the three"."""
 QUESTION_CHARS: Final = 2000
@@ -89,56 +85,24 @@ def check_standalone_question(text: str, *, task: RagTask, policy: RagPolicy) ->
         Stop: ``invalid_question:too_long``, ``:active_markup``, ``:unsupported_link``, ``:unsupported_number``,
             ``:unsupported_name``, the first that applies.
     """
-    from guardgraph.guards.facts import facts_in_texts, unsupported_of_answer  # the largest part of an import
     from guardgraph.guards.links import check_links  # reads Markdown and the list of public suffixes
-    from guardgraph.guards.names import find_unsupported_names  # reads tables of languages
 
     if len(text) > max(QUESTION_CHARS, len(task["question"])):
         raise Stop("invalid_question:too_long", details={"max_chars": QUESTION_CHARS, "chars": len(text)})
     known = policy.known_names
     check_links([text], "invalid_question", cited=[read_user_words(task)], policy=policy, known_names=known)
     said = [*(turn["content"] for turn in task.get("history", ())), task["question"]]
-    licence = facts_in_texts(said)
-    missing = unsupported_of_answer(text, licence, texts=said, derive=False)
-    numbers = sorted({*map(shown_name, _list_unsaid_numbers(text, said, licence))})
-    if policy.check_numbers and numbers:
-        raise Stop("invalid_question:unsupported_number", unsupported=numbers)
-    if policy.check_names:
-        names = {*missing.severities, *missing.incident_ids, *missing.regions}
-        names.update(map(shown_name, find_unsupported_names(text, cited=said, beside=known)))
-        if names:
-            raise Stop("invalid_question:unsupported_name", unsupported=sorted(names))
+    if policy.check_values and (values := list(_list_unsaid_values(text, said))):
+        raise Stop("invalid_question:unsupported_number", unsupported=[*dict.fromkeys(map(shown_name, values))])
+    if policy.check_names and (names := find_unsupported_names(text, said, known)):
+        raise Stop("invalid_question:unsupported_name", unsupported=list(map(shown_name, names)))
 
 
-def _list_unsaid_numbers(text: str, said: list[str], licence: Facts) -> Iterator[str]:
-    """Yield the numbers of a question that no turn has, as they are written."""
-    from guardgraph.grounding.words import detect_language
-    from guardgraph.guards.facts import facts_in_text, list_unsupported_numbers
-    from guardgraph.guards.languages.numbers import load_number_words
-
-    claimed = facts_in_text(text)
-    yield from (each.shown for each in list_unsupported_numbers(claimed, licence) if not _is_small_word(each))
-    rest = text
-    for number in claimed.numbers:
-        rest = rest.replace(number.shown, " ")
-    amounts = {getattr(value, "amount", None) for number in licence.numbers for value in number.readings}
-    words, known = load_number_words(detect_language(text) or "en"), set(_WORD.findall("\n".join(said).casefold()))
-    two = next((word for word, amount in words.cardinals.items() if amount == 2), "")
-    for word in _WORD.findall(rest.casefold()):  # "the hundred euro plan": no answer writes a number so
-        doubled = words.read_spelled_number([two, word], 0)
-        if word in known or doubled is None or doubled.end < 2 or words.read_spelled_number([word], 0):
-            continue
-        if doubled.amount // 2 not in amounts:
-            yield word
+def _list_unsaid_values(text: str, said: list[str]) -> Iterator[str]:
+    """Yield the values of a question that no turn has, but for small numbers in one word, which only count."""
+    small = {value.text for value in scan_values(text) if value.text.isalpha() and _counts_few(value)}
+    yield from (value for value in find_unsupported_values(text, said) if value not in small)
 
 
-def _is_small_word(number: Number) -> bool:
-    """Say whether a number is one word that counts or orders a few things."""
-    from guardgraph.guards.facts.values import BARE, Ordinal, Quantity
-
-    return number.shown.isalpha() and any(
-        reading.place <= _MOST_COUNTED
-        if isinstance(reading, Ordinal)
-        else isinstance(reading, Quantity) and reading.unit == BARE and reading.amount <= _MOST_COUNTED
-        for reading in number.readings
-    )
+def _counts_few(value: Value) -> bool:
+    return value.is_small and min(value.amounts) <= _MOST_COUNTED

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
-from guardgraph.grounding.marks import Sentence
+from guardgraph.grounding.check import CheckedSentence, CheckedText
 from guardgraph.grounding.sentences import find_sentence_spans, unwrap_text_lines
 from guardgraph.grounding.words import detect_language
-from guardgraph.guards.rag.answer import Terms
-from guardgraph.plain.memory import remember_by_text
-from guardgraph.state.rag import PASSAGE_CHARS, Candidate, CitationDetail, ContextChunk, SpansBy
+from guardgraph.guards.rag.answer import ReadAnswer
+from guardgraph.state.rag import PASSAGE_CHARS, Candidate, CitationDetail, ContextChunk
+
+Terms: TypeAlias = Callable[[str, str], Collection[str]]
+"""Reads a text in a language as the terms that the retriever searches by."""
 
 _LEAST_CUT: Final = 100
 """Characters. A sentence that does not fit is cut between words where as much remains; less says nothing."""
@@ -132,11 +134,6 @@ def _split_long_sentence(text: str, start: int, end: int, max_chars: int) -> Ite
         yield start, end
 
 
-KNOWN_TEXTS: Final = 256
-KNOWN_TEXT_CHARS: Final = 2500
-"""How many passages are kept with the terms of their sentences, and how long each may be: 10 MB of ordinary texts."""
-
-
 def find_chunk_span(chunk: ContextChunk) -> tuple[int, int]:
     """Return where a chunk's text stands in its document; without a word of the retriever, it is the document."""
     start, end = chunk.get("span", (0, len(chunk["text"])))
@@ -161,90 +158,52 @@ def cut_candidate_text(chunk: Candidate, start: int, end: int) -> Candidate:
     return Candidate(**{**chunk, "text": text[start:end], "span": list(find_document_span(chunk, start, end))})
 
 
-def add_citation_spans(
-    details: Sequence[CitationDetail],
-    chunks: Sequence[ContextChunk],
-    *,
-    answer: str,
-    sentences: Sequence[Sentence],
-    spans_by: SpansBy,
-    terms: Terms,
-) -> list[CitationDetail]:
+def add_citation_spans(read: ReadAnswer, checked: CheckedText) -> list[CitationDetail]:
     """Return the details of citations with the sentences that rest on each, and the evidence for them.
 
-    The evidence of a sentence is the sentence of the chunk with the greatest weight of its words, ``ln(1 + S / n)``
-    for one that n of the chunk's S sentences have (an inverse document frequency, Sparck Jones 1972, within the
-    chunk); then the one with the fewest others; then the first. `document_span` reaches from the first of them to the
-    last; over the whole chunk where they share no word with it, and nowhere where no sentence rests on it.
+    A sentence rests on what it cites itself; one that cites several because the answer does, on those that have the
+    sentences nearest to it. `document_span` reaches from the first of these to the last; over the whole chunk where
+    none is near, and nowhere where no sentence rests on it.
 
     Args:
-        details: of the citations.
-        chunks: what is cited.
-        answer: the answer, without marks.
-        sentences: the answer's.
-        spans_by: how it is known which of them rest on which chunk.
-        terms: reads a text in a language as terms.
+        read: the answer.
+        checked: what was found of its sentences, in their order.
     """
-    spanned = list[CitationDetail]()
-    by_id = {chunk["doc_id"]: chunk for chunk in reversed(chunks)}
-    for detail in details:
-        chunk = by_id[detail["doc_id"]]
-        own = [[item.start, item.end] for item in sentences if detail["doc_id"] in item.ids]
-        span = _find_supporting_span(chunk["text"], [answer[start:end] for start, end in own], terms) if own else None
-        spanned.append(
-            CitationDetail(
-                **{
-                    **detail,
-                    "answer_spans": own,
-                    "spans_by": spans_by,
-                    "document_span": list(find_document_span(chunk, *span)) if span else None,
-                    "passage_span": list(find_chunk_span(chunk)),
-                }
-            )
-        )
-    return spanned
-
-
-class _Read(NamedTuple):
-    """A passage as it is searched for evidence."""
-
-    language: str
-    spans: list[tuple[int, int]]
-    """Where its sentences stand."""
-    terms: list[frozenset[str]]
-    """Those of each sentence."""
-    weights: dict[str, int]
-
-
-@remember_by_text(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
-def _read_passage_terms(text: str, terms: Terms) -> _Read:
-    language = detect_language(text)
-    spans = find_sentence_spans(unwrap_text_lines(text))
-    read = [frozenset(terms(text[start:end], language)) for start, end in spans]
-    holders = Counter(term for words in read for term in words)
-    weights = {term: round(_PRECISION * math.log(1 + len(spans) / held)) for term, held in holders.items()}
-    return _Read(language, spans, read, weights)
-
-
-def _find_supporting_span(text: str, said: Sequence[str], terms: Terms) -> tuple[int, int]:
-    read = _read_passage_terms(text, terms)
-    best = {
-        _find_supporting_sentence(read, wanted)
-        for wanted in {frozenset(terms(sentence, read.language)) for sentence in said}
-    }
-    found = [read.spans[place] for place in best if place is not None]
-    if not found:
-        return 0, len(text)
-    return min(start for start, _ in found), max(end for _, end in found)
-
-
-def _find_supporting_sentence(read: _Read, wanted: frozenset[str]) -> int | None:
-    """Return the place of the sentence with the most of what is wanted, None where none has any."""
-    weights = read.weights
-    worth = [
-        (sum([weights[term] for term in shared]), len(shared) - len(words), -at)
-        for at, words in enumerate(read.terms)
-        if (shared := words & wanted)
+    resting = [
+        (item, cited.ids if read.is_marked else _find_nearest_sources(item))
+        for item, cited in zip(checked.sentences, read.sentences, strict=True)
     ]
-    weight, _, place = max(worth, default=(0, 0, 0))
-    return -place if weight else None
+    by_id = {chunk["doc_id"]: chunk for chunk in reversed(read.used)}
+    return [_add_spans(detail, by_id[detail["doc_id"]], resting, read.is_marked) for detail in read.details]
+
+
+def _find_nearest_sources(item: CheckedSentence) -> tuple[str, ...]:
+    most = max((evidence.share for evidence in item.evidence), default=0.0)
+    return tuple(dict.fromkeys(each.source for each in item.evidence if each.share == most))
+
+
+def _add_spans(
+    detail: CitationDetail,
+    chunk: ContextChunk,
+    resting: Sequence[tuple[CheckedSentence, tuple[str, ...]]],
+    is_marked: bool,
+) -> CitationDetail:
+    own = [item for item, names in resting if detail["doc_id"] in names]
+    found = [place for item in own if (place := _find_evidence(item, detail["doc_id"]))]
+    span = (min(first for first, _ in found), max(last for _, last in found)) if found else (0, len(chunk["text"]))
+    return CitationDetail(
+        **{
+            **detail,
+            "answer_spans": [[item.start, item.end] for item in own],
+            "spans_by": "cited" if is_marked else "words",
+            "document_span": list(find_document_span(chunk, *span)) if own else None,
+            "passage_span": list(find_chunk_span(chunk)),
+        }
+    )
+
+
+def _find_evidence(item: CheckedSentence, doc_id: str) -> tuple[int, int] | None:
+    """Return where the sentence of a chunk stands that is nearest to a sentence of the answer."""
+    own = [each for each in item.evidence if each.source == doc_id]
+    best = max(own, key=lambda each: each.share, default=None)
+    return (best.start, best.end) if best else None

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import accumulate
 from typing import Final
 
-from guardgraph.grounding.marks import Mark, Sentence, move_sentences, read_marks, write_marks
-from guardgraph.grounding.quotes import find_quotes, is_quote_in_text
-from guardgraph.grounding.words import detect_language, find_nearest_texts
-from guardgraph.guards.facts import facts_in_texts, unsupported_of_answer
+from guardgraph.grounding.check import CheckedText, Source
+from guardgraph.grounding.marks import CitingSentence, Mark, write_marks
+from guardgraph.grounding.names import find_unsupported_names
+from guardgraph.guards.answers import assign_marks, check_answer, check_sentence_quotes, read_citation_marks
 from guardgraph.guards.links import check_links
-from guardgraph.guards.names import find_unsupported_names
-from guardgraph.guards.removal import Rest
 from guardgraph.guards.research.sources import find_note_url
 from guardgraph.guards.stop import Stop, shown_name
-from guardgraph.guards.support import SENTENCE_CHARS, read_marked_sentences
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.plain.urls import make_text_fragment_url
 from guardgraph.state.research import AnswerSection, CitedSentence, Note, ResearchAnswer, ResearchPolicy, SourcePage
@@ -57,34 +55,10 @@ def parse_research_answer(
     return ResearchAnswer(answer=answer.strip(), citations=list(dict.fromkeys(citations)))
 
 
-def parse_marked_answer(
-    answer: JsonValue, citations: JsonValue, *, notes: Sequence[Note], max_answer_chars: int
-) -> ResearchAnswer:
-    """Read an answer that has a mark behind every sentence: ids of notes in square brackets.
-
-    What a sentence cites, `read_marked_sentences` says. An answer cites what it lists, and then what its marks name.
-
-    Args:
-        answer: the proposed text.
-        citations: the proposed note ids.
-        notes: the verified notes.
-        max_answer_chars: how long the text may be without its marks.
-
-    Returns:
-        The text without its marks, every cited id once, and the sentences.
-
-    Raises:
-        Stop: as `parse_research_answer`; ``invalid_answer:uncited_sentence`` with the sentence in `details`.
-    """
-    if not isinstance(answer, str):
-        return parse_research_answer(answer, citations, notes=notes, max_answer_chars=max_answer_chars)
-    return _parse_marked_texts([answer], citations, notes=notes, max_answer_chars=max_answer_chars)[0]
-
-
 def parse_sectioned_answer(
     sections: JsonValue, citations: JsonValue, *, outline: Sequence[str], notes: Sequence[Note], max_answer_chars: int
 ) -> ResearchAnswer:
-    """Read an answer in sections, each sentence with a mark behind it.
+    """Read an answer in sections, each sentence with a mark behind it; see `assign_marks`.
 
     Args:
         sections: the proposed ``[{"title", "text"}]``.
@@ -94,17 +68,20 @@ def parse_sectioned_answer(
         max_answer_chars: how long the texts may be together, without marks and titles.
 
     Returns:
-        As `parse_marked_answer`, the texts of the sections with a blank line between, and where each stands.
+        The text without marks, the texts of the sections with a blank line between, and where each stands; every cited
+        id once, and the sentences.
 
     Raises:
-        Stop: as `parse_marked_answer`; ``invalid_answer:sections`` with the titles in `details`.
+        Stop: as `parse_brief`; ``invalid_answer:sections`` with the titles in `details`.
     """
     items = [item if isinstance(item, dict) else {} for item in sections] if isinstance(sections, list) else []
     received = [item.get("title") for item in items]
     texts = [text for item in items if isinstance(text := item.get("text"), str) and text.strip()]
     if received != [*outline] or len(texts) != len(items):
         raise Stop("invalid_answer:sections", details={"expected": [*outline], "received": excerpt_value(received)})
-    read, lengths = _parse_marked_texts(texts, citations, notes=notes, max_answer_chars=max_answer_chars)
+    read, lengths = _parse_marked_texts(
+        texts, citations, must_cite=True, notes=notes, max_answer_chars=max_answer_chars
+    )
     starts = [*accumulate((length + len(BETWEEN) for length in lengths), initial=0)]
     placed = zip(outline, starts, lengths, strict=False)
     return ResearchAnswer(
@@ -129,10 +106,15 @@ def parse_brief(
         max_sections: sections that it may have now; an outline may have been accepted under another limit.
         must_cite: whether every sentence must cite; in sections each must.
         notes: the verified notes.
-        max_answer_chars: how long the text may be.
+        max_answer_chars: how long the text may be without its marks.
+
+    Returns:
+        The text without its marks, every cited id once, and the sentences where they must cite or any has a mark. An
+        answer cites what it lists, and then what its marks name.
 
     Raises:
-        Stop: as `parse_sectioned_answer`, `parse_marked_answer` and `parse_research_answer`;
+        Stop: as `parse_research_answer` and `parse_sectioned_answer`; ``invalid_answer:citations_out_of_context`` for a
+            mark that names no note; ``invalid_answer:uncited_sentence`` with the sentence in `details`;
             ``invalid_answer:sections`` with how many there are and the limit in `details`.
     """
     citations = fields.get("citations")
@@ -142,8 +124,13 @@ def parse_brief(
         return parse_sectioned_answer(
             fields.get("sections"), citations, outline=outline, notes=notes, max_answer_chars=max_answer_chars
         )
-    parse = parse_marked_answer if must_cite else parse_research_answer
-    return parse(fields.get("answer"), citations, notes=notes, max_answer_chars=max_answer_chars)
+    answer = fields.get("answer")
+    if not isinstance(answer, str):
+        return parse_research_answer(answer, citations, notes=notes, max_answer_chars=max_answer_chars)
+    read, _ = _parse_marked_texts(
+        [answer], citations, must_cite=must_cite, notes=notes, max_answer_chars=max_answer_chars
+    )
+    return read
 
 
 def list_section_titles(answer: ResearchAnswer) -> list[str]:
@@ -152,116 +139,65 @@ def list_section_titles(answer: ResearchAnswer) -> list[str]:
 
 
 def _parse_marked_texts(
-    texts: Sequence[str], citations: JsonValue, *, notes: Sequence[Note], max_answer_chars: int
+    texts: Sequence[str], citations: JsonValue, *, must_cite: bool, notes: Sequence[Note], max_answer_chars: int
 ) -> tuple[ResearchAnswer, list[int]]:
     """Read the texts of an answer as one, and the length of each without its marks."""
     ids = {note["id"] for note in notes}
     shown = [text for note in notes for text in (note["claim"], note["quote"], note["title"])]
-    parts, marks, unknown, at = list[str](), list[Mark](), list[str](), 0
+    parts, marks, at = list[str](), list[Mark](), 0
     for given in texts:
-        part, found, other = read_marks(given, ids, shown)
+        part, found, unknown = read_citation_marks(given, ids, shown)
         if not part:
             raise Stop("invalid_answer:empty")
+        if unknown:
+            raise Stop("invalid_answer:citations_out_of_context", invalid_citations=list(map(shown_name, unknown)))
         parts.append(part)
         marks += [Mark(at + mark.at, mark.ids) for mark in found]
-        unknown += other
         at += len(part) + len(BETWEEN)
-    text = BETWEEN.join(parts)
     listed = citations
     if isinstance(citations, list) and all(isinstance(item, str) for item in citations):
-        listed = [*citations, *(name for mark in marks for name in mark.ids), *unknown]
-    read = parse_research_answer(text, listed, notes=notes, max_answer_chars=max_answer_chars)
+        listed = [*citations, *(name for mark in marks for name in mark.ids)]
+    read = parse_research_answer(BETWEEN.join(parts), listed, notes=notes, max_answer_chars=max_answer_chars)
+    if must_cite or marks:
+        with _keep_sentence_in_details():
+            sentences = assign_marks(read["answer"], marks, read["citations"], must_cite=must_cite)
+        read = ResearchAnswer(**read, sentences=[_keep_sentence(item) for item in sentences])
+    return read, [*map(len, parts)]
+
+
+@contextmanager
+def _keep_sentence_in_details() -> Iterator[None]:
     try:
-        sentences = read_marked_sentences(read["answer"], marks, read["citations"])
+        yield
     except Stop as stop:
-        raise Stop(stop.reason, details=stop.evidence) from None
-    return ResearchAnswer(**read, sentences=[_keep_sentence(item) for item in sentences]), [*map(len, parts)]
+        shown = {key: item for key, item in stop.evidence.items() if key != "sentence"}
+        raise Stop(stop.reason, **shown, details={"sentence": stop.evidence["sentence"]}) from None
 
 
-def _keep_sentence(item: Sentence) -> CitedSentence:
+def _keep_sentence(item: CitingSentence) -> CitedSentence:
     return CitedSentence(start=item.start, end=item.end, notes=[*item.ids])
 
 
-def list_sentences(answer: ResearchAnswer) -> list[Sentence]:
-    """Return the sentences of an answer with what each cites itself, none where they need not cite."""
-    return [Sentence(item["start"], item["end"], tuple(item["notes"])) for item in answer.get("sentences", [])]
-
-
-def keep_sentences_of_rest(answer: ResearchAnswer, rest: Rest, citations: Sequence[str]) -> ResearchAnswer:
-    """Return what is left of an answer, with what its sentences cite.
-
-    Args:
-        answer: the whole answer.
-        rest: the text without what was taken out.
-        citations: of the rest.
-    """
-    left = ResearchAnswer(answer=rest.text, citations=[*citations])
+def list_sentences(answer: ResearchAnswer) -> list[CitingSentence]:
+    """Return the sentences of an answer with what each cites; one that says nothing itself cites all that it does."""
     if "sentences" not in answer:
-        return left
-    moved = [_keep_sentence(item) for item in move_sentences(list_sentences(answer), rest.find_place)]
-    left = ResearchAnswer(**left, sentences=moved)
-    if "sections" not in answer:
-        return left
-    return ResearchAnswer(**left, sections=[*_move_sections(answer["sections"], rest)])
-
-
-def _move_sections(sections: Iterable[AnswerSection], rest: Rest) -> Iterator[AnswerSection]:
-    """Yield the sections of which something is left, where they stand now."""
-    for item in sections:
-        kept = [(at, at + end - start) for start, end, at in rest.kept if item["start"] <= start < item["end"]]
-        if kept:
-            yield AnswerSection(title=item["title"], start=kept[0][0], end=kept[-1][1])
+        return assign_marks(answer["answer"], [], answer["citations"], must_cite=False)
+    return [CitingSentence(item["start"], item["end"], tuple(item["notes"])) for item in answer["sentences"]]
 
 
 def show_marked_answer(answer: ResearchAnswer) -> JsonObject:
     """Return an answer as it is proposed: its text or its sections, with marks if sentences must cite; citations."""
-    text, sentences = answer["answer"], list_sentences(answer)
+    text, sentences = answer["answer"], list_sentences(answer) if "sentences" in answer else []
     if "sections" not in answer:
         return {"answer": write_marks(text, sentences), "citations": answer["citations"]}
     shown: list[JsonObject] = []
     for item in answer["sections"]:
         first, last = item["start"], item["end"]
-        own = [Sentence(at - first, min(end, last) - first, ids) for at, end, ids in sentences if first <= at < last]
+        own = [
+            CitingSentence(at - first, min(end, last) - first, ids) for at, end, ids in sentences if first <= at < last
+        ]
         shown.append({"title": item["title"], "text": write_marks(text[first:last], own)})
     return {"sections": shown, "citations": answer["citations"]}
-
-
-def check_cited_sentences(
-    answer: ResearchAnswer, *, notes: Sequence[Note], check: Callable[[ResearchAnswer], object]
-) -> None:
-    """Hold every sentence of an answer against the notes that it cites itself, and its quotes against theirs.
-
-    Args:
-        answer: the answer of `parse_marked_answer`.
-        notes: the verified notes.
-        check: raises a `Stop` for sentences whose facts or names the notes do not have that they cite.
-
-    Raises:
-        Stop: of `check`, or ``invalid_answer:quote_not_in_source``, with the sentence in `details`.
-    """
-    text, sentences = answer["answer"], list_sentences(answer)
-    for ids in dict.fromkeys(item.ids for item in sentences):
-        said = [text[item.start : item.end] for item in sentences if item.ids == ids]
-        try:
-            check(ResearchAnswer(answer="\n".join(said), citations=[*ids]))
-        except Stop as stop:
-            found = (item for item in said if any(name in item for name in stop.evidence["unsupported"]))
-            raise Stop(stop.reason, **stop.evidence, details=_show_sentence(next(found, said[0]))) from None
-    quotes = list(find_quotes(text))
-    for item in sentences:
-        own = select_cited_notes(notes, item.ids)
-        sources = [text for note in own for text in (note["quote"], note["title"])]
-        quoted = [quote.text for quote in quotes if item.start <= quote.start < item.end]
-        if missing := [quote for quote in quoted if not any(is_quote_in_text(quote, source) for source in sources)]:
-            raise Stop(
-                "invalid_answer:quote_not_in_source",
-                unsupported=list(map(excerpt_value, missing)),
-                details=_show_sentence(text[item.start : item.end]),
-            )
-
-
-def _show_sentence(sentence: str) -> JsonObject:
-    return {"sentence": excerpt_value(sentence, SENTENCE_CHARS)}
 
 
 def select_cited_notes(notes: Sequence[Note], citations: Collection[str]) -> list[Note]:
@@ -332,79 +268,49 @@ def check_answer_links(
     check_links([answer["answer"]], "invalid_answer", cited=[question, *cited], policy=policy, known_names=known)
 
 
-def check_answer_facts(
-    answer: ResearchAnswer, *, notes: Sequence[Note], regions: Sequence[str], derive: bool = True
-) -> None:
-    """Check that the answer's facts are in the claims or quotes of the notes that it cites.
-
-    Args:
-        answer: the answer of `parse_research_answer`.
-        notes: the verified notes.
-        regions: region names to watch for.
-        derive: whether what follows from the numbers of the notes may be said.
-
-    Raises:
-        Stop: ``invalid_answer:unsupported_number`` with the sorted `unsupported` facts.
-    """
-    cited = select_cited_notes(notes, answer["citations"])
-    texts = [text for note in cited for text in (note["claim"], note["quote"])]
-    licence = facts_in_texts(texts, regions=regions)
-    if missing := unsupported_of_answer(
-        answer["answer"], licence, texts=texts, documents=len(notes), derive=derive, regions=regions
-    ):
-        raise Stop("invalid_answer:unsupported_number", unsupported=missing.all())
-
-
-def check_answer_names(
+def check_answer_sentences(
     answer: ResearchAnswer,
     *,
     question: str,
     notes: Sequence[Note],
     pages: Mapping[str, SourcePage],
-    known_names: Collection[str] = (),
-    within: str = "",
-) -> None:
-    """Check that the answer's names are in the notes that it cites, with title and URL, or in the question.
-
-    The claim of a note that names what its page does not have supports no name.
+    workings: Sequence[str],
+    policy: ResearchPolicy,
+) -> CheckedText:
+    """Hold every sentence of an answer against the notes that it cites; where it says which, its quotes too.
 
     Args:
-        answer: the answer of `parse_research_answer`.
+        answer: the answer of `parse_brief`.
         question: what the run was asked.
         notes: the verified notes.
-        pages: the pages that were read; a word that stands there in lower case is no name.
-        known_names: names that any answer may say.
-        within: the whole answer, where only a sentence of it is held.
+        pages: the pages that were read.
+        workings: how the answer comes to what it works out.
+        policy: which checks are made.
 
     Raises:
-        Stop: ``invalid_answer:unsupported_name`` with the sorted `unsupported` names.
+        Stop: ``invalid_answer:quote_not_in_source``, with the sentence in `details`.
     """
-    beside = [question, *known_names]
-    chosen = select_cited_notes(notes, answer["citations"])
-    cited = ["\n".join(_list_naming_texts(note, pages.get(find_note_url(note)), beside)) for note in chosen]
-    read = [*(note["claim"] for note in notes), *(page["body"] for page in pages.values())]
-    if missing := find_unsupported_names(answer["answer"], cited=cited, beside=beside, read=read, within=within):
-        raise Stop("invalid_answer:unsupported_name", unsupported=list(map(shown_name, missing)))
+    cited, sentences = select_cited_notes(notes, answer["citations"]), list_sentences(answer)
+    if "sentences" in answer:
+        with _keep_sentence_in_details():
+            texts = {note["id"]: [note["quote"], note["title"]] for note in cited}
+            check_sentence_quotes(answer["answer"], sentences, texts)
+    beside = [question, *policy.known_names]
+    sources = [make_source(note, pages.get(find_note_url(note)), beside) for note in cited]
+    return check_answer(answer["answer"], sources, sentences, policy=policy, question=question, workings=workings)
 
 
-def _list_naming_texts(note: Note, page: SourcePage | None, beside: Collection[str]) -> tuple[str, ...]:
-    """Return the texts of a note that support names: its claim only where the page has all the names of it."""
-    claim, *quoted = _list_note_texts(note)
-    if page and find_unsupported_names(claim, cited=["\n".join([*quoted, page["title"], page["body"]])], beside=beside):
-        return tuple(quoted)
-    return claim, *quoted
+def make_source(note: Note, page: SourcePage | None, beside: Collection[str]) -> Source:
+    """Return a note as sentences are held against it: its claim only where the page has all names of it.
 
-
-def find_supporting_notes(sentences: Iterable[str], notes: Sequence[Note]) -> set[str]:
-    """Return the ids of the notes that share the most words with one of some sentences.
-
-    Args:
-        sentences: of an answer.
-        notes: those that it cites.
+    Short forms in capitals may be the claim's own: "ETA" of an estimated time.
     """
-    texts = ["\n".join(_list_note_texts(note)) for note in notes]
-    nearest = find_nearest_texts(sentences, texts, language=detect_language("\n".join(texts)))
-    return {notes[at]["id"] for places in nearest for at in places}
+    says, about = [note["claim"], note["quote"]], (note["title"], note["url"], note["published_at"])
+    if page is not None:
+        told = [note["quote"], *about, page["title"], page["body"], *beside]
+        if any(not name.isupper() for name in find_unsupported_names(note["claim"], told)):
+            says = [note["quote"]]
+    return Source(note["id"], "\n\n".join(says), tuple(filter(None, about)))
 
 
 def _list_note_texts(note: Note) -> tuple[str, ...]:

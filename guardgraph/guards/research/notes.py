@@ -7,7 +7,7 @@ from itertools import count
 from typing import Final
 
 from guardgraph.grounding.quotes import find_quote_place, is_quote_in_text, normalise_quote_text
-from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported
+from guardgraph.grounding.values import find_unsupported_values, scan_values
 from guardgraph.guards.links import check_links
 from guardgraph.guards.research.sources import find_note_url
 from guardgraph.guards.stop import Stop
@@ -148,17 +148,14 @@ def _place_note(note: Note, asked: str, page: SourcePage) -> Note:
     return placed
 
 
-def verify_notes(
-    notes: JsonValue, *, pages: JsonValue, check_numbers: bool, check_quotes: bool, regions: Sequence[str]
-) -> NotesVerification:
+def verify_notes(notes: JsonValue, *, pages: JsonValue, check_values: bool, check_quotes: bool) -> NotesVerification:
     """Check every note against the page that it names.
 
     Args:
         notes: the notes of `parse_notes`, as the state kept them.
         pages: the pages read in this run, by the identity of their URL, as the state kept them.
-        check_numbers: whether the facts of a claim must be in its quote; a day may have its year from the page.
+        check_values: whether the values of a claim must be in its quote; a date may have parts from the page's own.
         check_quotes: whether a quote must stand in its page.
-        regions: region names to watch for.
 
     Raises:
         Stop: ``verification_failed:<first issue>`` with `verification`; an issue is ``quote_too_short``,
@@ -172,8 +169,8 @@ def verify_notes(
     for note in notes:
         page = pages.get(find_note_url(note))
         issues += _find_note_source_issues(note, page, check_quote=check_quotes)
-        if check_numbers:
-            issues += _find_note_fact_issues(note, page, regions)
+        if check_values and (missing := _list_missing_values(note, page)):
+            issues.append(Issue(note=note["id"], issue="number_not_in_quote", unsupported=missing))
     verification = NotesVerification(ok=not issues, checked_notes=len(notes), issues=issues)
     if issues:
         raise Stop(f"verification_failed:{issues[0]['issue']}", verification=verification)
@@ -228,11 +225,15 @@ def _find_note_source_issues(note: Note, page: SourcePage | None, *, check_quote
         yield Issue(note=note["id"], issue="quote_not_in_source")
 
 
-def _find_note_fact_issues(note: Note, page: SourcePage | None, regions: Sequence[str]) -> Iterator[Issue]:
-    claimed = facts_in_text(note["claim"], regions=regions)
-    dated_by = (page["title"], page.get("declared_date", page["published_at"])) if page else ()
-    if missing := unsupported(claimed, facts_in_texts([note["quote"]], dated_by=dated_by, regions=regions)):
-        yield Issue(note=note["id"], issue="number_not_in_quote", unsupported=missing.all())
+def _list_missing_values(note: Note, page: SourcePage | None) -> list[str]:
+    """Return the values of a claim that its quote does not have, of dates none that the page's own date completes."""
+    missing = find_unsupported_values(note["claim"], [note["quote"]])
+    if not missing or page is None:
+        return missing
+    dated_by = [page["title"], page.get("declared_date", page["published_at"])]
+    dates = {value.text for value in scan_values(note["claim"]) if value.kind == "date"}
+    dated = find_unsupported_values(note["claim"], [note["quote"], *dated_by])
+    return [text for text in missing if text not in dates or text in dated]
 
 
 def _parse_note(raw: JsonValue) -> Note:

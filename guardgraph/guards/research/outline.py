@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from guardgraph.guards.facts import facts_in_texts, unsupported_of_answer
+from guardgraph.grounding.names import find_unsupported_names
+from guardgraph.grounding.values import find_unsupported_values
 from guardgraph.guards.links import check_links
-from guardgraph.guards.names import find_unsupported_names
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.plain.json import JsonValue, excerpt_value
-from guardgraph.state.research import Note, ResearchPolicy, SourcePage
+from guardgraph.state.research import Note, ResearchPolicy
 
 LONGEST_TITLE: Final = 80
 """Characters of a section's title: about a line."""
@@ -55,41 +55,22 @@ def _fold(title: str) -> str:
     return title.casefold()
 
 
-def check_outline(
-    titles: Sequence[str],
-    *,
-    question: str,
-    notes: Sequence[Note],
-    pages: Mapping[str, SourcePage],
-    regions: Collection[str],
-    policy: ResearchPolicy,
-) -> None:
+def check_outline(titles: Sequence[str], *, question: str, notes: Sequence[Note], policy: ResearchPolicy) -> None:
     """Check that the titles of an outline say nothing that neither the notes nor the question says.
 
     Args:
         titles: of `parse_outline`.
         question: what the run was asked.
         notes: the verified notes.
-        pages: the pages that were read; a word that stands there in lower case is no name.
-        regions: region names to watch for.
         policy: which checks run; links are always held.
 
     Raises:
         Stop: ``invalid_outline:active_markup|unsupported_link|unsupported_number|unsupported_name`` with `unsupported`.
     """
-    said = [text for note in notes for text in (note["claim"], note["quote"], note["title"], note["url"])]
-    known = policy.known_names
-    check_links(titles, "invalid_outline", cited=[question, *said], policy=policy, known_names=known)
-    if policy.check_numbers:
-        texts = [question, *(text for note in notes for text in (note["claim"], note["quote"], note["title"]))]
-        licence = facts_in_texts(texts, regions=regions)
-        whole = "\n".join(titles)
-        if missing := unsupported_of_answer(
-            whole, licence, texts=texts, documents=len(notes), derive=False, regions=regions
-        ):
-            raise Stop("invalid_outline:unsupported_number", unsupported=missing.all())
-    if policy.check_names:
-        read = [*(note["claim"] for note in notes), *(page["body"] for page in pages.values())]
-        headings = "\n\n".join(f"## {title}" for title in titles)
-        if names := find_unsupported_names(headings, cited=["\n".join(said)], beside=[question, *known], read=read):
-            raise Stop("invalid_outline:unsupported_name", unsupported=list(map(shown_name, names)))
+    said = [question, *(text for note in notes for text in (note["claim"], note["quote"], note["title"], note["url"]))]
+    check_links(titles, "invalid_outline", cited=said, policy=policy, known_names=policy.known_names)
+    headings = "\n\n".join(f"## {title}" for title in titles)
+    if policy.check_values and (values := find_unsupported_values(headings, said)):
+        raise Stop("invalid_outline:unsupported_number", unsupported=list(map(shown_name, values)))
+    if policy.check_names and (names := find_unsupported_names(headings, said, policy.known_names)):
+        raise Stop("invalid_outline:unsupported_name", unsupported=list(map(shown_name, names)))

@@ -13,9 +13,9 @@ from typing import Final
 from guardgraph.grounding.sentences import split_sentences
 from guardgraph.grounding.words import detect_language, read_terms
 from guardgraph.guards import rag as guards
+from guardgraph.guards.answers import judge_answer
 from guardgraph.guards.removal import leans_on_text_before
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.turned import check_turned_sentences
 from guardgraph.nodes.offline.statements import Statement, read_statements
 from guardgraph.nodes.offline.wanted import CODE_KINDS, CODE_TERM, find_wanted_kind, score_sentence_fit
 from guardgraph.plain.json import JsonObject
@@ -306,21 +306,13 @@ def _is_supported_answer(
     text: str, question: str, cited: list[ContextChunk], packed: list[ContextChunk], *, marked: bool
 ) -> bool:
     """Say whether the guards let a text pass that cites these chunks."""
-    from guardgraph.guards.rag.tables import check_cited_rows  # reads facts, the largest part of an import
-
     try:
-        if marked:
-            text, marks = guards.read_citation_marks(text, packed)
-            said = guards.read_marked_sentences(text, marks, ())
-            guards.check_cited_sentences(text, said, question=question, chunks=packed, policy=RagPolicy())
-        guards.check_cited_links(text, question=question, chunks=cited, policy=RagPolicy())
-        guards.check_cited_numbers(text, question=question, chunks=cited)
-        guards.check_cited_names(text, question=question, chunks=cited, packed=packed)
-        check_cited_rows(text, question=question, chunks=cited)
-        check_turned_sentences(text, [chunk["text"] for chunk in cited], question=question)
+        read = guards.read_answer(text, [chunk["doc_id"] for chunk in cited], packed, must_cite=marked)
+        guards.check_cited_links(read.text, question=question, chunks=read.used, policy=RagPolicy())
+        checked = guards.check_answer_sentences(read, task={"question": question}, workings=[], policy=RagPolicy())
     except Stop:
         return False
-    return True
+    return judge_answer(checked, RagPolicy()).refusal is None
 
 
 def _join_answer_lines(lines: list[_ChunkLine], marked_by: list[ContextChunk] | None) -> str:

@@ -16,27 +16,18 @@ from guardgraph.grounding.links.finding import find_links
 from guardgraph.grounding.marks import Sentence, find_answer_sentences, write_marks
 from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
 from guardgraph.grounding.words import detect_language, read_terms
-from guardgraph.guards.facts import DEFAULT_REGIONS
+from guardgraph.guards.answers import judge_answer
 from guardgraph.guards.links import has_supported_links
-from guardgraph.guards.research.answer import (
-    BETWEEN,
-    check_answer_facts,
-    check_answer_links,
-    check_answer_names,
-    check_cited_sentences,
-    parse_marked_answer,
-    parse_research_answer,
-)
+from guardgraph.guards.research.answer import BETWEEN, check_answer_links, check_answer_sentences, parse_brief
 from guardgraph.guards.research.notes import MIN_QUOTE_CHARS
 from guardgraph.guards.research.outline import check_outline, parse_outline
 from guardgraph.guards.research.request import RESEARCH_ACTIONS
 from guardgraph.guards.research.searches import LONGEST_QUERY, MOST_GAPS
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.turned import check_turned_sentences
 from guardgraph.nodes.offline.prose import ENDS, is_fragment
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.urls import parse_url_target
-from guardgraph.state.research import ResearchAnswer, ResearchPolicy
+from guardgraph.state.research import ResearchPolicy
 from guardgraph.world.call import mark_as_instant
 
 _SENTENCE_MARKS: Final = ".,;:!?()[]\"'„“”«»？。、！"
@@ -112,9 +103,7 @@ def _is_supported_title(title: str, notes: list[JsonObject], question: str) -> b
     shown: Any = notes
     try:
         titles = parse_outline({"sections": [title]}, max_sections=1)
-        check_outline(
-            titles, question=question, notes=shown, pages={}, regions=DEFAULT_REGIONS, policy=ResearchPolicy()
-        )
+        check_outline(titles, question=question, notes=shown, policy=ResearchPolicy())
     except Stop:
         return False
     return True
@@ -171,21 +160,17 @@ def _mark_claim(note: JsonObject) -> str:
 def _is_supported_brief(text: str, notes: list[JsonObject], view: JsonObject) -> bool:
     """Say whether the guards let a brief pass that cites these notes."""
     shown, question, most = view["notes"], view["question"], view["max_answer_chars"]
-    parse = parse_marked_answer if view.get("sentence_citations") is True else parse_research_answer
-
-    def check_support(said: ResearchAnswer) -> None:
-        check_answer_facts(said, notes=shown, regions=DEFAULT_REGIONS, derive=False)
-        check_answer_names(said, question=question, notes=shown, pages={}, within=text)
-
+    fields: JsonObject = {"answer": text, "citations": [note["id"] for note in notes]}
+    must_cite, policy = view.get("sentence_citations") is True, ResearchPolicy()
     try:
-        answer = parse(text, [note["id"] for note in notes], notes=shown, max_answer_chars=most)
-        check_answer_links(answer, question=question, notes=shown, policy=ResearchPolicy())
-        check_cited_sentences(answer, notes=shown, check=check_support)
-        check_support(answer)
-        check_turned_sentences(answer["answer"], [note["quote"] for note in notes], question=question)
+        answer = parse_brief(
+            fields, outline=[], max_sections=0, must_cite=must_cite, notes=shown, max_answer_chars=most
+        )
+        check_answer_links(answer, question=question, notes=shown, policy=policy)
+        checked = check_answer_sentences(answer, question=question, notes=shown, pages={}, workings=[], policy=policy)
     except Stop:
         return False
-    return True
+    return not judge_answer(checked, policy).stops
 
 
 LONGEST: Final = 240

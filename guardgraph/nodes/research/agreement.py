@@ -39,7 +39,7 @@ def lead_to_agreement(body: Body) -> Body:
         try:
             return lead(body(state, run), run)
         except PartialRefusal as refused:
-            raise PartialRefusal(Stop(refused.reason, **refused.evidence), lead(refused.rest, run)) from None
+            raise refused.going_on(lead(refused.rest, run)) from None
 
     said = read_body_declaration(body)
     return declares(**{item.name: getattr(said, item.name) for item in fields(said)})(run_compared_guard_node)
@@ -63,7 +63,7 @@ def run_agreement_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     except Stop as refused:
         kept = [note for note, said in zip(notes, agreement, strict=True) if said["independent"] >= least]
         # A conflict is never dropped: nobody would know which of the two was left out.
-        if run.policy.unsupported != "drop" or not kept or refused.reason == "conflicting_sources":
+        if run.policy.on_unsupported != "mark" or not kept or refused.reason == "conflicting_sources":
             raise
         few = [note for note in notes if note not in kept]
         dropped = [*(state.get("unverified_notes") or []), *(_drop_note(note, refused.reason) for note in few)]

@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from guardgraph.grounding.sentences import find_sentence_spans
-from guardgraph.guards import removal
 from guardgraph.guards import research as guards
+from guardgraph.guards.answers import Judged, is_partial, judge_answer, read_workings
 from guardgraph.guards.empty import check_text_is_said
 from guardgraph.guards.numbering import proposed_answer
 from guardgraph.guards.proposals import check_proposed_text
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.support import Claim, list_brief_claims
-from guardgraph.guards.turned import check_turned_sentences
-from guardgraph.nodes.added import GuardedAnswer
-from guardgraph.nodes.body import Body, PartialRefusal, Pass, Step, Steps, declares
+from guardgraph.nodes.added import GuardedAnswer, pass_judged_answer
+from guardgraph.nodes.body import Body, Pass, Step, Steps, declares
 from guardgraph.nodes.research.rounds import describe_searches
 from guardgraph.nodes.research.scope import (
     ResearchRun,
     describe_note_trust,
-    list_fact_regions,
     list_usable_notes,
     order_notes,
     read_task_limit,
@@ -45,7 +42,7 @@ RESULT = (
     "dropped_urls",
     "failed_sources",
     "dropped_notes",
-    "removed",
+    "unverified",
     "agreement",
     "approved_by",
     "failed_queries",
@@ -114,36 +111,39 @@ def run_answer_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Hold the answer against the notes that it cites."""
     notes, sources = list_usable_notes(state, run)
     shown = {note["id"]: f"{note['claim']}\n{note['quote']}" for note in order_notes(notes, state["task"], run)}
-    given = proposed_answer(state["proposed_answer"], shown, marked=run.policy.require_sentence_citations)
+    given = proposed_answer(state["proposed_answer"], shown)
     if given.text is not None and not read_outline(state):
         check_proposed_text(given.value, "answer", ("citations",))
     fields = given.value if isinstance(given.value, dict) else {}
     answer = _parse_answer(fields, notes, state, run)
     echoes = [state["task"]["question"], *(note[key] for note in notes for key in ("id", "url"))]
     check_text_is_said(answer["answer"], "invalid_answer:empty", echoes=echoes, told=list_prompt_texts())
-    guards.check_answer_links(answer, question=state["task"]["question"], notes=notes, policy=run.policy)
-    try:
-        _check_answer_support(answer, notes, state, run)
-        _check_answer_turned(answer, notes, state, run)
-    except Stop as refused:
-        if run.policy.unsupported != "drop":
-            raise
-        left = _remove_refused_sentences(answer, refused, notes, state, run)
-        raise PartialRefusal(refused, _accept_answer(left, sources, given.about)) from None
-    return _accept_answer(answer, sources, given.about)
+    judged = _judge_answer(answer, read_workings(fields), notes, state, run)
+    return pass_judged_answer(judged, _accept_answer(answer, judged, sources, given.about))
+
+
+def _judge_answer(
+    answer: ResearchAnswer, workings: list[str], notes: list[Note], state: ResearchState, run: ResearchRun
+) -> Judged:
+    question = state["task"]["question"]
+    guards.check_answer_links(answer, question=question, notes=notes, policy=run.policy)
+    checked = guards.check_answer_sentences(
+        answer, question=question, notes=notes, pages=state["accepted_pages"], workings=workings, policy=run.policy
+    )
+    return judge_answer(checked, run.policy)
 
 
 def check_edited_brief(brief: JsonObject, state: ResearchState, run: ResearchRun) -> None:
     """Hold a brief in a person's words against the notes that it cites, as any answer.
 
     Raises:
-        Stop: as the answer guard, of a sentence too that it would take out of a proposal.
+        Stop: as the answer guard, of a sentence too that it would mark in a proposal.
     """
     notes, _ = list_usable_notes(state, run)
     answer = _parse_answer(brief, notes, state, run)
-    guards.check_answer_links(answer, question=state["task"]["question"], notes=notes, policy=run.policy)
-    _check_answer_support(answer, notes, state, run)
-    _check_answer_turned(answer, notes, state, run)
+    judged = _judge_answer(answer, read_workings(brief), notes, state, run)
+    if judged.refusal is not None and (judged.stops or is_partial(judged.unverified)):
+        raise judged.refusal  # a doubt is the person's to judge
 
 
 def _parse_answer(fields: JsonObject, notes: list[Note], state: ResearchState, run: ResearchRun) -> ResearchAnswer:
@@ -158,84 +158,18 @@ def _parse_answer(fields: JsonObject, notes: list[Note], state: ResearchState, r
     )
 
 
-def _accept_answer(answer: ResearchAnswer, sources: Sources, about: JsonObject) -> Pass:
+def _accept_answer(answer: ResearchAnswer, judged: Judged, sources: Sources, about: JsonObject) -> Pass:
     trace: JsonObject = {
         "phase": "synthesize",
         "answer_chars": len(answer["answer"]),
         "citations": len(answer["citations"]),
     }
     history: JsonObject = {"action": "synthesize_answer", "citations": answer["citations"]}
-    if removed := answer.get("removed"):
-        trace["removed"], history["removed"] = len(removed), removal.describe_removed(removed)
+    if marked := judged.unverified:
+        answer = ResearchAnswer(**answer, unverified=marked)
+        trace["unverified"], history["unverified"] = len(marked), [item["text"] for item in marked]
     step = Step(trace, {**history, **about})
     return Pass({"accepted_answer": answer, "accepted_sources": sources}, steps=(step,))
-
-
-def _check_answer_support(
-    answer: ResearchAnswer, notes: list[Note], state: ResearchState, run: ResearchRun, *, within: str = ""
-) -> None:
-    """Hold an answer against the notes that it cites: where sentences must cite, one by one, and then as a whole."""
-    if "sentences" in answer:
-        whole = answer["answer"]
-        guards.check_cited_sentences(
-            answer, notes=notes, check=lambda said: _check_answer_support(said, notes, state, run, within=whole)
-        )
-    if run.policy.check_numbers:
-        may_derive = run.policy.derived == "allow"
-        guards.check_answer_facts(answer, notes=notes, regions=list_fact_regions(run), derive=may_derive)
-    if run.policy.check_names:
-        asked, pages, known = state["task"]["question"], state["accepted_pages"], run.policy.known_names
-        guards.check_answer_names(answer, question=asked, notes=notes, pages=pages, known_names=known, within=within)
-
-
-def _check_answer_turned(answer: ResearchAnswer, notes: list[Note], state: ResearchState, run: ResearchRun) -> None:
-    if run.policy.check_turned:
-        quotes = [note["quote"] for note in guards.select_cited_notes(notes, answer["citations"])]
-        check_turned_sentences(answer["answer"], quotes, question=state["task"]["question"])
-
-
-def _remove_refused_sentences(
-    answer: ResearchAnswer, refused: Stop, notes: list[Note], state: ResearchState, run: ResearchRun
-) -> ResearchAnswer:
-    """Return an answer without what it is refused for, or stop where nothing can be taken out of it."""
-    whole, cited = answer["answer"], answer["citations"]
-
-    def check(start: int, end: int) -> Stop | None:
-        said = ResearchAnswer(answer=whole[start:end], citations=cited)
-        if own := [item for item in guards.list_sentences(answer) if start <= item.start < end]:
-            alike = [item for item in own if item.ids == own[-1].ids]
-            text = "\n".join(whole[item.start : item.end] for item in alike)
-            said = ResearchAnswer(answer=text, citations=[*own[-1].ids])
-        try:
-            _check_answer_support(said, notes, state, run, within=whole)
-        except Stop as stop:
-            return stop
-        return None
-
-    def judge(rest: removal.Rest, citations: Sequence[str]) -> None:
-        left = guards.keep_sentences_of_rest(answer, rest, citations)
-        _check_answer_support(left, notes, state, run)
-        _check_answer_turned(left, notes, state, run)
-
-    def find_support(rest: removal.Rest) -> set[str]:
-        if "sentences" in answer:
-            left = guards.list_sentences(guards.keep_sentences_of_rest(answer, rest, cited))
-            return {name for item in left for name in item.ids}
-        said = [rest.text[at : at + end - start] for start, end, at in rest.kept]
-        return guards.find_supporting_notes(said, guards.select_cited_notes(notes, cited))
-
-    rest, citations = removal.remove_refused(
-        whole,
-        refused,
-        check=check,
-        contradict=lambda: _check_answer_turned(answer, notes, state, run),
-        judge=judge,
-        support=find_support,
-        citations=cited,
-        beside=state["task"]["question"],
-        cited=[note["quote"] for note in guards.select_cited_notes(notes, cited)],
-    )
-    return ResearchAnswer(**guards.keep_sentences_of_rest(answer, rest, citations), removed=rest.removed)
 
 
 def show_accepted_brief(state: ResearchState, run: ResearchRun) -> tuple[JsonObject, JsonObject]:
@@ -247,12 +181,10 @@ def show_accepted_brief(state: ResearchState, run: ResearchRun) -> tuple[JsonObj
 def list_accepted_claims(state: ResearchState, run: ResearchRun) -> list[Claim]:
     """Return the claims of the accepted answer, each with the notes that it or else the answer cites."""
     answer, (notes, _) = state["accepted_answer"], list_usable_notes(state, run)
-    text = answer["answer"]
-    if "sentences" in answer:
-        spans = [(item.start, item.end, item.ids) for item in guards.list_sentences(answer)]
-    else:
-        spans = [(start, end, tuple(answer["citations"])) for start, end in find_sentence_spans(text)]
-    return list_brief_claims(text, [(start, end, guards.select_cited_notes(notes, ids)) for start, end, ids in spans])
+    cited = [
+        (item.start, item.end, guards.select_cited_notes(notes, item.ids)) for item in guards.list_sentences(answer)
+    ]
+    return list_brief_claims(answer["answer"], cited, answer.get("unverified", ()))
 
 
 GUARDED_ANSWER = GuardedAnswer(
@@ -294,7 +226,7 @@ def run_answered_node(state: ResearchState, run: ResearchRun) -> dict[str, Any]:
         **extra,
     }
     return {
-        "outcome": "grounded_partial" if "removed" in answer else "grounded_research_answer",
+        "outcome": "grounded_partial" if is_partial(answer.get("unverified", ())) else "grounded_research_answer",
         **{key: value for key, value in answer.items() if key != "sentences"},
         "citation_details": [
             {

@@ -19,13 +19,7 @@ from guardgraph.nodes.research.rounds import (
     list_notes_before,
     read_note_limit,
 )
-from guardgraph.nodes.research.scope import (
-    ResearchRun,
-    list_fact_regions,
-    list_usable_notes,
-    list_usable_urls,
-    order_notes,
-)
+from guardgraph.nodes.research.scope import ResearchRun, list_usable_notes, list_usable_urls, order_notes
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.research import DroppedNote, Note, NotesVerification, ResearchState
 from guardgraph.world.call import Call, Outside
@@ -145,13 +139,12 @@ def make_verify_guard(following: str) -> Body:
             verification = guards.verify_notes(
                 notes,
                 pages=state["accepted_pages"],
-                check_numbers=run.policy.check_numbers,
+                check_values=run.policy.check_values,
                 check_quotes=run.policy.check_quotes,
-                regions=list_fact_regions(run),
             )
         except Stop as refused:
             failed = refused.evidence.get("verification")
-            if run.policy.unsupported != "drop" or failed is None:
+            if run.policy.on_unsupported != "mark" or failed is None:
                 raise
             raise _drop_failed_notes(refused, notes, state, way) from None
         return Pass({}, way, (_tell_verification(verification, []),))
@@ -220,7 +213,7 @@ def run_note_support_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     try:
         verification = check_note_support(unsupported, notes)
     except Stop as refused:
-        if run.policy.unsupported != "drop":
+        if run.policy.on_unsupported != "mark":
             raise
         raise _drop_failed_notes(refused, notes, state, way, about) from None
     return Pass({}, way, (_tell_verification(verification, [], about),))

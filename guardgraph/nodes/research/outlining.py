@@ -8,7 +8,7 @@ from typing import Any
 from guardgraph.guards.proposals import proposed_object
 from guardgraph.guards.research.outline import check_outline, parse_outline
 from guardgraph.nodes.body import Body, Pass, Step, Steps, declares, read_body_declaration
-from guardgraph.nodes.research.scope import ResearchRun, list_fact_regions, list_usable_notes, order_notes
+from guardgraph.nodes.research.scope import ResearchRun, list_usable_notes, order_notes
 from guardgraph.state.research import ResearchState
 from guardgraph.world.proposers import Proposer
 
@@ -44,7 +44,7 @@ def make_outline_node(proposer: Proposer) -> Body:
 
 @declares(
     phase="outline",
-    reads=["task", "accepted_sources", "accepted_pages", "accepted_notes", "proposed_outline"],
+    reads=["task", "accepted_sources", "accepted_notes", "proposed_outline"],
     writes=["accepted_outline"],
     stops=["llm", "no_sources", "invalid_outline"],
 )
@@ -52,14 +52,7 @@ def run_outline_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Hold the titles against the budget, and what they say against the notes and the question."""
     given, (notes, _) = proposed_object(state["proposed_outline"]), list_usable_notes(state, run)
     titles = parse_outline(given.value, max_sections=run.budget.max_sections)
-    check_outline(
-        titles,
-        question=state["task"]["question"],
-        notes=notes,
-        pages=state["accepted_pages"],
-        regions=list_fact_regions(run),
-        policy=run.policy,
-    )
+    check_outline(titles, question=state["task"]["question"], notes=notes, policy=run.policy)
     history = {"action": "propose_outline", "sections": titles, **given.about}
     return Pass({"accepted_outline": titles}, steps=(Step({"phase": "outline", "sections": len(titles)}, history),))
 

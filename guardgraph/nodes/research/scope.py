@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from guardgraph.guards import research as guards
-from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.research import trust
 from guardgraph.guards.research.sources import build_sources_stop
 from guardgraph.guards.urls import make_host_scope
@@ -38,11 +37,6 @@ def narrow_domain_lists(task: ResearchTask, run: ResearchRun) -> dict[str, list[
         "execution": narrowed(hints, "allowed_domains_execution", policy.list_allowed("allowed_domains_execution")),
         "denied": [*policy.denied_domains],
     }
-
-
-def list_fact_regions(run: ResearchRun) -> tuple[str, ...]:
-    """Return the regions that count as facts."""
-    return (*DEFAULT_REGIONS, *run.policy.known_regions)
 
 
 def read_task_limit(name: str, task: ResearchTask, run: ResearchRun) -> int:

@@ -1,0 +1,227 @@
+"""What becomes of an answer whose sentences were held against their sources: refused, marked, or let through."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from guardgraph.grounding.check import CheckedSentence, CheckedText, Checks, Finding, Source, check_text
+from guardgraph.grounding.marks import CitingSentence, Mark, find_answer_sentences, read_marks
+from guardgraph.grounding.quotes import find_quotes, is_quote_in_text
+from guardgraph.guards.stop import Stop, shown_name
+from guardgraph.plain.json import JsonValue, excerpt_value
+from guardgraph.state.grounding import AnswerPolicy, FoundIssue, GroundedPolicy, UnverifiedSentence, Verdict
+
+_WORST_FIRST: Final[tuple[Verdict, ...]] = ("contradicted", "unsupported", "doubtful")
+_REFUSED: Final[Mapping[str, Verdict]] = {name: name for name in _WORST_FIRST}
+_REASONS: Final = {"contradicted": "contradicts_source", "doubtful": "doubtful"}
+"""Of verdicts with one reason; what is unsupported is a name or a value."""
+Way: TypeAlias = Literal["ignore", "mark", "stop"]
+"""What becomes of a sentence with a verdict."""
+SENTENCE_CHARS: Final = 280
+"""Characters of a refused sentence that a stop shows."""
+_FOREIGN: Final = re.compile(r"【[^【】\n]*】|[\ue000-\uf8ff](?:[^\ue000-\uf8ff\s]*[\ue000-\uf8ff])*")
+MOST_SHOWN: Final = 50
+"""Findings that a stop shows."""
+
+
+class Judged(NamedTuple):
+    """What follows from the verdicts on an answer's sentences."""
+
+    refusal: Stop | None
+    """What its proposer is asked again for, or the run stops for; None where nothing is refused."""
+    stops: bool
+    """Whether the run stops where nobody is asked again; else the answer goes on with its marks."""
+    unverified: list[UnverifiedSentence]
+    """The sentences that are marked then."""
+
+
+def is_partial(unverified: Iterable[UnverifiedSentence]) -> bool:
+    """Say whether one of the marked sentences is more than doubtful."""
+    return any(item["verdict"] != "doubtful" for item in unverified)
+
+
+def make_checks(policy: GroundedPolicy) -> Checks:
+    """Return which checks a policy has made."""
+    return Checks(
+        values=policy.check_values,
+        names=policy.check_names,
+        opposites=policy.check_opposites,
+        cover=policy.check_cover,
+        min_cover=policy.min_cover,
+        label_patterns=tuple(policy.label_patterns),
+    )
+
+
+def read_workings(proposed: JsonValue) -> list[str]:
+    """Return how an answer comes to what it works out; none where the proposal has no ``workings``.
+
+    Raises:
+        Stop: ``llm_invalid_schema`` for anything but a list of strings.
+    """
+    given = proposed.get("workings") if isinstance(proposed, dict) else None
+    if given is None:
+        return []
+    if not isinstance(given, list) or not all(isinstance(item, str) for item in given):
+        raise Stop("llm_invalid_schema", details={"fields": ["workings"], "given": excerpt_value(given)})
+    return [str(item) for item in given]
+
+
+def read_citation_marks(text: str, ids: Collection[str], shown: Sequence[str]) -> tuple[str, list[Mark], list[str]]:
+    """Take the marks of citation out of an answer; see `read_marks`.
+
+    Marks of other makers, in lenticular brackets or of private-use letters, name nothing shown.
+
+    Args:
+        text: as it was written.
+        ids: of what it may cite.
+        shown: the texts that were shown; what stands so there is no mark.
+
+    Returns:
+        The text without marks, the marks in order, and those that name nothing, sorted.
+    """
+    said, marks, unknown = read_marks(text, ids, shown)
+    foreign = {mark for mark in _FOREIGN.findall(said) if not any(mark in one for one in shown)}
+    return said, marks, sorted({*unknown, *foreign})
+
+
+def assign_marks(text: str, marks: Sequence[Mark], cited: Sequence[str], *, must_cite: bool) -> list[CitingSentence]:
+    """Return the sentences of an answer, each with what it cites.
+
+    A mark belongs to the sentence before it in its paragraph. Where every sentence must cite, one without a mark
+    inherits from the sentence before it in its paragraph; where the answer has no mark and cites one source, every
+    sentence cites that one. Where none must, a sentence without a mark cites all that the answer does.
+
+    Args:
+        text: the answer without its marks.
+        marks: in order.
+        cited: the ids that the answer cites.
+        must_cite: whether every sentence must cite.
+
+    Raises:
+        Stop: ``invalid_answer:uncited_sentence``, for the first one.
+    """
+    alone = tuple(cited) if not must_cite or (not marks and len(cited) == 1) else ()
+    places, found, before = [mark.at for mark in marks], list[CitingSentence](), alone
+    for start, end, upto, ends_paragraph in find_answer_sentences(text):
+        own = marks[bisect_right(places, start) : bisect_right(places, upto)]
+        ids = tuple(dict.fromkeys(name for mark in own for name in mark.ids)) or before
+        if not ids:
+            raise Stop("invalid_answer:uncited_sentence", sentence=excerpt_value(text[start:end], SENTENCE_CHARS))
+        found.append(CitingSentence(start, end, ids))
+        before = ids if must_cite and not ends_paragraph else alone
+    return found
+
+
+def check_answer(
+    text: str,
+    sources: Sequence[Source],
+    sentences: Sequence[CitingSentence],
+    *,
+    policy: GroundedPolicy,
+    question: str,
+    turns: Sequence[str] = (),
+    workings: Sequence[str] = (),
+    known_names: Collection[str] = (),
+) -> CheckedText:
+    """Hold every sentence of an answer against the sources that it cites.
+
+    Args:
+        text: the answer without its marks.
+        sources: what it cites.
+        sentences: its sentences, with the ids of what each cites.
+        policy: which checks are made, and with what.
+        question: the user's; what it says may be said.
+        turns: what the user said before.
+        workings: how the answer comes to what it works out.
+        known_names: names that the answer may say beside the policy's.
+    """
+    return check_text(
+        text,
+        sources,
+        question=question,
+        turns=turns,
+        known_names=[*policy.known_names, *known_names],
+        workings=workings,
+        checks=make_checks(policy),
+        sentences=sentences,
+    )
+
+
+def judge_answer(checked: CheckedText, policy: AnswerPolicy) -> Judged:
+    """Say what follows from the verdicts on an answer's sentences.
+
+    The worst of those that the run would stop for is the reason, or else the worst of those that are marked.
+
+    Args:
+        checked: the answer.
+        policy: what becomes of sentences that are unsupported, and of those that are doubtful.
+
+    Returns:
+        The refusal is ``invalid_answer:contradicts_source|unsupported_number|unsupported_name|doubtful``.
+    """
+    ways: dict[str, Way] = {
+        "contradicted": policy.on_unsupported,
+        "unsupported": policy.on_unsupported,
+        "doubtful": policy.on_doubt,
+    }
+    found = [
+        _describe_sentence(item, ways) for item in checked.sentences if ways.get(item.verdict, "ignore") != "ignore"
+    ]
+    stops = any(ways[item["verdict"]] == "stop" for item in found)
+    counted = [item for item in found if not stops or ways[item["verdict"]] == "stop"]
+    if not counted:
+        return Judged(None, False, [])
+    issues = [issue for item in counted for issue in item["findings"]]
+    worst = min(issues, key=lambda issue: _WORST_FIRST.index(issue["verdict"]))
+    name = _REASONS.get(worst["verdict"], "unsupported_name" if worst["rule"] == "name" else "unsupported_number")
+    is_doubt = worst["verdict"] == "doubtful"
+    shown = [shown_name(issue["text"]) for issue in issues if is_doubt or issue["verdict"] != "doubtful"]
+    refusal = Stop(f"invalid_answer:{name}", unsupported=[*dict.fromkeys(shown)], findings=issues[:MOST_SHOWN])
+    return Judged(refusal, stops, [item for item in found if ways[item["verdict"]] == "mark"])
+
+
+def _describe_sentence(item: CheckedSentence, ways: Mapping[str, Way]) -> UnverifiedSentence:
+    return UnverifiedSentence(
+        start=item.start,
+        end=item.end,
+        text=item.text,
+        verdict=_REFUSED[item.verdict],
+        findings=[describe_finding(found) for found in item.findings if ways.get(found.verdict, "ignore") != "ignore"],
+    )
+
+
+def describe_finding(finding: Finding) -> FoundIssue:
+    """Return a finding as plain JSON, what the source says only where it says something."""
+    issue = FoundIssue(
+        rule=finding.rule, verdict=_REFUSED[finding.verdict], text=finding.text, start=finding.start, end=finding.end
+    )
+    if finding.source:
+        issue |= {"source": finding.source, "source_start": finding.source_start, "source_end": finding.source_end}
+    if finding.told and finding.rule != "cover":
+        issue["told"] = finding.told
+    return issue
+
+
+def check_sentence_quotes(text: str, sentences: Sequence[CitingSentence], sources: Mapping[str, Sequence[str]]) -> None:
+    """Refuse a quote that stands, word for word, in nothing that its sentence cites.
+
+    Args:
+        text: the answer without its marks.
+        sentences: its sentences, in order.
+        sources: the texts of what may be cited, by id.
+
+    Raises:
+        Stop: ``invalid_answer:quote_not_in_source``, with the sentence.
+    """
+    starts = [item.start for item in sentences]
+    for quote in find_quotes(text):
+        if (at := bisect_right(starts, quote.start) - 1) < 0:
+            continue
+        own = [said for name in sentences[at].ids for said in sources.get(name, ())]
+        if not any(is_quote_in_text(quote.text, said) for said in own):
+            said = text[sentences[at].start : sentences[at].end]
+            shown = {"unsupported": [excerpt_value(quote.text)], "sentence": excerpt_value(said, SENTENCE_CHARS)}
+            raise Stop("invalid_answer:quote_not_in_source", **shown)
