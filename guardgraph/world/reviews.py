@@ -48,7 +48,34 @@ def ask_person_for_answer(asked: Asked) -> Outcome:
     Raises:
         GraphInterrupt: there is no answer yet.
     """
-    return Outcome("value", interrupt(build_question(asked)), {})
+    return Outcome("value", interrupt(build_question(asked), response_schema=build_answer_schema(asked)), {})
+
+
+def build_answer_schema(asked: Asked) -> JsonObject:
+    """Return the JSON Schema of an answer, of which Studio and inboxes make a form.
+
+    LangGraph holds no answer against it: what one is worth is decided here, and a wrong one is told what is wrong.
+    """
+    fields: JsonObject = {
+        "hash": {"type": "string", "const": asked.request, "default": asked.request, "title": "What is answered"},
+        "decision": {"type": "string", "enum": [item for item in DECISIONS if item != EDIT or asked.call.edits]},
+    }
+    schema: JsonObject = {"type": "object", "title": asked.node, "properties": fields, "required": ["hash", "decision"]}
+    if asked.call.edits:
+        fields[EDITED] = {"title": f"Instead of {'.'.join(asked.call.edits)}", **_describe_edited_value(asked)}
+        schema["if"] = {"properties": {"decision": {"const": EDIT}}, "required": ["decision"]}
+        schema["then"] = {"required": [EDITED]}
+    return schema
+
+
+def _describe_edited_value(asked: Asked) -> JsonObject:
+    """Return what a form says of the value that may be edited: its kind, and what it is now."""
+    value: JsonValue = asked.call.request
+    for key in asked.call.edits:
+        value = value.get(key) if isinstance(value, dict) else None
+    kinds = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}
+    kind = kinds.get(type(value))
+    return {} if kind is None else {"type": kind, "default": value}
 
 
 def is_review_unanswered(outcome: Outcome) -> bool:

@@ -56,6 +56,21 @@ def test_a_waiting_run_shows_what_a_person_has_to_decide(saver, tmp_path):
 
 
 @SAVERS
+def test_an_inbox_shows_a_form_for_an_answer(saver, tmp_path):
+    """The interrupt has a schema of an answer, in the result and in the state: whatever it allows is an answer."""
+    with saver(tmp_path) as checkpointer:
+        graph = refund(checkpointer=checkpointer)
+        [interrupted] = waiting(graph)["__interrupt__"]
+        [kept] = graph.get_state(THREAD).interrupts
+        assert interrupted.response_schema == kept.response_schema
+        fields = interrupted.response_schema["properties"]
+        answer = {"hash": fields["hash"]["const"], "decision": fields["decision"]["enum"][0]}
+        assert answer == {"hash": interrupted.value["hash"], "decision": "approve"}
+        assert interrupted.response_schema["required"] == [*answer]
+        assert content(graph.invoke(Command(resume=answer), THREAD)) == PAID
+
+
+@SAVERS
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 def test_what_a_waiting_run_shows_of_its_way_is_how_its_result_begins(saver, mode, tmp_path):
     """Trace, history and timeline, proposals in it, are those that the result will begin with, also after a resume."""

@@ -87,4 +87,7 @@ def copy_langgraph_value(value: Any) -> Any:
         return [copy_langgraph_value(item) for item in value]
     if kind is tuple:
         return tuple([copy_langgraph_value(item) for item in value])
-    return Interrupt(value=copy_langgraph_value(value.value), id=value.id) if kind is Interrupt else value
+    if kind is Interrupt:
+        schema = copy_langgraph_value(value.response_schema)
+        return Interrupt(value=copy_langgraph_value(value.value), id=value.id, response_schema=schema)
+    return value

@@ -1,0 +1,190 @@
+"""Odd texts, wherever a user, a model, a page or a tool may write one: every run ends for a reason of the catalogue.
+
+`GUARDGRAPH_EXAMPLES` says how many texts each agent is tried with; the nightly lane tries many, with seeds of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+from hypothesis import given, seed, settings
+from hypothesis import strategies as st
+from rag_agents import POLICY
+from research_cases import PAGES, PLAN, STATUS, asked
+from self_critique_cases import APPROVE, CONTEXT, ESCALATE, REVISE
+
+from guardgraph import (
+    ResearchPolicy,
+    SelfCritiquePolicy,
+    ToolPolicy,
+    create_rag_agent,
+    create_research_agent,
+    create_self_critique_agent,
+    create_tool_agent,
+)
+
+EXAMPLES = int(os.environ.get("GUARDGRAPH_EXAMPLES", "6"))
+SEEDED = seed(time.time_ns() if EXAMPLES > 100 else 0)
+
+ODD = [
+    "", " ", "\t", "\n", "\r\n", "\r", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029", "\u00a0",
+    "\u3000", "\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u202e", "\u202a", "\u2066", "\u2069", "\u061c",
+    "\u034f", "\ufe0f", "\x00", "\x01", "\x07", "\x1b[31m", "\x7f", "\x9b", "\ud800", "\udfff", "\ufffd", "\ufffe",
+    "\uffff", "\U0010ffff", "e\u0301", "\u0301", "a" + "\u0300" * 40, "\u0627\u0644\u0633\u0639\u0631 \u0665\u0660",
+    "\u05d0\u05d1", "\u0e01\u0e33", "\U0001f469\u200d\U0001f4bb", "\U0001f1e9\U0001f1ea", "\u2160", "\u00bd",
+    "\u2075", "\u2082", "\uff11\uff12", "\u0661", "\u22125", "\u20ac", "$", "%", "\u2030", "\u00b0", "\u2013",
+    "\u2014", "\u2026", "\u00ab", "\u00bb", "\u201e", "\u201c", "\u201a", "'", '"', "`", "```", "\\", "/", "|", "||",
+    "*", "**", "_", "#", "- ", "1. ", "> ", "[", "]", "[1]", "[]", "(", ")", "{", "}", "<", ">", "<b>", "&", "&amp;",
+    "&#0;", "!", "?", ".", "..", ",", ";", ":", "://", "@", "a@b", "www.", "http://", "https://a.b/c", "1", "0", "-0",
+    "1e999", "1,2,3,4", "1.2.3.4", "12:34:56:78", "31.02.2024", "2024-13-45", "99/99/9999", "1/0", "NaN", "Infinity",
+    "9" * 40, "x" * 300, "Lorem ipsum dolor.", "The fee is 5 euros.", "no", "not", "N/A", "null", "{}", "[]", "true",
+    "<think>", "</think>",
+]  # fmt: skip
+"""Pieces that texts are put together of: blanks and line ends, marks that are not drawn, directions, halves of pairs,
+letters that combine, digits of other scripts, markup, punctuation, broken dates and numbers."""
+TEXTS = st.lists(st.sampled_from(ODD) | st.text(max_size=6), max_size=7).map("".join)
+LARGE = {
+    "one word": "x" * 1_000_000,
+    "digits": "7" * 1_000_000,
+    "lines": "\n" * 1_000_000,
+    "sentences": "The fee is 5 euros, or not. " * 36_000,
+    "punctuation": "\u201a\u201e'\"([{" * 130_000,
+    "combining": "a" + "\u0301" * 1_000_000,
+    "directions": "\u202e\u2066" * 500_000,
+}
+
+
+def ends(agent, given):
+    """Run an agent; it ends well, or for a reason that is no failure of ours."""
+    result = agent.invoke(given)
+    assert result["status"] in ("ok", "stopped"), result
+    assert not result["stop_reason"].startswith("guard_error"), (result["stop_reason"], result.get("details"))
+    return result
+
+
+def try_rag(texts):
+    """Ask the RAG agent, with odd questions, passages and answers."""
+    question, passage, answer, title, query = texts
+    found = [
+        {"doc_id": "a", "source": "support_policy", "title": title, "text": passage, "score": 0.9},
+        {"doc_id": "b", "source": "support_policy", "text": "The fee is 5 euros.", "score": 0.8},
+    ]
+    for cites in (["a"], ["a", "b"], [title]):
+        agent = create_rag_agent(
+            planner=lambda view: {"kind": "retrieve", "query": query},
+            retriever=lambda request: found,
+            answerer=lambda view, cites=cites: {"answer": answer, "citations": cites},
+            policy=POLICY,
+        )
+        ends(agent, {"question": question})
+        ends(agent, {"question": "What is the fee?"})
+        ends(agent, {"question": question, "history": [{"role": "user", "content": passage}]})
+
+
+def try_research(texts):
+    """Let the Research agent read odd pages, and write odd notes and answers."""
+    question, body, claim, quote, title = texts
+    page = {"title": title, "published_at": title, "body": f"{body} {quote} {PAGES[STATUS]['body']}"}
+    for quoted in (quote, PAGES[STATUS]["body"]):
+        notes = [{"claim": claim, "quote": quoted, "url": STATUS, "title": title, "published_at": quote}]
+        agent = create_research_agent(
+            planner=lambda view: PLAN,
+            search=lambda request: [{"url": STATUS, "title": title, "snippet": body}, {"url": claim}],
+            reader=lambda request: page,
+            extractor=lambda request, notes=notes: notes,
+            writer=lambda view: {"answer": claim, "citations": ["n1"]},
+            policy=ResearchPolicy(check_quotes=quoted != quote),
+        )
+        ends(agent, asked(question))
+        ends(agent, asked())
+
+
+def try_self_critique(texts):
+    """Draft, critique and revise in odd words, with odd contexts."""
+    goal, draft, note, change, summary = texts
+    context = {**CONTEXT, "incident": {**CONTEXT["incident"], "summary": summary}, "notes": [note, summary]}
+    for critique in (
+        APPROVE,
+        {**REVISE, "risks": [{"type": "overconfidence", "note": note}], "required_changes": [f'ADD "{change}"']},
+        {**REVISE, "required_changes": [change]},
+        {**ESCALATE, "reason": note},
+    ):
+        agent = create_self_critique_agent(
+            drafter=lambda view: {"draft": draft},
+            shortener=lambda view: {"draft": note},
+            critic=lambda view, critique=critique: critique,
+            reviser=lambda view: {"revised_answer": f"{draft} {change}"},
+            policy=SelfCritiquePolicy(),
+        )
+        ends(agent, {"goal": goal, "incident_context": CONTEXT})
+        ends(agent, {"goal": "Write an update.", "incident_context": context})
+
+
+def try_tools(texts):
+    """Give the tool agent odd tasks, arguments, results and answers."""
+    task, argument, result, answer, turn = texts
+
+    def find(text: str) -> object:
+        """Find."""
+        return {"said": result, "list": [result, argument]}
+
+    def send(to: str, message: str) -> str:
+        """Send."""
+        return result
+
+    def plan(view):
+        if not view["results"]:
+            return {"calls": [{"tool": "find", "args": {"text": argument}}]}
+        if len(view["results"]) == 1:
+            return {"calls": [{"tool": "send", "args": {"to": argument, "message": result}}]}
+        return {"answer": answer}
+
+    policy = ToolPolicy(rules={"find": {"effect": "read"}, "send": {"effect": "write", "approve": "never"}})
+    agent = create_tool_agent(planner=plan, tools=[find, send], policy=policy)
+    ends(agent, {"task": task})
+    ends(agent, {"task": f"Send {argument} to {argument}.", "history": [{"role": "user", "content": turn}]})
+    answering = create_tool_agent(
+        planner=lambda view: {"answer": answer}, tools=[find], policy=ToolPolicy(rules={"find": {"effect": "read"}})
+    )
+    ends(answering, {"task": "Say the fee."})
+
+
+AGENTS = {"rag": try_rag, "research": try_research, "self_critique": try_self_critique, "tools": try_tools}
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_any_text_ends_a_run_for_a_reason(name):
+    """Question, passage, note, page, draft, task, result and answer may be any text; nothing is raised."""
+
+    @SEEDED
+    @settings(max_examples=EXAMPLES, derandomize=False, database=None)
+    @given(st.tuples(TEXTS, TEXTS, TEXTS, TEXTS, TEXTS))
+    def tried(texts):
+        AGENTS[name](texts)
+
+    tried()
+
+
+@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("place", range(5))
+def test_one_odd_text_beside_plain_ones(name, place):
+    """Each piece by itself, and around a sentence, at each place."""
+    pieces = ODD if EXAMPLES > 100 else ODD[place::40]
+    for piece in pieces:
+        for text in (piece, f"The fee {piece} is 5 euros{piece}."):
+            texts = ["The fee is 5 euros a month."] * 5
+            texts[place] = text
+            AGENTS[name](texts)
+
+
+@pytest.mark.parametrize("large", LARGE)
+@pytest.mark.parametrize("name", AGENTS)
+def test_a_million_characters_end_a_run_in_time(name, large):
+    """As every text at once: what is too long is refused, and what is read is read in linear time."""
+    if EXAMPLES <= 100 and large not in ("sentences", "punctuation"):
+        pytest.skip("the nightly lane has the others")
+    begun = time.thread_time()
+    AGENTS[name]([LARGE[large]] * 5)
+    assert time.thread_time() - begun < 120
