@@ -14,7 +14,7 @@ from typing import Any, Final, TypeGuard
 from langgraph.types import interrupt
 
 from guardgraph.plain.hashing import digest
-from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value, is_plain_json
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.review import Identity, describe_shown_licences, find_shown_delegation
 from guardgraph.world.call import Asked
@@ -151,7 +151,13 @@ def find_answer_problem(answer: Any, asked: Asked) -> JsonObject | None:
         allowed = _ALLOWED.format(decisions=decisions)
         return {"problem": f"answer: {allowed}; given: {_describe_wrong_answer(answer)}"}
     if answer["hash"] == asked.request:
-        return _find_edit_problem(answer, asked) if answer["decision"] == EDIT else None
+        if answer["decision"] == EDIT:
+            return _find_edit_problem(answer, asked)
+        if EDITED not in answer or not asked.call.edits:
+            return None
+        return {
+            "problem": f"answer: no {EDITED} beside {answer['decision']}; to put it in place, the decision is {EDIT}"
+        }
     known = answer["hash"] == asked.beside.get("instead_of")
     changed = asked.beside["changed"] if known else ["place"]
     problem = f"answer: it is to another question than is asked now ({', '.join(changed)}); given: {answer['hash']:.80}"
@@ -161,6 +167,8 @@ def find_answer_problem(answer: Any, asked: Asked) -> JsonObject | None:
 def _find_edit_problem(answer: JsonObject, asked: Asked) -> JsonObject | None:
     if EDITED not in answer:
         return {"problem": f"answer: {EDITED}, what is to stand instead of {'.'.join(asked.call.edits)}; given: none"}
+    if not is_plain_json(answer[EDITED]):
+        return {"problem": f"answer: {EDITED}: plain JSON is required; given: NaN or an infinite number"}
     details = None if asked.call.refuse_edit is None else asked.call.refuse_edit(answer[EDITED])
     return None if details is None else {"problem": f"answer: the edit is refused: {format_refusal(details)}"}
 

@@ -221,7 +221,15 @@ def test_an_edited_call_needs_a_licence_like_any_other(args, problem):
     """Schema, limits and forced values hold for a person's arguments; what they refuse leaves the run waiting."""
     limits = ToolRule(arguments={"amount": ArgumentRule(max=50)}, forced={"note": "paid"}, approve="always")
     office = Office()
-    agent = office_agent(calls(READ), calls(PAY), DONE, office=office, rules={"send_money": limits})
+
+    def send_money(to: str, amount: float, note: str = "") -> str:
+        """Send euros to somebody."""
+        office.made.append(("send_money", {"to": to, "amount": amount, "note": note}))
+        return "sent"
+
+    tools = [office.tools()[0], send_money]
+    policy = ToolPolicy(rules={"read_bill": RULES["read_bill"], "send_money": limits})
+    agent = office_agent(calls(READ), calls(PAY), DONE, tools=tools, policy=policy)
     waiting = agent.invoke(TASK, THREAD)
     still = edit_call(agent, waiting, args)
     assert still["waiting_for"]["problem"].startswith(f"answer: the edit is refused: reason: {problem}")
@@ -244,6 +252,53 @@ def test_an_edit_to_true_is_none_to_the_forced_one():
     assert "argument_denied:pay" in still["waiting_for"]["problem"]
     edit_call(agent, still, {"to": "Bob", "times": 1})
     assert made == [{"to": "Bob", "times": 1}]
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        ({"decision": "edit", "edited": {"to": "Ada", "amount": float("inf")}}, "NaN or an infinite number"),
+        ({"decision": "edit", "edited": {"to": "Ada", "amount": float("nan")}}, "NaN or an infinite number"),
+        ({"decision": "approve", "edited": LESS}, "beside approve"),
+        ({"decision": "reject", "edited": LESS}, "beside reject"),
+    ],
+)
+def test_an_answer_that_is_none_leaves_the_run_waiting(answer, problem):
+    """An edit that is no JSON, and an edit beside another decision, count for nothing, and the person is told."""
+    office = Office()
+    agent = office_agent(calls(READ), calls(STOLEN), DONE, office=office)
+    waiting = agent.invoke(TASK, THREAD)
+    still = agent.invoke(Command(resume={"hash": waiting["waiting_for"]["hash"], **answer}), THREAD)
+    assert (still["status"], office.writes) == ("waiting", [])
+    assert problem in still["waiting_for"]["problem"]
+    assert edit_call(agent, still, LESS)["outcome"] == "answered"
+
+
+def test_nothing_is_paid_twice_because_a_default_is_spelled_out():
+    """The call is shown, kept and compared as the tool receives it."""
+    paid: list[Any] = []
+
+    def pay(to: str, amount: float, urgent: bool = False, copies: int = 1) -> str:
+        """Pay somebody."""
+        paid.append(to)
+        return "paid"
+
+    given = {"to": "Ada", "amount": 30}
+    steps = [calls({"tool": "pay", "args": {**given, **more}}) for more in ({}, {"urgent": False}, {"copies": 1})]
+    result = office_agent(*steps, tools=[pay], policy=ToolPolicy()).invoke({"task": "Pay Ada 30."}, THREAD)
+    assert (result["stop_reason"], paid) == ("loop_detected:pay", ["Ada"])
+    assert result["tool_calls"][0]["args"] == {**given, "urgent": False, "copies": 1}
+
+
+def test_a_parameter_that_is_named_as_the_arguments_are_is_refused():
+    """LangChain takes it for all positional arguments; so it is refused by name when the agent is built."""
+
+    def run_program(args: str) -> str:
+        """Run."""
+        return args
+
+    with pytest.raises(ConfigurationError, match=r"tools\.run_program: another name .* given: args"):
+        office_agent(tools=[run_program], policy=ToolPolicy())
 
 
 def test_of_several_calls_none_is_edited():

@@ -57,7 +57,7 @@ class Office:
             self._count("search", query=query)
             return []
 
-        def send_money(to: str, amount: float, note: str = "") -> str:
+        def send_money(to: str, amount: float) -> str:
             """Send euros to somebody."""
             self._count("send_money", to=to, amount=amount)
             return f"sent {amount:g}"

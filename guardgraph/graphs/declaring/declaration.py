@@ -17,6 +17,9 @@ from guardgraph.state.tools import LICENCE, licence_reasons
 
 T = TypeVar("T")
 
+INPUT = "given"
+"""The channel with the input as it was recorded, which no body writes."""
+
 FAILED_ENDING = "stop_guard_error"
 """Where a run ends whose ok ending fails."""
 
@@ -209,7 +212,7 @@ def complete_declarations(
     """
     records = tuple(name_record_channel(name) for name, item in declared.items() if item.is_calling_node)
     judged = [name for name, item in declared.items() if item.tools or item.kind == "review"]
-    licensing = (*given, *map(name_record_channel, judged))
+    licensing = (*given, INPUT, *map(name_record_channel, judged))
     done = {name: _complete_declaration(item, declared, records) for name, item in declared.items()}
     asked = {name for item in declared.values() for name in item.again}
     own = {name: (name_record_channel(name),) for name in asked}

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from guardgraph.graphs.declaring.declaration import INPUT
 from guardgraph.graphs.declaring.kinds import RECORD_PREFIX
 from guardgraph.graphs.running.frame import GrammarBreach, Part
 from guardgraph.graphs.running.live import check_run_enabled
@@ -81,7 +82,8 @@ def license_calls(
     licensed: list[LicensedCall] = []
     for call in group:
         named = _read_named_call(part, call)
-        proposed = complete_call(**named, rule=run.policy.rule_of(named["tool"]))
+        schema = table.cards[named["tool"]]["schema"]
+        proposed = complete_call(**named, rule=run.policy.rule_of(named["tool"]), schema=schema)
         try:
             licence = check_licence(
                 proposed, cards=table.cards, policy=run.policy, budget=run.budget, given=given, made=calls
@@ -240,9 +242,33 @@ def _take_approval(licence: Licence, approvals: list[tuple[str, str]]) -> str | 
     return taken[0]
 
 
+def keep_recorded(written: Given, recorded: JsonObject) -> Given:
+    """Return what was given as far as it stands word for word in the recorded input: bodies wrote the channels.
+
+    A task that does not stand there licenses nothing, and a turn that does not is one of others. The turns of the input
+    that the channels leave out were seen all the same.
+    """
+    texts, turns = set[str](), list[Turn]()
+    rest: list[Any] = [recorded]
+    while rest:
+        match rest.pop():
+            case str(text):
+                texts.add(text.strip())
+            case {"role": str(role), "content": str(content)}:
+                turns.append({"role": role, "content": content.strip()})  # type: ignore[typeddict-item]
+            case dict(fields):
+                rest += fields.values()
+            case list(items):
+                rest += items
+    task = written["task"] if written["task"].strip() in texts else ""
+    told = [turn if turn in turns else Turn(role="assistant", content=turn["content"]) for turn in written["history"]]
+    left = [turn for turn in turns if turn["role"] != "user" and turn not in told]
+    return Given(task=task, history=[*told, *left])
+
+
 def _read_given(table: ToolTable, state: JsonObject, run: Run[Any, Any], records: Iterable[RecordedCall]) -> Given:
-    turns: list[Turn] = [] if table.history is None else state.get(table.history) or []
-    given = Given(task=state[table.task], history=turns)
+    written = Given(task=state[table.task], history=[] if table.history is None else state.get(table.history) or [])
+    given = keep_recorded(written, state.get(INPUT) or {})
     if run.caller is not None:
         given["caller"] = run.caller.model_dump(mode="json")
     if delegated := [about["delegation"] for about in _list_approvals(records) if "delegation" in about]:

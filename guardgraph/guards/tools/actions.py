@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from guardgraph.guards.stop import LONGEST_QUESTION, Stop, build_request_stop, parse_history
+from guardgraph.guards.tools.defaults import fill_defaults
 from guardgraph.guards.tools.schemas import check_arguments
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, excerpt_value, parse_json
 from guardgraph.state.run import Turn
@@ -66,7 +67,9 @@ def parse_step(raw: JsonValue) -> ProposedStep:
 
 
 def parse_call(raw: JsonValue, cards: Mapping[str, ToolCard], forced: Mapping[str, JsonObject]) -> ToolCall:
-    """Read one call; arguments may come as the JSON text of an object, as models write them.
+    """Read one call; arguments may come as the JSON text of an object, as models write them, and none as nothing.
+
+    It comes with the defaults of the tool's schema, as the tool receives it.
 
     Args:
         raw: any JSON value; ``{"tool": str, "args": {…}}``.
@@ -81,16 +84,20 @@ def parse_call(raw: JsonValue, cards: Mapping[str, ToolCard], forced: Mapping[st
     tool, args = raw.get("tool"), raw.get("args")
     if not isinstance(tool, str) or not tool.strip():
         raise Stop("invalid_action:tool", details={"given": excerpt_value(tool), "allowed": "the name of a tool"})
-    if isinstance(args, str):
+    if args is None or (isinstance(args, str) and not args.strip()):
+        args = {}
+    elif isinstance(args, str):
         try:
             args = parse_json(args, exact_numbers=True)
         except NotJson:
             args = None
     if not isinstance(args, dict):
         raise Stop("invalid_action:args", details={"tool": tool, "given": excerpt_value(raw.get("args"))})
-    complete = {**args, **forced.get(tool, {})}
+    complete: JsonObject = {**args, **forced.get(tool, {})}
     if tool in cards:
-        check_arguments(tool, complete, cards[tool]["schema"])
+        schema = cards[tool]["schema"]
+        check_arguments(tool, complete, schema)
+        complete = fill_defaults(complete, schema, schema)
     return ToolCall(tool=tool, args=complete)
 
 

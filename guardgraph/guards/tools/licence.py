@@ -9,12 +9,14 @@ from __future__ import annotations
 import posixpath
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from guardgraph.grounding.links.finding import find_links
 from guardgraph.guards.spending import check_spending
 from guardgraph.guards.stop import Stop, shown_name
+from guardgraph.guards.tools.defaults import fill_defaults
 from guardgraph.guards.tools.leaves import list_empty, list_leaves, list_own_keys, list_property_names, write_leaf
 from guardgraph.guards.tools.support import Support, is_content, is_deciding_argument, is_number
 from guardgraph.plain.hashing import canonical_json, digest
@@ -190,9 +192,10 @@ def _find_delegation(call: ToolCall, given: Given, made: Sequence[MadeCall]) -> 
     return next((document for document in documents[used:] if document in seen), None)
 
 
-def complete_call(tool: str, args: JsonObject, rule: ToolRule) -> ToolCall:
-    """Return a call with the arguments that the tool's rule forces."""
-    return ToolCall(tool=tool, args={**args, **rule.forced})
+def complete_call(tool: str, args: JsonObject, rule: ToolRule, schema: JsonObject | None = None) -> ToolCall:
+    """Return a call as the tool receives it, with the arguments that its rule forces and the defaults of its schema."""
+    given = {**args, **rule.forced}
+    return ToolCall(tool=tool, args=given if schema is None else fill_defaults(given, schema, schema))
 
 
 def check_tool_lists(tool: str, *, cards: Mapping[str, ToolCard], policy: ToolPolicy) -> None:
@@ -320,7 +323,8 @@ def check_call_counts(call: ToolCall, *, made: Sequence[MadeCall], policy: ToolP
     """Check how often a call, its tool and any tool was called.
 
     Calls that read are the same where all of their arguments are; calls that write where those are that decide and the
-    content is, however they are spelled: another note makes no other payment, another body makes another mail.
+    content is, however they are spelled and ordered: another note makes no other payment, another body makes another
+    mail. An item that stands several times in one list of a call is as many calls.
 
     Raises:
         Stop: ``loop_detected:<tool>``, ``max_calls:<tool>``, ``max_tool_calls``.
@@ -328,9 +332,12 @@ def check_call_counts(call: ToolCall, *, made: Sequence[MadeCall], policy: ToolP
     tool, rule = call["tool"], policy.rule_of(call["tool"])
     others = [each for each in _list_counted_calls(made, rule) if each["tool"] == tool]
     if rule.effect == "write":
-        deciding = _list_deciding_values(call["args"], rule)
-        same = sum(_list_deciding_values(each["args"], rule) == deciding for each in others)
+        deciding = _normalise_deciding(call["args"], rule)
+        same = sum(_normalise_deciding(each["args"], rule) == deciding for each in others)
         most = budget.max_same_call
+        if (repeated := _count_repeated(deciding)) > most:
+            details = {"args": excerpt_value(call["args"]), "repeated": repeated}
+            raise Stop(f"loop_detected:{shown_name(tool)}", details=details)
     else:
         alike = [each for each in others if each["args"] == call["args"]]  # with 1 for true, and 1.0
         licence = hash_licence(tool, call["args"]) if alike else ""
@@ -349,18 +356,45 @@ def _list_counted_calls(made: Sequence[MadeCall], rule: ToolRule) -> Sequence[Ma
     return made[writes[-1] :] if writes and rule.effect == "read" else made
 
 
-def _list_deciding_values(args: JsonObject, rule: ToolRule) -> set[tuple[str, str]]:
-    """Return the values of a call that tell it from others, in one spelling; null and an empty text say nothing."""
+def _normalise_deciding(args: JsonObject, rule: ToolRule) -> JsonValue:
+    """Return the values of a call that tell it from others, in one spelling."""
     counted = rule if rule.authority else rule.model_copy(update={"authority": (DECIDING,)})
-    leaves = (
-        leaf
-        for name, value in args.items()
-        if is_deciding_argument(name, counted) or is_content(name)
-        for leaf in list_leaves(value, name)
-        if leaf.value is not None
+    return _normalise(
+        {name: value for name, value in args.items() if is_deciding_argument(name, counted) or is_content(name)}
     )
-    folded = ((leaf.path, _fold_spelling(write_leaf(leaf.value))) for leaf in leaves)
-    return {(_fold_spelling(path), value) for path, value in folded if value}
+
+
+def _normalise(value: JsonValue) -> JsonValue:
+    """Return a value in one spelling: null and empty texts say nothing, and neither does the order of texts in a list.
+
+    A list of one item is that item. Numbers keep their order, since a place is no set of them.
+    """
+    if isinstance(value, dict):
+        read = ((_fold_spelling(key), _normalise(item)) for key, item in value.items())
+        return {key: item for key, item in sorted(read, key=lambda pair: pair[0]) if item not in ("", [], {})}
+    if isinstance(value, list):
+        items = [item for item in map(_normalise, value) if item not in ("", [], {})]
+        if all(map(is_number, value)):
+            return items if len(items) != 1 else items[0]
+        return sorted(items, key=canonical_json) if len(items) != 1 else items[0]
+    return "" if value is None else _fold_spelling(write_leaf(value))
+
+
+def _count_repeated(value: JsonValue) -> int:
+    """Return how often the object or text stands in its list that stands there most often."""
+    most, rest = 1, [value]
+    while rest:
+        item = rest.pop()
+        if isinstance(item, list):
+            told = (each for each in item if not isinstance(each, list) and not _is_written_number(each))
+            counted = Counter(map(canonical_json, told))
+            most = max(most, *counted.values(), 1)
+        rest += item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
+    return most
+
+
+def _is_written_number(value: JsonValue) -> bool:
+    return isinstance(value, str) and (value in ("true", "false") or value.lstrip("-").replace(".", "", 1).isdecimal())
 
 
 def _fold_spelling(text: str) -> str:

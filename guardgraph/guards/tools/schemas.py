@@ -46,6 +46,12 @@ def check_arguments(tool: str, args: JsonObject, schema: JsonObject) -> None:
         raise Stop("invalid_action:schema", details=details)
 
 
+def is_valid_of_schema(value: JsonValue, part: JsonObject, whole: JsonObject) -> bool:
+    """Say whether a part of a schema allows a value; references lead into the whole."""
+    defined = {key: whole[key] for key in ("$schema", "$defs", "definitions") if key in whole}
+    return bool(_compile_schema(canonical_json({**defined, **part})).is_valid(value))
+
+
 @lru_cache(maxsize=_KNOWN_SCHEMAS)
 def _compile_schema(schema: str) -> Validator:
     """Return what holds arguments against a schema; references lead nowhere outside of it.
@@ -152,7 +158,7 @@ def find_schema_problem(schema: JsonObject) -> str | None:
 def find_reference_problem(schema: JsonObject) -> str | None:
     """Say which reference of a schema leads nowhere, to itself, or to too many parts to judge one value by."""
     for name in _list_references(schema):
-        if not isinstance(_find_referenced(schema, name), dict | bool):
+        if not isinstance(find_referenced(schema, name), dict | bool):
             return f"references to parts of the schema are required; given: {name!r:.80}"
     sizes: dict[int, int | None] = {}
     for item in _list_objects(schema):
@@ -187,7 +193,7 @@ def _count_judged_parts(item: JsonObject, schema: JsonObject, sizes: dict[int, i
 def _list_parts_in_place(item: JsonObject, schema: JsonObject) -> Iterator[JsonObject]:
     """Yield the parts that judge the same value as the part that has them."""
     named = [item[key] for key in _REFERENCES if isinstance(item.get(key), str)]
-    parts: list[Any] = [_find_referenced(schema, name) for name in named]
+    parts: list[Any] = [find_referenced(schema, name) for name in named]
     parts += [item.get(key) for key in ("not", "if", "then", "else")]
     for key in ("allOf", "anyOf", "oneOf"):
         parts += given if isinstance(given := item.get(key), list) else ()
@@ -196,7 +202,7 @@ def _list_parts_in_place(item: JsonObject, schema: JsonObject) -> Iterator[JsonO
     yield from (part for part in parts if isinstance(part, dict))
 
 
-def _find_referenced(schema: JsonObject, name: str) -> Any:
+def find_referenced(schema: JsonObject, name: str) -> Any:
     """Return the part of a schema that a reference names, None where there is none."""
     pointer = unquote(name.removeprefix("#"))
     if pointer and not pointer.startswith("/"):

@@ -17,6 +17,7 @@ from guardgraph.grounding.links.finding import Link, find_links
 from guardgraph.guards.facts import Facts, facts_in_text, unsupported
 from guardgraph.guards.facts.references import Meaning, read_json_number, read_number_meaning
 from guardgraph.guards.facts.values import BARE, RATIO, Amount, Label, Named, Number, Quantity
+from guardgraph.guards.tools.defaults import is_same_json, list_default_paths
 from guardgraph.guards.tools.leaves import (
     Leaf,
     is_container,
@@ -183,22 +184,13 @@ class Support:
                     self._judge_deciding(key, None, judged)
                 else:  # names of a schema that says nothing of them are the description's
                     self._judge_text(key, judged)
-            if (
-                isinstance(own, dict)
-                and "default" in own
-                and _is_same_json(own["default"], value)
-                and (not is_deciding_argument(name, rule) or _is_plain_default(own, schema))
-            ):
-                judged.supported[name] = "default"
-            elif name in rule.forced:
+            if name in rule.forced:
                 judged.supported[name] = "rule"
-            elif is_deciding_argument(name, rule):
-                limits = rule.arguments.get(name)
-                listed = limits.allowed if limits is not None and limits.licenses else None
-                leaves = (*list_leaves(value, name), *list_empty(value, name), *list_own_keys(value, name, named))
-                self._judge_deciding(leaves, listed, judged)
-            else:
-                self._judge_text((*list_leaves(value, name), *list_own_keys(value, name, frozenset())), judged)
+                continue
+            leaves = _sort_leaves(name, value, own if isinstance(own, dict) else {}, rule, schema)
+            judged.supported.update(dict.fromkeys(leaves.defaults, "default"))
+            self._judge_deciding(leaves.deciding, _list_licensed(name, rule), judged)
+            self._judge_text(leaves.texts, judged)
         return judged
 
     def _judge_deciding(self, leaves: Iterable[Leaf], listed: Collection[str] | None, judged: _Judged) -> None:
@@ -372,11 +364,52 @@ class Support:
             yield from (source.value for source in named if _list_name_parts(source.keys[-1])[-1:] == wanted)
 
 
+class _Leaves(NamedTuple):
+    """The leaves of an argument, by how they are judged."""
+
+    defaults: list[str]
+    """Places of values that are plain defaults."""
+    deciding: list[Leaf]
+    texts: list[Leaf]
+
+
+def _sort_leaves(name: str, value: JsonValue, own: JsonObject, rule: ToolRule, schema: JsonObject) -> _Leaves:
+    """Return the leaves of an argument whose own schema is given, and the keys in it that a model wrote."""
+    defaults = [*list_default_paths({name: value}, {"properties": {name: own}}, schema)]
+    is_text = not is_deciding_argument(name, rule)
+    if is_text and is_same_json(own.get("default", ...), value):
+        defaults.append(name)
+    covered = tuple(f"{path}{sign}" for path in defaults for sign in ("\0", ".", "["))
+    leaves = [leaf for leaf in list_leaves(value, name) if not f"{leaf.path}\0".startswith(covered)]
+    if is_text:
+        texts = [leaf for leaf in leaves if _is_free_leaf(leaf, rule)]
+        deciding = [leaf for leaf in leaves if leaf not in texts]
+        return _Leaves(defaults, deciding, [*texts, *list_own_keys(value, name, frozenset())])
+    empty = [leaf for leaf in list_empty(value, name) if not f"{leaf.path}\0".startswith(covered)]
+    keys = list_own_keys(value, name, list_property_names(schema))
+    return _Leaves(defaults, [*leaves, *empty, *keys], [])
+
+
+def _list_licensed(name: str, rule: ToolRule) -> Collection[str] | None:
+    limits = rule.arguments.get(name)
+    return limits.allowed if limits is not None and limits.licenses else None
+
+
 def is_deciding_argument(name: str, rule: ToolRule) -> bool:
     """Say whether an argument decides what a call does: the rule names it, or it is no free text by its name."""
     if name in rule.authority:
         return True
     return DECIDING in rule.authority and not is_free_text(name)
+
+
+def _is_free_leaf(leaf: Leaf, rule: ToolRule) -> bool:
+    """Say whether a leaf under the name of a free text is one: a text, and below an object under such a name itself.
+
+    Recipients, amounts and flags below an object decide, whatever the object is called.
+    """
+    if leaf.value is None or DECIDING not in rule.authority:
+        return True
+    return isinstance(leaf.value, str) and is_free_text(leaf.keys[-1])
 
 
 def is_content(name: str) -> bool:
@@ -424,10 +457,6 @@ def is_number(value: JsonValue) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is_same_json(one: JsonValue, other: JsonValue) -> bool:
-    return type(one) is type(other) and bool(one == other)
-
-
 def read_amounts(leaf: JsonValue) -> frozenset[Amount]:
     """Return the amounts that a text says; none of anything else."""
     read = (number.readings[0] for number in facts_in_text(leaf).numbers) if isinstance(leaf, str) else ()
@@ -437,29 +466,4 @@ def read_amounts(leaf: JsonValue) -> frozenset[Amount]:
 def _has_value(leaf: JsonValue, amounts: frozenset[Amount], value: JsonValue) -> bool:
     if isinstance(leaf, str):
         return write_leaf(value) in leaf or (is_number(value) and value in amounts)
-    return _is_same_json(leaf, value)
-
-
-def _is_plain_default(own: JsonObject, schema: JsonObject) -> bool:
-    """Say whether a default of a schema names nobody: no text, but for one of those that the schema counts up."""
-    default = own["default"]
-    if isinstance(default, str) and default:
-        return _counts_up(own, default, schema)
-    return not (is_container(default) and default)
-
-
-def _counts_up(own: JsonValue, value: str, schema: JsonObject) -> bool:
-    """Say whether a schema, or one that it is made of, lists a value."""
-    rest, defined = [own], schema.get("$defs")
-    names = dict(defined) if isinstance(defined, dict) else {}
-    while rest:
-        item = rest.pop()
-        if not isinstance(item, dict):
-            continue
-        listed = item.get("enum")
-        if item.get("const") == value or (isinstance(listed, list) and value in listed):
-            return True
-        for kind in ("anyOf", "oneOf", "allOf"):
-            rest += each if isinstance(each := item.get(kind), list) else []
-        rest.append(names.pop(str(item.get("$ref")).removeprefix("#/$defs/"), None))  # each once, so it ends
-    return False
+    return is_same_json(leaf, value)

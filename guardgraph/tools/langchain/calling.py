@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     Tools: TypeAlias = Sequence[BaseTool | Callable[..., Any]] | Mapping[str, NamedTool]
     """What an agent may be given as its tools."""
 
+_TAKEN = "args"
+"""A name that no parameter may have: LangChain's schemas of functions take it for all positional arguments."""
 KEY_NAME = "idempotency_key"
 """The parameter by which a function is given the key of a write; no argument of the tool's."""
 
@@ -47,9 +49,20 @@ def name_tools(given: Tools) -> dict[str, NamedTool]:
             raise ConfigurationError(f"tools: each name once; given twice: {name!r:.80}")
         named[name] = made
     for name, each in named.items():
-        if isinstance(each, NamedTool) and (problem := find_schema_problem(each.schema)) is not None:
+        if not isinstance(each, NamedTool):
+            continue
+        if (problem := find_schema_problem(each.schema)) is not None:
             raise ConfigurationError(f"tools.{name:.80}: {problem}")
+        if _TAKEN in (each.schema.get("properties") or {}) or _has_taken_parameter(each.target):
+            raise ConfigurationError(f"tools.{name:.80}: another name of the parameter is required; given: {_TAKEN}")
     return named
+
+
+def _has_taken_parameter(target: Any) -> bool:
+    tool = target.tool if isinstance(target, CalledTool) else target
+    functions = (getattr(tool, name, None) for name in ("func", "coroutine"))
+    read = (inspect.signature(each).parameters.get(_TAKEN) for each in functions if callable(each))
+    return any(each is not None and each.kind is not inspect.Parameter.VAR_POSITIONAL for each in read)
 
 
 def _name_tool(tool: object, place: int) -> tuple[str, NamedTool]:
@@ -72,6 +85,8 @@ def _name_function(name: str, function: Callable[..., Any]) -> NamedTool:
     from langchain_core.utils.function_calling import convert_to_openai_function
 
     for each in inspect.signature(function).parameters.values():
+        if each.name == _TAKEN and each.kind is not inspect.Parameter.VAR_POSITIONAL:
+            raise ConfigurationError(f"tools.{name:.80}: another name of the parameter is required; given: {_TAKEN}")
         if each.kind not in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY):
             given = f"{each.kind.description!s} {str(each)!r:.80}"
             raise ConfigurationError(
@@ -116,7 +131,7 @@ class CalledTool(Runnable[JsonObject, Any]):
 
     def __init__(self, tool: BaseTool) -> None:
         self.name = tool.name
-        self._tool = tool
+        self.tool = tool
         self._is_async = is_async_tool(tool)
         # Only a call of a model's brings what stands beside the content, and tells a failure from a text.
         has_more = tool.response_format == "content_and_artifact"
@@ -126,16 +141,16 @@ class CalledTool(Runnable[JsonObject, Any]):
         """Call the tool; one that can only be awaited is, since a call has a thread of its own."""
         if self._is_async:
             return asyncio.run(self.ainvoke(input, config, **kwargs))
-        return _read_called_output(self._tool.invoke(self._make_tool_call(input), config, **kwargs))
+        return _read_called_output(self.tool.invoke(self._make_tool_call(input), config, **kwargs))
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Call the tool without blocking the event loop."""
-        return _read_called_output(await self._tool.ainvoke(self._make_tool_call(input), config, **kwargs))
+        return _read_called_output(await self.tool.ainvoke(self._make_tool_call(input), config, **kwargs))
 
     def _make_tool_call(self, args: JsonObject) -> Any:
         if not self._is_called:
             return args
-        return {"type": "tool_call", "name": self._tool.name, "args": args, "id": self._tool.name}
+        return {"type": "tool_call", "name": self.tool.name, "args": args, "id": self.tool.name}
 
 
 def _read_called_output(returned: Any) -> object:
