@@ -497,7 +497,8 @@ class _Scanner:
             match = _DIGITS.search(self.text, two.start, two.end)
             written = parse_digits(match[0], self.decimal)[0] if match else 0.0
             times = two.said[0] / written if written and two.said else 1.0
-            if (two.kind != "number" or times > 1) and (one.kind == "number" or one.unit == two.unit):
+            is_open = one.kind == "number" or (one.kind == "money" and one.unit == two.unit and times > 1)
+            if is_open and (two.kind != "number" or times > 1):
                 offset = two.amounts[0] - two.said[0] * two.factor if two.said else 0.0
                 said = one.said[0] if one.said else one.amounts[0]
                 plain = said if one.kind == "number" else one.amounts[0]
