@@ -14,7 +14,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from research_cases import asked, hits, quotes, vendor
 
 from guardgraph import ConfigurationError, ResearchBudget, create_research_agent, keep_texts_once
-from guardgraph.graphs.running import texts_once
+from guardgraph.graphs import texts_once
 
 NAMES = [f"p{number}" for number in range(4)]
 THREAD = {"configurable": {"thread_id": "1"}}
