@@ -314,3 +314,7 @@ def _key(tokens: list[tuple[str, str]], end: str) -> Iterator[str]:
             yield said[1:-1] if said.startswith("'") else next(iter(tomllib.loads(f"{said} = 0")))
         elif kind == "word":
             yield said
+
+
+PARSERS = {".yaml": parse_yaml, ".yml": parse_yaml, ".toml": parse_toml}
+"""What reads a file, by the ending of its name."""

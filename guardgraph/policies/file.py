@@ -11,15 +11,7 @@ from typing import Any, Generic, TypeAlias, overload
 
 from pydantic import ValidationError
 
-from guardgraph.formats.settings_file import (
-    SHOWN_FINDINGS,
-    Place,
-    SettingsDocument,
-    WrongText,
-    parse_toml,
-    parse_yaml,
-    text_of,
-)
+from guardgraph.formats.settings_file import PARSERS, SHOWN_FINDINGS, Place, SettingsDocument, WrongText, text_of
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.plain.errors import ConfigurationError, list_validation_findings
 from guardgraph.plain.json import JsonObject, find_json_problem
@@ -28,7 +20,6 @@ from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
 from guardgraph.state.tightening import explain_unknown_name
 from guardgraph.state.trust import TrustEntry
 
-PARSERS = {".yaml": parse_yaml, ".yml": parse_yaml, ".toml": parse_toml}
 SECTIONS = ("policy", "budget")
 FIELDS = ("pattern", *SECTIONS, "tenants")
 NAMES_FILE = "file"

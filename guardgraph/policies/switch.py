@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-from guardgraph.formats.settings_file import WrongText, text_of
-from guardgraph.graphs.running.live import LONGEST_SAID, PARSERS, SWITCHED
+from guardgraph.formats.settings_file import PARSERS, WrongText, text_of
+from guardgraph.graphs.running.live import LONGEST_SAID, SWITCHED
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, find_json_problem
 

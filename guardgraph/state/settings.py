@@ -7,11 +7,24 @@ kinds are made with `Tightens`.
 
 from __future__ import annotations
 
+import ast
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from textwrap import dedent
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    ValidationError,
+    field_validator,
+)
 from pydantic.fields import FieldInfo
 
 from guardgraph.plain.errors import ConfigurationError, format_given_value, format_validation_lines
@@ -110,7 +123,7 @@ UnsureText: TypeAlias = Annotated[Literal["allow", "refuse"], Tightens.ordered("
 class Settings(BaseModel):
     """The base of every policy and budget: frozen, strict, no unknown fields, tightened field by field."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     filled: ClassVar[tuple[str, ...]] = ()
     """Fields that a factory fills where they are left out, so that their default says nothing."""
@@ -164,6 +177,24 @@ class Settings(BaseModel):
     def order_settings(cls, said: JsonObject) -> JsonObject:
         """Return settings as plain JSON with lists sorted in which order means nothing."""
         return {name: cls._get_tightening_rule(name).order(item) for name, item in said.items()}
+
+    @classmethod
+    def describe_fields(cls) -> dict[str, str]:
+        """Return what each field is, in the words that stand below it in the source.
+
+        They are read when somebody asks for them: Pydantic would parse the files of all settings at every import.
+        """
+        said = {name: text for part in reversed(cls.__mro__) for name, text in _read_field_docs(part).items()}
+        return {name: said[name] for name in cls.model_fields if name in said}
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> JsonObject:
+        """Return the JSON Schema of the settings, with what each field is."""
+        made = handler(core_schema)
+        properties = handler.resolve_ref_schema(made).get("properties", {})
+        for name, text in cls.describe_fields().items():
+            properties[name].setdefault("description", text)
+        return made
 
     def _repr_html_(self) -> str:
         rows = ((name, value, self._get_tightening_rule(name)) for name, value in self.plain().items())
@@ -389,6 +420,24 @@ def _validate_setting_table(value: Any) -> Any:
 def _raise_settings_error(where: str, wrong: Iterable[tuple[str, str]]) -> None:
     if lines := "\n".join(f"{where}.{field}: {said}" for field, said in wrong):
         raise ConfigurationError(lines)
+
+
+@cache
+def _read_field_docs(settings: type) -> dict[str, str]:
+    """Return the texts below the fields of a class; none of one whose source is not kept, such as in a console."""
+    if not issubclass(settings, Settings) or settings is Settings:
+        return {}
+    try:
+        [made] = ast.parse(dedent(inspect.getsource(settings))).body
+    except (OSError, TypeError, SyntaxError, ValueError):
+        return {}
+    docs: dict[str, str] = {}
+    for field, below in pairwise(getattr(made, "body", ())):
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(below, ast.Expr):
+            text = below.value.value if isinstance(below.value, ast.Constant) else None
+            if isinstance(text, str):
+                docs[field.target.id] = inspect.cleandoc(text)
+    return docs
 
 
 def _list_setting_texts(value: object) -> Iterator[str]:

@@ -277,12 +277,12 @@ SETTING_PAGES = {
 
 def settings_table(model: type[grammar.Settings]) -> str:
     """Return the settings of a policy or a budget as a table: kind, default, and what its docstring says."""
-    made, rows = model(), []
-    for name, field in model.model_fields.items():
+    made, rows, docs = model(), [], model.describe_fields()
+    for name in model.model_fields:
         shown = f"[`{name}`]({SETTING_PAGES[name]})" if name in SETTING_PAGES else f"`{name}`"
         value = getattr(made, name)
         default = (", ".join(value) or "none") if isinstance(value, tuple) else value
-        said = _plain(str(field.description)).replace("|", "\\|")
+        said = _plain(docs[name]).replace("|", "\\|")
         rows.append(f"| {shown} | {_format_kind(model, name)} | {default} | {said} |")
     return "\n".join(["| setting | kind | default | what it says |", "| --- | --- | --- | --- |", *rows, ""])
 

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
 from pydantic import ValidationError
 
-from guardgraph.formats.settings_file import parse_toml, parse_yaml, text_of
 from guardgraph.graphs.running.frame import describe_run_error
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
@@ -37,7 +36,7 @@ LOGGER = logging.getLogger("guardgraph")
 
 SWITCHED = "switched"
 """Key of what a live policy says of who changed it last."""
-PARSERS = {".yaml": parse_yaml, ".yml": parse_yaml, ".toml": parse_toml}
+ENDINGS = (".yaml", ".yml", ".toml")
 LONGEST_SAID = 1000
 """Characters of who changed a live policy, why, and when."""
 
@@ -131,6 +130,8 @@ class LivePolicy:
             Exception: whatever a function raises.
         """
         if isinstance(self._source, Path):
+            from guardgraph.formats.settings_file import PARSERS, text_of  # for files alone
+
             if not (text := text_of(self._source)).strip():  # one that is written in place is empty at first
                 raise ConfigurationError("a file that says something is required; given: an empty one")
             given, _ = PARSERS[self._source.suffix.lower()](text)
@@ -185,7 +186,7 @@ def live_policy(
         ConfigurationError: an argument is something else.
     """
     if isinstance(source, str | Path):
-        if Path(source).suffix.lower() not in PARSERS:
+        if Path(source).suffix.lower() not in ENDINGS:
             raise ConfigurationError(f"source: a file that ends in .yaml, .yml or .toml; given: {str(source)!r:.200}")
         source = Path(source)
     elif not callable(source) or asyncio.iscoroutinefunction(source):
