@@ -4,7 +4,7 @@ BIN := .venv/bin
 export LANGGRAPH_STRICT_MSGPACK := true
 unexport PYTHONDONTWRITEBYTECODE  # hundreds of processes of the tests import what one of them compiled
 
-.PHONY: demo test rest check soak coverage install format lint types imports quick slow unit seen wheel lowest bench docs clean
+.PHONY: demo test rest check soak coverage install format lint types imports quick slow unit seen mutants wheel lowest bench docs clean
 
 demo: .venv/.installed  ## the four patterns, offline
 	@$(BIN)/guardgraph demo
@@ -77,7 +77,10 @@ coverage: .venv/.check  ## all tests but soak, with lines and branches counted
 	$(PYTEST) --dist loadfile --no-loadscope-reorder --cov --cov-report=term --cov-fail-under=96
 
 seen: .venv/.check  ## tests/lanes.json anew: how long tests take, and which start a process; on a machine that rests
-	$(PYTEST) --dist loadfile --no-loadscope-reorder --seen
+	$(PYTEST) --dist loadfile --no-loadscope-reorder --seen tests tests/soak
+
+mutants: .venv/.test  ## of 200 single faults in a room, the share that its quick tests find: make mutants ROOM=guards
+	$(BIN)/python tests/support/mutants.py $(ROOM)
 
 wheel: .venv/.check  ## the built wheel in empty environments, by pip and by uv
 	rm -rf build/wheel && mkdir -p build/wheel
@@ -90,12 +93,13 @@ wheel: .venv/.check  ## the built wheel in empty environments, by pip and by uv
 
 LOWEST := rag_runs research_runs self_critique_runs models recording settings draw_runs
 
-lowest: .venv/.test  ## the lowest versions that pyproject.toml allows, on the lowest Python
+lowest: .venv/.test  ## the lowest versions that pyproject.toml allows, on the lowest Python; later clicks warn of its typer
 	@if ! $(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'; then \
 		echo "skip lowest: the lowest versions are tried on Python 3.11"; else set -ex; \
 		rm -rf build/lowest; $(BIN)/uv venv --quiet --python $(PYTHON) build/lowest; \
 		$(BIN)/uv pip install --quiet --python build/lowest --resolution lowest-direct --editable '.[draw,audit]' \
-			'click<8.4' 'hypothesis>=6.120' 'jsonschema>=4.20' 'pytest>=8.4' 'pytest-socket>=0.7'; \
+			'click>=8.2,<8.4' && \
+		$(BIN)/uv pip install --quiet --python build/lowest hypothesis jsonschema pytest pytest-socket 'click<8.4'; \
 		build/lowest/bin/python -W error tests/support/smoke.py; \
 		build/lowest/bin/python -m pytest -p no:anyio -m "$(QUICK)" $(wildcard $(LOWEST:%=tests/*/test_%.py)); fi
 

