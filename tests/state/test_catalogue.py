@@ -78,7 +78,7 @@ def test_every_entry_says_what_was_found_and_what_to_do():
     for item in common_reasons(phases=PHASES, asking=PHASES, texts=PHASES):
         assert item.meaning.endswith(".")
         assert item.advice.endswith(".")
-        assert not item.defensive
+        assert item.defensive == (item.reason == "result_differs:<key>")
 
 
 @pytest.mark.parametrize(
