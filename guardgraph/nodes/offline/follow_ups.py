@@ -12,7 +12,13 @@ from dataclasses import dataclass
 from functools import cache, reduce
 from typing import Final, NamedTuple
 
-from guardgraph.grounding.words import DEFAULT_LANGUAGE, detect_language, load_function_words, read_terms
+from guardgraph.grounding.words import (
+    DEFAULT_LANGUAGE,
+    detect_language,
+    list_word_keys,
+    load_function_words,
+    read_terms,
+)
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.plain.json import JsonObject
 from guardgraph.world.call import mark_as_instant
@@ -63,6 +69,14 @@ def _load_follow_up_words(language: str) -> _FollowUpWords | None:
         return None
     names = ("asking", "pronouns", "relative", "prepositions")
     return _FollowUpWords(tuple(lists["lead_ins"]), *(frozenset(lists[name].split()) for name in names))
+
+
+def leans_on_text_before(text: str, language: str) -> bool:
+    """Say whether a sentence begins with a pronoun, or as one that goes on; none does in a language without lists."""
+    lists, said = _load_follow_up_words(language), text.casefold()
+    if lists is None:
+        return False
+    return said.startswith(lists.lead_ins) or bool(lists.pronouns.intersection(list_word_keys(said)[:1]))
 
 
 class _QuestionWord(NamedTuple):

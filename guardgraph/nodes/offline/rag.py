@@ -14,8 +14,8 @@ from guardgraph.grounding.sentences import split_sentences
 from guardgraph.grounding.words import detect_language, read_terms
 from guardgraph.guards import rag as guards
 from guardgraph.guards.answers import judge_answer
-from guardgraph.guards.removal import leans_on_text_before
 from guardgraph.guards.stop import Stop
+from guardgraph.nodes.offline.follow_ups import leans_on_text_before
 from guardgraph.nodes.offline.statements import Statement, read_statements
 from guardgraph.nodes.offline.wanted import CODE_KINDS, CODE_TERM, find_wanted_kind, score_sentence_fit
 from guardgraph.plain.json import JsonObject

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
+from guardgraph.grounding.values import scan_values
 from guardgraph.grounding.words import detect_language, read_terms
-from guardgraph.guards.facts import facts_in_text
 from guardgraph.plain.json import JsonObject
 from guardgraph.world.call import mark_as_instant
 
@@ -71,4 +71,4 @@ def _split_lines(text: str) -> list[str]:
 
 def _count_shared_terms(line: str, wanted: set[str], language: Any) -> float:
     """Count the words that a line shares with the task; a line with a number says more than one without."""
-    return len(wanted & set(read_terms(line, language))) + bool(facts_in_text(line).numbers) / 2
+    return len(wanted & set(read_terms(line, language))) + bool(scan_values(line)) / 2

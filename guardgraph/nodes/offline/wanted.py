@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-if TYPE_CHECKING:
-    from guardgraph.guards.facts.values import Number
-
+from guardgraph.grounding.names import find_unsupported_names
+from guardgraph.grounding.values import scan_values
 
 Wanted: TypeAlias = Literal["duration", "time", "name", "number", "value", "term", "place", "list", ""]
 """What answers a question: how long or soon something is, when it is, who it is, any number; a default or a bound,
@@ -86,11 +85,6 @@ def find_wanted_kind(question: str) -> Wanted:
     return min(found, key=found.__getitem__, default="")
 
 
-_LASTS = frozenset({"time", "calendar"})
-"""Dimensions of durations: of seconds, and of months, whose length differs."""
-_TIMES = frozenset({"date", "clock", "weekday", "decade"})
-
-
 def score_sentence_fit(text: str, kind: Wanted, question: str) -> int:
     """Say how well a sentence fits a question, by what it says and the question does not.
 
@@ -104,19 +98,19 @@ def score_sentence_fit(text: str, kind: Wanted, question: str) -> int:
         when ("within 14 days"), and a time how long something lasts.
     """
     if kind == "name":
-        return 2 if _find_unasked_names(text, question) else 0
+        return 2 if find_unsupported_names(text, [question]) else 0
     if kind == "place":
         return 2 if any(path[0] not in question for path in _PATH.finditer(text)) else 0
     if kind == "list":
         return 2 if "\n- " in text else 0
     if kind == "term":
         return 2 if _has_unasked_term(text, question) else 0
-    new = _find_sentence_numbers(text) - _find_sentence_numbers(question) if kind else frozenset()
+    new = _read_values(text) - _read_values(question) if kind else frozenset()
     if kind == "value" and not new and _DEFAULTS.search(text) and _has_unasked_term(text, question):
         return 2
     if not new:
         return 0
-    return 2 if kind in ("number", "value") or any(map(_is_time_number, new)) else 1
+    return 2 if kind in ("number", "value") or any(map(_is_of_time, new)) else 1
 
 
 def _has_unasked_term(text: str, question: str) -> bool:
@@ -124,22 +118,11 @@ def _has_unasked_term(text: str, question: str) -> bool:
     return any(match[0].strip("`").casefold() not in asked for match in CODE_TERM.finditer(text))
 
 
-def _find_sentence_numbers(text: str) -> frozenset[Number]:
-    from guardgraph.guards.facts import facts_in_text  # the largest part of an import
-
-    return facts_in_text(text).numbers
-
-
-def _find_unasked_names(text: str, question: str) -> list[str]:
-    from guardgraph.guards.names import find_unsupported_names  # reads tables of languages
-
-    return find_unsupported_names(text, cited=[question])
+def _read_values(text: str) -> frozenset[tuple[str, str, tuple[float, ...]]]:
+    """Return the values of a text by what they are: kind, unit and amounts."""
+    return frozenset((each.kind, each.unit, each.amounts) for each in scan_values(text) if each.mark != "implied")
 
 
-def _is_time_number(number: Number) -> bool:
-    from guardgraph.guards.facts.values import Quantity
-
-    return any(
-        reading.unit.dimension in _LASTS if isinstance(reading, Quantity) else getattr(reading, "kind", "") in _TIMES
-        for reading in number.readings
-    )
+def _is_of_time(value: tuple[str, str, tuple[float, ...]]) -> bool:
+    kind, unit, _ = value
+    return kind in ("date", "time") or (kind == "quantity" and unit in ("second", "calendar"))
