@@ -208,7 +208,8 @@ def has_own_audit(keys: dict[str, Any]) -> bool:
 
 def order_result_keys(names: Iterable[str]) -> list[str]:
     """Order a result for its reader: what came of the run before how it went."""
-    last = ("asked_question", "trace", "history", "path", "timeline", "attempts", "forked_from", "usage", "audit")
+    last = ("so_far", "asked_question", "trace", "history", "path", "timeline", "attempts", "forked_from")
+    last += ("usage", "audit")
     return sorted(names, key=lambda name: name in last)
 
 
@@ -263,6 +264,8 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         budget: the deployment's budget, a `Budget` or a subclass.
         tools: the tools that act nodes call by name, each call under a licence; the policy is then a `ToolPolicy` and
             the budget a `ToolBudget`, or a subclass.
+        so_far: what a stopped run returns of what guards had accepted, as the result's ``so_far``: by its key there the
+            channel that holds it, or the key of one (``"accepted_answer.answer"``).
 
     Raises:
         GrammarError: input, state, output and the grammar's own channels share a name, a channel has a reducer or a
@@ -279,8 +282,10 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         policy: PolicyT,
         budget: BudgetT,
         tools: ToolTable | None = None,
+        so_far: Mapping[str, str] | None = None,
     ) -> None:
         self.catalogue = catalogue
+        self._so_far = dict(so_far or {})
         self.table = tools
         self.policy: Settings = policy
         self.budget: Budget = budget
@@ -295,6 +300,8 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         channels = [*self._state, *self._input, *self._output, *RECORD]
         if shared := sorted({name for name in channels if channels.count(name) > 1}):
             raise GrammarError(f"channels: each name once in state, input and output; given twice: {', '.join(shared)}")
+        if unknown := sorted({where.partition(".")[0] for where in self._so_far.values()} - self._state.keys()):
+            raise GrammarError(f"so_far: channels of the state are required; given: {', '.join(unknown)}")
         if tools is not None:
             self._check_table(tools)
 
@@ -512,6 +519,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             lasting=tuple(name for name in self._state if name not in raw),
             records=records,
             declarations=declarations,
+            so_far=self._so_far,
             table=self.table,
             nodes={},
         )
@@ -578,7 +586,11 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         kept = {*RECORDED, *(() if has_own_audit(self._output) else ("audit",))}
         given = () if self.table is None else self.table.given
         declarations = complete_declarations(
-            self.declarations, catalogue=self.catalogue, outputs=self._output, given=given
+            self.declarations,
+            catalogue=self.catalogue,
+            outputs=self._output,
+            given=given,
+            so_far=dict.fromkeys(where.partition(".")[0] for where in self._so_far.values()),
         )
         check_declarations(
             declarations,

@@ -181,7 +181,15 @@ def rag_pattern(
 ) -> Pattern[RagInput, RagContext, RagResult]:
     """Return the RAG agent's diagram."""
     reasons = extend_catalogue(RAG_REASONS, guards, nodes.GUARDED_ANSWER.phase)
-    p = Pattern(reasons, state=RagState, input=RagInput, output=RagResult, policy=policy, budget=budget)
+    p = Pattern(
+        reasons,
+        state=RagState,
+        input=RagInput,
+        output=RagResult,
+        policy=policy,
+        budget=budget,
+        so_far={"passages": "accepted_context.chunks", "answer": "accepted_answer.answer"},
+    )
     listed = () if live is None else LISTED
     if live is None:
         p.entry("request_guard", nodes.run_request_guard_node, to=["plan", "condense"])

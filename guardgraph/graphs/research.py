@@ -172,7 +172,15 @@ def research_pattern(
 ) -> Pattern[ResearchInput, ResearchContext, ResearchResult]:
     """Return the Research agent's diagram."""
     reasons = extend_catalogue(RESEARCH_REASONS, guards, answering.GUARDED_ANSWER.phase)
-    p = Pattern(reasons, state=ResearchState, input=ResearchInput, output=ResearchResult, policy=policy, budget=budget)
+    p = Pattern(
+        reasons,
+        state=ResearchState,
+        input=ResearchInput,
+        output=ResearchResult,
+        policy=policy,
+        budget=budget,
+        so_far={"notes": "accepted_notes", "answer": "accepted_answer.answer"},
+    )
     p.entry("request_guard", planning.run_request_guard_node, to="plan")
     p.propose("plan", planning.make_plan_node(planner), to="plan_guard")
     p.guard("plan_guard", planning.run_plan_guard_node, to="query_guard", again="plan")

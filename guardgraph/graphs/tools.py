@@ -151,7 +151,16 @@ def tool_pattern(
     """Return the tool agent's diagram."""
     answer = nodes.make_guarded_answer(table.cards)
     reasons = extend_catalogue(TOOL_REASONS, guards, answer.phase)
-    p = Pattern(reasons, state=ToolState, input=ToolInput, output=ToolResult, policy=policy, budget=budget, tools=table)
+    p = Pattern(
+        reasons,
+        state=ToolState,
+        input=ToolInput,
+        output=ToolResult,
+        policy=policy,
+        budget=budget,
+        tools=table,
+        so_far={"tool_calls": "accepted_calls", "answer": "accepted_answer.answer"},
+    )
     every = [*table.tools]
     reading = [tool for tool in every if policy.rule_of(tool).effect == "read"]
     p.entry("request_guard", nodes.run_request_guard_node, to="plan")

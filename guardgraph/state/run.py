@@ -93,7 +93,7 @@ else:
 
 RECORDED = (
     *("run_id", "pattern", "status", "stop_reason", "phase", "asked_question", "trace", "history", "path", "timeline"),
-    *("attempts", "forked_from", "usage"),
+    *("attempts", "forked_from", "usage", "so_far"),
 )
 """Keys of a result that say how the run went; no body writes them."""
 
@@ -289,6 +289,9 @@ class Result(TypedDict):
     phase: NotRequired[ReadOnly[str]]
     outcome: NotRequired[ReadOnly[str]]
     details: NotRequired[dict[str, Any] | JsonValue]
+    so_far: NotRequired[dict[str, JsonValue]]
+    """Of a stopped run: what guards had accepted before, by the pattern's names: passages, notes, calls. It is data,
+    and no result of the run."""
     audit: NotRequired[ReadOnly[Audit]]
     """What came of recording the run."""
 

@@ -200,7 +200,12 @@ def _choose_said_once(where: str, by_body: T | None, by_pattern: T | None) -> T 
 
 
 def complete_declarations(
-    declared: Mapping[str, Declaration], *, catalogue: Catalogue, outputs: Iterable[str], given: Iterable[str] = ()
+    declared: Mapping[str, Declaration],
+    *,
+    catalogue: Catalogue,
+    outputs: Iterable[str],
+    given: Iterable[str] = (),
+    so_far: Iterable[str] = (),
 ) -> dict[str, Declaration]:
     """Return declarations with what the grammar adds: its own stops, and a terminal for every family.
 
@@ -209,6 +214,7 @@ def complete_declarations(
         catalogue: the pattern's.
         outputs: the channels of the output.
         given: the channels that hold what was given to a run, of a pattern that calls tools by name.
+        so_far: the channels of which a stopped run returns what they hold.
     """
     records = tuple(name_record_channel(name) for name, item in declared.items() if item.is_calling_node)
     judged = [name for name, item in declared.items() if item.tools or item.kind == "review"]
@@ -224,7 +230,8 @@ def complete_declarations(
     families = [family for item in done.values() for family in item.families if family != AUDIT_UNAVAILABLE]
     for family in deduplicate_names([*families, AUDIT_UNAVAILABLE]):  # which is the last, in fingerprints too
         name = f"stop_{family}"
-        done[name] = Declaration(name, "terminal", "", (), tuple(outputs), family=family, records=records)
+        reads = () if family == AUDIT_UNAVAILABLE else tuple(so_far)  # an unrecorded run shows nothing of itself
+        done[name] = Declaration(name, "terminal", "", reads, tuple(outputs), family=family, records=records)
     return done
 
 

@@ -356,7 +356,17 @@ def _build_stopped_result(part: Part, state: JsonObject) -> JsonObject:
         {"audit": build_unavailable_audit(evidence["details"])} if part.declaration.family == AUDIT_UNAVAILABLE else {}
     )
     called = list_called_tools(state) if part.frame.table is not None and CALLS_KEY in part.frame.evidence else []
-    return {**_build_result_head(part, state), **stop, **audit, **({CALLS_KEY: called} if called else {})}
+    found = _collect_so_far(part, state, said["reason"])
+    shown = {**({CALLS_KEY: called} if called else {}), **({"so_far": found} if found else {})}
+    return {**_build_result_head(part, state), **stop, **audit, **shown}
+
+
+def _collect_so_far(part: Part, state: JsonObject, reason: str) -> JsonObject:
+    """Return what guards had accepted before a run stopped; nothing of what its caller may not see."""
+    if part.declaration.family == AUDIT_UNAVAILABLE or part.frame.catalogue.withholds(reason):
+        return {}
+    found = {key: _read_accepted(state, where) for key, where in part.frame.so_far.items()}
+    return {key: value for key, value in found.items() if value is not _MISSING and value not in (None, [], {}, "")}
 
 
 def _build_result_head(part: Part, state: JsonObject) -> JsonObject:

@@ -63,6 +63,8 @@ class Frame:
     records: tuple[str, ...]
     """Channels that keep what the nodes called."""
     declarations: dict[str, Declaration]
+    so_far: dict[str, str]
+    """What a stopped run returns of what guards had accepted: by its key the place that holds it."""
     table: ToolTable | None
     """The tools that act nodes call by name."""
     nodes: dict[str, Any]
