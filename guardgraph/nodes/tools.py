@@ -13,6 +13,7 @@ from guardgraph.guards.support import Claim
 from guardgraph.nodes.added import GuardedAnswer
 from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
 from guardgraph.plain.json import JsonObject, JsonValue, format_json_text, parse_json
+from guardgraph.state.outcome import Outcome
 from guardgraph.state.review import hash_licence, name_reviewer
 from guardgraph.state.tools import (
     AcceptedAnswer,
@@ -298,15 +299,18 @@ def run_result_guard_node(state: ToolState, run: ToolRun) -> Pass:
     approved = state.get("accepted_review") or {}
     seconds = round(max(run.spent_seconds - brought["began"], 0.0), 3)
     for call, packed in zip(state["accepted_step"]["now"], brought["outcomes"], strict=True):
+        value, failed = guards.read_outcome(Outcome.unpacked(packed))
         made = AcceptedCall(
             id=f"r{len(calls) + 1}",
             tool=call["tool"],
             args=call["args"],
             effect=call["effect"],
-            value=found(packed, call["tool"]),
+            value=value if failed or value is not None else found(packed, call["tool"]),
             supported_by=call["supported_by"],
             seconds=seconds,
         )
+        if failed:
+            made["failed"] = True
         calls.append({**made, **approved})  # type: ignore[typeddict-item]
     shown = [{key: value for key, value in call.items() if key != "value"} for call in calls[before:]]
     step = Step({"phase": "act", "calls": len(shown)}, {"action": "call_tools", "calls": shown})
@@ -336,6 +340,7 @@ def _check_answer(state: ToolState, run: ToolRun, cards: Mapping[str, ToolCard])
     told = list_prompt_texts()
     check_text_is_said(answer, "invalid_answer:empty", echoes=[given["task"]], told=told, may_be_short=True)
     settled, untrusted = guards.settle_answer_links(answer, given=given, made=made, policy=policy, cards=cards)
+    guards.check_claimed_actions(answer, made=made, cards=cards, policy=policy)
     if policy.check_numbers:
         guards.check_answer_facts(
             answer, given=given, made=made, regions=policy.known_regions, derive=policy.derived == "allow"

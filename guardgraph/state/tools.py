@@ -237,6 +237,12 @@ class ToolCall(TypedDict):
     args: JsonObject
 
 
+REPORTED: Final = "tool_reported"
+"""Reason of the expected failure that a tool reports: the model is shown its message, and the run goes on."""
+REPORTED_CHARS: Final = 10_000
+"""Characters of such a message that are kept."""
+
+
 class MadeCall(TypedDict):
     """A call that was made in this run, and what it brought."""
 
@@ -395,6 +401,10 @@ class ToolStopped(Stopped):
     """Every call that was made before, in order: ``{id, tool, args, effect}``, and ``failed`` of one that failed."""
     raw_action: NotRequired[JsonValue]
     unsupported: NotRequired[list[UnsupportedValue] | list[str]]
+    claimed: NotRequired[str]
+    """The sentence that says that an action was done which no write of the run did."""
+    performed: NotRequired[list[str]]
+    """The tools that wrote."""
 
 
 ToolResult: TypeAlias = ToolOk | ToolStopped | Waiting
@@ -490,6 +500,7 @@ TOOL_REASONS = Catalogue(
         StopReason("tool_invalid_output:<tool>", "tool", ("act",), "The tool raised, or returned something that is no JSON.", "Look at details (at: the line that raised); mend the tool."),
         StopReason("invalid_answer:empty", "invalid_answer", ("answer",), "The answer is blank or says nothing: it is a placeholder, or repeats the task or the prompt.", "Use another model.", again=True),
         StopReason("invalid_answer:too_long", "invalid_answer", ("answer",), "The answer is longer than max_answer_chars.", "Raise max_answer_chars, or ask for less.", again=True),
+        StopReason("invalid_answer:action_not_done", "invalid_answer", ("answer",), "The answer says that an action was done which no write of the run did.", "Look at claimed and performed; use another model.", again=True),
         StopReason("invalid_answer:active_markup", "invalid_answer", ("answer",), "The answer would load, run or lay out something where it is shown: an image, HTML, a script.", "Look at unsupported; if readers may be shown such markup, name it in markup."),
         StopReason("invalid_answer:unsupported_link", "invalid_answer", ("answer",), "The answer has a URL, a host or a mail address that neither the task, the history nor any result has.", "Look at unsupported; links that any text may have belong on known_links.", again=True, untold=True),
         StopReason("invalid_answer:unsupported_number", "invalid_answer", ("answer",), "The answer states a fact that neither the task, the history nor any result has.", "Look at unsupported.", again=True),

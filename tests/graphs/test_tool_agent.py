@@ -490,9 +490,9 @@ def test_tools_of_langchain():
     rules = {name: ToolRule(effect="read") for name in ("read_bill", "find", "fail")}
     agent = office_agent(*steps, tools=[read_bill, async_tool, failing], policy=ToolPolicy(rules=rules))
     result = agent.invoke(TASK, THREAD)
-    assert result["stop_reason"] == "tool_invalid_output:fail"
+    assert result["stop_reason"] == "loop_detected:fail"
     awaited = office_agent(*steps, tools=[read_bill, async_tool, failing], policy=ToolPolicy(rules=rules))
-    assert asyncio.run(awaited.ainvoke(TASK, THREAD))["stop_reason"] == "tool_invalid_output:fail"
+    assert asyncio.run(awaited.ainvoke(TASK, THREAD))["stop_reason"] == "loop_detected:fail"
 
 
 def test_functions_get_values_of_their_types():

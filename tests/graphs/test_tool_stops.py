@@ -291,6 +291,9 @@ STOPS: dict[str, StopCase] = {
     "invalid_answer:unsupported_link": answered("See https://other-bank.net/.", steps=[]),
     "invalid_answer:unsupported_number": answered("It comes to 77 EUR."),
     "invalid_answer:unsupported_name": answered("It was written by Gertrude Stein."),
+    "invalid_answer:action_not_done": answered(
+        "I sent the mail to Ada Byron.", shown={"claimed": ..., "performed": []}
+    ),
     "invalid_answer:unsupported_claim": answered(
         "The bill is paid.", verifier=scripted_verifier(["The bill is paid."], loop=True)
     ),

@@ -105,12 +105,12 @@ def test_tools_of_a_server_can_be_awaited(tools):
     assert agent.invoke(TASK, THREAD)["stop_reason"] == "invalid_action:schema"
 
 
-def test_a_failing_tool_of_a_server_is_a_failure(tools):
-    """What a server reports as an error is no result."""
+def test_a_failing_tool_of_a_server_reports_it(tools):
+    """What a server reports as an error is one that the model sees; repeated, it is a loop."""
     agent, _ = _agent(tools, calls({"tool": "fail", "args": {"name": "Bob"}}), rules={"fail": ToolRule(effect="read")})
     result = agent.invoke(TASK, THREAD)
-    assert result["stop_reason"] == "tool_invalid_output:fail"
-    assert "there is no Bob" in json.dumps(result["details"])
+    assert result["stop_reason"] == "loop_detected:fail"
+    assert [call["failed"] for call in result["tool_calls"]] == [True, True]
 
 
 ODD = ["markup", "unseen", "nested", "huge", "twice", "numbers"]

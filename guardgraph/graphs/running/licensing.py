@@ -179,12 +179,15 @@ def _list_recorded_calls(state: JsonObject) -> list[RecordedCall]:
 
 
 def _read_made_calls(records: Iterable[RecordedCall]) -> Iterator[MadeCall]:
-    """Yield the calls of tools with what they brought; those of one that failed brought nothing."""
+    """Yield the calls of tools with what they brought; one that failed brought nothing but what it reports."""
+    from guardgraph.guards.tools.leaves import read_outcome  # which no other pattern reads
+
     for number, call in enumerate((call for call in records if "args" in call), 1):
-        outcome = Outcome.unpacked(call["outcome"])
-        value = None if outcome.form == "failure" else outcome.content
+        value, failed = read_outcome(Outcome.unpacked(call["outcome"]))
         effect: Effect = "write" if "effect" in call else "read"
         made = MadeCall(id=f"r{number}", tool=call["tool"], args=call["args"], effect=effect, value=value)
+        if failed:
+            made["failed"] = True
         if "approval" in call:
             made["approved_by"] = call["approval"]
         yield made

@@ -12,6 +12,8 @@ from guardgraph.guards.tools.answer import (
     settle_answer_links,
     show_results,
 )
+from guardgraph.guards.tools.claims import check_claimed_actions
+from guardgraph.guards.tools.leaves import read_outcome
 from guardgraph.guards.tools.licence import (
     check_approval,
     check_licence,
@@ -25,6 +27,7 @@ __all__ = [
     "check_answer_facts",
     "check_answer_names",
     "check_approval",
+    "check_claimed_actions",
     "check_licence",
     "check_tool_lists",
     "complete_call",
@@ -37,6 +40,7 @@ __all__ = [
     "parse_call",
     "parse_step",
     "parse_task_history",
+    "read_outcome",
     "settle_answer_links",
     "show_results",
 ]

@@ -37,7 +37,7 @@ _LINK = re.compile(
 
 
 def show_results(made: Iterable[MadeCall], policy: ToolPolicy, max_chars: int) -> list[JsonObject]:
-    """Return calls that were made with what they brought, as a model is shown them.
+    """Return calls that were made with what they brought, as a model is shown them; a reported failure as an `error`.
 
     Args:
         made: the calls.
@@ -47,7 +47,8 @@ def show_results(made: Iterable[MadeCall], policy: ToolPolicy, max_chars: int) -
     shown = []
     for call in made:
         entry: JsonObject = {"id": call["id"], "tool": call["tool"], "args": call["args"]}
-        entry["trusted_fields"] = list(policy.rule_of(call["tool"]).trusted)
+        entry |= {"error": True} if call.get("failed") else {}
+        entry["trusted_fields"] = [] if call.get("failed") else list(policy.rule_of(call["tool"]).trusted)
         value = call["value"]
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         if len(text) > max_chars:

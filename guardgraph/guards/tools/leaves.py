@@ -6,11 +6,14 @@ A rule names fields of results by such places, and a person is shown them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from guardgraph.guards.tools.values import is_single_value
-from guardgraph.plain.json import JsonValue, NotJson, parse_json
-from guardgraph.state.tools import DECIDING
+from guardgraph.plain.conversion import parse_expected_failure
+from guardgraph.plain.hashing import digest
+from guardgraph.plain.json import JsonObject, JsonValue, NotJson, parse_json
+from guardgraph.state.outcome import Outcome
+from guardgraph.state.tools import DECIDING, REPORTED
 
 
 class Leaf(NamedTuple):
@@ -72,6 +75,51 @@ def read_result(value: JsonValue) -> JsonValue:
         except NotJson:
             return value
     return value
+
+
+_BLOCKS: Final = ("image", "image_url", "audio", "input_audio", "video", "file", "document", "media", "resource")
+"""Types of blocks of content that are no text."""
+
+
+def describe_media(value: JsonValue) -> JsonValue:
+    """Return what a tool brought with its pictures, files and sounds as lines: kind, size and hash.
+
+    Args:
+        value: what it brought; a list of blocks of content with one that is no text becomes a text.
+    """
+    if not (isinstance(value, list) and value and all(map(_is_block, value))):
+        return value
+    if all(block["type"] == "text" for block in value):
+        return value
+    return "\n".join(block["text"] if block["type"] == "text" else _describe_block(block) for block in value)
+
+
+def _is_block(item: JsonValue) -> bool:
+    if not isinstance(item, dict):
+        return False
+    return item.get("type") in _BLOCKS or (item.get("type") == "text" and isinstance(item.get("text"), str))
+
+
+def _describe_block(block: JsonObject) -> str:
+    kind = next(
+        (leaf.value for leaf in list_leaves(block) if leaf.keys[-1] in ("mime_type", "mimeType", "format")), None
+    )
+    size = sum(len(leaf.value) for leaf in list_leaves(block) if isinstance(leaf.value, str))
+    shown = f"{block['type']} {kind}" if isinstance(kind, str) and kind.isprintable() else block["type"]
+    return f"[{shown:.80}, {size} characters of data, sha256 {digest(block)[:12]}]"
+
+
+def read_outcome(outcome: Outcome) -> tuple[JsonValue, bool]:
+    """Return what a call of a tool brought, as the model is shown it, and whether it is a failure that it reported.
+
+    None of a call that failed otherwise.
+    """
+    if outcome.form != "failure":
+        return describe_media(outcome.content), False
+    match parse_expected_failure(outcome.content):
+        case (reason, {"message": str(message)}) if reason == REPORTED:
+            return message, True
+    return None, False
 
 
 def list_property_names(schema: JsonValue) -> frozenset[str]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias, get_origin, get_type_hints
+from uuid import uuid4
 
 from langchain_core.runnables import Runnable, RunnableConfig
 
 from guardgraph.guards.tools.schemas import find_schema_problem
-from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError, ExpectedFailure
 from guardgraph.plain.json import JsonObject
+from guardgraph.state.tools import REPORTED, REPORTED_CHARS
 from guardgraph.tools.langchain.asking import is_async_tool, is_langchain_tool
 from guardgraph.tools.langchain.documents import is_of_langchain_class, read_tool_output
 from guardgraph.world.table import NamedTool
@@ -66,6 +69,11 @@ def _has_taken_parameter(target: Any) -> bool:
 
 
 def _name_tool(tool: object, place: int) -> tuple[str, NamedTool]:
+    if inspect.isfunction(tool) and any(list_injected(tool)):
+        from langchain_core.tools import StructuredTool
+
+        is_async = inspect.iscoroutinefunction(tool)
+        tool = StructuredTool.from_function(coroutine=tool) if is_async else StructuredTool.from_function(tool)
     if is_langchain_tool(tool):
         from langchain_core.utils.function_calling import convert_to_openai_function
 
@@ -112,45 +120,119 @@ def _make_function_target(function: Callable[..., Any], model: type[BaseModel]) 
     if inspect.iscoroutinefunction(function):
 
         async def acall_function(request: JsonObject, idempotency_key: str | None = None) -> Any:
-            return await function(**read_arguments(request, idempotency_key))
+            with report_failures():
+                return await function(**read_arguments(request, idempotency_key))
 
         return acall_function
 
     def call_function(request: JsonObject, idempotency_key: str | None = None) -> Any:
-        return function(**read_arguments(request, idempotency_key))
+        with report_failures():
+            return function(**read_arguments(request, idempotency_key))
 
     return call_function
 
 
 class CalledTool(Runnable[JsonObject, Any]):
-    """A tool of LangChain's that is called with its arguments; what it reports as a failure is raised.
+    """A tool of LangChain's that is called with its arguments, and with those that LangChain injects.
+
+    What it reports as a failure is raised as one that was to be expected.
 
     Args:
         tool: the tool.
+
+    Raises:
+        ConfigurationError: it has a parameter that an agent would inject and nobody here can fill.
     """
 
     def __init__(self, tool: BaseTool) -> None:
         self.name = tool.name
         self.tool = tool
         self._is_async = is_async_tool(tool)
+        injected = list_injected(getattr(tool, "func", None) or getattr(tool, "coroutine", None) or tool._run)
+        if unfilled := [name for name, kind in injected.items() if kind == "unfilled"]:
+            raise ConfigurationError(
+                f"tools.{tool.name:.80}: parameters without injected state, store or values of an application are "
+                f"required, or with defaults; given: {', '.join(unfilled)}"
+            )
+        self._runtime = [name for name, kind in injected.items() if kind == "runtime"]
         # Only a call of a model's brings what stands beside the content, and tells a failure from a text.
         has_more = tool.response_format == "content_and_artifact"
-        self._is_called = bool(has_more or tool.handle_tool_error or tool.handle_validation_error)
+        handles = tool.handle_tool_error or tool.handle_validation_error
+        self._is_called = bool(has_more or handles or injected)
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Call the tool; one that can only be awaited is, since a call has a thread of its own."""
         if self._is_async:
             return asyncio.run(self.ainvoke(input, config, **kwargs))
-        return _read_called_output(self.tool.invoke(self._make_tool_call(input), config, **kwargs))
+        with report_failures():
+            return _read_called_output(self.tool.invoke(self._make_tool_call(input, config), config, **kwargs))
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Call the tool without blocking the event loop."""
-        return _read_called_output(await self.tool.ainvoke(self._make_tool_call(input), config, **kwargs))
+        with report_failures():
+            return _read_called_output(await self.tool.ainvoke(self._make_tool_call(input, config), config, **kwargs))
 
-    def _make_tool_call(self, args: JsonObject) -> Any:
+    def _make_tool_call(self, args: JsonObject, config: RunnableConfig | None) -> Any:
         if not self._is_called:
             return args
-        return {"type": "tool_call", "name": self.tool.name, "args": args, "id": self.tool.name}
+        call = f"{self.tool.name}-{uuid4().hex}"
+        given = {**args, **{name: _make_runtime(call, config) for name in self._runtime}}
+        return {"type": "tool_call", "name": self.tool.name, "args": given, "id": call}
+
+
+@contextmanager
+def report_failures() -> Iterator[None]:
+    """Raise the failure that a tool reports as one that was to be expected: the model is shown its message.
+
+    Raises:
+        ExpectedFailure: ``tool_reported``, with the `message`.
+    """
+    from langchain_core.tools import ToolException
+
+    try:
+        yield
+    except ToolException as error:
+        raise _make_reported_failure(str(error)) from error
+
+
+def _make_reported_failure(message: str) -> ExpectedFailure:
+    return ExpectedFailure(REPORTED, {"message": message.strip()[:REPORTED_CHARS] or "the tool reported a failure"})
+
+
+def _make_runtime(call: str, config: RunnableConfig | None) -> Any:
+    """Return LangGraph's runtime of a tool: the call's id and the configuration; there is no state and no store."""
+    from langgraph.prebuilt import ToolRuntime
+
+    return ToolRuntime(
+        state={}, context=None, config=config or {}, stream_writer=lambda _: None, tool_call_id=call, store=None
+    )
+
+
+def list_injected(function: Callable[..., Any]) -> dict[str, str]:
+    """Return the parameters that LangChain injects, each with who fills it.
+
+    Returns:
+        By name ``call`` for the id of the call, ``runtime`` for LangGraph's runtime, ``default`` where the parameter
+        has one, else ``unfilled``: the state and the store of an agent's graph, and values of an application.
+    """
+    from langchain_core.tools import InjectedToolArg, InjectedToolCallId
+    from langgraph.prebuilt import ToolRuntime
+
+    try:
+        hints = get_type_hints(function, include_extras=True)
+    except (NameError, TypeError):  # of types that only a type checker sees; LangChain cannot read them either
+        return {}
+    found = dict[str, str]()
+    for name, each in inspect.signature(function).parameters.items():
+        hint = hints.get(name)
+        said = [item if inspect.isclass(item) else type(item) for item in getattr(hint, "__metadata__", ())]
+        if hint is ToolRuntime or get_origin(hint) is ToolRuntime:
+            found[name] = "runtime"
+        elif any(issubclass(item, InjectedToolCallId) for item in said):
+            found[name] = "call"
+        elif any(issubclass(item, InjectedToolArg) for item in said):
+            found[name] = "unfilled" if each.default is inspect.Parameter.empty else "default"
+    return found
 
 
 def _read_called_output(returned: Any) -> object:
@@ -160,5 +242,7 @@ def _read_called_output(returned: Any) -> object:
     """
     if not is_of_langchain_class(returned, "messages", "ToolMessage"):
         return read_tool_output(returned)
+    if returned.status == "error":
+        raise _make_reported_failure(returned.text)
     fields = returned.artifact.get("structured_content") if isinstance(returned.artifact, dict) else None
     return read_tool_output(returned.model_copy(update={"artifact": fields}))

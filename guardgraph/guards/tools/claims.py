@@ -1,0 +1,119 @@
+"""What an answer says was done: claims of actions, held against the calls that were made.
+
+An answer that says "I sent the mail" while no mail was sent is worse than one that declines. English alone is read:
+names and descriptions of tools are English, whatever the language of the task.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache
+from typing import Final
+
+from guardgraph.grounding.json_texts import write_json_text
+from guardgraph.grounding.sentences import split_sentences
+from guardgraph.grounding.words import find_verb_stem, load_negations, stem
+from guardgraph.guards.stop import Stop
+from guardgraph.guards.tools.leaves import read_result
+from guardgraph.guards.tools.values import split_name_parts
+from guardgraph.guards.word_lists import load_word_lists
+from guardgraph.state.tools import MadeCall, ToolCard, ToolPolicy
+
+_CLAUSE = re.compile(r"[,;:()\n]|\s[-–—]\s|\b(?:but|because|since|although|though|so that)\b", re.IGNORECASE)
+_WORD = re.compile(r"\w[\w']*")
+_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|`[^`\n]*`")
+_HEADLINE: Final = 4
+"""Words of a clause that says it without a verb of its own: "Event created"."""
+_MOST_BETWEEN: Final = 6
+"""Words between I or an auxiliary and what was done."""
+
+
+def check_claimed_actions(
+    answer: str, *, made: Sequence[MadeCall], cards: Mapping[str, ToolCard], policy: ToolPolicy
+) -> None:
+    """Check that what an answer says was done, in the first person or the passive, some call of the run did.
+
+    Args:
+        answer: its text.
+        made: the calls that were made.
+        cards: what is known of the tools; the actions are the verbs of those that write.
+        policy: the run's.
+
+    Raises:
+        Stop: ``invalid_answer:action_not_done`` with what was `claimed`, and the tools that `performed` something.
+    """
+    writing = {name: card for name, card in cards.items() if policy.rule_of(name).effect == "write"}
+    actions = {verb for card in writing.values() for verb in _list_verbs(card)}
+    done = [call for call in made if not call.get("failed")]
+    actions -= {verb for call in done if call["tool"] in cards for verb in _list_verbs(cards[call["tool"]])}
+    has_written = any(call["effect"] == "write" for call in done)
+    if not actions:
+        return
+    reported = {word for call in made for word in _WORD.findall(write_json_text(read_result(call["value"])).casefold())}
+    for sentence in split_sentences(_QUOTED.sub(" ", answer)):
+        if sentence.rstrip().endswith("?"):
+            continue
+        for part in _CLAUSE.split(sentence):
+            words = _WORD.findall(part.casefold().replace("’", "'"))
+            if _has_claim(words, actions, reported, has_written=has_written):
+                performed = [call["tool"] for call in done if call["effect"] == "write"]
+                raise Stop("invalid_answer:action_not_done", claimed=sentence.strip()[:300], performed=performed)
+
+
+def _list_verbs(card: ToolCard) -> set[str]:
+    """Return the stems of what a tool does: the parts of its name, and the first word of its description."""
+    first = _WORD.findall(card["description"])[:1]
+    parts = [part.casefold() for part in (*split_name_parts(card["name"]), *first)]
+    return {_stem_verb(part) for part in parts if part.isalpha() and len(part) > 2}
+
+
+@cache
+def _stem_verb(word: str) -> str:
+    return _load_irregular().get(word, find_verb_stem(stem(word)))
+
+
+@cache
+def _load_irregular() -> Mapping[str, str]:
+    """Return the past forms of irregular verbs, each with the stem of its verb."""
+    said: Mapping[str, str] = load_word_lists("tools")["irregular"]
+    return {form: find_verb_stem(stem(verb)) for verb, forms in said.items() for form in forms.split()}
+
+
+@cache
+def _load_claiming(name: str) -> frozenset[str]:
+    return frozenset(load_word_lists("tools")["claiming"][name].split())
+
+
+def _has_claim(words: Sequence[str], actions: Collection[str], reported: Collection[str], *, has_written: bool) -> bool:
+    """Say whether a clause says that an action was done."""
+    for at, word in enumerate(words):
+        if not (word.endswith("ed") or word in _load_irregular()):
+            continue
+        is_action = _stem_verb(word) in actions
+        is_closing = word in _load_claiming("closing") and not has_written
+        names_action = is_closing and any(_stem_verb(other) in actions for other in words if other != word)
+        if not _load_claiming("later").isdisjoint(words[at:]):
+            continue
+        is_headline = at == len(words) - 1 and at < _HEADLINE and _load_claiming("bound").isdisjoint(words)
+        if (is_action or names_action) and _is_claimed(words[:at], word, reported, is_headline=is_headline):
+            return True
+    return False
+
+
+def _is_claimed(before: Sequence[str], word: str, reported: Collection[str], *, is_headline: bool) -> bool:
+    """Say whether the words before a past form make a claim of it: I did it, it was done, or nothing stands there."""
+    near = before[-_MOST_BETWEEN - 2 :]
+    if not _load_claiming("open").isdisjoint(before) or not load_negations().isdisjoint(before):
+        return False
+    if any(each.endswith("n't") for each in before):
+        return False
+    person = next((at for at in range(len(near) - 1, -1, -1) if near[at] in _load_claiming("persons")), None)
+    if person is not None and _load_claiming("others").isdisjoint(near[person:]):
+        return True
+    if word in reported:
+        return False
+    helper = next((at for at in range(len(near) - 1, -1, -1) if near[at] in _load_claiming("helpers")), None)
+    if helper is not None:
+        return len(near) - helper <= 3 and "that" not in near[max(helper - 1, 0) : helper]
+    return is_headline or all(each.endswith("ly") or each in _load_claiming("openings") for each in before)
