@@ -130,6 +130,7 @@ def reader(tmp_path, files, monkeypatch):
             sys.modules[name] = module
 
 
+@pytest.mark.heavy  # pages show what people have installed
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_python_example_runs_and_prints_what_the_page_says(page, reader):
     """The blocks of a page run in their order, in one namespace; a block of text behind one is its output."""

@@ -14,7 +14,7 @@ import sys
 from collections import Counter
 from functools import cache
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 
 ROOT = Path(__file__).parents[2]
 SEEN = ROOT / "tests" / "lanes.json"
@@ -103,8 +103,15 @@ def order_slowest_first(items):
 def _functions(item):
     """Return the functions that a test runs: its own, those of its fixtures, and those among its cases."""
     yield getattr(item, "function", None)
-    for definitions in item._fixtureinfo.name2fixturedefs.values():
-        yield from (definition.func for definition in definitions)
+    given = {str(value) for value in item.callspec.params.values()} if hasattr(item, "callspec") else set()
+    waiting, met = [*item._fixtureinfo.name2fixturedefs], set()
+    while waiting:
+        name = waiting.pop()
+        met.add(name)
+        for definition in item.session._fixturemanager.getfixturedefs(name, item) or ():
+            yield definition.func
+            wanted = {*definition.argnames, *_find_asked(definition.func.__code__, given)}
+            waiting += wanted - met
     if hasattr(item, "callspec"):
         yield from item.callspec.params.values()
 
@@ -175,8 +182,26 @@ def _read(thing):
 def _names(code):
     yield from code.co_names
     for constant in code.co_consts:
-        if isinstance(constant, type(code)):
+        if isinstance(constant, CodeType):
             yield from _names(constant)
+
+
+def _find_asked(code, given):
+    """Return the texts of a fixture that asks for others by name; not for a case that the fixture does not name."""
+    if "getfixturevalue" not in _names(code):
+        return set()
+    texts = set(_texts(code.co_consts))
+    return texts if given & texts or not given else set()
+
+
+def _texts(constants):
+    for constant in constants:
+        if isinstance(constant, str):
+            yield constant
+        elif isinstance(constant, tuple):
+            yield from _texts(constant)
+        elif isinstance(constant, CodeType):
+            yield from _texts(constant.co_consts)
 
 
 def _is_filled(cell):
