@@ -4,7 +4,7 @@ BIN := .venv/bin
 export LANGGRAPH_STRICT_MSGPACK := true
 unexport PYTHONDONTWRITEBYTECODE  # hundreds of processes of the tests import what one of them compiled
 
-.PHONY: demo test rest check soak coverage install format lint types imports quick slow unit seen mutants wheel lowest bench docs clean
+.PHONY: demo test rest check soak coverage install format lint types imports quick slow unit seen random mutants wheel lowest bench docs clean
 
 demo: .venv/.installed  ## the four patterns, offline
 	@$(BIN)/guardgraph demo
@@ -78,6 +78,14 @@ coverage: .venv/.check  ## all tests but soak, with lines and branches counted
 
 seen: .venv/.check  ## tests/lanes.json anew: how long tests take, and which start a process; on a machine that rests
 	$(PYTEST) --dist loadfile --no-loadscope-reorder --seen tests tests/soak
+
+SEED ?= $(shell od -An -N3 -tu4 /dev/urandom | tr -d ' ')
+EXAMPLES ?= 10
+
+random: .venv/.check  ## property tests with a seed that is drawn and printed, and ten times the examples: make random SEED=1
+	@seed=$(SEED); echo "make random SEED=$$seed EXAMPLES=$(EXAMPLES)"; \
+		$(PYTEST) --dist loadfile --no-loadscope-reorder --hypothesis-profile=random --hypothesis-seed=$$seed \
+			--examples $(EXAMPLES) -m hypothesis
 
 mutants: .venv/.test  ## of 200 single faults in a room, the share that its quick tests find: make mutants ROOM=guards
 	$(BIN)/python tests/support/mutants.py $(ROOM)

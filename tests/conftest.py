@@ -25,6 +25,7 @@ sys.path += [str(folder) for folder in Path(__file__).parent.iterdir() if any(fo
 
 # A slow machine is no defect of what is tested, and a test that fails must fail again.
 settings.register_profile("guardgraph", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("random", settings.get_profile("guardgraph"), derandomize=False, print_blob=True)
 settings.load_profile("guardgraph")
 
 LEFT_OUT = pytest.StashKey()
@@ -37,7 +38,8 @@ SPENT = Counter()
 def pytest_addoption(parser):
     """Let `make` keep what a run leaves out and what was seen of its tests."""
     parser.addoption("--left-out", help="a file for the line that says what was left out")
-    parser.addoption("--seen", action="store_true", help="write tests/lanes.json anew, on a machine that rests")
+    parser.addoption("--examples", type=int, default=1, help="how many times as many examples property tests try")
+    parser.addoption("--seen", action="store_true", help="write tests/lanes.json anew")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -45,6 +47,7 @@ def pytest_collection_modifyitems(config, items):
     """Put tests into their lanes, and let files that take long begin first where whole files are handed out."""
     config.stash[LEFT_OUT] = Counter()
     lanes.mark_tests(items)
+    lanes.multiply_examples(items, config.getoption("examples"))
     if hasattr(config, "workerinput"):
         lanes.order_slowest_first(items)
 

@@ -2,8 +2,8 @@
 
 A test gets a mark for what it uses: `process` where its code, or that of the helpers and fixtures it calls, names what
 starts a process, or where `lanes.json` says that one was seen to start; `heavy` where it names a package that only
-the group `check` installs; `slow` where `lanes.json` says that it takes long. A test without a mark fails as soon as
-a process starts.
+the group `check` installs; `slow` where `lanes.json` says that it takes long. In that lane a test fails as soon as a
+process starts.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
+
+from hypothesis import is_hypothesis_test, settings
 
 ROOT = Path(__file__).parents[2]
 SEEN = ROOT / "tests" / "lanes.json"
@@ -98,6 +100,13 @@ def order_slowest_first(items):
     for name, (_, total, _) in read_seen().items():
         files[name.partition("::")[0]] += total
     items.sort(key=lambda item: -files[item.nodeid.partition("::")[0]])
+
+
+def multiply_examples(items, times):
+    """Let property tests try more examples than they say."""
+    for function in {item.function for item in items if times > 1 and is_hypothesis_test(item.function)}:
+        said = function._hypothesis_internal_use_settings
+        function._hypothesis_internal_use_settings = settings(said, max_examples=said.max_examples * times)
 
 
 def _functions(item):
