@@ -166,7 +166,7 @@ def test_a_run_that_has_only_begun_is_no_finding(url):
     """Between its beginning and its first checkpoint the thread has the input; inside another graph, that one's."""
     saver, store = InMemorySaver(), sql_store(url)
 
-    class Killed(BaseException):
+    class Killed(KeyboardInterrupt):
         pass
 
     put = saver.put

@@ -55,7 +55,7 @@ def bank(tmp_path):
     return Bank(tmp_path / "bank.txt")
 
 
-class Killed(BaseException):
+class Killed(KeyboardInterrupt):
     """Ends a run where a kill would, with everything that was kept until then."""
 
 

@@ -145,7 +145,7 @@ def test_nothing_is_paid_twice_under_one_run_id(bank):
 def test_what_a_run_kept_behind_the_checkpoint_is_not_the_forks(bank):
     """A run that was killed in a write does not know what came of it; a fork from before makes the write as its own."""
 
-    class Killed(BaseException):
+    class Killed(KeyboardInterrupt):
         pass
 
     def dying(request, idempotency_key):

@@ -432,7 +432,7 @@ def test_a_tool_is_no_proposer():
 # Effects
 
 
-class Killed(BaseException):
+class Killed(KeyboardInterrupt):
     """Ends a run as the end of its process does."""
 
 
