@@ -25,7 +25,7 @@ from typing import Any, Final, NamedTuple
 
 from guardgraph.grounding.check import CheckedText, Source, check_text
 from guardgraph.grounding.scanning import parse_digits
-from guardgraph.grounding.values import Value, find_support, scan_values
+from guardgraph.grounding.values import SMALL, Value, find_support, scan_values
 
 STOPPING: Final = ("contradicted", "unsupported")
 BY_SENTENCE: Final = ("faithbench", "ragtruth", "boxscores")
@@ -175,7 +175,8 @@ def plant_number(value: Value, kind: str, told: Sequence[Value], chance: random.
         place = chance.choice(places[-2:] if kind == "years" else places)
         sign = chance.choice([each for each in "123456789" if each != digits[place]])
         wrong = digits[:place] + sign + digits[place + 1 :]
-        if parse_digits(wrong, ".")[0] not in stated:
+        amount = parse_digits(wrong, ".")[0]
+        if amount not in stated and (amount > SMALL or "." in wrong):
             return value.text.replace(digits, wrong, 1)
     return value.text.replace(digits, f"9{digits}", 1)
 

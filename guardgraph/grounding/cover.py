@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import accumulate
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from guardgraph.grounding.languages import list_hand_words
@@ -20,9 +21,12 @@ from guardgraph.plain.memory import remember_by_text
 
 LEAST_COVERED: Final = 3
 """Content words that a sentence has at least for its cover to say anything."""
+_get_start = attrgetter("start")
 _NEIGHBOURS: Final = 3
 """Source sentences that follow each other and may say together what one sentence says."""
 _MOST_NEAR: Final = 3
+_MOST_PLACES: Final = 256
+"""Sentences in which a word is looked up: what more of them have tells none from another."""
 
 
 class Evidence(NamedTuple):
@@ -47,9 +51,10 @@ class ReadText(NamedTuple):
     values: tuple[Value, ...]
     names: Names
 
-    def list_values_between(self, start: int, end: int) -> Iterator[Value]:
-        """Yield the values of a sentence."""
-        return (value for value in self.values if start <= value.start < end)
+    def list_values_between(self, start: int, end: int) -> tuple[Value, ...]:
+        """Return the values of a sentence."""
+        first = bisect_left(self.values, start, key=_get_start)
+        return self.values[first : bisect_left(self.values, end, first, key=_get_start)]
 
 
 @remember_by_text(texts=512, chars=50_000)
@@ -92,7 +97,8 @@ class Sources:
         self._places: defaultdict[str, list[int]] = defaultdict(list)
         for at, stems in enumerate(stems for each in self.read for stems in each.stems):
             for word in stems:
-                self._places[word].append(at)
+                if len(self._places[word]) < _MOST_PLACES:
+                    self._places[word].append(at)
 
     def find_place(self, at: int) -> tuple[int, int, int]:
         """Return which source has a sentence, by its number, and where it stands there."""

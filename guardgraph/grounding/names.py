@@ -38,6 +38,7 @@ _CELL: Final = re.compile(r"(?<=\|)[^|\n]{1,60}(?=\|)")
 _LEAST_ROOT: Final = 4
 _MOST_HEADING_WORDS: Final = 11
 _LOOKBACK: Final = 12
+_LONGEST_RUN: Final = 12
 _EXPLAINED_WITHIN: Final = 120
 
 
@@ -87,8 +88,13 @@ def join_names(read: Iterable[Names]) -> Names:
 
 def list_initials(run: str) -> set[str]:
     """Return the initials of a name of several words, with and without the small ones between."""
-    parts = re.split(r"[ -]", run)
-    return {"".join(part[0] for part in parts).lower(), "".join(part[0] for part in parts if part[0].isupper()).lower()}
+    parts = re.split(r"[ -]", run)[:_LONGEST_RUN]
+    found = set[str]()
+    for begin in range(len(parts) - 1):  # "Keller of the World Health Organization" has WHO in it
+        if parts[begin][0].isupper() and (not begin or parts[begin - 1].islower()):
+            letters = "".join(part[0] for part in parts[begin:])
+            found |= {letters.lower(), "".join(letter for letter in letters if letter.isupper()).lower()}
+    return found
 
 
 @lru_cache(maxsize=65_536)

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from guardgraph.grounding.languages import load_hand_table
-from guardgraph.grounding.words import DEFAULT_LANGUAGE, load_joining_words
+from guardgraph.grounding.words import DEFAULT_LANGUAGE, load_joining_words, stem
 from guardgraph.plain.memory import remember_by_text
 
 _LEAST_WORDS: Final = 4
@@ -49,6 +49,8 @@ def _load_sides() -> Mapping[str, tuple[str, int]]:
         for side, words in zip((1, -1), pair, strict=True):
             for word in words.split():
                 found.setdefault(word, (f"<{number}>", side))
+    for word, named in list(found.items()):  # "accepts" is a form of "accept"; a word of its own pair keeps it
+        found.setdefault(stem(word), named)
     return found
 
 
@@ -59,8 +61,6 @@ def _compile_idle() -> re.Pattern[str]:
 
 @remember_by_text(texts=4096, chars=1000)
 def _read_sentence(sentence: str) -> ReadSentence:
-    from guardgraph.grounding.words import stem
-
     text = _CONTRACTED.sub(lambda match: f"{_FULL.get((match[1] or '').lower(), match[2])} not", sentence)
     words = [word.lower() for word in _TOKEN.findall(_compile_idle().sub(" ", text))]
     negations, opposites, joining = _load_negations(), _load_sides(), load_joining_words(DEFAULT_LANGUAGE)
@@ -71,9 +71,9 @@ def _read_sentence(sentence: str) -> ReadSentence:
             denials.append(len(keys))
             at += len(hit)
             continue
-        if word in opposites:
-            keys.append(opposites[word][0])
-            sides.append(opposites[word])
+        if named := opposites.get(word) or opposites.get(stem(word)):
+            keys.append(named[0])
+            sides.append(named)
         elif word not in joining:
             keys.append(stem(word))
         at += 1

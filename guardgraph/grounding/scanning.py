@@ -32,10 +32,11 @@ _LABEL: Final = re.compile(
     r"(?<![\w.$€£])(?:[A-Z][A-Za-z]*-?\d[\w-]*|v\d[\w.]*\w|\d+(?:\.\d+){2,}|\d+[A-Z](?!\w)|\d+(?:-\d+){2,}"
     r"|[A-Z]{2,}(?:-\d+)+)(?:\.\d+)*(?!\w)"
 )
-_TIME: Final = re.compile(
+_TIME: Final = (
     r"(?<![\w.:$€£])(\d{1,2})(?:(?::|(?=\.\d\d ?[apAP]\.?[mM])\.|h(?=\d))(\d\d)(?::\d\d)?)?"
-    r"(?: ?([apAP])\.?[mM]\b\.?| ?(?:Uhr|h)\b(?!\w)| o'clock)?(?: ?(UTC|GMT|[A-Z]{1,3}T)\b)?"
+    r"(?: ?([apAP])\.?[mM]\b\.?)?( ?(?:HOUR)(?!\w))?(?: ?(UTC|GMT|[A-Z]{1,3}T)\b)?"
 )
+"""With the words of a language behind an hour."""
 _NUMERIC_DATE: Final = re.compile(
     rf"(?<![\w/.-])(?:({YEAR})[-/](\d\d?)[-/](\d\d?)|(\d\d?)[./-](\d\d?)[./-]({YEAR}))(?!\d)"
 )
@@ -50,28 +51,13 @@ _SHORT_RANGE: Final = re.compile(r"(?<![\w.,-])((?:1[5-9]|20)\d)(\d) ?--? ?(\d)?
 _SCORE: Final = re.compile(r"(?<![\w.,/$€£-])(\d{1,3}) ?- ?(\d{1,3})(?![\w/%-]|[.,]\d| ?[%°])")
 _FRACTION: Final = re.compile(r"(?<![\w.,/$])([1-9])/([2-9]|10)(?![\w/])")
 _CURRENCY_BEFORE: Final = re.compile(r"(?:(?:(?<![A-Za-z])([A-Z]{1,3}) ?)?([$€£¥₹₩₪])|\b([A-Z]{3})) ?\(?$")
-_PER: Final = re.compile(r"( ?(?:/| per| a| an| each| every))(?= ?[^\W\d_])")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _AFTER: Final = re.compile(r"\)?[ -]?([^\W\d_]+|[%‰°$€£¥₹₩][A-Za-z]?)")
-_MIXED: Final = re.compile(
-    r"[ -](?:and[ -])?(?:(?:a|one)[ -])?(half|quarter|third)s?\b|[ -]([1-9])/([2-9])(?!\d)|([½¼¾⅓⅔])"
-)
-_MIXED_PARTS: Final = {
-    "half": 0.5,
-    "quarter": 0.25,
-    "third": 1 / 3,
-    "½": 0.5,
-    "¼": 0.25,
-    "¾": 0.75,
-    "⅓": 1 / 3,
-    "⅔": 2 / 3,
-}
+_MIXED_SIGNS: Final = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}
 _NOUN: Final = re.compile(r"[ -]([^\W\d_]+)|(\S)")
 _NOUN_BEFORE: Final = re.compile(r"([^\W\d_]{2,}) $")
 _CLAUSE_END: Final = re.compile(r"[\d,;:.()]")
 _MARK_WORD: Final = re.compile(r"[^\W\d_]+|[~≈<>≤≥]")
-_OR_MORE: Final = re.compile(r" or (more|less|fewer|so)\b|\+")
-_NO_LESS: Final = re.compile(r"\b(?:not?|nicht|pas) (?:less|fewer) than $")
 _MOST_UNIT_WORDS: Final = 3
 _MOST_NUMBER_WORDS: Final = 6
 _LOOKBACK: Final = 30
@@ -129,8 +115,30 @@ class _Scanner:
         self.percent, self.points = (list_hand_words(language, key) for key in ("percent", "points"))
         self.articles, self.joins = (list_hand_words(language, key) for key in ("articles", "joins"))
         self.no_labels = {stem(word, language) for word in self.joining | list_hand_words(language, "frame_words")}
+        hand = load_hand_table(language)
+        self.behind: Mapping[str, str] = hand.get("bounds_behind", {})
+        self.turned: Mapping[str, str] = hand.get("bounds_turned", {})
+        self.parts: dict[str, float] = {**hand.get("mixed", {}), **_MIXED_SIGNS}
+        self._compile_words()
         self._read_number_words()
         self._compile_dates()
+
+    def _compile_words(self) -> None:
+        """Compile what stands around numbers: hours, rates, and the parts of "one and a half" and "1½"."""
+
+        def join(key: str) -> str:
+            return (
+                "|".join(map(re.escape, sorted(list_hand_words(self.language, key), key=len, reverse=True))) or "(?!)"
+            )
+
+        self.time = re.compile(_TIME.replace("HOUR", join("hour_words")))
+        self.per = re.compile(rf"( ?(?:/| (?:{join('per_words')})(?!\w)))(?= ?[^\W\d_])")
+        words = "|".join(sorted(load_hand_table(self.language).get("mixed", {}), key=len, reverse=True)) or "(?!)"
+        joining, one = join("joins"), join("articles")
+        self.mixed = re.compile(
+            rf"[ -](?:{joining})[ -](?:(?:{one}|one)[ -])?({words})\b|[ -](?:(?:{joining})[ -])?([1-9])/([2-9])(?!\d)"
+            rf"|([{''.join(_MIXED_SIGNS)}])"
+        )
 
     def _read_number_words(self) -> None:
         hand = load_hand_table(self.language)
@@ -263,15 +271,14 @@ class _Scanner:
                 yield self._make_date(match, (last, last, 0, 0))
 
     def _read_times(self) -> Iterator[Value]:
-        for match in _TIME.finditer(self.rest):
-            is_time = match[2] or match[3] or match[0].endswith(("Uhr", "h", "o'clock"))
-            if not is_time or int(match[1]) > 24:
+        for match in self.time.finditer(self.rest):
+            if not (match[2] or match[3] or match[4]) or int(match[1]) > 24:
                 continue
             hour = int(match[1]) if not match[3] else int(match[1]) % 12 + (12 if match[3] in "pP" else 0)
             minutes = float(hour % 24 * 60 + int(match[2] or 0))
             is_sure = match[3] or hour > 12 or hour == 0
             both = (minutes,) if is_sure else (minutes, (minutes + 720) % 1440)
-            yield self._make("time", match, both, (match[4] or "").replace("GMT", "UTC"))
+            yield self._make("time", match, both, (match[5] or "").replace("GMT", "UTC"))
         for name, minutes in load_hand_table(self.language).get("day_times", {}).items():
             for match in re.finditer(rf"\b{name}\b", self.rest):
                 yield self._make("time", match, (float(minutes),))
@@ -380,9 +387,9 @@ class _Scanner:
             return self._finish("percent", number, (amount,), "%", end=end, mark="implied")
         if not ordinal and (code := self._find_currency(start)):
             kind, unit, begin = "money", code[0], code[1]
-        if not implied and not ordinal and (match := _MIXED.match(text, end)):
-            share = int(match[2]) / int(match[3]) if match[2] else _MIXED_PARTS[match[1] or match[4]]
-            if share < 1 and not text[end:].startswith(("-half", "-quarter", "-third")):
+        if not implied and not ordinal and (match := self.mixed.match(text, end)):
+            share = int(match[2]) / int(match[3]) if match[2] else self.parts[match[1] or match[4]]
+            if share < 1:
                 amount, step, end = amount + share, 0.1, match.end()
         if not ordinal and (scaled := self._match_scale(end, kind == "money")):
             amount, step, end = amount * scaled[0], step * scaled[0], scaled[1]
@@ -395,7 +402,7 @@ class _Scanner:
                 kind, unit, factor, offset = "ordinal", "", 1.0, 0.0
             amount, step = amount * factor + offset, step * factor
         per = ("", 1.0)
-        match = _PER.match(text, end) if kind in ("money", "quantity", "percent") else None
+        match = self.per.match(text, end) if kind in ("money", "quantity", "percent") else None
         if match and (hit := self._match_unit(match.end(1))) and hit[0] == "quantity":
             per, end = (hit[1], hit[2]), hit[4]
         mark = "implied" if implied else self._find_mark(begin, end)
@@ -516,11 +523,13 @@ class _Scanner:
 
     def _find_mark(self, start: int, end: int) -> str:
         """Return how an amount is bounded by the three words before it, or by "or more" behind it."""
-        if match := _OR_MORE.match(self.text, end):
-            return "about" if match[1] == "so" else "less" if match[1] in ("less", "fewer") else "more"
+        for phrase, kind in self.behind.items():
+            if self.text.startswith(phrase, end) and not self.text[end + len(phrase) : end + len(phrase) + 1].isalnum():
+                return kind
         before = self.text[max(0, start - _LOOKBACK) : start].lower()
-        if _NO_LESS.search(before):
-            return "more"
+        for phrase, kind in self.turned.items():
+            if before.endswith(f"{phrase} "):
+                return kind
         words = _MARK_WORD.findall(_CLAUSE_END.split(before)[-1])[-3:]
         near = self.marks["about"]
         for kind in ("more", "less", "about"):

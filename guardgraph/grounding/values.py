@@ -17,9 +17,8 @@ SMALL: Final = 12
 _FRACTION_STEP: Final = 1.5
 _FRACTION_OFF: Final = 1.7
 """Per cent: "half" and "a third" are said of what is near them."""
-_CONVERTED_OFF: Final = 0.03
-_CONVERTED_ABOUT_OFF: Final = 0.05
-"""How far a conversion between units may round: "5 km" of "3 miles"."""
+_CONVERTED_OFF: Final = 0.05
+"""How far a conversion between units may round at most: "5 km" of "3 miles"."""
 _DEGREES_OFF: Final = 0.6
 _ROUNDED_OFF: Final = 0.01
 _BOUND_OFF: Final = 0.1
@@ -155,7 +154,7 @@ def _is_near(value: Value, said: float, source: Value, told: float) -> bool:
     if value.kind == source.kind == "quantity" and value.factor != source.factor:
         if value.unit == "[temperature]":
             return off <= _DEGREES_OFF * min(1.0, max(value.step, source.step))
-        return off <= (_CONVERTED_ABOUT_OFF if value.mark == "about" else _CONVERTED_OFF) * told
+        return off <= value.step and off <= _CONVERTED_OFF * told
     if value.mark in ("more", "less"):
         return is_rounder and 0 <= (told - said) * (1 if value.mark == "more" else -1) <= _BOUND_OFF * told
     if value.mark:

@@ -1,0 +1,197 @@
+"""Each rule of the checker: ten sentences that it is for and ten that it is not, and what holds for any text."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from guardgraph.grounding.check import VERDICTS, Source, check_text
+from guardgraph.grounding.json_texts import write_json_text
+from guardgraph.grounding.names import find_unsupported_names
+from guardgraph.grounding.quotes import find_quotes
+from guardgraph.grounding.values import find_support, find_unsupported_values, is_same_value, scan_values
+from guardgraph.grounding.workings import evaluate_workings
+
+CORPUS = json.loads((Path(__file__).parent / "corpus.json").read_text("utf-8"))
+CASES = [(rule, said, kind == "for") for rule, made in CORPUS.items() for kind in ("for", "not") for said in made[kind]]
+RULES = {"table": ("value", "count"), "count": ("count", "value")}
+"""A value of a table's other row is a finding of its own rule."""
+
+
+@pytest.mark.parametrize(("rule", "said", "is_for"), CASES)
+def test_a_rule_finds_what_it_is_for_and_nothing_else(rule, said, is_for):
+    """A rule has a finding in each sentence that it is for, and in none that it is not."""
+    findings = check_text(said, [Source("s", CORPUS[rule]["source"])]).findings
+    found = [each for each in findings if each.rule in RULES.get(rule, (rule,)) and each.verdict != "unchecked"]
+    assert bool(found) == is_for, findings
+
+
+VALUES = [
+    *(
+        "1,200",
+        "3.4 million",
+        "12k",
+        "two thirds",
+        "45min",
+        "$5-10 million",
+        "$(3.0) million",
+        "-20 °C",
+        "3Q 2024",
+        "2025Q1",
+    ),
+    *(
+        "FY24",
+        "5 percentage points",
+        "one and one-half miles",
+        "1½ cups",
+        "07:00 UTC",
+        "the 19th century",
+        "PM2.5",
+        "CO₂",
+    ),
+    *("27 out of 100", "10 to 15 minutes", "12/05/2020", "the 1990s", "v1.2.3", "3-1", "half an hour", "£3 a day"),
+]
+
+
+@pytest.mark.parametrize("said", VALUES)
+def test_a_value_supports_itself(said):
+    """Whatever the scanner reads, the same text supports, and places are those of the text."""
+    text = f"It was {said} then."
+    values = scan_values(text)
+    assert values
+    assert find_unsupported_values(text, [text]) == []
+    assert all(find_support(value, values) is not None and is_same_value(value, value) for value in values)
+    assert all(text[value.start : value.end].strip() == value.text for value in values)
+
+
+@pytest.mark.parametrize(
+    ("said", "source"),
+    [
+        ("1.5 miles", "one and one-half miles"),
+        ("$3.0 million", "$(3.0) million"),
+        ("Q3 2024", "3Q 2024"),
+        ("the first quarter of 2025", "2025Q1"),
+        ("fiscal year 2024", "FY24"),
+        ("CO2", "CO₂"),
+        ("PM2.5", "PM₂.₅"),
+        ("350°F", "350 degrees F"),
+        ("45 minutes", "45min"),
+        ("3,400,000", "3.4 million"),
+        ("three hundred and twelve", "312"),
+        ("about 3 million", "3,217,000"),
+        ("5 km", "3 miles"),
+        ("March 2020", "the 3rd of March; it was in 2020"),
+        ("66 %", "two thirds"),
+        ("3–1", "3-1"),
+    ],
+)
+def test_the_same_value_in_other_words(said, source):
+    """A value is supported by one that is equal after normalisation, or more exact."""
+    assert find_unsupported_values(f"It was {said}.", [f"It was {source}."]) == []
+
+
+@given(st.floats(13, 1e7).map(lambda each: round(each, 2)), st.sampled_from(["", " km", " %", " people", " dollars"]))
+def test_a_number_is_not_another_one(amount, unit):
+    """A number supports itself however it is grouped, and not one that is a tenth larger."""
+    text = f"It was {amount:,.2f}{unit}."
+    assert find_unsupported_values(f"It was {amount:.2f}{unit}.", [text]) == []
+    assert find_unsupported_values(f"It was {amount * 1.1 + 1:.2f}{unit}.", [text]) != []
+
+
+@pytest.mark.parametrize(
+    ("working", "holds"),
+    [
+        ("10 * 0.22 + 1.00 = 3.20", True),
+        ("(10 + 4) × 2 = 28", True),
+        ("10 / 4 = 2.5", True),
+        ("4 / 10 = 40 %", True),
+        ("$10 − $4 = $6", True),
+        ("07:00 + 3 h = 10:00", True),
+        ("12 March 2024 + 30 days = 11 April 2024", True),
+        ("10 * 0.22 + 1.00 = 3.30", False),
+        ("10 * 0.23 = 2.30", False),
+        ("10 + 4 = 40", False),
+        ("07:00 + 5 h = 12:00", False),
+        ("10 ** 4 = 10000", False),
+        ("__import__('os')", False),
+        ("10 / 0 = 1", False),
+        ("(" * 400 + "10", False),
+        ("", False),
+    ],
+)
+def test_a_working_holds_or_gives_nothing(working, holds):
+    """A working gives its result where its operands are stated and it comes to what it says."""
+    told = scan_values("It is $10, 4, 0.22 and 1.00 from 07:00, 3 h after; 12 March 2024, 30 days.")
+    assert bool(evaluate_workings([working], told)) == holds
+
+
+def test_a_later_working_uses_an_earlier_one():
+    """The result of a working is an operand of the next, and of none before it."""
+    told = scan_values("It is 10 and 14.")
+    assert len(evaluate_workings(["10 + 14 = 24.0", "24.0 * 14 = 336"], told)) == 2
+    assert len(evaluate_workings(["34 * 14 = 476", "10 + 24 = 34"], told)) == 1
+
+
+def test_json_becomes_lines():
+    """A leaf is a line with the words of its keys, and a number takes its unit from them."""
+    given = {
+        "eta_minutes": 45,
+        "order": {"totalEUR": 3.5, "items": [{"name": "Tea"}, {"name": "Cup"}], "gift": True},
+        "_id": 7,
+    }
+    assert write_json_text(given, ignore=["_id"]).splitlines() == [
+        "eta minutes: 45 minutes",
+        "order total EUR: 3.5 EUR",
+        "order items name: Tea",
+        "order items name: Cup",
+        "order gift: yes",
+    ]
+
+
+def test_names_are_not_looked_for_across_languages():
+    """Where every source is in another language, names are written otherwise."""
+    assert find_unsupported_names("The mayor of Munich spoke with Gustave.", ["The mayor of Munich spoke."]) == [
+        "Gustave"
+    ]
+    assert find_unsupported_names("The mayor of Munich spoke.", ["Der Bürgermeister von München hat gesprochen."]) == []
+
+
+TEXTS = st.lists(
+    st.sampled_from(
+        ["It took 5 km. ", "In 2020, ", "Ann ", "not ", "$", "3-1 ", "| a | 1 |\n", "“", "‚", "\r\n", "5 %", "年", "٣ "]
+    )
+    | st.characters(),
+    max_size=25,
+).map("".join)
+
+
+@settings(max_examples=150, deadline=None)
+@given(TEXTS, TEXTS)
+def test_any_text_has_verdicts(text, source):
+    """No text ends the checker; findings stand inside their sentences, and a copy of its source is never refused."""
+    checked = check_text(text, [Source("s", source)])
+    assert checked.verdict in VERDICTS
+    for sentence in checked.sentences:
+        assert text[sentence.start : sentence.end] == sentence.text
+        assert all(sentence.start <= each.start < each.end <= sentence.end + 40 for each in sentence.findings)
+    assert check_text(text, [Source("s", text)]).verdict not in ("contradicted", "unsupported")
+
+
+@pytest.mark.parametrize(
+    "piece", ["‚", "1-", "$1 ", "A of ", "a: 1\n", "| 1 ", "not ", "one ", "a@", "[1,", "x", "'em "]
+)
+def test_hostile_texts_take_linear_time(piece):
+    """Four times as many characters take about four times as long, and nothing is quadratic."""
+    taken = list[float]()
+    for size in (10_000, 40_000):
+        text = piece * (size // len(piece))
+        begin = time.process_time()
+        check_text(f"{text}b", [Source("s", f"{text}c")])
+        list(find_quotes(text))
+        taken.append(time.process_time() - begin)
+    assert taken[1] < 8 * max(taken[0], 0.05)
