@@ -25,7 +25,7 @@ def _write(result, name="run.json"):
     ("name", "graph", "described"),
     [
         ("rag", (), "RAG run, ok: grounded_answer"),
-        ("research stopped", (), "Research run, stopped: invalid_answer:unsupported_number"),
+        ("research stopped", (), "Research run, stopped: invalid_answer:contradicts_source"),
         ("critique", ("--graph", "critique"), "Self-critique run, ok: revised_once"),
         ("rag", ("--graph", "factories:agent"), "RAG run, ok: grounded_answer"),
     ],

@@ -101,16 +101,16 @@ def test_an_agent_that_weighs_nothing_says_nothing_of_it(server):
 
 
 def test_agreement_and_conflict_are_shown_of_each_claim(server):
-    """Two newspapers agree, the blog conflicts with the one of its day; result, trace and history have it."""
+    """Two newspapers agree, the blog conflicts with both; result, trace and history have it."""
     result = ask(agent_of(server, corroboration="mark"))
     said = {item["id"]: item for item in result["agreement"]}
-    assert [said[name]["standing"] for name in ("n1", "n2", "n3")] == ["conflict", "agreed", "conflict"]
+    assert [said[name]["standing"] for name in ("n1", "n2", "n3")] == ["conflict", "conflict", "conflict"]
     assert said["n1"]["agrees_with"] == ["n2"]
     assert said["n1"]["independent"] == 2
     assert said["n1"]["conflicts_with"] == [{"id": "n3", "says": "41", "instead_of": "14"}]
     told = next(step for step in result["history"] if step["action"] == "compare_notes")
     assert told["agreement"] == result["agreement"]
-    assert next(step for step in result["trace"] if "compared_notes" in step)["conflict"] == 2
+    assert next(step for step in result["trace"] if "compared_notes" in step)["conflict"] == 3
 
 
 def test_sources_that_have_to_agree_and_conflict_stop_the_run(server):
@@ -225,7 +225,7 @@ def test_a_topic_of_high_risk_waits_for_a_person(server, policy, why):
     shown = asked["shown"]
     assert why in [{**item, "url": item["url"].rstrip("/")} if "url" in item else item for item in shown["high_risk"]]
     assert {claim["quote"] for claim in shown["claims"]} == {HERALD, GAZETTE, BLOG}
-    assert [claim["standing"] for claim in shown["claims"]] == ["conflict", "agreed", "conflict"]
+    assert [claim["standing"] for claim in shown["claims"]] == ["conflict", "conflict", "conflict"]
     result = agent.invoke(Command(resume={"hash": asked["hash"], "decision": "approve"}), THREAD)
     assert (result["status"], result["approved_by"]) == ("ok", "unverified")
     assert result["answer"] == shown["brief"]["answer"]
@@ -257,7 +257,7 @@ def test_an_edited_brief_is_guarded_like_any_answer(server):
     agent, asked = waiting(server, high_risk_terms=("fire",))
     edited = {"hash": asked["hash"], "decision": "edit"}
     for edit, reason in [
-        ({**said, "answer": "The fire hurt 99 people."}, "invalid_answer:unsupported_number"),
+        ({**said, "answer": "The fire hurt 99 people."}, "invalid_answer:contradicts_source"),
         ({**said, "citations": ["n9"]}, "invalid_answer:citation_unknown"),
         ("just this", "review_rejected"),
     ]:

@@ -374,7 +374,8 @@ def _read_update_moment(updated_at: str) -> datetime:
 
 def _convert_date(value: Value) -> datetime:
     """Return the first moment of a date, the first of all for what is none."""
-    for _, year, month, day in value.dates:
+    dates = value.dates or (((0, int(value.amounts[0]), 0, 0),) if value.is_year else ())
+    for _, year, month, day in dates:
         try:
             return datetime(year, month or 1, day or 1, tzinfo=UTC)
         except ValueError:

@@ -12,9 +12,10 @@ from itertools import combinations
 from typing import Final, NamedTuple
 
 from guardgraph.grounding.check import CheckedSentence, Checks, Finding, Source, check_text
+from guardgraph.grounding.languages import load_names
 from guardgraph.grounding.names import find_unsupported_names
 from guardgraph.grounding.values import scan_values
-from guardgraph.grounding.words import list_word_keys
+from guardgraph.grounding.words import DEFAULT_LANGUAGE, list_word_keys
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.scopes import find_registrable_domain
@@ -42,7 +43,8 @@ def compare_claims(one: str, other: str) -> ClaimsCompared:
         one: a claim.
         other: another one.
     """
-    if find_unsupported_names(one, [other]) and find_unsupported_names(other, [one]):
+    days = load_names(DEFAULT_LANGUAGE, "weekdays")  # of what happened, or of the report
+    if find_unsupported_names(one, [other], days) and find_unsupported_names(other, [one], days):
         return ClaimsCompared(False, None)  # two of a kind
     ours, theirs = (
         check_text(text, [Source("", beside)], checks=_CHECKS) for text, beside in ((one, other), (other, one))
