@@ -15,7 +15,7 @@ from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 _MARK: Final = re.compile(r"([ \t]*)(?<![\w\]\)])\[((?:\d{1,3})(?:\s*[,;]\s*\d{1,3})*)\](?!\()")
 """Numbers in square brackets that stand alone; a link of Markdown is none, nor is an index."""
 _NUMBER: Final = re.compile(r"\[?(\d{1,3})\]?")
-_NOT_FOUND: Final = re.compile(r"\W*not found\b", re.IGNORECASE)
+_NOT_FOUND: Final = re.compile(r"\W*(?:\w+\W+){0,3}not found\W*", re.IGNORECASE)
 """What a model writes that is asked for a text, and finds no answer."""
 
 AS_TEXT: Final = "text"
@@ -57,7 +57,7 @@ def _read_numbered_answer(given: Proposal, texts: Mapping[str, str]) -> JsonValu
     value = given.value
     if is_text := given.about.get("form") == AS_TEXT and not isinstance(value, dict):
         text: str = skip_thinking(given.text or "")
-        value = {"insufficient": True} if _NOT_FOUND.match(text) else {"answer": text, "citations": []}
+        value = {"insufficient": True} if _NOT_FOUND.fullmatch(text) else {"answer": text, "citations": []}
     if not isinstance(value, dict) or not isinstance(value.get("citations"), list):
         return value
     found = list[str]()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import re
 from collections.abc import Callable, Coroutine, Hashable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -30,7 +31,7 @@ from guardgraph.plain.conversion import ALLOWED, Unreturnable, convert_to_plain_
 from guardgraph.plain.errors import ExpectedFailure, contain_exit
 from guardgraph.plain.json import REPLY_BYTES, JsonObject, TooLarge, copy_json, count_json_bytes
 from guardgraph.plain.log import locate_failure, log_failure
-from guardgraph.plain.secrets import format_error_message
+from guardgraph.plain.secrets import cut_and_mask_text, format_error_message
 from guardgraph.state.catalogue import EFFECT_UNKNOWN
 from guardgraph.state.outcome import Outcome
 from guardgraph.world.call import Asked, Call, Performed, is_instant_target
@@ -91,6 +92,9 @@ _RAW_RESULT = {"raw", "parsed", "parsing_error"}
 
 _TOO_LARGE = "max_reply_bytes"
 """The cause of a refusal for the size of a reply."""
+
+_WHOLE_SENTENCES = re.compile(r".*[.!?\u3002](?:[ \t]*\[[\d, ]+\])?(?=\s)", re.DOTALL)
+"""As much of a text that was cut off as can be judged."""
 
 _CUT_OFF = {"cause": "timeout", "limit": "max_seconds"}
 """What the details say of a call that the run's own time has cut off."""
@@ -325,9 +329,12 @@ def _read_model_message(call: Call, message: BaseMessage) -> Outcome:
     if usage := read_token_usage(message):
         about = {**about, "usage": usage}
     failure = classify_model_message(message)
-    if failure is not None:
-        return _build_failure_outcome(*failure, about)
-    return Outcome("text", read_model_text(message), about)
+    text = read_model_text(message)
+    if failure is not None and failure[0] == "llm_truncated":
+        if form == "text" and (whole := _WHOLE_SENTENCES.match(text)) is not None:
+            return Outcome("text", whole[0], {**about, "truncated": len(text)})
+        failure[1].update(chars=len(text), text=cut_and_mask_text(text))
+    return Outcome("text", text, about) if failure is None else _build_failure_outcome(*failure, about)
 
 
 def _build_raised_outcome(call: Call, error: BaseException) -> Outcome:

@@ -116,6 +116,16 @@ def test_a_provider_that_fails(answered, script, reason, details):
     assert details.items() <= result["details"].items()
 
 
+def test_a_text_that_was_cut_off_is_judged_as_far_as_it_has_whole_sentences(answered):
+    """History says how much came; of JSON nothing can be judged, and the details have its beginning."""
+    text = f"{SAID} [1]. It is counted from the mo"
+    result, _ = answered(payload(200, completion(choice(text, "length"))), OPENAI_STRUCTURED_OUTPUT="none")
+    assert (result["answer"], result["history"][-1]["truncated"]) == (f"{SAID}.", len(text))
+    result, _ = answered(payload(200, completion(choice(JSON[:30], "length"))))
+    assert (result["stop_reason"], result["details"]["chars"]) == ("llm_truncated", 30)
+    assert result["details"]["text"].startswith('{"answer"')
+
+
 def test_nobody_who_listens_is_no_timeout(monkeypatch):
     """A refused connection is a model that is not there."""
     with socket.socket() as free:
