@@ -341,12 +341,7 @@ def _check_answer(state: ToolState, run: ToolRun, cards: Mapping[str, ToolCard])
     check_text_is_said(answer, "invalid_answer:empty", echoes=[given["task"]], told=told, may_be_short=True)
     settled, untrusted = guards.settle_answer_links(answer, given=given, made=made, policy=policy, cards=cards)
     guards.check_claimed_actions(answer, made=made, cards=cards, policy=policy)
-    if policy.check_numbers:
-        guards.check_answer_facts(
-            answer, given=given, made=made, regions=policy.known_regions, derive=policy.derived == "allow"
-        )
-    if policy.check_names:
-        guards.check_answer_names(answer, given=given, made=made, known_names=policy.known_names)
+    guards.check_answer_values(answer, given=given, made=made, policy=policy, workings=drafted.get("workings", []))
     declined = drafted["declined"] or guards.is_declining(answer)
     accepted = AcceptedAnswer(
         answer=settled, declined=declined, untrusted_links=untrusted, outcome="declined" if declined else "answered"

@@ -112,10 +112,6 @@ LIVE: Final = Live()
 """The mark of such a field."""
 
 
-Derived: TypeAlias = Annotated[Literal["allow", "refuse"], Tightens.ordered("allow", "refuse")]
-"""Whether an answer may say what follows from numbers of its sources; "refuse" holds if either says so."""
-
-
 UnsureText: TypeAlias = Annotated[Literal["allow", "refuse"], Tightens.ordered("allow", "refuse")]
 """Whether a page may be evidence whose reader is unsure of its text; "refuse" holds if either says so."""
 

@@ -21,7 +21,6 @@ from guardgraph.state.settings import (
     Allowlist,
     Budget,
     Check,
-    Derived,
     MaxFloat,
     MaxInt,
     Names,
@@ -184,16 +183,13 @@ class ToolPolicy(TextPolicy, ReviewPolicy):
     """Tools that are never called, even if the lists name them."""
     rules: Annotated[dict[str, ToolRule], TightensByName(ToolRule())] = {}  # noqa: RUF012
     """The rule of each tool, by its name; a tool without one writes, and nothing of it is trusted."""
-    check_numbers: Check = True
-    """Facts of the answer must stand in results, the task or the history."""
+    check_values: Check = True
+    """Numbers, dates, prices and other values of the answer must stand in results, the task or the history, or come of
+    a working."""
     check_names: Check = True
     """Names of the answer must stand in results, the task or the history, or be known."""
     known_names: Allowlist = ()
     """Names that any answer may say, such as the deployment's own."""
-    derived: Derived = "allow"
-    """Whether an answer may say what follows from numbers of its sources, such as a sum: "allow" or "refuse"."""
-    known_regions: Vocabulary = ()
-    """Region names to watch for beside the built-in ones."""
 
     filled: ClassVar[tuple[str, ...]] = ("tools_policy", "tools_execution")
 
@@ -355,6 +351,8 @@ class ToolAnswer(TypedDict):
     answer: str
     declined: bool
     """Whether it says that the task is not done."""
+    workings: NotRequired[list[str]]
+    """How it comes to numbers that neither the task nor a result has."""
 
 
 class AcceptedAnswer(ToolAnswer):

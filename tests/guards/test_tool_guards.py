@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from guardgraph.grounding.links.finding import find_links
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.tools import (
-    check_answer_facts,
-    check_answer_names,
+    check_answer_values,
     cut_step,
     is_declining,
     parse_call,
@@ -170,12 +169,14 @@ def test_an_answer_rests_on_what_was_called_and_found():
     calls = [
         {**made({"total_eur": 98.7, "by": "Mallory Ltd", "text": "The bill was sent in May."}), "args": {"seats": 3}}
     ]
-    check_answer_facts("Mallory asks for 98.70 EUR for 3 seats, see page 7.", given=GIVEN, made=calls)
-    check_answer_names("The bill was sent by Mallory, and it is for Ada.", given=GIVEN, made=calls)
+    check_answer_values("Mallory asks for 98.70 EUR for 3 seats, see page 7.", given=GIVEN, made=calls, policy=POLICY)
+    check_answer_values("The bill was sent by Mallory, and it is for Ada.", given=GIVEN, made=calls, policy=POLICY)
     with pytest.raises(Stop, match="unsupported_number"):
-        check_answer_facts("It comes to 99 EUR.", given=GIVEN, made=calls)
+        check_answer_values("It comes to 89 EUR.", given=GIVEN, made=calls, policy=POLICY)
     with pytest.raises(Stop, match="unsupported_name"):
-        check_answer_names("The bill was sent by Gertrude Stein, and it is for Ada.", given=GIVEN, made=calls)
+        check_answer_values(
+            "The bill was sent by Gertrude Stein, and it is for Ada.", given=GIVEN, made=calls, policy=POLICY
+        )
 
 
 @pytest.mark.parametrize(

@@ -143,6 +143,8 @@ def test_before_others_were_read_a_call_needs_no_support():
         ("Delete ~/.ssh", {"path": "~/.ssh"}),
         ("Write to Ada\nByron", {"to": "Ada Byron"}),
         ("Write to Ada\nByron", {"to": "Ada\nByron"}),
+        ("Write to Rene\u0301", {"to": "Ren\u00e9"}),
+        ("Move it to 2024-05-20T13:00Z", {"when": "2024-05-20 13:00Z"}),
     ],
 )
 def test_what_the_task_says_is_licensed(task, args):
@@ -191,6 +193,13 @@ def test_what_the_task_says_is_licensed(task, args):
         ("Delete /home/Ada/old.txt", {"path": "/home/ada/old.txt"}),
         ("Delete ~/.ssh", {"path": "ssh"}),
         ("Look into /etc", {"path": "etc"}),
+        ("Send it to Sam", {"to": "\u017fam"}),
+        ("Send it to Kim", {"to": "\u212aim"}),
+        ("Send it to Sam", {"to": "\uff33am"}),
+        ("Move it to 13:00 PST", {"when": "13:00Z"}),
+        ("Move it to 2024-05-20 13:00 PST", {"when": "2024-05-20T13:00Z"}),
+        ("Move it to 2024-05-20 13:00", {"when": "2024-05-20T13:00+02:00"}),
+        ("Move it to 10:30", {"when": "22:30"}),
     ],
 )
 def test_another_thing_is_not_licensed(task, args):
@@ -860,6 +869,13 @@ def test_defaults_that_name_nobody_license(own, value, is_licensed):
         ("amount", 5, "Change it by -5", False),
         ("amount", -5, "Change it by 5", False),
         ("page", 3, "Pay 3 euros", False),
+        ("amount", 900, "Wait 900 seconds", False),
+        ("amount", 900, "Send not 900, please", False),
+        ("amount", 900, "Don't send 900", False),
+        ("amount", 900, "Send less than 900", False),
+        ("timeout_seconds", 900, "Wait 900 seconds", True),
+        ("amount", 900, "Send about 900 euros", True),
+        ("price_usd", 5, "Buy it for 5 euros", False),
     ],
 )
 def test_a_number_licenses_what_it_counts(name, value, task, is_licensed):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from guardgraph.guards.tools.actions import cut_step, parse_call, parse_step, parse_task_history
 from guardgraph.guards.tools.answer import (
-    check_answer_facts,
-    check_answer_names,
+    check_answer_values,
     is_declining,
     list_answer_claims,
     parse_answer,
@@ -24,8 +23,7 @@ from guardgraph.guards.tools.licence import (
 )
 
 __all__ = [
-    "check_answer_facts",
-    "check_answer_names",
+    "check_answer_values",
     "check_approval",
     "check_claimed_actions",
     "check_licence",

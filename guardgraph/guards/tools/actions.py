@@ -63,7 +63,10 @@ def parse_step(raw: JsonValue) -> ProposedStep:
     if calls not in (None, []) or not isinstance(answer, str):
         allowed = 'an object with "calls", a list of {"tool", "args"}, or with "answer", a text'
         raise Stop("invalid_action:not_object", details={"given": excerpt_value(raw), "allowed": allowed})
-    return ProposedStep([], ToolAnswer(answer=answer, declined=given.get("declined") is True), plan)
+    workings = (
+        [item for item in told if isinstance(item, str)] if isinstance(told := given.get("workings"), list) else []
+    )
+    return ProposedStep([], ToolAnswer(answer=answer, declined=given.get("declined") is True, workings=workings), plan)
 
 
 def parse_call(raw: JsonValue, cards: Mapping[str, ToolCard], forced: Mapping[str, JsonObject]) -> ToolCall:

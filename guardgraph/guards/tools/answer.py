@@ -7,27 +7,20 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 
+from guardgraph.grounding.check import Checks, Source, check_text
+from guardgraph.grounding.json_texts import write_json_text
 from guardgraph.grounding.links import may_have_links
 from guardgraph.grounding.links.finding import find_links
 from guardgraph.grounding.links.hidden import find_hidden_signs
 from guardgraph.grounding.links.spelling import list_readings
 from guardgraph.grounding.sentences import find_sentence_spans, split_sentences
-from guardgraph.guards.facts import (
-    DEFAULT_REGIONS,
-    Facts,
-    facts_in_json,
-    facts_in_text,
-    facts_in_texts,
-    unsupported_of_answer,
-)
 from guardgraph.guards.links import check_links
-from guardgraph.guards.names import find_unsupported_names
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.guards.support import Claim, find_claim_sentences
-from guardgraph.guards.tools.leaves import list_leaves, read_result
+from guardgraph.guards.tools.leaves import read_result
 from guardgraph.guards.tools.support import Support
 from guardgraph.guards.word_lists import load_word_lists
-from guardgraph.plain.json import JsonObject, JsonValue
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.tools import Given, MadeCall, ToolCard, ToolPolicy
 
 _LINK = re.compile(
@@ -145,65 +138,39 @@ def disarm_link(shown: str) -> str:
     return shown.replace("://", "[:]//").replace(".", "[.]").replace("@", "[@]")
 
 
-def check_answer_facts(
-    answer: str, *, given: Given, made: Sequence[MadeCall], regions: Sequence[str] = (), derive: bool = True
+def check_answer_values(
+    answer: str, *, given: Given, made: Sequence[MadeCall], policy: ToolPolicy, workings: Sequence[str] = ()
 ) -> None:
-    """Check that the answer's facts are in the task, the history, or in what was called and found.
+    """Check that the answer's values and names are in the task, the history, or in what was called and found.
 
     Args:
         answer: its text.
         given: what whoever runs the agent gave.
         made: the calls that were made.
-        regions: region names to watch for beside the built-in ones.
-        derive: whether what follows from the numbers may be said.
+        policy: the run's: which checks run, and which names are known.
+        workings: how the answer comes to numbers that none of these has, as a grounding check reads them.
 
     Raises:
-        Stop: ``invalid_answer:unsupported_number`` with the sorted `unsupported` facts.
+        Stop: ``invalid_answer:unsupported_number``, ``invalid_answer:unsupported_name``, with what is `unsupported`.
     """
-    known = (*DEFAULT_REGIONS, *regions)
-    texts = [given["task"], *(turn["content"] for turn in given["history"])]
-    claimed, licence = facts_in_text(answer, regions=known), facts_in_texts(texts, regions=known)
-    # Reading facts takes long, and most answers say what one result has: once all are found, no other is read.
-    for value in _list_nearest_values(made, [number.shown for number in claimed.numbers]):
-        if licence.includes(claimed):
-            return
-        licence |= _read_value_facts(value, known)
-    found = [*texts, *_list_result_texts(made)]
-    if missing := unsupported_of_answer(
-        answer, licence, texts=found, documents=len(made), derive=derive, regions=known
-    ):
-        raise Stop("invalid_answer:unsupported_number", unsupported=missing.all())
-
-
-def _list_nearest_values(made: Iterable[MadeCall], wanted: Sequence[str]) -> list[JsonValue]:
-    """Return what was called and found; what has most of the wanted texts comes first."""
-    values = [value for call in made for value in (call["args"], read_result(call["value"]))]
-    written = [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in values]
-    near = [sum(map(text.count, wanted)) for text in written]
-    return [values[at] for at in sorted(range(len(values)), key=lambda at: -near[at])]
-
-
-def _read_value_facts(value: JsonValue, regions: tuple[str, ...]) -> Facts:
-    return facts_in_texts([value], regions=regions) if isinstance(value, str) else facts_in_json(value, regions=regions)
-
-
-def check_answer_names(answer: str, *, given: Given, made: Sequence[MadeCall], known_names: Sequence[str] = ()) -> None:
-    """Check that the answer's names are in the task, the history, or in what was called and found.
-
-    Args:
-        answer: its text.
-        given: what whoever runs the agent gave.
-        made: the calls that were made.
-        known_names: names that any answer may say.
-
-    Raises:
-        Stop: ``invalid_answer:unsupported_name`` with the sorted `unsupported` names.
-    """
-    cited = ["\n".join(_list_result_texts([call])) for call in made]
-    beside = [given["task"], *(turn["content"] for turn in given["history"]), *known_names]
-    tools = [call["tool"] for call in made]
-    if missing := find_unsupported_names(answer, cited=cited or beside, beside=[*beside, *tools], read=cited):
-        raise Stop("invalid_answer:unsupported_name", unsupported=list(map(shown_name, missing)))
+    turns = [turn["content"] for turn in given["history"]]
+    sources = [Source(call["id"], "\n".join(_list_result_texts([call]))) for call in made]
+    checked = check_text(
+        answer,
+        [*sources, *(Source(f"turn {number}", turn) for number, turn in enumerate(turns))] or [Source("task", "")],
+        question=given["task"],
+        turns=turns,
+        known_names=[*policy.known_names, *(call["tool"] for call in made)],
+        workings=workings,
+        checks=Checks(values=policy.check_values, names=policy.check_names, opposites=False, cover=False),
+    )
+    found: dict[str, list[str]] = {"unsupported_number": [], "unsupported_name": []}
+    for finding in checked.findings:
+        if finding.rule != "link":
+            found["unsupported_name" if finding.rule == "name" else "unsupported_number"].append(finding.text)
+    for reason, texts in found.items():
+        if texts:
+            raise Stop(f"invalid_answer:{reason}", unsupported=sorted({shown_name(text) for text in texts}))
 
 
 def list_answer_claims(answer: str, *, given: Given, results: Sequence[JsonObject]) -> list[Claim]:
@@ -232,9 +199,4 @@ def _write_shown_call(shown: JsonObject) -> str:
 def _list_result_texts(made: Iterable[MadeCall]) -> Iterator[str]:
     """Yield the texts of what was called and found, each number with its key."""
     for call in made:
-        for value in (call["args"], read_result(call["value"])):
-            for leaf in list_leaves(value):
-                if isinstance(leaf.value, str):
-                    yield f"{leaf.keys[-1]}: {leaf.value}" if leaf.keys else leaf.value
-                elif leaf.value is not None:
-                    yield " ".join((*leaf.keys, str(leaf.value)))
+        yield from filter(None, (write_json_text(value) for value in (call["args"], read_result(call["value"]))))

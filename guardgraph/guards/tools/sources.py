@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Final
 
 from guardgraph.grounding.links import LinkSupport, read_link_support
 from guardgraph.grounding.links.finding import list_licensed_links
 from guardgraph.grounding.links.spelling import list_readings
-from guardgraph.guards.facts import Facts, facts_in_text
-from guardgraph.guards.facts.values import Label, Named, Quantity
+from guardgraph.grounding.values import Value
+from guardgraph.guards.tools.amounts import read_values
 from guardgraph.guards.tools.leaves import list_leaves
 from guardgraph.guards.tools.values import (
     FoldedText,
+    compose_letters,
     find_accounts,
     fold_text,
     is_single_value,
@@ -22,14 +22,12 @@ from guardgraph.guards.tools.values import (
     squeeze_account,
 )
 from guardgraph.plain.json import JsonValue
-from guardgraph.plain.letters import normalise_to_nfc
 from guardgraph.state.tools import Given
 
 _QUOTED = re.compile(
     r"\"([^\"\n]{1,300})\"|(?<!\w)'([^'\n]{1,300})'(?!\w)|`([^`\n]{1,300})`"
     r"|“([^“”\n]{1,300})”|„([^„“\n]{1,300})“|«([^«»\n]{1,300})»"
 )
-_AMOUNTS: Final = (Quantity, Label, Named)
 
 
 class Source:
@@ -60,19 +58,14 @@ class Source:
         """What stands in it as a whole: itself, and what its writer put in quotation marks."""
         if not isinstance(self.value, str):
             return frozenset()
-        text = normalise_to_nfc(self.value).strip()
-        quoted = _QUOTED.finditer(normalise_to_nfc(self.words))
+        text = compose_letters(self.value).strip()
+        quoted = _QUOTED.finditer(compose_letters(self.words))
         return frozenset({text, *(part.strip() for match in quoted for part in match.groups() if part)})
 
     @cached_property
-    def facts(self) -> Facts:
+    def values(self) -> tuple[Value, ...]:
         """The typed values of the words."""
-        return facts_in_text(self.words)
-
-    @cached_property
-    def amounts(self) -> Facts:
-        """The numbers that license numbers: a year of a date is none, and no hour."""
-        return Facts(numbers=frozenset(each for each in self.facts.numbers if isinstance(each.readings[0], _AMOUNTS)))
+        return read_values(self.words) if self.words else ()
 
     @cached_property
     def links(self) -> LinkSupport:

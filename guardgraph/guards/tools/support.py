@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from guardgraph.grounding.links import read_known_links
 from guardgraph.grounding.links.finding import Link, find_links
-from guardgraph.guards.facts import Facts, facts_in_text, unsupported
-from guardgraph.guards.facts.references import Meaning, read_json_number, read_number_meaning
-from guardgraph.guards.facts.values import BARE, RATIO, Amount, Label, Named, Number, Quantity
+from guardgraph.grounding.values import scan_values
+from guardgraph.guards.tools.amounts import is_id_name, licenses_moment, licenses_number, list_amounts
 from guardgraph.guards.tools.defaults import is_same_json, list_default_paths
 from guardgraph.guards.tools.leaves import (
     Leaf,
@@ -35,6 +33,7 @@ from guardgraph.guards.tools.sources import Source, list_given_sources
 from guardgraph.guards.tools.values import (
     ISO_MOMENT,
     FoldedText,
+    compose_letters,
     find_accounts,
     fold_text,
     is_moment,
@@ -47,7 +46,6 @@ from guardgraph.guards.tools.values import (
 )
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
-from guardgraph.plain.letters import normalise_to_nfc
 from guardgraph.state.tools import DECIDING, Given, MadeCall, Sighting, ToolCard, ToolPolicy, ToolRule, UnsupportedValue
 
 _WORDS: Final[dict[str, Any]] = load_word_lists("tools")
@@ -55,9 +53,6 @@ _TEXTS: Final = frozenset(_WORDS["texts"].split())
 """Names of arguments that are free texts."""
 _CONTENTS: Final = frozenset(_WORDS["contents"].split())
 """Names of those that are what is written or sent."""
-
-_IDS: Final = frozenset({"id", "number", "no", "code", "ref", "ticket"})
-"""Last words of the names of arguments whose numbers count nothing."""
 
 _FEWEST_DIGITS: Final = 7
 """Digits from which on a text of digits alone is no count, day or year."""
@@ -226,12 +221,12 @@ class Support:
     def _find_text(self, value: str) -> str | None:
         if not value:
             return None
-        if (name := self._find_whole(normalise_to_nfc(value))) is not None:
+        if (name := self._find_whole(compose_letters(value))) is not None:
             return name
         if (link := read_whole_link(value)) is not None:
             return self._find_written_url(link) if link.kind == "url" else self._find_link(link)
-        if is_moment(value) and (claimed := facts_in_text(value)).numbers:
-            return self._find_facts(claimed, ((source, source.facts) for source in self._sources))
+        if is_moment(value):
+            return self._find(lambda source: licenses_moment(source.values, value))
         if not any(letter.isalpha() for letter in value) and sum(map(str.isdecimal, value)) < _FEWEST_DIGITS:
             return None
         if not value.isprintable():  # a line break or a sign that nobody sees can do something; it counts as it is
@@ -266,60 +261,22 @@ class Support:
     def _find_number(self, value: JsonValue, key: str) -> str | None:
         if (name := self._find(lambda source: is_number(source.value) and source.value == value)) is not None:
             return name
-        if (parts := _list_name_parts(key))[-1:] and parts[-1] in _IDS:
-            return self._find_whole(write_leaf(value)) or self._find_id(value, frozenset(parts) | _IDS)
-        meaning = read_number_meaning(key)
-        number = read_json_number(value, meaning)
-        if number is None:
-            return None
-        if any(isinstance(said, Label) for said in number.readings):
-            return self._find_facts(Facts(numbers=frozenset([number])), self._list_amounts())
-        has_unit = any(isinstance(said, Quantity) and said.unit != BARE for said in number.readings)
-        known = (
-            (name, replace(facts, numbers=frozenset(map(_read_as_written, _select_amounts(facts, value, meaning)))))
-            for name, facts in (((each, each.facts) for each in self._sources) if has_unit else self._list_amounts())
-        )
-        return self._find_facts(Facts(numbers=frozenset([number])), known)
-
-    def _find_id(self, value: JsonValue, names: frozenset[str]) -> str | None:
-        """Return the text that has a number alone or behind a name of its kind: one of euros or of files is no id."""
-        for source, facts in self._list_amounts():
-            for said in (number.readings[0] for number in facts.numbers):
-                if isinstance(said, Quantity):
-                    is_bare = said.unit == BARE and said.per is None and not (said.counted or said.bound)
-                    is_id = is_bare and said.amount == value
-                elif isinstance(said, Label):
-                    is_id = said.amount == value and said.of in names
-                else:
-                    is_id = isinstance(said, Named) and said.number == value and said.name in names
-                if is_id:
-                    return source.name
-        return None
-
-    def _list_amounts(self) -> Iterator[tuple[Source, Facts]]:
-        return ((source, source.amounts) for source in self._sources)
-
-    def _find_facts(self, claimed: Facts, known: Iterable[tuple[Source, Facts]]) -> str | None:
-        return next((source.name for source, facts in known if not unsupported(claimed, facts)), None)
+        if is_id_name(key) and (name := self._find_whole(write_leaf(value))) is not None:
+            return name
+        return self._find(lambda source: licenses_number(source.values, value, key))
 
     def _find_account(self, part: str) -> str | None:
         squeezed = squeeze_account(part)
         return self._find(lambda source: squeezed in source.accounts)
 
     @cached_property
-    def _found(self) -> list[tuple[Sighting, JsonValue, frozenset[Amount]]]:
+    def _found(self) -> list[tuple[Sighting, JsonValue, frozenset[float]]]:
         """What results have: where, the leaf, and the amounts that its text says."""
         return [
             (Sighting(call=call["id"], tool=call["tool"], path=leaf.path), leaf.value, read_amounts(leaf.value))
             for call in self._made
             for leaf in _list_result_leaves(call)
         ]
-
-    @cached_property
-    def _given_amounts(self) -> list[str]:
-        """Numbers that license numbers, as they are written."""
-        numbers = (number for source in self._sources for number in source.amounts.numbers)
-        return sorted({number.shown for number in numbers if isinstance(number.readings[0], Quantity)})
 
     def _add_unsupported(self, path: str, value: JsonValue, keys: Sequence[str], judged: _Judged) -> None:
         if len(judged.missing) < MOST_LOOKED_FOR:
@@ -348,7 +305,7 @@ class Support:
         """Yield licensed values of the kind of one that is not: what else may have been meant."""
         texts = [source.words for source in self._sources if source.words]
         if is_number(value):
-            yield from self._given_amounts
+            yield from list_amounts(source.values for source in self._sources)
             return
         if not isinstance(value, str):
             return
@@ -427,43 +384,18 @@ def _list_name_parts(name: str) -> list[str]:
     return [part.lower() for part in split_name_parts(name)]
 
 
-def _select_amounts(facts: Facts, value: Any, meaning: Meaning) -> Iterator[Number]:
-    return (each for each in facts.numbers if _is_amount(each, value, meaning))
-
-
-def _read_as_written(number: Number) -> Number:
-    """Return a number with one reading of its separators: ``1,250`` is no 1.25, though some write it so.
-
-    An answer may mean either; what a call does may not hang on it.
-    """
-    first = number.readings[0]
-    if not isinstance(first, Quantity):
-        return number
-    others = (said for said in number.readings if isinstance(said, Quantity) and said.unit == first.unit)
-    unsure = {said for said in others if said.amount != first.amount}
-    return number._replace(readings=tuple(said for said in number.readings if said not in unsure))
-
-
-def _is_amount(number: Number, value: Any, meaning: Meaning) -> bool:
-    """Say whether a number of a text may be an amount: no label, of its sign, a share only where it is meant."""
-    said = number.readings[0]
-    if isinstance(said, Quantity):
-        return (said.amount < 0) == (value < 0) and (meaning.unit != BARE or said.unit.dimension != RATIO)
-    return not isinstance(said, Label)
-
-
 def is_number(value: JsonValue) -> bool:
     """Say whether a JSON value is a number; true and false are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def read_amounts(leaf: JsonValue) -> frozenset[Amount]:
+def read_amounts(leaf: JsonValue) -> frozenset[float]:
     """Return the amounts that a text says; none of anything else."""
-    read = (number.readings[0] for number in facts_in_text(leaf).numbers) if isinstance(leaf, str) else ()
-    return frozenset(said.amount for said in read if isinstance(said, Quantity))
+    read = scan_values(leaf) if isinstance(leaf, str) else ()
+    return frozenset(amount for value in read for amount in value.said or value.amounts)
 
 
-def _has_value(leaf: JsonValue, amounts: frozenset[Amount], value: JsonValue) -> bool:
+def _has_value(leaf: JsonValue, amounts: frozenset[float], value: JsonValue) -> bool:
     if isinstance(leaf, str):
         return write_leaf(value) in leaf or (is_number(value) and value in amounts)
     return is_same_json(leaf, value)

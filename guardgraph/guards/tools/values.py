@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from calendar import monthrange
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -10,7 +11,7 @@ from typing import Final, NamedTuple
 from guardgraph.grounding.links.finding import Link, find_links, trim_url
 from guardgraph.grounding.links.spelling import list_readings
 from guardgraph.plain.json import JsonValue
-from guardgraph.plain.letters import is_unspaced_letter, normalise_to_nfc
+from guardgraph.plain.letters import is_unspaced_letter
 from guardgraph.plain.urls import parse_url
 
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
@@ -49,6 +50,8 @@ _MOST_UNSPACED: Final = 12
 _MOST_JOINED: Final = 3
 """Parts that one value may have that signs join, where two of them are words."""
 _BLANKS = re.compile(r"\s+")
+_LETTER_AND_MARKS = re.compile(r"\w[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u064b-\u065f\u3099\u309a]*|.", re.DOTALL)
+"""A letter with the marks that follow it."""
 _JOINING: Final = "-./@:_+\\'’"
 """Signs that make one word of what stands on both sides."""
 _STEPS: Final = "/\\~"
@@ -173,9 +176,23 @@ class FoldedText(NamedTuple):
 
 
 def fold_text(text: str) -> FoldedText:
-    """Return a text with its blanks and letters in one form."""
-    written = _BLANKS.sub(" ", normalise_to_nfc(text))
-    return FoldedText(written, written.casefold())
+    """Return a text with its blanks and letters in one form; a letter that only looks like another one stays itself."""
+    written = _BLANKS.sub(" ", compose_letters(text))
+    return FoldedText(written, "".join(map(_fold_case, written)))
+
+
+def compose_letters(text: str) -> str:
+    """Return a text with its marks joined to their letters; signs such as that of Kelvin become no letter."""
+    return "".join(
+        part if len(part) == 1 and len(unicodedata.normalize("NFC", part)) == 1 else unicodedata.normalize("NFC", part)
+        for part in _LETTER_AND_MARKS.findall(text)
+    )
+
+
+def _fold_case(letter: str) -> str:
+    """Return a capital letter as the small one whose capital it is, and anything else as it is."""
+    lower = letter.lower()
+    return lower if lower.upper() == letter else letter
 
 
 def _is_word_edge(text: str, at: int, step: int) -> bool:
