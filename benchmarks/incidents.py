@@ -20,7 +20,7 @@ from sections import Meaning, Section, run_alone
 from guardgraph import create_self_critique_agent
 from guardgraph.grounding.words import has_phrase, list_word_keys
 from guardgraph.guards.self_critique import restricted_claims
-from guardgraph.nodes.offline.prose import has_file_path, read_prose_sentences
+from guardgraph.nodes.offline.self_critique import has_file_path, read_prose_sentences
 
 GOAL = "Write an update for customers. Use precise language and keep next actions concrete."
 ENDINGS = ("approved_direct", "revised_once", "policy_escalation")

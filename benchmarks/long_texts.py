@@ -17,7 +17,7 @@ from string import ascii_lowercase
 from measure import Figure
 from sections import Meaning, Section, run_alone
 
-from guardgraph import SelfCritiqueBudget
+from guardgraph import SelfCritiqueBudget, SelfCritiquePolicy
 from guardgraph.grammar import Stop
 from guardgraph.grounding.check import Source, check_text
 from guardgraph.grounding.quotes import is_quote_in_text
@@ -118,24 +118,21 @@ def research_note(text: str) -> None:
 def draft(text: str) -> None:
     """Hold a draft against an incident."""
     limit = SelfCritiqueBudget().max_draft_chars
-    revision.parse_draft(text, context={"update": ORDINARY}, max_chars=limit, check_facts=True, regions=())
+    revision.parse_draft(text, context={"update": ORDINARY}, max_chars=limit, policy=SelfCritiquePolicy())
 
 
 def revised(text: str) -> None:
     """Hold a revision against a draft that is all but the same."""
-    budget = SelfCritiqueBudget()
+    budget = SelfCritiqueBudget(min_patch_similarity=0.0)
     revision.check_revision_patch(
         text,
         draft=text[: -len("x")],
         context={"update": ORDINARY},
         required_changes=['ADD "an estimate"'],
-        max_chars=budget.max_answer_chars,
-        min_similarity=0.0,
-        max_length_increase_pct=budget.max_length_increase_pct,
         hinted_length_increase_pct=None,
         avoid_absolute_guarantees=True,
-        check_facts=True,
-        regions=(),
+        policy=SelfCritiquePolicy(),
+        budget=budget,
     )
 
 

@@ -12,11 +12,10 @@ from measured_agents import Outside
 
 from by_hand_agents.nodes import Ending, Update, Way, add_nodes, ended, on, passed_or_stopped, router, step, stops_in
 from guardgraph import SelfCritiqueBudget, SelfCritiquePolicy
-from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.self_critique import critique, revision
+from guardgraph.guards.self_critique.editing import apply_required_changes
 from guardgraph.guards.self_critique.request import parse_self_critique_request
 from guardgraph.guards.stop import Stop, evidence
-from guardgraph.nodes.offline.self_critique import apply_required_changes
 from guardgraph.nodes.self_critique import audit_draft_change
 from guardgraph.state.self_critique import ChangeAudit, Critique, Patch, Risk, SelfCritiqueTask
 
@@ -56,10 +55,6 @@ class SelfCritiqueNodes:
     policy: SelfCritiquePolicy
     budget: SelfCritiqueBudget
 
-    @property
-    def regions(self) -> tuple[str, ...]:
-        return (*DEFAULT_REGIONS, *self.policy.known_regions)
-
     @stops_in("draft")
     def check_request(self, state: State) -> Update:
         task = parse_self_critique_request(state.get("goal"), state.get("incident_context"))
@@ -76,8 +71,6 @@ class SelfCritiqueNodes:
                 text,
                 context=state["task"]["incident_context"],
                 max_chars=self.budget.max_draft_chars,
-                check_facts=self.policy.check_facts,
-                regions=self.regions,
                 policy=self.policy,
             )
         except Stop as stop:
@@ -102,8 +95,7 @@ class SelfCritiqueNodes:
         with evidence(raw_critique=raw):
             accepted = critique.parse_critique(
                 raw,
-                decisions=self.policy.allowed_decisions_policy,
-                risk_types=self.policy.allowed_risk_types_policy,
+                policy=self.policy,
                 max_risks=self.budget.max_risks,
                 max_required_changes=self.budget.max_required_changes,
             )
@@ -136,19 +128,15 @@ class SelfCritiqueNodes:
         return {"revision": patch, "unapplied": "", **step(state, told)}
 
     def patched(self, state: State, text: Any) -> Patch:
-        task, budget = state["task"], self.budget
+        task = state["task"]
         return revision.check_revision_patch(
             text,
             draft=state["draft"],
             context=task["incident_context"],
             required_changes=state["critique"]["required_changes"],
-            max_chars=budget.max_answer_chars,
-            min_similarity=budget.min_patch_similarity,
-            max_length_increase_pct=budget.max_length_increase_pct,
+            budget=self.budget,
             hinted_length_increase_pct=task["max_length_increase_pct"],
             avoid_absolute_guarantees=task["avoid_absolute_guarantees"],
-            check_facts=self.policy.check_facts,
-            regions=self.regions,
             policy=self.policy,
         )
 
@@ -168,6 +156,7 @@ class SelfCritiqueNodes:
             context=state["task"]["incident_context"],
             max_chars=self.budget.max_answer_chars,
             avoid_absolute_guarantees=state["task"]["avoid_absolute_guarantees"],
+            policy=self.policy,
         )
         risks, required = accepted["risks"], accepted["required_changes"]
         audited = audit_draft_change(before, answer, risks_count=len(risks), required_changes_count=len(required))

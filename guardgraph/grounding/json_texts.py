@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from decimal import Decimal
 from typing import Final
 
 from guardgraph.grounding.languages import list_hand_words, load_names
@@ -16,7 +17,8 @@ _KEY_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_A-Za-z]+
 def write_json_text(value: JsonValue, ignore: Collection[str] = ()) -> str:
     """Return a JSON value as lines: of ``{"eta_minutes": 45}`` the line "eta minutes: 45 minutes".
 
-    A number takes its unit or currency from the last words of its key. The items of a list stand under its key.
+    A number takes its unit or currency from the last words of its key, a rate from 0 to 1 is told in per cent, too.
+    The items of a list stand under its key.
 
     Args:
         value: any JSON value.
@@ -38,8 +40,14 @@ def _write_lines(value: JsonValue, keys: tuple[str, ...], ignore: frozenset[str]
         said = ("yes" if value else "no") if isinstance(value, bool) else str(value)
         if isinstance(value, int | float) and not isinstance(value, bool) and (unit := _find_unit(words)):
             said = f"{said} {unit}"
+        elif isinstance(value, int | float) and not isinstance(value, bool) and _is_share(words) and 0 <= value <= 1:
+            said = f"{said} ({Decimal(str(value)) * 100:f}%)"
         label = " ".join(word if word.isupper() else word.lower() for word in words)
         yield f"{label}: {said}" if label else said
+
+
+def _is_share(words: list[str]) -> bool:
+    return bool(words) and words[-1].lower() in list_hand_words(DEFAULT_LANGUAGE, "rates")
 
 
 def _find_unit(words: list[str]) -> str:

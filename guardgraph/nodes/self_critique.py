@@ -10,17 +10,17 @@ from guardgraph.grounding.sentences import split_sentences
 from guardgraph.grounding.words import hash_normalised_text, normalise_spaces
 from guardgraph.guards import self_critique as guards
 from guardgraph.guards.empty import check_text_is_said
-from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.proposals import proposed_object, proposed_text, read_reviewer, reviewed
+from guardgraph.guards.self_critique.editing import apply_required_changes
 from guardgraph.guards.self_critique.revision import measure_length_increase
 from guardgraph.guards.spending import check_severity_budget
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.nodes.added import HELD_STEPS, GuardedAnswer, release_steps
 from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
-from guardgraph.nodes.offline.self_critique import apply_required_changes as edited
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.self_critique import (
+    MARKERS,
     ChangeAudit,
     Critique,
     Patch,
@@ -48,9 +48,9 @@ def make_proposer_view(state: SelfCritiqueState) -> JsonObject:
     return {key: state["task"][key] for key in ("goal", "incident_context")}
 
 
-def list_fact_regions(run: SelfCritiqueRun) -> tuple[str, ...]:
-    """Return the regions that count as facts."""
-    return (*DEFAULT_REGIONS, *run.policy.known_regions)
+def show_own_markers(run: SelfCritiqueRun) -> JsonObject:
+    """Return the markers of a policy that has its own, for the critic and the reviser; prompts tell of the others."""
+    return {} if run.policy.markers == MARKERS else {"markers": dict(run.policy.markers)}
 
 
 def check_critique_decision(accepted: Critique, run: SelfCritiqueRun) -> None:
@@ -100,12 +100,7 @@ def run_draft_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass
     rejected = list_rejected_attempts(state.get("rejected_draft"))
     try:
         accepted = guards.parse_draft(
-            text,
-            context=state["task"]["incident_context"],
-            max_chars=run.budget.max_draft_chars,
-            check_facts=run.policy.check_facts,
-            regions=list_fact_regions(run),
-            policy=run.policy,
+            text, context=state["task"]["incident_context"], max_chars=run.budget.max_draft_chars, policy=run.policy
         )
     except Stop as stop:
         if stop.reason == "invalid_draft:too_long" and not rejected:
@@ -146,6 +141,7 @@ def make_critique_node(critic: Proposer) -> Body:
     def run_critique_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
         risk_types = sorted(run.policy.allowed_risk_types_policy)
         view = {**make_proposer_view(state), "draft": state["accepted_draft"], "allowed_risk_types": risk_types}
+        view |= show_own_markers(run)
         outcome = yield critic.call(view)
         return {"proposed_critique": outcome.packed()}
 
@@ -164,8 +160,7 @@ def run_critique_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> P
     with evidence(raw_critique=given.raw):
         accepted = guards.parse_critique(
             given.value,
-            decisions=run.policy.allowed_decisions_policy,
-            risk_types=run.policy.allowed_risk_types_policy,
+            policy=run.policy,
             max_risks=run.budget.max_risks,
             max_required_changes=run.budget.max_required_changes,
         )
@@ -294,7 +289,12 @@ def make_revise_node(reviser: Proposer, strict: Proposer) -> Body:
         asked = strict if list_rejected_attempts(state.get("rejected_revision")) else reviser
         required = accepted["required_changes"]
         outcome = yield asked.call(
-            {**make_proposer_view(state), "draft": state["accepted_draft"], "required_changes": required}
+            {
+                **make_proposer_view(state),
+                "draft": state["accepted_draft"],
+                "required_changes": required,
+                **show_own_markers(run),
+            }
         )
         return {"proposed_revision": outcome.packed()}
 
@@ -306,7 +306,7 @@ def run_repair_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> JsonObjec
     """Edit the last attempt by rule, since three did not make the changes."""
     accepted = state["accepted_critique"]
     check_critique_decision(accepted, run)
-    text = edited(state["rejected_revision"]["text"], accepted["required_changes"])
+    text = apply_required_changes(state["rejected_revision"]["text"], accepted["required_changes"], run.policy.markers)
     return {"proposed_revision": Outcome("value", {"revised_answer": text}, {"proposer": OFFLINE}).packed()}
 
 
@@ -325,7 +325,7 @@ def run_patch_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass
 def run_unmeasured_patch_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
     """Hold the revision against the draft; what it must mention and soften is judged once it is measured."""
     passed = _judge_patch(state, run, by_meaning=True)
-    if passed.to != "final_guard" or not guards.list_changes_by_stems(state["accepted_critique"]["required_changes"]):
+    if passed.to != "final_guard" or not _list_measured_changes(state, run):
         return passed
     held = [[step.trace, step.history] for step in passed.steps]
     revised_by = proposed_text(state["proposed_revision"], "revised_answer").about
@@ -347,15 +347,19 @@ def make_measure_changes_node(measurer: Proposer) -> Body:
     )
     def run_measure_changes_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
         check_critique_decision(state["accepted_critique"], run)
-        outcome = yield measurer.call(_show_changes(state))
+        outcome = yield measurer.call(_show_changes(state, run))
         return {"proposed_similarities": outcome.packed()}
 
     return run_measure_changes_node
 
 
-def _show_changes(state: SelfCritiqueState) -> JsonObject:
-    changes = guards.list_changes_by_stems(state["accepted_critique"]["required_changes"])
-    return guards.show_measured_changes(changes, state["accepted_revision"]["revised_answer"])
+def _list_measured_changes(state: SelfCritiqueState, run: SelfCritiqueRun) -> list[guards.Change]:
+    return guards.list_changes_by_stems(state["accepted_critique"]["required_changes"], run.policy.markers)
+
+
+def _show_changes(state: SelfCritiqueState, run: SelfCritiqueRun) -> JsonObject:
+    shown = _list_measured_changes(state, run)
+    return guards.show_measured_changes(shown, state["accepted_revision"]["revised_answer"])
 
 
 @declares(
@@ -375,8 +379,8 @@ def run_changes_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pa
     """Judge what a revision must mention and soften by the similarities that were measured, beside the stems."""
     check_critique_decision(state["accepted_critique"], run)
     text = state["accepted_revision"]["revised_answer"]
-    changes = guards.list_changes_by_stems(state["accepted_critique"]["required_changes"])
-    rows, about = guards.read_similarities(state["proposed_similarities"], _show_changes(state))
+    changes = _list_measured_changes(state, run)
+    rows, about = guards.read_similarities(state["proposed_similarities"], _show_changes(state, run))
     try:
         guards.check_measured_changes(
             changes, text, rows, least=run.budget.min_mention_similarity, most=run.budget.max_soften_similarity
@@ -412,7 +416,7 @@ def _judge_patch(state: SelfCritiqueState, run: SelfCritiqueRun, *, by_meaning: 
         "revised_answer": patch["revised_answer"],
         **tell_history_of_attempts(about, rejected),
     }
-    step = Step(_measure_patch(patch, required, run.asks), history)
+    step = Step(_measure_patch(patch, required, run), history)
     return Pass({"accepted_revision": patch}, "final_guard", (step,))
 
 
@@ -430,35 +434,31 @@ def _check_patch(
     *,
     by_meaning: bool = False,
 ) -> Patch:
-    task, budget = state["task"], run.budget
+    task = state["task"]
     return guards.check_revision_patch(
         text,
         draft=state["accepted_draft"],
         context=task["incident_context"],
         required_changes=required_changes,
-        by_meaning=by_meaning,
-        max_chars=budget.max_answer_chars,
-        min_similarity=budget.min_patch_similarity,
-        max_length_increase_pct=budget.max_length_increase_pct,
         hinted_length_increase_pct=task["max_length_increase_pct"],
         avoid_absolute_guarantees=task["avoid_absolute_guarantees"],
-        check_facts=run.policy.check_facts,
-        regions=list_fact_regions(run),
         policy=run.policy,
-        packs=run.policy.claims,
+        budget=run.budget,
+        by_meaning=by_meaning,
     )
 
 
-def _measure_patch(patch: Patch, required: Sequence[str], attempts: int) -> JsonObject:
+def _measure_patch(patch: Patch, required: Sequence[str], run: SelfCritiqueRun) -> JsonObject:
+    markers = run.policy.markers
     return {
         "phase": "revise",
         "patch_similarity": patch["patch_similarity"],
         "length_increase_pct": patch["length_increase_pct"],
         "required_changes_total": len(required),
-        "required_changes_enforced": len(guards.list_enforceable_changes(required)),
-        "required_changes_unenforced": sum(guards.parse_required_change(item) is None for item in required),
-        "attempts_used": attempts,
-        "retried": attempts > 1,
+        "required_changes_enforced": len(guards.list_enforceable_changes(required, markers)),
+        "required_changes_unenforced": sum(guards.parse_required_change(item, markers) is None for item in required),
+        "attempts_used": run.asks,
+        "retried": run.asks > 1,
         "revised_hash": hash_normalised_text(patch["revised_answer"]),
     }
 
@@ -548,7 +548,7 @@ def run_final_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass
         context=task["incident_context"],
         max_chars=run.budget.max_answer_chars,
         avoid_absolute_guarantees=task["avoid_absolute_guarantees"],
-        packs=run.policy.claims,
+        policy=run.policy,
     )
     risks, changed = len(accepted["risks"]), len(accepted["required_changes"])
     audit = audit_draft_change(before, answer, risks_count=risks, required_changes_count=changed)

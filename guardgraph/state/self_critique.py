@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Annotated, Literal, NotRequired, TypeAlias, get_args
 
 from typing_extensions import TypedDict
@@ -14,6 +16,7 @@ from guardgraph.state.review import ReviewPolicy
 from guardgraph.state.run import Audit, Ok, Stopped, Waiting
 from guardgraph.state.settings import (
     LIVE,
+    Allowlist,
     Budget,
     Check,
     MaxFloat,
@@ -41,10 +44,56 @@ DeniedDecisions: TypeAlias = Annotated[Names, Tightens.denied_among(*get_args(De
 """Decisions that are denied; those on either list hold."""
 
 RISK_TYPES = ("overconfidence", "missing_uncertainty", "contradiction", "scope_leak", "policy_violation", "legal_risk")
-"""The risks that a critic can name."""
+"""The risks that a critic can name by default."""
 
-RiskTypes: TypeAlias = Annotated[Names, Tightens.among(*RISK_TYPES)]
-"""Risks that are allowed; only those on both lists hold."""
+ChangeKind: TypeAlias = Literal["include", "remove", "mention", "soften"]
+"""What a text must do with a phrase: have it word for word or not have it; have all of its content words in one
+sentence, in whatever form; or say it, in whatever form of its words, only as what may be."""
+
+LabelKind: TypeAlias = Literal["incident_id", "severity_label", "region"]
+"""Labels of an application that a draft may only name as the context does; each has its stop, ``new_…``."""
+
+MARKERS: dict[str, ChangeKind] = {
+    "ADD": "include",
+    "REMOVE": "remove",
+    "MUST_INCLUDE": "include",
+    "MUST_REMOVE": "remove",
+    "MUST_MENTION": "mention",
+    "MUST_SOFTEN": "soften",
+}
+"""What the markers ask for by default."""
+
+_REGIONS = r"(?<![\w.])(US|EU|UK|EMEA|APAC|LATAM|AMER|ANZ|APJ|DACH|EEA|MENA|NORAM|UA|Global)A?(?![\w$]| ?\$| [Dd]ollar)"
+
+LABEL_PATTERNS: dict[LabelKind, Sequence[str]] = {
+    "incident_id": (r"(?<![\w-])((?:INC(?:ident)?[-_]\w+|INC\d\w*)(?:-\w+)*)",),
+    "severity_label": (r"(?<!\w)P([0-5])(?!\w|[.,:]\d|%)", r"(?<!\w)SEV(?:erity)?[ .:_#-]{0,2}([0-5])(?!\w|[.,:]\d|%)"),
+    "region": (_REGIONS,),
+}
+"""The labels of the demo, a payments incident."""
+
+
+def _validate_markers(value: dict[str, ChangeKind]) -> dict[str, ChangeKind]:
+    if not value or any(not re.fullmatch(r"\w{2,40}", marker) for marker in value):
+        raise ValueError("markers are words of 2 to 40 letters, digits and underscores, at least one")
+    return value
+
+
+def _validate_patterns(value: dict[LabelKind, Sequence[str]]) -> dict[LabelKind, Sequence[str]]:
+    for pattern in (pattern for patterns in value.values() for pattern in patterns):
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"{pattern!r:.80} is no regular expression: {error}") from None
+    return value
+
+
+Markers: TypeAlias = Annotated[
+    dict[str, ChangeKind], Tightens("fixed", lambda ours, theirs: ours, _validate_markers, is_fixed=True)
+]
+LabelPatterns: TypeAlias = Annotated[
+    dict[LabelKind, Names], Tightens("fixed", lambda ours, theirs: ours, _validate_patterns, is_fixed=True)
+]
 
 
 class SelfCritiqueInput(TypedDict):
@@ -177,12 +226,20 @@ class SelfCritiquePolicy(TextPolicy, ReviewPolicy):
     """Decisions that the runtime will carry out now."""
     denied_decisions: Annotated[DeniedDecisions, LIVE] = ()
     """Decisions that are never carried out, even if the lists name them."""
-    allowed_risk_types_policy: RiskTypes = RISK_TYPES
-    """Risks that a critic may name."""
+    allowed_risk_types_policy: Allowlist = RISK_TYPES
+    """Risks that a critic may name, in words of your own if you like."""
+    high_risk_types: Vocabulary = ("legal_risk", "policy_violation")
+    """Risks that only a person may accept."""
+    markers: Markers = MARKERS
+    """Words by which a critic requires changes, and what each asks for. One with an underscore may stand anywhere in its
+    item, any other only at the beginning."""
     check_facts: Check = True
     """Facts of a draft must stand in the context, those of a revision in the context or the draft."""
+    label_patterns: LabelPatterns = LABEL_PATTERNS
+    """Regular expressions of labels, which a draft may only name as the context does, in any case, regions as they are
+    written; what is in a group is compared, else all."""
     known_regions: Vocabulary = ()
-    """Region names to watch for beside the built-in ones."""
+    """Region names to watch for beside those of `label_patterns`."""
     claims: ClaimPacks = SHIPPED_PACKS
     """Claims that a revision and the final text may not make lightly: packs by name, or packs of your own,
     ``{name, phrases, words?, exceptions?, licensed_by_statuses?, licensed_by_context?}``, which may stand in a file."""

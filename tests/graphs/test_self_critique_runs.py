@@ -25,7 +25,7 @@ from self_critique_cases import (
 )
 
 from guardgraph import ConfigurationError, create_self_critique_agent, verify
-from guardgraph.nodes.offline.self_critique import apply_required_changes
+from guardgraph.guards.self_critique.editing import apply_required_changes
 from guardgraph.testing import Reply, ScriptedChatModel, scripted_tool
 from guardgraph.world.prompts import load_prompt
 

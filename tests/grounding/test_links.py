@@ -14,7 +14,14 @@ from rag_agents import ANSWER, CANDIDATE, QUESTION, agent_with
 from recorded_runs import Kept
 from reported_runs import page
 
-from guardgraph import RagPolicy, ResearchPolicy, SelfCritiquePolicy, create_rag_agent, create_self_critique_agent
+from guardgraph import (
+    RagPolicy,
+    ResearchPolicy,
+    SelfCritiqueBudget,
+    SelfCritiquePolicy,
+    create_rag_agent,
+    create_self_critique_agent,
+)
 from guardgraph.grounding.links.spelling import list_readings
 from guardgraph.guards import rag, research, self_critique
 from guardgraph.guards.links import check_links
@@ -66,10 +73,11 @@ def _research_answer(text):
 
 
 def _self_critique(text):
-    context, policy = {"updates": [SOURCE]}, SelfCritiquePolicy()
-    draft = {"max_chars": 9_000, "check_facts": False, "regions": ()}
-    edit = {"min_similarity": 0.0, "max_length_increase_pct": 1e9, "hinted_length_increase_pct": None}
-    edit |= {"required_changes": [], "avoid_absolute_guarantees": False, **draft}
+    context, policy = {"updates": [SOURCE]}, SelfCritiquePolicy(check_facts=False)
+    draft = {"max_chars": 9_000}
+    budget = SelfCritiqueBudget(min_patch_similarity=0.0, max_length_increase_pct=1e9, max_answer_chars=9_000)
+    edit = {"budget": budget, "hinted_length_increase_pct": None}
+    edit |= {"required_changes": [], "avoid_absolute_guarantees": False}
     critique = {"required_changes": [], "risks": [], "reason": ""}
     said = ({"required_changes": [text]}, {"risks": [{"type": "scope_leak", "note": text}]}, {"reason": text})
     return all(

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from guardgraph.grounding.words import has_phrase, list_word_keys, split_words
 from guardgraph.guards.self_critique.critique import (
-    DECISIONS,
     Change,
     check_decision_execution,
     find_unapplied_changes,
@@ -21,6 +20,7 @@ from guardgraph.guards.self_critique.critique import (
     parse_critique,
     parse_required_change,
 )
+from guardgraph.state.self_critique import SelfCritiquePolicy
 
 RISKS = ("overconfidence", "missing_uncertainty", "contradiction", "scope_leak", "policy_violation", "legal_risk")
 FIELDS = ("decision", "severity", "risks", "required_changes", "reason", "type", "note")
@@ -29,8 +29,7 @@ JSON = json_values(FIELDS, ["revise", "approve", "escalate", "high", 'ADD "the p
 
 def read(raw: Any, **limits: Any) -> Any:
     """Read a critique under the contract's policy, limits replaced where given."""
-    given_limits = {"decisions": DECISIONS, "risk_types": RISKS, "max_risks": 5, "max_required_changes": 5}
-    return parse_critique(raw, **{**given_limits, **limits})
+    return parse_critique(raw, **{"policy": SelfCritiquePolicy(), "max_risks": 5, "max_required_changes": 5, **limits})
 
 
 def reason(raw: Any, **limits: Any) -> str:
@@ -48,8 +47,10 @@ def test_every_recorded_critique_is_judged_as_recorded() -> None:
         verdict = outcome(
             parse_critique,
             case["raw"],
-            decisions=case["allowed_decisions_policy"],
-            risk_types=case["allowed_risk_types_policy"],
+            policy=SelfCritiquePolicy(
+                allowed_decisions_policy=case["allowed_decisions_policy"],
+                allowed_risk_types_policy=case["allowed_risk_types_policy"],
+            ),
             max_risks=case["max_risks"],
             max_required_changes=case["max_required_changes"],
         )
@@ -117,8 +118,10 @@ def test_changes_that_no_text_can_have_are_refused(changes: list[str], contradic
 
 def test_a_decision_beyond_the_three_is_allowed_by_no_list() -> None:
     """A policy list can leave decisions out, but not invent any."""
-    assert reason({"decision": "publish"}, decisions=["publish"]) == "critique_decision_not_allowed_policy:publish"
-    assert reason(GOOD, decisions=[]) == "critique_decision_not_allowed_policy:revise"
+    for decisions, critique in ((["publish"], {"decision": "publish"}), ([], GOOD)):
+        policy = SelfCritiquePolicy(allowed_decisions_policy=decisions)
+        refused = f"critique_decision_not_allowed_policy:{critique['decision']}"
+        assert reason(critique, policy=policy) == refused
 
 
 def test_the_execution_list_is_asked_on_its_own() -> None:
@@ -128,8 +131,41 @@ def test_the_execution_list_is_asked_on_its_own() -> None:
     assert stop.reason == "critique_decision_denied_execution:revise"
 
 
+SUPPORT = SelfCritiquePolicy(
+    allowed_risk_types_policy=["tone", "promise"],
+    high_risk_types=["promise"],
+    markers={"SAY": "include", "NEVER_SAY": "remove"},
+)
+"""The words of a team that reviews replies to customers."""
+
+
+@pytest.mark.parametrize(
+    ("critique", "expected"),
+    [
+        ({"required_changes": ['SAY "sorry"', 'please NEVER_SAY "your fault"'], "risks": ["tone"]}, None),
+        ({"required_changes": ['ADD "sorry"']}, "invalid_critique:required_changes_not_enforceable"),
+        ({"required_changes": ['SAYING "sorry"']}, "invalid_critique:required_changes_not_enforceable"),
+        ({"required_changes": ['SAY "sorry"', 'NEVER_SAY "sorry"']}, "invalid_critique:required_changes_contradictory"),
+        ({"required_changes": ['SAY "sorry"'], "risks": ["promise"]}, "invalid_critique:high_risk_requires_escalate"),
+        ({"required_changes": ['SAY "sorry"'], "risks": ["scope_leak"]}, "critique_risk_not_allowed_policy:scope_leak"),
+    ],
+)
+def test_risks_and_markers_are_words_of_the_policy(critique: Any, expected: str | None) -> None:
+    """Others than those that it names are none."""
+    risks = [{"type": kind, "note": "n"} for kind in critique.pop("risks", [])]
+    raw = {"decision": "revise", **critique, "risks": risks}
+    assert outcome(read, raw, policy=SUPPORT).get("stop") == expected
+
+
+@pytest.mark.parametrize("markers", [{}, {"": "include"}, {"SAY IT": "include"}, {"SAY": "say"}])
+def test_markers_that_cannot_be_read_are_refused(markers: Any) -> None:
+    """When the policy is made."""
+    with pytest.raises(ValueError, match="markers"):
+        SelfCritiquePolicy(markers=markers)
+
+
 LIKELY = st.fixed_dictionaries(
-    {"decision": st.sampled_from(DECISIONS)},
+    {"decision": st.sampled_from(["approve", "revise", "escalate"])},
     optional={
         "severity": st.sampled_from(["low", "High"]) | JSON,
         "risks": st.lists(

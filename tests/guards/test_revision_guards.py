@@ -12,7 +12,6 @@ from guard_cases import json_values, outcome, stop_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.self_critique.request import parse_self_critique_request
 from guardgraph.guards.self_critique.revision import (
     check_final_draft,
@@ -20,6 +19,7 @@ from guardgraph.guards.self_critique.revision import (
     measure_patch_similarity,
     parse_draft,
 )
+from guardgraph.state.self_critique import SelfCritiqueBudget, SelfCritiquePolicy
 
 DATA = Path(__file__).parents[2] / "guardgraph" / "tools" / "data"
 CONTEXT = json.loads((DATA / "self_critique_incident_context.json").read_text())
@@ -32,25 +32,22 @@ DRAFT = (
 )
 NOTE = "Timing may change."
 ASKED = [f'ADD "{NOTE}"']
+CHECKED, UNCHECKED = SelfCritiquePolicy(), SelfCritiquePolicy(check_facts=False)
 
 
 def drafted(text: Any, **limits: Any) -> Any:
     """Judge a draft under the contract's budget, limits replaced where given."""
-    given_limits = {"context": CONTEXT, "max_chars": 900, "check_facts": True, "regions": DEFAULT_REGIONS}
-    return outcome(parse_draft, text, **{**given_limits, **limits})
+    return outcome(parse_draft, text, **{"context": CONTEXT, "max_chars": 900, "policy": CHECKED, **limits})
 
 
 PATCH_LIMITS = {
     "draft": DRAFT,
     "context": CONTEXT,
     "required_changes": ASKED,
-    "max_chars": 980,
-    "min_similarity": 0.4,
-    "max_length_increase_pct": 20.0,
     "hinted_length_increase_pct": 20,
     "avoid_absolute_guarantees": True,
-    "check_facts": True,
-    "regions": DEFAULT_REGIONS,
+    "policy": CHECKED,
+    "budget": SelfCritiqueBudget(),
 }
 
 
@@ -86,16 +83,39 @@ def test_a_draft_stops_with_its_reason(text: Any, reason: str) -> None:
 
 def test_the_unsupported_facts_of_a_draft_are_shown() -> None:
     """The evidence names them as they are written."""
-    limits = {"context": CONTEXT, "max_chars": 900, "check_facts": True, "regions": DEFAULT_REGIONS}
+    limits = {"context": CONTEXT, "max_chars": 900, "policy": CHECKED}
     stop = stop_of(parse_draft, "About 31% of checkouts for 3 hours.", **limits)
-    assert stop.evidence == {"unsupported": ["3 hours", "31%"]}
+    assert stop.evidence == {"unsupported": ["31%", "3 hours"]}
 
 
 def test_the_fact_check_can_be_switched_off() -> None:
     """Without it, form alone counts, for a draft and a revision."""
-    assert drafted("31% in the EU.", check_facts=False) == {"value": "31% in the EU."}
+    assert drafted("31% in the EU.", policy=UNCHECKED) == {"value": "31% in the EU."}
     revised = f"{DRAFT} {NOTE} 31%."
-    assert "value" in outcome(check_revision_patch, revised, **{**PATCH_LIMITS, "check_facts": False})
+    assert "value" in outcome(check_revision_patch, revised, **{**PATCH_LIMITS, "policy": UNCHECKED})
+
+
+SUPPORT = SelfCritiquePolicy(
+    label_patterns={"incident_id": [r"TICKET-\d+"], "severity_label": [r"prio(?:rity)? ?(\d)"]},
+    known_regions=["Nordics"],
+)
+"""The labels of a team that answers tickets."""
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Your ticket TICKET-12 has Prio 2.", None),
+        ("Your ticket ticket-12 has priority 2 in the EU, SEV1.", None),
+        ("Your ticket TICKET-13 is open.", "invalid_draft:new_incident_id"),
+        ("Your ticket has priority 1.", "invalid_draft:new_severity_label"),
+        ("Your ticket from the Nordics is open.", "invalid_draft:new_region"),
+    ],
+)
+def test_labels_are_patterns_of_the_policy(text: str, reason: str | None) -> None:
+    """What stands in a group is compared, else all, in any case; the patterns of the demo are then none."""
+    context = {"ticket": "TICKET-12", "urgency": "priority 2", "level": "SEV1"}
+    assert drafted(text, context=context, policy=SUPPORT).get("stop") == reason
 
 
 def test_policy_hints_are_no_facts() -> None:
@@ -146,14 +166,18 @@ def test_every_stop_of_a_patch_carries_what_was_measured() -> None:
 def test_growth_is_held_against_the_smaller_limit() -> None:
     """Budget or hint, in per cent of the draft without superfluous blanks; the limit itself is allowed."""
     draft, revised = "a b  c d\n e", "a b c d e f"
-    limits = {**PATCH_LIMITS, "draft": draft, "required_changes": ['REMOVE "xyz"'], "check_facts": False}
+    limits = {**PATCH_LIMITS, "draft": draft, "required_changes": ['REMOVE "xyz"'], "policy": UNCHECKED}
     growth = 100 * 2 / 9
 
     def verdict(budget: float, hint: float | None) -> Any:
         return outcome(
             check_revision_patch,
             revised,
-            **{**limits, "max_length_increase_pct": budget, "hinted_length_increase_pct": hint},
+            **{
+                **limits,
+                "budget": SelfCritiqueBudget(max_length_increase_pct=budget),
+                "hinted_length_increase_pct": hint,
+            },
         )
 
     assert verdict(growth, None)["value"]["length_increase_pct"] == 22.22
@@ -165,9 +189,9 @@ def test_growth_is_held_against_the_smaller_limit() -> None:
 def test_a_revision_may_keep_a_claim_that_was_allowed() -> None:
     """Without the hint, a text of the context licenses closures; the draft licenses none."""
     context = {"note": "The outage is over."}
-    soft = {"context": context, "check_facts": False, "avoid_absolute_guarantees": False}
+    soft = {"context": context, "policy": UNCHECKED, "avoid_absolute_guarantees": False}
     revised = f"{DRAFT} {NOTE} It is resolved."
-    assert patch_stop(revised, context=context, check_facts=False)[0] == "patch_violation:restricted_claims"
+    assert patch_stop(revised, context=context, policy=UNCHECKED)[0] == "patch_violation:restricted_claims"
     assert "value" in outcome(check_revision_patch, revised, **{**PATCH_LIMITS, **soft})
     kept = {**soft, "context": {}, "draft": f"{DRAFT} It is resolved."}
     assert patch_stop(revised, **kept) == ("patch_violation:restricted_claims", {"claims": ["resolved"]})
@@ -193,7 +217,12 @@ SHORT = "Payments fail."
 )
 def test_what_had_to_be_added_is_no_growth(changes: list[str], revised: str, reason: str | None) -> None:
     """One occurrence of each added phrase with its separator counts neither as growth nor as another text."""
-    limits = {**PATCH_LIMITS, "draft": SHORT, "required_changes": changes, "min_similarity": 0.5}
+    limits = {
+        **PATCH_LIMITS,
+        "draft": SHORT,
+        "required_changes": changes,
+        "budget": SelfCritiqueBudget(min_patch_similarity=0.5),
+    }
     verdict = outcome(check_revision_patch, revised, **limits)
     assert verdict.get("stop") == reason
     if reason is None:
@@ -204,7 +233,12 @@ def test_what_had_to_be_added_is_no_growth(changes: list[str], revised: str, rea
 
 def test_the_final_text_obeys_the_same_rule() -> None:
     """An approved draft cannot carry a restricted claim, unless something licenses it."""
-    limits = {"context": {"incident": {"status": "open"}}, "max_chars": 980, "avoid_absolute_guarantees": True}
+    limits = {
+        "context": {"incident": {"status": "open"}},
+        "max_chars": 980,
+        "avoid_absolute_guarantees": True,
+        "policy": CHECKED,
+    }
     assert check_final_draft(f" {DRAFT}", **limits) == DRAFT
     assert outcome(check_final_draft, " ", **limits)["stop"] == "invalid_answer:empty"
     assert outcome(check_final_draft, "x" * 981, **limits)["stop"] == "invalid_answer:too_long"
@@ -222,7 +256,7 @@ def test_any_text_is_judged_without_failing(text: Any, context: Any) -> None:
     context = context if isinstance(context, dict) else {"value": context}
     assert set(drafted(text, context=context)) & {"value", "stop"}
     assert "stop" in outcome(check_revision_patch, text, **{**PATCH_LIMITS, "context": context})
-    limits = {"context": context, "max_chars": 98}
+    limits = {"context": context, "max_chars": 98, "policy": CHECKED}
     for hard in (True, False):
         assert set(outcome(check_final_draft, text, avoid_absolute_guarantees=hard, **limits)) & {"value", "stop"}
 

@@ -7,7 +7,7 @@ from self_critique_cases import DRAFT, GIVEN, REVISE, agent, checked
 
 from guardgraph.guards.self_critique import parse_required_change
 from guardgraph.guards.self_critique.critique import find_unapplied_changes, list_enforceable_changes
-from guardgraph.nodes.offline.self_critique import apply_required_changes
+from guardgraph.guards.self_critique.editing import apply_required_changes
 
 MENTION, SOFTEN = 'MUST_MENTION "refund timing"', 'MUST_SOFTEN "will be fixed"'
 

@@ -27,7 +27,6 @@ from guardgraph.plain.urls import find_host_problem
 from guardgraph.testing import scripted_tool
 
 DECISIONS = "there are approve, revise, escalate; given: 'aprove'; did you mean 'approve'?"
-RISKS = "there are overconfidence, missing_uncertainty, contradiction, scope_leak, policy_violation, legal_risk; "
 HOST = (
     "a host, domain:NAME or suffix:NAME is required, without scheme, user, port, path or wildcard; "
     "given: 'https://vendor.example.com'; did you mean 'vendor.example.com'?"
@@ -40,7 +39,6 @@ SOURCES = "there are billing_policy, operations_notes, security_policy, support_
     [
         (create_self_critique_agent, SelfCritiquePolicy(allowed_decisions_policy=["aprove"]), DECISIONS),
         (create_self_critique_agent, SelfCritiquePolicy(allowed_decisions_execution=["revise", "aprove"]), DECISIONS),
-        (create_self_critique_agent, SelfCritiquePolicy(allowed_risk_types_policy=["legal"]), RISKS + "given: 'legal'"),
         (create_research_agent, ResearchPolicy(allowed_domains_policy=["https://vendor.example.com"]), HOST),
         (create_research_agent, ResearchPolicy(allowed_domains_execution=["https://vendor.example.com"]), HOST),
         (create_rag_agent, RagPolicy(allowed_sources_policy=["suport_policy"]), SOURCES + "'suport_policy'; did you"),

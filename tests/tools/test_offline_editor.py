@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from guardgraph.grounding.words import has_phrase, split_words
 from guardgraph.guards.self_critique.critique import find_unapplied_changes, list_enforceable_changes
-from guardgraph.nodes.offline.self_critique import apply_required_changes
+from guardgraph.guards.self_critique.editing import apply_required_changes
 
 TEXT = "We are working on it, with an estimate of 45 minutes. Please retry (later).\n\n- Status page\n- Next: wait"
 

@@ -1,9 +1,9 @@
-"""The Self-critique agent without a model: its drafts and its rules."""
+"""The Self-critique agent without a model: its drafts and its rules, on incidents of many shapes."""
 
 from __future__ import annotations
 
-import copy
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,33 +11,45 @@ import pytest
 from guard_cases import json_values, outcome
 from hypothesis import given
 from hypothesis import strategies as st
+from self_critique_cases import checked
 
-from guardgraph.guards.facts import DEFAULT_REGIONS
-from guardgraph.guards.self_critique.critique import DECISIONS, parse_critique
-from guardgraph.guards.self_critique.revision import check_final_draft, check_revision_patch, parse_draft
+from guardgraph import create_self_critique_agent
+from guardgraph.guards.self_critique.critique import parse_critique
+from guardgraph.guards.self_critique.editing import apply_required_changes
 from guardgraph.nodes.offline.self_critique import (
-    UNCERTAINTY_NOTE,
-    apply_required_changes,
     critique_offline_draft,
+    has_file_path,
     revise_offline_draft,
     shorten_offline_draft,
     write_offline_draft,
 )
+from guardgraph.state.self_critique import RISK_TYPES, SelfCritiquePolicy
 
 DATA = Path(__file__).parents[2] / "guardgraph" / "tools" / "data"
 CONTEXT = json.loads((DATA / "self_critique_incident_context.json").read_text())
-GOAL = (
-    "Draft a customer-facing payment incident update for US enterprise customers. "
-    "Use precise language, avoid guarantees, and keep next actions concrete."
-)
-RISKS = ["contradiction", "legal_risk", "missing_uncertainty", "overconfidence", "policy_violation", "scope_leak"]
+GOAL = "Write an update for customers. Use precise language and keep next actions concrete."
 GOOD = (
     "Current status: degraded. Customer impact: 27% of checkouts are affected. "
     "Next actions: we will monitor payment failures every 15 minutes, publish customer update via status page "
     "every 15 minutes, and prepare support macro with workaround guidance. Thank you for your patience."
 )
-KEYS = [*CONTEXT, *CONTEXT["incident"], *CONTEXT["policy_hints"], "draft", "max_chars", "required_changes"]
-JSON = json_values(KEYS, ["degraded", "P1", 'ADD "x y"', "It is resolved. We expect it in 5 minutes."])
+SUMMARY = (
+    "# Checkout\n\nCard payments failed for **some** customers between 10:00 and 11:30 UTC, see "
+    "[the report](https://example.com/reports/12).\nA certificate had expired on `pay-7`.\n\n"
+    "- refunds\n- invoices\n\nFixed by /etc/ssl/renew.sh, see runbooks/pay/renew.md."
+)
+INCIDENT = {
+    "title": "Card payments fail",
+    "severity": "major",
+    "affected": ["checkout", "refunds"],
+    "status": "resolved",
+    "summary": SUMMARY,
+}
+UPDATES = [
+    {"at": "2026-03-06T12:00:00Z", "text": "A new certificate is in place.", "author": "jo"},
+    {"at": "2026-03-06T10:20:00Z", "text": "We look into failing card payments."},
+]
+AGENT = create_self_critique_agent()
 
 
 def hinted(**hints: Any) -> dict[str, Any]:
@@ -45,60 +57,78 @@ def hinted(**hints: Any) -> dict[str, Any]:
     return {**CONTEXT, "policy_hints": {**CONTEXT["policy_hints"], **hints}}
 
 
+def with_fields(**fields: Any) -> dict[str, Any]:
+    """Return the incident as a context, with other fields."""
+    return {"incident": {**INCIDENT, **fields}}
+
+
+def ended(context: dict[str, Any]) -> Any:
+    """Run the agent once."""
+    return checked(AGENT.invoke({"goal": GOAL, "incident_context": context}))
+
+
+def update(context: dict[str, Any]) -> str:
+    """Run the agent once, which ends well, and return the update."""
+    result = ended(context)
+    assert result["status"] == "ok", result
+    return str(result["answer"])
+
+
 def reviewed(text: str, context: Any = CONTEXT) -> Any:
     """Review a draft; what the critic says is always a valid critique."""
-    view = {"goal": GOAL, "incident_context": context, "draft": text, "allowed_risk_types": RISKS}
+    view = {"goal": GOAL, "incident_context": context, "draft": text, "allowed_risk_types": [*RISK_TYPES]}
     raw = critique_offline_draft(view)
-    limits: dict[str, Any] = {"decisions": DECISIONS, "risk_types": RISKS}
-    return parse_critique(raw, max_risks=5, max_required_changes=5, **limits)
-
-
-def patched(text: str, changes: list[str]) -> str:
-    """Apply changes with the reviser; the patch guard and the final guard let it pass."""
-    view = {"goal": GOAL, "incident_context": CONTEXT, "draft": text, "required_changes": changes}
-    patch = check_revision_patch(
-        revise_offline_draft(view)["revised_answer"],
-        draft=text,
-        context=CONTEXT,
-        required_changes=changes,
-        max_chars=980,
-        min_similarity=0.4,
-        max_length_increase_pct=20.0,
-        hinted_length_increase_pct=20.0,
-        avoid_absolute_guarantees=True,
-        check_facts=True,
-        regions=DEFAULT_REGIONS,
-    )
-    return check_final_draft(patch["revised_answer"], context=CONTEXT, max_chars=980, avoid_absolute_guarantees=True)
-
-
-def test_the_demo_ends_revised_and_reads_like_a_message() -> None:
-    """Draft, critique and revision pass every guard, and say what a customer needs."""
-    text = write_offline_draft({"goal": GOAL, "incident_context": CONTEXT})["draft"]
-    parse_draft(text, context=CONTEXT, max_chars=900, check_facts=True, regions=DEFAULT_REGIONS)
-    verdict = reviewed(text)
-    assert verdict["decision"] == "revise"
-    assert verdict["required_changes"] == [f'MUST_INCLUDE "{UNCERTAINTY_NOTE}"']
-    answer = patched(text, verdict["required_changes"])
-    assert answer == (
-        "This is an update for our US customers on incident inc_payments_20260306 (severity P1) as of 2026-03-06. "
-        "Current status: degraded. "
-        "Customer impact: 27% of checkouts are affected and 3.4% of payments are failing. "
-        "We apologize for the disruption. "
-        "Next actions: we will monitor payment failures every 15 minutes, publish customer update via status page "
-        "every 15 minutes, and prepare support macro with workaround guidance. "
-        "Estimated time to recovery: 45 minutes. Timing may change as we learn more."
-    )
-    assert reviewed(answer)["decision"] == "approve"
+    return parse_critique(raw, policy=SelfCritiquePolicy(), max_risks=5, max_required_changes=5)
 
 
 @pytest.mark.parametrize(
-    "context", [CONTEXT, hinted(max_length_increase_pct=5), {"incident": {"status": "degraded", "eta_minutes": 45}}]
+    "context",
+    [
+        with_fields(),
+        INCIDENT,
+        with_fields(summary=None, updates=UPDATES),
+        with_fields(summary="", updates=[item["text"] for item in UPDATES]),
+        with_fields(summary=None, updates={item["at"]: item["text"] for item in UPDATES}),
+        with_fields(summary="<h2>What</h2><p>Card payments failed.<br>A certificate had <b>expired</b>.</p>"),
+        with_fields(summary=f"{SUMMARY}\n\n" * 200),
+        with_fields(runbook_path="docs/run.md", internal_notes="Call Jo.", _debug="x y z", slack_channel="#inc"),
+        {"incident": {name: value for name, value in INCIDENT.items() if name != "status"}},
+    ],
 )
-def test_an_estimate_is_called_uncertain_by_a_revision(context: Any) -> None:
-    """However short the draft and tight the limit: what a change adds is no growth."""
-    verdict = reviewed(write_offline_draft({"incident_context": context})["draft"], context)
-    assert verdict["required_changes"] == [f'MUST_INCLUDE "{UNCERTAINTY_NOTE}"']
+def test_an_update_says_status_what_happened_and_what_is_affected(context: dict[str, Any]) -> None:
+    """However the records are laid out, customers read plain sentences, and nothing that is not for them."""
+    text = update(context)
+    assert "Current status: " in text
+    assert re.search(r"certificate|failing card payments", text)
+    assert "Affected: checkout and refunds." in text
+    assert not has_file_path(text)
+    assert not re.search(r"[*#`<>|]|\]\(|https?:|_|Path|Label|Call Jo", text)
+    assert len(text) <= 900
+    assert text == update(context)
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ("resolved", "Current status: resolved."),
+        ("in_progress", "Current status: in progress."),
+        ({"indicator": "major", "description": "Partial outage"}, "Current status: Partial outage."),
+        (None, "Current status: not given in our records."),
+        ("Resolved (monitoring)", "Current status: we cannot yet confirm that it is Resolved (monitoring)"),
+        ("restored, guaranteed", "Current status: what our records say of it is not yet confirmed."),
+    ],
+)
+def test_an_update_never_loses_its_status(status: Any, said: str) -> None:
+    """One that may not be claimed is stated as what the records say, in words that claim nothing more."""
+    assert said in update({**with_fields(status=status), "policy_hints": {"avoid_absolute_guarantees": True}})
+
+
+def test_the_latest_update_is_told_beside_the_summary() -> None:
+    """The latest by its time, else the last; what the summary says already is not said twice."""
+    text = update(with_fields(summary="Card payments fail. We look into it.", updates=UPDATES))
+    assert "What was reported: Card payments fail. We look into it." in text
+    assert "Latest update: A new certificate is in place." in text
+    assert "Latest update" not in update(with_fields(summary="Cards fail.", updates=["Cards fail."]))
 
 
 def test_what_is_over_has_no_estimate_that_could_change() -> None:
@@ -109,81 +139,44 @@ def test_what_is_over_has_no_estimate_that_could_change() -> None:
     assert reviewed(text, context)["decision"] == "approve"
 
 
-@pytest.mark.parametrize("status", ["resolved", "fully recovered, guaranteed"])
-def test_a_draft_of_the_drafter_claims_nothing_that_the_critic_takes_out(status: str) -> None:
-    """A licensed status stays, any other is said so that it claims nothing."""
-    context = {"incident": {"incident_id": "INC-9", "severity": "P2", "status": status}, "region": "EU"}
-    assert reviewed(write_offline_draft({"incident_context": context})["draft"], context)["decision"] == "approve"
-
-
-@pytest.mark.parametrize(
-    ("status", "said"),
-    [
-        ("degraded", "Current status: degraded"),
-        (None, "Current status: not given in our records"),
-        ("restored for all", "Current status: we cannot yet confirm that it is restored for all, as our records say"),
-        ("restored, guaranteed", "Current status: the one in our records is not yet confirmed"),
-    ],
-)
-def test_a_status_line_that_goes_is_replaced(status: str | None, said: str) -> None:
-    """An update never loses its status: what the records say stands in for what may not be claimed."""
-    context = {**CONTEXT, "incident": {**CONTEXT["incident"], "status": status}}
+def test_a_status_line_that_goes_is_replaced() -> None:
+    """What the records say stands in for what may not be claimed, and the result is approved."""
     text = GOOD.replace("Current status: degraded", "Current status: the incident is resolved for good")
-    verdict = reviewed(text, context)
-    removed = 'MUST_REMOVE "Current status: the incident is resolved for good"'
-    assert verdict["required_changes"] == [removed, f'MUST_INCLUDE "{said}"']
-    revised = revise_offline_draft({"draft": text, "required_changes": verdict["required_changes"]})["revised_answer"]
-    assert revised.endswith(f"{said}.")
-    assert reviewed(revised, context)["decision"] == "approve"
-
-
-def test_a_sound_draft_is_approved() -> None:
-    """Nothing to find means nothing to change."""
-    verdict = reviewed(GOOD)
-    assert (verdict["decision"], verdict["risks"], verdict["required_changes"]) == ("approve", [], [])
-
-
-@pytest.mark.parametrize("claim", ["Recovery is guaranteed", "The incident is closed", "All payments are stable"])
-def test_a_sentence_with_a_claim_has_to_go(claim: str) -> None:
-    """The critic requires its removal, and the rest passes."""
-    text = GOOD.replace("Thank you", f"{claim}. Thank you")
     verdict = reviewed(text)
-    assert verdict["required_changes"] == [f'MUST_REMOVE "{claim}"']
-    assert [risk["type"] for risk in verdict["risks"]] == ["overconfidence"]
-    assert patched(text, verdict["required_changes"]) == GOOD
+    removed = 'MUST_REMOVE "Current status: the incident is resolved for good"'
+    assert verdict["required_changes"] == [removed, 'MUST_INCLUDE "Current status: degraded"']
+    revised = revise_offline_draft({"draft": text, "required_changes": verdict["required_changes"]})["revised_answer"]
+    assert reviewed(revised)["decision"] == "approve"
 
 
 @pytest.mark.parametrize(
-    ("section", "gone", "change"),
+    ("text", "context", "changes"),
     [
-        ("current_status", "Current status: degraded. ", "Current status: degraded"),
+        (GOOD, CONTEXT, []),
+        (GOOD.replace("Thank", "The incident is closed. Thank"), CONTEXT, ['MUST_REMOVE "The incident is closed"']),
         (
-            "customer_impact",
-            "Customer impact: 27% of checkouts are affected. ",
-            "Customer impact: 27% of checkouts are affected and 3.4% of payments are failing",
+            GOOD.replace("Customer impact: 27% of checkouts are affected. ", "We are sorry for all the trouble. "),
+            hinted(max_length_increase_pct=50),
+            ['MUST_INCLUDE "Customer impact: 27% of checkouts are affected and 3.4% of payments are failing"'],
+        ),
+        (
+            GOOD,
+            {**hinted(required_sections=["known_workaround"]), "known_workaround": "Use bank transfer."},
+            ['MUST_INCLUDE "Known workaround: Use bank transfer"'],
+        ),
+        (
+            GOOD.replace("Thank", "We expect recovery in 45 minutes. Thank"),
+            hinted(max_length_increase_pct=1),
+            ['MUST_INCLUDE "Timing may change as we learn more"'],
         ),
     ],
 )
-def test_a_missing_section_is_one_change(section: str, gone: str, change: str) -> None:
-    """The change says what the context knows, and the draft with it is sound."""
-    text = GOOD.replace(gone, "We are sorry for the trouble that this gives you and your own customers today. ")
-    context = hinted(max_length_increase_pct=50)
+def test_a_finding_is_a_change_that_mends_it(text: str, context: Any, changes: list[str]) -> None:
+    """Claims go, missing sections and a word of doubt come; nothing to find means nothing to change."""
     verdict = reviewed(text, context)
-    assert verdict["required_changes"] == [f'MUST_INCLUDE "{change}"']
-    assert section in verdict["reason"]
-    assert reviewed(apply_required_changes(text, verdict["required_changes"]), context)["decision"] == "approve"
-
-
-def test_several_missing_sections_are_several_changes() -> None:
-    """One each, in the order of the hint; the actions that fit into a phrase are named."""
-    text = "Thank you for your patience while our engineers look into this payment incident. " * 8
-    verdict = reviewed(text, hinted(max_length_increase_pct=60))
-    assert [item[:30] for item in verdict["required_changes"]] == [
-        'MUST_INCLUDE "Current status: ',
-        'MUST_INCLUDE "Customer impact:',
-        'MUST_INCLUDE "Next actions: we',
-    ]
-    assert verdict["required_changes"][2].endswith('status page every 15 minutes"')
+    assert verdict["required_changes"] == changes
+    assert verdict["decision"] == ("revise" if changes else "approve")
+    assert reviewed(apply_required_changes(text, changes), context)["decision"] == "approve"
 
 
 @pytest.mark.parametrize(
@@ -191,7 +184,6 @@ def test_several_missing_sections_are_several_changes() -> None:
     [
         ("All is resolved.", CONTEXT),
         (f'{GOOD} He said "all is resolved" today.', CONTEXT),
-        (f"{GOOD} The incident is resolved {'and we thank you ' * 12}today.", CONTEXT),
         (GOOD, hinted(required_sections=["root_cause"])),
         (GOOD + " Resolved one. Resolved two. Resolved 3. Resolved four. Resolved five. Resolved six.", CONTEXT),
     ],
@@ -203,51 +195,37 @@ def test_what_no_patch_mends_is_escalated(text: str, context: Any) -> None:
     assert verdict["reason"].startswith("More than a patch can mend. The draft ")
 
 
-@pytest.mark.parametrize(
-    ("text", "context"),
-    [
-        ("Current status: degraded. We will post updates. Recovery expected in 45 minutes.", CONTEXT),
-        (GOOD.replace("Thank you", "We expect recovery in 45 minutes"), hinted(max_length_increase_pct=1)),
-        ("Customer impact: 27% of checkouts. We will post updates.", hinted(max_length_increase_pct=60)),
-    ],
-)
-def test_what_only_lacks_something_is_mended(text: str, context: Any) -> None:
-    """What the changes add is not held against them."""
-    verdict = reviewed(text, context)
-    assert verdict["decision"] == "revise"
-    revised = revise_offline_draft({"draft": text, "required_changes": verdict["required_changes"]})["revised_answer"]
-    assert reviewed(revised, context)["decision"] == "approve"
+def test_a_draft_is_cut_where_a_sentence_ends() -> None:
+    """Else where a word ends, else where it must."""
+    text = "One two. Three four. Five"
+    cuts = [shorten_offline_draft({"draft": text, "max_chars": limit})["draft"] for limit in (25, 24, 19, 7, 2, 0, -9)]
+    assert cuts == [text, "One two. Three four.", "One two.", "One", "On", "", ""]
 
 
-def test_a_section_of_any_name_comes_from_the_context() -> None:
-    """A text under the section's name in the context fills it."""
-    context = {**hinted(required_sections=["known_workaround"]), "known_workaround": "Use bank transfer."}
-    verdict = reviewed(GOOD, context)
-    assert verdict["required_changes"] == ['MUST_INCLUDE "Known workaround: Use bank transfer"']
+TEXTS = [
+    SUMMARY,
+    "It is resolved. We guarantee it.",
+    "P1 in the EU, 45 min.",
+    "INC-7",
+    "<p>a</p>",
+    "- a\n- b",
+    "[a](b)",
+]
+NAMES = [*INCIDENT, *CONTEXT["incident"], "incident", "updates", "id", "impact", "region", "body", "at"]
+JSON = json_values([*NAMES, "policy_hints", "required_sections", "approved_actions", "next_actions"], TEXTS)
 
 
-def test_a_claim_of_the_context_may_be_repeated_if_claims_are_allowed() -> None:
-    """A guarantee is never overlooked; "resolved" is, where the context says it and the hint allows it."""
-    context = copy.deepcopy(hinted(avoid_absolute_guarantees=False))
-    context["updates"] = ["The incident is resolved."]
-    text = GOOD.replace("degraded", "resolved")
-    assert reviewed(text, context)["decision"] == "approve"
-    assert reviewed(f"{GOOD} Recovery is guaranteed.", context)["decision"] == "revise"
-    context["policy_hints"]["avoid_absolute_guarantees"] = True
-    assert reviewed(text, context)["decision"] == "revise"
-
-
-def test_the_critic_names_only_risks_that_it_may() -> None:
-    """A risk that is not on the list is left out, the change stays."""
-    view = {"incident_context": CONTEXT, "draft": f"{GOOD} Recovery is guaranteed.", "allowed_risk_types": []}
-    raw = critique_offline_draft(view)
-    assert (raw["decision"], raw["risks"]) == ("revise", [])
+@given(st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, JSON)))
+def test_no_guard_stops_what_the_offline_run_wrote(context: dict[str, Any]) -> None:
+    """Whatever the context, the run ends well, or because the input is refused or a person has to decide."""
+    reason = ended(context)["stop_reason"]
+    assert reason in ("success", "policy_escalation") or reason.startswith("invalid_request:")
 
 
 VIEWS = st.fixed_dictionaries(
     {},
     optional=dict.fromkeys(("incident_context", "draft", "required_changes", "max_chars"), JSON)
-    | {"allowed_risk_types": st.just(RISKS) | JSON},
+    | {"allowed_risk_types": st.just([*RISK_TYPES]) | JSON},
 )
 
 
@@ -256,7 +234,5 @@ def test_proposers_take_any_view(view: dict[str, Any]) -> None:
     """They return the text or the critique that the contract asks for, whatever they see."""
     assert all(isinstance(propose(view)["draft"], str) for propose in (write_offline_draft, shorten_offline_draft))
     assert isinstance(revise_offline_draft(view)["revised_answer"], str)
-    limits: dict[str, Any] = {"decisions": DECISIONS, "risk_types": RISKS}
-    assert "value" in outcome(
-        parse_critique, critique_offline_draft(view), max_risks=5, max_required_changes=5, **limits
-    )
+    limits: dict[str, Any] = {"policy": SelfCritiquePolicy(), "max_risks": 5, "max_required_changes": 5}
+    assert "value" in outcome(parse_critique, critique_offline_draft(view), **limits)

@@ -1,9 +1,7 @@
 """What the Self-critique agent's guards decide: the request, the draft, the critique and its changes, the revision."""
 
-from guardgraph.guards.self_critique.claims import forbidden_claims, restricted_claims
+from guardgraph.guards.self_critique.claims import forbidden_claims, is_licensed, restricted_claims
 from guardgraph.guards.self_critique.critique import (
-    DECISIONS,
-    HIGH_RISK_TYPES,
     PHRASE_CHARS,
     Change,
     check_critique_links,
@@ -28,8 +26,6 @@ from guardgraph.guards.self_critique.revision import (
 )
 
 __all__ = [
-    "DECISIONS",
-    "HIGH_RISK_TYPES",
     "PHRASE_CHARS",
     "Change",
     "check_critique_links",
@@ -39,6 +35,7 @@ __all__ = [
     "check_revision_patch",
     "find_unapplied_changes",
     "forbidden_claims",
+    "is_licensed",
     "list_changes_by_stems",
     "list_enforceable_changes",
     "measure_length_increase",

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, get_args
 
 from guardgraph.grounding.sentences import split_sentences
 from guardgraph.grounding.words import (
@@ -26,31 +26,19 @@ from guardgraph.guards.proposals import proposed_object
 from guardgraph.guards.self_critique.claims import list_context_texts, read_word_set
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
-from guardgraph.state.self_critique import Critique, Decision, Risk, SelfCritiquePolicy, Severity
-
-DECISIONS: tuple[Decision, ...] = ("approve", "revise", "escalate")
-"""What a critique can decide; a policy list can only leave some of these out."""
+from guardgraph.state.self_critique import MARKERS, ChangeKind, Critique, Decision, Risk, SelfCritiquePolicy, Severity
 
 _SEVERITIES: tuple[Severity, ...] = ("low", "medium", "high")
 
-HIGH_RISK_TYPES = frozenset({"legal_risk", "policy_violation"})
-"""Risks that only a person may accept."""
-
 
 def parse_critique(
-    raw: JsonValue,
-    *,
-    decisions: Collection[str],
-    risk_types: Collection[str],
-    max_risks: int,
-    max_required_changes: int,
+    raw: JsonValue, *, policy: SelfCritiquePolicy, max_risks: int, max_required_changes: int
 ) -> Critique:
     """Read a critique.
 
     Args:
         raw: ``{"decision", "severity"?, "risks"?, "required_changes"?, "reason"?}``.
-        decisions: the policy list; of it only `DECISIONS` count.
-        risk_types: the policy list of risk types.
+        policy: which decisions and risks it may name, which of the risks are high, and how it requires changes.
         max_risks: how many risks a critique may name.
         max_required_changes: how many changes it may require.
 
@@ -60,9 +48,9 @@ def parse_critique(
     """
     if not isinstance(raw, dict):
         raise _build_critique_stop("not_object", raw, "an object")
-    decision = _parse_critique_decision(raw.get("decision"), decisions)
+    decision = _parse_critique_decision(raw.get("decision"), policy.allowed_decisions_policy)
     severity = _parse_critique_severity(raw.get("severity", "medium"))
-    risks = _parse_critique_risks(raw.get("risks", []), risk_types, max_risks)
+    risks = _parse_critique_risks(raw.get("risks", []), policy.allowed_risk_types_policy, max_risks)
     changes = _parse_required_changes(raw.get("required_changes", []), max_required_changes)
     critique = Critique(
         decision=decision,
@@ -70,9 +58,9 @@ def parse_critique(
         risks=risks,
         required_changes=changes,
         reason=_parse_critique_reason(raw.get("reason")),
-        high_risk=severity == "high" or any(risk["type"] in HIGH_RISK_TYPES for risk in risks),
+        high_risk=severity == "high" or any(risk["type"] in policy.high_risk_types for risk in risks),
     )
-    _check_critique_consistency(critique)
+    _check_critique_consistency(critique, policy)
     return critique
 
 
@@ -108,11 +96,11 @@ def check_decision_execution(decision: str, execution: Collection[str], *, denie
         raise Stop(f"critique_decision_denied_execution:{shown_name(decision)}")
 
 
-def _parse_critique_decision(given: JsonValue, allowed: Collection[str]) -> Decision:
+def _parse_critique_decision(given: JsonValue, allowed: Collection[str]) -> Any:
     if not isinstance(given, str) or not given.strip():
         raise _build_critique_stop("decision", given, "a text that is not blank")
     decision = given.strip()
-    if decision not in allowed or decision not in DECISIONS:
+    if decision not in allowed or decision not in get_args(Decision):
         raise Stop(f"critique_decision_not_allowed_policy:{shown_name(decision)}")
     return decision
 
@@ -162,29 +150,29 @@ def _parse_critique_reason(given: JsonValue) -> str:
     return (given or "").strip()
 
 
-def _check_critique_consistency(critique: Critique) -> None:
+def _check_critique_consistency(critique: Critique, policy: SelfCritiquePolicy) -> None:
     changes = critique["required_changes"]
     if critique["decision"] == "approve":
         if changes:
             raise _build_critique_stop("approve_with_required_changes", changes[0], "none")
         if critique["high_risk"]:
-            raise _build_critique_stop("approve_with_high_risk", _describe_high_risk(critique), "escalate")
+            raise _build_critique_stop("approve_with_high_risk", _describe_high_risk(critique, policy), "escalate")
     elif critique["decision"] == "revise":
         if not changes:
             raise _build_critique_stop("revise_without_required_changes", changes, "at least one")
-        vague = [excerpt_value(item) for item in changes if parse_required_change(item) is None]
+        vague = [excerpt_value(item) for item in changes if parse_required_change(item, policy.markers) is None]
         if vague:
             raise Stop("invalid_critique:required_changes_not_enforceable", not_enforceable=vague)
-        if opposed := find_contradictory_changes(changes):
+        if opposed := find_contradictory_changes(changes, policy.markers):
             raise _build_critique_stop("required_changes_contradictory", opposed, "changes that one text can have")
         if critique["high_risk"]:
-            raise _build_critique_stop("high_risk_requires_escalate", _describe_high_risk(critique), "escalate")
+            raise _build_critique_stop("high_risk_requires_escalate", _describe_high_risk(critique, policy), "escalate")
     elif not critique["reason"]:
         raise _build_critique_stop("escalate_reason_required", "", "a reason")
 
 
-def _describe_high_risk(critique: Critique) -> JsonObject:
-    types = sorted({risk["type"] for risk in critique["risks"]} & HIGH_RISK_TYPES)
+def _describe_high_risk(critique: Critique, policy: SelfCritiquePolicy) -> JsonObject:
+    types = sorted({risk["type"] for risk in critique["risks"]} & {*policy.high_risk_types})
     return {"severity": critique["severity"], "risks": types}
 
 
@@ -195,15 +183,13 @@ def _build_critique_stop(what: str, given: Any, allowed: str) -> Stop:
 PHRASE_CHARS = (3, 160)
 """The least and the most characters of a quoted phrase."""
 
-_LEADING = re.compile(r"(add|remove)[\s:-]", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[^\w\s]?\s?")
 _OPENING = re.compile(r"(?<!\w)'(?=\S)")
 _CLOSING = re.compile(r"(?<=\S)'(?!\w)")
 
 
-ChangeKind: TypeAlias = Literal["include", "remove", "mention", "soften"]
-"""What a text must do with a phrase: have it word for word or not have it; have all of its content words in one
-sentence, in whatever form; or say it, in whatever form of its words, only as what may be."""
+_STRONGEST: tuple[ChangeKind, ...] = ("remove", "include", "soften", "mention")
+"""Of several markers the one of the first kind holds."""
 
 _ADDED: tuple[ChangeKind, ...] = ("include", "mention")
 BY_STEMS: tuple[ChangeKind, ...] = ("mention", "soften")
@@ -224,19 +210,20 @@ class Change(NamedTuple):
         return f"{self.kind} {self.phrase}"
 
 
-def parse_required_change(item: str) -> Change | None:
+def parse_required_change(item: str, markers: Mapping[str, ChangeKind] = MARKERS) -> Change | None:
     """Read one required change.
 
     Args:
-        item: starts with ADD or REMOVE, or has MUST_INCLUDE, MUST_REMOVE, MUST_MENTION or MUST_SOFTEN anywhere, in
-            any case, and quotes exactly one phrase: between straight double quotes or, where there are none, between
-            single quotes that stand at word boundaries. Of several markers, remove wins, then include, then soften.
+        item: has a marker, in any case, and quotes exactly one phrase: between straight double quotes or, where there
+            are none, between single quotes that stand at word boundaries.
+        markers: what each asks for. One with an underscore may stand anywhere, any other at the beginning alone, before
+            a blank, a colon or a hyphen. Of several, remove wins, then include, then soften.
 
     Returns:
         The change, or None for an item that no rule can enforce: no marker, no phrase or several, quotes that
         do not pair, a phrase that is too short, too long or has no word in it.
     """
-    kind = _read_change_kind(item.strip())
+    kind = _read_change_kind(item.strip().lower(), markers)
     phrase = _read_change_phrase(item)
     least, most = PHRASE_CHARS
     if kind is None or phrase is None or not least <= len(phrase) <= most or not list_word_keys(phrase):
@@ -244,9 +231,9 @@ def parse_required_change(item: str) -> Change | None:
     return Change(kind, phrase)
 
 
-def list_enforceable_changes(items: Iterable[str]) -> list[Change]:
+def list_enforceable_changes(items: Iterable[str], markers: Mapping[str, ChangeKind] = MARKERS) -> list[Change]:
     """Return the changes that can be enforced, in order, each once, case and punctuation aside."""
-    changes = (change for item in items if (change := parse_required_change(item)) is not None)
+    changes = (change for item in items if (change := parse_required_change(item, markers)) is not None)
     distinct: dict[tuple[str, ...], Change] = {}
     for change in changes:
         distinct.setdefault((change.kind, *list_word_keys(change.phrase)), change)
@@ -303,16 +290,17 @@ def _states_phrase(sentence: str, phrase: str, language: str) -> bool:
     return bool(reached)
 
 
-def find_contradictory_changes(items: Iterable[str]) -> list[str]:
+def find_contradictory_changes(items: Iterable[str], markers: Mapping[str, ChangeKind] = MARKERS) -> list[str]:
     """Return the first two changes that no text can obey both, as strings.
 
     Args:
         items: required changes, as `parse_required_change` reads them.
+        markers: what each marker asks for.
 
     Returns:
         A phrase to include and one to remove that stands in it or is it; nothing where there are no such two.
     """
-    changes = list_enforceable_changes(items)
+    changes = list_enforceable_changes(items, markers)
     removed = [change for change in changes if change.kind == "remove"]
     for added in changes:
         for change in removed:
@@ -349,15 +337,13 @@ def _strip_added_phrase(text: str, phrase: list[str]) -> str:
     return normalise_spaces(text[: said[first].start] + text[separator.end() if separator else end :])
 
 
-def _read_change_kind(item: str) -> ChangeKind | None:
-    leading = _LEADING.match(item)
-    verb = leading[1].lower() if leading else ""
-    spelled = item.lower()
-    if verb == "remove" or "must_remove" in spelled:
-        return "remove"
-    if verb == "add" or "must_include" in spelled:
-        return "include"
-    return "soften" if "must_soften" in spelled else "mention" if "must_mention" in spelled else None
+def _read_change_kind(item: str, markers: Mapping[str, ChangeKind]) -> ChangeKind | None:
+    found = {
+        kind
+        for marker, kind in markers.items()
+        if (marker.lower() in item if "_" in marker else re.match(rf"{marker.lower()}[\s:-]", item))
+    }
+    return next((kind for kind in _STRONGEST if kind in found), None)
 
 
 def _read_change_phrase(item: str) -> str | None:
@@ -375,9 +361,9 @@ def _read_change_phrase(item: str) -> str | None:
     return item[opening[0] : closing[0]].strip() if len(closing) == 1 else None
 
 
-def list_changes_by_stems(items: Iterable[str]) -> list[Change]:
+def list_changes_by_stems(items: Iterable[str], markers: Mapping[str, ChangeKind] = MARKERS) -> list[Change]:
     """Return the changes that say what a text must mention or soften, each once."""
-    return [change for change in list_enforceable_changes(items) if change.kind in BY_STEMS]
+    return [change for change in list_enforceable_changes(items, markers) if change.kind in BY_STEMS]
 
 
 def show_measured_changes(changes: Sequence[Change], text: str) -> JsonObject:

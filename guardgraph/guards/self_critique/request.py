@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 
 from guardgraph.grounding.words import list_word_keys
-from guardgraph.guards.facts import DEFAULT_IGNORED
 from guardgraph.guards.stop import build_request_stop, check_request_depth, read_request_text
 from guardgraph.plain.json import JsonObject, JsonValue, make_storable_json
 from guardgraph.state.self_critique import SelfCritiqueTask
+
+IGNORED_KEYS = ("policy_hints", "limits")
+"""Keys of a context that say nothing of an incident, at any depth."""
 
 HINTS = "incident_context.policy_hints"
 """Where the hints stand in the input."""
@@ -57,7 +59,7 @@ def _has_incident_facts(context: JsonObject) -> bool:
     while unread:
         value = unread.pop()
         if isinstance(value, dict):
-            unread.extend(item for key, item in value.items() if key not in DEFAULT_IGNORED)
+            unread.extend(item for key, item in value.items() if key not in IGNORED_KEYS)
         elif isinstance(value, list):
             unread.extend(value)
         elif value is not None and not (isinstance(value, str) and not list_word_keys(value)):

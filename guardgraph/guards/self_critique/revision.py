@@ -6,12 +6,15 @@ says nothing new and makes the changes that were asked for. A final text makes n
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import math
+import re
+from collections.abc import Iterable, Sequence
 
+from guardgraph.grounding.json_texts import write_json_text
+from guardgraph.grounding.values import find_unsupported_values
 from guardgraph.grounding.words import hash_normalised_text, list_word_keys, normalise_spaces
-from guardgraph.guards.facts import facts_in_json, facts_in_text, unsupported
 from guardgraph.guards.links import check_links
-from guardgraph.guards.self_critique.claims import Pack, forbidden_claims, list_context_texts
+from guardgraph.guards.self_critique.claims import forbidden_claims, list_context_texts
 from guardgraph.guards.self_critique.critique import (
     BY_STEMS,
     Change,
@@ -19,40 +22,31 @@ from guardgraph.guards.self_critique.critique import (
     list_enforceable_changes,
     strip_added_phrases,
 )
+from guardgraph.guards.self_critique.request import IGNORED_KEYS
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
-from guardgraph.state.claims import SHIPPED_PACKS
-from guardgraph.state.self_critique import Patch, SelfCritiquePolicy
+from guardgraph.state.self_critique import LabelKind, Patch, SelfCritiqueBudget, SelfCritiquePolicy
 
-_FACT_STOPS = (
-    ("numbers", "no_new_facts"),
-    ("incident_ids", "new_incident_id"),
-    ("severities", "new_severity_label"),
-    ("regions", "new_region"),
-)
-"""The kinds of facts and the stop for each, in the order of the checks."""
+_LABEL_STOPS: dict[LabelKind, str] = {
+    "incident_id": "new_incident_id",
+    "severity_label": "new_severity_label",
+    "region": "new_region",
+}
+"""The kinds of labels and the stop for each, in the order of the checks, behind ``no_new_facts``."""
 
 _SHOWN_ITEMS = 10
+_DOTTED = re.compile(r"\b([A-Z])\.([A-Z])\.(?:([A-Z])\.)?")
+_SIGNS = re.compile(r"[\W_]+")
 
 
-def parse_draft(
-    draft: JsonValue,
-    *,
-    context: JsonObject,
-    max_chars: int,
-    check_facts: bool,
-    regions: Collection[str],
-    policy: SelfCritiquePolicy | None = None,
-) -> str:
+def parse_draft(draft: JsonValue, *, context: JsonObject, max_chars: int, policy: SelfCritiquePolicy) -> str:
     """Read a draft.
 
     Args:
         draft: the proposed text.
         context: the incident context; its policy hints are no facts.
         max_chars: how many characters the stripped text may have.
-        check_facts: whether its facts must stand in the context.
-        regions: names of regions to watch for.
-        policy: which links and which markup it may have; None where links are not judged.
+        policy: which links and markup it may have, and whether its facts must stand in the context.
 
     Returns:
         The draft, stripped.
@@ -62,9 +56,7 @@ def parse_draft(
             new_incident_id|new_severity_label|new_region`` with `unsupported`.
     """
     text = _parse_draft_text(draft, "invalid_draft", max_chars)
-    check_links([text], "invalid_draft", cited=list_context_texts(context.values()), policy=policy)
-    if check_facts:
-        _check_draft_facts(text, context, "", "invalid_draft", regions)
+    _check_support(text, context, "", "invalid_draft", policy)
     return text
 
 
@@ -74,15 +66,10 @@ def check_revision_patch(
     draft: str,
     context: JsonObject,
     required_changes: Iterable[str],
-    max_chars: int,
-    min_similarity: float,
-    max_length_increase_pct: float,
     hinted_length_increase_pct: float | None,
     avoid_absolute_guarantees: bool,
-    check_facts: bool,
-    regions: Collection[str],
-    policy: SelfCritiquePolicy | None = None,
-    packs: Sequence[Pack] = SHIPPED_PACKS,
+    policy: SelfCritiquePolicy,
+    budget: SelfCritiqueBudget,
     by_meaning: bool = False,
 ) -> Patch:
     """Read a revision and check it against the draft; the evidence of a stop is what was measured or found.
@@ -92,15 +79,11 @@ def check_revision_patch(
         draft: the accepted draft.
         context: the incident context.
         required_changes: the critique's.
-        max_chars: how many characters the stripped text may have.
-        min_similarity: the least `measure_patch_similarity`, 0..1.
-        max_length_increase_pct: the budget's limit of growth, in per cent of the draft.
-        hinted_length_increase_pct: the request's, None for none; the smaller one holds.
-        avoid_absolute_guarantees: whether only the incident's status licenses closures.
-        check_facts: whether its facts must stand in the draft or the context.
-        regions: names of regions to watch for.
-        policy: which links and which markup it may have; None where links are not judged.
-        packs: the claims that are restricted.
+        hinted_length_increase_pct: the request's limit of growth, None for none; of it and the budget's the smaller
+            one holds.
+        avoid_absolute_guarantees: whether only the incident's status licenses claims.
+        policy: its checks, markers, claims, labels and links.
+        budget: how long it may be, how much longer than the draft, and how unlike it.
         by_meaning: whether what it must mention and soften is left to `check_measured_changes`.
 
     Raises:
@@ -108,15 +91,13 @@ def check_revision_patch(
             ``length_increase_limit``, links and facts as `parse_draft`, ``restricted_claims``,
             ``required_changes_not_applied``
     """
-    text = _parse_draft_text(revised, "invalid_revised", max_chars)
-    changes = list_enforceable_changes(required_changes)
-    hint = hinted_length_increase_pct
-    limit = max_length_increase_pct if hint is None else min(max_length_increase_pct, hint)
-    patch = _measure_small_edit(draft, text, strip_added_phrases(changes, draft, text), min_similarity, limit)
-    check_links([text], "patch_violation", cited=list_context_texts(context.values()), policy=policy)
-    if check_facts:
-        _check_draft_facts(text, context, draft, "patch_violation", regions)
-    _check_draft_claims(text, context, packs, avoid_absolute_guarantees, "patch_violation")
+    text = _parse_draft_text(revised, "invalid_revised", budget.max_answer_chars)
+    changes = list_enforceable_changes(required_changes, policy.markers)
+    limit = min(budget.max_length_increase_pct, math.inf if (hint := hinted_length_increase_pct) is None else hint)
+    rest = strip_added_phrases(changes, draft, text)
+    patch = _measure_small_edit(draft, text, rest, budget.min_patch_similarity, limit)
+    _check_support(text, context, draft, "patch_violation", policy)
+    _check_draft_claims(text, context, policy, avoid_absolute_guarantees, "patch_violation")
     _check_required_changes(text, [item for item in changes if not (by_meaning and item.kind in BY_STEMS)])
     return patch
 
@@ -127,7 +108,7 @@ def check_final_draft(
     context: JsonObject,
     max_chars: int,
     avoid_absolute_guarantees: bool,
-    packs: Sequence[Pack] = SHIPPED_PACKS,
+    policy: SelfCritiquePolicy,
 ) -> str:
     """Check the text that is about to be returned.
 
@@ -136,7 +117,7 @@ def check_final_draft(
         context: the incident context.
         max_chars: how many characters the stripped text may have.
         avoid_absolute_guarantees: as in `check_revision_patch`.
-        packs: the claims that are restricted.
+        policy: which claims are restricted.
 
     Returns:
         The text, stripped.
@@ -145,7 +126,7 @@ def check_final_draft(
         Stop: ``invalid_answer:empty|too_long``, ``invalid_answer:restricted_claims`` with `claims`.
     """
     text = _parse_draft_text(answer, "invalid_answer", max_chars)
-    _check_draft_claims(text, context, packs, avoid_absolute_guarantees, "invalid_answer")
+    _check_draft_claims(text, context, policy, avoid_absolute_guarantees, "invalid_answer")
     return text
 
 
@@ -235,16 +216,46 @@ def _check_patch_growth(draft: str, text: str, rest: str, limit: float) -> float
     return growth
 
 
-def _check_draft_facts(text: str, context: JsonObject, draft: str, family: str, regions: Collection[str]) -> None:
-    licence = facts_in_json(context, regions=regions) | facts_in_text(draft, regions=regions)
-    foreign = unsupported(facts_in_text(text, regions=regions), licence)
-    for kind, reason in _FACT_STOPS:
-        if found := getattr(foreign, kind):
-            raise Stop(f"{family}:{reason}", unsupported=[excerpt_value(item) for item in found[:_SHOWN_ITEMS]])
+def _check_support(text: str, context: JsonObject, draft: str, family: str, policy: SelfCritiquePolicy) -> None:
+    """Refuse a text with links, values or labels that neither context nor draft has."""
+    check_links([text], family, cited=list_context_texts(context.values()), policy=policy)
+    if not policy.check_facts:
+        return
+    told = [write_json_text(context, IGNORED_KEYS), draft]
+    unlabelled, said = _read_labels(text, policy)
+    known = [_read_labels(each, policy)[1] for each in told]
+    if values := find_unsupported_values(unlabelled, told):
+        raise Stop(f"{family}:no_new_facts", unsupported=[excerpt_value(item) for item in values[:_SHOWN_ITEMS]])
+    for kind, reason in _LABEL_STOPS.items():
+        foreign = [label for key, label in said[kind].items() if not any(key in each[kind] for each in known)]
+        if foreign:
+            raise Stop(f"{family}:{reason}", unsupported=[excerpt_value(item) for item in foreign[:_SHOWN_ITEMS]])
 
 
-def _check_draft_claims(text: str, context: JsonObject, packs: Sequence[Pack], hard: bool, family: str) -> None:
-    if claims := forbidden_claims(text, context, avoid_absolute_guarantees=hard, packs=packs):
+def _read_labels(text: str, policy: SelfCritiquePolicy) -> tuple[str, dict[LabelKind, dict[str, str]]]:
+    """Return a text without its labels, and these by kind and by what is compared of them, as they are written."""
+    text = _DOTTED.sub(lambda match: "".join(filter(None, match.groups())), text)
+    found: dict[LabelKind, dict[str, str]] = {kind: {} for kind in _LABEL_STOPS}
+    for kind in _LABEL_STOPS:
+        for number, pattern in enumerate(_compile_labels(kind, policy)):
+            for match in pattern.finditer(text):
+                key = _SIGNS.sub("", match[match.lastindex or 0]).casefold()
+                found[kind].setdefault(f"{number} {key}", match[0])
+            text = pattern.sub(" ; ", text) if kind != "region" else text
+    return text, found
+
+
+def _compile_labels(kind: LabelKind, policy: SelfCritiquePolicy) -> list[re.Pattern[str]]:
+    patterns = [
+        re.compile(said, 0 if kind == "region" else re.IGNORECASE) for said in policy.label_patterns.get(kind, ())
+    ]
+    if kind == "region" and policy.known_regions:
+        patterns.append(re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, policy.known_regions))})(?!\w)"))
+    return patterns
+
+
+def _check_draft_claims(text: str, context: JsonObject, policy: SelfCritiquePolicy, hard: bool, family: str) -> None:
+    if claims := forbidden_claims(text, context, avoid_absolute_guarantees=hard, packs=policy.claims):
         raise Stop(f"{family}:restricted_claims", claims=claims)
 
 

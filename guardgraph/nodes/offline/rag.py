@@ -1,57 +1,58 @@
-"""The RAG agent's offline proposers: the question as query, an answer from the chunks' sentences."""
+"""The RAG agent's offline proposers: the question as query, and the passage at which a reader would stop."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import takewhile
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
 
-from guardgraph.grounding.sentences import split_sentences
+from guardgraph.grounding.marks import Sentence, find_answer_sentences, write_marks
+from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
 from guardgraph.grounding.words import detect_language, read_terms
 from guardgraph.guards import rag as guards
 from guardgraph.guards.answers import judge_answer
 from guardgraph.guards.stop import Stop
-from guardgraph.nodes.offline.follow_ups import leans_on_text_before
-from guardgraph.nodes.offline.statements import Statement, read_statements
-from guardgraph.nodes.offline.wanted import CODE_KINDS, CODE_TERM, find_wanted_kind, score_sentence_fit
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.rag import ContextChunk, RagPolicy
 from guardgraph.world.call import mark_as_instant
 
-QUERY_CHARS = 240
+QUERY_CHARS: Final = 240
 """max_query_chars of the default budget, where the view does not say."""
+SHORT_CHARS: Final = 320
+"""A chunk up to which the sentences that answer stand alone; of a longer one a passage is shown."""
+PASSAGE_CHARS: Final = 700
+"""Characters after which a passage takes in no more."""
+ENOUGH_CHARS: Final = 300
+"""Characters from which on a passage has to say more of the question to take in more."""
 
 _INSUFFICIENT: Final[JsonObject] = {"answer": "", "citations": [], "insufficient": True}
+_LEAST_COVER: Final = 0.5
+"""What a chunk with its headings has of the question's terms at least, words of code and tables half; half of that
+where it is short."""
+_LEAST_GAIN: Final = 0.2
+"""What a further sentence has of the question that none before it has, as a share of its weight."""
+_ON_TOPIC: Final = 0.5
+"""What headings have of a question, likewise, whose answer begins where the section does."""
 _RANKED: Final = 20
 """From which a chunk's rank is taken: what was found first is preferred a little."""
-_PRECISION: Final = 1000
-"""Weights are whole numbers, so that the order of adding changes nothing."""
-_PREFERENCE: Final = 4
-"""To which a fit of 0 to 2 is added: a sentence that has what is wanted counts half as much again."""
-_FITS: Final = 2
-"""The fit of a sentence that has what is wanted."""
-_LEAST_GAIN: Final = 0.2
-"""What a further sentence covers of the question at least, as a share of its weight."""
-_RUNNER_UP: Final = 0.6
-"""How well a sentence answers at least, as a share of the best one, that is said beside it."""
-_MOST_SENTENCES: Final = 3
-"""Sentences up to which such ones are added."""
-_TRIES: Final = 16
-"""Sentences that are tried at most, those that the guards would refuse among them."""
-_PASSAGE: Final = 600
-"""Characters of the sentences that are taken together with the best one."""
-_OFTEN_MORE: Final = ("value", "place")
-"""Kinds where a sentence that has what is wanted may have another such thing; the next ones often say which holds."""
-_SHORT_PASSAGE: Final = 320
-"""Characters of such a paragraph where nothing says that its other sentences are wanted."""
-_AROUND: Final = 3
-"""Sentences behind the best one, or before it, that are looked at for what is wanted."""
-_UNSPACED_END: Final = ("。", "！", "？", "｡")
-_END: Final = (*".!?…।۔؟:;,", *(f"{mark}{close}" for mark in ".!?" for close in "\"'”’»)"))
+_WEAK, _PREFERRED, _FITTING, _RUNNER_UP = 0.5, 1.2, 1.5, 0.6
+"""What words of code and tables count; by how much code for steps, and a number for a quantity, is preferred; and how
+well a row answers beside the best one at least."""
+_MOST_ROWS: Final = 4
+_FENCES: Final = ("```", "~~~")
+_NUMBER: Final = re.compile(r"(?<!\w)\d|[一二三四五六七八九十百千]")
+_ASKING: Final = ("?", "？", "؟")
+_STEPS: Final = re.compile(r"how (?:do|can|should|to)\b|wie (?:kann|muss)\b|cómo\b|comment\b|как\b|як\b", re.IGNORECASE)
+_MARKER: Final = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
+_BARE_LINKS: Final = re.compile(r"(?:[-*•\s]*(?:\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\]|:\s*\S+)|<?https?://\S+>?)[.,\s]*)++")
+_QUANTITY: Final = re.compile(
+    r"\bhow (?:long|many|much|fast|often|soon|quickly)\b|\bwhen\b|\bwann\b|\bwie (?:lange|viele?|oft|schnell)\b|\bcuánt"
+    r"|\bcuándo\b|\bcombien\b|\bquand\b|\bскільки\b|\bколи\b|\bсколько\b|\bкогда\b|多少|几",
+    re.IGNORECASE,
+)
+"""Questions that a number answers, in the languages of the tables."""
 
 
 @mark_as_instant
@@ -77,262 +78,229 @@ def plan_offline_retrieval(view: JsonObject) -> JsonObject:
     return {**asked, "top_k": view["top_k"]} if "top_k" in view else asked
 
 
-@dataclass(frozen=True, slots=True)
-class _ChunkLine:
-    """A sentence of the context."""
+class _Asked(NamedTuple):
+    """A question as it is looked for."""
 
-    rank: int
-    """Its chunk's."""
-    text: str
-    own: frozenset[str]
-    """The question's terms that it has."""
-    inherited: frozenset[str]
-    """Those that only the title, the section, or the question, heading or table's head before it have."""
-    fit: int
-    """How well it answers what the question wants."""
-    said: Statement
-    """Where it stands in its chunk, and under what."""
+    weights: dict[str, float]
+    """Its terms; one weighs the more the fewer blocks of the context have it."""
+    language: str
+    wants_number: bool
+    wants_steps: bool
+
+    def weigh(self, terms: frozenset[str]) -> float:
+        """Return the share of the question's weight that some of its terms have, 0 to 1."""
+        return sum(self.weights.get(term, 0) for term in sorted(terms)) / (sum(self.weights.values()) or 1)
+
+    def share(self, whole: _Asked) -> float:
+        """Return what is left of a question as a share of its whole weight."""
+        return sum(self.weights.values()) / (sum(whole.weights.values()) or 1)
+
+    def find_terms(self, text: str) -> frozenset[str]:
+        """Return the terms of the question that a text has."""
+        return frozenset(self.weights).intersection(read_terms(text, self.language))
 
 
 @mark_as_instant
 def write_offline_answer(view: JsonObject) -> JsonObject:
-    """Propose the sentences that say most about the question, word for word.
+    """Propose the passage of one chunk that has most of the question, word for word, as a person would skim it.
 
-    Sentences are taken one by one, each the one that covers most of what none before it covers: a term weighs the more
-    the fewer sentences of the context have it, and half where only the words above the sentence have it. Where a
-    question asks how long, when, who or how much, a sentence that says so counts half as much again. A sentence that
-    asks, or that the guards would refuse, is passed over; what it asks for is said by what stands behind it. What
-    stands under a term is said with the term, and a row with the heads of its columns. Where one sentence says
-    it all, those that answer nearly as well are said beside it, three at most.
+    A passage goes from the block that answers, or from the beginning of a section whose headings have the question,
+    through what follows it: a list or code with the words that lead to it, a table as its head and the rows that
+    answer. Of a chunk of a few sentences those that answer stand alone. A block that the guards would refuse is passed
+    over.
 
     Args:
         view: ``{question, context_chunks}``, the chunks best first; and ``sentence_citations`` where every sentence
             must be marked with what it cites.
 
     Returns:
-        ``{answer, citations}``; the answer reads in the chunks' order and cites exactly the chunks it takes from. Or
-        ``{answer, citations, insufficient}`` where no sentence covers the question.
+        ``{answer, citations}``, or ``{answer, citations, insufficient}`` where nothing covers the question.
     """
-    question: str = view["question"]
-    chunks = [_parse_shown_chunk(item) for item in view["context_chunks"]]
-    language = detect_language("\n".join(chunk["text"] for chunk in chunks))
-    asked = frozenset(read_terms(question, language))
-    lines = list(_read_context_lines(question, asked, language, chunks))
-    marked = view.get("sentence_citations") is True
-    chosen = _choose_answer_sentences(question, asked, chunks, lines, marked=marked)
-    whole = sorted({*chosen, *_choose_passage(question, language, lines, chosen)})
-    for taken in (whole, sorted(chosen), chosen[:1]):
-        used = list(dict.fromkeys(lines[place].rank for place in taken))
-        text = _join_answer_lines([lines[place] for place in taken], chunks if marked else None)
-        if taken and _is_supported_answer(text, question, [chunks[rank] for rank in used], chunks, marked=marked):
-            return {"answer": text, "citations": list(dict.fromkeys(chunks[rank]["doc_id"] for rank in used))}
+    chunks: list[Any] = [{**item, "source": "", "score": 1.0} for item in view["context_chunks"]]  # are not shown
+    blocks = [
+        [said for block in _read_blocks(chunk["text"]) if (said := _keep_sayable(block, chunk))] for chunk in chunks
+    ]
+    asked = _read_question(view["question"], [block for each in blocks for block in each])
+    rated = [
+        _rate_chunk(asked, chunk, each) * (_RANKED - rank)
+        for rank, (chunk, each) in enumerate(zip(chunks, blocks, strict=True))
+    ]
+    for rank in sorted(range(len(chunks)), key=lambda rank: -rated[rank]):
+        doc_id = chunks[rank]["doc_id"]
+        text = _take_passage(asked, chunks[rank], blocks[rank]) if rated[rank] else ""
+        if text and _may_be_said(text, chunks[rank], view["question"]):
+            marked = _mark_sentences(text, doc_id) if view.get("sentence_citations") is True else text
+            return {"answer": marked, "citations": [doc_id]}
     return _INSUFFICIENT
 
 
-def _parse_shown_chunk(item: JsonObject) -> ContextChunk:
-    """Return a chunk as the guards read it; an answerer is not shown where it comes from and how relevant it is."""
-    return ContextChunk(
-        doc_id=item["doc_id"],
-        source="",
-        title=item["title"],
-        section=item["section"],
-        updated_at=item["updated_at"],
-        text=item["text"],
-        score=1.0,
-    )
+def _read_question(question: str, blocks: Sequence[str]) -> _Asked:
+    language = detect_language("\n".join(blocks)[:10_000])
+    terms = frozenset(read_terms(question, language))
+    holders = Counter(term for block in blocks for term in terms.intersection(read_terms(block, language)))
+    weights = {term: math.log(1 + len(blocks) / (holders[term] + 0.5)) for term in terms}
+    return _Asked(weights, language, _QUANTITY.search(question) is not None, _STEPS.match(question) is not None)
 
 
-def _read_context_lines(
-    question: str, asked: frozenset[str], language: str, chunks: list[ContextChunk]
-) -> Iterator[_ChunkLine]:
-    """Read the context as what may be said alone, with the question's terms that it has, and that stand over it."""
-    kind = find_wanted_kind(question)
-    for rank, chunk in enumerate(chunks):
-        titled = asked.intersection(read_terms(f"{chunk['title']}\n{chunk['section']}", language))
-        heading = _read_heading_term(chunk, question) if kind == "term" else ""
-        for said in read_statements(chunk["text"], language):
-            label = said.label or heading
-            text = f"{label}: {said.text}" if label and label not in said.text else said.text
-            first = said.text.partition("\n")[0]  # what a list or code says is not said of all of it
-            own = asked.intersection(read_terms(f"{label}\n{first}\n{said.question}", language))
-            led = asked.intersection(read_terms(said.lead, language)) if said.lead else frozenset()
-            fit = score_sentence_fit(text, kind, question) if own else 0
-            if said.leads_on and fit < _FITS:
-                continue
-            yield _ChunkLine(rank, text, own, (titled | led) - own, fit, said)
-
-
-def _read_heading_term(chunk: ContextChunk, question: str) -> str:
-    """Return the last heading above a chunk where it is a term, which its text often does not repeat.
-
-    It is one word that reads like a name of code, or a name with the kind of thing that the question asks for
-    (*Listen Directive*).
-    """
-    heading = chunk["section"].rpartition(" > ")[2]
-    _, _, kind = heading.partition(" ")
-    if not kind:
-        return heading if not heading[:1].isupper() or CODE_TERM.fullmatch(heading) else ""
-    is_asked = re.fullmatch(CODE_KINDS, kind, re.IGNORECASE) and kind.casefold() in question.casefold()
-    return heading if is_asked else ""
-
-
-def _choose_answer_sentences(
-    question: str, asked: frozenset[str], chunks: list[ContextChunk], lines: list[_ChunkLine], *, marked: bool
-) -> list[int]:
-    """Return the places of the sentences that answer, the best first."""
-    holders = Counter(term for line in lines for term in line.own)
-    weights = {term: round(_PRECISION * math.log(1 + len(lines) / (holders[term] + 0.5))) for term in asked}
-    whole, open_terms = sum(weights.values()), set(asked)
-
-    def rate_answer_sentence(place: int) -> int:
-        line = lines[place]
-        own = sum(weights[term] for term in line.own & open_terms)
-        inherited = sum(weights[term] for term in line.inherited & open_terms)
-        many = 1 + len(line.own & open_terms)
-        return (2 * own + inherited) * many * (_PREFERENCE + line.fit) * (_RANKED - line.rank) if own else 0
-
-    chosen: list[int] = []
-    rest = list(range(len(lines)))
-    rated = [rate_answer_sentence(place) for place in rest]
-    for _ in range(min(len(rest), _TRIES)):
-        best = max(rest, key=rate_answer_sentence)
-        rest.remove(best)
-        gain = sum(weights[term] for term in lines[best].own & open_terms)
-        if not gain or (chosen and gain < _LEAST_GAIN * whole):
-            break
-        text = _join_answer_lines([lines[best]], chunks if marked else None)
-        if any(lines[best].text in lines[place].text or lines[place].text in lines[best].text for place in chosen):
+def _read_blocks(text: str) -> Iterator[str]:
+    """Yield what blank lines part: paragraphs, lists, tables; code between fences is whole."""
+    lines, fence = list[str](), ""
+    for line in text.split("\n"):
+        mark = line.strip()[:3]
+        if not line.strip() and not fence:
+            if lines:
+                yield "\n".join(lines)
+            lines = []
             continue
-        if _is_supported_answer(text, question, [chunks[lines[best].rank]], chunks, marked=marked):
-            chosen.append(best)
-            open_terms -= lines[best].own
-    if len(chosen) == 1:
-        chosen += _choose_runners_up(question, chunks, lines, chosen, rated=rated, weights=weights, marked=marked)
-    return chosen
+        lines.append(line.rstrip())
+        if mark in _FENCES:
+            fence = "" if mark == fence else fence or mark
+    if lines:
+        yield "\n".join(lines)
 
 
-def _choose_runners_up(
-    question: str,
-    chunks: list[ContextChunk],
-    lines: list[_ChunkLine],
-    chosen: list[int],
-    *,
-    rated: list[int],
-    weights: dict[str, int],
-    marked: bool,
-) -> list[int]:
-    """Return the sentences that answer nearly as well as the best one: which of them is the right one, nothing tells.
-
-    They stand in its chunk: two sources that differ are not one answer. With what stands above them they have as much
-    of the question and fit it as well, and they say something else.
-    """
-    best, taken = lines[chosen[0]], list[int]()
-    weight = sum(weights[term] for term in best.own | best.inherited)
-    alike = [
-        place
-        for place, line in enumerate(lines)
-        if line.rank == best.rank
-        and rated[place] >= _RUNNER_UP * rated[chosen[0]]
-        and sum(weights[term] for term in line.own | line.inherited) >= weight
-        and line.fit >= best.fit
-        and len(line.text) <= _SHORT_PASSAGE
-    ]
-    for place in sorted(alike, key=rated.__getitem__, reverse=True)[:_TRIES]:
-        said = [lines[other].text for other in (*chosen, *taken)]
-        text = lines[place].text
-        if len(said) >= _MOST_SENTENCES:
-            break
-        if any(text in other or other in text for other in said):
-            continue
-        shown = _join_answer_lines([lines[place]], chunks if marked else None)
-        if _is_supported_answer(shown, question, [chunks[lines[place].rank]], chunks, marked=marked):
-            taken.append(place)
-    return taken
-
-
-def _choose_passage(question: str, language: str, lines: list[_ChunkLine], chosen: list[int]) -> list[int]:
-    """Return the sentences around the best one that say what that one leaves open; nothing where none does.
-
-    A question that wants a name, a time, a number or a term is often answered by a sentence near by, which does not
-    repeat its words: the sentences up to that one are taken. To any other, what goes on from the best sentence
-    ("They lack ...") belongs.
-    """
-    kind = find_wanted_kind(question)
-    if not chosen:
-        return []
-    best = chosen[0]
-    behind, before = (list(_walk_from_line(lines, best, step)) for step in (1, -1))
-    of_paragraph = [place for place in behind if lines[place].said.paragraph == lines[best].said.paragraph]
-    if lines[best].fit == _FITS:
-        return _limit_passage(lines, best, of_paragraph) if len(chosen) == 1 and kind in _OFTEN_MORE else []
-    if not kind or kind == "list":
-        return list(takewhile(lambda place: leans_on_text_before(lines[place].said.text, language), behind[:1]))
-    for near in (behind, before):
-        for count, place in enumerate(near, start=1):
-            if score_sentence_fit(lines[place].text, kind, question) == _FITS:
-                return near[:count]
-    return [] if any(lines[place].fit == _FITS for place in chosen) else of_paragraph
-
-
-def _limit_passage(lines: list[_ChunkLine], best: int, places: list[int]) -> list[int]:
-    """Return the first of some places, as many as make a short paragraph with the best sentence."""
-    chars, taken = len(lines[best].text), list[int]()
-    for place in places:
-        chars += len(lines[place].text)
-        if chars > _SHORT_PASSAGE:
-            break
-        taken.append(place)
-    return taken
-
-
-def _walk_from_line(lines: list[_ChunkLine], place: int, step: int) -> Iterator[int]:
-    """Yield the places beside a sentence, one way, as long as they are about the same and short enough together."""
-    chars = len(lines[place].text)
-    for nearby in range(place + step, place + step * (_AROUND + 1), step):
-        if not 0 <= nearby < len(lines):
-            return
-        here, last = lines[nearby], lines[nearby - step]
-        chars += len(here.text)
-        if (here.rank, here.said.at, here.said.label) != (
-            last.rank,
-            last.said.at + step,
-            last.said.label,
-        ) or chars > _PASSAGE:
-            return
-        yield nearby
-
-
-def _is_supported_answer(
-    text: str, question: str, cited: list[ContextChunk], packed: list[ContextChunk], *, marked: bool
-) -> bool:
-    """Say whether the guards let a text pass that cites these chunks."""
+def _may_be_said(text: str, chunk: ContextChunk, question: str | None = None) -> bool:
+    """Say whether the guards let a text pass that cites its chunk: its form, or, as an answer to a question, all."""
     try:
-        read = guards.read_answer(text, [chunk["doc_id"] for chunk in cited], packed, must_cite=marked)
-        guards.check_cited_links(read.text, question=question, chunks=read.used, policy=RagPolicy())
+        read = guards.read_answer(text, [chunk["doc_id"]], [chunk], must_cite=False)
+        guards.check_cited_links(read.text, question="", chunks=[chunk], policy=RagPolicy())
+        if question is None:
+            return True
         checked = guards.check_answer_sentences(read, task={"question": question}, workings=[], policy=RagPolicy())
     except Stop:
         return False
     return judge_answer(checked, RagPolicy()).refusal is None
 
 
-def _join_answer_lines(lines: list[_ChunkLine], marked_by: list[ContextChunk] | None) -> str:
-    """Join sentences as their script does, with marks of these chunks; a line that no mark ends stays a line."""
-    joined, before, label = "", "", ""
-    for line in lines:
-        between = "" if not before or before.endswith(_UNSPACED_END) else " " if before.endswith(_END) else "\n"
-        text = line.said.text if label and label == _read_said_label(line) else line.text
-        joined += between + (
-            text if marked_by is None else _mark_answer_sentences(text, marked_by[line.rank]["doc_id"])
-        )
-        before, label = line.text, _read_said_label(line)
-    return joined
+def _keep_sayable(block: str, chunk: ContextChunk) -> str:
+    """Return a block, or else those of its sentences that the guards let pass."""
+    if _may_be_said(block, chunk):
+        return "" if _BARE_LINKS.fullmatch(block) else block
+    return " ".join(said for said in split_sentences(unwrap_text_lines(block)) if _may_be_said(said, chunk))
 
 
-def _read_said_label(line: _ChunkLine) -> str:
-    """Return what is said before a sentence that is not in it; blank where nothing is."""
-    return line.text.removesuffix(line.said.text)
+def _rate_chunk(asked: _Asked, chunk: ContextChunk, blocks: Sequence[str]) -> float:
+    """Return how well a chunk answers, by its best block and as a whole, with its headings; 0 where it does not."""
+    headed = asked.find_terms(_read_headings(chunk))
+    said = headed | asked.find_terms(
+        "\n".join(block for block in blocks if not _is_code(block) and not _is_table(block))
+    )
+    shown = asked.find_terms("\n".join(blocks)) - said
+    whole = asked.weigh(said) + _WEAK * asked.weigh(shown)
+    least = _LEAST_COVER if len(chunk["text"]) > SHORT_CHARS else _LEAST_COVER / 2
+    if len(said) + _WEAK * len(shown) < least * len(asked.weights):
+        return 0.0
+    best = max((_rate_block(asked, block, headed) for block in blocks), default=0.0)
+    fits = asked.wants_number and any(map(_NUMBER.search, blocks))
+    shows = asked.wants_steps and any(map(_is_code, blocks))
+    preferred = (_FITTING if fits else 1.0) * (_PREFERRED if shows else 1.0)
+    return (best + whole + _rate_headings(asked, chunk)) * preferred if best else 0.0
 
 
-def _mark_answer_sentences(text: str, doc_id: str) -> str:
-    """Mark a text behind every sentence that it may be read as, out of its context."""
-    return " ".join(f"{sentence} [{doc_id}]" for sentence in split_sentences(text))
+def _rate_headings(asked: _Asked, chunk: ContextChunk) -> float:
+    """Return how nearly a heading above a chunk is the question: the Dice coefficient of their terms, 0 to 1."""
+    path = chunk["section"].split(" > ")
+    told = [frozenset(read_terms(heading, asked.language)) for heading in (*path, " ".join(path[-2:]), chunk["title"])]
+    return max(2 * len(terms & asked.weights.keys()) / (len(terms) + len(asked.weights) or 1) for terms in told)
+
+
+def _read_headings(chunk: ContextChunk) -> str:
+    return f"{chunk['title']}\n{chunk['section']}"
+
+
+def _rate_block(asked: _Asked, block: str, headed: frozenset[str]) -> float:
+    """Return what a block has of the question: words of code and of tables count less, those of headings half."""
+    own = asked.find_terms(block)
+    share = asked.weigh(own) * (_WEAK if _is_code(block) or _is_table(block) else 1.0)
+    fits = asked.wants_number and _NUMBER.search(block) is not None
+    return (share + asked.weigh(headed - own) / 2) * (_FITTING if fits else 1.0) if own else 0.0
+
+
+def _take_passage(asked: _Asked, chunk: ContextChunk, blocks: Sequence[str]) -> str:
+    """Return the blocks of a chunk that are shown, or the sentences of a short one."""
+    if len(chunk["text"]) <= SHORT_CHARS and not any(map(_is_structured, blocks)):
+        return _take_sentences(asked, chunk, [unwrap_text_lines(block) for block in blocks])
+    taken, chars = list[str](), 0
+    for block in blocks[_find_beginning(asked, chunk, blocks) :]:
+        is_led = bool(taken) and (taken[-1].endswith(":") or _is_code(block))
+        if taken and not is_led and (chars > ENOUGH_CHARS or chars + len(block) > PASSAGE_CHARS):
+            break
+        taken.append(_cut_block(asked, block))
+        chars += len(taken[-1])
+    while taken and taken[-1].endswith(":"):
+        taken.pop()
+    return "\n\n".join(taken)
+
+
+def _find_beginning(asked: _Asked, chunk: ContextChunk, blocks: Sequence[str]) -> int:
+    """Return where a passage begins: with the best block, with what leads to it, or with its section."""
+    headed = asked.find_terms(_read_headings(chunk))
+    rates = [_rate_block(asked, block, headed) for block in blocks]
+    best = rates.index(max(rates))
+    if asked.weigh(headed) >= _ON_TOPIC and not _is_structured(blocks[0]) and not _is_table(blocks[best]):
+        return 0
+    while best and _is_structured(blocks[best]) and (not _is_table(blocks[best]) or blocks[best - 1].endswith(":")):
+        best -= 1
+    return best
+
+
+def _is_structured(block: str) -> bool:
+    return _is_code(block) or _is_table(block) or _MARKER.match(block) is not None
+
+
+def _is_code(block: str) -> bool:
+    return block.lstrip().startswith((*_FENCES, "$ ", ">>> "))
+
+
+def _is_table(block: str) -> bool:
+    return block.count("|") > 1 and all("|" in line for line in block.split("\n"))
+
+
+def _cut_block(asked: _Asked, block: str) -> str:
+    """Return a block that is short enough: the best rows or items, or the first sentences of a paragraph."""
+    if _is_code(block) or (len(block) <= PASSAGE_CHARS and not _is_table(block)):
+        return block
+    if _is_structured(block):
+        return _cut_rows(asked, block)
+    taken = ""
+    for sentence in split_sentences(unwrap_text_lines(block)):
+        if taken and len(taken) + len(sentence) > PASSAGE_CHARS:
+            break
+        taken = f"{taken} {sentence}".strip()
+    return taken
+
+
+def _cut_rows(asked: _Asked, block: str) -> str:
+    """Return the rows of a table, behind its head, or the items of a list that have most of the question."""
+    lines = block.split("\n")
+    head = 2 if _is_table(block) and len(lines) > 2 and not lines[1].strip(" |:-+=") else 0
+    rows = list[str]()
+    for line in lines[head:]:
+        if rows and not _is_table(block) and not _MARKER.match(line):
+            rows[-1] += f"\n{line}"
+        else:
+            rows.append(line)
+    rates = [asked.weigh(asked.find_terms(row)) for row in rows]
+    best = sorted(range(len(rows)), key=lambda at: (-rates[at], at))[:_MOST_ROWS]
+    least = _RUNNER_UP * rates[best[0]]
+    return "\n".join([*lines[:head], *(rows[at] for at in sorted(best) if rates[at] >= least)])
+
+
+def _take_sentences(asked: _Asked, chunk: ContextChunk, blocks: Sequence[str]) -> str:
+    """Return the sentences of a short chunk, each of which has something of the question that those before it lack."""
+    sentences = [item for block in blocks for item in split_sentences(block) if not item.endswith(_ASKING)]
+    headed, chosen, left = asked.find_terms(_read_headings(chunk)), set[int](), asked
+    while len(chosen) < len(sentences):
+        rest = [at for at in range(len(sentences)) if at not in chosen]
+        rates = {at: _rate_block(left, sentences[at], headed) for at in rest}
+        best = max(rest, key=rates.__getitem__)
+        own = left.find_terms(sentences[best])
+        if not rates[best] or left.weigh(own) * left.share(asked) < (_LEAST_GAIN if chosen else 0):
+            break
+        chosen.add(best)
+        left = left._replace(weights={term: weight for term, weight in left.weights.items() if term not in own})
+    return " ".join(sentences[at] for at in sorted(chosen))
+
+
+def _mark_sentences(text: str, doc_id: str) -> str:
+    return write_marks(text, [Sentence(start, end, (doc_id,)) for start, end, *_ in find_answer_sentences(text)])

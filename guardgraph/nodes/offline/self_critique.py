@@ -1,163 +1,302 @@
 """The Self-critique agent's offline proposers: rules without a model, the same text for the same input.
 
-They take any view, however odd its fields, and never raise; what they propose is judged like a model's proposal. The
-editor makes required changes in a text, and nothing else.
+They take any view, however odd its fields, and never raise; what they propose is judged like a model's proposal. What
+the fields of an incident are called, and what an update says of them, stands in ``incident.json``.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable
-from itertools import pairwise
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from markdown_it import MarkdownIt
 
 from guardgraph.grounding.sentences import split_sentences
-from guardgraph.grounding.words import has_phrase, split_words
-from guardgraph.guards.facts import DEFAULT_REGIONS
-from guardgraph.guards.self_critique.critique import (
-    PHRASE_CHARS,
-    Change,
-    find_unapplied_changes,
-    is_change_applied,
-    list_enforceable_changes,
-    parse_required_change,
-)
-from guardgraph.guards.self_critique.revision import check_revision_patch
+from guardgraph.grounding.words import has_phrase, list_word_keys, split_words
+from guardgraph.guards import self_critique as guards
+from guardgraph.guards.self_critique.editing import apply_required_changes
 from guardgraph.guards.stop import Stop
-from guardgraph.nodes.offline.drafter import shorten_offline_draft, write_offline_draft
-from guardgraph.nodes.offline.incident import NO_STATUS, Lines
 from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.state.self_critique import SelfCritiqueBudget
+from guardgraph.state.self_critique import MARKERS, SelfCritiqueBudget, SelfCritiquePolicy
 from guardgraph.world.call import mark_as_instant
 
-__all__ = [
-    "UNCERTAINTY_NOTE",
-    "apply_required_changes",
-    "critique_offline_draft",
-    "revise_offline_draft",
-    "shorten_offline_draft",
-    "write_offline_draft",
-]
+_WORDS: Final[dict[str, Any]] = json.loads((Path(__file__).parent / "incident.json").read_text("utf-8"))
+_LINES: Final[dict[str, Any]] = _WORDS["lines"]
+_POLICY, _BUDGET = SelfCritiquePolicy(), SelfCritiqueBudget()
+"""What a critic can count on."""
+_ROOM: Final = _BUDGET.max_draft_chars - 40
+"""What a draft has room for: the rest is left for the note that a critic may ask for."""
+_SECTION, _SHORT, _READ, _MOST = 450, 120, 20_000, 200
+"""Characters of a section, of a text that is part of a sentence, and of a text that is read; items that are read."""
 
-_ENDS = ".!?…。！？"
-_PAIRS = ("()", "[]", "{}", '""', "''", "“”", "‘’", "«»")
-_LEAD_INS = ("", "Note: ", "Also: ", "Please note: ")
-"""What may stand before an added sentence; a lead-in keeps it from completing a phrase that has to go."""
-
-_LOOSE = ",;:-–—"
-"""Marks that join a sentence to what follows."""
-
-_GAP = re.compile(r"(\S*)(\s*)(.*)", re.DOTALL)
-"""What stands between two words: marks that close, white space, marks that open."""
+_TAG = re.compile(r"<(h[1-6]|script|style|pre)\b[^<]{0,2000}</\1\s*>|<!--[^>]{0,2000}-->|</?[a-zA-Z][^<>]{0,400}>")
+_PATH = re.compile(
+    r"(?<![\w:.@-])[a-zA-Z]:\\\S|(?<![\w/:.@-])(?:~|\.{1,2})?/(?:var|etc|opt|home|usr|srv|tmp|root|mnt|dev|data|app)/[\w.@-]"
+    r"|[/\\]?[\w@-]{1,100}\.(?:mdx?|rst|txt|log|csv|json|ya?ml|toml|ini|cfg|conf|sql|sh|xml|html?|py|js|ts|go|rb|zip|pdf)"
+    r"\b(?![.-]\w)"
+)
+"""An absolute path (the directories of the Filesystem Hierarchy Standard), or a name that ends like a file's."""
+_END: Final = (".", "!", "?", "…", "。", "！", "？", "।")
 
 
-def apply_required_changes(last_attempt: str, required_changes: Iterable[str]) -> str:
-    """Make the required changes in a text.
+@cache
+def _get_parser() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable("table")
 
-    Phrases to remove go, with the punctuation they leave behind; phrases to include that are missing are
-    appended in their own spelling, each as a sentence. A phrase to include that has one to remove in it is
-    not appended. A phrase to mention is appended like one to include, where no sentence has its words; a phrase to
-    soften goes where it is stated. The same input always gives the same text, and a text that has been repaired stays
-    as it is.
+
+def has_file_path(text: str) -> bool:
+    """Say whether a text names a file."""
+    return _PATH.search(text) is not None
+
+
+def read_prose_sentences(text: str) -> Iterator[str]:
+    """Yield what a text of a record says, sentence by sentence: no markup, headings, tables, code, links or files."""
+    before = ""
+    for token in _get_parser().parse(_TAG.sub("\n\n", text[:_READ]).lstrip("-\n ")):
+        if token.type == "inline" and before in ("paragraph_open", "list_item_open"):
+            said = "".join(
+                child.content if child.type in ("text", "code_inline") else " " if child.type == "softbreak" else ""
+                for child in token.children or ()
+            )
+            for sentence in split_sentences(re.sub(r"(?<=[。！？।])(?=\w)", "\n", said)):
+                if (
+                    split_words(sentence)
+                    and not sentence.endswith(":")
+                    and "://" not in sentence
+                    and not has_file_path(sentence)
+                ):
+                    yield _end_sentence(sentence.strip(" ,;-–—"))
+        before = token.type
+
+
+def _end_sentence(text: str) -> str:
+    return text if not text or text.rstrip("\"')]”’»").endswith(_END) else f"{text}."
+
+
+def _read_short(value: JsonValue) -> str:
+    """Return a text of a sentence's length without markup and full stop, of an object or a list the longest."""
+    if isinstance(value, dict | list):
+        return max(
+            map(_read_short, [*(value.values() if isinstance(value, dict) else value)][:_MOST]), key=len, default=""
+        )
+    said = " ".join(read_prose_sentences(value)) if isinstance(value, str) and len(value) < 4 * _SHORT else ""
+    return said.rstrip(".!") if len(said) <= _SHORT else ""
+
+
+def _list_shorts(fields: JsonObject, *names: str) -> list[str]:
+    """Return the short texts of fields that are one or a list of them; of objects their names."""
+    values = [item for name in names for item in _list_items(fields.get(name))]
+    named = (_first_short(item, _WORDS["name"]) if isinstance(item, dict) else _read_short(item) for item in values)
+    return list(dict.fromkeys(filter(None, named)))
+
+
+def _list_items(value: JsonValue) -> list[JsonValue]:
+    return value[:_MOST] if isinstance(value, list) else [value]
+
+
+def _first_short(fields: JsonObject, names: Iterable[str]) -> str:
+    return next((said for name in names if (said := _read_short(fields.get(name)))), "")
+
+
+def _read_story(value: JsonValue, depth: int = 4) -> list[str]:
+    """Return the sentences of a text, of a list, or of the message of an object: by name, else its longest text."""
+    if isinstance(value, str):
+        return [*read_prose_sentences(value)]
+    if isinstance(value, list) and depth:
+        return [said for item in value[:_MOST] for said in _read_story(item, depth - 1)]
+    if not isinstance(value, dict) or not depth:
+        return []
+    longest = max((text for text in value.values() if isinstance(text, str)), key=len, default="")
+    told = (_read_story(value.get(name), depth - 1) for name in _WORDS["story"])
+    return next(filter(None, told), [*read_prose_sentences(longest)] if len(longest.split()) > 2 else [])
+
+
+def _join(items: list[str]) -> str:
+    *most, last = items or [""]
+    return f"{', '.join(most)}{',' if len(most) > 1 else ''} and {last}" if most else last
+
+
+def _describe_amount(value: JsonValue, factor: int = 1) -> str:
+    """Return a number as it is read, without an exponent and rounding; blank for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e7 or 0 < value < 1e-6:
+        return ""
+    said = f"{Decimal(str(value)) * factor:f}"
+    return said.rstrip("0").rstrip(".") if "." in said else said
+
+
+def _describe_share(name: str, value: JsonValue) -> str:
+    """Return a share with what it is of: *27% of checkouts are affected*, for ``affected_checkout_pct``."""
+    *words, unit = name.lower().split("_")
+    said = _describe_amount(value, _WORDS["shares"].get(unit, 1)) if unit in _WORDS["shares"] else ""
+    state = next((word for word in words if word in _WORDS["states"]), "")
+    things = " ".join(word for word in words if word != state)
+    return f"{said}% of {things.rstrip('s')}s {_WORDS['states'][state]}" if said and state and things else ""
+
+
+class _Update:
+    """The lines of an update on the incident of one context; what the guards would refuse is left out."""
+
+    def __init__(self, context: JsonValue) -> None:
+        self.context: JsonObject = context if isinstance(context, dict) else {}
+        incident, hints = self.context.get("incident"), self.context.get("policy_hints")
+        self.fields: JsonObject = {**self.context, **incident} if isinstance(incident, dict) else self.context
+        self.hints: JsonObject = hints if isinstance(hints, dict) else {}
+        self.required = _list_texts(self.hints.get("required_sections"))
+        self.updates = self._list_updates()
+        latest = self.updates[-1] if self.updates else None
+        told = latest.get("status") if isinstance(latest, dict) else None
+        self.status = (_first_short(self.fields, _WORDS["status"]) or _read_short(told)).replace("_", " ")
+        over: JsonObject = {"incident": {"status": self.status}}
+        self.is_over = guards.is_licensed("closures", over, avoid_absolute_guarantees=True)
+
+    def _list_updates(self) -> list[JsonValue]:
+        """Return the updates in the order of their times where each has one, else as they stand."""
+        given: JsonValue = next((told for name in _WORDS["updates"] if (told := self.fields.get(name))), [])
+        items = _list_items([*given.values()] if isinstance(given, dict) else given)
+        times = [_first_short(item, _WORDS["time"]) if isinstance(item, dict) else "" for item in items]
+        return [items[at] for at in sorted(range(len(times)), key=times.__getitem__)] if all(times) else items
+
+    def is_allowed(self, text: str) -> bool:
+        """Say whether a text may stand in an update, as a sentence or several."""
+        try:
+            guards.parse_draft(_end_sentence(text), context=self.context, max_chars=10 * _ROOM, policy=_POLICY)
+        except Stop:
+            return False
+        return not self.list_claims(text)
+
+    def list_claims(self, text: str) -> list[str]:
+        """Name the restricted claims of a text that nothing in the context licenses."""
+        strictly = self.hints.get("avoid_absolute_guarantees") is True
+        return guards.forbidden_claims(text, self.context, avoid_absolute_guarantees=strictly)
+
+    def choose(self, *texts: str) -> str:
+        """Return the first text that may stand in an update, blank if none may."""
+        return next((text for text in texts if text and self.is_allowed(text)), "")
+
+    def fill(self, line: str, items: list[str], room: int = _SECTION) -> str:
+        """Return a line with as many of the items as fit, blank if it may not stand in an update."""
+        said = [_LINES[line].format(_join(items[:most])) for most in range(len(items), 0, -1)]
+        return self.choose(*(text for text in said if len(text) <= room))
+
+    def write_section(self, name: str, room: int = _SECTION) -> str:
+        """Return one section of the update: a known one, or what the context says under its name."""
+        if name == "current_status" and self.status:
+            unsure = [line.format(self.status) for line in _LINES["unsure"]] if self.list_claims(self.status) else []
+            return self.choose(_LINES["status"].format(self.status), *unsure)
+        if name == "customer_impact":
+            shares = [said for field, value in self.fields.items() if (said := _describe_share(field, value))]
+            impact = [*_list_shorts(self.fields, *_WORDS["impact"]), *shares]
+            return self.fill("impact", impact, room) or self.fill(
+                "affected", _list_shorts(self.fields, *_WORDS["affected"]), room
+            )
+        if name == "next_actions":
+            actions = _list_shorts(self.fields, *_WORDS["actions"])
+            first = [text[:1].lower() + text[1:] if text[1:2].islower() else text for text in actions]
+            lead = [] if first[:1] and first[0].startswith("we ") else ["we will "]
+            return self.fill("actions", ["".join([*lead, first[0]]), *first[1:]] if first else [], room)
+        label = name.replace("_", " ").capitalize()
+        return self.choose(
+            *(f"{label}: {said}" for said in _list_shorts(self.fields, name) if len(said) + len(label) < room)
+        )
+
+    def write_opening(self) -> str:
+        """Say for whom the update is, what it is about and as of when."""
+        title, number = _first_short(self.fields, _WORDS["name"]), _first_short(self.fields, _WORDS["number"])
+        whom, what = (
+            _join(_list_shorts(self.fields, "region")),
+            f"incident {number}" if number else "the current incident",
+        )
+        level, when = _first_short(self.fields, ["severity"]), _first_short(self.fields, ["report_date"])
+        start = f"This is an update{f' for our {whom} customers' if whom else ''} on"
+        rest = f"{f' (severity {level})' if level else ''}{f' as of {when}' if when else ''}"
+        named = [f"{start} {f'{what}, ' if number else 'the incident '}“{title}”{rest}"] if title else []
+        return self.choose(*named, f"{start} {what}{rest}", "This is an update on the current incident")
+
+    def write_story(self, room: int) -> list[str]:
+        """Return what was reported and the latest update, in whole sentences."""
+        told = next(filter(None, (_read_story(self.fields.get(name)) for name in _WORDS["story"])), [])
+        reported = told or _read_story(self.updates[:1])
+        news = [said for said in _read_story(self.updates[-1:]) if said not in reported]
+        latest = self._tell("latest", news, room // 2)
+        return [line for line in (self._tell("reported", reported, room - len(latest)), latest) if line]
+
+    def _tell(self, line: str, sentences: list[str], room: int) -> str:
+        told = ""
+        for sentence in sentences[:_MOST]:
+            longer = f"{told} {sentence}".strip()
+            if len(_LINES[line].format(longer)) <= room:
+                told = longer if self.is_allowed(_LINES[line].format(sentence)) else told
+            elif told:
+                break
+            else:
+                return self.choose(_LINES[line].format(sentence)[: room - 1].rpartition(" ")[0].rstrip(",;:–—-") + "…")
+        return _LINES[line].format(told) if told else ""
+
+    def write_estimate(self) -> str:
+        """Say how long recovery is estimated to take; nothing of what is over."""
+        found = ((_describe_amount(self.fields.get(name)), unit) for name, unit in _WORDS["eta"].items())
+        said = [f"{amount}{unit.rstrip('s') if amount == '1' else unit}" for amount, unit in found if amount and unit]
+        return "" if self.is_over else self.fill("eta", said[:1] or _list_shorts(self.fields, "eta"))
+
+
+def _list_texts(value: JsonValue) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def _read_text(value: JsonValue) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+@mark_as_instant
+def write_offline_draft(view: JsonObject) -> JsonObject:
+    """Write an update from the incident context: status, what happened, impact, next actions, estimate.
 
     Args:
-        last_attempt: the text.
-        required_changes: the critique's; what cannot be enforced is ignored.
+        view: ``{goal, incident_context}``.
     """
-    changes = list_enforceable_changes(required_changes)
-    to_remove = [change for change in changes if change.kind == "remove"]
-    to_soften = [
-        change for change in changes if change.kind == "soften" and not is_change_applied(change, last_attempt)
-    ]
-    to_remove += to_soften  # no rule can soften it, but what is not said is not stated
-    text = _remove_phrases(last_attempt, to_remove)
-    for change in changes:
-        if change.kind in ("include", "mention") and not is_change_applied(change, text):
-            text = _add_required_sentence(text, change.phrase, to_remove)
-    return text
+    update = _Update(view.get("incident_context"))
+    opening, status = update.write_opening(), update.write_section("current_status")
+    affected = update.fill("affected", _list_shorts(update.fields, *_WORDS["affected"]))
+    impact = [line for line in dict.fromkeys((update.write_section("customer_impact"), affected)) if line]
+    actions, estimate = update.write_section("next_actions"), update.write_estimate()
+    after = [*impact, _LINES["apology"] if impact else "", actions, estimate]
+    story = update.write_story(
+        _ROOM - sum(len(line) + 2 for line in (opening, status, *after, *_LINES["no_status"][:60]))
+    )
+    told = [opening, status or _LINES["no_status"] if story or status or affected else "", *story, *after]
+    if not any(told[2:]):
+        told.append(_LINES["more"])
+    elif told[1] and not actions and not estimate and not update.is_over:
+        told.append(_LINES["actions"].format(_LINES["more"][:1].lower() + _LINES["more"][1:]))
+    text = ""
+    for line in (_end_sentence(line) for line in told if line):
+        longer = f"{text} {line}".strip()
+        text = longer if len(longer) <= _ROOM and update.is_allowed(longer) else text
+    return {"draft": text}
 
 
-def _remove_phrases(text: str, to_remove: list[Change]) -> str:
-    found = split_words(text)
-    kept = _find_words_to_keep([word.key for word in found], to_remove)
-    if len(kept) == len(found):
-        return text
-    starts, ends = [word.start for word in found], [word.end for word in found]
-    gaps = [text[end:start] for end, start in zip([0, *ends], [*starts, len(text)], strict=True)]
-    pieces: list[str] = []
-    for left, right in pairwise([-1, *kept, len(found)]):
-        word = "" if left < 0 else text[starts[left] : ends[left]]
-        before, after = gaps[left + 1], gaps[right]
-        gap = before if right == left + 1 else _close_word_gap(before, after, first=left < 0, last=right == len(found))
-        pieces += word, gap
-    return "".join(pieces).strip()
+@mark_as_instant
+def shorten_offline_draft(view: JsonObject) -> JsonObject:
+    """Cut a draft after the last sentence that fits, or where none does, after the last word.
 
-
-def _find_words_to_keep(keys: list[str], to_remove: list[Change]) -> list[int]:
-    """Return the places of the words that stay: no phrase is left, not even where a gap has closed."""
-    phrases = [[word.key for word in split_words(change.phrase)] for change in to_remove]
-    places: list[int] = []
-    stack: list[str] = []
-    for place, key in enumerate(keys):
-        places.append(place)
-        stack.append(key)
-        done = next((len(phrase) for phrase in phrases if stack[-len(phrase) :] == phrase), 0)
-        if done:
-            del places[-done:], stack[-done:]
-    return places
-
-
-def _split_word_gap(gap: str) -> tuple[str, str, str]:
-    close, space, opened = _GAP.findall(gap)[0]
-    return close, space, opened
-
-
-def _close_word_gap(before: str, after: str, *, first: bool, last: bool) -> str:
-    """Return what stands between two words when those between them are gone."""
-    close, space, opened = ("", "", before) if first else _split_word_gap(before)
-    next_close, next_space, next_open = _split_word_gap(after)
-    if opened and opened[-1:] + next_close[:1] in _PAIRS:
-        opened, next_close = opened[:-1], next_close[1:]
-    if first:
-        return "" if last else opened + next_open
-    if not close.endswith(tuple(_ENDS)):
-        close = close.rstrip(_LOOSE) + next_close
-    if last:
-        return close
-    # A line break outlives a blank, and without either the two words could become one.
-    space = max(space, next_space, " ", key=lambda blank: blank.count("\n"))
-    return close + space + (next_open if opened.strip() == next_open.strip() else opened + next_open)
-
-
-def _add_required_sentence(text: str, phrase: str, to_remove: list[Change]) -> str:
-    start = text.rstrip().rstrip(_LOOSE)
-    if start and start.rstrip("\"')]”’")[-1:] not in _ENDS:
-        start += "."
-    sentence = phrase if phrase.endswith(tuple(_ENDS)) else f"{phrase}."
-    for lead_in in _LEAD_INS:
-        extended = f"{start} {lead_in}{sentence}".strip()
-        if not find_unapplied_changes(to_remove, extended):
-            return extended
-    return text
-
-
-_BUDGET = SelfCritiqueBudget()
-"""What a critic can count on."""
-
-UNCERTAINTY_NOTE = "Timing may change as we learn more"
-"""What an update says beside an estimate."""
-
-_UNCERTAIN = ("may change", "might change", "could change", "can change", "subject to change", "may vary", "not final")
-_ESTIMATES = frozenset({"eta", "estimate", "estimated", "estimates", "expect", "expected", "anticipate", "recovery"})
-_TIMES = frozenset({"minute", "minutes", "min", "mins", "hour", "hours", "hrs", "day", "days"})
-
-_SECTIONS = ("current_status", "customer_impact", "next_actions")
-_CUES = {
-    "current_status": ("current status", "currently"),
-    "customer_impact": ("impact", "impacts", "impacted", "affected", "affects", "affecting"),
-    "next_actions": ("next actions", "next steps", "next step", "we will", "next update"),
-}
-"""Phrases that show that a draft has a section; any other section shows by its own name."""
+    Args:
+        view: ``{draft, max_chars}``.
+    """
+    limit, text = view.get("max_chars"), _read_text(view.get("draft"))
+    if not isinstance(limit, int) or len(text) <= limit:
+        return {"draft": text}
+    ends = [0]
+    for sentence in split_sentences(text):
+        ends.append(text.index(sentence, ends[-1]) + len(sentence))
+    head = text[: max(limit, 0) + 1]
+    return {
+        "draft": text[: max(end for end in ends if end <= max(limit, 0))] or " ".join(head.split()[:-1]) or head[:-1]
+    }
 
 
 @mark_as_instant
@@ -165,22 +304,19 @@ def revise_offline_draft(view: JsonObject) -> JsonObject:
     """Make the required changes and nothing else.
 
     Args:
-        view: ``{goal, incident_context, draft, required_changes}``.
+        view: ``{goal, incident_context, draft, required_changes}``, and ``markers`` where the policy has its own.
     """
-    return {
-        "revised_answer": apply_required_changes(
-            _read_view_text(view.get("draft")), _read_view_texts(view.get("required_changes"))
-        )
-    }
+    changes, markers = _list_texts(view.get("required_changes")), view.get("markers") or MARKERS
+    return {"revised_answer": apply_required_changes(_read_text(view.get("draft")), changes, markers)}
 
 
 class _Finding(NamedTuple):
     """Something wrong with a draft."""
 
     note: str
-    change: str | None
-    """What mends it; None where nothing that can be enforced does."""
-    risk: str | None = None
+    change: str
+    """What mends it; blank where nothing that can be enforced does."""
+    risk: str = ""
     """The type of risk, where it is one."""
 
 
@@ -197,158 +333,75 @@ def critique_offline_draft(view: JsonObject) -> JsonObject:
     Returns:
         ``{decision, severity, risks, required_changes, reason}``.
     """
-    context, text = _read_view_object(view.get("incident_context")), _read_view_text(view.get("draft"))
-    lines = Lines(context)
-    claims = _review_draft_claims(text, lines)
-    rest = apply_required_changes(text, _list_required_changes(claims))
-    lost = _review_lost_sections(text, rest, lines)
-    kept = apply_required_changes(rest, _list_required_changes(lost))
-    estimates = [] if lines.record.is_closed_incident else _review_draft_estimates(kept)
-    findings = [*claims, *lost, *_review_missing_sections(kept, lines), *estimates]
-    changes = _list_required_changes(findings)
-    mendable = all(finding.change for finding in findings) and _is_passing_patch(text, changes, lines)
-    decision, severity = ("revise", "medium") if mendable else ("escalate", "high")
-    reason = " ".join(finding.note for finding in findings)
-    if not findings:
-        decision, severity = "approve", "low"
-    elif not mendable:
-        reason = f"More than a patch can mend. {reason}"
+    update, text = _Update(view.get("incident_context")), _read_text(view.get("draft"))
+    findings = [*_review_draft(text, update)]
+    changes = list(dict.fromkeys(finding.change for finding in findings if finding.change))
+    mended = all(finding.change for finding in findings) and _is_passing_patch(text, changes, update)
+    allowed, reason = _list_texts(view.get("allowed_risk_types")), " ".join(finding.note for finding in findings)
+    notes = {finding.risk: finding.note for finding in reversed(findings) if finding.risk in allowed}
     return {
-        "decision": decision,
-        "severity": severity,
-        "risks": _list_draft_risks(findings, _read_view_texts(view.get("allowed_risk_types"))),
+        "decision": "approve" if not findings else "revise" if mended else "escalate",
+        "severity": "low" if not findings else "medium" if mended else "high",
+        "risks": [{"type": kind, "note": notes[kind]} for kind in sorted(notes)],
         "required_changes": changes[: _BUDGET.max_required_changes],
-        "reason": reason,
+        "reason": reason if mended or not findings else f"More than a patch can mend. {reason}",
     }
 
 
-def _list_required_changes(findings: list[_Finding]) -> list[str]:
-    return list(dict.fromkeys(finding.change for finding in findings if finding.change))
-
-
-def _list_draft_risks(findings: list[_Finding], allowed: list[str]) -> list[JsonObject]:
-    """Name each type of risk once, with the first note."""
-    notes = {finding.risk: finding.note for finding in reversed(findings) if finding.risk in allowed}
-    return [{"type": kind, "note": notes[kind]} for kind in sorted(notes, key=str)]
-
-
-def _review_draft_claims(text: str, lines: Lines) -> list[_Finding]:
-    """Require that sentences with forbidden claims go."""
-    return [
-        _Finding(
-            f"The draft claims: {', '.join(claims)}.",
-            _make_required_change("MUST_REMOVE", sentence.rstrip(".!?… ")),
-            "overconfidence",
+def _review_draft(text: str, update: _Update) -> Iterator[_Finding]:
+    """Yield what is wrong: claims, the sections that go with them, missing ones, estimates that sound certain."""
+    removed = list[str]()
+    for sentence in split_sentences(text):
+        if claims := update.list_claims(sentence):
+            removed.append(_make_change("MUST_REMOVE", sentence.rstrip(".!?… ")))
+            yield _Finding(f"The draft claims: {', '.join(claims)}.", removed[-1], "overconfidence")
+    rest = apply_required_changes(text, removed)
+    for name in dict.fromkeys((*_WORDS["cues"], *update.required)):
+        was_lost = _has_section(text, name, update) and not _has_section(rest, name, update)
+        line = update.write_section(name, guards.PHRASE_CHARS[1]) or (
+            _LINES["no_status"] if name == "current_status" else ""
         )
-        for sentence in split_sentences(text)
-        if (claims := lines.allowed.list_forbidden_claims(sentence))
-    ]
+        if (was_lost and line) or (name in update.required and not _has_section(rest, name, update)):
+            what = "Without its claims the draft lacks" if was_lost else "The draft lacks"
+            yield _Finding(f"{what} a section: {name[:80]}.", _make_change("MUST_INCLUDE", line))
+            rest = f"{rest} {line}."
+    is_hedged = any(has_phrase(rest, phrase) for phrase in _WORDS["uncertain"])
+    if not update.is_over and not is_hedged and any(map(_is_estimate, split_sentences(rest))):
+        note = "The draft states an estimate as if it could not change."
+        yield _Finding(note, _make_change("MUST_INCLUDE", _LINES["uncertain"]), "missing_uncertainty")
 
 
-def _review_lost_sections(text: str, rest: str, lines: Lines) -> list[_Finding]:
-    """Require that sections which go with the claims are said otherwise, as far as the context can; a status always."""
-    lost = [
-        name
-        for name in _SECTIONS
-        if _has_draft_section(text, name, lines) and not _has_draft_section(rest, name, lines)
-    ]
-    said = {name: lines.write_section_line(name, PHRASE_CHARS[1]) for name in lost}
-    if said.get("current_status") == "":
-        said["current_status"] = NO_STATUS
-    return [
-        _Finding(f"Without its claims the draft lacks a section: {name}.", _make_required_change("MUST_INCLUDE", line))
-        for name, line in said.items()
-        if line
-    ]
+def _is_estimate(sentence: str) -> bool:
+    is_timed = re.search(r"\d\s*(?:min|hours?\b|hrs?\b|days?\b)", sentence, re.IGNORECASE) is not None
+    return is_timed and not set(_WORDS["estimating"]).isdisjoint(list_word_keys(sentence))
 
 
-def _review_missing_sections(text: str, lines: Lines) -> list[_Finding]:
-    """Require that missing sections are added, as far as the context can fill them."""
-    return [
-        _Finding(
-            f"The draft lacks a section: {name[:80]}.",
-            _make_required_change("MUST_INCLUDE", lines.write_section_line(name, PHRASE_CHARS[1])),
-        )
-        for name in _read_view_texts(_read_hints_of_context(lines.context).get("required_sections"))
-        if not _has_draft_section(text, name, lines)
-    ]
-
-
-def _review_draft_estimates(text: str) -> list[_Finding]:
-    """Require that an estimate is called uncertain."""
-    if any(has_phrase(text, phrase) for phrase in _UNCERTAIN):
-        return []
-    note = "The draft states an estimate as if it could not change."
-    change = _make_required_change("MUST_INCLUDE", UNCERTAINTY_NOTE)
-    return (
-        [_Finding(note, change, "missing_uncertainty")]
-        if any(map(_is_recovery_estimate, split_sentences(text)))
-        else []
-    )
-
-
-def _has_draft_section(text: str, name: str, lines: Lines) -> bool:
-    cues = [*_CUES.get(name, [name.replace("_", " ")])]
-    if name == "current_status":
-        cues.append(lines.record.incident_status)
-    if name == "next_actions":
-        cues += lines.next_action_texts
+def _has_section(text: str, name: str, update: _Update) -> bool:
+    cues = [*_WORDS["cues"].get(name, [name.replace("_", " ")]), *([update.status] if name == "current_status" else [])]
     return any(split_words(cue) and has_phrase(text, cue) for cue in cues)
 
 
-def _is_recovery_estimate(sentence: str) -> bool:
-    keys = {word.key for word in split_words(sentence)}
-    return (
-        not _ESTIMATES.isdisjoint(keys)
-        and not _TIMES.isdisjoint(key.lstrip("0123456789.,") for key in keys)
-        and any(key[0].isdecimal() for key in keys)
-    )
-
-
-def _make_required_change(marker: str, phrase: str) -> str | None:
+def _make_change(marker: str, phrase: str) -> str:
     item = f'{marker} "{phrase}"'
-    return item if parse_required_change(item) is not None else None
+    return item if guards.parse_required_change(item) is not None else ""
 
 
-def _is_passing_patch(text: str, changes: list[str], lines: Lines) -> bool:
+def _is_passing_patch(text: str, changes: list[str], update: _Update) -> bool:
     """Try the changes out: the guards of the default budget let them pass, and they leave an update."""
-    edited, hints = apply_required_changes(text, changes), _read_hints_of_context(lines.context)
-    hinted = hints.get("max_length_increase_pct")
+    edited, hinted = apply_required_changes(text, changes), update.hints.get("max_length_increase_pct")
     try:
-        check_revision_patch(
+        guards.check_revision_patch(
             edited,
             draft=text,
-            context=lines.context,
+            context=update.context,
             required_changes=changes,
-            max_chars=_BUDGET.max_answer_chars,
-            min_similarity=_BUDGET.min_patch_similarity,
-            max_length_increase_pct=_BUDGET.max_length_increase_pct,
+            budget=_BUDGET,
             hinted_length_increase_pct=hinted if isinstance(hinted, int | float) else None,
-            avoid_absolute_guarantees=hints.get("avoid_absolute_guarantees") is True,
-            check_facts=True,
-            regions=DEFAULT_REGIONS,
+            avoid_absolute_guarantees=update.hints.get("avoid_absolute_guarantees") is True,
+            policy=_POLICY,
         )
     except Stop:
         return False
-    removes = any(change.kind == "remove" for change in list_enforceable_changes(changes))
-    return len(changes) <= _BUDGET.max_required_changes and not (removes and _is_empty_draft(edited, lines))
-
-
-def _is_empty_draft(text: str, lines: Lines) -> bool:
-    return not any(_has_draft_section(text, name, lines) for name in _SECTIONS)
-
-
-def _read_hints_of_context(context: JsonObject) -> JsonObject:
-    return _read_view_object(context.get("policy_hints"))
-
-
-def _read_view_object(value: JsonValue) -> JsonObject:
-    return value if isinstance(value, dict) else {}
-
-
-def _read_view_text(value: JsonValue) -> str:
-    return value.strip() if isinstance(value, str) else ""
-
-
-def _read_view_texts(value: JsonValue) -> list[str]:
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+    is_update = any(_has_section(edited, name, update) for name in _WORDS["cues"])
+    removes = any(change.startswith("MUST_REMOVE") for change in changes)
+    return len(changes) <= _BUDGET.max_required_changes and (is_update or not removes)
