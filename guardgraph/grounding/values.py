@@ -214,15 +214,8 @@ def find_unsupported_values(text: str, texts: Sequence[str]) -> list[str]:
 
 
 def is_written(value: Value, text: str) -> bool:
-    """Say whether a text has a value as it is written, and not as a part of a longer number or word."""
-    said, at = value.text, text.find(value.text)
-    while at >= 0:
-        before, after = text[max(at - 1, 0) : at], text[at + len(said) : at + len(said) + 2]
-        is_begun = (said[0].isalpha() and before.isalnum()) or (
-            said[0].isdecimal() and (before.isdecimal() or before in ".,")
-        )
-        is_cut = (after[:1].isalnum() and said[-1].isalnum()) or (after[:1] in ".," and after[1:].isdecimal())
-        if not (before and is_begun) and not (after and is_cut):
-            return True
-        at = text.find(said, at + 1)
-    return False
+    """Say whether a text has a value as it is written, and not as a part of a longer number, date or word."""
+    said = value.text
+    begun = r"(?<![^\W_])" if said[0].isalpha() else r"(?<!\d)(?<![.,])(?<!\d[-/:])"
+    cut = r"(?!\w)" if said[-1].isalnum() else ""
+    return re.search(rf"{begun}{re.escape(said)}{cut}(?![.,/:-]\d)", text) is not None
