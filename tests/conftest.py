@@ -1,6 +1,7 @@
 """What holds in every test: strict checkpoints, repeatable property tests, a replay of every run."""
 
 import gc
+import itertools
 import json
 import os
 import sys
@@ -120,6 +121,31 @@ def pytest_runtest_makereport(item, call):
             report.outcome = "failed"
             report.longrepr = f"{item.nodeid} started a process, {started}: mark it with pytest.mark.process"
     return report
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """Yield the address of a PostgreSQL server, one for all tests of a process."""
+    from postgres_server import postgres_server
+
+    with postgres_server() as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def new_postgres(postgres):
+    """Return a function that makes an empty database on that server, and returns its address."""
+    import psycopg
+
+    numbers = itertools.count()
+
+    def make():
+        name = f"tests{next(numbers)}"
+        with psycopg.connect(postgres, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return postgres.replace("/postgres?", f"/{name}?")
+
+    return make
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import psycopg
 import pytest
 from langgraph.checkpoint.postgres import PostgresSaver
-from postgres_server import postgres_server
 from recorded_runs import Kept
 from ticket_pattern import TICKET, triage
 
@@ -16,10 +15,9 @@ THREAD = {"configurable": {"thread_id": "1"}}
 
 
 @pytest.fixture(scope="module")
-def address():
-    """The address of a PostgreSQL server that runs as long as these tests."""
-    with postgres_server() as address:
-        yield address
+def address(new_postgres):
+    """The address of an empty PostgreSQL database."""
+    return new_postgres()
 
 
 def bytes_by_channel(address):

@@ -11,7 +11,6 @@ from langchain_core.messages import AIMessage
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.types import Command, interrupt
-from postgres_server import postgres_server
 from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION
 from research_cases import NOTES, PLAN, asked, hits, notes, quotes, reads, vendor
 from self_critique_cases import DRAFT, GIVEN, REVISE, agent
@@ -25,12 +24,12 @@ THREADS = count()
 
 
 @pytest.fixture(scope="module")
-def address():
-    """The address of a PostgreSQL server that runs as long as these tests, with the tables of checkpoints."""
-    with postgres_server() as where:
-        with PostgresSaver.from_conn_string(where) as saver:
-            saver.setup()
-        yield where
+def address(new_postgres):
+    """The address of a PostgreSQL database with the tables of checkpoints."""
+    where = new_postgres()
+    with PostgresSaver.from_conn_string(where) as saver:
+        saver.setup()
+    return where
 
 
 def says(value):

@@ -28,7 +28,6 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 from payment_pattern import BATCHES, Bank, FileRecorder, In, pattern, payments
-from postgres_server import postgres_server
 from psycopg.rows import dict_row
 from runs import run
 from test_forks import check_fork
@@ -97,10 +96,9 @@ def test_however_a_run_is_made_no_kill_doubles_a_payment(way, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def server():
+def server(new_postgres):
     """The address of a PostgreSQL server."""
-    with postgres_server() as address:
-        yield address
+    return new_postgres()
 
 
 @pytest.mark.parametrize("durability", ["async", "exit"])

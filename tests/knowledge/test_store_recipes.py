@@ -11,7 +11,6 @@ from docs_parts import fences
 from guarded_stores import SureEmbedding
 from langchain_core.documents import Document
 from langchain_finds import SIZE
-from postgres_server import postgres_server
 from sqlalchemy import create_engine
 
 from guardgraph import Caller, LangChainRetriever, create_rag_agent
@@ -53,12 +52,11 @@ def assert_guarded(found):
 
 
 @pytest.fixture(scope="module")
-def server():
+def server(new_postgres):
     """A server, as SQLAlchemy reaches it."""
-    with postgres_server() as address:
-        engine = create_engine(address.replace("postgresql://", "postgresql+psycopg://"))
-        yield engine
-        engine.dispose()
+    engine = create_engine(new_postgres().replace("postgresql://", "postgresql+psycopg://"))
+    yield engine
+    engine.dispose()
 
 
 def test_pgvector(server):

@@ -17,7 +17,6 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
-from postgres_server import postgres_server
 from runs import masked, run
 from self_critique_cases import DRAFT, ESCALATE, GIVEN, REVISE, REVISED, agent
 
@@ -26,10 +25,9 @@ from guardgraph.testing import ScriptedChatModel
 
 
 @pytest.fixture(scope="module")
-def server():
-    """The address of a PostgreSQL server that runs as long as these tests."""
-    with postgres_server() as address:
-        yield address
+def server(postgres):
+    """The address of a PostgreSQL server."""
+    return postgres
 
 
 @pytest.fixture

