@@ -80,8 +80,6 @@ class Opening(TypedDict):
 
 if TYPE_CHECKING:
     from typing_extensions import ReadOnly
-
-    from guardgraph.state.run import LiveReading, Opening
 else:
 
     class ReadOnly:
