@@ -24,11 +24,7 @@ SUPPORTED_FROM: Final = 0.6
 """The cover from which a sentence without a finding is supported."""
 CONFLICT_FROM: Final = 0.2
 """How much of a sentence a source sentence has, by weight, for its count of the same things to be another one."""
-SURE_CONFLICT_FROM: Final = 0.55
-"""The same for a count that a source states of other things."""
 _WHOLE: Final = 0.8
-_LEAST_COUNT: Final = 2
-_MOST_COUNTS: Final = 100
 
 
 class Source(NamedTuple):
@@ -175,16 +171,6 @@ class _Held:
         return [*stated, *evaluate_workings(self.workings, stated)]
 
     @cached_property
-    def counts(self) -> dict[str, list[Value]]:
-        """The first numbers of the sources by the stems of what they count."""
-        found: dict[str, list[Value]] = {}
-        for told in self.told:
-            for noun in told.nouns if told.kind == "number" and told.mark != "implied" else ():
-                if len(found.setdefault(noun, [])) < _MOST_COUNTS:
-                    found[noun].append(told)
-        return found
-
-    @cached_property
     def tables(self) -> list[Table]:
         """The tables and lists of labels of the sources."""
         return join_tables(self.sources.read)
@@ -250,16 +236,14 @@ class _Held:
             for place in [self.sources.find_place(at)]
             for told in self.sources.read[place[0]].list_values_between(place[1], place[2])
         ]
-        unstated = [value for value in values if not self._is_stated(value)]
-        missing = [value for value in values if value in unstated or self._is_other_count(value)]
+        missing = [value for value in values if not self._is_stated(value)]
         stated = [value for value in values if value not in missing]
         missing = [v for v in missing if v.kind != "quantity" or not find_support(v, stated)]  # "79 °F (26 °C)"
         free = [each for each in beside if not any(find_support(value, [each[2]]) for value in values)]
         for value in stated:
             yield from self._judge_bound(value, beside)
         for value in missing:
-            least = CONFLICT_FROM if value in unstated else SURE_CONFLICT_FROM
-            conflict = next((each for each in free if _is_conflict(value, each[2], each[0] >= least)), None)
+            conflict = next((each for each in free if _is_conflict(value, each[2], each[0] >= CONFLICT_FROM)), None)
             if conflict:
                 yield self._tell("count" if value.is_small else "value", value, conflict[1][0], conflict[2])
             elif value.is_small or (value.kind == "label" and self._is_known_label(value)):
@@ -282,14 +266,6 @@ class _Held:
         if find_support(value, self.told):
             return True
         return value.kind != "score" and is_written(value, self.written)
-
-    def _is_other_count(self, value: Value) -> bool:
-        """Say whether the sources count the same thing, and never with a small number that is stated of another."""
-        nouns = _list_counted(value)
-        if value.kind != "number" or not value.is_small or value.amounts[0] < _LEAST_COUNT or not nouns:
-            return False
-        same = [told for noun in nouns for told in self.counts.get(noun, ())]
-        return bool(same) and not any(find_support(value, [told]) for told in same)
 
     def _tell(self, rule: str, value: Value, source: int, told: Value, words: str = "") -> Finding:
         place = (self.sources.ids[source], told.start, told.end)

@@ -181,7 +181,7 @@ def make_table(language: str) -> dict[str, object]:
         "decimal": locale.number_symbols["latn"]["decimal"],
         "months": list_months_or_days(locale.months),
         "weekdays": list_months_or_days(locale.days),
-        "units": list_units(locale),
+        "units": {**(list_units(Locale.parse("en_GB")) if language == "en" else {}), **list_units(locale)},
         "currencies": list_currencies(locale),
         "scales": list_scales(language),
         "numbers": numbers,
