@@ -208,9 +208,9 @@ def has_own_audit(keys: dict[str, Any]) -> bool:
 
 def order_result_keys(names: Iterable[str]) -> list[str]:
     """Order a result for its reader: what came of the run before how it went."""
-    last = ("so_far", "asked_question", "trace", "history", "path", "timeline", "attempts", "forked_from")
-    last += ("usage", "audit")
-    return sorted(names, key=lambda name: name in last)
+    how = {"so_far", "asked_question", "trace", "history", "path", "timeline", "attempts"}
+    how |= {"forked_from", "usage", "audit"}
+    return sorted(names, key=lambda name: name in how)
 
 
 def _join_result_hints(results: list[dict[str, Any]], ours: dict[str, Any]) -> dict[str, Any]:
