@@ -29,7 +29,8 @@ _OPENS: Final = re.compile(r"(?:^|[.!?:;\n]|[-–—*•#|>(]|[\"“”'‘«¿�
 """What stands before a word that has its capital from opening a sentence, an item or a quote."""
 _UPPER: Final = "A-ZÀ-ÖØ-ÞА-ЯЁІЇЄҐ"
 _RUN: Final = re.compile(
-    rf"[{_UPPER}][^\W_]*(?:[ -](?:(?:of|the|and|for|de|du|la|in|on|der|und|et|y) ){{0,2}}[{_UPPER}][^\W_]*)+"
+    rf"(?<![^\W_])[{_UPPER}][^\W_]*+"
+    rf"(?:[ -](?:(?:of|the|and|for|de|du|la|in|on|der|und|et|y) ){{0,2}}[{_UPPER}][^\W_]*+)+"
 )
 _CONTRACTED: Final = re.compile(r"['’](?:s|re|ll|ve|d|t|m)$")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")

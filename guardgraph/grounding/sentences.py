@@ -25,7 +25,7 @@ _ITEM = re.compile(r"(?:^|[:;][ \t]+|(?<![0-9])[:;])[(*]*[0-9]{1,3}\.$")
 """An item's number: nothing stands before it in its sentence, or a colon that is none of a time of day."""
 _ORDINAL = re.compile(r"(?<!\w)(\w+) [0-9]{1,2}\.$")
 """A German ordinal ("am 3. Mai") stands behind an article or a preposition."""
-_LAST_WORD = re.compile(r"[^\W\d_]+\.$")
+_LAST_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]+\.$")
 _LOOKBACK: Final = 24
 """Characters before a mark that decide what it ends."""
 

@@ -26,7 +26,7 @@ _PART: Final = re.compile(r"\s*(?:(\d[\d,]*(?:\.\d+)?|\.\d+)|([-+*/()]))")
 _UNITS: Final = re.compile(
     r"[$€£¥₹%]|(?<=[\d)%])\s*[^\W\d_][\w²³/]*(?:\s+[^\W\d_]\w*)*|(?<=[-+*/(])\s*[^\W\d_][\w ]*(?=\d)"
 )
-_MOMENT: Final = re.compile(r"^(.+?)\s+([-+−–])\s+(\d[\d.,]*\s*[^\W\d_]+)\s*$")
+_MOMENT: Final = re.compile(r"^(.*?\S)\s++([-+−–])\s+(\d[\d.,]*\s*[^\W\d_]+)\s*$")
 
 
 class _Unreadable(ValueError):

@@ -12,7 +12,7 @@ from guardgraph.guards.proposals import Proposal, proposal, skip_thinking
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 
-_MARK: Final = re.compile(r"([ \t]*)(?<![\w\]\)])\[((?:\d{1,3})(?:\s*[,;]\s*\d{1,3})*)\](?!\()")
+_MARK: Final = re.compile(r"(?<![ \t])([ \t]*+)(?<![\w\]\)])\[((?:\d{1,3})(?:\s*[,;]\s*\d{1,3})*)\](?!\()")
 """Numbers in square brackets that stand alone; a link of Markdown is none, nor is an index."""
 _NUMBER: Final = re.compile(r"\[?(\d{1,3})\]?")
 _NOT_FOUND: Final = re.compile(r"\W*(?:\w+\W+){0,3}not found\W*", re.IGNORECASE)

@@ -35,7 +35,7 @@ _NUMBERED: Final = re.compile(r"^[ \t]*\(?\d{1,3}[.)][ \t]+", re.MULTILINE)
 _MARKED: Final = re.compile(r"^(?:[ \t]*(?:#{1,6}|[-+*>•◦‣·–—])[ \t]+)+")
 _BOLD: Final = re.compile(r"(\*\*|__)([^*_]+)\1(:?)")
 _HEADING: Final = re.compile(r"[ \t>]*#{1,6}[ \t]|[ \t]*(\*\*|__)[^*_]+\1:?[ \t]*$")
-_UNDERLINE: Final = re.compile(r"[ \t]*(?:=+|-{2,}|\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+\|?)[ \t]*")
+_UNDERLINE: Final = re.compile(r"[ \t]*+(?:=+|-{2,}|\|?[ \t]*+:?-+:?[ \t]*+(?:\|[ \t]*+:?-+:?[ \t]*+)+\|?)[ \t]*+")
 """What a line becomes a heading by, or the head of a table."""
 
 

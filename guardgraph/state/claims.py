@@ -14,7 +14,7 @@ from guardgraph.state.tightening import Tightens, explain_unknown_name
 SHIPPED_PACKS: Final = ("guarantees", "closures")
 MOST_PACKS: Final = 100
 
-_CLASS = re.compile(r"\{([^}]*)\}")
+_CLASS = re.compile(r"\{([^{}]*)\}")
 
 
 @with_config(ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True))

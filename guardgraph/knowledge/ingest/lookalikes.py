@@ -42,7 +42,7 @@ _TABLE = re.compile(r"^[ \t]*\[+([^\]\n]{1,40})\]", re.MULTILINE)
 _FENCE = re.compile(r"[ \t]*([^\w\s#<])\1{2,}[ \t]*\w*[ \t]*$")
 _ASIDE = re.compile(r"\s+|<!--.*?(?:-->|\Z)|(?:#|%|//)[^\n]*", re.DOTALL)
 """What may stand before the block that somebody means: blanks and comments, YAML's too."""
-_PAIR = re.compile(r"[ \t]*[\"'?]?[ \t]*[^\s:][^:\n]{0,40}:(?:\s|$)|[ \t]+\S|-[ \t]|:[ \t]|[ \t]*$")
+_PAIR = re.compile(r"[ \t]*+[\"'?]?[ \t]*+[^\s:][^:\n]{0,40}:(?:\s|$)|[ \t]+\S|-[ \t]|:[ \t]|[ \t]*$")
 _MOST_LINES: Final = 200
 """Of a block that has no end."""
 _LONGEST_FENCE: Final = 200

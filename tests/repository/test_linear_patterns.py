@@ -1,0 +1,155 @@
+"""Every regular expression of the package takes time that grows with its text and no faster.
+
+The list is made from the code: each compiled pattern that a module keeps, tried on texts that are made of the very
+letters that it looks for.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import re
+import time
+from collections.abc import Iterator, Mapping
+from itertools import permutations, product
+from pathlib import Path
+from re import _constants, _parser
+
+import pytest
+
+import guardgraph
+
+MANY = int(os.environ.get("GUARDGRAPH_EXAMPLES", "12")) > 100
+"""Whether the nightly lane tries 100,000 characters of each text, too."""
+FEW_CHARS, SECONDS = 3_000, 0.02
+"""What a pattern whose time grows with the square of its text takes for so many characters, on a slow machine twice."""
+LETTERS = 5
+COMMON = (" ", "\n", "a", "A", "0", ".", ",", "-", "'", '"', "(", "\u201a", "\u00e9", "\u0301", "\u4e00")
+CLASSES = {"SPACE": " \n", "DIGIT": "0", "WORD": "a0", "NOT_SPACE": "a", "NOT_DIGIT": "a ", "NOT_WORD": " ."}
+
+
+def list_patterns() -> dict[str, re.Pattern[str]]:
+    """Return the patterns of texts that modules keep, by module and name."""
+    found, seen = dict[str, re.Pattern[str]](), set[int]()
+    for module in pkgutil.walk_packages(guardgraph.__path__, "guardgraph."):
+        if module.name.rpartition(".")[2] == "__main__":
+            continue
+        try:
+            held = vars(importlib.import_module(module.name))
+        except ImportError:  # of an extra that is not installed
+            continue
+        for name, value in [*held.items()]:
+            for at, pattern in enumerate(_patterns_in(value)):
+                if id(pattern) not in seen and isinstance(pattern.pattern, str):
+                    seen.add(id(pattern))
+                    found[f"{module.name}.{name}" + (f".{at}" if at else "")] = pattern
+    return found
+
+
+def _patterns_in(value: object, depth: int = 0) -> Iterator[re.Pattern[str]]:
+    if isinstance(value, re.Pattern):
+        yield value
+    elif depth < 3 and isinstance(value, Mapping):
+        for item in value.values():
+            yield from _patterns_in(item, depth + 1)
+    elif depth < 3 and isinstance(value, tuple | list):
+        for item in value:
+            yield from _patterns_in(item, depth + 1)
+
+
+def letters_of(pattern: re.Pattern[str]) -> list[str]:
+    """Return letters that a pattern looks for, and some that it does not."""
+    found = dict[str, None]()
+    waiting: list[object] = [_parser.parse(pattern.pattern, pattern.flags)]
+    while waiting and len(found) < 4 * LETTERS:
+        item = waiting.pop(0)
+        match item:
+            case (_constants.LITERAL | _constants.NOT_LITERAL, int(code)):
+                found[chr(code)] = None
+            case (_constants.RANGE, (int(first), int(_))):
+                found[chr(first)] = None
+            case (_constants.CATEGORY, category):
+                found |= dict.fromkeys(CLASSES.get(str(category).removeprefix("CATEGORY_"), ""))
+            case tuple() | list() | _parser.SubPattern():
+                waiting.extend(item)
+    own = [letter for letter in found if letter.isprintable() or letter.isspace()]
+    return [*own[:LETTERS], *(letter for letter in COMMON if letter not in own[:LETTERS])]
+
+
+def hostile_texts(pattern: re.Pattern[str], chars: int) -> Iterator[str]:
+    """Yield texts of one letter, of one behind another one, and of two in turn."""
+    letters = letters_of(pattern)
+    for letter in letters:
+        yield letter * chars
+    for one, two in permutations(letters[:LETTERS], 2):
+        yield one + two * chars
+        yield (one + two) * (chars // 2)
+    for one, two in product(letters[:4], letters[LETTERS : LETTERS + 4]):
+        yield (one + two) * (chars // 2)
+        yield (one + one + two) * (chars // 3)
+
+
+ROOT = Path(guardgraph.__file__).parent
+SOURCES = {path: path.read_text("utf-8") for path in ROOT.rglob("*.py")}
+CALLED = r"\.(match|fullmatch|search|finditer|findall|sub|subn|split)\b"
+
+
+def ways_of(name: str) -> frozenset[str]:
+    """Return how the code uses a pattern: `fullmatch` and `match` look at the beginning of a text alone."""
+    own = max(
+        (path for path in SOURCES if name.startswith(_name_module(path) + ".")),
+        key=lambda path: len(_name_module(path)),
+    )
+    constant = name.removeprefix(_name_module(own) + ".").split(".")[0]
+    texts = [SOURCES[own]] if constant.startswith("_") else SOURCES.values()
+    return frozenset(way for text in texts for way in re.findall(rf"\b{constant}{CALLED}", text))
+
+
+def _name_module(path: Path) -> str:
+    parts = path.relative_to(ROOT.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def spent(pattern: re.Pattern[str], text: str, ways: frozenset[str]) -> float:
+    """Return the seconds in which a text is looked through, in the ways that the code uses."""
+    begun = time.thread_time()
+    if ways - {"match", "fullmatch"}:
+        for _ in pattern.finditer(text):
+            pass
+    if not ways or "match" in ways:  # those of a table are held against the beginning of a line
+        pattern.match(text)
+    if "fullmatch" in ways:
+        pattern.fullmatch(text)
+    return time.thread_time() - begun
+
+
+SHORT = {
+    "guardgraph.grounding.links.finding._SCHEME",
+    "guardgraph.grounding.scanning._NOUN_BEFORE",
+    "guardgraph.guards.facts.tokens._WORDS",
+    "guardgraph.guards.tools.amounts._COMMANDED",
+}
+"""Patterns that are shown a hundred characters of a text at most."""
+
+PATTERNS = {name: pattern for name, pattern in list_patterns().items() if name not in SHORT}
+
+
+def test_there_are_patterns():
+    """The list is made from the code, and so it is long."""
+    assert len(PATTERNS) > 100
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_a_pattern_takes_linear_time(name):
+    """Four times the text takes at most some six times as long, on texts of the letters that it looks for."""
+    pattern, ways = PATTERNS[name], ways_of(name)
+    for text in hostile_texts(pattern, FEW_CHARS):
+        if min(spent(pattern, text, ways), spent(pattern, text, ways)) > SECONDS:
+            seconds = [
+                min(spent(pattern, text[:chars], ways) for _ in range(3)) for chars in (FEW_CHARS // 4, FEW_CHARS)
+            ]
+            assert seconds[1] < 6 * seconds[0] + 0.005, (text[:12], pattern.pattern[:200], seconds)
+    if MANY:
+        for text in hostile_texts(pattern, 100_000):
+            assert min(spent(pattern, text, ways), 2) < 2, (text[:12], pattern.pattern[:200])
