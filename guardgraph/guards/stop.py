@@ -31,6 +31,10 @@ class Stop(Exception):
         return f"Stop({self.reason!r}, {', '.join(self.evidence)})"
 
 
+class Denial(Stop):
+    """A refusal of a thing that there is, and that a list denies: nobody is asked again, whatever its reason."""
+
+
 def build_request_stop(field: str, given: JsonValue, allowed: str) -> Stop:
     """Return the stop for a field of the input that cannot be read.
 
@@ -119,4 +123,5 @@ class evidence:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, Stop):
-            raise Stop(error.reason, **{**self._shown, **error.evidence}) from None
+            kind = Denial if isinstance(error, Denial) else Stop
+            raise kind(error.reason, **{**self._shown, **error.evidence}) from None

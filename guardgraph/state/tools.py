@@ -454,7 +454,8 @@ def licence_reasons(deciding: Iterable[str], acting: Iterable[str], *, asked_aga
     Args:
         deciding: the phases in which a guard judges calls that were proposed.
         acting: the phases in which calls are made; they are judged there once more.
-        asked_again: whether a proposer is asked again whose call has an unsupported argument.
+        asked_again: whether a proposer is asked again whose call has an unsupported argument, or names no tool that
+            there is.
     """
     phases = tuple(dict.fromkeys((*deciding, *acting)))
     acts = tuple(dict.fromkeys(acting))
@@ -466,7 +467,7 @@ def licence_reasons(deciding: Iterable[str], acting: Iterable[str], *, asked_aga
             meaning,
             advice,
             defensive=reason.startswith("not_approved"),
-            again=asked_again and reason.startswith("unsupported_argument"),
+            again=asked_again and reason.startswith(("unsupported_argument", "tool_not_allowed_policy")),
         )
         for reason, meaning, advice in _REFUSALS
     ]

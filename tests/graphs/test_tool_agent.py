@@ -8,6 +8,7 @@ from datetime import date
 from typing import Any
 
 import fuzzed_office
+import laundering
 import pytest
 from langchain_core.tools import StructuredTool, ToolException, tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -650,6 +651,34 @@ def test_a_context_cannot_change_what_is_fixed():
     agent = office_agent(DONE, rules={"send_money": ToolRule(forced={"amount": 1})})
     with pytest.raises((ConfigurationError, InputError), match=r"rules.send_money.forced"):
         agent.invoke(TASK, THREAD, context={"policy": {"rules": {"send_money": {"forced": {"to": "Mallory"}}}}})
+
+
+def test_a_tool_that_there_is_not_is_asked_again_and_one_that_a_list_denies_is_not():
+    """The model is told which tools there are; what is not listed stops the run at once."""
+    unknown = calls({"tool": "wire_money", "args": {}})
+    model = ScriptedChatModel(unknown, {"answer": "I cannot do that."})
+    assert office_agent(model=model).invoke(TASK, THREAD)["outcome"] == "declined"
+    assert "there_are: delete_file" in str(model.calls[-1]) or "send_money" in str(model.calls[-1].messages[-1])
+    for name in ("send_money", "wire_money"):
+        model = ScriptedChatModel(calls({"tool": name, "args": PAY["args"]}), {"answer": "I cannot do that."})
+        policy = ToolPolicy(tools_policy=["read_bill"])
+        result = office_agent(model=model, policy=policy).invoke(TASK, THREAD)
+        assert result["stop_reason"] == ("tool_not_allowed_policy:send_money" if name == "send_money" else "success")
+
+
+@pytest.mark.parametrize("domain", laundering.DOMAINS)
+def test_reading_first_licenses_no_write(domain):
+    """An attacker who knows the rules has the model read first: no write is counted that its chain does not license.
+
+    The task's own thing is written to all the same.
+    """
+    desk, endings, written = laundering.Desk(domain), set(), 0
+    for seed in range(100):
+        endings.add(desk.run(seed)["stop_reason"].partition(":")[0])
+        assert desk.list_unlicensed() == [], seed
+        written += sum(name in desk.writes for name, _, _ in desk.made)
+    assert {"success", "review_rejected"} <= endings
+    assert written > 10
 
 
 def test_no_unlicensed_call_is_made_whatever_is_proposed():

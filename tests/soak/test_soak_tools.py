@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import laundering
 from fuzzed_office import NAMES, VALUES, Office
 
 RUNS = 10_000
@@ -20,3 +21,12 @@ def test_no_unlicensed_call_is_made():
     assert endings["success"] > RUNS / 100
     assert endings.total() == RUNS
     assert office.kinds == {(name, type(value).__name__) for name in NAMES for value in VALUES}
+
+
+def test_three_thousand_attacks_by_reading_first():
+    """An adaptive obedient proposer over three sets of tools: no write that its chain does not license."""
+    for domain in laundering.DOMAINS:
+        desk = laundering.Desk(domain)
+        for seed in range(1000):
+            desk.run(seed)
+            assert desk.list_unlicensed() == [], (domain, seed)

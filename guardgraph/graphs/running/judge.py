@@ -25,7 +25,7 @@ from guardgraph.graphs.running.frame import (
 )
 from guardgraph.graphs.running.live import check_run_enabled
 from guardgraph.graphs.running.session import REFUSED, Visit
-from guardgraph.guards.stop import Stop, build_request_stop
+from guardgraph.guards.stop import Denial, Stop, build_request_stop
 from guardgraph.nodes.body import PartialRefusal, Pass, Run, Step
 from guardgraph.plain.json import JsonObject, JsonValue, is_larger_json, make_storable_json
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE
@@ -107,7 +107,8 @@ def _refuse_proposal(
     closed = write_guard_stop(part, stop, visit)
     if closed["verdict"]["reason"] != stop.reason or isinstance(run, Exception):
         return closed
-    if (asked := find_proposer_to_ask(part, stop.reason, run, visit)) is not None:
+    asked = None if isinstance(stop, Denial) else find_proposer_to_ask(part, stop.reason, run, visit)
+    if asked is not None:
         return {"route": asked, REFUSED_PROPOSAL: closed["verdict"]}
     if (before := find_refusal_before(visit.log)) is None or not _is_no_proposal(part, state, stop):
         return closed

@@ -15,7 +15,7 @@ from typing import Final
 
 from guardgraph.grounding.links.finding import find_links
 from guardgraph.guards.spending import check_spending
-from guardgraph.guards.stop import Stop, shown_name
+from guardgraph.guards.stop import Denial, Stop, shown_name
 from guardgraph.guards.tools.defaults import fill_defaults
 from guardgraph.guards.tools.leaves import list_empty, list_leaves, list_own_keys, list_property_names, write_leaf
 from guardgraph.guards.tools.support import Support, is_content, is_deciding_argument, is_number
@@ -41,6 +41,8 @@ from guardgraph.state.tools import (
     is_under_folder,
 )
 
+MOST_NAMED: Final = 1000
+"""Characters of the names of tools that a refusal lists."""
 _DEFAULT_PORTS: Final = {"http:": "80", "https:": "443"}
 _WEB_URL: Final = re.compile(r"https?://([^/?#@%]+)(?:[/?#].*)?", re.IGNORECASE)
 """A URL of which all readers say the same host: no user, no escapes in the host, and two slashes before it."""
@@ -199,14 +201,17 @@ def complete_call(tool: str, args: JsonObject, rule: ToolRule, schema: JsonObjec
 
 
 def check_tool_lists(tool: str, *, cards: Mapping[str, ToolCard], policy: ToolPolicy) -> None:
-    """Hold a tool against the lists.
+    """Hold a tool against the lists; of one that there is not, the refusal says which there are.
 
     Raises:
         Stop: ``tool_not_allowed_policy:<tool>``, ``tool_denied:<tool>``, ``tool_denied_execution:<tool>``.
     """
     named = shown_name(tool)
-    if tool not in policy.tools_policy or tool not in cards:
-        raise Stop(f"tool_not_allowed_policy:{named}")
+    if tool not in cards:
+        there_are = ", ".join(name for name in policy.tools_policy if name in cards)
+        raise Stop(f"tool_not_allowed_policy:{named}", details={"there_are": there_are[:MOST_NAMED]})
+    if tool not in policy.tools_policy:
+        raise Denial(f"tool_not_allowed_policy:{named}")
     if tool in policy.denied_tools or policy.rule_of(tool).asks == "refuse":
         raise Stop(f"tool_denied:{named}")
     if tool not in policy.tools_execution:
