@@ -173,6 +173,10 @@ def test_an_answer_rests_on_what_was_called_and_found():
     check_answer_values("The bill was sent by Mallory, and it is for Ada.", given=GIVEN, made=calls, policy=POLICY)
     with pytest.raises(Stop, match="unsupported_number"):
         check_answer_values("It comes to 89 EUR.", given=GIVEN, made=calls, policy=POLICY)
+    sum_of_two = {"given": GIVEN, "made": calls, "policy": POLICY}
+    check_answer_values("Two such bills come to 197.40 EUR.", **sum_of_two, workings=["98.70 + 98.70 = 197.40"])
+    with pytest.raises(Stop, match="unsupported_number"):
+        check_answer_values("Two such bills come to 197.40 EUR.", **sum_of_two)
     with pytest.raises(Stop, match="unsupported_name"):
         check_answer_values(
             "The bill was sent by Gertrude Stein, and it is for Ada.", given=GIVEN, made=calls, policy=POLICY

@@ -166,7 +166,7 @@ def check_answer_values(
     )
     found: dict[str, list[str]] = {"unsupported_number": [], "unsupported_name": []}
     for finding in checked.findings:
-        if finding.rule != "link":
+        if finding.verdict in ("contradicted", "unsupported") and finding.rule != "link":
             found["unsupported_name" if finding.rule == "name" else "unsupported_number"].append(finding.text)
     for reason, texts in found.items():
         if texts:

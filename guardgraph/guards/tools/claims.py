@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Final
 
 from guardgraph.grounding.json_texts import write_json_text
@@ -54,9 +55,9 @@ def check_claimed_actions(
     for sentence in split_sentences(_QUOTED.sub(" ", answer)):
         if sentence.rstrip().endswith("?"):
             continue
-        for part in _CLAUSE.split(sentence):
+        for at, part in enumerate(_CLAUSE.split(sentence)):
             words = _WORD.findall(part.casefold().replace("’", "'"))
-            if _has_claim(words, actions, reported, has_written=has_written):
+            if _has_claim(words, actions, reported, has_written=has_written, is_first=at == 0):
                 performed = [call["tool"] for call in done if call["effect"] == "write"]
                 raise Stop("invalid_answer:action_not_done", claimed=sentence.strip()[:300], performed=performed)
 
@@ -85,35 +86,55 @@ def _load_claiming(name: str) -> frozenset[str]:
     return frozenset(load_word_lists("tools")["claiming"][name].split())
 
 
-def _has_claim(words: Sequence[str], actions: Collection[str], reported: Collection[str], *, has_written: bool) -> bool:
+def _has_claim(
+    words: Sequence[str], actions: Collection[str], reported: Collection[str], *, has_written: bool, is_first: bool
+) -> bool:
     """Say whether a clause says that an action was done."""
     for at, word in enumerate(words):
-        if not (word.endswith("ed") or word in _load_irregular()):
+        if not (word.endswith("ed") or word in _load_irregular()) or _is_of_others(words[at:]):
             continue
-        is_action = _stem_verb(word) in actions
         is_closing = word in _load_claiming("closing") and not has_written
-        names_action = is_closing and any(_stem_verb(other) in actions for other in words if other != word)
-        if not _load_claiming("later").isdisjoint(words[at:]):
+        others = [other for other in words if other != word]
+        names_action = is_closing and any(other.startswith(tuple(actions)) for other in others)
+        if not (_stem_verb(word) in actions or names_action):
+            continue
+        before = words[:at]
+        if _is_open(before):
             continue
         is_headline = at == len(words) - 1 and at < _HEADLINE and _load_claiming("bound").isdisjoint(words)
-        if (is_action or names_action) and _is_claimed(words[:at], word, reported, is_headline=is_headline):
+        opens = (
+            is_first
+            and _load_claiming("helpers").isdisjoint(words[at:])
+            and all(each.endswith("ly") or each in _load_claiming("openings") for each in before)
+        )
+        if _is_told_by_itself(before) or (word not in reported and (_is_passive(before) or is_headline or opens)):
             return True
     return False
 
 
-def _is_claimed(before: Sequence[str], word: str, reported: Collection[str], *, is_headline: bool) -> bool:
-    """Say whether the words before a past form make a claim of it: I did it, it was done, or nothing stands there."""
+def _is_of_others(words: Sequence[str]) -> bool:
+    """Say whether what follows a past form makes it a rule, a plan, or what somebody else did."""
+    by = next((words[at + 1] for at, word in enumerate(words[:-1]) if word == "by"), None)
+    return (by is not None and by not in ("me", "us")) or not _load_claiming("later").isdisjoint(words)
+
+
+def _is_open(before: Sequence[str]) -> bool:
+    """Say whether what stands before a past form denies it, asks for it, or leaves it open."""
+    aimed = any(pair in pairwise(before) for pair in (("to", "be"), ("to", "have"), ("to", "get")))
+    denied = not load_negations().isdisjoint(before) or any(each.endswith("n't") for each in before)
+    return aimed or denied or not _load_claiming("open").isdisjoint(before)
+
+
+def _is_told_by_itself(before: Sequence[str]) -> bool:
+    """Say whether I or we stand before a past form, with no other subject and no passive in between."""
     near = before[-_MOST_BETWEEN - 2 :]
-    if not _load_claiming("open").isdisjoint(before) or not load_negations().isdisjoint(before):
-        return False
-    if any(each.endswith("n't") for each in before):
-        return False
     person = next((at for at in range(len(near) - 1, -1, -1) if near[at] in _load_claiming("persons")), None)
-    if person is not None and _load_claiming("others").isdisjoint(near[person:]):
-        return True
-    if word in reported:
+    return person is not None and _load_claiming("others").isdisjoint(near[person + 1 :])
+
+
+def _is_passive(before: Sequence[str]) -> bool:
+    """Say whether an auxiliary stands before a past form, with adverbs alone in between."""
+    at = next((at for at in range(len(before) - 1, -1, -1) if before[at] in _load_claiming("helpers")), None)
+    if at is None or "that" in before[:at]:
         return False
-    helper = next((at for at in range(len(near) - 1, -1, -1) if near[at] in _load_claiming("helpers")), None)
-    if helper is not None:
-        return len(near) - helper <= 3 and "that" not in near[max(helper - 1, 0) : helper]
-    return is_headline or all(each.endswith("ly") or each in _load_claiming("openings") for each in before)
+    return all(word.endswith("ly") or word in _load_claiming("adverbs") for word in before[at + 1 :])
