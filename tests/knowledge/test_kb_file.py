@@ -33,7 +33,12 @@ def test_a_file_that_is_no_knowledge_base_is_refused(tmp_path):
             connection.execute(statement)
         connection.close()
     (tmp_path / "folder").mkdir()
-    expected = {"text": "no database", "other": "another application", "newer": "it has 9", "folder": "a folder"}
+    expected = {
+        "text": "no database",
+        "other": "another application",
+        "newer": "given: format 9 of guardgraph",
+        "folder": "a folder",
+    }
     for name, told in expected.items():
         with pytest.raises(ConfigurationError, match=told) as error:
             KnowledgeBase(tmp_path / name)

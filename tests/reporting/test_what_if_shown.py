@@ -69,7 +69,7 @@ def answers():
         ("unknown:50%", 1, False),
         ("same:0", 0, False),
         ("unreplayable:0", 2, True),
-        ("unreplayable:newer:0", 1, True),
+        ("unreplayable:version:0", 1, True),
         ("unreplayable:redacted:1", 1, False),
         ("unreplayable:changed:0%", 0, False),
     ],
