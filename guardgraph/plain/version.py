@@ -14,6 +14,9 @@ FORMAT: Final[Literal[1]] = 1
 FORMAT_SINCE: Final = (0, 14)
 """The version that brought it."""
 
+BEFORE_FORMATS: Final = "0.13 or older"
+"""What made something that does not say what made it."""
+
 
 @cache
 def read_package_version() -> str:

@@ -122,14 +122,20 @@ def test_a_block_without_chunks_leaves_nothing(index):
         assert rows(index.path, f"SELECT count(*) FROM {table}") == [(0,)], table
 
 
-def test_a_file_of_the_first_format_names_the_command(tmp_path):
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_file_of_an_older_format_names_the_command(tmp_path, number):
     """A file that an older guardgraph made is refused in a line that says how to make it anew, and stays as it is."""
     path = tmp_path / "kb.sqlite"
     KnowledgeBase(path).close()
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA user_version = 1")
+        connection.execute("DELETE FROM state WHERE name = 'guardgraph'")
+        connection.execute(f"PRAGMA user_version = {number}")
+        connection.commit()
     before = path.read_bytes()
-    with pytest.raises(ConfigurationError, match="format 2 is required; it has 1; `guardgraph kb add` into a new file"):
+    said = rf"0\.14 or later is required; given: format {number} of .*`guardgraph kb add` into"
+    with pytest.raises(ConfigurationError, match=said):
+        ConfigurationError, match=rf"0\.14 or later is required; given: format {number}.*`guardgraph kb"
+    ):
         KnowledgeBase(path)
     assert path.read_bytes() == before
 

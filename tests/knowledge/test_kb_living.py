@@ -141,7 +141,7 @@ def test_damage_that_a_caller_may_not_read_ends_no_question(tmp_path, readers):
 
 
 def test_tenants_and_groups_are_letters(tmp_path):
-    """A tenant and a group are the same however their accents are written, and so is a tenant of an old file."""
+    """A tenant and a group are the same however their accents are written."""
     tenant, group = "Caf\xe9", "Qualit\xe9"
     composed = {"tenant": tenant, "groups": [group]}
     split = {"tenant": normalize("NFD", tenant), "groups": [normalize("NFD", group)]}
@@ -150,10 +150,6 @@ def test_tenants_and_groups_are_letters(tmp_path):
             base.add(documents(1), tenant=caller["tenant"], readers=[f"group:{caller['groups'][0]}"])
             assert [hit["doc_id"] for hit in base.search("hotels", caller=other)] == ["d0"]
             assert base.tenants() == [composed["tenant"]]
-        with sqlite3.connect(base.path) as connection:  # as before tenants were composed
-            for table in ("scopes", "documents", "chunks", "collections"):
-                connection.execute(f"UPDATE {table} SET tenant = ? WHERE tenant <> '-'", [f"+{split['tenant']}"])
-        connection.close()
         assert base.remove("documents", tenant=composed["tenant"]) == 1
         assert base.tenants() == []
 

@@ -383,8 +383,8 @@ def test_a_role_that_row_security_does_not_hold_is_refused(owner, role, message)
         ),
         (
             "UPDATE guardgraph.state SET value = '9' WHERE name = 'format'",
-            "UPDATE guardgraph.state SET value = '2' WHERE name = 'format'",
-            "format 2 is required; it has 9",
+            "UPDATE guardgraph.state SET value = '1' WHERE name = 'format'",
+            "format 1 of guardgraph 0.14 or later is required; given: format 9",
         ),
         (
             "UPDATE guardgraph.state SET value = 'x' || value WHERE name = 'words'",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from guardgraph.knowledge.storing.schema import name_words_version
 from guardgraph.knowledge.storing.scopes import make_scope_key
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.version import FORMAT, find_format_problem, read_package_version
+from guardgraph.plain.version import BEFORE_FORMATS, FORMAT, find_format_problem, read_package_version
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -253,5 +253,5 @@ def _is_database_made(connection: Connection[Any]) -> bool:
 def _check_format(connection: Connection[Any], shown: str) -> None:
     state = dict(connection.execute("SELECT name, value FROM guardgraph.state").fetchall())
     number = int(state["format"]) if state.get("format", "").isdecimal() else state.get("format")
-    if (problem := find_format_problem(number, state.get("guardgraph"))) is not None:
+    if (problem := find_format_problem(number, state.get("guardgraph", BEFORE_FORMATS))) is not None:
         raise ConfigurationError(f"{shown}: {problem}; `guardgraph kb init` in a new database makes one")

@@ -13,7 +13,7 @@ from typing import Final
 from guardgraph.knowledge.storing.collections import reset_collection_counts
 from guardgraph.knowledge.storing.scopes import FOR_EVERYBODY
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.version import FORMAT, find_format_problem, read_package_version
+from guardgraph.plain.version import BEFORE_FORMATS, FORMAT, find_format_problem, read_package_version
 
 _APPLICATION: Final = 0x67676B62
 """SQLite's application id of our files: `ggkb`."""
@@ -133,8 +133,13 @@ def check_index_schema(connection: sqlite3.Connection, shown: str, *, any_words:
     if _read_schema_number(connection, "application_id") != _APPLICATION:
         raise ConfigurationError(f"{shown}: a knowledge base is required; it is another application's database")
     number = _read_schema_number(connection, "user_version")
-    made_by = connection.execute("SELECT value FROM state WHERE name = 'guardgraph'").fetchone() if number else None
-    if (problem := find_format_problem(number, made_by and made_by[0])) is not None:
+    try:
+        row = connection.execute("SELECT value FROM state WHERE name = 'guardgraph'").fetchone()
+    except sqlite3.OperationalError:  # its tables are others
+        row = None
+    # Before 0.14 nothing said it, and there was another format 1.
+    made_by = row[0] if row else BEFORE_FORMATS if number == FORMAT else None
+    if (problem := find_format_problem(number, made_by)) is not None:
         raise ConfigurationError(f"{shown}: {problem}; `guardgraph kb add` into a new file makes one")
     if not any_words and (problem := words_problem(connection)) is not None:
         raise ConfigurationError(f"{shown}: {problem}; `guardgraph kb rebuild {shown}` reads its texts again")
