@@ -137,8 +137,8 @@ def check_index_schema(connection: sqlite3.Connection, shown: str, *, any_words:
         row = connection.execute("SELECT value FROM state WHERE name = 'guardgraph'").fetchone()
     except sqlite3.OperationalError:  # its tables are others
         row = None
-    # Before 0.14 nothing said it, and there was another format 1.
-    made_by = row[0] if row else BEFORE_FORMATS if number == FORMAT else None
+    # Before 0.14 nothing said it, and there were other formats 1 and 2.
+    made_by = row[0] if row else BEFORE_FORMATS if number <= 2 else None
     if (problem := find_format_problem(number, made_by)) is not None:
         raise ConfigurationError(f"{shown}: {problem}; `guardgraph kb add` into a new file makes one")
     if not any_words and (problem := words_problem(connection)) is not None:
