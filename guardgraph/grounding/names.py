@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from guardgraph.grounding.languages import LANGUAGES, list_hand_words, load_hand_table, load_made_table
@@ -28,10 +28,6 @@ _JOINT: Final = re.compile(r"['’.&-]")
 _OPENS: Final = re.compile(r"(?:^|[.!?:;\n]|[-–—*•#|>(]|[\"“”'‘«¿¡])[\s*_\"“'‘(\[]*$")
 """What stands before a word that has its capital from opening a sentence, an item or a quote."""
 _UPPER: Final = "A-ZÀ-ÖØ-ÞА-ЯЁІЇЄҐ"
-_RUN: Final = re.compile(
-    rf"(?<![^\W_])[{_UPPER}][^\W_]*+"
-    rf"(?:[ -](?:(?:of|the|and|for|de|du|la|in|on|der|und|et|y) ){{0,2}}[{_UPPER}][^\W_]*+)+"
-)
 _CONTRACTED: Final = re.compile(r"['’](?:s|re|ll|ve|d|t|m)$")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 _ENDED: Final = re.compile(r"[.!?][\"”)*]*\s*$")
@@ -64,6 +60,14 @@ class Names(NamedTuple):
         return len(parts) > 1 and all(not part[0].isupper() or len(part) < 2 or self.has_name(part) for part in parts)
 
 
+@cache
+def _compile_run() -> re.Pattern[str]:
+    """Return what a name of several words looks like: "Health Organization", "Bank of the West"."""
+    joins = "|".join(sorted({word for each in LANGUAGES for word in list_hand_words(each, "name_joins")}))
+    word = rf"[{_UPPER}][^\W_]*+"
+    return re.compile(rf"(?<![^\W_]){word}(?:[ -](?:(?:{joins}) ){{0,2}}{word})+")
+
+
 @remember_by_text(texts=1024, chars=20_000)
 def read_names(text: str) -> Names:
     """Return the words that a text has, as names are looked for."""
@@ -72,7 +76,7 @@ def read_names(text: str) -> Names:
         words.add(fold_name(token))
         if not token.isalpha():
             words.update(fold_name(part) for part in _PARTS.split(token))
-    for run in _RUN.findall(text):
+    for run in _compile_run().findall(text):
         initials |= list_initials(run)
     for cell in _CELL.findall(text) if "|" in text else ():  # a heading of a table has no capitals
         letters = "".join(word[0] for word in _TOKEN.findall(cell)).lower()
@@ -170,7 +174,7 @@ def find_unknown_names(text: str, known: Names, language: str = DEFAULT_LANGUAGE
         known: what the texts have.
         language: an ISO 639-1 code, of the sentence.
     """
-    runs = [(match.span(), list_initials(match[0])) for match in _RUN.finditer(text)]
+    runs = [(match.span(), list_initials(match[0])) for match in _compile_run().finditer(text)]
     spelled_out = [span for span, initials in runs if initials & known.words]
     own = {each for _, initials in runs for each in initials}
     is_listed = language in LISTED_LANGUAGES

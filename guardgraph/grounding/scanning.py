@@ -165,15 +165,16 @@ class _Scanner:
         }
         names = "|".join(sorted(map(re.escape, months), key=len, reverse=True)) or "(?!)"
         days = "|".join(sorted(self.day_words, key=len, reverse=True)) or "(?!)"
+        joins, of = ("|".join(sorted(list_hand_words(self.language, key))) or "(?!)" for key in ("joins", "name_joins"))
         ending = r"(?:st|nd|rd|th|er|\.|º)?"
-        day = rf"(?P<d>\d\d?(?!\d)|{days}){ending}(?:(?: ?- ?| (?:to|and|bis|und|y|et|e) )(?P<d2>\d\d?){ending}(?!\d))?"
+        day = rf"(?P<d>\d\d?(?!\d)|{days}){ending}(?:(?: ?- ?| (?:{joins}) )(?P<d2>\d\d?){ending}(?!\d))?"
         month, year = rf"(?P<m>{names})\b\.?", rf"(?P<y>{YEAR})(?!\d)"
         self.dates = [
             re.compile(pattern, re.IGNORECASE)
             for pattern in (
-                rf"(?<!\w){day} (?:of |de )?{month}(?:,? (?:de )?{year})?",
+                rf"(?<!\w){day} (?:(?:{of}) )?{month}(?:,? (?:(?:{of}) )?{year})?",
                 rf"\b{month} (?:the )?{day}(?![\d%]|[.,:]\d)(?:,? {year})?",
-                rf"\b{month},? (?:of |de )?{year}",
+                rf"\b{month},? (?:(?:{of}) )?{year}",
             )
         ]
         also_words = list_hand_words(self.language, "month_words")
