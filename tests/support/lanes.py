@@ -112,7 +112,11 @@ def multiply_examples(items, times):
 def _functions(item):
     """Return the functions that a test runs: its own, those of its fixtures, and those among its cases."""
     yield getattr(item, "function", None)
-    given = {str(value) for value in item.callspec.params.values()} if hasattr(item, "callspec") else set()
+    given = (
+        {value for value in item.callspec.params.values() if isinstance(value, str)}
+        if hasattr(item, "callspec")
+        else set()
+    )
     waiting, met = [*item._fixtureinfo.name2fixturedefs], set()
     while waiting:
         name = waiting.pop()
