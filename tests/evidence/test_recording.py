@@ -14,10 +14,10 @@ from docs_parts import ROOT
 from halted_runs import halt_before
 from jsonschema import Draft202012Validator
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command, Overwrite, interrupt
+from langgraph.types import Command, interrupt
 from rag_agents import QUESTION, agent
 from recorded_runs import Kept, recorded_stop, stops
-from runs import MODES, check_result, masked, run, write_state
+from runs import MODES, check_result, masked, run
 from ticket_pattern import REASONS, TICKET, TIGHT, check_label, pattern, routed, triage
 
 from guardgraph import LiveWorld, create_rag_agent
@@ -338,22 +338,6 @@ def test_no_body_sees_the_record_of_calls():
     check_result(REASONS, graph.invoke(TICKET, THREAD))
     assert graph.get_state(THREAD).values["calls:label"][0]["calls"][0]["kind"] == "proposer"
     assert "calls:label" not in graph.invoke(None, THREAD)
-
-
-@pytest.mark.parametrize("context", [None, {"policy": {"desks": []}}])
-def test_a_run_that_an_earlier_version_began_ends_and_is_recorded(context):
-    """Lines of a log without readings of the clock, as version 0.1 wrote them, break no good ending and no stop."""
-    kept = Kept()
-    graph = triage(checkpointer=InMemorySaver(), recorder=kept)
-    assert halt_before(graph, TICKET, THREAD, "lookup")
-    new = ("clock", "active", "opening")
-    kept_log = graph.get_state(THREAD).values["log"]
-    log = [{key: value for key, value in line.items() if key not in new} for line in kept_log]
-    write_state(graph, THREAD, {"log": Overwrite(log), "route": "lookup"}, "label_guard")
-    result = check_result(REASONS, graph.invoke(None, THREAD, context=context))
-    assert result["stop_reason"] == ("success" if context is None else "desk_denied:bug")
-    [recording] = kept.recordings
-    assert recording["result"] == result
 
 
 @pytest.mark.parametrize(
