@@ -52,6 +52,8 @@ _APART: Final = ("button", "rt")
 _READ_AS: Final = {"dialog": "div", "listing": "pre", "plaintext": "pre", "xmp": "pre"}
 """What is read as another element; in the last three tags are text."""
 _TEXT: Final = "-text"
+_HEAD: Final = "h6"
+"""What a button that heads what follows is read as: a heading below all others of its section."""
 
 
 class Tag(NamedTuple):
@@ -118,6 +120,8 @@ def visible_pieces(root: LexborNode) -> Iterator[Piece]:
             if gap is not None and not (shown.floats and _is_drop_cap(node)):
                 yield gap
                 waiting.append(gap)
+            if tag == "button" and not place.in_heading:
+                tag = _HEAD
             inside, tag = _place_in(tag, given, shown, place, styles), _READ_AS.get(tag, tag)
             yield Tag(tag, given)
             waiting.append(Tag(tag, {}, is_end=True))

@@ -301,3 +301,10 @@ def test_over_the_docs_the_answerer_is_never_stopped_by_its_own_guard():
             assert result["status"] == "ok", (words, result["stop_reason"])
             asked += 1
     assert asked > 20
+
+
+def test_the_answer_to_a_question_that_is_a_heading():
+    """A FAQ asks in the heading, and what stands below need not repeat a word of it."""
+    asked = "How long do refunds take?"
+    assert said(asked, "They take 10 days.", section=asked) == {"answer": "They take 10 days.", "citations": ["d0"]}
+    assert said(asked, "They take 10 days.", section="Opening hours")["answer"] == ""

@@ -213,7 +213,8 @@ def _rate_block(asked: _Asked, block: str, headed: frozenset[str]) -> float:
     own = asked.find_terms(block)
     share = asked.weigh(own) * (_WEAK if _is_code(block) or _is_table(block) else 1.0)
     fits = asked.wants_number and _NUMBER.search(block) is not None
-    return (share + asked.weigh(headed - own) / 2) * (_FITTING if fits else 1.0) if own else 0.0
+    is_answer = bool(own) or asked.weigh(headed) >= _ON_TOPIC  # a question of a FAQ is the heading of its answer
+    return (share + asked.weigh(headed - own) / 2) * (_FITTING if fits else 1.0) if is_answer else 0.0
 
 
 def _take_passage(asked: _Asked, chunk: ContextChunk, blocks: Sequence[str]) -> str:
