@@ -97,8 +97,8 @@ def files(tmp_path_factory):
     result.pop("audit")
     (folder / "my_agents.py").write_text(STRICT, encoding="utf-8")
     (folder / "run.json").write_text(json.dumps(result), encoding="utf-8")
-    (folder / "handbook").mkdir()
-    (folder / "handbook" / "refunds.md").write_text("# Refunds\n\nRefunds take 10 days.\n", encoding="utf-8")
+    (folder / "policies").mkdir()
+    (folder / "policies" / "refunds.md").write_text("# Refunds\n\nRefunds take 10 days.\n", encoding="utf-8")
     (folder / "answer.md").write_text("Refunds take 10 days.\n", encoding="utf-8")
     row = {"answer": "Refunds take 10 days.", "sources": ["Refunds take 10 days."]}
     (folder / "rows.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
