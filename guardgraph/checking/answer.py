@@ -5,6 +5,7 @@ It needs no model, no graph and no network, and loads none of LangChain, LangGra
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -31,6 +32,8 @@ SETTINGS: Final[Mapping[str, object]] = {
     "on_doubt": "mark",
 }
 """What of a policy is read, with what holds where it says nothing."""
+_WAYS: Final = {"on_unsupported": ("stop", "mark"), "on_doubt": ("ignore", "mark", "stop")}
+"""What settings that are words may be."""
 _TEXT_KEYS: Final = ("text", "page_content", "content", "body")
 _ID_KEYS: Final = ("id", "doc_id", "source_id")
 _ABOUT_KEYS: Final = ("title", "section", "source", "updated_at", "date", "url")
@@ -68,9 +71,14 @@ def check_answer(
         InputError: an argument is not what it should be; the message names it.
         ConfigurationError: the policy has a setting that is none of `SETTINGS`.
     """
-    if not isinstance(answer, str):
-        raise InputError(f"answer: a text is required; given: {type(answer).__name__}")
-    if isinstance(sources, str | bytes | Mapping):
+    for field, said in (("answer", answer), ("question", question)):
+        if not isinstance(said, str):
+            raise InputError(f"{field}: a text is required; given: {type(said).__name__}")
+    lists = {"workings": workings, "known_names": known_names, "known_links": known_links, "citations": citations or ()}
+    for field, given in lists.items():
+        if not _is_list_of_texts(given):
+            raise InputError(f"{field}: a list of texts is required; given: {given!r:.80}")
+    if isinstance(sources, str | bytes | Mapping) or not isinstance(sources, Iterable):
         raise InputError(f"sources: a list of texts or documents is required; given: {type(sources).__name__}")
     read = tuple(read_source(item, number) for number, item in enumerate(sources, 1))
     settings = read_settings(policy)
@@ -132,7 +140,8 @@ def read_source(item: object, number: int) -> Source:
         return Source(str(number), item)
     fields: dict[str, Any] = {}
     if isinstance(item, Mapping):
-        fields = {**(item.get("metadata") or {}), **item}
+        about = item.get("metadata")
+        fields = {**(about if isinstance(about, Mapping) else {}), **item}
     elif isinstance(text := getattr(item, "page_content", None), str):  # a document of LangChain's, not imported
         fields = {**(getattr(item, "metadata", None) or {}), "text": text}
         if isinstance(name := getattr(item, "id", None), str):
@@ -142,8 +151,8 @@ def read_source(item: object, number: int) -> Source:
         allowed = "a text, a document of LangChain's, or a dictionary with a text under " + " or ".join(_TEXT_KEYS)
         raise InputError(f"sources[{number - 1}]: {allowed} is required; given: {item!r:.80}")
     name = next((str(fields[key]) for key in _ID_KEYS if isinstance(fields.get(key), str | int)), str(number))
-    about = [fields[key] for key in _ABOUT_KEYS if isinstance(fields.get(key), str) and fields[key].strip()]
-    return Source(name, text, tuple(dict.fromkeys(about)))
+    told = [fields[key] for key in _ABOUT_KEYS if isinstance(fields.get(key), str) and fields[key].strip()]
+    return Source(name, text, tuple(dict.fromkeys(told)))
 
 
 def read_settings(policy: object) -> dict[str, Any]:
@@ -153,13 +162,46 @@ def read_settings(policy: object) -> dict[str, Any]:
         policy: of an agent, a dictionary, or None.
 
     Raises:
-        ConfigurationError: a dictionary has another key.
+        ConfigurationError: a dictionary has another key, a setting another value, or it is no policy.
     """
     if isinstance(policy, Mapping):
         if unknown := sorted(map(str, policy.keys() - SETTINGS.keys())):
             raise ConfigurationError(f"policy: given {', '.join(unknown)}; allowed: {', '.join(SETTINGS)}")
-        return {**SETTINGS, **policy}
-    return {name: getattr(policy, name, default) for name, default in SETTINGS.items()}
+        settings = {**SETTINGS, **policy}
+    elif policy is None or any(hasattr(policy, name) for name in SETTINGS):
+        settings = {name: getattr(policy, name, default) for name, default in SETTINGS.items()}
+    else:
+        raise ConfigurationError(f"policy: an agent's policy or a dictionary is required; given: {policy!r:.80}")
+    for name, value in settings.items():
+        if (allowed := _find_allowed(name, value)) is not None:
+            raise ConfigurationError(f"policy: {name}: {allowed} is required; given: {value!r:.80}")
+    return settings
+
+
+def _find_allowed(name: str, value: Any) -> str | None:
+    """Say what a setting may be; None where it is that."""
+    if name in _WAYS:
+        return None if isinstance(value, str) and value in _WAYS[name] else " or ".join(_WAYS[name])
+    if isinstance(SETTINGS[name], bool):
+        return None if isinstance(value, bool) else "true or false"
+    if isinstance(SETTINGS[name], float):
+        is_share = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+        return None if is_share else "a number from 0 to 1"
+    if not _is_list_of_texts(value):
+        return "a list of texts"
+    return "a list of regular expressions" if name == "label_patterns" and not all(map(_is_pattern, value)) else None
+
+
+def _is_list_of_texts(given: object) -> bool:
+    return isinstance(given, Collection) and not isinstance(given, str) and all(isinstance(each, str) for each in given)
+
+
+def _is_pattern(text: str) -> bool:
+    try:
+        re.compile(text)
+    except re.error:
+        return False
+    return True
 
 
 def _assign_marks(text: str, marks: Sequence[Mark], cited: Sequence[str]) -> list[CitingSentence]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -204,8 +205,9 @@ def show_answer_as_markdown(answer: CheckedAnswer) -> str:
 
 def _escape_markdown(text: str) -> str:
     """Return a text of which Markdown makes no markup and no link."""
-    escaped = "".join(f"\\{sign}" if sign in "\\`*_[]<>#|" else sign for sign in text)
-    return escaped.replace("://", ":\\//").replace("www.", "www\\.").replace("@", "\\@")
+    escaped = "".join(f"\\{sign}" if sign in "\\`*_[]<>#|~&@" else sign for sign in text).replace("://", ":\\//")
+    escaped = re.sub(r"(?i)(?<=www)\.", r"\\.", escaped)
+    return re.sub(r"(?m)^([ \t]*\d*)([-+=.)])", r"\1\\\2", escaped)  # lists, rules, and headings that are underlined
 
 
 def show_answer_as_html(answer: CheckedAnswer, *, title: str | None) -> str:

@@ -94,7 +94,7 @@ def _print_for_people(checked: CheckedAnswer) -> None:
     console = Console()
     shown = checked.to_text(width=min(max(console.width, 40), 100))
     for line in shown.splitlines():
-        verdict = next((name for name in _VERDICTS if line.endswith(name) and line[1:2] == " "), None)
+        verdict = next((name for name in _VERDICTS if line.endswith(name) and not line.startswith(" ")), None)
         console.print(
             escape_for_terminal(line),
             markup=False,
@@ -155,7 +155,10 @@ def _read_page(url: str) -> Source:
 
     from guardgraph.web.reader import web_reader
 
-    host = urlsplit(url).hostname or ""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError as error:
+        raise ConfigurationError(f"--source {url!r:.200}: no address of a page: {error}") from None
     try:
         page = web_reader()({"url": url, "hosts": [host]})
     except ReadFailure as failure:
@@ -207,7 +210,7 @@ def _check_rows(file: str, fail_under: float | None, as_json: bool) -> bool:
 def _read_rows(file: str) -> list[dict[str, Any]]:
     rows = list[dict[str, Any]]()
     try:
-        lines = inputs.read_option_bytes("--data", file, 10 * _MOST_BYTES).decode("utf-8-sig").splitlines()
+        lines = inputs.read_option_bytes("--data", file, 10 * _MOST_BYTES).decode("utf-8-sig").split("\n")
     except UnicodeError as error:
         raise ConfigurationError(f"--data {file!r:.200}: {explain_unread_file(error)}") from None
     for number, line in enumerate(lines, 1):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import asdict, is_dataclass
+from typing import Any, Final, cast
 
 from langchain.agents.middleware import AgentMiddleware
 from langchain.agents.middleware.types import ExtendedModelResponse, ModelRequest, ModelResponse
@@ -24,7 +25,7 @@ from guardgraph.middleware.record import (
     is_written_by_user,
     make_stop_message,
 )
-from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject, format_json_text
 
 _OF_SENTENCES: Final = ("opposite", "cover")
@@ -80,7 +81,7 @@ class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
         return await aask_model(self._answer(request), handler)
 
     def _answer(self, request: ModelRequest[Any]) -> Asking:
-        run, usage = find_run(request.state["messages"]), dict[str, int]()
+        run, usage = cast(GuardedState, request.state)["guardgraph"]["run"], dict[str, int]()
         asked, before = request, ""
         for attempt in range(1, self.max_attempts + 1):
             response, is_counted = yield asked
@@ -110,16 +111,18 @@ class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
         return check_answer(text, self._list_sources(state), question=said, policy=self.policy)
 
     def _list_sources(self, state: Mapping[str, Any]) -> list[Source]:
-        """Return what an answer may rest on, each once."""
+        """Return what an answer may rest on."""
         found = [
             Source(str(message.tool_call_id), message.text, (message.name or "",))
             for message in state["messages"]
             if isinstance(message, ToolMessage) and message.status != "error"
         ]
         documents = state.get(self._documents) or ()
-        for number, item in enumerate([documents] if isinstance(documents, str) else documents, 1):
-            found.append(read_source(item, number))
-        return [*{source.id: source for source in found}.values()]
+        if isinstance(documents, str | Mapping):
+            documents = [documents]
+        if not isinstance(documents, Iterable):
+            raise InputError(f"{self._documents}: a list of documents is required; given: {documents!r:.80}")
+        return [*found, *(read_source(item, number) for number, item in enumerate(documents, 1))]
 
 
 def _read_answer_text(response: ModelResponse[Any], message: AIMessage) -> str:
@@ -127,6 +130,8 @@ def _read_answer_text(response: ModelResponse[Any], message: AIMessage) -> str:
     if response.structured_response is None:
         return message.text
     structured: Any = response.structured_response
+    if is_dataclass(structured) and not isinstance(structured, type):
+        structured = asdict(structured)
     fields = structured.model_dump(mode="json") if hasattr(structured, "model_dump") else structured
     return fields if isinstance(fields, str) else str(format_json_text(fields))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from typing import Any, Final, TypeAlias, cast
+from uuid import uuid4
 
 from langchain.agents.middleware import AgentMiddleware
 from langchain.agents.middleware.types import (
@@ -14,7 +15,7 @@ from langchain.agents.middleware.types import (
     ToolCallRequest,
     hook_config,
 )
-from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_function
 from langgraph.config import get_config
@@ -90,11 +91,12 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
     def before_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Keep what the user gave, before anything that is called can write into it."""
         messages, before = state["messages"], state.get("guardgraph_record") or {}
-        given = read_given(messages, before.get("foreign", ()))
+        foreign = before.get("foreign", [])
+        given = read_given(messages, foreign)
         if self._caller is not None and (caller := self._caller(runtime)) is not None:
             given["caller"] = caller
         run = find_run(messages)
-        return {"guardgraph": {"run": run}, "guardgraph_record": {"run": run, "given": dict(given)}}
+        return {"guardgraph": {"run": run}, "guardgraph_record": {"run": run, "given": dict(given), "foreign": foreign}}
 
     async def abefore_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Keep what the user gave; see `before_agent`."""
@@ -168,6 +170,7 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         self, proposed: Sequence[JsonObject], cards: Mapping[str, ToolCard], policy: ToolPolicy, record: JsonObject
     ) -> list[Licence]:
         """Judge calls in order, each after those before it, of which nobody knows yet what they bring."""
+        _check_ids([item["id"] for item in proposed])
         forced = {name: rule.forced for name, rule in policy.rules.items()}
         made, licences = _read_made_calls(record), list[Licence]()
         for item in proposed:
@@ -226,8 +229,12 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         for shown, decision in zip(waiting, decisions, strict=True):
             kind = decision.get("type") if isinstance(decision, dict) else None
             args = shown["args"]
-            if kind == "edit" and not isinstance(args := (decision.get("edited_action") or {}).get("args"), dict):
-                kind = None
+            if kind == "edit":
+                edited = decision.get("edited_action")
+                edited = edited if isinstance(edited, dict) else {}
+                args = edited.get("args")
+                if not isinstance(args, dict) or edited.get("name", shown["tool"]) != shown["tool"]:
+                    kind = None
             if kind not in ("approve", "edit") or (kind == "approve" and "edited_action" in decision):
                 raise Stop("review_rejected", details={"tool": shown["tool"], "answer": repr(decision)[:200]})
             if kind == "edit":
@@ -279,16 +286,17 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
             refusal = _refuse_call(call, f"Not performed: {stop.reason}.")
             return Command(update={"messages": [refusal], "guardgraph": describe_stop(record["run"], stop)})
         brought = yield request.override(tool_call={**call, "args": dict(licence.args)})
-        made: JsonObject = {**_note_call(licence, []), **_read_brought(brought, call["id"]), "call_id": call["id"]}
+        parts: list[Any] = brought if isinstance(brought, list) else [brought]  # a tool may bring several
+        made: JsonObject = {**_note_call(licence, []), **_read_brought(parts, call["id"]), "call_id": call["id"]}
         if licence.needs_approval:
             made["approved_by"] = licence.hash
-        noted = {"guardgraph_record": {"run": record["run"], "calls": [made]}}
+        noted = {"run": record["run"], "calls": [made], "foreign": _name_foreign_messages(parts)}
+        if isinstance(brought, list):
+            return [*parts, Command(update={"guardgraph_record": noted})]  # type: ignore[return-value]
         if not isinstance(brought, Command):
-            return Command(update={"messages": [brought], **noted})
-        update = brought.update
-        if not isinstance(update, dict):
-            update = dict(update or [])
-        return Command(graph=brought.graph, goto=brought.goto, resume=brought.resume, update={**update, **noted})
+            return Command(update={"messages": [brought], "guardgraph_record": noted})
+        update = {**_read_update(brought), "guardgraph_record": noted}
+        return Command(graph=brought.graph, goto=brought.goto, resume=brought.resume, update=update)
 
     def _license_call(self, request: ToolCallRequest, record: JsonObject) -> Licence:
         """Return the licence of a call; calls of the same step that stand before it count as made.
@@ -318,6 +326,35 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         approved = record.get("approved", {}).get(call["id"])
         guards.check_approval(licence, [approved] if approved and call["id"] not in done else [])
         return licence
+
+
+def _check_ids(ids: Sequence[object]) -> None:
+    """Tell calls of one message apart: an approval is of one call.
+
+    Raises:
+        Stop: ``invalid_action:schema``: a call has no id, or that of another.
+    """
+    for call_id in ids:
+        if not isinstance(call_id, str) or not call_id or ids.count(call_id) > 1:
+            raise Stop(
+                "invalid_action:schema", details={"at": "id", "given": repr(call_id)[:200], "allowed": "its own"}
+            )
+
+
+def _read_update(brought: Command[Any]) -> dict[str, Any]:
+    return brought.update if isinstance(brought.update, dict) else dict(brought.update or [])
+
+
+def _name_foreign_messages(parts: Sequence[Any]) -> list[str]:
+    """Return the ids of messages that a tool writes in a user's name; one without an id is given one."""
+    foreign = list[str]()
+    for part in parts:
+        written = _read_update(part).get("messages", []) if isinstance(part, Command) else []
+        for message in written if isinstance(written, list) else [written]:
+            if isinstance(message, HumanMessage):
+                message.id = message.id or str(uuid4())
+                foreign.append(message.id)
+    return foreign
 
 
 def _read_record(state: Mapping[str, Any]) -> JsonObject:
@@ -381,10 +418,15 @@ def _list_proposed_calls(response: ModelResponse[Any]) -> list[JsonObject]:
 
 
 def _list_calls_before(messages: Sequence[AnyMessage], call_id: str | None) -> list[Any]:
-    """Return the calls of the same step that stand before a call."""
+    """Return the calls of the same step that stand before a call.
+
+    Raises:
+        Stop: two of the step have one id.
+    """
     for message in reversed(messages):
         ids = [each["id"] for each in message.tool_calls] if isinstance(message, AIMessage) else []
         if call_id in ids:
+            _check_ids(ids)
             return message.tool_calls[: ids.index(call_id)]  # type: ignore[union-attr]
     return []
 
@@ -456,12 +498,11 @@ def _refuse_call(call: Mapping[str, Any], text: str) -> ToolMessage:
     return ToolMessage(text, name=call["name"], tool_call_id=call["id"], status="error")
 
 
-def _read_brought(brought: ToolMessage | Command[Any], call_id: str | None) -> JsonObject:
+def _read_brought(parts: Sequence[Any], call_id: str | None) -> JsonObject:
     """Return what a call brought as plain JSON, and whether the tool reported a failure: fields, else its text."""
-    messages: Sequence[Any] = [brought]
-    if isinstance(brought, Command):
-        update = brought.update if isinstance(brought.update, dict) else dict(brought.update or [])
-        messages = update.get("messages", [])
+    messages = list[Any]()
+    for part in parts:
+        messages += _read_update(part).get("messages", []) if isinstance(part, Command) else [part]
     message = next((m for m in messages if isinstance(m, ToolMessage) and m.tool_call_id == call_id), None)
     if message is None:
         return {"value": None}

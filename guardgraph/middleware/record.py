@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Annotated, Any, NotRequired
 
-from langchain.agents.middleware.types import AgentState, PrivateStateAttr
+from langchain.agents.middleware.types import AgentState, OmitFromInput, PrivateStateAttr
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from guardgraph.guards.stop import Stop
@@ -23,8 +23,8 @@ STOP_MARK = "guardgraph_stop"
 
 
 def merge_ending(old: JsonObject | None, new: JsonObject) -> JsonObject:
-    """Return a run's ending with what a middleware adds; of another run it begins anew, and usage adds up."""
-    if not old or old.get("run") != new.get("run"):
+    """Return a run's ending with what a middleware adds; where nothing but a run is named it begins anew."""
+    if not old or old.get("run") != new.get("run") or len(new) == 1:  # a client may send the same message again
         return new
     usage: dict[str, int] = {**old.get("usage", {})}
     for name, count in new.get("usage", {}).items():
@@ -33,8 +33,8 @@ def merge_ending(old: JsonObject | None, new: JsonObject) -> JsonObject:
 
 
 def merge_record(old: JsonObject | None, new: JsonObject) -> JsonObject:
-    """Return the record of a run with what a step adds: calls made side by side follow each other."""
-    if not old or old.get("run") != new.get("run"):
+    """Return the record of a run with what a step adds, calls side by side in turn; what is given begins it anew."""
+    if not old or old.get("run") != new.get("run") or "given" in new:
         return new
     calls = [*old.get("calls", []), *new.get("calls", [])]
     approved = {**old.get("approved", {}), **new.get("approved", {})}
@@ -45,7 +45,7 @@ def merge_record(old: JsonObject | None, new: JsonObject) -> JsonObject:
 class GuardedState(AgentState[Any]):
     """The state of an agent with these middlewares."""
 
-    guardgraph: NotRequired[Annotated[JsonObject, merge_ending]]
+    guardgraph: NotRequired[Annotated[JsonObject, OmitFromInput, merge_ending]]
     """``{run, status, stop_reason, outcome?, usage}`` and the evidence of a stop, once the run has ended."""
     guardgraph_record: NotRequired[Annotated[JsonObject, PrivateStateAttr, merge_record]]
     """``{run, given, calls, approved, waiting, foreign}``: what licences are judged by; no client can write it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -132,3 +133,75 @@ def test_it_loads_no_framework() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("settings", "field"),
+    [
+        ({"on_unsupported": "banana"}, "on_unsupported"),
+        ({"on_doubt": 5}, "on_doubt"),
+        ({"min_cover": float("nan")}, "min_cover"),
+        ({"check_values": None}, "check_values"),
+        ({"label_patterns": ["("]}, "label_patterns"),
+        ({"known_names": "Bob"}, "known_names"),
+        ("strict", "policy"),
+    ],
+)
+def test_a_setting_that_is_none_lets_nothing_through(settings: Any, field: str) -> None:
+    """A word that is misspelt would else switch a check off."""
+    with pytest.raises(ConfigurationError, match=field):
+        check_answer("Refunds take 5 days.", [HANDBOOK], policy=settings)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"question": 5}, {"workings": "2 * 5 = 10"}, {"known_names": "Bob"}, {"citations": [1]}, {"known_links": 5}],
+)
+def test_an_argument_of_another_kind_is_told_by_name(given: dict[str, Any]) -> None:
+    """A text where a list is required, too."""
+    with pytest.raises(InputError, match=f"{next(iter(given))}: .* required"):
+        check_answer("Refunds take 10 days.", [HANDBOOK], **given)
+
+
+@pytest.mark.parametrize("sources", [None, 5, "a text"])
+def test_sources_that_are_no_list_are_told(sources: Any) -> None:
+    """A text alone would be read letter by letter."""
+    with pytest.raises(InputError, match="sources: a list"):
+        check_answer("Refunds take 10 days.", sources)
+
+
+def test_markdown_has_no_markup_of_an_answer() -> None:
+    """A fence would hide the findings; rules, lists and entities are as little wanted."""
+    checked = check_answer("~~~\nRefunds take 5 days.\n- one\n---\n&lt;b&gt; WWW.evil.example", [HANDBOOK])
+    shown = checked.to_markdown().splitlines()
+    assert not any(line.startswith(("~", "-", "=")) for line in shown)
+    assert "&lt;" not in checked.to_markdown().replace("\\&", "")
+    assert "WWW\\.evil" in checked.to_markdown()
+
+
+def run_check(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run `guardgraph check` as a process."""
+    command = [sys.executable, "-m", "guardgraph", "check", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_rows_of_data_are_lines_and_a_bad_one_is_told(tmp_path: Path) -> None:
+    """A line separator inside a text ends no row; a row with a wrong question has its number in one line."""
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"answer": "Refunds\u2028take 10 days.", "sources": ["Refunds take 10 days."]}\r\n', "utf-8")
+    assert run_check("--data", str(file)).returncode == 0
+    file.write_text('{"answer": "x", "sources": ["y"], "question": ["q"]}', "utf-8")
+    done = run_check("--data", str(file))
+    assert done.returncode == 2
+    assert "line 1: question" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_source_that_is_no_address_is_told(tmp_path: Path) -> None:
+    """In one line."""
+    file = tmp_path / "answer.txt"
+    file.write_text("Refunds take 10 days.", "utf-8")
+    done = run_check(str(file), "--source", "http://[")
+    assert done.returncode == 2
+    assert "no address of a page" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from typing import Any, Literal, TypedDict
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.tools import tool
 from langgraph.graph import END, START, StateGraph
+from langgraph.prebuilt import ToolNode
 from langgraph.types import Command, Send
 
 from guardgraph import ConfigurationError, InputError, ToolPolicy, answer_guard, tool_guard, verify
@@ -157,3 +160,91 @@ def test_a_wrong_argument_of_a_node_is_told(settings: dict[str, Any], field: str
     """As the node is made."""
     with pytest.raises(ConfigurationError, match=field):
         answer_guard(**{"ok": END, "refused": "a", **settings})
+
+
+class Jumper:
+    """Nodes that leave the jump to something else."""
+
+    def go(self, state: State) -> Command[str]:
+        """Go somewhere."""
+        return jump(state)
+
+    def node(self, state: State) -> Command[str]:
+        """Leave it to a method."""
+        return self.go(state)
+
+
+@functools.wraps(jump)
+def wrapped(*args: Any) -> Any:
+    """Leave it to a function."""
+    return jump(*args)
+
+
+@tool
+def leave() -> Command[str]:
+    """Leave the graph."""
+    return Command(goto=END)
+
+
+@pytest.mark.parametrize(
+    "node", [lambda state: [jump(state)], Jumper().node, wrapped, functools.partial(wrapped), ToolNode([leave])]
+)
+def test_a_jump_that_a_node_leaves_to_something_else_is_seen(node: Any) -> None:
+    """A helper, a method, a decorator, a tool."""
+    hidden = build(jump=node)
+    hidden.add_edge("generate", "jump")
+    hidden.add_edge("jump", "guard")
+    assert [each.rule for each in verify(hidden.compile(), behind={"guard": ["generate"]})] == ["unseen"]
+
+
+def test_a_node_without_a_way_on_ends_the_graph() -> None:
+    """LangGraph ends there without an edge."""
+    graph = build(log=lambda state: {})
+    graph.add_conditional_edges("generate", lambda state: "log", {"log": "log"})
+    [finding] = verify(graph.compile(), behind={"guard": ["generate"]})
+    assert finding.path == ("generate", "log", END)
+
+
+def leave_inner(state: State) -> Command[Literal["other"]]:
+    """Go in the graph around, which the hint does not say."""
+    return Command(graph=Command.PARENT, goto=END)
+
+
+def test_a_jump_out_of_an_inner_graph_is_seen() -> None:
+    """A declared destination is one of the inner graph."""
+    inner = StateGraph(State)
+    inner.add_node("write", leave_inner)
+    inner.add_node("other", lambda state: {})
+    inner.add_edge(START, "write")
+    outer = build(inner=inner.compile())
+    outer.add_edge("generate", "inner")
+    outer.add_edge("inner", "guard")
+    found = verify(outer.compile(), behind={"guard": ["generate"]})
+    assert [(each.rule, each.nodes) for each in found] == [("unseen", ("inner:write",))]
+
+
+class Odd:
+    """A value that cannot be compared, such as an array."""
+
+    def __eq__(self, other: object) -> Any:
+        raise ValueError("ambiguous")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+ODD = Odd()
+
+
+def test_values_that_a_node_mentions_are_not_compared() -> None:
+    """Arrays and frames have no one answer."""
+    graph = build(more=lambda state: {"answer": str(ODD)})
+    graph.add_edge("generate", "more")
+    graph.add_edge("more", "guard")
+    assert verify(graph.compile(), behind={"guard": ["generate"]}) == []
+
+
+@pytest.mark.parametrize("behind", [["guard"], "guard", {"guard": "generate"}, {"guard": None}])
+def test_behind_that_is_no_dictionary_of_lists_is_told(behind: Any) -> None:
+    """With what it should be."""
+    with pytest.raises(InputError, match="a dictionary such as"):
+        verify(build().compile(), behind=behind)

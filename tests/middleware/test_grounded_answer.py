@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from typing import Annotated, Any, NotRequired
 
 import pytest
@@ -11,7 +12,7 @@ from langchain.agents.middleware import AgentState
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.tools import tool
 
-from guardgraph import ConfigurationError, ToolPolicy
+from guardgraph import ConfigurationError, InputError, ToolPolicy
 from guardgraph.middleware import GroundedAnswer, LicensedTools
 from guardgraph.testing import ScriptedChatModel
 
@@ -150,3 +151,48 @@ def test_a_wrong_argument_is_told_by_name(settings: dict[str, Any], field: str) 
     """One line that names the argument."""
     with pytest.raises(ConfigurationError, match=field):
         GroundedAnswer(**settings)
+
+
+def test_documents_beside_results_of_tools_and_of_one_id_all_count() -> None:
+    """A number given to a document is no reason to forget a tool's result, nor is an id that passages share."""
+    look = LOOK.model_copy(update={"tool_calls": [{**LOOK.tool_calls[0], "id": "1"}]})
+    agent, _ = make_agent(look, f"{RIGHT} Refunds take 10 days.")
+    passages = ["Ask us.", {"doc_id": "h", "text": "Refunds take 10 days."}, {"doc_id": "h", "text": "Cats purr."}]
+    assert agent.invoke({**QUESTION, "documents": passages})["guardgraph"]["outcome"] == "grounded_answer"
+
+
+def test_documents_that_are_none_are_told() -> None:
+    """With the key of the state."""
+    agent, _ = make_agent(RIGHT)
+    with pytest.raises(InputError, match="documents: a list"):
+        agent.invoke({**QUESTION, "documents": 5})
+
+
+@dataclasses.dataclass
+class Total:
+    """The total of a bill."""
+
+    total: str
+
+
+@pytest.mark.parametrize(("total", "is_given"), [("76.00 EUR", True), ("78.00 EUR", False)])
+def test_an_answer_in_a_dataclass_is_held_against_its_sources(total: str, is_given: bool) -> None:
+    """The fields are what it says."""
+    call = AIMessage("", tool_calls=[{"name": "Total", "args": {"total": total}, "id": "s"}])
+    agent = create_agent(
+        ScriptedChatModel(LOOK, call, call), [read_bill], middleware=[GroundedAnswer()], response_format=Total
+    )
+    assert (agent.invoke(QUESTION).get("structured_response") is not None) == is_given
+
+
+def test_a_summary_in_the_users_place_leaves_the_ending() -> None:
+    """The message that began the run may be summed up while it goes on."""
+    from langchain.agents.middleware import SummarizationMiddleware
+
+    teller = ScriptedChatModel("The user asks for the total.", loop=True)
+    summary = SummarizationMiddleware(teller, trigger=("messages", 3), keep=("messages", 1))
+    guards: list[Any] = [summary, GroundedAnswer(), LicensedTools(ToolPolicy(rules={"read_bill": {"effect": "read"}}))]
+    again = LOOK.model_copy(update={"tool_calls": [{**LOOK.tool_calls[0], "id": "c2"}]})
+    agent = create_agent(ScriptedChatModel(LOOK, again, RIGHT), [read_bill], middleware=guards)
+    ending = agent.invoke(QUESTION)["guardgraph"]
+    assert (ending["status"], ending["usage"]["model_calls"]) == ("ok", 3)

@@ -8,11 +8,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from types import CodeType, FunctionType, MethodType
+from inspect import getattr_static
+from pathlib import Path
+from sysconfig import get_paths
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
 from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph, StateGraph
+from langgraph.prebuilt import ToolNode
 from langgraph.types import Command, Send
 
 from guardgraph.graphs.proof.findings import Finding
@@ -22,6 +26,10 @@ INSIDE: Final = ":"
 """Between the name of a node that is a graph and the name of a node inside it."""
 _JUMPS: Final = (Command, Send)
 """What a function returns to go where no edge leads."""
+_OUTWARD: Final = "PARENT"
+"""The attribute of `Command` with which a node of a graph inside a graph jumps in the graph around."""
+_NOT_OWN: Final = (*{get_paths()[kind] for kind in ("stdlib", "purelib", "platlib")}, str(Path(__file__).parents[2]))
+"""Where code of libraries lies: only what it closes over is looked at, such as a function that it decorates."""
 
 
 def prove_behind(
@@ -42,6 +50,8 @@ def prove_behind(
     Raises:
         InputError: a name is none of the graph's nodes.
     """
+    if not isinstance(behind, Mapping) or not all(isinstance(names, list | tuple) for names in behind.values()):
+        raise InputError(f'behind: a dictionary such as {{"guard": ["generate"]}} is required; given: {behind!r:.80}')
     ways, unseen = _read_ways(graph)
     for name in (*behind, *(name for names in behind.values() for name in names), *before):
         if name not in ways:
@@ -87,18 +97,37 @@ def _read_ways(
             unseen |= hidden
             ways[last] |= ways[prefix + name]
             ways[prefix + name] = {first}
-        elif not spec.ends and (told := _find_undeclared_jump(inner)):
+        elif told := _find_undeclared_jump(inner, _seek_jumps(bool(spec.ends), bool(prefix))):
             unseen[prefix + name] = told
+        if (handler := spec.error_handler_node) in builder.nodes:
+            ways[prefix + name].add(f"{prefix}{handler}")
+        if not ways[prefix + name] and prefix + name not in unseen:
+            ways[prefix + name].add(prefix + END)  # LangGraph ends where no edge leads on
     return ways, unseen
 
 
-def _find_undeclared_jump(runnable: Any) -> str | None:
-    """Say how the function of a node without declared destinations may jump; None where it names nothing that does."""
-    given = [each for each in (getattr(runnable, "func", None), getattr(runnable, "afunc", None)) if each is not None]
-    functions = [function for each in given if (function := _find_function(each)) is not None]
-    if jump := next(filter(None, map(_find_jump, functions)), None):
+def _seek_jumps(is_declared: bool, is_inside: bool) -> frozenset[str]:
+    """Return what a function may not mention: one that declares where it goes can still leave for a graph around."""
+    if is_declared:
+        return frozenset({_OUTWARD} if is_inside else ())
+    return frozenset(jump.__name__ for jump in _JUMPS)
+
+
+def _find_undeclared_jump(runnable: Any, sought: frozenset[str]) -> str | None:
+    """Say how the function of a node may jump where nothing declares; None where it names nothing that does."""
+    given = [getattr(runnable, "func", None), getattr(runnable, "afunc", None)]
+    if isinstance(runnable, ToolNode):  # what a tool returns, the node returns
+        for tool in runnable.tools_by_name.values():
+            given += [getattr(tool, "func", None) or tool._run, getattr(tool, "coroutine", None)]
+    functions = [function for each in given if each is not None and (function := _find_function(each)) is not None]
+    seen = set[FunctionType]()
+    if jump := next(filter(None, (_find_jump(function, sought, seen) for function in functions)), None):
         return f"mentions {jump} and declares no destinations"
-    return None if functions else f"is a {type(runnable).__name__}, in which nothing is seen"
+    return (
+        None
+        if functions or _OUTWARD in sought or not sought
+        else f"is a {type(runnable).__name__}, in which nothing is seen"
+    )
 
 
 def _find_function(given: Any) -> FunctionType | None:
@@ -109,14 +138,38 @@ def _find_function(given: Any) -> FunctionType | None:
     return given if isinstance(given, FunctionType) else None
 
 
-def _find_jump(function: FunctionType) -> str | None:
+def _find_jump(function: FunctionType, sought: frozenset[str], seen: set[FunctionType]) -> str | None:
+    """Return which of some names a function mentions, or one that it may call: of its project, or closed over."""
+    if function in seen:
+        return None
+    seen.add(function)
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=False)
-    known = {**function.__globals__, **{name: cell.cell_contents for name, cell in cells if _is_filled(cell)}}
-    for name in _list_names(function.__code__):
-        value = known.get(name)
-        if value in _JUMPS or name in (jump.__name__ for jump in _JUMPS):
+    closed = {name: cell.cell_contents for name, cell in cells if _is_filled(cell)}
+    names = [*_list_names(function.__code__)]
+    known = {name: value for name, value in {**function.__globals__, **closed}.items() if name in names}
+    for name in names:
+        if name in sought or any(known.get(name) is jump for jump in _JUMPS if jump.__name__ in sought):
             return name
-    return None
+    called = [found for value in closed.values() if (found := _find_function(value)) is not None]
+    if _is_own(function):
+        holders = [value if isinstance(value, type | ModuleType) else type(value) for value in known.values()]
+        holders += [owner] if (owner := _find_owner(function)) is not None else []
+        held = [getattr_static(holder, name, None) for holder in holders for name in (*names, "__call__")]
+        named = [_find_function(value) for value in (*known.values(), *held)]
+        called += [each for each in named if each is not None and _is_own(each)]
+    return next(filter(None, (_find_jump(each, sought, seen) for each in called)), None)
+
+
+def _is_own(function: FunctionType) -> bool:
+    """Say whether a function is of the graph's project and of no library."""
+    file = Path(function.__code__.co_filename)
+    return not any(file.is_relative_to(root) for root in _NOT_OWN)
+
+
+def _find_owner(function: FunctionType) -> Any:
+    """Return the class of a method, by its qualified name; None where it is no method or its class has no name."""
+    owner: Any = function.__globals__.get(function.__qualname__.partition(".")[0])
+    return owner if isinstance(owner, type) else None
 
 
 def _is_filled(cell: Any) -> bool:
