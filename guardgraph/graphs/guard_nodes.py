@@ -18,7 +18,7 @@ from guardgraph.checking.answer import check_answer, read_settings
 from guardgraph.graphs.tools import fill_tool_policy
 from guardgraph.guards import tools as guards
 from guardgraph.guards.stop import Stop
-from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.run import Turn
 from guardgraph.state.settings import choose_settings
@@ -79,7 +79,7 @@ def tool_guard(
     policy: ToolPolicy | None = None,
     budget: ToolBudget | None = None,
 ) -> GuardNode:
-    """Return a node that judges the calls of the last message before another node makes them.
+    """Return a node that judges the calls of a model's last message before another node makes them.
 
     A call that only a person may allow goes to `refused`, with ``needs_approval`` in the verdict.
 
@@ -104,7 +104,9 @@ def tool_guard(
 
     def judge_calls_node(state: Any) -> Command[str]:
         """Judge the calls."""
-        said = [each for each in read_messages(state) or () if isinstance(each, BaseMessage)]
+        said = read_messages(state)
+        if not isinstance(said, list | tuple) or not all(isinstance(each, BaseMessage) for each in said):
+            raise InputError(f"messages: a list of LangChain's messages is required; given: {said!r:.80}")
         try:
             told = _judge_calls(said, cards, rules, limits)
         except Stop as stop:
@@ -117,8 +119,9 @@ def tool_guard(
 def _judge_calls(
     messages: Sequence[BaseMessage], cards: Mapping[str, ToolCard], policy: ToolPolicy, budget: ToolBudget
 ) -> JsonObject:
-    last = messages[-1] if messages else None
-    given, made = _read_given(messages), _list_made_calls(messages[:-1], policy)
+    at = max((at for at, each in enumerate(messages) if isinstance(each, AIMessage)), default=0)
+    last = messages[at] if messages else None  # as LangGraph's `ToolNode`, which looks past what stands after it
+    given, made = _read_given(messages), _list_made_calls(messages[:at], policy)
     forced = {name: rule.forced for name, rule in policy.rules.items()}
     licences = list[JsonObject]()
     for proposed in last.tool_calls if isinstance(last, AIMessage) else ():

@@ -248,3 +248,31 @@ def test_behind_that_is_no_dictionary_of_lists_is_told(behind: Any) -> None:
     """With what it should be."""
     with pytest.raises(InputError, match="a dictionary such as"):
         verify(build().compile(), behind=behind)
+
+
+@tool
+def send_money(to: str, amount: float) -> str:
+    """Send money to an account."""
+    return "sent"
+
+
+def judge_calls(messages: Any) -> Any:
+    """The verdict of a tool guard."""
+    builder = StateGraph(State)
+    builder.add_node("guard", tool_guard([send_money], ok=END, refused=END))
+    builder.add_edge(START, "guard")
+    return builder.compile().invoke({"messages": messages})["verdict"]
+
+
+def test_a_message_after_the_calls_hides_none() -> None:
+    """LangGraph's `ToolNode` makes the calls of the last message of a model, whatever stands after it."""
+    call = AIMessage("", tool_calls=[{"name": "wipe_disk", "args": {}, "id": "c1"}])
+    verdict = judge_calls([HumanMessage("Hello"), call, HumanMessage("Go on.")])
+    assert verdict["stop_reason"] == "tool_not_allowed_policy:wipe_disk"
+
+
+@pytest.mark.parametrize("messages", [None, "x", 5, [{"role": "assistant", "content": "", "tool_calls": []}]])
+def test_messages_that_cannot_be_read_are_let_through_nowhere(messages: Any) -> None:
+    """A key that is misspelt would else license everything."""
+    with pytest.raises(InputError, match="messages: a list"):
+        judge_calls(messages)
