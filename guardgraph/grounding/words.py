@@ -262,9 +262,13 @@ def _list_word_parts(word: Word, text: str) -> Iterable[str]:
     return (key for part in _PARTS.findall(written) if (key := _fold_word(part)))
 
 
-@lru_cache(maxsize=65_536)
 def _is_unspaced_word(word: str) -> bool:
-    return not word.isascii() and (is_unspaced_letter(word[0]) or unicodedata.name(word[0], "").startswith("HANGUL"))
+    return not word.isascii() and _begins_unspaced_word(word[0])
+
+
+@lru_cache(maxsize=4096)
+def _begins_unspaced_word(letter: str) -> bool:
+    return is_unspaced_letter(letter) or unicodedata.name(letter, "").startswith("HANGUL")
 
 
 def _split_unspaced_words(words: Iterable[Word], cuts: frozenset[str]) -> Iterator[str]:

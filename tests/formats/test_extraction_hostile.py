@@ -120,6 +120,7 @@ class TestLimits:
             pool.extract(content, "html", seconds=1, max_chars=100_000)
         assert pool.extract(b"and on", "text", seconds=30, max_chars=100).text == "and on"
 
+    @pytest.mark.process
     @pytest.mark.parametrize("nested", [b"[" * 200_000, b"BT " + b"(" * 200_000 + b" Tj", b"<</a " * 10_000])
     def test_a_file_that_is_nested_without_end_is_broken_or_empty(self, pool, nested):
         """Nothing of it is read."""

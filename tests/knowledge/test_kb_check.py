@@ -240,7 +240,7 @@ EVERY = [
     ("UPDATE state SET value = 'many' WHERE name = 'changes'", "statistics"),
     ("UPDATE state SET value = 9223372036854775807 WHERE name = 'changes'", "statistics"),
     ("DELETE FROM state WHERE name = 'changes'", "statistics"),
-    ("DELETE FROM state", "version"),
+    ("DELETE FROM state WHERE name <> 'guardgraph'", "version"),
     ("UPDATE state SET value = 'words 0' WHERE name = 'words'", "version"),
 ]
 

@@ -10,6 +10,7 @@ keeps what was asked. Leaving the block closes the socket and ends every thread,
 from __future__ import annotations
 
 import json
+import platform
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -17,6 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Lock, Thread
 from typing import Any
 
+platform.processor()  # OpenAI's client asks the machine for it, which starts a process, once
 DEFAULT_USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
 
 

@@ -81,13 +81,6 @@ def test_the_hosts_are_a_scope_and_no_part_of_the_question():
     assert row.call.node == "read"  # an untold search brings what it brought, whatever the lists
 
 
-def test_a_recording_of_before_is_replayed_by_the_same_agent():
-    """Its search was told nothing then; what it brought is what it brought."""
-    recorder = InMemoryRecorder()
-    result = _ask(create_research_agent(search=make_search()[0], recorder=recorder))
-    assert replay(create_research_agent(search=make_search(takes_hosts=True)[0]), recorder.runs[0]) == result
-
-
 def _ask(agent):
     request = {"request": {"question": QUESTION}, "policy_hints": {}}
     return agent.invoke({"goal": "Say how payments are.", "request": request})

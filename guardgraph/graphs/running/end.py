@@ -363,7 +363,8 @@ def _build_stopped_result(part: Part, state: JsonObject) -> JsonObject:
 
 def _collect_so_far(part: Part, state: JsonObject, reason: str) -> JsonObject:
     """Return what guards had accepted before a run stopped; nothing of what its caller may not see."""
-    if part.declaration.family == AUDIT_UNAVAILABLE or part.frame.catalogue.withholds(reason):
+    is_withheld = part.frame.catalogue.withholds(reason) or any(line.get("withheld") for line in state["log"])
+    if is_withheld or part.declaration.family == AUDIT_UNAVAILABLE:
         return {}
     found = {key: _read_accepted(state, where) for key, where in part.frame.so_far.items()}
     return {key: value for key, value in found.items() if value is not _MISSING and value not in (None, [], {}, "")}
