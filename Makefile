@@ -11,8 +11,7 @@ demo: .venv/.installed  ## the four patterns, offline
 
 test: .venv/.test  ## what one waits for: lint, types, imports, and the tests that start no process and take under a second
 	@$(MAKE) --no-print-directory -j4 types quick lint imports
-	@cat build/left_out
-	@echo "not run: $$(sed 's/^left out: //' build/left_out | head -c 400); the wheel, the lowest versions, the soak tests. Run them: make rest soak"
+	@echo "not run: $$(sed 's/^left out: //' build/left_out | cut -c1-300); the wheel, the lowest versions, the soak tests. Run them: make rest soak"
 
 rest: .venv/.check  ## what `make test` leaves out, but for what takes minutes
 	$(MAKE) -j3 slow wheel lowest
