@@ -223,6 +223,7 @@ def show_answer_as_html(answer: CheckedAnswer, *, title: str | None) -> str:
             continue
         number = f"{prefix}{len(notes) + 1}"
         parts.append(f'<a class="s {sentence.verdict}" href="#{number}" title="{sentence.verdict}">{said}</a>')
+        parts.append(f"<sup>{len(notes) + 1}</sup>")
         told = "".join(f"<br>{escape(each)}" for each in dict.fromkeys(map(explain_finding, sentence.findings)))
         quoted = f"<blockquote>{escape(shown[1])} <cite>({escape(shown[0])})</cite></blockquote>" if shown else ""
         notes.append(f'<li id="{number}"><strong>{sentence.verdict}</strong>{told}{quoted}</li>')
