@@ -103,11 +103,14 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         return self.before_agent(state, runtime)
 
     def after_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
-        """Note the messages in a user's name that were written during the run: they are not the user's later either."""
+        """Say how the run ended, where nobody did, and note messages that were written in a user's name meanwhile."""
         record, messages = _read_record(state), state["messages"]
         begun = next((at for at, each in enumerate(messages) if str(each.id) == record["run"]), 0)
         foreign = [str(each.id) for each in messages[begun + 1 :] if is_written_by_user(each)]
-        return {"guardgraph_record": {"run": record["run"], "foreign": foreign}} if foreign else None
+        update: dict[str, Any] = {"guardgraph_record": {"run": record["run"], "foreign": foreign}}
+        if "status" not in (state.get("guardgraph") or {}):
+            update["guardgraph"] = {"run": record["run"], "status": "ok", "stop_reason": "success"}
+        return update
 
     async def aafter_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Note the messages in a user's name; see `after_agent`."""

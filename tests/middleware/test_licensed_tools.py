@@ -126,6 +126,7 @@ def test_what_the_user_asks_for_is_done() -> None:
     result = agent.invoke(ask(f"Send 76 EUR to {IBAN}."), THREAD)
     assert office.sent == [(IBAN, 76.0)]
     assert result["messages"][-1].text == "Sent."
+    assert (result["guardgraph"]["status"], result["guardgraph"]["stop_reason"]) == ("ok", "success")
 
 
 def test_a_tool_that_is_switched_off_ends_the_run_unasked() -> None:
@@ -352,7 +353,7 @@ def test_the_same_message_sent_again_begins_anew() -> None:
     assert agent.invoke(again, THREAD)["guardgraph"]["status"] == "stopped"
     result = agent.invoke(again, THREAD)
     assert result["messages"][-1].text == "Hello."
-    assert "status" not in result["guardgraph"]
+    assert result["guardgraph"]["status"] == "ok"
 
 
 def test_a_tool_may_bring_several_commands() -> None:
