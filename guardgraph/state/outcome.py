@@ -35,7 +35,7 @@ class Outcome:
     """The model's text, the returned value, or ``{"reason": …, "details": …}`` of a failure."""
     about: JsonObject = field(default_factory=dict)
     """What history keeps of a proposal: proposer, prompt, usage."""
-    _text: str | None = field(default=None, repr=False, compare=False)
+    _text: str | None = field(default=None, init=False, repr=False, compare=False)
     """The packed text, once it was made: what is kept is what came back, whatever became of it since."""
     _is_plain: bool = field(default=False, init=False, repr=False, compare=False)
     """Whether the text says just what the content is."""
@@ -67,9 +67,11 @@ class Outcome:
     def settled(self) -> Outcome:
         """Return the outcome as whoever unpacks it will see it, and nobody else's object any more."""
         packed = self.packed()
-        return (
-            Outcome(self.form, copy_json(self.content), self.about, packed) if self._is_plain else self.unpacked(packed)
-        )
+        if not self._is_plain:
+            return self.unpacked(packed)
+        outcome = Outcome(self.form, copy_json(self.content), self.about)
+        outcome._text = packed
+        return outcome
 
     @classmethod
     def unpacked(cls, packed: str) -> Outcome:
@@ -80,7 +82,9 @@ class Outcome:
         """
         match parse_json(packed):
             case ["text" | "value" | "failure" as form, content, dict(about)]:
-                return cls(form, content, about, packed)
+                outcome = cls(form, content, about)
+                outcome._text = packed
+                return outcome
         raise NotJson("not what an outcome is packed as")
 
     def shown(self) -> JsonObject:

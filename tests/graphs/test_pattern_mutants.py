@@ -105,6 +105,8 @@ def rag_lists(**lists: Sequence[str]) -> RagPolicy:
 
 EVERY_SOURCE = {f"allowed_sources_{name}": tuple(SOURCES) for name in BOTH_LISTS}
 ASKED = {"query": NAMED["query"], "sources": NAMED["sources"], "top_k": 4}
+SEARCHES = [ASKED, {**ASKED, "query": QUESTION["question"]}]
+"""The question is searched beside the query, under the same lists and limits."""
 
 RAG_MUTANTS: dict[str, Mutant] = {
     "the policy guard forgets allowed_sources_policy: the execution guard holds an intent against both": Mutant(
@@ -139,7 +141,7 @@ RAG_MUTANTS: dict[str, Mutant] = {
         ("make_policy_guard_node",),
         {"budget": {"max_top_k": 50}},
         given={"planner": scripted_tool({**NAMED, "top_k": 50}, loop=True), "budget": RagBudget(max_top_k=4)},
-        done=[ASKED],
+        done=SEARCHES,
     ),
     "the context guard forgets which sources were asked: no model is shown one that is not on both lists": Mutant(
         ("make_context_guard_node",),
@@ -150,7 +152,7 @@ RAG_MUTANTS: dict[str, Mutant] = {
             "policy": rag_lists(policy=["support_policy"]),
             "retriever": scripted_tool([CANDIDATE, OWN_SOURCE], loop=True),
         },
-        done=[ASKED],
+        done=SEARCHES,
     ),
     "the context guard forgets who asks: what they may not read is not even kept": Mutant(
         ("make_context_guard_node",),
@@ -158,19 +160,19 @@ RAG_MUTANTS: dict[str, Mutant] = {
         "tool_invalid_output:retrieve",
         "retrieve",
         {"retriever": scripted_tool([CANDIDATE, WITHHELD], loop=True)},
-        done=[{**ASKED, "caller": {"tenant": None, **ADA}}],
+        done=[{**each, "caller": {"tenant": None, **ADA}} for each in SEARCHES],
     ),
     "the context guard forgets max_context_chunks: harmless, more is shown of what may be read": Mutant(
         ("make_context_guard_node",),
         {"budget": {"max_context_chunks": 99}},
         given={"budget": RagBudget(max_context_chunks=1)},
-        done=[ASKED],
+        done=SEARCHES,
     ),
     "the answer guard forgets both lists: harmless, what it judges was shown under them": Mutant(
         ("make_answer_guard_node",),
         {"policy": EVERY_SOURCE},
         given={"policy": rag_lists(policy=["support_policy"])},
-        done=[ASKED],
+        done=SEARCHES,
     ),
 }
 
@@ -192,7 +194,7 @@ def test_what_a_guard_of_the_rag_agent_forgets_comes_to_nothing(name, monkeypatc
     before = len(mutant.given["retriever"].calls) if "retriever" in mutant.given else 0
     result, retriever, answerer = run_rag(mutant)
     check_ending(result, mutant)
-    assert retriever.calls[before:] == list(mutant.done)
+    assert sorted(retriever.calls[before:], key=str) == sorted(mutant.done, key=str)  # they are made side by side
     assert len(answerer.calls) == (mutant.refused is None)
 
 

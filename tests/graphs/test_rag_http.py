@@ -114,7 +114,7 @@ FAILURES = {
     "choices of text": (payload(200, completion("x")), "llm_bad_response", {}),
     "null message": (null_message(), "llm_bad_response", {}),
     "no role": (payload(200, completion({"message": {"content": "x"}})), "llm_bad_response", {}),
-    "an error with 200": (payload(200, {"error": {"message": "overloaded"}}), "llm_bad_response", {}),
+    "an error with 200": (payload(200, {"error": {"message": "overloaded"}}), "llm_unavailable", {"status": 502}),
     "null": (payload(200, None), "llm_bad_response", {}),
     "a list": (payload(200, []), "llm_bad_response", {}),
     "nothing": (payload(200, b""), "llm_bad_response", {}),
@@ -135,7 +135,7 @@ def test_a_server_that_fails(environ, case, phase, mode):
         environ(server.environ())
         result, seconds = stop(asking_in(phase), mode)
     assert (result["stop_reason"], result["phase"]) == (reason, phase)
-    assert content(result).keys() == {"details"}
+    assert content(result).keys() == ({"details"} if phase == "plan" else {"details", "so_far"})
     assert result["details"] == {**result["details"], **details}
     assert "0123456789" not in json.dumps(result)
     assert len(server.requests) == (3 if case == "400" else 1)
@@ -236,10 +236,10 @@ def test_the_clients_own_timeout(environ, mode):
 
 @MODES
 def test_nobody_listens(environ, mode):
-    """A refused connection is llm_timeout, and details say that it was the connection."""
+    """A refused connection is llm_unavailable, and details say that it was refused."""
     environ(refusing_environ())
     result, _ = stop(asking_in("plan"), mode)
-    assert (result["stop_reason"], result["details"]["cause"]) == ("llm_timeout", "connection")
+    assert (result["stop_reason"], result["details"]["cause"]) == ("llm_unavailable", "connection_refused")
 
 
 @MODES

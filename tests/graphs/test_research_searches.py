@@ -305,7 +305,7 @@ def test_dropped_notes_of_a_search_leave_those_of_others():
             for url, page in request["pages"].items()
         ]
 
-    policy = OPEN.model_copy(update={"unsupported": "drop"})
+    policy = OPEN.model_copy(update={"on_unsupported": "mark"})
     result = searched(Searched(), gaps_of(["beta"], ["gamma"]), extractor=extract, policy=policy)
     assert (result["citations"], [note["id"] for note in result["dropped_notes"]]) == (["n1"], ["n2", "n3"])
 

@@ -46,7 +46,8 @@ def test_both_lists_are_asked_again_at_the_point_of_use(before, critique, phase,
     result = resumed(before, DRAFT, critique, context=tighter, **revisions)
     assert result["stop_reason"] == f"critique_decision_denied_execution:{critique['decision']}"
     assert (result["phase"], result["path"][-2:]) == (phase, [ending, "stop_denied_execution"])
-    assert content(result).keys() == {"critique"}
+    assert content(result).keys() == {"critique", "so_far"}
+    assert result["so_far"] == {"draft": DRAFT}
     assert result["critique"]["decision"] == critique["decision"]
     assert len(result["trace"]) == (3 if (before, critique) == ("final_guard", REVISE) else 2)
 

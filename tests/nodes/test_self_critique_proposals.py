@@ -93,7 +93,7 @@ def test_a_decision_must_be_on_both_lists(decision, emptied):
     done = result_of(DRAFT, raw, context={"policy": {"allowed_decisions_execution": left}})
     assert done["stop_reason"] == f"critique_decision_denied_execution:{decision}"
     for result in (asked, done):
-        assert content(result) == {"raw_critique": raw}
+        assert content(result) == {"raw_critique": raw, "so_far": {"draft": DRAFT}}
         assert (result["phase"], len(result["trace"])) == ("critique", 1)
 
 

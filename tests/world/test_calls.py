@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import sys
 import threading
 import time
 from datetime import date
@@ -158,8 +159,8 @@ def test_what_no_server_can_cause_is_a_tool_s_failure_but_no_model_s(error, mode
 
 @MODES
 @pytest.mark.parametrize("kind", ["proposer", "tool"])
-@pytest.mark.parametrize("error", [GraphInterrupt(()), KeyboardInterrupt(), SystemExit(1)], ids=repr)
-def test_interrupts_and_the_end_of_the_process_pass_through(error, kind, mode):
+@pytest.mark.parametrize("error", [GraphInterrupt(()), KeyboardInterrupt()], ids=repr)
+def test_interrupts_pass_through(error, kind, mode):
     """What is no failure of the call is raised as it is."""
 
     def target(request):
@@ -169,6 +170,20 @@ def test_interrupts_and_the_end_of_the_process_pass_through(error, kind, mode):
         perform_call(Call(kind, target, {}), 5) if mode == "sync" else asyncio.run(
             aperform_call(Call(kind, target, {}), 5)
         )
+
+
+@MODES
+def test_whoever_is_called_does_not_end_the_process(mode):
+    """What exits, like a parser of arguments, has failed: a tool in its call, a proposer as a defect of its node."""
+
+    def target(request):
+        sys.exit("usage: find [--all]")
+
+    came = outcome(target, mode, "tool")
+    assert came.content["reason"] == "tool_error"
+    assert {("type", "SystemExit"), ("message", "usage: find [--all]")} <= came.content["details"].items()
+    with pytest.raises(RuntimeError, match=r"usage: find"):
+        outcome(target, mode, "proposer")
 
 
 @MODES

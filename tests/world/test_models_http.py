@@ -100,13 +100,18 @@ RAISED: dict[str, tuple[Behaviour, str, str, dict[str, Any]]] = {
     "choices missing": (missing_choices(), "TypeError", BAD, {"status": 200}),
     "choices of text": (payload(200, completion("x")), "AttributeError", BAD, {"status": 200}),
     "null message": (null_message(), "AttributeError", BAD, {"status": 200}),
-    "an error with 200": (payload(200, {"error": {"message": "overloaded"}}), "TypeError", BAD, {"status": 200}),
+    "an error with 200": (
+        payload(200, {"error": {"message": "overloaded"}}),
+        "OpenAIAPIError",
+        "llm_unavailable",
+        {"status": 502},
+    ),
     "broken JSON": (broken_json(), "JSONDecodeError", BAD, {"status": 200}),
     "empty body": (payload(200, b""), "JSONDecodeError", BAD, {"status": 200}),
     "bytes": (payload(200, b"\xff\xfe\x00"), "UnicodeDecodeError", BAD, {"status": 200}),
     "nested JSON": (payload(200, b"[" * 100_000), "RecursionError", BAD, {"status": 200}),
     "JSON null": (payload(200, None), "AttributeError", BAD, {"status": 200}),
-    "HTML": (html(), "AttributeError", BAD, {"status": 200}),
+    "HTML": (html(), "ReplyRefused", BAD, {}),
     "redirect to nowhere": (payload(302, b""), "APIStatusError", BAD, {"status": 302}),
     "no role": (payload(200, completion({"message": {"content": "x"}})), "ValidationError", BAD, {}),
     "hang up": (hang_up(), "OpenAIConnectionError", "llm_timeout", {"cause": "connection"}),
@@ -147,10 +152,10 @@ def test_a_slow_answer(mode: str) -> None:
 
 @MODES
 def test_nobody_listens(mode: str) -> None:
-    """A refused connection is llm_timeout, and details say that it was the connection."""
+    """A refused connection is llm_unavailable, and details say that it was refused."""
     failure = classify_model_error(ask(refusing_environ(), mode))
     assert failure is not None
-    assert (failure[0], failure[1]["cause"]) == ("llm_timeout", "connection")
+    assert (failure[0], failure[1]["cause"]) == ("llm_unavailable", "connection_refused")
 
 
 MESSAGES: dict[str, tuple[Behaviour, str | None, str]] = {

@@ -122,7 +122,7 @@ def test_a_context_tightens_the_cap(mode):
     size = len(json.dumps(INTENT, separators=(",", ":")))
     for deployed, own, reason in ((size, None, "success"), (size - 1, REPLY_BYTES, "llm_bad_response")):
         budget, context = RagBudget(max_reply_bytes=deployed), own and {"budget": {"max_reply_bytes": own}}
-        parts = {"planner": scripted_tool(INTENT), "retriever": scripted_tool([])}
+        parts = {"planner": scripted_tool(INTENT), "retriever": scripted_tool([], loop=True)}
         graph = create_rag_agent(**parts, policy=POLICY, budget=budget)
         assert run(graph, QUESTION, mode, context=context)["stop_reason"] == reason
     tight = {"budget": {"max_reply_bytes": size - 1}}
