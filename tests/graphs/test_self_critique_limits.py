@@ -47,7 +47,8 @@ def test_both_lists_are_asked_again_at_the_point_of_use(before, critique, phase,
     assert result["stop_reason"] == f"critique_decision_denied_execution:{critique['decision']}"
     assert (result["phase"], result["path"][-2:]) == (phase, [ending, "stop_denied_execution"])
     assert content(result).keys() == {"critique", "so_far"}
-    assert result["so_far"] == {"draft": DRAFT}
+    assert result["so_far"]["draft"] == DRAFT
+    assert result["so_far"]["critique"]["decision"] == critique["decision"]
     assert result["critique"]["decision"] == critique["decision"]
     assert len(result["trace"]) == (3 if (before, critique) == ("final_guard", REVISE) else 2)
 
