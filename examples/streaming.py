@@ -17,8 +17,8 @@ from guardgraph.testing import ScriptedChatModel
 QUESTION = {"question": "What is the P1 first response target?"}
 
 INTENT = {"kind": "retrieve", "query": "P1 first response target"}
-ANSWER = {"answer": "P1 incidents are answered within 15 minutes.", "citations": ["doc_sla_enterprise_v3"]}
-MADE_UP = {"answer": "P1 incidents are answered within 5 minutes.", "citations": ["doc_sla_enterprise_v3"]}
+ANSWER = {"answer": "The P1 first response target is 15 minutes.", "citations": ["doc_sla_enterprise_v3"]}
+MADE_UP = {"answer": "The P1 first response target is 5 minutes.", "citations": ["doc_sla_enterprise_v3"]}
 
 DOES = {"propose": "proposes", "act": "works", "guard": "decides", "terminal": "ends the run"}
 

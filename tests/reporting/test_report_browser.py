@@ -187,7 +187,7 @@ def test_the_measure_of_contrast_finds_what_is_faint(opened):
     page.evaluate("document.querySelector('.lead').style.color = '#999'")
     page.evaluate("document.querySelectorAll('.gg .guard text').forEach(item => item.style.opacity = 0.5)")
     faint = {words for words, *_ in page.evaluate(FAINT, READABLE)}
-    assert {"Every sentence was held", "policy_guard"} <= faint
+    assert {"Every sentence was held against the context"[:40], "policy_guard"} <= faint
 
 
 @pytest.mark.parametrize("stopped", ["rag stopped", "rag refused", "research stopped", "critique stopped"])

@@ -45,11 +45,11 @@ OUTPUT = {
     "streaming": [
         *STEPS,
         "  answered ends the run",
-        "P1 incidents are answered within 15 minutes.",
+        "The P1 first response target is 15 minutes.",
         *STEPS,
         *STEPS[-2:],
         "  answered ends the run",
-        "P1 incidents are answered within 15 minutes.",
+        "The P1 first response target is 15 minutes.",
         *STEPS,
         *STEPS[-2:],
         "  stop_invalid_answer ends the run",
