@@ -20,7 +20,7 @@ from guardgraph.formats.frames import receive_all, send_all
 from guardgraph.web import browser, render
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
-pytestmark = (pytest.mark.heavy, pytest.mark.process)
+pytestmark = [pytest.mark.heavy, pytest.mark.process]
 
 only_loopback = pytest.fixture(autouse=True)(only_loopback)
 chromium = pytest.fixture(scope="module")(chromium)
