@@ -109,7 +109,7 @@ _MODEL_FAILURES = (
     ("llm_invalid_json", "The model's text is no JSON object.", "Use a model or mode that returns JSON."),
     ("llm_rate_limited", "The provider refused with 429.", "Try again later or raise the provider's limit."),
     ("llm_auth", "The provider refused the key (401 or 403).", "Check the key and what it may use."),
-    ("llm_unavailable", "The provider failed with 5xx, or was not asked: too many calls that outlasted their deadline are still at work.", "Look at details; try again later."),
+    ("llm_unavailable", "The provider failed with 5xx or refused the connection, or was not asked: too many calls that outlasted their deadline are still at work.", "Look at details; try again later."),
     ("llm_refused", "The model refused to answer.", "Read the refusal in details; change the request."),
     ("llm_truncated", "The model's answer was cut off at its length limit.", "Raise the model's output limit."),
     ("llm_content_filter", "The provider's content filter stopped the answer.", "Change the request."),

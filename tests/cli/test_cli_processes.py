@@ -57,11 +57,11 @@ def test_no_key_is_one_line():
 
 
 def test_no_network_is_a_stop():
-    """A server that cannot be reached stops the run as `llm_timeout`; nothing is raised."""
+    """A server that cannot be reached stops the run as `llm_unavailable`; nothing is raised."""
     done = process("research", "--model", "openai:some-model", **refusing_environ())
     assert (done.returncode, done.stderr) == (3, "")
-    assert "Stopped: llm_timeout" in done.stdout
-    assert '"cause": "connection"' in " ".join(done.stdout.split())
+    assert "Stopped: llm_unavailable" in done.stdout
+    assert '"cause": "connection_refused"' in " ".join(done.stdout.split())
 
 
 def test_a_dotenv_is_read_and_the_environment_wins(here):

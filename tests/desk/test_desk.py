@@ -211,7 +211,7 @@ def test_a_stale_tab_decides_nothing(tmp_path, url, serve, person):
 
 def hostile_run(tmp_path, url):
     """Have a run wait whose model and page wrote markup wherever they could."""
-    args = {"to": HOSTILE, "amount": 900, "note": f"{HOSTILE} {'long' * 300}"}
+    args = {"to": f"{HOSTILE} {'long' * 300}", "amount": 900}
     steps = (calls(READ), calls({"tool": "send_money", "args": args}))
     graph = tool_agent(tmp_path, url, office=Office({"id": "b7", "text": HOSTILE}), steps=steps)
     return graph, begin_payment(graph), args
