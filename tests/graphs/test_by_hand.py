@@ -28,7 +28,7 @@ ANSWER = {
     ),
     "self_critique": ("answer", "critique_decision", "severity", "risks", "required_changes", "audit"),
 }
-OURS_ALONE = ("run_id", "pattern", "path", "timeline", "trace", "history", "asked_question", "usage")
+OURS_ALONE = ("run_id", "pattern", "path", "timeline", "trace", "history", "asked_question", "usage", "so_far")
 RECORDED = ("elapsed_ms", "proposer", "attempts")
 """What only our history says."""
 
