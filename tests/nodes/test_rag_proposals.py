@@ -139,7 +139,7 @@ def test_an_answerers_text(text, reason, way):
     """Text that is no JSON object, lacks a field or is blank has a reason each, and details."""
     result = answered_by(ways_to_say(text, "rag_answer")[way])
     assert (result["stop_reason"], result["phase"]) == (reason, "generate")
-    assert content(result).keys() == {"details"}
+    assert content(result).keys() == {"details", "so_far"}
 
 
 @pytest.mark.parametrize("value", [None, "15 minutes", [], {}, {"answer": "x"}, {"answer": 5, "citations": []}])
