@@ -22,6 +22,7 @@ from measure import LOG, Figure, Tally
 from sections import Meaning, Section, run_alone
 
 from guardgraph import RagPolicy
+from guardgraph.grounding.check import Source, check_text
 from guardgraph.grounding.links.finding import list_licensed_links
 from guardgraph.grounding.links.hosts import AROUND, is_file_or_attribute, is_registrable
 from guardgraph.guards import rag
@@ -141,10 +142,7 @@ def _check_links(answer: str, chunks: list[ContextChunk]) -> None:
 
 
 def _check_facts(answer: str, chunks: list[ContextChunk]) -> None:
-    with suppress(Stop):
-        rag.check_cited_numbers(answer, question="?", chunks=chunks)
-    with suppress(Stop):
-        rag.check_cited_names(answer, question="?", chunks=chunks, packed=chunks)
+    check_text(answer, [Source(chunk["doc_id"], chunk["text"], (chunk["title"],)) for chunk in chunks], question="?")
 
 
 def _measure_growth(piece: str) -> float:
