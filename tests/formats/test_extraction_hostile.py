@@ -75,6 +75,7 @@ def packed(times: int) -> bytes:
     return file.getvalue()
 
 
+@pytest.mark.process
 class TestLimits:
     @pytest.mark.parametrize(
         "content",
@@ -120,7 +121,6 @@ class TestLimits:
             pool.extract(content, "html", seconds=1, max_chars=100_000)
         assert pool.extract(b"and on", "text", seconds=30, max_chars=100).text == "and on"
 
-    @pytest.mark.process
     @pytest.mark.parametrize("nested", [b"[" * 200_000, b"BT " + b"(" * 200_000 + b" Tj", b"<</a " * 10_000])
     def test_a_file_that_is_nested_without_end_is_broken_or_empty(self, pool, nested):
         """Nothing of it is read."""
@@ -156,6 +156,7 @@ class TestLimits:
         assert len(pool.extract(marked.encode(), "text", seconds=20, max_chars=200_000).text) >= 100_000
 
 
+@pytest.mark.process
 class TestChildren:
     @pytest.mark.parametrize(
         ("endings", "reason", "details"),
@@ -349,6 +350,7 @@ class TestAnswers:
         os.close(writing)
 
 
+@pytest.mark.process
 def test_no_child_is_left(pool):
     """After all of this the pool has the one child that it may have."""
     pool.extract(b"", "text", seconds=30, max_chars=1)
