@@ -295,6 +295,8 @@ class ResearchState(TypedDict):
     proposed_notes: str
     accepted_notes: list[Note]
     unverified_notes: list[DroppedNote]
+    verified_notes: list[Note]
+    """Those of `accepted_notes` that were held against their pages, which a stopped run returns."""
     proposed_answer: str
     accepted_answer: ResearchAnswer
     held_steps: list[list[JsonObject]]

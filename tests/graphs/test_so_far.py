@@ -46,6 +46,18 @@ def test_notes_are_returned_by_a_run_whose_brief_was_refused() -> None:
     assert all(note["quote"] for note in result["so_far"]["notes"])
 
 
+def test_notes_that_did_not_verify_are_not_returned() -> None:
+    """A note whose quote stands on no page was never accepted."""
+
+    def extract(request: Any) -> Any:
+        url = next(iter(request["pages"]))
+        return [{"claim": "It took 77 days.", "quote": "It took 77 days, as nobody says here.", "url": url}]
+
+    result = create_research_agent(extractor=extract).invoke(load_research_demo())
+    assert result["stop_reason"].startswith("verification_failed")
+    assert "notes" not in result.get("so_far", {})
+
+
 def test_a_draft_is_returned_by_a_run_whose_critique_was_refused() -> None:
     """The draft is there as data."""
     agent = create_self_critique_agent(critic=lambda view: {"decision": "maybe"})

@@ -129,7 +129,7 @@ def make_verify_guard(following: str) -> Body:
     @declares(
         phase="verify",
         reads=["accepted_pages", *NOTES_BEFORE],
-        writes=["accepted_notes", "unverified_notes"],
+        writes=["accepted_notes", "unverified_notes", "verified_notes"],
         stops=["tool", "verification_failed"],
     )
     def run_verify_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
@@ -147,7 +147,8 @@ def make_verify_guard(following: str) -> Body:
             if run.policy.on_unsupported != "mark" or failed is None:
                 raise
             raise _drop_failed_notes(refused, notes, state, way) from None
-        return Pass({}, way, (_tell_verification(verification, []),))
+        verified = {"verified_notes": state["accepted_notes"]}
+        return Pass(verified, way, (_tell_verification(verification, []),))
 
     return run_verify_guard_node
 
@@ -166,6 +167,7 @@ def _drop_failed_notes(
         raise refused
     writes = {
         "accepted_notes": [*before, *kept],
+        "verified_notes": [*before, *kept],
         "unverified_notes": [*(state.get("unverified_notes") or []), *dropped],
     }
     told = _tell_verification(refused.evidence["verification"], dropped, about)
@@ -202,7 +204,7 @@ def make_verify_notes_node(verifier: Proposer) -> Body:
 @declares(
     phase="verify",
     reads=["task", "accepted_sources", *NOTES_BEFORE, "proposed_support"],
-    writes=["accepted_notes", "unverified_notes"],
+    writes=["accepted_notes", "unverified_notes", "verified_notes"],
     stops=["llm", "no_sources", "verification_failed"],
 )
 def run_note_support_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
