@@ -228,7 +228,8 @@ def make_retrieve_node(retriever: Outside, listed: Sequence[str] = ()) -> Body:
         }
         queries = guards.list_queries(intent["query"], guards.read_standalone_question(state["task"]))
         asked = [{**request, "query": query} for query in queries if request["sources"]]
-        outcomes = yield [_make_retriever_call(retriever, item, run) for item in asked]
+        calls = [_make_retriever_call(retriever, item, run) for item in asked]
+        outcomes = (yield calls) if calls else ()  # where nothing is asked, no clock is read
         return {"asked_retrieval": request, "found_candidates": _merge_found(outcomes, request["top_k"]).packed()}
 
     return run_retrieve_node

@@ -23,7 +23,7 @@ from guardgraph.state.tools import MadeCall, ToolCard, ToolPolicy
 
 _CLAUSE = re.compile(r"[,;:()\n]|\s[-–—]\s|\b(?:but|because|since|although|though|so that)\b", re.IGNORECASE)
 _WORD = re.compile(r"\w[\w']*")
-_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|`[^`\n]*`")
+_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^“”\n]*”|`[^`\n]*`")
 _HEADLINE: Final = 4
 """Words of a clause that says it without a verb of its own: "Event created"."""
 _MOST_BETWEEN: Final = 6
