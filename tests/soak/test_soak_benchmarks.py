@@ -62,26 +62,15 @@ def printed():
 def data_sets(tmp_path):
     """Data sets of a few items each, as options of the command line."""
     cranfield = {"docs": {"a": "wing flutter", "b": "heat transfer"}, "queries": {"1": "flutter of a wing"}}
-    fever = {"rows": [["It has 12 rooms.", ["It has 12 rooms."], True], ["It has 13 rooms.", ["It has 12."], False]]}
     incident = {"title": "Cards fail", "severity": "major", "affected": ["checkout"], "resolved": "true"}
     updates = ["Card payments fail for some customers.", "It is fixed. It was not closed."]
     incidents = [{**incident, "updates": [{"label": "update", "body": body} for body in updates]}]
-    pair = {"knowledge": "It was built by Ann Lee.", "question": "Who built it?", "right_answer": "By Ann Lee."}
     question = {"question": "Who is Ann Lee?", "paragraph": "0#0", "answer": "Ann Lee"}
     asked = {"paragraphs": {"0#0": "Ann Lee."}, "questions": [question]}
-    english, german = "A train ran in 1912, and no more.", "Das war schon im März."
-    sets = {
-        "cranfield": {**cranfield, "qrels": {"1": {"a": 3}}},
-        "fever": fever,
-        "incidents": incidents,
-        "halueval": [{**pair, "hallucinated_answer": "By Bob Ray."}],
-        "xquad": {"en": asked},
-        "sentences/texts.json": {"en": {"paragraphs": {"0": english}}, "de": {"paragraphs": {"0": german}}},
-    }
-    (tmp_path / "sentences").mkdir()
+    sets = {"cranfield": {**cranfield, "qrels": {"1": {"a": 3}}}, "incidents": incidents, "xquad": {"en": asked}}
     for name, data in sets.items():
         (tmp_path / name).write_text(json.dumps(data), encoding="utf-8")
-    return [f"--{(option := name.partition('/')[0])}={tmp_path / option}" for name in sets]
+    return [f"--{name}={tmp_path / name}" for name in sets]
 
 
 @pytest.fixture(scope="module", params=PATTERNS)
@@ -137,17 +126,10 @@ def test_benchmarks_on_data_sets_print_figures(data_sets):
     """With the files, each measures what it says."""
     figures = _figures(_lines(_started(*ON_DATA, *data_sets)))
     assert figures["ndcg_at_10"] == 1
-    assert (figures["flagged_false_pct"], figures["flagged_true_pct"]) == (100, 0)
-    assert figures["facts_identity_same_wrong"] == figures["facts_years_other_wrong"] == 0
-    assert figures["facts_identity_same_cases"] == 5
-    assert "facts_months_de_same_wrong" in figures
-    assert (figures["right_flagged_pct"], figures["hallucinated_flagged_pct"]) == (0, 100)
-    assert (figures["en_true_sentences"], figures["en_true_flagged_pct"]) == (1, 0)
     assert (figures["unrelated_passing_pct_10000"] < 2, figures["related_passing_pct"]) == (True, 100)
     assert (figures["en_found_in_first_3"], figures["en_unrelated_passing_share"]) == (1, 0)
     assert (figures["incidents_status_kept_pct"], figures["short_updates_too_long_pct"]) == (100, 0)
-    assert (figures["claims_in_incidents"], figures["claims_in_incidents_sentences"]) == (1, 2)
-    assert figures["claims_held_out_caught"] >= 98
+    assert {"reported_resolved_told_pct", "reported_open_told_pct"} <= figures.keys()
 
 
 def test_memory_grows_in_a_process_of_its_own():
