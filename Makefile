@@ -20,7 +20,7 @@ check: test  ## what every change must pass
 	$(MAKE) rest
 
 soak: .venv/.check  ## what takes minutes: killed processes, many that write into one store, a cluster, each benchmark once
-	$(PYTEST) --dist loadfile --no-loadscope-reorder tests/soak
+	$(PYTEST) --dist loadfile --no-loadscope-reorder $(if $(SOAK),$(SOAK:%=tests/soak/test_soak_%.py),tests/soak)
 
 install: .venv/.check
 

@@ -116,7 +116,7 @@ def pytest_runtest_makereport(item, call):
     started = lanes.find_started_process()
     if call.when == "teardown":
         report.user_properties.append(("process", bool(started)))
-        quick = "not process" in item.config.getoption("markexpr")
+        quick = item.config.getoption("markexpr").startswith("not process")  # the other lane has it in brackets
         if quick and started and report.passed:
             report.outcome = "failed"
             report.longrepr = f"{item.nodeid} started a process, {started}: mark it with pytest.mark.process"

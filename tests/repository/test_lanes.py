@@ -63,9 +63,9 @@ def test_what_was_left_out_is_told_with_its_reasons():
 
 
 def test_ci_runs_each_lane_once():
-    """The lanes of the Makefile are one and its opposite, and `.ci/run` has both, and soak."""
+    """The lanes of the Makefile are one and its opposite, and `.ci/run` has both, and of soak a part."""
     makefile = (lanes.ROOT / "Makefile").read_text(encoding="utf-8")
     assert '-m "$(QUICK)" --left-out' in makefile
     assert '-m "not ($(QUICK))"' in makefile
-    ran = re.findall(r"^(?:exec )?make (\w+)$", (lanes.ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.MULTILINE)
+    ran = re.findall(r"^(?:exec )?make (\w+)", (lanes.ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.MULTILINE)
     assert ran == ["test", "install", "rest", "soak"]
