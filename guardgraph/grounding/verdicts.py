@@ -48,7 +48,8 @@ def decide(checked: CheckedText, *, on_unsupported: str, on_doubt: str) -> Decis
         return Decision("", False, (), (), ())
     findings = tuple(each for item in counted for each in item.findings if ways.get(each.verdict, "ignore") != "ignore")
     worst = min(findings, key=lambda finding: WORST_FIRST.index(finding.verdict))
-    about = tuple(dict.fromkeys(each.text for each in findings if each.verdict == worst.verdict))
+    is_doubt = worst.verdict == "doubtful"
+    about = tuple(dict.fromkeys(each.text for each in findings if is_doubt or each.verdict != "doubtful"))
     marked = tuple(item for item in found if ways[item.verdict] == "mark")
     return Decision(_name_reason(worst), stops, findings, about, marked)
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from guardgraph.grounding.check import CheckedSentence, CheckedText, Checks, Finding, Source, check_text
 from guardgraph.grounding.marks import CitingSentence, Mark, find_answer_sentences, read_marks
 from guardgraph.grounding.quotes import find_quotes, is_quote_in_text
+from guardgraph.grounding.verdicts import decide
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.plain.json import JsonValue, excerpt_value
 from guardgraph.state.grounding import AnswerPolicy, FoundIssue, GroundedPolicy, UnverifiedSentence, Verdict
 
-_WORST_FIRST: Final[tuple[Verdict, ...]] = ("contradicted", "unsupported", "doubtful")
-_REFUSED: Final[Mapping[str, Verdict]] = {name: name for name in _WORST_FIRST}
-_REASONS: Final = {"contradicted": "contradicts_source", "doubtful": "doubtful"}
-"""Of verdicts with one reason; what is unsupported is a name or a value."""
-Way: TypeAlias = Literal["ignore", "mark", "stop"]
-"""What becomes of a sentence with a verdict."""
+_REFUSED: Final[Mapping[str, Verdict]] = {
+    "contradicted": "contradicted",
+    "unsupported": "unsupported",
+    "doubtful": "doubtful",
+}
 SENTENCE_CHARS: Final = 280
 """Characters of a refused sentence that a stop shows."""
 _FOREIGN: Final = re.compile(r"【[^【】\n]*】|[\ue000-\uf8ff](?:[^\ue000-\uf8ff\s]*[\ue000-\uf8ff])*")
@@ -162,34 +162,23 @@ def judge_answer(checked: CheckedText, policy: AnswerPolicy) -> Judged:
     Returns:
         The refusal is ``invalid_answer:contradicts_source|unsupported_number|unsupported_name|doubtful``.
     """
-    ways: dict[str, Way] = {
-        "contradicted": policy.on_unsupported,
-        "unsupported": policy.on_unsupported,
-        "doubtful": policy.on_doubt,
-    }
-    found = [
-        _describe_sentence(item, ways) for item in checked.sentences if ways.get(item.verdict, "ignore") != "ignore"
-    ]
-    stops = any(ways[item["verdict"]] == "stop" for item in found)
-    counted = [item for item in found if not stops or ways[item["verdict"]] == "stop"]
-    if not counted:
+    decision = decide(checked, on_unsupported=policy.on_unsupported, on_doubt=policy.on_doubt)
+    if not decision.reason:
         return Judged(None, False, [])
-    issues = [issue for item in counted for issue in item["findings"]]
-    worst = min(issues, key=lambda issue: _WORST_FIRST.index(issue["verdict"]))
-    name = _REASONS.get(worst["verdict"], "unsupported_name" if worst["rule"] == "name" else "unsupported_number")
-    is_doubt = worst["verdict"] == "doubtful"
-    shown = [shown_name(issue["text"]) for issue in issues if is_doubt or issue["verdict"] != "doubtful"]
-    refusal = Stop(f"invalid_answer:{name}", unsupported=[*dict.fromkeys(shown)], findings=issues[:MOST_SHOWN])
-    return Judged(refusal, stops, [item for item in found if ways[item["verdict"]] == "mark"])
+    findings = list(map(describe_finding, decision.findings[:MOST_SHOWN]))
+    shown = dict.fromkeys(map(shown_name, decision.unsupported))
+    refusal = Stop(f"invalid_answer:{decision.reason}", unsupported=[*shown], findings=findings)
+    told = ("contradicted", "unsupported", *(() if policy.on_doubt == "ignore" else ("doubtful",)))
+    return Judged(refusal, decision.stops, [_describe_sentence(item, told) for item in decision.marked])
 
 
-def _describe_sentence(item: CheckedSentence, ways: Mapping[str, Way]) -> UnverifiedSentence:
+def _describe_sentence(item: CheckedSentence, told: Sequence[str]) -> UnverifiedSentence:
     return UnverifiedSentence(
         start=item.start,
         end=item.end,
         text=item.text,
         verdict=_REFUSED[item.verdict],
-        findings=[describe_finding(found) for found in item.findings if ways.get(found.verdict, "ignore") != "ignore"],
+        findings=[describe_finding(found) for found in item.findings if found.verdict in told],
     )
 
 
