@@ -37,16 +37,7 @@ VERIFY, SUPPORT_GUARD = "verify_answer", "support_guard"
 
 
 def choose_verifier(given: Verifier | None) -> Proposer | None:
-    """Return the verifier that a factory was given, None for none.
-
-    Args:
-        given: a chat model, plain or wrapped, or its name, which is asked with our prompt; a cross-encoder of
-            LangChain's; or a Runnable or function that is given ``{"claims": [{number, claim, evidence}]}`` and returns
-            ``{"claims": [{number, supported}]}``.
-
-    Raises:
-        ConfigurationError: it is none of these, or there is no such model.
-    """
+    """Return the verifier that a factory was given, None for none."""
     if given is None:
         return None
     if isinstance(given, str) or is_chat_model(given):
@@ -75,21 +66,7 @@ def declare_answer_guard(
     guards: Sequence[AnswerGuard] = (),
     verifier: Proposer | None = None,
 ) -> None:
-    """Declare the guard of an answer, and what an application adds between it and the good endings.
-
-    Args:
-        p: the pattern.
-        name: of the answer guard.
-        body: the answer guard's.
-        answer: what the added nodes see.
-        to: where the answer guard leads where nothing is added.
-        again: whose proposers the answer guard has asked again.
-        guards: the application's own, in their order.
-        verifier: who judges the claims of the answer behind all guards.
-
-    Raises:
-        ConfigurationError: a guard has the name of another node.
-    """
+    """Declare the guard of an answer, and what an application adds between it and the good endings."""
     ends, judged = answer.ends, [] if verifier is None else [VERIFY, SUPPORT_GUARD]
     chain = [guard.node_name for guard in guards]
     _check_guard_names(p, chain, {name, *to, *ends, *judged})

@@ -79,12 +79,7 @@ _UNNAMED = "LangGraph"
 
 
 class DefaultName(str):
-    """The name of a graph that nobody named: it reads as that of its pattern, and counts as LangGraph's own default.
-
-    LangGraph's server calls a graph, its runs and its tool by the id in langgraph.json unless the graph has a name of
-    its own, which it finds out by comparing with its default. With a name like any other, two agents of one pattern
-    would be one tool.
-    """
+    """The name of a graph that nobody named: it reads as that of its pattern, and counts as LangGraph's own default."""
 
     __slots__ = ()
     __hash__ = str.__hash__
@@ -104,23 +99,13 @@ OPEN_METHODS = ("begin", "note", "notes")
 
 
 def validate_world(given: Any) -> World:
-    """Return a world, if it is one.
-
-    Raises:
-        ConfigurationError: it is a class, a method is missing, or another one than `aperform` is a coroutine function.
-    """
+    """Return a world, if it is one."""
     world: World = _validate_methods(given, "world", WORLD_METHODS)
     return world
 
 
 def validate_recorder(given: Any) -> Recorder:
-    """Return a recorder, if it is one.
-
-    Raises:
-        ConfigurationError: it is a class, `record` is missing, or a method is a coroutine function, which nobody would
-            await; it has one of `begin`, `note` and `notes` and not the others; or its `timeout` is no number of
-            seconds above 0.
-    """
+    """Return a recorder, if it is one."""
     opens = any(getattr(given, name, None) is not None for name in OPEN_METHODS)
     recorder: Recorder = _validate_methods(given, "recorder", ("record", *(OPEN_METHODS if opens else ())))
     seconds = getattr(recorder, "timeout", None)
@@ -131,11 +116,7 @@ def validate_recorder(given: Any) -> Recorder:
 
 
 def validate_reviewers(given: Any, policy: Settings) -> Reviewers | None:
-    """Return who says whose answer it is that a person gives, if it can be called.
-
-    Raises:
-        ConfigurationError: it cannot, or it is a class; or the policy asks who answers, and there is nobody to say it.
-    """
+    """Return who says whose answer it is that a person gives, if it can be called."""
     if given is None:
         if (problem := find_identity_problem(None, policy, None)) is not None:
             raise ConfigurationError(f"policy.{problem}")
@@ -147,11 +128,7 @@ def validate_reviewers(given: Any, policy: Settings) -> Reviewers | None:
 
 
 def validate_pattern_settings(given: SettingsT, slot: str) -> SettingsT:
-    """Return settings that a recording can hold, and that name what there can be.
-
-    Raises:
-        ConfigurationError: a value has no form in JSON, or a name can name nothing.
-    """
+    """Return settings that a recording can hold, and that name what there can be."""
     try:
         given.plain()
     except PydanticSerializationError as error:
@@ -182,15 +159,7 @@ def _is_async_function(function: Any) -> bool:
 
 
 def collect_result_keys(output: Any) -> dict[str, Any]:
-    """Return the keys of a result with their type hints.
-
-    Args:
-        output: a TypedDict derived from `Result`, or a union of such; `Waiting` in it is for type checkers alone, since
-            a run that waits has not returned.
-
-    Raises:
-        GrammarError: one of them is not derived from `Result`.
-    """
+    """Return the keys of a result with their type hints."""
     is_union = get_origin(output) in (Union, UnionType)
     parts = [item for item in get_args(output) if item is not Waiting] if is_union else [output]
     results = [get_type_hints(part, include_extras=True) for part in parts]

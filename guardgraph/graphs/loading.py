@@ -17,18 +17,7 @@ if TYPE_CHECKING:
 
 
 def load_named_graph(target: str, asking: str, **settings: Any) -> Any:
-    """Return what a user's factory makes, or the graph itself where the name is one.
-
-    Modules are looked for in the current folder first. What they print goes to stderr.
-
-    Args:
-        target: ``module:factory``.
-        asking: who asks, for messages.
-        settings: what the factory is given, such as `policy`; what is None is left out.
-
-    Raises:
-        ConfigurationError: there is no such module or factory, it raises, or settings are given for what is none.
-    """
+    """Return what a user's factory makes, or the graph itself where the name is one."""
     given = {key: value for key, value in settings.items() if value is not None}
     with _name_factory_errors(target, asking):
         named = _import_factory(target, asking)
@@ -41,15 +30,7 @@ def load_named_graph(target: str, asking: str, **settings: Any) -> Any:
 
 
 def load_named_world(target: str, asking: str) -> World:
-    """Return the world that a user's factory makes, or the one that the name is of.
-
-    Args:
-        target: ``module:factory``.
-        asking: who asks, for messages.
-
-    Raises:
-        ConfigurationError: there is no such module or factory, it raises, or it makes no world.
-    """
+    """Return the world that a user's factory makes, or the one that the name is of."""
     from guardgraph.graphs.grammar import (
         validate_world,
     )  # loads LangGraph, which whoever names no world need not wait for
@@ -62,16 +43,7 @@ def load_named_world(target: str, asking: str) -> World:
 
 
 def is_factory_setting(target: str, asking: str, setting: str) -> bool:
-    """Say whether a user's factory takes a setting, such as `policy`, by its name.
-
-    Args:
-        target: ``module:factory``; a graph takes nothing.
-        asking: as in `load_named_graph`.
-        setting: the name.
-
-    Raises:
-        ConfigurationError: there is no such module or factory.
-    """
+    """Say whether a user's factory takes a setting, such as `policy`, by its name."""
     with _name_factory_errors(target, asking):
         named = _import_factory(target, asking)
         if not callable(named):

@@ -101,11 +101,7 @@ class MessagesAgent(Runnable[Messages, Any]):
 
 
 def read_conversation(given: Messages) -> RagInput:
-    """Return the question that messages end with, and the turns before it.
-
-    Raises:
-        InputError: there are no messages, or the last one is no text of a person.
-    """
+    """Return the question that messages end with, and the turns before it."""
     messages = _parse_messages(given)
     if not messages:
         raise InputError("messages: one at least is required; given: none")
@@ -144,12 +140,7 @@ def _read_message_turn(message: BaseMessage) -> Turn | None:
 
 
 def make_result_message(result: RagResult, stopped: str) -> AIMessage:
-    """Return the result of a run as a message of a conversation.
-
-    Args:
-        result: the run's.
-        stopped: what it says of a stopped run.
-    """
+    """Return the result of a run as a message of a conversation."""
     whole: JsonObject = {**result}
     told = {key: whole[key] for key in _TOLD if key in whole}
     if result["status"] == "stopped":

@@ -203,11 +203,7 @@ class _TextsOnce(BaseCheckpointSaver[Any]):
 
     @staticmethod
     def _restore(found: CheckpointTuple, kept: Mapping[str, CheckpointTuple | None]) -> CheckpointTuple:
-        """Return a checkpoint with its texts in their places.
-
-        Raises:
-            LookupError: a text is not kept, or another one stands in its place.
-        """
+        """Return a checkpoint with its texts in their places."""
         texts = {name: _read_text(name, each) for name, each in kept.items()}
         values: Any = _put_back(found.checkpoint["channel_values"], texts)
         checkpoint: Any = {**found.checkpoint, "channel_values": values}

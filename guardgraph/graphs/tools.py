@@ -189,22 +189,14 @@ def tool_pattern(
 
 
 def fill_tool_policy(policy: ToolPolicy, cards: Mapping[str, ToolCard]) -> ToolPolicy:
-    """Return a policy whose lists hold all tools where it leaves them out.
-
-    Raises:
-        ConfigurationError: see `check_tool_policy`.
-    """
+    """Return a policy whose lists hold all tools where it leaves them out."""
     check_tool_policy(policy, cards)
     left_out = [name for name in ToolPolicy.filled if policy.is_open(name)]
     return policy.model_copy(update=dict.fromkeys(left_out, tuple(cards)))
 
 
 def check_tool_policy(policy: ToolPolicy, cards: Mapping[str, ToolCard]) -> None:
-    """Hold what a policy names against the tools that there are.
-
-    Raises:
-        ConfigurationError: a list or a rule names a tool, or a rule an argument, that there is not.
-    """
+    """Hold what a policy names against the tools that there are."""
     unknown = partial(explain_unknown_name, names=[*cards])
     policy.check_listed("policy", dict.fromkeys(("tools_policy", "tools_execution", "denied_tools"), unknown))
     for tool, rule in policy.rules.items():
@@ -221,12 +213,7 @@ def check_tool_policy(policy: ToolPolicy, cards: Mapping[str, ToolCard]) -> None
 
 
 def _check_rule_values(tool: str, rule: ToolRule, schema: JsonObject) -> None:
-    """Check that a call can keep what a rule says.
-
-    Raises:
-        ConfigurationError: a forced value is not of its argument's schema, limits of a number allow none, or a pin is
-            no SHA-256.
-    """
+    """Check that a call can keep what a rule says."""
     at = f"policy.rules.{tool:.80}"
     if rule.pin is not None and re.fullmatch("[0-9a-f]{64}", rule.pin) is None:
         raise ConfigurationError(

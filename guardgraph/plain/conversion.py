@@ -40,13 +40,7 @@ ALLOWED = "plain JSON; dates, Decimal, UUID, enumerations, models, dataclasses a
 
 
 class Unreturnable(ValueError):
-    """Something that was returned is no plain JSON and becomes none, or is not what was asked for.
-
-    Args:
-        given: what it is, in words.
-        place: keys and indices that lead to it.
-        allowed: what it may be, in words.
-    """
+    """Something that was returned is no plain JSON and becomes none, or is not what was asked for."""
 
     def __init__(
         self, given: str, *, place: Iterable[str] = (), allowed: str = ALLOWED, is_missing: bool = False
@@ -67,23 +61,7 @@ class Unreturnable(ValueError):
 
 
 def convert_to_plain_json(value: object, most: int = REPLY_BYTES, left_out: list[list[str]] | None = None) -> JsonValue:
-    """Return a value as plain JSON that every store can keep.
-
-    Lone surrogates and U+0000 in texts become U+FFFD. That is the only change; all else is a conversion that says the
-    same, or is refused.
-
-    Args:
-        value: anything. Plain JSON is returned as it is, not copied.
-        most: bytes that it may take as JSON text. Nothing is read further than that, so a sequence without an end is
-            refused like a long one.
-        left_out: is given the place of each NaN that an object or a list holds, keys and indices, and null stands in
-            its place; where it is left out, NaN is refused.
-
-    Raises:
-        TooLarge: it certainly takes more than `most` bytes; what takes them only in UTF-8 comes through.
-        Unreturnable: it holds bytes, NaN, an infinity, a whole number of more than 64 bits, more than `MAX_DEPTH`
-            levels, two keys that become one text, or an object of any other kind.
-    """
+    """Return a value as plain JSON that every store can keep."""
     size, plain = measure_json(value, most)
     if plain:
         return value
@@ -231,12 +209,7 @@ EXPECTED_BYTES = 65_536
 
 
 def list_expected_details(error: BaseException) -> JsonObject:
-    """Return what the details of a tool's error say of one that was to be expected, nothing of any other.
-
-    Args:
-        error: what was raised, or returned in the place of a value. One whose details are no plain JSON, or take more
-            than `EXPECTED_BYTES`, is any other error.
-    """
+    """Return what the details of a tool's error say of one that was to be expected, nothing of any other."""
     if not isinstance(error, ExpectedFailure):
         return {}
     try:
@@ -246,11 +219,7 @@ def list_expected_details(error: BaseException) -> JsonObject:
 
 
 def parse_expected_failure(content: JsonValue) -> tuple[str, JsonObject] | None:
-    """Return the reason and the details of an expected failure, None where a tool failed otherwise, or did not.
-
-    Args:
-        content: of an outcome.
-    """
+    """Return the reason and the details of an expected failure, None where a tool failed otherwise, or did not."""
     match content:
         case {"reason": "tool_error", "details": {"expected": {"reason": str(reason), "details": dict(details)}}}:
             return reason, details

@@ -99,21 +99,12 @@ class StoreError(GuardgraphError):
 
 
 def make_configuration_error(what: str, error: ValidationError) -> ConfigurationError:
-    """Say in one line per field what was given and what is allowed.
-
-    Args:
-        what: what was being read, such as ``"context"``.
-        error: Pydantic's findings.
-    """
+    """Say in one line per field what was given and what is allowed."""
     return ConfigurationError("\n".join(format_validation_lines(what, error.errors(include_url=False))))
 
 
 def list_validation_findings(error: ValidationError) -> Iterator[tuple[tuple[int | str, ...], str]]:
-    """Yield where something is wrong, and what was given and what is allowed there.
-
-    Args:
-        error: Pydantic's findings.
-    """
+    """Yield where something is wrong, and what was given and what is allowed there."""
     for item in error.errors(include_url=False):
         yield item["loc"], _format_validation_finding(item)
 
@@ -155,14 +146,7 @@ def explain_unread_file(error: OSError | ValueError) -> str:
 
 @contextmanager
 def contain_exit() -> Iterator[None]:
-    """Turn what would end the process into a failure of whoever raised it.
-
-    A tool that parses arguments by argparse raises `SystemExit` for a value of a model. The server has no part in that.
-
-    Raises:
-        Exception: what was raised; of an exception below `BaseException` that is none, one that has its name and its
-            words. `KeyboardInterrupt`, a cancellation and the end of a generator stay what they are.
-    """
+    """Turn what would end the process into a failure of whoever raised it."""
     try:
         yield
     except (Exception, KeyboardInterrupt, CancelledError, GeneratorExit):

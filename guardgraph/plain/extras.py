@@ -13,11 +13,7 @@ if TYPE_CHECKING:
 
 @cache
 def explain_extra(extra: str) -> str:
-    """Say that an extra is required, and how its packages are installed.
-
-    The command names these packages themselves. So it is the same for a checkout and for a wheel, and it asks no index
-    for a package called guardgraph, which anybody may have put there.
-    """
+    """Say that an extra is required, and how its packages are installed."""
     return f"guardgraph's extra `{extra}` is required: pip install {_list_requirements(extra)}"
 
 

@@ -16,11 +16,7 @@ OTHERS = 0o077
 
 
 def make_private_file(file: Path) -> None:
-    """Make the file of a database if there is none.
-
-    Raises:
-        OSError: it cannot be made, or is no file but a device, a pipe or a socket.
-    """
+    """Make the file of a database if there is none."""
     if not os.path.exists(file):
         with suppress(FileExistsError):  # before SQLite makes it, with whatever rights the process gives away
             os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
@@ -30,11 +26,7 @@ def make_private_file(file: Path) -> None:
 
 
 def keep_file_private(file: Path) -> None:
-    """Take from others what rights they have of a database that is known to be ours, and with it of its log.
-
-    Raises:
-        OSError: it belongs to somebody else who lets others read it.
-    """
+    """Take from others what rights they have of a database that is known to be ours, and with it of its log."""
     path = str(file)
     with suppress(FileNotFoundError):
         if not os.stat(path).st_mode & OTHERS:

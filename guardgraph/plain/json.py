@@ -29,11 +29,7 @@ JsonObject: TypeAlias = dict[str, Any]
 
 
 def refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> JsonObject:
-    """Return an object of the names and values that stand in a JSON text; given as ``object_pairs_hook``.
-
-    Raises:
-        ValueError: a name stands twice: one reader takes the first value, another one the last.
-    """
+    """Return an object of the names and values that stand in a JSON text; given as ``object_pairs_hook``."""
     made = dict(pairs)
     if len(made) < len(pairs):
         seen: set[str] = set()
@@ -99,20 +95,7 @@ def pack_json_text(value: object) -> tuple[str, bool]:
 def parse_json(
     text: str, levels: int = MAX_DEPTH, *, keys_once: bool = False, exact_numbers: bool = False
 ) -> JsonValue:
-    """Return the value of a JSON text, safe to keep in a state.
-
-    Whole numbers beyond 64 bits become floats, lone surrogates and U+0000 become U+FFFD, which no guard takes for
-    something valid that was not.
-
-    Args:
-        text: what may be JSON.
-        levels: of nesting that the value may have.
-        keys_once: whether a key that stands twice in one object is refused; else the last one counts.
-        exact_numbers: whether NaN, infinities and numbers that a double or 64 bits cannot hold are refused.
-
-    Raises:
-        NotJson: the text is no JSON, or nested deeper than can be read.
-    """
+    """Return the value of a JSON text, safe to keep in a state."""
     try:
         if exact_numbers:
             value: JsonValue = _EXACT_DECODER.decode(text)
@@ -144,10 +127,7 @@ def _is_maybe_unstorable_json(text: str) -> bool:
 
 
 def is_nested_too_deep(text: str, value: Any, levels: int = MAX_DEPTH) -> bool:
-    """Say whether a value, of which this is the JSON text, has more levels than allowed.
-
-    How deep a Python can read differs from version to version, so no error of its own tells.
-    """
+    """Say whether a value, of which this is the JSON text, has more levels than allowed."""
     if text.count("[") + text.count("{") <= levels:
         return False
     level = [value]
@@ -236,12 +216,7 @@ def _is_storable_text(value: str) -> bool:
 
 
 def make_storable_json(value: JsonValue, around: int = 0) -> JsonValue:
-    """Return a value as plain JSON for a result: numbers that JSON has no form for become their names.
-
-    Args:
-        value: anything; what is nested deeper than `MAX_DEPTH` is cut.
-        around: levels of it that stand around values of a run, and are not counted.
-    """
+    """Return a value as plain JSON for a result: numbers that JSON has no form for become their names."""
     levels = MAX_DEPTH + around
     _, is_plain = measure_json(value, levels=levels)
     return value if is_plain else name_json_numbers(_make_legible_json(value, levels=levels))
@@ -253,22 +228,7 @@ def is_plain_json(value: Any, levels: int = MAX_DEPTH) -> bool:
 
 
 def measure_json(value: Any, most: float = math.inf, levels: int = MAX_DEPTH) -> tuple[int, bool]:
-    """Walk once through a value: how large it is at least, and whether it is plain.
-
-    Plain is finite JSON that any store can keep. What is neither a dictionary, a list nor a text is counted as one
-    byte, and what stands deeper than `levels` is not counted.
-
-    Args:
-        value: anything.
-        most: bytes that it may take as JSON text; it is read no further.
-        levels: of nesting that it may have.
-
-    Returns:
-        The bytes that it takes at least, and whether it is plain.
-
-    Raises:
-        TooLarge: characters and what stands around them are more than `most` already.
-    """
+    """Walk once through a value: how large it is at least, and whether it is plain."""
     size, plain = 0, True
     waiting: list[tuple[Any, int]] = [([value], levels)]
     while waiting:
@@ -312,13 +272,7 @@ def find_unnamed_numbers(value: JsonValue, above: tuple[str | int, ...] = ()) ->
 
 
 def restore_json_numbers(value: JsonObject, places: list[list[str | int]]) -> JsonObject:
-    """Return a value of `make_storable_json` with its numbers in the place of their names again.
-
-    Raises:
-        LookupError: there is no such place.
-        ValueError: there stands no name of a number.
-        TypeError: as both.
-    """
+    """Return a value of `make_storable_json` with its numbers in the place of their names again."""
     restored: Any = copy_json(value)
     for *above, last in places:
         holder = restored
@@ -340,12 +294,7 @@ def name_json_numbers(value: JsonValue) -> JsonValue:
 
 
 def find_json_problem(value: object, levels: int = MAX_DEPTH) -> str | None:
-    """Say why a value cannot be stored as JSON, None when it can; NaN and infinities can, guards judge them.
-
-    Args:
-        value: anything.
-        levels: of nesting that it may have.
-    """
+    """Say why a value cannot be stored as JSON, None when it can; NaN and infinities can, guards judge them."""
     _, is_plain = measure_json(value, levels=levels)
     return None if is_plain else _find_nested_problem(value, levels)
 
@@ -392,11 +341,7 @@ class TooLarge(ValueError):
 
 
 class Room:
-    """Bytes that a value may take as JSON text, counted down while somebody walks through it.
-
-    Args:
-        most: bytes.
-    """
+    """Bytes that a value may take as JSON text, counted down while somebody walks through it."""
 
     __slots__ = ("left",)
 
@@ -404,23 +349,14 @@ class Room:
         self.left = most
 
     def count_json_size(self, size: int) -> None:
-        """Count some bytes.
-
-        Raises:
-            TooLarge: there is not so much room.
-        """
+        """Count some bytes."""
         self.left -= size
         if self.left < 0:
             raise TooLarge("a value is larger than allowed")
 
 
 def is_larger_json(value: JsonValue, most: int) -> bool:
-    """Say whether plain JSON takes more than `most` bytes.
-
-    Args:
-        value: plain JSON; numbers for which JSON has no form are counted by their names.
-        most: bytes as JSON text.
-    """
+    """Say whether plain JSON takes more than `most` bytes."""
     try:
         least, _ = measure_json(value, most)
     except TooLarge:

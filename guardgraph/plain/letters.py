@@ -39,12 +39,7 @@ _LONG_RUN = re.compile(rf"[\W\uff9e\uff9f]{{{_LONGEST_RUN + 1},}}")
 
 
 def normalise_to_nfkc(text: str) -> str:
-    """Return a text in its compatibility form: full-width, ligature and composed letters are the plain ones.
-
-    This is NFKC in linear time. Putting marks in order takes quadratic time on endless runs of them, so a run
-    is cut after 30 marks, as the Stream-Safe Text Format of Unicode Standard Annex #15 does, and each part is
-    normalised for itself.
-    """
+    """Return a text in its compatibility form: full-width, ligature and composed letters are the plain ones."""
     return _normalise_unicode("NFKC", text)
 
 

@@ -35,15 +35,7 @@ _UNSHOWN: Final = logging.NullHandler()
 
 
 def locate_failure(error: BaseException) -> JsonObject | None:
-    """Return where a function that a run called failed: its own file, line and name, whatever it called in turn.
-
-    Args:
-        error: with its traceback.
-
-    Returns:
-        ``file`` (as the module's name has it, such as ``agents/tools.py``), ``line`` and ``function``; None where no
-        code but guardgraph's, LangChain's and Python's own was at work, or where only they know.
-    """
+    """Return where a function that a run called failed: its own file, line and name, whatever it called in turn."""
     if hasattr(error, _SLOT):
         place: JsonObject | None = getattr(error, _SLOT)
         return place
@@ -93,14 +85,7 @@ def log_notice(what: str) -> None:
 
 
 def log_failure(what: str, error: BaseException, level: int = logging.ERROR, **about: Any) -> None:
-    """Log a failure with its traceback.
-
-    Args:
-        what: has failed, and what came of it.
-        error: which it raised.
-        level: of `logging`.
-        about: attributes of the log's record, such as the run's id.
-    """
+    """Log a failure with its traceback."""
     logger = logging.getLogger(LOGGER)
     logger.addHandler(_UNSHOWN)
     if logger.isEnabledFor(level):

@@ -16,15 +16,7 @@ _OfText = Callable[Concatenate[str, _Rest], _Made]
 
 
 def remember_by_text(*, texts: int, chars: int) -> Callable[[_OfText[_Rest, _Made]], _OfText[_Rest, _Made]]:
-    """Let a function keep its latest answers, in bounded memory.
-
-    Args:
-        texts: how many answers are kept at most.
-        chars: the longest text, in characters, whose answer is kept; what is made of a longer one is made again.
-
-    Returns:
-        A decorator for a pure function of a text, and of hashable values beside it, whose answer nobody changes.
-    """
+    """Let a function keep its latest answers, in bounded memory."""
 
     def decorate_with_memory(function: _OfText[_Rest, _Made]) -> _OfText[_Rest, _Made]:
         known: _OfText[_Rest, _Made] = lru_cache(maxsize=texts)(function)

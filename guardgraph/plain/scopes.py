@@ -30,11 +30,7 @@ _CHARS: Final = 300
 
 @cache
 def load_public_suffixes(*, private: bool) -> Any:
-    """Return the Public Suffix List; an ending that it does not have is a suffix where `private` ones are.
-
-    Args:
-        private: whether suffixes count under which companies let others have names, such as ``github.io``.
-    """
+    """Return the Public Suffix List; an ending that it does not have is a suffix where `private` ones are."""
     from publicsuffixlist import PublicSuffixList  # reads 16,000 lines
 
     return PublicSuffixList(accept_unknown=private, only_icann=not private)
@@ -48,14 +44,7 @@ def read_public_suffixes_version() -> str:
 
 @remember_by_text(texts=_KNOWN, chars=_CHARS)
 def find_registrable_domain(host: str) -> str | None:
-    """Return the domain that somebody registered for a host, such as ``example.com``.
-
-    Args:
-        host: as URLs carry it; a point at its end does not count.
-
-    Returns:
-        None for a public suffix and for an address.
-    """
+    """Return the domain that somebody registered for a host, such as ``example.com``."""
     name = host.rstrip(".")
     if not name or _is_address(name) or "" in name.split("."):
         return None
@@ -64,11 +53,7 @@ def find_registrable_domain(host: str) -> str | None:
 
 
 def is_public_name(host: str) -> bool:
-    """Say whether a host is a name under a suffix of the public internet, and not ``localhost`` or ``wiki.internal``.
-
-    Args:
-        host: as URLs carry it; a point at its end does not count.
-    """
+    """Say whether a host is a name under a suffix of the public internet, and no ``localhost`` or ``wiki.internal``."""
     name = host.rstrip(".")
     if not name or _is_address(name) or "" in name.split("."):
         return False
@@ -139,11 +124,7 @@ def _guess_entry(host: str, *, is_host: bool) -> str | None:
 
 
 class ScopeSet:
-    """The scopes of a list, for questions about many hosts. What is no entry means nothing.
-
-    Args:
-        entries: of the list.
-    """
+    """The scopes of a list, for questions about many hosts. What is no entry means nothing."""
 
     def __init__(self, entries: Iterable[str]) -> None:
         self.scopes = tuple(dict.fromkeys(scope for entry in entries if (scope := parse_scope(entry)) is not None))
@@ -209,10 +190,7 @@ def make_scope_set(entries: tuple[str, ...]) -> ScopeSet:
 
 
 def meet_scopes(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
-    """Return entries for the hosts that both lists mean.
-
-    An entry of ours stays where one of theirs means all of it; else what stands in theirs within it takes its place.
-    """
+    """Return entries for the hosts that both lists mean."""
     other = make_scope_set(theirs)
     met: dict[str, None] = {}
     for entry in ours:

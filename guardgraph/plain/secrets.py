@@ -77,12 +77,7 @@ most messages have none, and looking for a text takes a fraction of the time."""
 
 
 def mask_secrets(text: str) -> str:
-    """Return a text in which `MARK` stands for whatever looks like a credential.
-
-    These are: what stands before the host of a URL, bearer and basic authorisation, private keys, keys in the forms of
-    well-known services, values behind a name such as ``password=`` or ``api_key:``, and long texts with digits behind
-    such a name. Time grows with the length of the text.
-    """
+    """Return a text in which `MARK` stands for whatever looks like a credential."""
     lower = text.lower() if text.isascii() else None  # other letters may count as these, such as K for K (kelvin)
     for told_by, pattern, shown in _PATTERNS:
         if lower is None or any(map(lower.__contains__, told_by)):
@@ -96,12 +91,7 @@ def cut_and_mask_text(text: str, limit: int = MESSAGE_LIMIT) -> str:
 
 
 def format_error_message(error: BaseException, first: Callable[[str], str] = str) -> str:
-    """Return what is shown of an exception's message; of one that cannot even say what it is, nothing.
-
-    Args:
-        error: what was raised.
-        first: takes out what is known to be secret, before the rest is looked at.
-    """
+    """Return what is shown of an exception's message; of one that cannot even say what it is, nothing."""
     try:
         return cut_and_mask_text(first(str(error)[:_READ]))
     except Exception:  # noqa: BLE001 - an error that cannot even say what it is

@@ -112,17 +112,7 @@ class Target(NamedTuple):
 
 
 def identify_url(url: object) -> str | None:
-    """Return the one spelling under which a URL counts as itself.
-
-    Lower-case host (internationalised names as punycode), no fragment, no default port, no slash at the end
-    of the path, no tracking parameters; the other parameters stay as they are, in their order.
-
-    Args:
-        url: anything that a search returned.
-
-    Returns:
-        The spelling, which is its own identity; None for what is no absolute URL with a host.
-    """
+    """Return the one spelling under which a URL counts as itself."""
     known = parse_url_target(url) if isinstance(url, str) else None
     return known.identity if known is not None else None
 
@@ -166,15 +156,7 @@ _MARK = re.compile(r"^[ \t]*-[ \t]+")
 
 
 def make_text_fragment_url(url: str, quote: str) -> str:
-    """Return a link that opens a page where a quote stands.
-
-    A short quote within one paragraph is looked for as a whole, any other one by its first and last words. A browser
-    that does not find it opens the page at its top.
-
-    Args:
-        url: of the page. A fragment that it has is kept.
-        quote: the quoted words. Without any, the URL is returned as it is.
-    """
+    """Return a link that opens a page where a quote stands."""
     directive = _make_text_directive(quote)
     if not directive:
         return url

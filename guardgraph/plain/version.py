@@ -39,12 +39,7 @@ def parse_version(given: object) -> tuple[int, ...]:
 
 
 def find_format_problem(number: object, version: object) -> str | None:
-    """Say why this guardgraph does not read what another one wrote; None where it does.
-
-    Args:
-        number: the format that is named there.
-        version: of the guardgraph that wrote it, None where nothing names it.
-    """
+    """Say why this guardgraph does not read what another one wrote; None where it does."""
     ours, made = read_package_version(), parse_version(version)
     # A checkout in work has the number of the release before.
     if type(number) is int and number == FORMAT and (version == ours or not made or made >= FORMAT_SINCE):

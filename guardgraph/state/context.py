@@ -29,10 +29,7 @@ class Access(NamedTuple):
 
 
 def is_access_allowed(access: Access, caller: Caller | None) -> bool:
-    """Say whether a caller may read a document; None is somebody of whom nothing is known.
-
-    Tenants, users and groups are compared in their composed form (NFC): "é" is one letter, however it is written.
-    """
+    """Say whether a caller may read a document; None is somebody of whom nothing is known."""
     if PUBLIC in access.readers:
         return True
     if caller is None or normalise_tenant(caller.tenant) != normalise_tenant(access.tenant):
@@ -55,11 +52,7 @@ def find_reader_problem(reader: object) -> str | None:
 
 
 def normalize_document_access(tenant: str | None, readers: Sequence[str]) -> Access:
-    """Return an access in its normal form.
-
-    Raises:
-        ValueError: a reader is none.
-    """
+    """Return an access in its normal form."""
     for reader in readers:
         if (problem := find_reader_problem(reader)) is not None:
             raise ValueError(problem)
@@ -108,19 +101,7 @@ class Caller(BaseModel):
 
 
 def build_server_caller(user: object) -> Caller | None:
-    """Make a caller of the user that LangGraph's server found: ``Runtime.server_info.user``.
-
-    Args:
-        user: what the server's auth handler said: an object with `identity`, whose other fields are attributes or keys;
-            None where there is none.
-
-    Returns:
-        The identity as `user`, the fields `tenant` and `groups` where they are a text and a list of texts; None
-        where there is no user, or nothing is known of it, as without authentication.
-
-    Raises:
-        ConfigurationError: one of these texts has lone surrogates or U+0000.
-    """
+    """Make a caller of the user that LangGraph's server found: ``Runtime.server_info.user``."""
     identity, tenant, groups = (_get_user_field(user, name) for name in ("identity", "tenant", "groups"))
     listed = isinstance(groups, list | tuple) and all(isinstance(item, str) for item in groups)
     try:
@@ -150,14 +131,7 @@ MOST_FIELDS = 1000
 
 
 def check_field_counts(given: Mapping[Any, Any]) -> None:
-    """Refuse a context of far more fields than there are settings, before anybody reads them one by one.
-
-    Args:
-        given: the dictionary of a context.
-
-    Raises:
-        ConfigurationError: it has more than `MOST_FIELDS`, or its policy, budget or caller has.
-    """
+    """Refuse a context of far more fields than there are settings, before anybody reads them one by one."""
     parts = {f"context.{name}": given[name] for name in Context.model_fields if name in given}
     for name, held in {"context": given, **parts}.items():
         if isinstance(held, Mapping) and len(held) > MOST_FIELDS:

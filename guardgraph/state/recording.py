@@ -425,11 +425,7 @@ def schema() -> JsonObject:
 
 
 def validate_recording(given: Any) -> Recording:
-    """Return a recording, if it is one.
-
-    Raises:
-        InputError: it is none, or one of another format; a line for every field that is wrong.
-    """
+    """Return a recording, if it is one."""
     shape = given if isinstance(given, dict) else {}
     if (problem := find_format_problem(shape.get("format"), shape.get("guardgraph"))) is not None:
         raise InputError(f"recording: {problem}")

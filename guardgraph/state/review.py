@@ -60,11 +60,7 @@ def hash_licence(tool: str, args: JsonValue) -> str:
 
 
 def find_shown_licence(shown: JsonObject) -> str | None:
-    """Return the licence that a question asks for: it shows a call, ``{"call": {"tool": …, "args": …}}``; else None.
-
-    Raises:
-        ValueError: as `hash_licence`.
-    """
+    """Return the licence that a question asks for: it shows a call, ``{"call": {"tool": …, "args": …}}``; else None."""
     match shown.get("call"):
         case {"tool": str(tool), "args": args}:
             return hash_licence(tool, args)
@@ -72,13 +68,7 @@ def find_shown_licence(shown: JsonObject) -> str | None:
 
 
 def list_shown_licences(shown: JsonObject) -> list[str]:
-    """Return the licences that a question asks for which shows several calls, ``{"calls": [{"tool", "args"}]}``.
-
-    They are those of all of its calls, or none where one of them is no call.
-
-    Raises:
-        ValueError: as `hash_licence`.
-    """
+    """Return the licences that a question asks for which shows several calls, ``{"calls": [{"tool", "args"}]}``."""
     match shown.get("calls"):
         case [*calls]:
             found = [find_shown_licence({"call": call}) for call in calls]
@@ -98,11 +88,7 @@ def list_bound_licences(about: JsonObject) -> list[str]:
 
 
 def find_shown_delegation(shown: JsonObject) -> JsonObject | None:
-    """Return what a question would let a document license; else None.
-
-    It shows ``{"delegation": {"document": …, "calls": [{"tool", "args"}]}}``: the SHA-256 of what a call brought, and
-    the calls.
-    """
+    """Return what a question would let a document license; else None."""
     match shown.get("delegation"):
         case {"document": str(document), "calls": [*calls]} if list_shown_licences({"calls": calls}):
             return {"document": document, "calls": calls}
@@ -125,13 +111,7 @@ def parse_identity(given: Any) -> Identity | str:
 
 
 def find_identity_problem(identity: Identity | None, policy: Settings, starter: str | None) -> str | None:
-    """Say why a policy does not let somebody answer; None where it does.
-
-    Args:
-        identity: of whoever answers; None where nobody verified it.
-        policy: that holds now.
-        starter: the user who began the run; None where nobody knows.
-    """
+    """Say why a policy does not let somebody answer; None where it does."""
     if not isinstance(policy, ReviewPolicy):
         return None
     if identity is None:

@@ -217,10 +217,7 @@ class Waiting(TypedDict):
 
 
 class Audit(TypedDict):
-    """Whether a run was recorded; in no recording, since that is found out when the recording is kept.
-
-    A pattern whose results have an ``audit`` of their own derives its type from this one; the grammar adds these keys.
-    """
+    """Whether a run was recorded; in no recording, since that is found out when the recording is kept."""
 
     status: NotRequired[Literal["recorded", "unavailable"]]
     """Absent where nobody recorded the run, or the recorder gave no receipt."""

@@ -165,10 +165,7 @@ class ChangeAudit(Audit):
 
 
 class SelfCritiqueState(TypedDict):
-    """The channels. `proposed_` holds JSON text nobody has judged; `accepted_` what a guard let through.
-
-    `rejected_` is what a guard sent back; only propose nodes and guards read it.
-    """
+    """The channels. `proposed_` holds JSON text nobody has judged; `accepted_` what a guard let through."""
 
     task: SelfCritiqueTask
     proposed_draft: str

@@ -102,10 +102,7 @@ Check: TypeAlias = Annotated[bool, Tightens.either]
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """Marks a field that an operator may tighten while runs go on, by a live policy.
-
-    No question that a person is shown depends on it, so a live policy leaves every approval what it was.
-    """
+    """Marks a field that an operator may tighten while runs go on, by a live policy."""
 
 
 LIVE: Final = Live()
@@ -361,11 +358,7 @@ class NamedDifference(NamedTuple):
 
 
 class TightensByName(Tightens):
-    """How settings that stand under names tighten, such as the rules of tools: those of one name field by field.
-
-    Args:
-        default: the settings that hold of a name under which nothing stands.
-    """
+    """How settings that stand under names tighten, such as the rules of tools: those of one name field by field."""
 
     __slots__ = ("default",)
 
@@ -454,16 +447,7 @@ SettingsT = TypeVar("SettingsT", bound=Settings)
 
 
 def choose_settings(default: SettingsT, given: SettingsT | None, slot: str) -> SettingsT:
-    """Return what a factory was given as settings, or the default where nothing was.
-
-    Args:
-        default: what holds when nothing is given; its class is the one that is required.
-        given: the argument.
-        slot: the argument's name, for the error.
-
-    Raises:
-        ConfigurationError: something else was given.
-    """
+    """Return what a factory was given as settings, or the default where nothing was."""
     if given is None:
         return default
     if not isinstance(given, type(default)):

@@ -142,12 +142,7 @@ NOTHING: Final = Spending()
 
 
 def count_usage(usage: CallUsage | None, *, is_tool: bool) -> Spending:
-    """Return what a call that was made counts for.
-
-    Args:
-        usage: of a model's call; None of any other.
-        is_tool: whether a tool was called.
-    """
+    """Return what a call that was made counts for."""
     if usage is None:
         return Spending(tool_calls=1) if is_tool else NOTHING
     estimated = 1 if usage.get("estimated") else 0
@@ -175,17 +170,7 @@ def list_spending_limits(budget: Any) -> dict[str, float]:
 def find_overspent_limit(
     spent: Spending, reserved: Spending, limits: Mapping[str, float]
 ) -> tuple[str, JsonObject] | None:
-    """Return the first limit that has no room for what would be made, None where all have.
-
-    Args:
-        spent: what is used up.
-        reserved: for what would be made.
-        limits: as `list_spending_limits` returns them.
-
-    Returns:
-        Its name with ``{limit, spent, reserved}``; with ``over`` where more is spent than the limit, and ``unpriced``
-        where a model has no price.
-    """
+    """Return the first limit that has no room for what would be made, None where all have."""
     for name in list_spent_limits(reserved):
         if name not in limits:
             continue
@@ -198,17 +183,7 @@ def find_overspent_limit(
 
 
 def find_near_limits(before: Spending, after: Spending, budget: Any) -> JsonObject:
-    """Return the limits of which a run has now spent `NEAR_SHARE`, and had not before.
-
-    Args:
-        before: what it had spent.
-        after: what it has spent.
-        budget: the limits of the run.
-
-    Returns:
-        By the name of the limit ``{spent, limit}``, and ``over`` where a call without a bound used up more than was
-        left.
-    """
+    """Return the limits of which a run has now spent `NEAR_SHARE`, and had not before."""
     near: JsonObject = {}
     for name, limit in list_spending_limits(budget).items():
         was, spent = before.get_amount(name), after.get_amount(name)

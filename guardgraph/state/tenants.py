@@ -95,32 +95,13 @@ class Overdrawn:
 
 
 class Ledger(Protocol):
-    """Who keeps the accounts of tenants, such as a store of `sql_store`.
-
-    Its methods block; from async code they are called in a thread of their own.
-    """
+    """Who keeps the accounts of tenants, such as a store of `sql_store`."""
 
     def reserve(self, charges: Sequence[Charge], *, seconds: float) -> Reserved | Overdrawn:
-        """Reserve all charges or none, each only if its account's limit has room for it.
-
-        Args:
-            charges: one for each account.
-            seconds: after which the reservation lapses unless it was settled.
-
-        Raises:
-            Exception: nobody knows whether there is room; nothing was reserved, or what was lapses.
-        """
+        """Reserve all charges or none, each only if its account's limit has room for it."""
 
     def settle(self, reserved: Reserved, amounts: Sequence[int]) -> None:
-        """Count what was used up instead of what was reserved; of a reservation that has lapsed, too.
-
-        Args:
-            reserved: once.
-            amounts: for each charge, in their order.
-
-        Raises:
-            Exception: it is not kept; the reservation lapses.
-        """
+        """Count what was used up instead of what was reserved; of a reservation that has lapsed, too."""
 
 
 def name_period(period: Period, moment: datetime) -> str:
@@ -136,14 +117,7 @@ def name_tenant_account(tenant: str | None) -> str:
 def list_tenant_charges(
     tenant: str | None, budgets: Sequence[TenantBudget], reserved: Spending, moment: datetime
 ) -> Iterator[Charge]:
-    """Yield what calls are charged for.
-
-    Args:
-        tenant: whose calls they are.
-        budgets: of the tenant.
-        reserved: for all calls together; a cost that nobody knows is no charge (`find_unpriced_budget`).
-        moment: of the calls.
-    """
+    """Yield what calls are charged for."""
     for budget in budgets:
         for name in list_spent_limits(reserved):
             limit, amount = getattr(budget, name), reserved.get_amount(name)

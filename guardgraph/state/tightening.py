@@ -286,9 +286,5 @@ Tightens.fixed = Tightens("fixed", lambda ours, theirs: ours, _validate_plain_se
 
 
 def union_of(problem: Problem) -> Tightens:
-    """Return the kind of a list of which both hold, and whose items are of a form.
-
-    Args:
-        problem: says why a text is not of that form, None of one that is.
-    """
+    """Return the kind of a list of which both hold, and whose items are of a form."""
     return Tightens("union", _unite_settings, _validate_setting_names, is_set=True, problem=problem)

@@ -29,12 +29,7 @@ class Refusal:
 
 
 class Breaker:
-    """The circuit of one model, tool or host.
-
-    Args:
-        failures: in a row, after which it opens.
-        open_seconds: for which it stays open before a probe.
-    """
+    """The circuit of one model, tool or host."""
 
     def __init__(self, failures: int, open_seconds: float) -> None:
         self._most, self._open_seconds = failures, open_seconds
@@ -51,11 +46,7 @@ class Breaker:
         return self._opened_at is None and not self._failed
 
     def admit(self) -> int | Refusal:
-        """Let a call through, or refuse it.
-
-        Returns:
-            What `settle` is given when the call is over; or why it does not go through.
-        """
+        """Let a call through, or refuse it."""
         with self._lock:
             if self._opened_at is None:
                 return self._period
@@ -67,13 +58,7 @@ class Breaker:
             return self._period
 
     def settle(self, period: int, *, failed: bool | None) -> None:
-        """Count what a call brought.
-
-        Args:
-            period: as `admit` returned it.
-            failed: whether whom it asked was at fault; None where nobody knows, such as of a call that was cancelled
-                or not made: it changes nothing, and of a probe the next call takes the place.
-        """
+        """Count what a call brought."""
         with self._lock:
             if period != self._period:
                 return

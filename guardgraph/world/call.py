@@ -27,10 +27,7 @@ _Ours = TypeVar("_Ours")
 
 
 def mark_as_instant(ours: _Ours) -> _Ours:
-    """Mark a function or a class of ours whose calls answer at once.
-
-    The mark names what it was made for: a wrapper that takes over a function's attributes and a subclass have none.
-    """
+    """Mark a function or a class of ours whose calls answer at once."""
     setattr(ours, _MARK, ours.__code__ if isinstance(ours, FunctionType) else ours)
     return ours
 
@@ -47,11 +44,7 @@ Outside: TypeAlias = "Runnable[Any, Any] | Callable[[JsonObject], Any]"
 
 
 def is_said_of_target(target: object, name: str) -> bool:
-    """Say whether somebody who may be called says something of itself.
-
-    A function or Runnable says it by an attribute, such as ``asked_again = True``, a Runnable of LangChain's also by
-    ``with_config(metadata={"asked_again": True})``.
-    """
+    """Say whether somebody who may be called says something of itself."""
     config = getattr(target, "config", None)
     metadata = config.get("metadata") if isinstance(config, Mapping) else None
     said = metadata.get(name) if isinstance(metadata, Mapping) else None

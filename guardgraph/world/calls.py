@@ -57,10 +57,7 @@ from guardgraph.world.threads import (
 
 @contextmanager
 def silence_callbacks(call: Call) -> Iterator[None]:
-    """Make a call that may be refused without callbacks: what it brings would be told before anybody has judged it.
-
-    All else that LangGraph hands on stays, such as what an interrupt needs.
-    """
+    """Make a call that may be refused without callbacks: what it brings would be told before anybody has judged it."""
     if call.refuse is None:
         yield
         return
@@ -101,17 +98,7 @@ _CUT_OFF = {"cause": "timeout", "limit": "max_seconds"}
 
 
 def perform_call(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outcome:
-    """Make a call and wait for it at most `seconds`.
-
-    Args:
-        call: to be made.
-        seconds: after which nobody waits any longer.
-        most: bytes that the reply may have as JSON text.
-
-    Raises:
-        GraphInterrupt: an interrupt passes through.
-        Exception: what no server can cause, such as a failed assertion; the node that asked closes the run.
-    """
+    """Make a call and wait for it at most `seconds`."""
     if seconds <= 0:
         return build_late_outcome(call, seconds)
     if is_instant_target(call.target):
@@ -259,11 +246,7 @@ def refuse_call_outcome(call: Call, outcome: Outcome) -> Outcome:
 
 
 def limit_call_reply(asked: Asked, performed: Performed) -> Performed:
-    """Return what a call brought, as a run may keep it.
-
-    Whatever a world returns, one that looks at the size or a recording, a reply that is too large is none, and neither
-    is one that the call refuses.
-    """
+    """Return what a call brought, as a run may keep it."""
     call, most = asked.call, asked.max_reply_bytes
     if call.kind != "person" and performed.outcome.is_larger_than(most):
         refusal = build_too_large_outcome(call, performed.outcome.about, most)
@@ -276,11 +259,7 @@ def limit_call_reply(asked: Asked, performed: Performed) -> Performed:
 
 
 def validate_performed(asked: Sequence[Asked], performed: list[Performed]) -> list[Performed]:
-    """Return what a world returned for calls, if it is as much as was asked for.
-
-    Raises:
-        TypeError: it is not.
-    """
+    """Return what a world returned for calls, if it is as much as was asked for."""
     if len(performed) != len(asked) or not all(isinstance(item, Performed) for item in performed):
         raise TypeError(f"world: {len(asked)} Performed are required for as many calls; given: {performed!r:.80}")
     return performed
@@ -382,15 +361,7 @@ def identify_target(target: Any) -> Hashable:
 
 
 def refuse_call_when_busy(call: Call, most: int, most_each: int) -> Outcome | None:
-    """Return the outcome of a call that is not made, since too many abandoned ones are still at work; None for others.
-
-    Who answers at once takes no thread, and is always asked.
-
-    Args:
-        call: to be made.
-        most: abandoned calls in the process.
-        most_each: abandoned calls of whom it asks.
-    """
+    """Return the outcome of a call that is not made, since too many abandoned ones are still at work; else None."""
     if is_instant_target(call.target):
         return None
     of_all, of_target = count_abandoned_work(identify_call_target(call))

@@ -38,10 +38,7 @@ _CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 def make_model_http_clients() -> dict[str, Any]:
-    """Return ``http_client`` and ``http_async_client`` for a ``ChatOpenAI``.
-
-    Making one takes as long as reading the certificates does, so they are shared while the environment stays the same.
-    """
+    """Return ``http_client`` and ``http_async_client`` for a ``ChatOpenAI``."""
     known = {**urllib.request.getproxies(), **{name: os.environ.get(name, "") for name in _CERTIFICATES}}
     return _make_shared_clients(tuple(sorted(known.items())))
 
@@ -81,11 +78,7 @@ class _AsyncClient(DefaultAsyncHttpxClient):
 
 
 class _Reply:
-    """A reply while it is read: no more of it than the run's budget allows, as it comes and unpacked.
-
-    Raises:
-        ReplyRefused: it is packed in a way that nobody asked for.
-    """
+    """A reply while it is read: no more of it than the run's budget allows, as it comes and unpacked."""
 
     def __init__(self, response: Any) -> None:
         packing = response.headers.get("content-encoding", "").strip().lower() or "identity"
@@ -98,11 +91,7 @@ class _Reply:
         self._came = self._size = 0
 
     def add_reply_part(self, part: bytes) -> None:
-        """Take what came.
-
-        Raises:
-            ReplyRefused: that is more than the budget allows, or no gzip.
-        """
+        """Take what came."""
         self._came += len(part)
         self._parts.append(self._unpack_gzip_part(part))
         self._size += len(self._parts[-1])
@@ -181,11 +170,7 @@ def _make_unreadable_reply_error(message: str) -> ReplyRefused:
 
 
 def _find_followed_redirect(response: Any) -> Any:
-    """Return the request that a redirect asks for, None for any other response.
-
-    Raises:
-        ReplyRefused: it leads elsewhere: nobody but the host that the deployment named is told a prompt.
-    """
+    """Return the request that a redirect asks for, None for any other response."""
     following = response.next_request
     if following is None or is_followed_redirect(response.status_code, response.request.url, following.url):
         return following
@@ -193,13 +178,7 @@ def _find_followed_redirect(response: Any) -> Any:
 
 
 def is_followed_redirect(status: int, here: Any, there: Any) -> bool:
-    """Say whether a redirect repeats the request at the same place, or at the same host by HTTPS in place of HTTP.
-
-    Args:
-        status: of the reply.
-        here: the URL that was asked, as httpx has it.
-        there: the URL that is to be asked.
-    """
+    """Say whether a redirect repeats the request at the same place, or at the same host by HTTPS in place of HTTP."""
     asked, told = ((url.scheme, url.host, url.port or _PORTS.get(url.scheme)) for url in (here, there))
     is_safer = (asked, told) == (("http", here.host, 80), ("https", here.host, 443))
     return status in _SAME_METHOD and (asked == told or is_safer)

@@ -13,10 +13,7 @@ _HERE: ContextVar[Connections | None] = ContextVar("guardgraph_connections", def
 
 
 def close_with_call(close: Callable[[], object]) -> None:
-    """Let `close` be called, in another thread, if the call that is at work outlasts its time.
-
-    It holds in the thread of the call, and in those that are started with its context; elsewhere nobody calls it.
-    """
+    """Let `close` be called, in another thread, if the call that is at work outlasts its time."""
     if (connections := _HERE.get()) is not None:
         connections.add_connection(close)
 
@@ -50,11 +47,7 @@ class Connections:
 
 
 class ReplyMeter:
-    """How much was read for a call.
-
-    Args:
-        around: of the call of a run whose proposer or tool makes this one.
-    """
+    """How much was read for a call."""
 
     __slots__ = ("_around", "_is_told", "_most", "form", "model")
 
@@ -67,10 +60,7 @@ class ReplyMeter:
 
     @property
     def largest_reply_size(self) -> int | None:
-        """Bytes of the largest reply that was read, as it came, by those who count them; 0 where nobody does.
-
-        None where somebody asked how many it may have, and nobody knows what they made of that.
-        """
+        """Bytes of the largest reply that was read, as it came, by those who count them; 0 where nobody does."""
         return self._most if self._is_told else None
 
     def count_reply_bytes(self, size: int) -> None:
@@ -164,14 +154,7 @@ def get_reply_form() -> str | None:
 
 
 class within:
-    """Let `deadline` and `reply_bytes` tell what a call may take, and yield how much is read for it.
-
-    Args:
-        seconds: from now on.
-        clock: which tells now.
-        most: bytes of the reply.
-        tokens: that a model may write in it, None for any number.
-    """
+    """Let `deadline` and `reply_bytes` tell what a call may take, and yield how much is read for it."""
 
     __slots__ = ("_given", "_token")
 

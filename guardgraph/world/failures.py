@@ -41,10 +41,7 @@ def record_raised_exception(error: Exception) -> Outcome:
 
 
 def restore_raised_exception(outcome: Outcome) -> Exception | None:
-    """Return the exception that an outcome stands for, None for any other outcome.
-
-    It is of the class of that name where it is one of Python's own, else of a class made for it.
-    """
+    """Return the exception that an outcome stands for, None for any other outcome."""
     if outcome.form != "failure" or outcome.content["reason"] != RAISED:
         return None
     details = outcome.content["details"]
@@ -137,12 +134,7 @@ _SHORTEST_SECRET = 8
 
 
 class ReplyRefused(Exception):
-    """A server's reply that nobody reads on.
-
-    Args:
-        message: what is wrong with it.
-        details: what the run's details say of it.
-    """
+    """A server's reply that nobody reads on."""
 
     def __init__(self, message: str, details: JsonObject) -> None:
         super().__init__(message)
@@ -150,19 +142,7 @@ class ReplyRefused(Exception):
 
 
 def classify_model_error(error: BaseException) -> Failure | None:
-    """Say which stop reason an exception of a model call is.
-
-    Args:
-        error: what the call raised.
-
-    Returns:
-        The reason and details: ``type`` (the exception's class), ``message`` (at most 200 characters, without
-        keys), for ``llm_timeout`` ``cause`` (``timeout`` or ``connection``), and, where known, ``status``
-        (HTTP), ``usage`` (tokens) and ``retry_after`` (seconds). None for what is no failure of a model: everything
-        that is no `Exception` (a cancelled task, Ctrl-C), LangGraph's own control flow, guardgraph's own errors, failed
-        assertions (an exhausted script in a test), exhausted memory. The caller decides about these; they are
-        to be raised.
-    """
+    """Say which stop reason an exception of a model call is."""
     if not isinstance(error, Exception) or isinstance(error, _NO_FAILURES):
         return None
     if (refused := _find_reply_refusal(error)) is not None:
@@ -297,10 +277,7 @@ LONGEST_WAIT = 86_400.0
 
 
 def _read_retry_after(error: Exception) -> float | None:
-    """Return the seconds after which a server says that it may be asked again, None where it says nothing.
-
-    It says seconds or a date (RFC 9110, 10.2.3); OpenAI's says milliseconds too, more exactly.
-    """
+    """Return the seconds after which a server says that it may be asked again, None where it says nothing."""
     headers = getattr(getattr(error, "response", None) or getattr(error.__cause__, "response", None), "headers", None)
     if not isinstance(headers, Mapping):
         return None
@@ -367,15 +344,7 @@ def _list_request_secrets(error: Exception) -> Iterator[str]:
 
 
 def classify_model_message(message: BaseMessage) -> Failure | None:
-    """Say which stop reason a model's message is, None for one that can be read.
-
-    Args:
-        message: what the model returned.
-
-    Returns:
-        ``llm_refused`` with the refusal's text, ``llm_truncated`` or ``llm_content_filter`` with the finish
-        reason, as reason and details (``type``, ``message``, ``usage`` where known).
-    """
+    """Say which stop reason a model's message is, None for one that can be read."""
     refusal = _read_model_refusal(message)
     ending = _read_finish_reason(message)
     if refusal is not None:
@@ -412,10 +381,7 @@ def _list_message_blocks(message: BaseMessage) -> list[dict[str, Any]]:
 
 
 def read_model_text(message: BaseMessage) -> str:
-    """Return a message's text: its content, its blocks of text, or else the arguments of its first tool call.
-
-    LangChain makes a model without a JSON mode propose through a tool call; its arguments are the proposal.
-    """
+    """Return a message's text: its content, its blocks of text, or else the arguments of its first tool call."""
     text = message.content if isinstance(message.content, str) else _join_message_blocks(message)
     return text if text.strip() else _read_tool_arguments(message) or text
 

@@ -188,11 +188,7 @@ def _raise_or_return_reply(came: Performed | BaseException) -> Performed:
 
 
 def choose_inner_world(given: World | None) -> World:
-    """Return the world that another one is around; a live one where none is given.
-
-    Raises:
-        ConfigurationError: it lacks a method of a world.
-    """
+    """Return the world that another one is around; a live one where none is given."""
     if given is None:
         return LiveWorld()
     if missing := [name for name in WORLD_METHODS if not callable(getattr(given, name, 0))]:

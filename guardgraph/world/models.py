@@ -58,16 +58,7 @@ _SETTINGS: dict[str, Any] = {
 
 
 def create_provider_chat_model(provider: str, name: str) -> BaseChatModel:
-    """Return a provider's chat model, which reads the provider's variables in the environment.
-
-    Args:
-        provider: as ``init_chat_model`` names it, such as ``"anthropic"``.
-        name: as the provider names its model.
-
-    Raises:
-        ConfigurationError: langchain or the provider's package is not installed, LangChain does not know the provider,
-            or the provider's class says that something is missing or wrong.
-    """
+    """Return a provider's chat model, which reads the provider's variables in the environment."""
     try:
         from langchain.chat_models import init_chat_model
     except ImportError:
@@ -137,23 +128,11 @@ class Opens(ABC):
 
     @abstractmethod
     def open(self) -> object:
-        """Open it, if it is not open; the first live run of a graph does so before anything else.
-
-        Raises:
-            ConfigurationError: what it needs is missing or wrong.
-        """
+        """Open it, if it is not open; the first live run of a graph does so before anything else."""
 
 
 class NamedModel:
-    """A model that is named by a string; naming it needs neither a key nor the provider's package.
-
-    Args:
-        model: ``"openai"``, ``"openai:NAME"`` or ``"PROVIDER:NAME"``.
-        environ: see `chat_model`.
-
-    Raises:
-        ConfigurationError: it is another string.
-    """
+    """A model that is named by a string; naming it needs neither a key nor the provider's package."""
 
     def __init__(self, model: str, *, environ: Mapping[str, str] | None = None) -> None:
         provider, colon, name = (part.strip() for part in model.partition(":"))
@@ -170,22 +149,14 @@ class NamedModel:
         return read_structured_output_form(self._environ) if self._provider == "openai" else None
 
     def open(self) -> ChatModel:
-        """Return the chat model.
-
-        Raises:
-            ConfigurationError: a variable is missing or wrong, or a package is missing.
-        """
+        """Return the chat model."""
         if self._provider == "openai":
             return create_openai_chat_model(self.model_name, self._environ)
         return create_provider_chat_model(self._provider, self.model_name)
 
 
 def prepare_chat_model(model: ChatModel | str, *, environ: Mapping[str, str] | None = None) -> ChatModel | NamedModel:
-    """Return a chat model as it is, and a model's name as one that can be opened later.
-
-    Raises:
-        ConfigurationError: it is neither.
-    """
+    """Return a chat model as it is, and a model's name as one that can be opened later."""
     if isinstance(model, str):
         return NamedModel(model, environ=environ)
     if not is_chat_model(model):
@@ -198,13 +169,7 @@ _known_forms: dict[str, str] = {}
 
 
 class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
-    """Asks a model for a proposal and returns its message unread: what it is worth, a guard decides.
-
-    Args:
-        model: the chat model, plain or wrapped, or the name of one; one without structured output is called as it is.
-        prompt: what it is told, and the schema of its reply.
-        show: makes of the view what the model sees of it, where that is not the view as it is.
-    """
+    """Asks a model for a proposal and returns its message unread: what it is worth, a guard decides."""
 
     def __init__(
         self,
@@ -220,11 +185,7 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
         self._model: ChatModel | None = None
 
     def open(self) -> ChatModel:
-        """Return the model that is asked.
-
-        Raises:
-            ConfigurationError: the model is named by a string, and a variable that it needs is missing or wrong.
-        """
+        """Return the model that is asked."""
         if self._model is None:
             self._model = self._named.open() if isinstance(self._named, NamedModel) else self._named
         return self._model
@@ -250,18 +211,7 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
         return f"<ModelProposer {self.prompt.name} {self.prompt.hash} on {self.name}>"
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> BaseMessage:
-        """Show the view to the model and return its message.
-
-        A model that refuses the form of its reply is asked in the next one, and from then on in that.
-
-        Args:
-            input: the view: what the model sees, and all that it sees.
-            config: LangChain's configuration of the call.
-            kwargs: passed on to the model.
-
-        Raises:
-            Exception: whatever the model raises; see `guardgraph.world.failures.classify_model_error`.
-        """
+        """Show the view to the model and return its message."""
         asked, forms = self._show(input), self._list_forms()
         for form in forms:
             try:

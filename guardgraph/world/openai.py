@@ -38,15 +38,7 @@ def get_default_openai_model(environ: Mapping[str, str]) -> str:
 
 
 def create_openai_chat_model(name: str, environ: Mapping[str, str]) -> ChatModel:
-    """Return a ``ChatOpenAI``.
-
-    Args:
-        name: the model's, as the server knows it.
-        environ: where the variables are read.
-
-    Raises:
-        ConfigurationError: a variable is missing or wrong.
-    """
+    """Return a ``ChatOpenAI``."""
     settings: dict[str, Any] = {
         "api_key": _read_openai_key(environ),
         "base_url": _read_openai_url(environ),
@@ -115,11 +107,7 @@ def _read_openai_timeout(environ: Mapping[str, str]) -> float:
 
 
 def read_structured_output_form(environ: Mapping[str, str]) -> str | None:
-    """Return the form of replies that the environment says, one of `FORMS`; None where it says none.
-
-    Raises:
-        ConfigurationError: it says another one.
-    """
+    """Return the form of replies that the environment says, one of `FORMS`; None where it says none."""
     form = _read_openai_variable(environ, "OPENAI_STRUCTURED_OUTPUT")
     if form and form not in FORMS:
         raise make_model_setting_error("OPENAI_STRUCTURED_OUTPUT", repr(form), ", ".join(FORMS))

@@ -77,17 +77,7 @@ def _list_earlier_turn(refused: JsonObject) -> list[BaseMessage]:
 
 
 def load_prompt(name: str, limits: Mapping[str, object], own: Mapping[str, str] | None = None) -> Prompt:
-    """Read one of the prompts that stand in files beside the nodes.
-
-    Args:
-        name: the files' name without ending, such as ``"rag_plan"``.
-        limits: the deployment's budget, which the prompt tells the model (``$max_top_k`` in the file).
-        own: texts of the application's own by name, as `read_own_prompts` returns them.
-
-    Raises:
-        FileNotFoundError: there is no such prompt.
-        KeyError: the prompt names a limit that is not given.
-    """
+    """Read one of the prompts that stand in files beside the nodes."""
     schema = json.loads((_get_prompt_folder() / f"{name}.schema.json").read_text(encoding="utf-8"))
     prompt = _parse_prompt(name, schema, limits, own or {})
     if not (_get_prompt_folder() / f"{name}_as_text.md").is_file():
@@ -135,16 +125,7 @@ def list_prompt_texts() -> tuple[str, ...]:
 
 
 def read_own_prompts(given: PromptFiles | None, pattern: str) -> Mapping[str, str]:
-    """Return prompts of an application's own by name.
-
-    Args:
-        given: a folder with files ``NAME.md``, or texts by name; None for none.
-        pattern: whose prompts they are, as in their names, such as ``"rag"``.
-
-    Raises:
-        ConfigurationError: the folder cannot be read, a name is none of the pattern's prompts, a field is missing or is
-            none of the prompt's.
-    """
+    """Return prompts of an application's own by name."""
     if given is None:
         return {}
     own = dict(given) if isinstance(given, Mapping) else _read_prompt_folder(given)
@@ -157,18 +138,7 @@ def read_own_prompts(given: PromptFiles | None, pattern: str) -> Mapping[str, st
 
 
 def write_prompts(folder: Path, pattern: str) -> list[Path]:
-    """Write the prompts of a pattern into a folder, as `read_own_prompts` reads them.
-
-    Args:
-        folder: made where there is none.
-        pattern: as in the names of its prompts, such as ``"rag"``.
-
-    Returns:
-        The files.
-
-    Raises:
-        ConfigurationError: a file is there already, or cannot be written.
-    """
+    """Write the prompts of a pattern into a folder, as `read_own_prompts` reads them."""
     written = [folder / f"{name}.md" for name in list_prompt_names(pattern)]
     if there := next((path for path in written if path.exists()), None):
         raise ConfigurationError(f"prompts: a folder without {there.name} is required; given: {str(folder)!r:.80}")
@@ -223,11 +193,7 @@ def add_prompt_instructions(prompt: Prompt, instructions: str) -> Prompt:
 
 
 def validate_instructions(given: object) -> str | None:
-    """Return an application's instructions, stripped, None for none.
-
-    Raises:
-        ConfigurationError: they are no text, blank, too long, or cannot be stored.
-    """
+    """Return an application's instructions, stripped, None for none."""
     if given is None:
         return None
     if not isinstance(given, str) or not given.strip() or len(given) > LONGEST_INSTRUCTIONS:

@@ -54,20 +54,12 @@ def get_call_target(called: Proposer | Outside) -> Outside:
 
 
 def can_be_asked_again(target: Outside | str | None) -> bool:
-    """Say whether somebody may propose something else when asked again: models may, rules say the same.
-
-    A function or Runnable says it by ``asked_again``; see `is_said_of_target`.
-    """
+    """Say whether somebody may propose something else when asked again: models may, rules say the same."""
     return isinstance(target, ModelProposer) or is_chat_model(target) or is_said_of_target(target, "asked_again")
 
 
 def tell_call_refusal(call: Call, refused: JsonObject) -> Call:
-    """Return the call that asks a proposer again: it is shown what was refused beside what it was shown before.
-
-    Args:
-        call: as the node makes it.
-        refused: the reason, the evidence in short, and the attempt.
-    """
+    """Return the call that asks a proposer again: it is shown what was refused beside what it was shown before."""
     prompt = call.about.get("prompt")
     told = {"prompt": f"{prompt}+{get_again_prompt_name()}"} if isinstance(prompt, str) else {}
     return replace(call, request={**call.request, "refused": refused}, about={**call.about, **told})
@@ -123,11 +115,7 @@ def name_call_target(target: Outside) -> str:
 
 
 def validate_call_target(slot: str, given: object) -> Outside:
-    """Return something that can be called with one dictionary.
-
-    Raises:
-        ConfigurationError: it is neither a Runnable nor a function.
-    """
+    """Return something that can be called with one dictionary."""
     if isinstance(given, Runnable) or callable(given):
         return given
     said = repr(given)[:80] if isinstance(given, str) else type(given).__name__

@@ -84,18 +84,7 @@ def _get_smallest_limit(limits: list[Any], name: str, default: float) -> float:
 
 
 class ReplayingWorld:
-    """The world of one recorded run.
-
-    It never calls a target, so it cannot connect to anything.
-
-    Args:
-        recording: of a run.
-        assume: whether a proposer's recorded outcome counts for another request to the same proposer too.
-        alike: whether the run is decided again under the settings that it had, so that what was refused would be.
-
-    Raises:
-        InputError: what a call brought back cannot be read.
-    """
+    """The world of one recorded run."""
 
     def __init__(self, recording: Recording, *, assume: bool = False, alike: bool = True) -> None:
         self._recording, self._assume, self._alike = recording, assume, alike
@@ -119,10 +108,7 @@ class ReplayingWorld:
         self._spell, self._read, self._saved = spell, 0, 0.0
 
     def clock(self) -> float:
-        """Return the next recorded reading; the last one again where there are no more.
-
-        Where a call was cut off earlier than in the recorded run, what comes after it is earlier too.
-        """
+        """Return the next recorded reading; the last one again where there are no more."""
         at, readings = self._read, self._spell.readings
         self._read = at + 1
         return (readings[at] if at < len(readings) else readings[-1]) - self._saved
@@ -139,12 +125,7 @@ class ReplayingWorld:
         return self._recording["run_id"]
 
     def perform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
-        """Return what the same calls brought in the recorded run, as far as the run has the time for it.
-
-        Raises:
-            NotRecorded: a call was not made there, asked for something else, or was cut off or refused where it now has
-                more time or more room.
-        """
+        """Return what the same calls brought in the recorded run, as far as the run has the time for it."""
         found = self._check_call_seconds(
             asked, [self._check_reply_size(item, self._find_recorded_call(item)) for item in asked], seconds
         )
@@ -178,10 +159,7 @@ class ReplayingWorld:
         raise _make_call_not_recorded(asked, _describe_call_difference(recorded, asked))
 
     def _check_reply_size(self, asked: Asked, found: Performed) -> Performed:
-        """Hold what a call brought against the size that a reply may have.
-
-        A reply that came and is now too large is refused by whoever keeps the call.
-        """
+        """Hold what a call brought against the size that a reply may have."""
         most, refused = asked.max_reply_bytes, read_refused_reply_limit(found.outcome)
         if most == self._spell.reply:
             return found
@@ -213,11 +191,7 @@ class ReplayingWorld:
         return found
 
     def _cut_off_late_calls(self, asked: Sequence[Asked], found: list[Performed], seconds: float) -> list[Performed]:
-        """Return what calls bring that have less time than they had; what would have come too late is cut off.
-
-        Raises:
-            NotRecorded: nobody can tell which of them would have come in time.
-        """
+        """Return what calls bring that have less time than they had; what would have come too late is cut off."""
         taken, in_turn = (
             self._get_clock_reading(self._read) - self._get_clock_reading(self._read - 1),
             self._spell.in_turn,
@@ -242,12 +216,7 @@ class ReplayingWorld:
 
 
 def _check_reply_room(asked: Asked, found: Performed, most: int) -> None:
-    """Refuse a reply that may have had more bytes as it came than it now may have.
-
-    Raises:
-        NotRecorded: it had more, and then somebody may have tried again; or nobody knows, such as of one whose reader
-            asked how many it may have.
-    """
+    """Refuse a reply that may have had more bytes as it came than it now may have."""
     came = found.reply_bytes
     if came is not None and came > most:
         raise _make_call_not_recorded(asked, f"its reply had {came} bytes as it came, and may have {most}")
@@ -256,11 +225,7 @@ def _check_reply_room(asked: Asked, found: Performed, most: int) -> None:
 
 
 def _check_attempts_room(asked: Asked, found: Performed) -> Performed:
-    """Hold the further attempts of a call against the run's budget, which may leave room for more or fewer of them.
-
-    Raises:
-        NotRecorded: one that was made would not be, or the other way round.
-    """
+    """Hold the further attempts of a call against the run's budget, which may leave room for more or fewer of them."""
     for at, attempt in enumerate(found.attempts[1:], 1):
         named: JsonObject = {"proposer": attempt["model"]} if "model" in attempt else {}
         call = replace(asked.call, about={**asked.call.about, **named})
@@ -310,10 +275,7 @@ def _cut_off_call(asked: Asked, seconds: float) -> Performed:
 
 
 def _is_call_end_known(found: list[Performed], *, in_turn: bool) -> bool:
-    """Say whether a record tells when each of some calls ended.
-
-    It does not where some of them waited for their turn among many, nor where one raised, which ends all of them.
-    """
+    """Say whether a record tells when each of some calls ended."""
     return len(found) == 1 or ((in_turn or len(found) <= MAX_AT_ONCE) and not any(map(_is_raised_call, found)))
 
 

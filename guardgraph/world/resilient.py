@@ -53,12 +53,7 @@ Round: TypeAlias = tuple[Sequence[Asked], float]
 
 
 class _AnotherAttempt(Exception):
-    """Some calls of a round are worth another attempt.
-
-    Args:
-        what: that failed, in a few words.
-        wait: seconds after which they may be made; None where stamina chooses.
-    """
+    """Some calls of a round are worth another attempt."""
 
     def __init__(self, what: str, wait: float | None) -> None:
         super().__init__(what)
@@ -96,10 +91,7 @@ class _Task:
         return replace(asked, call=call, reserved=reserve_call(call, asked.max_output_tokens, asked.prices))
 
     def has_room(self) -> bool:
-        """Say whether the run's budget has room for another attempt; where it has none, that is what comes of it.
-
-        That it has room for the first one, the run has looked itself.
-        """
+        """Say whether the run's budget has room for another attempt; where it has none, that is what comes of it."""
         refusal = refuse_attempt(self.asked, self.attempts, self.build_attempt().reserved)
         if refusal is not None:
             self.keep_back(*refusal)
@@ -259,11 +251,7 @@ class ResilientWorld:
         return known
 
     def _make_round(self, tasks: list[_Task], ends: float, attempt: stamina.Attempt) -> Generator[Round, Any, None]:
-        """Make an attempt of all calls that are not over, side by side.
-
-        Raises:
-            _AnotherAttempt: some of them are worth another one, and there is time for it.
-        """
+        """Make an attempt of all calls that are not over, side by side."""
         try:
             making = [task for task in _list_open_tasks(tasks) if self._pass_circuits(task)]
             left = ends - time.monotonic()
@@ -374,10 +362,7 @@ def _open_fallback(at: int, given: Any) -> ChatModel:
 
 
 def may_be_repeated(asked: Asked) -> bool:
-    """Say whether a call may be made once more: a read, or a write that its tool does once for the key it is given.
-
-    A read may say by ``made_once = True`` that it counts something, and so is none to be repeated.
-    """
+    """Say whether a call may be made once more: a read, or a write that its tool does once for the key it is given."""
     if is_said_of_target(asked.call.target, "made_once"):
         return False
     return asked.call.effect != "write" or (asked.call.idempotent and asked.key is not None)
@@ -471,11 +456,7 @@ def _conclude_task(task: _Task) -> Performed:
 
 
 def name_circuit(call: Call) -> tuple[str, object]:
-    """Return the name of the circuit that a call has to pass, and what tells it from others.
-
-    A page is of its host, whoever reads it: one that fails says nothing of the others. All else is of its tool, or of
-    its model, whichever prompt that is asked with.
-    """
+    """Return the name of the circuit that a call has to pass, and what tells it from others."""
     if call.kind != "tool":
         target = call.target
         name = target.get_name() if isinstance(target, ModelProposer) else str(call.about.get("proposer", "model"))
@@ -490,11 +471,7 @@ def name_circuit(call: Call) -> tuple[str, object]:
 
 
 class _OtherLines:
-    """A hook of stamina's that hears of all retries but ours.
-
-    Args:
-        hook: what hears of them.
-    """
+    """A hook of stamina's that hears of all retries but ours."""
 
     def __init__(self, hook: Any) -> None:
         self._hook = hook

@@ -38,24 +38,12 @@ _QUESTION = ("node", "shown", "hash")
 
 
 def ask_person_for_answer(asked: Asked) -> Outcome:
-    """Show a person what a call asks, and return the answer, whatever it is.
-
-    The run is interrupted, and the node that asked works again from its top when it is resumed.
-
-    Args:
-        asked: the call of a person.
-
-    Raises:
-        GraphInterrupt: there is no answer yet.
-    """
+    """Show a person what a call asks, and return the answer, whatever it is."""
     return Outcome("value", interrupt(build_question(asked), response_schema=build_answer_schema(asked)), {})
 
 
 def build_answer_schema(asked: Asked) -> JsonObject:
-    """Return the JSON Schema of an answer, of which Studio and inboxes make a form.
-
-    LangGraph holds no answer against it: what one is worth is decided here, and a wrong one is told what is wrong.
-    """
+    """Return the JSON Schema of an answer, of which Studio and inboxes make a form."""
     fields: JsonObject = {
         "hash": {"type": "string", "const": asked.request, "default": asked.request, "title": "What is answered"},
         "decision": {"type": "string", "enum": [item for item in DECISIONS if item != EDIT or asked.call.edits]},
@@ -79,10 +67,7 @@ def _describe_edited_value(asked: Asked) -> JsonObject:
 
 
 def is_review_unanswered(outcome: Outcome) -> bool:
-    """Say whether a world brought no answer from a person, but why there is none.
-
-    A world of the deployment's own may say by itself that a person said no; that is an answer like any other.
-    """
+    """Say whether a world brought no answer from a person, but why there is none."""
     return outcome.form == "failure" and outcome.content["reason"] != REJECTED
 
 
@@ -103,12 +88,7 @@ def read_question(given: Any, node: str) -> JsonObject | None:
 
 
 def list_question_changes(before: JsonObject, asked: Asked) -> list[str]:
-    """Name what makes a question of a visit another one than the visit asked before: ``shown``, ``settings``.
-
-    Args:
-        before: the earlier question.
-        asked: the question of now.
-    """
+    """Name what makes a question of a visit another one than the visit asked before: ``shown``, ``settings``."""
     if before["hash"] == asked.request:
         return []
     changes = ["shown"] if before["shown"] != asked.call.request else []
@@ -117,13 +97,7 @@ def list_question_changes(before: JsonObject, asked: Asked) -> list[str]:
 
 
 def build_beside_question(asked: Asked, before: JsonObject | None, asked_at: Mapping[str, str]) -> JsonObject:
-    """Return what stands beside a question: its licence, how long it stands, and what is known from before.
-
-    Args:
-        asked: the question.
-        before: the one that the visit asked when the run was left, if any.
-        asked_at: when it was asked and until when it stands, where that is limited.
-    """
+    """Return what stands beside a question: its licence, how long it stands, and what is known from before."""
     beside: JsonObject = {**asked_at, **describe_shown_licences(asked.call.request)}
     if asked.call.edits:
         beside["edits"] = [*asked.call.edits]
@@ -140,12 +114,7 @@ def is_review_answer(answer: Any) -> TypeGuard[JsonObject]:
 
 
 def find_answer_problem(answer: Any, asked: Asked) -> JsonObject | None:
-    """Say why an answer does not count for a question, as what is shown beside it next; None where it may count.
-
-    Args:
-        answer: as it was given.
-        asked: the question.
-    """
+    """Say why an answer does not count for a question, as what is shown beside it next; None where it may count."""
     if not is_review_answer(answer) or (answer["decision"] == EDIT and not asked.call.edits):
         decisions = "approve, edit or reject" if asked.call.edits else "approve or reject"
         allowed = _ALLOWED.format(decisions=decisions)
@@ -194,18 +163,7 @@ def _describe_wrong_answer(answer: Any) -> str:
 
 
 def build_decision(answer: JsonObject, asked: Asked, reviewer: Identity | None) -> Outcome:
-    """Return the outcome of a person's call: what was decided, and by whom.
-
-    Args:
-        answer: that counts.
-        asked: the question.
-        reviewer: who answered; None where nobody verified it.
-
-    Returns:
-        The answer as it was given, or a failure ``review_rejected`` whose details it is. About it: ``reviewer``, the
-        ``licence`` of the call that the question shows, if it shows one, or the ``licences`` of several, and
-        ``approval``, which binds all of them.
-    """
+    """Return the outcome of a person's call: what was decided, and by whom."""
     about = bind_decision(asked, answer, describe_reviewer(reviewer))
     if answer["decision"] == "reject":
         return Outcome("failure", {"reason": REJECTED, "details": answer}, about)
@@ -220,10 +178,7 @@ def describe_reviewer(reviewer: Identity | None) -> JsonObject:
 
 
 def bind_decision(asked: Asked, answer: JsonObject, reviewer: JsonObject) -> JsonObject:
-    """Return what is kept about a decision: who decided, what it licenses, and one hash of these and the question.
-
-    An edit licenses the call that it makes of the one that was shown, and no document.
-    """
+    """Return what is kept about a decision: who decided, what it licenses, and one hash of these and the question."""
     shown = asked.call.request
     if is_edit := answer.get("decision") == EDIT and bool(asked.call.edits) and EDITED in answer:
         shown = build_edited_request(shown, asked.call.edits, answer[EDITED])
@@ -241,10 +196,7 @@ def _bind(asked: Asked, answer: JsonObject, kept: JsonObject) -> JsonObject:
 
 
 def bind_recorded_decision(outcome: Outcome, asked: Asked) -> Outcome:
-    """Return a recorded outcome of a person's call with what is bound in it made anew.
-
-    An outcome whose identity was exchanged comes out as another one than was recorded.
-    """
+    """Return a recorded outcome of a person's call with what is bound in it made anew."""
     if "reviewer" not in outcome.about:  # nobody answered
         return outcome
     answer = read_asked_answer(outcome)
@@ -254,13 +206,7 @@ def bind_recorded_decision(outcome: Outcome, asked: Asked) -> Outcome:
 
 
 def build_expired_review(asked_at: datetime, now: datetime, most: float) -> Outcome | None:
-    """Return the outcome of a question that nobody answered in time; None of one that stands.
-
-    Args:
-        asked_at: when it was first asked.
-        now: the time.
-        most: seconds for which it stands.
-    """
+    """Return the outcome of a question that nobody answered in time; None of one that stands."""
     waited = (now - asked_at).total_seconds()
     if waited <= most:
         return None

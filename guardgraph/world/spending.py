@@ -97,11 +97,7 @@ def _count_bytes(raw: bytes, counted: bytes) -> int:
 
 
 def is_model_call(call: Call) -> bool:
-    """Say whether a call asks a model, so that it counts as one and uses up tokens.
-
-    A model with a prompt, a chat model and a Runnable of LangChain's do; a function does where it says so by
-    ``asks_model = True``, and a Runnable that says ``asks_model = False`` does not.
-    """
+    """Say whether a call asks a model, so that it counts as one and uses up tokens."""
     if call.kind != "proposer" or is_instant_target(call.target):
         return False
     if is_said_of_target(call.target, "asks_model"):
@@ -113,14 +109,7 @@ def is_model_call(call: Call) -> bool:
 def reserve_call(
     call: Call, bound: int | None, prices: Mapping[str, Price], recorded: CallUsage | None = None
 ) -> Spending:
-    """Return what is reserved for a call; nothing for one that is not counted.
-
-    Args:
-        call: to be made.
-        bound: tokens that a model may write, None for any number: then only its input is reserved.
-        prices: of models, by their names.
-        recorded: what the same call used up when it was recorded: its input is estimated as it was then.
-    """
+    """Return what is reserved for a call; nothing for one that is not counted."""
     if call.kind == "tool":
         return Spending(tool_calls=1)
     if not is_model_call(call):
@@ -152,15 +141,7 @@ def _find_price(about: JsonObject, prices: Mapping[str, Price]) -> Price | None:
 
 
 def settle_call(asked: Asked, performed: Performed) -> CallUsage | None:
-    """Return what a model's call used up, all of its attempts together; None of a call that counts no tokens.
-
-    What its model says holds. Of one that says nothing its reservation does, as of one that was cut off or failed;
-    where nothing bounded its reply, with an estimate of what it wrote.
-
-    Args:
-        asked: the call, with what was reserved for it.
-        performed: what it brought, as a recording has it.
-    """
+    """Return what a model's call used up, all of its attempts together; None of a call that counts no tokens."""
     outcome, attempts = performed.outcome, performed.attempts
     said = read_told_usage(outcome)
     if not asked.reserved.llm_calls and said is None:
@@ -212,16 +193,7 @@ def _settle_reply(asked: Asked, outcome: Outcome, said: tuple[int, int] | None, 
 def refuse_attempt(
     asked: Asked, attempts: Sequence[RecordedAttempt], reserved: Spending
 ) -> tuple[str, JsonObject] | None:
-    """Return why another attempt of a call is not made, as the run's budget has no room for it; None where it has.
-
-    Args:
-        asked: the call.
-        attempts: that were made.
-        reserved: for the other one, by the price of the model that it would ask.
-
-    Returns:
-        As `find_overspent_limit`.
-    """
+    """Return why another attempt of a call is not made, as the run's budget has no room for it; None where it has."""
     used = asked.spent
     for settled in _settle_attempts(asked, attempts):
         used += Spending(tokens=settled.tokens, cost=settled.cost)
@@ -254,10 +226,7 @@ def _estimate_reply(asked: Asked, outcome: Outcome, shown: int) -> int:
 
 
 def read_told_usage(outcome: Outcome) -> tuple[int, int] | None:
-    """Return the tokens that a model says it was shown and that it wrote; None where it does not say them.
-
-    Where only their sum is known, all of it counts as written, which is no cheaper.
-    """
+    """Return the tokens that a model says it was shown and that it wrote; None where it does not say them."""
     details = outcome.content.get("details") if outcome.form == "failure" else None
     return _read_token_counts(
         outcome.about.get("usage") or (details.get("usage") if isinstance(details, dict) else None)

@@ -134,14 +134,7 @@ METRICS: Final = (
 
 
 def load_meter(provider: MeterProvider | None) -> Meter:
-    """Return guardgraph's meter.
-
-    Args:
-        provider: the application's; None for the one that it has set for the process.
-
-    Raises:
-        ConfigurationError: the extra ``otel`` is not installed.
-    """
+    """Return guardgraph's meter."""
     try:
         from opentelemetry.metrics import get_meter
     except ImportError as error:
@@ -264,13 +257,7 @@ class RunTelemetry:
 
 
 class SessionTelemetry:
-    """The span of a session, and those of its nodes below it.
-
-    Args:
-        telemetry: what makes spans and metrics.
-        agent: the graph's name.
-        pattern: its pattern's.
-    """
+    """The span of a session, and those of its nodes below it."""
 
     def __init__(self, telemetry: RunTelemetry, agent: str, pattern: str) -> None:
         from opentelemetry.context import get_current
@@ -377,12 +364,7 @@ class SessionTelemetry:
 
 
 class CallsTelemetry:
-    """Calls that are made at once, a span each.
-
-    Args:
-        telemetry: what makes spans and metrics.
-        asked: the calls.
-    """
+    """Calls that are made at once, a span each."""
 
     def __init__(self, telemetry: RunTelemetry, asked: Sequence[Asked]) -> None:
         self._telemetry = telemetry

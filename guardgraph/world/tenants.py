@@ -173,16 +173,7 @@ class TenantWorld:
 
 
 def make_tenant_counter(ledger: Ledger, unit: str) -> Callable[[JsonObject], JsonObject]:
-    """Return a tool that counts one more of something in the day of a tenant, where there is room for it.
-
-    Args:
-        ledger: who keeps the accounts.
-        unit: what is counted, as accounts name it.
-
-    Returns:
-        A function of ``{tenant, limit}``. It returns ``{before}``, how many there were, whether it has counted or not:
-        so what it brought says under every limit what follows from it.
-    """
+    """Return a tool that counts one more of something in the day of a tenant, where there is room for it."""
 
     def count_for_tenant(shown: JsonObject) -> JsonObject:
         day = name_period("day", datetime.now(UTC))
@@ -203,11 +194,7 @@ def is_ledger(given: object) -> TypeGuard[Ledger]:
 
 
 def validate_ledger(given: object) -> None:
-    """Refuse what keeps no accounts.
-
-    Raises:
-        ConfigurationError: it lacks a method.
-    """
+    """Refuse what keeps no accounts."""
     if not is_ledger(given):
         raise ConfigurationError(f"ledger: one with reserve and settle is required; given: {given!r:.80}")
 

@@ -63,14 +63,7 @@ ThreadTask: TypeAlias = "tuple[Context, Handover | Future[Any], Callable[[], Any
 
 
 def run_in_call_thread(work: Callable[[], Any]) -> Future[Any]:
-    """Start work in a thread of its own, in a copy of the caller's context.
-
-    Args:
-        work: a function of nothing.
-
-    Returns:
-        Its result, or what it raised; an exception that means something else to asyncio is a `RuntimeError` there.
-    """
+    """Start work in a thread of its own, in a copy of the caller's context."""
     done: Future[Any] = Future()
     # A running future cannot be cancelled, so a late answer finds it open and is dropped without a word.
     done.set_running_or_notify_cancel()
@@ -88,12 +81,7 @@ def start_thread_work(work: Callable[[], Any], done: Handover | Future[Any]) -> 
 
 
 async def await_in_thread(work: Callable[[], Any], by: Hashable = None) -> Any:
-    """Do work in a thread of its own, and wait for it without blocking the event loop; who is cancelled abandons it.
-
-    Args:
-        work: a function of nothing.
-        by: who does it, as `abandon_work` has it.
-    """
+    """Do work in a thread of its own, and wait for it without blocking the event loop; who is cancelled abandons it."""
     done = run_in_call_thread(work)
     try:
         with suppress(Exception):  # of some classes asyncio raises a copy, which does not know where it was raised
@@ -109,18 +97,7 @@ CLEANING_SECONDS = 0.1
 
 
 async def await_in_task(coroutine: Coroutine[Any, Any, Any], seconds: float, by: Hashable = None) -> Task[Any] | None:
-    """Do async work in a task of its own, and wait for it at most `seconds`; then it is cancelled.
-
-    A task that goes on though it was cancelled is left behind as a thread is.
-
-    Args:
-        coroutine: the work; it sees the context variables of its caller, and sets none of them.
-        seconds: after which nobody waits any longer.
-        by: who does it, as `abandon_work` has it.
-
-    Returns:
-        The task, which is over, or None where it was not in time.
-    """
+    """Do async work in a task of its own, and wait for it at most `seconds`; then it is cancelled."""
     task = asyncio.create_task(coroutine)
     try:
         done, _ = await asyncio.wait({task}, timeout=min(seconds, TIMEOUT_MAX))
@@ -146,12 +123,7 @@ def _forget_abandoned_task(task: Task[Any]) -> None:
 
 
 def abandon_work(done: Abandoned, by: Hashable = None) -> None:
-    """Say that nobody waits for what comes of some work any longer.
-
-    Args:
-        done: tells when it is over.
-        by: who does it; what one of them has left behind is counted apart from what others have.
-    """
+    """Say that nobody waits for what comes of some work any longer."""
     _abandoned[done] = by
     if done.done():  # in this order: whatever ends from now on takes itself out
         _abandoned.pop(done, None)

@@ -25,12 +25,7 @@ _BODY: Final = ("text", "claim", "quote")
 
 
 def write_view(asked: str, view: JsonObject) -> str:
-    """Return what a model is asked: the input of its prompt with the view's fields in it.
-
-    Args:
-        asked: the input with named fields (``$question``); a paragraph of which every field is blank is left out.
-        view: what its proposer is shown.
-    """
+    """Return what a model is asked: the input of its prompt with the view's fields in it."""
     fields = {name: _write_field(name, value) for name, value in view.items()}
     return "\n\n".join(_fill_paragraphs(asked, fields))
 
@@ -97,14 +92,7 @@ _WRITERS: Final[Mapping[str, Callable[[Any], str]]] = {
 
 
 def fit_schema(schema: JsonValue, view: Mapping[str, Any]) -> Any:
-    """Return a schema with what a call allows.
-
-    Args:
-        schema: in it, ``"$name"`` stands for a value of the view or a limit, ``"#name"`` for the numbers of a list, or,
-            where a count is asked for, for its length, and ``"@tools"`` for the calls of the tools that are shown.
-            A keyword whose value the view does not have is left out.
-        view: what the proposer is shown, and the limits.
-    """
+    """Return a schema with what a call allows."""
     if isinstance(schema, list):
         return [fit_schema(item, view) for item in schema]
     if not isinstance(schema, dict):
@@ -140,13 +128,7 @@ MOST_PLACES: Final = 3
 
 
 def write_refusal(template: str, refused: JsonObject, shown: JsonObject) -> str:
-    """Return what a model is told that is asked again: why, on what evidence, and where what it said does stand.
-
-    Args:
-        template: with the fields ``$why``, ``$evidence`` and ``$where``.
-        refused: ``{reason, why, evidence}``.
-        shown: the view of its first ask.
-    """
+    """Return what a model is told that is asked again: why, on what evidence, and where what it said does stand."""
     evidence = refused.get("evidence") or {}
     said = [f"{name.replace('_', ' ')}: {json.dumps(item, ensure_ascii=False)}" for name, item in evidence.items()]
     told = {

@@ -41,11 +41,7 @@ def is_chat_model(given: object) -> TypeGuard[ChatModel]:
 
 
 def get_model_name(model: object) -> str:
-    """Return the name under which history knows a model: its ``model_name``, its ``model``, or its class.
-
-    A wrapped model has the name of the one inside; with fallbacks or alternatives it is the first one's, until one of
-    them has replied.
-    """
+    """Return the name under which history knows a model: its ``model_name``, its ``model``, or its class."""
     if isinstance(model, RunnableBindingBase) and _is_model_name(bound := model.kwargs.get("model")):
         return str(bound)
     if inside := _list_wrapped_models(model):
@@ -87,10 +83,7 @@ _PROVIDERS = {
 
 
 def get_provider_name(model: object) -> str:
-    """Return the provider of a model by the package of its class, of a wrapped one by that of the first model inside.
-
-    A package that OpenTelemetry has no name for stands for itself.
-    """
+    """Return the provider of a model by the package of its class, of a wrapped one by that of the model inside."""
     while inside := _list_wrapped_models(model):
         model = inside[0]
     package = type(model).__module__.partition(".")[0]
@@ -105,13 +98,7 @@ _OUTPUT_ARGUMENTS = (*_OUTPUT_FIELDS, "max_completion_tokens", "max_tokens_to_sa
 
 
 def limit_model_output(model: Any, tokens: int) -> Any:
-    """Return a chat model that may write no more than some tokens in a reply, which its provider is told.
-
-    Args:
-        model: plain or wrapped; with fallbacks, each of them is limited. One whose class has no field for it is
-            returned as it is.
-        tokens: that it may write; a smaller bound of its own stays.
-    """
+    """Return a chat model that may write no more than some tokens in a reply, which its provider is told."""
     if isinstance(model, RunnableBindingBase):
         said = {
             name: min(given, tokens) for name in _OUTPUT_ARGUMENTS if isinstance(given := model.kwargs.get(name), int)
@@ -137,17 +124,7 @@ def find_base_url(model: object) -> str:
 
 
 def hold_model_to_schema(model: Runnable[Any, Any], schema: JsonObject, form: str = "schema") -> Runnable[Any, Any]:
-    """Hold a chat model to a schema, where it can be held.
-
-    Args:
-        model: plain or wrapped; one that is bound to a ``response_format`` of its own is asked with that.
-        schema: JSON schema of the reply.
-        form: how it is held: ``schema``, ``json`` for any JSON object, ``none``.
-
-    Returns:
-        What is asked in the model's place, with the same wrappers around. It returns the model's message, or a
-        dictionary with the message under ``raw``.
-    """
+    """Hold a chat model to a schema, where it can be held."""
     if isinstance(model, RunnableBindingBase):
         if "response_format" in model.kwargs:
             return model
@@ -166,11 +143,7 @@ def _hold_one_of_several(model: Any, schema: JsonObject, form: str) -> Runnable[
 
 
 def _hold_plain_model_to_schema(model: Any, schema: JsonObject, form: str) -> Runnable[Any, Any]:
-    """Hold one model to a schema: by JSON schema, else in the way of its class, such as a call of a tool.
-
-    LangChain's chain parses the reply too, in time quadratic in its length, and nobody reads the result: only
-    the step that calls the model is taken out of the chain, where it can be found.
-    """
+    """Hold one model to a schema: by JSON schema, else in the way of its class, such as a call of a tool."""
     for way in _WAYS[form]:
         said = {**way, "strict": is_strict_schema(schema)} if "strict" in way else way
         try:
@@ -220,12 +193,7 @@ class _Chosen(Runnable[Any, Any]):
 
 
 class _InTime(Runnable[Any, Any]):
-    """What a retry or a fallback asks: nothing more once the run's time is up, or the rest would be paid for nobody.
-
-    Args:
-        model: held to its schema.
-        name: of a model that is one of several, for the record of who replied.
-    """
+    """What a retry or a fallback asks: nothing more once the run's time is up, or the rest would be paid for nobody."""
 
     def __init__(self, model: Runnable[Any, Any], name: str | None = None) -> None:
         self._model, self._name = model, name

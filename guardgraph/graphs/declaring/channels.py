@@ -52,10 +52,7 @@ _SHARED = {f"given_{name}": name for name in RECORDED}
 
 
 def name_input_channel(field: str) -> str:
-    """Return the channel that holds a field of the input: a caller writes no channel of the result.
-
-    It has the field's own name, unless every result has a key of that name, such as ``history``.
-    """
+    """Return the channel that holds a field of the input: a caller writes no channel of the result."""
     return f"given_{field}" if field in RECORDED else field
 
 
@@ -74,12 +71,7 @@ def _is_writable_channel(name: str) -> bool:
 
 
 def check_node_name(name: object, taken: Iterable[str]) -> None:
-    """Refuse the name of a node.
-
-    Raises:
-        GrammarError: the name is no text, blank, reserved or taken, it has control characters, or it is one of the
-            grammar's own terminals'.
-    """
+    """Refuse the name of a node."""
     if not isinstance(name, str) or is_reserved_channel(name):
         raise GrammarError(f"node {name!r:.80}: {_ALLOWED} is required")
     if not _is_writable_channel(name):
@@ -89,15 +81,7 @@ def check_node_name(name: object, taken: Iterable[str]) -> None:
 
 
 def check_channels(**declared: Mapping[str, Any]) -> None:
-    """Refuse channels that LangGraph has for itself, and those that say how they are to be written.
-
-    Args:
-        declared: type hints with extras by the name of the channel, for each of state, input and output.
-
-    Raises:
-        GrammarError: a channel's name is reserved, blank or has control characters, or it declares a reducer or a
-            channel of LangGraph's.
-    """
+    """Refuse channels that LangGraph has for itself, and those that say how they are to be written."""
     for field, hints in declared.items():
         for name, hint in hints.items():
             if is_reserved_channel(name):

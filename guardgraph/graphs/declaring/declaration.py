@@ -122,21 +122,7 @@ def build_declaration(
     attempts: int | None = None,
     entry: bool = False,
 ) -> Declaration:
-    """Put together what a body says of itself and what the pattern says of its node.
-
-    Args:
-        kind: of the node.
-        name: the node's.
-        body: what it does; it may have been declared with `declares`.
-        given: what the pattern says of it.
-        to: the ways on.
-        again: of a guard, whose proposers are asked again.
-        attempts: of such a guard, the asks for one proposal at most.
-        entry: whether every run begins here.
-
-    Raises:
-        GrammarError: something is said twice, or by neither, or by a node that has no such thing.
-    """
+    """Put together what a body says of itself and what the pattern says of its node."""
     own = read_body_declaration(body)
     both = {item.name: (getattr(own, item.name), getattr(given, item.name)) for item in fields(Declares)}
     said = Declares(**{field: _choose_said_once(f"node {name!r}, {field}", *values) for field, values in both.items()})
@@ -182,11 +168,7 @@ _BEHIND = ("act", "terminal")
 
 
 def _check_calls(kind: Kind, name: str, given: tuple[Any, ...] | None) -> None:
-    """Refuse whom a node says that it calls, where its kind calls nobody of that sort.
-
-    Raises:
-        GrammarError: a propose node names a tool, an act node holds a function, or another node says anything.
-    """
+    """Refuse whom a node says that it calls, where its kind calls nobody of that sort."""
     allowed = {"propose": "proposers", "act": "names of the pattern's tools"}.get(kind)
     wrong = [item for item in given or () if allowed is None or isinstance(item, str) != (kind == "act")]
     if wrong:
@@ -207,15 +189,7 @@ def complete_declarations(
     given: Iterable[str] = (),
     so_far: Iterable[str] = (),
 ) -> dict[str, Declaration]:
-    """Return declarations with what the grammar adds: its own stops, and a terminal for every family.
-
-    Args:
-        declared: a pattern's nodes.
-        catalogue: the pattern's.
-        outputs: the channels of the output.
-        given: the channels that hold what was given to a run, of a pattern that calls tools by name.
-        so_far: the channels of which a stopped run returns what they hold.
-    """
+    """Return declarations with what the grammar adds: its own stops, and a terminal for every family."""
     records = tuple(name_record_channel(name) for name, item in declared.items() if item.is_calling_node)
     judged = [name for name, item in declared.items() if item.tools or item.kind == "review"]
     licensing = (*given, INPUT, *map(name_record_channel, judged))
@@ -290,18 +264,7 @@ def check_declarations(
     inputs: Iterable[str],
     outputs: Iterable[str],
 ) -> None:
-    """Refuse what cannot work.
-
-    Args:
-        declarations: complete ones.
-        catalogue: the pattern's.
-        channels: the pattern's own, which every node may read and all but terminals write.
-        inputs: what the entry may read too.
-        outputs: what ok terminals may write.
-
-    Raises:
-        GrammarError: a declaration names what is not there; the message says what there is.
-    """
+    """Refuse what cannot work."""
     for item in declarations.values():
         if item.family is not None:  # the grammar's own
             continue

@@ -38,11 +38,7 @@ MOST_VISITS = 1000
 
 
 class RecordedVisits:
-    """The visits of a recorded run, found by node.
-
-    A guard or a terminal calls nobody, so it may be visited where the recorded run went elsewhere: under another
-    policy a run stops where it did not, and another terminal names the ending.
-    """
+    """The visits of a recorded run, found by node."""
 
     def __init__(self, recording: Recording) -> None:
         self._visits = recording["visits"]
@@ -64,14 +60,7 @@ class RecordedVisits:
         self._session = 0
 
     def follow_recorded_visit(self, item: Declaration) -> tuple[RecordedVisit, Spell]:
-        """Return the recorded visit that a node's next one is, and its time; `opening` is in it where a session begins.
-
-        Where none was recorded, no time goes by.
-
-        Raises:
-            NotRecorded: the node calls out, and the recorded run did not come there; or there is no end to the visits
-                that were not recorded; or the run was resumed under other settings where this one does not come.
-        """
+        """Return the recorded visit that a node's next one is, and its time; without one no time goes by."""
         self._made[item.name] = number = self._made.get(item.name, 0) + 1
         at = self._places.get((item.name, number))
         if at is None:
@@ -124,22 +113,7 @@ def _strip_visit_opening(visit: RecordedVisit) -> RecordedVisit:
 def interpret_recording(
     frame: Frame, recording: Recording, *, assume: bool = False, ignore_live: bool = False
 ) -> Conclusion:
-    """Run a pattern on a recorded world, and return the run that is over.
-
-    What came from outside is in it as it was recorded: the input, outcomes, readings of the clock, contexts. All else
-    was made anew.
-
-    Args:
-        frame: of the graph.
-        recording: of a run of it, or of a graph with the same nodes.
-        assume: whether a proposer's recorded outcome counts for another request to the same proposer too.
-        ignore_live: whether the live policy that the run read counts for nothing.
-
-    Raises:
-        ConfigurationError: the graph refuses a context of the run, and would not have run.
-        InputError: what a call brought back cannot be read, or nothing says what the run began with.
-        NotRecorded: the run asks for what was not recorded.
-    """
+    """Run a pattern on a recorded world, and return the run that is over."""
     alike = _is_same_agent(frame, recording)
     world, visits = ReplayingWorld(recording, assume=assume, alike=alike), RecordedVisits(recording)
     name = next(item.name for item in frame.declarations.values() if item.entry)
@@ -167,10 +141,7 @@ def interpret_recording(
 
 
 def _tell_as_recorded(over: Conclusion, recording: Recording) -> Conclusion:
-    """Return a run with what is told of it as the recorded one tells it.
-
-    Of one that failed as the recorded one did it is the place: lines move when a file is edited.
-    """
+    """Return a run with what is told of it as the recorded one tells it."""
     then = recording["result"]
     was, told = then.get("details"), over.came.get("details")
     if then.get("stop_reason") != over.came["stop_reason"] or not isinstance(was, dict) or not isinstance(told, dict):
@@ -197,10 +168,7 @@ class _Sitting(NamedTuple):
 
 
 def _is_question_recorded(recorded: RecordedVisit, before: _Sitting | None) -> bool:
-    """Say whether a recording tells what a body showed when it was answered: in the session before, or in this one.
-
-    A session in which a body only asked once more has left nothing behind.
-    """
+    """Say whether a recording tells what a body showed when it was answered: in the session before, or in this one."""
     opening = recorded.get("opening")
     is_moved = opening is not None and before is not None and opening["context"] != before.opening["context"]
     return "shown_hash" in recorded and not is_moved and len(recorded.get("answers", ())) == 1
@@ -259,10 +227,7 @@ def _is_same_agent(frame: Frame, recording: Recording) -> bool:
 
 
 class _Scratchpad:
-    """What LangGraph's `interrupt` asks for answers: those that were recorded for a visit, in their order.
-
-    In its block a body that interrupts the run by itself finds what it was answered.
-    """
+    """What LangGraph's `interrupt` asks for answers: those that were recorded for a visit, in their order."""
 
     def __init__(self) -> None:
         self.resume: list[JsonValue] = []

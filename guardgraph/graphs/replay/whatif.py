@@ -126,20 +126,7 @@ def _convert_what_if_value(value: Any) -> JsonValue:
 def judge_recording_again(
     frame: Frame, recording: Recording, *, assume: bool = False, ignore_live: bool = False
 ) -> Again:
-    """Judge a recorded run by another graph of its pattern: exactly, or not at all.
-
-    A run is `same` if its result is the recorded one but for how it went: `run_id`, trace, history, path,
-    timeline, attempts, usage. So an answer, a reason or a piece of evidence that differs makes it `changed`.
-
-    Args:
-        frame: of the candidate.
-        recording: of a run, in the form that `validate_recording` checks.
-        assume: whether to say too how an unknown run would end if proposers had proposed what they did then.
-        ignore_live: whether the live policy that the run read counts for nothing.
-
-    Returns:
-        The class of the run, and what belongs to it. Nothing is called and nobody is told.
-    """
+    """Judge a recorded run by another graph of its pattern: exactly, or not at all."""
     result = recording["result"]
     if recording["pattern"] != frame.catalogue.pattern:
         return Again("other_pattern", Ending.of(result), why=recording["pattern"])
@@ -253,16 +240,7 @@ class Judge:
 
 
 def validate_shadows(given: Any, pattern: str) -> dict[str, Callable[[Recording], Shadow]]:
-    """Return who judges the runs of a pattern once more, by name.
-
-    Args:
-        given: what a factory was given; None for nobody.
-        pattern: the pattern's name, as its catalogue has it.
-
-    Raises:
-        ConfigurationError: it is no mapping, a name is no text or blank, or an agent is none or of another pattern; a
-            line for each.
-    """
+    """Return who judges the runs of a pattern once more, by name."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):

@@ -59,12 +59,7 @@ _PLACES = ("thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint_map")
 
 
 def validate_config(config: Any) -> None:
-    """Refuse a configuration, or a part of it, that is of a wrong type or too large.
-
-    Raises:
-        ConfigurationError: it is so; or there are more than `MOST_FIELDS` of a kind, which LangGraph would copy for
-            every node.
-    """
+    """Refuse a configuration, or a part of it, that is of a wrong type or too large."""
     if not isinstance(config, Mapping | None):
         raise ConfigurationError(f"config: a dictionary is required; given: {type(config).__name__}")
     for name, (kind, said) in _COPIED.items():
@@ -77,14 +72,7 @@ def validate_config(config: Any) -> None:
 
 
 def refuse_forged_config(given: Mapping[str, Any]) -> None:
-    """Refuse a configuration in which a client says what LangGraph says itself, so that a run could not even begin.
-
-    Args:
-        given: what LangGraph will read; see `merge_graph_config`.
-
-    Raises:
-        ConfigurationError: plain values stand where LangGraph keeps objects, or where a checkpoint is named no name.
-    """
+    """Refuse a configuration in which a client says what LangGraph says itself, so that a run could not even begin."""
     for key in _OBJECTS:
         if isinstance(value := given.get(key), str | bytes | int | float | list | dict):
             raise ConfigurationError(f"config.configurable.{key}: LangGraph alone sets it; given: {value!r:.80}")
@@ -97,26 +85,7 @@ def refuse_forged_config(given: Mapping[str, Any]) -> None:
 def admit_run_config(
     given: object, config: Any, configurable: Mapping[str, Any], *, is_kept: bool, has_effects: bool
 ) -> Any:
-    """Return the configuration under which a run may begin or go on.
-
-    A new input always begins a run: what would make it go on with an earlier one, such as the run_id of that run, has
-    no effect. The graphs around this one say whether it goes on; they are no clients. Where nobody says otherwise, a
-    step is kept before the next one begins, so that a slow checkpointer spends the time of the run and not of nobody.
-    Of a graph that changes something outside every step is so kept, whoever says otherwise: else a resume would not
-    come back to where it stood. A client's `recursion_limit` has no effect either: it would break a run off without an
-    ending.
-
-    Args:
-        given: the input.
-        config: as the caller gave it.
-        configurable: what LangGraph will read.
-        is_kept: whether a checkpointer keeps the run.
-        has_effects: whether a node of the graph may change something outside.
-
-    Raises:
-        ConfigurationError: there is a checkpointer, but no thread that it could write on.
-        InputError: the `request_key` is no text of at most 200 characters.
-    """
+    """Return the configuration under which a run may begin or go on."""
     own = {**((config or {}).get("configurable") or {})}
     _check_request_key(configurable.get(REQUEST_KEY))
     if is_kept:
@@ -139,16 +108,7 @@ def admit_durability(given: Mapping[str, Any], has_effects: bool) -> dict[str, A
 
 
 def refuse_halting(graph: Graph, given: Mapping[str, Any], configurable: Mapping[str, Any]) -> None:
-    """Refuse what halts or breaks off a run between its nodes, where every run is to be on record with its ending.
-
-    Args:
-        graph: the one that is called.
-        given: the arguments of the call.
-        configurable: what LangGraph will read.
-
-    Raises:
-        ConfigurationError: a call or the graph says where to interrupt, how long a step may take, or who may drain it.
-    """
+    """Refuse what halts or breaks off a run between its nodes, where every run is to be on record with its ending."""
     for name in ("interrupt_before", "interrupt_after"):
         if where := given.get(name) or getattr(graph, f"{name}_nodes"):
             raise ConfigurationError(f"{name}: {_UNHALTED}; given: {where!r:.80}")
@@ -160,15 +120,7 @@ def refuse_halting(graph: Graph, given: Mapping[str, Any], configurable: Mapping
 
 
 def admit_resume_command(given: Command[Any], most: int) -> Command[Any]:
-    """Return a Command that resumes a run with an answer, and does nothing else.
-
-    Args:
-        given: what a caller gave.
-        most: bytes that the answer may have as JSON text.
-
-    Raises:
-        InputError: it writes channels or chooses a node, or its answer is none, too large or no plain JSON.
-    """
+    """Return a Command that resumes a run with an answer, and does nothing else."""
     if given.goto or given.update is not None or given.graph is not None:
         raise InputError("input: a Command may resume a run, but neither write channels nor choose a node")
     if given.resume is None:
@@ -216,10 +168,7 @@ def find_saver(graph: Graph, configurable: Mapping[str, Any]) -> BaseCheckpointS
 
 
 def merge_graph_config(graph: Pregel[Any, Any, Any, Any], config: Any) -> Mapping[str, Any]:
-    """Return what LangGraph will read: what was given, what is bound, and what the graph around says, where it counts.
-
-    A graph around does not count for a call that names a place of its own.
-    """
+    """Return what LangGraph will read; a graph around does not count for a call that names a place of its own."""
     bound, own, around = (
         (each or {}).get("configurable") or {} for each in (graph.config, config, var_child_runnable_config.get())
     )

@@ -78,11 +78,7 @@ def locate_checkpoint(graph: Graph, configurable: Mapping[str, Any], *, named: b
 
 
 def refuse_other_format(stored: CheckpointTuple | None) -> None:
-    """Refuse to go on with a run that another version of guardgraph began, in another format.
-
-    Raises:
-        InputError: it is one; the line names both versions.
-    """
+    """Refuse to go on with a run that another version of guardgraph began, in another format."""
     values = {} if stored is None else stored.checkpoint["channel_values"]
     if not values.get("run") or not (log := values.get("log")):
         return
@@ -93,18 +89,7 @@ def refuse_other_format(stored: CheckpointTuple | None) -> None:
 def is_asked_again(
     earlier: CheckpointTuple | None, admitted: Any, configurable: Mapping[str, Any], *, has_effects: bool
 ) -> bool:
-    """Say whether a new input has the request id of the run that it finds on its thread, so that this one goes on.
-
-    Args:
-        earlier: the latest checkpoint of the thread; None where there is none.
-        admitted: the input, as the door let it in.
-        configurable: what LangGraph will read.
-        has_effects: whether a node of the graph may change something outside.
-
-    Raises:
-        InputError: the request id stands for another input; or the run has not ended, and the input does not say that
-            it replaces it.
-    """
+    """Say whether a new input has the request id of the run that it finds on its thread, so that this one goes on."""
     if earlier is None or earlier.metadata.get("source") == "input":  # a run that got no further called nobody
         return False
     values = earlier.checkpoint["channel_values"]
@@ -125,16 +110,7 @@ def is_asked_again(
 
 
 def refuse_other_caller(stored: CheckpointTuple | None, context: Any, configurable: Mapping[str, Any]) -> None:
-    """Refuse to give the result of a run that is over to another caller than the one for whom it was made.
-
-    Args:
-        stored: the checkpoint that the run is to go on from.
-        context: the admitted one, which may say who asks.
-        configurable: what LangGraph will read, which says it on a server.
-
-    Raises:
-        InputError: another caller asks; of a run that was made for nobody in particular, everybody may.
-    """
+    """Refuse to give the result of a run that is over to another caller than the one for whom it was made."""
     values = {} if stored is None else stored.checkpoint["channel_values"]
     if "status" not in values or is_inside_graph(configurable):
         return
@@ -152,17 +128,7 @@ def _is_same_caller(one: Caller, other: Caller) -> bool:
 def close_stray_run(
     graph: Graph, stored: CheckpointTuple | None, configurable: Mapping[str, Any], *, named: bool
 ) -> Needs[bool]:
-    """Lead a run that is resumed, but has no next node in this graph, to its end in ``stop_guard_error``.
-
-    Args:
-        graph: the one that is called.
-        stored: the checkpoint that the run is to go on from.
-        configurable: what LangGraph will read.
-        named: whether the checkpoint is the one that it names; else the latest.
-
-    Returns:
-        Whether it is such a run.
-    """
+    """Lead a run that is resumed, but has no next node in this graph, to its end in ``stop_guard_error``."""
     if stored is None:
         return False
     values = stored.checkpoint["channel_values"]
@@ -257,21 +223,7 @@ def choose_checkpoint(
     session: Session,
     context: Any,
 ) -> Needs[CheckpointTuple]:
-    """Return the checkpoint that a run goes on from: the latest of its thread, or that of a fork which is made here.
-
-    Args:
-        graph: the one that is called.
-        latest: the thread's latest checkpoint.
-        configurable: what LangGraph will read.
-        saver: that keeps the thread.
-        session: of this call.
-        context: the admitted context.
-
-    Raises:
-        InputError: an earlier checkpoint is named, or none that there is, and the graph has no forks; or no run can go
-            on from there.
-        ConfigurationError: the context says who asks where a server does.
-    """
+    """Return the checkpoint that a run goes on from: the latest of its thread, or that of a fork which is made here."""
     if (named := _find_earlier_checkpoint(graph, latest, configurable)) is None:
         return latest
     frame: Frame = graph.frame
@@ -322,11 +274,7 @@ def _is_fork_of(latest: CheckpointTuple, named: str, request: str) -> bool:
 
 
 def _check_fork_point(frame: Frame, origin: CheckpointTuple | None, named: str) -> JsonObject:
-    """Return the channels at a checkpoint, if a run can go on from there.
-
-    Raises:
-        InputError: there is no such checkpoint, the run had ended there or not begun, or a person had answered.
-    """
+    """Return the channels at a checkpoint, if a run can go on from there."""
     values: JsonObject = {} if origin is None else origin.checkpoint["channel_values"]
     entries = [f"{TRIGGER}{name}" for name, item in frame.declarations.items() if item.entry]
     if origin is None or origin.metadata.get("source") == "input" or not values.get("run") or not values.get("log"):
@@ -366,10 +314,7 @@ def _write_fork_log(log: list[Any], session: Session, error: JsonObject | None) 
 def _build_fork_checkpoint(
     saver: BaseCheckpointSaver[Any], origin: CheckpointTuple, written: JsonObject
 ) -> tuple[Any, Any, Any]:
-    """Return a checkpoint like an earlier one but for some channels, its metadata, and the versions of the channels.
-
-    What starts a node, such as the channel of an ending, takes the place of what would have started another.
-    """
+    """Return a checkpoint like an earlier one but for some channels, its metadata, and the versions of the channels."""
     made = copy_checkpoint(origin.checkpoint)
     version = saver.get_next_version(max(made["channel_versions"].values()), None)
     starts = [name for name in written if name.startswith(TRIGGER)]

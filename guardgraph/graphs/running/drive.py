@@ -57,11 +57,7 @@ Driven: TypeAlias = Needs[JsonObject]
 
 
 def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> Driven:
-    """Run a node that calls out, and return what it writes: raw channels or a refusal, its line, its calls.
-
-    Raises:
-        GraphInterrupt: the run waits for a person, and can be resumed.
-    """
+    """Run a node that calls out, and return what it writes: raw channels or a refusal, its line, its calls."""
     item, calls, shown = part.declaration, list[RecordedCall](), list[JsonValue]()
     if (pad := visit.session.scratchpad) is not None:
         watch_interrupts(pad, lambda value: shown.append(make_storable_json(value)))
@@ -106,10 +102,7 @@ def _describe_spending(calls: Sequence[RecordedCall], run: Run[Any, Any], visit:
 
 
 def _add_unasked_writes(part: Part, visit: Visit, calls: list[RecordedCall], update: JsonObject) -> Needs[JsonObject]:
-    """Add the writes that an earlier attempt of the visit made, and return what the node writes.
-
-    A node goes on past what it did not ask for again, but not where nobody knows what came of that.
-    """
+    """Add the writes that an earlier attempt of the visit made, and return what the node writes."""
     try:
         unasked = yield from list_unasked_writes(part, _number_visit(part, visit), calls, visit.session)
     except Exception as error:  # noqa: BLE001 - a checkpointer or a recorder that cannot be read
@@ -147,10 +140,7 @@ def _write_node_refusal(part: Part, error: Exception, visit: Visit) -> JsonObjec
 def _step_through_body(
     part: Part, steps: Any, run: Run[Any, Any], visit: Visit, *, state: JsonObject, calls: list[RecordedCall]
 ) -> Driven:
-    """Take a body from call to call; what is thrown in goes to the body, which waits for the answer.
-
-    What has no licence is not thrown in: a body cannot go on past that.
-    """
+    """Take a body from call to call; what is thrown in goes to the body, which waits for the answer."""
     if not isinstance(steps, Generator):
         return steps  # type: ignore[no-any-return]
     item, rounds = part.declaration, 0
@@ -198,12 +188,7 @@ def _step_through_body(
 def _place_node_calls(
     part: Part, group: Sequence[LicensedCall], at: tuple[int, list[RecordedCall]], run: Run[Any, Any], visit: Visit
 ) -> list[Asked]:
-    """Return calls at their place: which visit of the node it is, and behind which calls of the visit.
-
-    Raises:
-        GrammarBreach: a write is not declared.
-        Stop: the run's budget does not suffice for them; none of them is made.
-    """
+    """Return calls at their place: which visit of the node it is, and behind which calls of the visit."""
     session, name, (number, calls) = visit.session, part.declaration.name, at
     budget, world, settings = run.budget, visit.session.world, ""
     if part.declaration.kind == "review":
@@ -258,11 +243,7 @@ def _reserve_as_recorded(asked: Asked, world: ReplayingWorld) -> Asked:
 
 
 def _check_called_proposer(part: Part, call: Call) -> None:
-    """Refuse a call of a proposer whom the node does not declare, if it says whom it calls.
-
-    Raises:
-        GrammarBreach: it is another one.
-    """
+    """Refuse a call of a proposer whom the node does not declare, if it says whom it calls."""
     if (declared := part.declaration.proposers) is None:
         return
     known = [identify_target(get_call_target(whom)) for whom in declared]
@@ -272,11 +253,7 @@ def _check_called_proposer(part: Part, call: Call) -> None:
 
 
 def _check_call_effect(part: Part, call: Call) -> None:
-    """Refuse a write that the node does not declare.
-
-    Raises:
-        GrammarBreach: the effect is none, or the tool is not among the node's effects.
-    """
+    """Refuse a write that the node does not declare."""
     if call.effect not in ("read", "write"):
         raise GrammarBreach(f"yielded a Call with the effect {call.effect!r:.80}; allowed: read, write")
     declared = part.declaration.effects
@@ -304,13 +281,7 @@ def _perform_node_calls(
 
 
 def _stop_behind_failure(item: Asked, before: Performed, failed: Asked, visit: Visit) -> None:
-    """Stop before a licensed call that follows one that failed: nobody has judged it in the light of that.
-
-    Before 0.10 it was made; so is one again that a recording has.
-
-    Raises:
-        SwitchedMeanwhile: the call before it failed.
-    """
+    """Stop before a licensed call that follows one that failed: nobody has judged it in the light of that."""
     world = visit.session.world
     at = (item.node, item.visit, item.number)
     if item.licence is None or (isinstance(world, ReplayingWorld) and at in world.recorded_calls):

@@ -122,29 +122,13 @@ def locate_node_checkpoint(config: Any) -> KeptPlace | None:
 
 
 def compute_effect_key(request: str, asked: Asked) -> str:
-    """Return the key by which a tool knows a write again: SHA-256 of the id of what was asked and the call's place.
-
-    Args:
-        request: the id of what was asked; see `BegunRun`.
-        asked: the write: its node, visit and number, and the hash of its request, count.
-    """
+    """Return the key by which a tool knows a write again: SHA-256 of the id of what was asked and the call's place."""
     place = {"node": asked.node, "visit": asked.visit, "number": asked.number}
     return digest({"request": request, **place, "hash": asked.request})
 
 
 def perform_write(asked: Asked, seconds: float, part: Part, session: Session) -> Needs[Performed]:
-    """Make a write once, and return what it brought, now or when it was made.
-
-    Args:
-        asked: the write, at its place in the run.
-        seconds: the deadline.
-        part: the node.
-        session: the call of the graph in which it works.
-
-    Raises:
-        GraphInterrupt: the tool asks a person; it is called again when the run is resumed.
-        Exception: what the world raised, now or when the write was made.
-    """
+    """Make a write once, and return what it brought, now or when it was made."""
     key, began = compute_effect_key(session.request, asked), session.world.clock()
     if seconds <= 0:  # the world says that it is too late, and calls nobody
         [performed] = validate_performed([asked], (yield [asked], seconds))
@@ -258,10 +242,7 @@ class _Note:
 
 
 def _keep_note(note: _Note, part: Part, session: Session) -> Needs[JsonObject | None]:
-    """Keep a note wherever it can be kept; return why it is not kept, None where it is.
-
-    One place is enough for a resume, but one that fails keeps back the write: nobody would find it there.
-    """
+    """Keep a note wherever it can be kept; return why it is not kept, None where it is."""
     written, kept = note.write(), False
     try:
         if session.place is not None and (yield from _are_outer_checkpoints_kept(session)):
@@ -290,10 +271,7 @@ def _keep_receipt(intent: _Note, performed: Performed, part: Part, session: Sess
 
 
 def _are_outer_checkpoints_kept(session: Session) -> Needs[bool]:
-    """Say whether the checkpoints of the graphs around are kept, by which a resume comes back to this one.
-
-    The graph around chooses when: before its nodes run, while they run, or when it has ended.
-    """
+    """Say whether the checkpoints of the graphs around are kept, by which a resume comes back to this one."""
     place: KeptPlace = session.place
     if session.anchored is None:
         left = 0.0 if session.outer_durability == "exit" else _WAIT
@@ -309,14 +287,7 @@ def _are_outer_checkpoints_kept(session: Session) -> Needs[bool]:
 
 
 def _list_kept_notes(at: JsonObject, part: Part, session: Session, *, of_run: bool = False) -> Needs[list[JsonObject]]:
-    """Return what was kept of writes.
-
-    Args:
-        at: their place in a run: node, visit, and the number of one of them.
-        part: the node.
-        session: the call of the graph in which it works.
-        of_run: whether only this run counts, and no other one of the same request.
-    """
+    """Return what was kept of writes."""
     found: list[JsonObject] = []
     if session.place is not None:
         found += yield from _read_notes_beside(session.place.own, session)
@@ -331,12 +302,7 @@ def _list_kept_notes(at: JsonObject, part: Part, session: Session, *, of_run: bo
 
 
 def _claim_visit(asked: Asked, part: Part, session: Session) -> Needs[list[JsonObject]]:
-    """Claim the visit of a write for this session, and return the claims of others who went another way to it.
-
-    Whoever resumes a run while others do has checkpoints of its own from then on, and what is kept beside them the
-    others do not see. All find the checkpoint at which the run began. A claim is kept there before anybody looks, so of
-    two at least one sees the other's. A recorder that keeps notes is told of every write, and needs no claims.
-    """
+    """Claim the visit of a write for this session, and return the claims of others who went another way to it."""
     place, first, visit = session.place, session.first_checkpoint, (asked.node, asked.visit)
     if place is None or first is None or has_method(part.frame.recorder, "notes"):
         return []
@@ -371,16 +337,7 @@ def _read_notes_beside(config: RunnableConfig, session: Session) -> Needs[list[J
 
 
 def list_unasked_writes(part: Part, visit: int, made: Sequence[RecordedCall], session: Session) -> Needs[Any]:
-    """Return the writes that a visit made before the run was resumed here, and did not ask for again.
-
-    The policy may have changed since, or the run's time be over: what was done is on record all the same.
-
-    Args:
-        part: the node.
-        visit: which visit of it.
-        made: the calls that the visit has made.
-        session: the call of the graph in which it works.
-    """
+    """Return the writes that a visit made before the run was resumed here, and did not ask for again."""
     name, numbers = part.declaration.name, {call["number"] for call in made}
     if session.is_replay:
         return [call for call in session.unasked if (call["node"], call["visit"]) == (name, visit)]

@@ -259,11 +259,7 @@ def _build_recorded_visit(entry: LogEntry, record: VisitRecord | None) -> Record
 
 
 def build_unavailable_audit(why: JsonObject) -> Audit:
-    """Return the audit of a run that was not recorded.
-
-    Args:
-        why: the type and the message of what was raised.
-    """
+    """Return the audit of a run that was not recorded."""
     said: Audit = make_storable_json({"status": "unavailable", "error": {key: why[key] for key in ("type", "message")}})
     return said
 
@@ -283,10 +279,7 @@ def _read_recorder_receipt(given: object) -> Audit | None:
 
 
 def run_terminal(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> Steps[JsonObject]:
-    """Run a terminal, and return the result, or the way to the stop that says why there is none.
-
-    An ok terminal that fails leads to a stop, and so does every terminal whose run had to be recorded and was not.
-    """
+    """Run a terminal, and return the result, or the way to the stop that says why there is none."""
     over = conclude_run(part, state, run, visit)
     if not isinstance(over, Conclusion):
         return over
@@ -301,14 +294,7 @@ def run_terminal(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, 
 def conclude_run(
     part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit
 ) -> Conclusion | JsonObject:
-    """Return the run that is over in a terminal, of which nobody was told yet; or the way to the stop that it failed.
-
-    Args:
-        part: the terminal.
-        state: what it reads.
-        run: policy, budget and caller of this session.
-        visit: the terminal's.
-    """
+    """Return the run that is over in a terminal, of which nobody was told yet; or the way to its failure's stop."""
     item = part.declaration
     if item.family is not None:
         return _conclude(part, state, run, visit, _build_stopped_result(part, state))
@@ -401,11 +387,7 @@ def _tell_conclusion(over: Conclusion, run: Run[Any, Any] | Exception) -> Steps[
 
 
 def _is_stop_withheld(part: Part, log: list[LogEntry], visit: Visit) -> bool:
-    """Say whether whoever asks now may not see what led to a stop: no guard has held it against them.
-
-    Guards do, where the catalogue withholds anything. A run that is resumed behind the last of them is shown to whom it
-    was judged for: to another caller, and under a context that cannot be read, it says why it ended and no more.
-    """
+    """Say whether whoever asks now may not see what led to a stop: no guard has held it against them."""
     judged = [at for at, line in enumerate(log) if line["kind"] == "guard"]
     openings = [(at, line["opening"]) for at, line in enumerate(log) if "opening" in line]
     is_shielded = any(reason.withholds for reason in part.frame.catalogue)
@@ -426,10 +408,7 @@ def _read_asker(opening: Opening) -> tuple[str | None, str | None, frozenset[str
 
 
 def _hand_out_recording(over: Conclusion) -> Steps[Audit | None]:
-    """Hand out the recording of a run, where there is a recorder, with what the shadows make of it.
-
-    The run's time is over, and nothing of theirs is in it.
-    """
+    """Hand out the recording of a run, where there is a recorder, with what the shadows make of it."""
     frame, watching = over.part.frame, list_recording_watchers()
     if frame.recorder is None and not watching:
         return None
@@ -459,16 +438,7 @@ _MISSING: Any = object()
 
 
 def check_held_result(part: Part, state: JsonObject, result: JsonObject) -> None:
-    """Hold what an ok terminal returns against the channels that the pattern names for it, and the record of calls.
-
-    Args:
-        part: the terminal.
-        state: what it was handed.
-        result: the keys that its body returned.
-
-    Raises:
-        Stop: ``result_differs:<key>`` with `details` ``{accepted, returned}``.
-    """
+    """Hold what an ok terminal returns against the channels that the pattern names for it, and the record of calls."""
     for key, where in part.declaration.held:
         returned = result.get(key, _MISSING)
         if isinstance(where, tuple):

@@ -111,10 +111,7 @@ class Frame:
 
     @cached_property
     def declarations_fingerprint(self) -> str:
-        """SHA-256 of the declarations: who follows whom, who reads and writes what, who may stop for what.
-
-        Of a pattern that calls tools by name it is of the tools, too.
-        """
+        """SHA-256 of the declarations: who follows whom, who reads and writes what, who may stop for what."""
         shown = [
             (name, item.kind, item.phase, item.reads, item.writes, item.to, item.again, item.stops, item.family)
             for name, item in self.declarations.items()
@@ -135,15 +132,7 @@ class Part(Protocol):
 
 
 def run_node_body(part: Part, state: JsonObject, run: Run[Any, Any]) -> Any:
-    """Run a body on a copy of what it reads: what it does to its view must not reach the state.
-
-    Returns:
-        What the body returns; of one that calls, a generator.
-
-    Raises:
-        GrammarBreach: the node has no body.
-        Exception: whatever a body that does not call raises.
-    """
+    """Run a body on a copy of what it reads: what it does to its view must not reach the state."""
     if part.body is None:
         raise GrammarBreach("a node without a body")
     seen = {name: copy_json(state[name]) for name in part.declaration.reads if name in state}
@@ -158,11 +147,7 @@ def _step_contained(steps: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]
 
 
 def validate_body_writes(item: Declaration, writes: Any) -> JsonObject:
-    """Return what a body writes, if it is what the node declares.
-
-    Raises:
-        GrammarBreach: it writes something else, or what no state can keep.
-    """
+    """Return what a body writes, if it is what the node declares."""
     # Nearly all are the first, and the second is slow to ask.
     if not isinstance(writes, (dict, Mapping)):
         raise GrammarBreach(f"returned a {type(writes).__name__}; a body returns a dictionary of channels")
@@ -181,31 +166,13 @@ def validate_body_writes(item: Declaration, writes: Any) -> JsonObject:
 
 
 def check_run_visits(following: Declaration, visits: int, most: int) -> None:
-    """Stop a run that has visited as many nodes as it may, before another node that does not end it.
-
-    Args:
-        following: the node that would run.
-        visits: nodes that the run has visited, this one included.
-        most: nodes that it may visit.
-
-    Raises:
-        Stop: ``max_visits``.
-    """
+    """Stop a run that has visited as many nodes as it may, before another node that does not end it."""
     if visits >= most and following.kind != "terminal":
         raise Stop("max_visits", phase=following.phase, details={"max_visits": most, "visits": visits})
 
 
 def check_run_time(following: Declaration, spent: float, most: float) -> None:
-    """Stop a run whose time is spent before a node that would spend more.
-
-    Args:
-        following: the node that would run.
-        spent: seconds.
-        most: seconds.
-
-    Raises:
-        Stop: ``max_seconds``.
-    """
+    """Stop a run whose time is spent before a node that would spend more."""
     if following.is_calling_node and spent >= most:
         details = {"max_seconds": most, "spent_seconds": round(spent, 3)}
         raise Stop("max_seconds", phase=following.phase, details=details)
@@ -217,10 +184,7 @@ def convert_to_stop(part: Part, error: Exception) -> Stop:
 
 
 def build_guard_error_stop(part: Part, error: Exception) -> Stop:
-    """Return the stop that the failure of a node is, with the place in a user's code where it failed.
-
-    Of a missing channel it says that the node does not declare it.
-    """
+    """Return the stop that the failure of a node is, with the place in a user's code where it failed."""
     name, details = part.declaration.name, describe_run_error(error)
     if (place := locate_failure(error)) is not None:
         details["at"] = place

@@ -137,10 +137,7 @@ def _go_on_with_rest(part: Part, state: JsonObject, stop: Stop, visit: Visit, to
 
 
 def _is_no_proposal(part: Part, state: JsonObject, stop: Stop) -> bool:
-    """Say whether a guard stops because the node in front of it brought no proposal to judge.
-
-    What a list or an access rule denied to that node is another matter: it is the stop, which may withhold the rest.
-    """
+    """Say whether a guard stops because the node in front of it brought no proposal to judge."""
     family = getattr(part.frame.catalogue.find(stop.reason), "family", None)
     return family == "llm" or ("refusal" in state and family in ("guard_error", "budget"))
 
@@ -159,10 +156,7 @@ def _raise_node_refusal(part: Part, state: JsonObject, run: Run[Any, Any] | Exce
 
 
 def _raise_withholding_stop(part: Part, state: JsonObject, run: Run[Any, Any]) -> None:
-    """Stop a run for what withholds it, before whoever asks now is told why a node brought nothing.
-
-    The node may have refused before it looked at who asks: its time was spent, or somebody else asked then.
-    """
+    """Stop a run for what withholds it, before whoever asks now is told why a node brought nothing."""
     catalogue = part.frame.catalogue
     if not any(reason.withholds for reason in catalogue):
         return
@@ -227,14 +221,7 @@ _UNTOLD = ("raw_", "allowed")
 
 
 def find_proposer_to_ask(part: Part, reason: str, run: Run[Any, Any], visit: Visit) -> str | None:
-    """Return the propose node that is asked again for a proposal that a guard refuses; None where the run stops.
-
-    Args:
-        part: the guard.
-        reason: of the stop that the refusal would be.
-        run: its budget bounds the asks, and so may the guard.
-        visit: of the guard; its time has ended.
-    """
+    """Return the propose node that is asked again for a proposal that a guard refuses; None where the run stops."""
     known, log = part.frame.catalogue.find(reason), visit.log
     asked = _find_last_proposal(log)
     if known is None or not known.again or asked is None:
@@ -265,10 +252,7 @@ def _is_proposed_again(log: Sequence[LogEntry], node: str) -> bool:
 def _list_refusals_since_acceptance(
     log: Sequence[LogEntry], node: str, declarations: Mapping[str, Declaration]
 ) -> Iterator[LogEntry]:
-    """Yield the lines that sent proposals of a node back, the latest first, until one was accepted.
-
-    It was accepted where a guard let the run go on to a node that is neither a guard nor this one.
-    """
+    """Yield the lines that sent proposals of a node back, the latest first, until one was accepted."""
     for line in reversed(log):
         if line.get("verdict") == "again" and line["to"] == node:
             yield line
@@ -284,12 +268,7 @@ def find_refusal_before(log: Sequence[LogEntry]) -> Verdict | None:
 
 
 def blame_missing_proposal(refused: Verdict, stop: Stop) -> Verdict:
-    """Return the stop of a run whose proposer was asked again and brought nothing: what it was asked again for.
-
-    Args:
-        refused: the refusal.
-        stop: why there is no other proposal; ``details.again`` says it.
-    """
+    """Return the stop of a run whose proposer was asked again and brought nothing: what it was asked again for."""
     details, why = refused["evidence"].get("details"), {"reason": stop.reason, **_get_stop_details(stop)}
     told = details if isinstance(details, dict) else {} if details is None else {"details": details}
     return {**refused, "evidence": {**refused["evidence"], "details": {**told, "again": why}}}
@@ -314,17 +293,7 @@ def hash_proposal(call: RecordedCall) -> str | None:
 
 
 def describe_refusal(part: Part, log: Sequence[LogEntry], state: JsonObject) -> JsonObject | None:
-    """Return what a proposer that is asked again is told, None where its node is not.
-
-    Args:
-        part: the propose node.
-        log: of the run so far.
-        state: what the node was handed, with the record of what it called before.
-
-    Returns:
-        The stop reason, what it means, the evidence in short, without contents of lists, the number of the attempt that
-        was refused, from 1 on, and what was proposed, where anything was.
-    """
+    """Return what a proposer that is asked again is told, None where its node is not."""
     node, declarations = part.declaration.name, part.frame.declarations
     if not log or log[-1].get("verdict") != "again" or log[-1]["to"] != node:
         return None

@@ -52,11 +52,7 @@ INTERRUPT: Final = "__interrupt__"
 
 
 def read_interrupt_value() -> Any:
-    """Return what LangGraph's `interrupt` shows, to the caller whom it asks which interrupt of the node this is.
-
-    It tells that number's keeper nothing of what is shown, so it is read where `interrupt` keeps it; None where it
-    keeps it no more.
-    """
+    """Return what LangGraph's `interrupt` shows, to the caller whom it asks which interrupt of the node this is."""
     return sys._getframe(2).f_locals.get("value")
 
 

@@ -30,11 +30,7 @@ from guardgraph.world.table import ToolTable
 
 
 class SwitchedMeanwhile(Exception):
-    """A call that was licensed may not be made any longer, since what stood before it took time.
-
-    Args:
-        stop: of the run.
-    """
+    """A call that was licensed may not be made any longer, since what stood before it took time."""
 
     def __init__(self, stop: Stop) -> None:
         super().__init__(stop.reason)
@@ -55,19 +51,7 @@ class LicensedCall:
 def license_calls(
     part: Part, group: Sequence[Call], state: JsonObject, run: Run[Any, Any], made: Sequence[RecordedCall]
 ) -> list[LicensedCall]:
-    """Return calls that are made at once as they are performed, if each of them has a licence; none is made otherwise.
-
-    Args:
-        part: the act node.
-        group: what its body yields.
-        state: what the node is handed.
-        run: policy, budget and caller of this session.
-        made: the calls of this visit so far.
-
-    Raises:
-        GrammarBreach: a body holds what it should name, or names what its node does not declare.
-        Stop: a call has no licence; see `check_licence` and `check_approval`. Or the run is switched off.
-    """
+    """Return calls that are made at once, if each of them has a licence; none is made otherwise."""
     table = part.frame.table
     if table is None or part.declaration.kind != "act":
         _refuse_tools(group, table)
@@ -100,11 +84,7 @@ def license_calls(
 
 
 def check_call_meanwhile(part: Part, asked: Asked, run: Run[Any, Any]) -> None:
-    """Hold a call once more against switch and lists, after calls that were made before it.
-
-    Raises:
-        SwitchedMeanwhile: it may not be made any longer.
-    """
+    """Hold a call once more against switch and lists, after calls that were made before it."""
     try:
         check_run_enabled(run, part.declaration.phase)
         if part.frame.table is not None and asked.licence is not None:
@@ -119,11 +99,7 @@ def check_call_meanwhile(part: Part, asked: Asked, run: Run[Any, Any]) -> None:
 
 
 def check_context_tools(policy: ToolPolicy | None, table: ToolTable) -> None:
-    """Check that what a context denies or rules is a tool of the table; of another name it would tighten nothing.
-
-    Raises:
-        ConfigurationError: it names one that there is not.
-    """
+    """Check that what a context denies or rules is a tool of the table; of another name it would tighten nothing."""
     for field in ("denied_tools", "rules") if policy is not None else ():
         for name in getattr(policy, field):
             if (said := explain_unknown_name(name, [*table.tools])) is not None:
@@ -131,11 +107,7 @@ def check_context_tools(policy: ToolPolicy | None, table: ToolTable) -> None:
 
 
 def _refuse_tools(group: Sequence[Call], table: ToolTable | None) -> None:
-    """Refuse calls of tools where none can be licensed: by name, or as a proposer.
-
-    Raises:
-        GrammarBreach: a call is one.
-    """
+    """Refuse calls of tools where none can be licensed: by name, or as a proposer."""
     for call in group:
         if isinstance(call.target, str):
             raise GrammarBreach(f"called {call.target!r:.80} by its name; only act nodes of a pattern with a table may")
@@ -198,10 +170,7 @@ CALLS_KEY: Final = "tool_calls"
 
 
 def list_called_tools(state: JsonObject) -> list[JsonObject]:
-    """Return every call of a tool that a run made, without what it brought.
-
-    Of one that failed they say that it did, and of one that a person approved, who it was.
-    """
+    """Return every call of a tool that a run made, without what it brought."""
     calls = _list_recorded_calls(state)
     records, approvers = [call for call in calls if "args" in call], _name_approvers(calls)
     return [
@@ -246,11 +215,7 @@ def _take_approval(licence: Licence, approvals: list[tuple[str, str]]) -> str | 
 
 
 def keep_recorded(written: Given, recorded: JsonObject) -> Given:
-    """Return what was given as far as it stands word for word in the recorded input: bodies wrote the channels.
-
-    A task that does not stand there licenses nothing, and a turn that does not is one of others. The turns of the input
-    that the channels leave out were seen all the same.
-    """
+    """Return what was given as far as it stands word for word in the recorded input: bodies wrote the channels."""
     texts, turns = set[str](), list[Turn]()
     rest: list[Any] = [recorded]
     while rest:

@@ -102,10 +102,7 @@ class LivePolicy:
         return self._read_at is None or now - self._read_at >= self.every
 
     def _read_source(self) -> None:
-        """Read the source in a thread of its own, which is left behind when it takes too long.
-
-        While one that was left behind is still at work, no other begins: a source that hangs holds one thread.
-        """
+        """Read the source in a thread of its own, which is left behind when it takes too long."""
         given, error = self._await_source()
         if error is None:
             self._given = given
@@ -122,13 +119,7 @@ class LivePolicy:
         return (None, TimeoutError(f"not read within {self.timeout:g} seconds")) if came is None else came
 
     def _load_source(self) -> JsonObject:
-        """Return what the source says now.
-
-        Raises:
-            ConfigurationError: it is no mapping of plain JSON.
-            WrongText: the file cannot be read.
-            Exception: whatever a function raises.
-        """
+        """Return what the source says now."""
         if isinstance(self._source, Path):
             from guardgraph.formats.settings_file import PARSERS, text_of  # for files alone
 
@@ -200,15 +191,7 @@ def live_policy(
 
 
 def parse_live_policy(given: JsonObject, policy: Settings) -> PolicyLook:
-    """Return what a live policy says to a graph.
-
-    Args:
-        given: what was read.
-        policy: the graph's.
-
-    Raises:
-        ConfigurationError: it sets what is no live setting of the graph, or to something of the wrong type.
-    """
+    """Return what a live policy says to a graph."""
     fields = {name: value for name, value in given.items() if name != SWITCHED}
     known = [*type(policy).list_live_fields(), SWITCHED]
     if lines := [f"{name}: {problem}" for name in given if (problem := explain_unknown_name(name, known))]:
@@ -281,26 +264,12 @@ LookAgain: TypeAlias = Generator[Looking, PolicyLook, Run[Any, Any]]
 
 
 def tighten_by_look(run: Run[Any, Any], base: Run[Any, Any], look: PolicyLook) -> Run[Any, Any]:
-    """Return a run as it is under a look at the live policy.
-
-    Args:
-        run: as a body sees it.
-        base: the run of the session, without any live policy.
-        look: at the live policy.
-    """
+    """Return a run as it is under a look at the live policy."""
     return run._replace(policy=base.policy.tightened_by(look.overlay), live=look.reading)
 
 
 def find_switch_stop(run: Run[Any, Any], phase: str) -> Stop | None:
-    """Return the stop of a run that is switched off, or of which nobody knows whether it is; None of any other.
-
-    Args:
-        run: as it is now.
-        phase: in which it is.
-
-    Returns:
-        ``policy_unreadable`` or ``switched_off``.
-    """
+    """Return the stop of a run that is switched off, or of which nobody knows whether it is; None of any other."""
     live = run.live
     if live is not None and "version" not in live:
         return Stop(POLICY_UNREADABLE, phase=phase, details=dict(live["unreadable"]))
@@ -311,23 +280,13 @@ def find_switch_stop(run: Run[Any, Any], phase: str) -> Stop | None:
 
 
 def check_run_enabled(run: Run[Any, Any], phase: str) -> None:
-    """Stop a run that is switched off, or of which nobody knows whether it is.
-
-    Raises:
-        Stop: that of `find_switch_stop`.
-    """
+    """Stop a run that is switched off, or of which nobody knows whether it is."""
     if (stop := find_switch_stop(run, phase)) is not None:
         raise stop
 
 
 def shorten_reading(reading: LiveReading, noted: list[LiveReading], log: list[LogEntry]) -> LiveReading:
-    """Return a reading as the log keeps it: without what the reading before says that has the same version.
-
-    Args:
-        reading: a whole one.
-        noted: those of this visit before it.
-        log: the lines of the nodes before.
-    """
+    """Return a reading as the log keeps it: without what the reading before says that has the same version."""
     lines = (reversed(line["live"]) for line in reversed(log) if "live" in line)
     earlier = (item["version"] for items in (reversed(noted), *lines) for item in items if "version" in item)
     if "version" not in reading or reading["version"] != next(earlier, None):
@@ -336,11 +295,7 @@ def shorten_reading(reading: LiveReading, noted: list[LiveReading], log: list[Lo
 
 
 def restore_readings(kept: list[list[LiveReading]]) -> list[list[LiveReading]]:
-    """Return readings as they were before they were shortened.
-
-    Args:
-        kept: those of every visit of a run, in order.
-    """
+    """Return readings as they were before they were shortened."""
     content: JsonObject = {}
     restored: list[list[LiveReading]] = []
     for readings in kept:

@@ -56,11 +56,7 @@ T = TypeVar("T")
 
 
 def drop_router_readers(graph: Graph) -> Graph:
-    """Let our conditional edges read what their node has written, and nothing else.
-
-    LangGraph would read the whole state anew for each of them, and so copy every channel of the graph, for a route that
-    the node has just written.
-    """
+    """Let our conditional edges read what their node has written, and nothing else."""
     for start, branches in graph.builder.branches.items():
         for name, branch in branches.items():
             if isinstance(branch.path, Router) and start in graph.nodes:
@@ -99,12 +95,7 @@ class EndingRouter(Router):
 
 
 class GrammarNode(Runnable[JsonObject, JsonObject]):
-    """The Runnable that LangGraph runs for a node of a pattern.
-
-    Whatever its body does, a node writes only plain JSON to the channels that it declared; a guard leaves only by a way
-    or a stop family that it declared; a body that fails, returns a `Command` or calls out where it may not closes the
-    run.
-    """
+    """The Runnable that LangGraph runs for a node of a pattern."""
 
     def __init__(self, declaration: Declaration, body: Body | None, frame: Frame) -> None:
         self.declaration = declaration
@@ -252,12 +243,7 @@ async def aperform_driven_node(driven: Needs[T], world: World) -> T:
 
 
 class Seal:
-    """The parts of a pattern's nodes as they were made.
-
-    Args:
-        nodes: by name.
-        frame: what they share.
-    """
+    """The parts of a pattern's nodes as they were made."""
 
     def __init__(self, nodes: Mapping[str, GrammarNode], frame: Frame) -> None:
         self.context = frame.context
@@ -292,11 +278,7 @@ def _is_same_frame_part(now: object, kept: object) -> bool:
 
 
 class ProgressTeller:
-    """Tells the stream of a run what one visit does.
-
-    Args:
-        visit: of the node.
-    """
+    """Tells the stream of a run what one visit does."""
 
     __slots__ = ("_visit", "_write")
 
@@ -429,11 +411,7 @@ def wrap_nodes_for_handlers(graph: Pregel[Any, Any, Any, Any]) -> None:
 
 
 class Heard(Runnable[Any, Any]):
-    """A node's sequence, which hands out copies where somebody listens.
-
-    Args:
-        plain: what LangGraph made of the node and its writers.
-    """
+    """A node's sequence, which hands out copies where somebody listens."""
 
     def __init__(self, plain: Any) -> None:
         self.plain = plain
@@ -470,10 +448,7 @@ class Heard(Runnable[Any, Any]):
             yield chunk
 
     def _run_node_sequence(self, given: Any, config: Any) -> Any:
-        """Do what LangGraph's sequence does, in a context of its own, but for telling handlers that are not there.
-
-        Its writers are called themselves: those of the grammar's nodes pass on what they are given.
-        """
+        """Do what LangGraph's sequence does, in a context of its own, but for telling handlers that are not there."""
         var_child_runnable_config.set(config)
         node, *writers = self.plain.steps
         given = node.invoke(given, config)

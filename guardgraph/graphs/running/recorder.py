@@ -77,18 +77,7 @@ def take_steps(steps: Steps[T]) -> T:
 
 
 def note_open_run(part: Part, session: Session, kind: NoteKind, content: JsonObject) -> Steps[Told | None]:
-    """Have the recorder keep something of a run that has not ended; a step like any other (``yield from``).
-
-    Args:
-        part: a node of the run.
-        session: in which the run is.
-        kind: what is noted.
-        content: what is kept of it, plain JSON.
-
-    Returns:
-        What came of it, with an `error` where it was not kept; None where nobody is there to keep it: the recorder has
-        no `note`, or the run is decided again.
-    """
+    """Have the recorder keep something of a run that has not ended; a step like any other (``yield from``)."""
     if session.is_replay or not has_method(recorder := part.frame.recorder, "note"):
         return None
     note = RunNote(
@@ -104,17 +93,7 @@ def note_open_run(part: Part, session: Session, kind: NoteKind, content: JsonObj
 
 
 def list_write_notes(part: Part, session: Session, at: JsonObject) -> Steps[Told | None]:
-    """Ask the recorder what it noted of writes of the run's request, in all its runs; a step as `note_open_run` is.
-
-    Args:
-        part: a node of the run.
-        session: in which the run is.
-        at: the place of a write, or of a visit: node, visit, and a number where one write is meant.
-
-    Returns:
-        What came of it: a list of `RunNote`, in which others may stand too, or an `error`; None where nobody could have
-        noted anything.
-    """
+    """Ask the recorder what it noted of writes of the run's request, in all its runs; a step as `note_open_run` is."""
     if session.is_replay or not has_method(recorder := part.frame.recorder, "notes"):
         return None
     known = session.notes
@@ -142,10 +121,7 @@ def has_parameter(function: Any, name: str) -> bool:
 
 
 def tell_recorder(telling: Telling) -> Told:
-    """Tell a recorder something, for as long as that may take.
-
-    One that has a timeout works in a thread of its own, which is left behind when time is up.
-    """
+    """Tell a recorder something, for as long as that may take."""
     work = partial(_call_recorder, telling)
     try:
         if (seconds := getattr(telling.recorder, "timeout", None)) is None:
@@ -228,19 +204,7 @@ def is_recording_required(frame: Frame, run: Run[Any, Any] | Exception) -> bool:
 def tell_run_beginning(
     part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit, update: JsonObject
 ) -> Steps[JsonObject]:
-    """Have the recorder keep that a run begins, where the entry guard let it in.
-
-    Args:
-        part: the entry guard.
-        state: what it read.
-        run: policy and budget of the run.
-        visit: the entry guard's.
-        update: what it writes.
-
-    Returns:
-        What the entry guard writes: the same, or the way to the stop of a run that had to be recorded and was not. What
-        went wrong with a run that need not be recorded stands in its line of the log, for the result's audit.
-    """
+    """Have the recorder keep that a run begins, where the entry guard let it in."""
     frame, session = part.frame, visit.session
     if session.is_replay or "verdict" in update:  # a run that is stopped here has its ending, and calls nobody
         return update
@@ -256,15 +220,7 @@ def tell_run_beginning(
 def tell_beginning(
     frame: Frame, session: Session, given: JsonObject, opening: Opening, *, required: bool
 ) -> Steps[JsonObject | None]:
-    """Have the recorder keep that a run begins, and return why that is not kept; None where it is, or need not be.
-
-    Args:
-        frame: of the graph.
-        session: in which it begins, with its ids.
-        given: the input's fields.
-        opening: when it begins, under which context, and who asks.
-        required: whether it must be kept.
-    """
+    """Have the recorder keep that a run begins, and return why that is not kept; None where it is, or need not be."""
     if has_method(frame.recorder, "begin"):
         begun = _build_begun_run(frame, session, given, opening)
         return (yield Telling(frame.recorder, "begin", begun)).error

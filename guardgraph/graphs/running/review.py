@@ -46,19 +46,7 @@ Asking: TypeAlias = Generator[tuple[Sequence[Asked], float], list[Performed], Pe
 
 
 def ask_for_decision(asked: Asked, left: float, part: Part, run: Run[Any, Any], visit: Visit) -> Asking:
-    """Ask a person until a decision counts.
-
-    Args:
-        asked: the call.
-        left: seconds that the run has left.
-        part: the review node.
-        run: policy and caller of this session.
-        visit: the node's.
-
-    Raises:
-        GraphInterrupt: no answer that was given counts, so that the run waits.
-        TypeError: a world that answers in a person's place gave an answer that does not count.
-    """
+    """Ask a person until a decision counts."""
     session = visit.session
     if not session.resumable:
         return Performed(build_unavailable_review(), 0.0)
@@ -98,11 +86,7 @@ def ask_for_decision(asked: Asked, left: float, part: Part, run: Run[Any, Any], 
 
 
 def _list_session_answers(session: Session) -> tuple[list[Any], list[Any]]:
-    """Return the answers that LangGraph hands over in this visit, and those of them that were given in this session.
-
-    The door knows what its caller gave. Inside another graph nobody does: there it is the last answer, unless the same
-    was given before; whoever answers after somebody else's answer was refused has to say another thing, such as a name.
-    """
+    """Return the answers that LangGraph hands over in this visit, and those of them that were given in this session."""
     pad = session.scratchpad
     kept: list[Any] = [] if pad is None else [*(pad.resume or ())]
     pending = None if pad is None else pad.get_null_resume(False)
@@ -176,10 +160,7 @@ def _find_run_starter(log: list[LogEntry]) -> str | None:
 
 
 def wait_for_answer(part: Part, interrupt: GraphInterrupt, run: Run[Any, Any] | Exception, visit: Visit) -> Steps[None]:
-    """Let a run wait: what it shows meanwhile is in its session, and noted by the recorder.
-
-    Of a run that has to be recorded and could not be noted, what came of its steps so far is not shown.
-    """
+    """Let a run wait: what it shows meanwhile is in its session, and noted by the recorder."""
     session = visit.session
     session.waiting = session.waiting or describe_waiting_run(part, interrupt, visit)
     with session.pause_clock():

@@ -57,10 +57,7 @@ _ON_A_SERVER = ("assistant_id", "graph_id", "langgraph_auth_user")
 
 @dataclass(frozen=True)
 class FirstCheckpoint:
-    """The checkpoint at which a run began, of a graph that changes something outside.
-
-    Whoever goes on with the run finds it, from wherever and however many do so at once.
-    """
+    """The checkpoint at which a run began, of a graph that changes something outside."""
 
     id: str
     claims: dict[tuple[str, int], list[JsonObject]] = field(default_factory=dict)
@@ -71,11 +68,7 @@ _PLACE_OF_WRITE = ("node", "visit", "number")
 
 
 class KnownNotes:
-    """What a session knows of the notes of its request: those that were read from its recorder, by their write.
-
-    Each write asks what was noted. A recorder that keeps notes in a chain is asked for those alone that came since:
-    nothing is written into the middle of a chain, so what stood before an entry was there when somebody read behind it.
-    """
+    """What a session knows of the notes of its request: those that were read from its recorder, by their write."""
 
     def __init__(self) -> None:
         self.read_to = 0
@@ -95,11 +88,7 @@ class KnownNotes:
         self.read_to = self._written_to
 
     def list_notes(self, at: JsonObject) -> list[RunNote]:
-        """Return the notes of one write, or of all writes of a visit.
-
-        Args:
-            at: its place: node and visit, and a number where one is meant.
-        """
+        """Return the notes of one write, or of all writes of a visit."""
         place = tuple(map(at.get, _PLACE_OF_WRITE))
         if "number" in at:
             return self._by_write.get(place, [])
@@ -107,12 +96,7 @@ class KnownNotes:
 
 
 class Session:
-    """One call of a graph.
-
-    Args:
-        world: what the graph reaches outside through.
-        by_code: whether code of the process gives the context, and may say who asks; a server's client may not.
-    """
+    """One call of a graph."""
 
     __slots__ = (
         "_taken",
@@ -198,17 +182,7 @@ class Session:
         """Policy, budget and caller of this session, once a node has read its context."""
 
     def open_run(self, frame: Frame, run_id: str, config: RunnableConfig | None, log: list[LogEntry]) -> Run[Any, Any]:
-        """Return the run as its nodes see it, tightened by the context that LangGraph hands on.
-
-        Args:
-            frame: of the graph.
-            run_id: the run's id.
-            config: of the node that runs first in this session.
-            log: the lines of the nodes before it; none where the run begins.
-
-        Raises:
-            ConfigurationError: the context has unknown fields or wrong types, or says who asks where a server does.
-        """
+        """Return the run as its nodes see it, tightened by the context that LangGraph hands on."""
         runtime: Any = get_runtime()
         given, server = (None, None) if runtime is None else (runtime.context, runtime.server_info)
         self.resumable = (config or {}).get("configurable", {}).get(CHECKPOINTER) is not None
@@ -232,17 +206,7 @@ class Session:
         return run
 
     def replay_run(self, frame: Frame, run_id: str, opening: Opening) -> Run[Any, Any]:
-        """Return the run as its nodes saw it in a recorded session, or would see it in another deployment.
-
-        Args:
-            frame: of the graph.
-            run_id: of the recorded run.
-            opening: what the session began with.
-
-        Raises:
-            ConfigurationError: as `open_run`, and where the context names another value than what the deployment fixed.
-            Exception: what the recorded session was refused for.
-        """
+        """Return the run as its nodes saw it in a recorded session, or would see it in another deployment."""
         self.run_id, self.carried, self.opening, self.is_replay = run_id, opening["carried"], opening, True
         self.request, self.resumable = run_id, opening["resumable"]
         if "refused" in opening:
@@ -309,15 +273,7 @@ def is_on_server(configurable: Mapping[str, Any]) -> bool:
 
 
 def choose_request(config: RunnableConfig | None, visit: str = "") -> str | None:
-    """Return the id of what is asked for: the client's, else that of a server's run; None where nobody gave one.
-
-    A graph inside a graph adds its place there: a graph around may ask several graphs, or one several times. It has the
-    same place when the graph around begins anew, so it is named by nodes and steps, and not by what LangGraph draws.
-
-    Args:
-        config: of the graph that is called, or of a node of it.
-        visit: which visit of the graph around asks; see `name_outer_visit`.
-    """
+    """Return the id of what is asked for: the client's, else that of a server's run; None where nobody gave one."""
     configurable = (config or {}).get("configurable", {})
     given = configurable.get(REQUEST_KEY)
     if given is None and is_on_server(configurable):
@@ -369,19 +325,7 @@ def format_utc_moment(moment: datetime) -> str:
 def open_door_session(
     frame: Frame, session: Session, configurable: Mapping[str, Any], context: Any
 ) -> tuple[Session, Opening, Run[Any, Any]]:
-    """Return a session like that which the first node will open, for what the door itself tells of it.
-
-    Beside it, what it begins with, and policy, budget and caller of the run.
-
-    Args:
-        frame: of the graph.
-        session: of this call; nothing of it changes.
-        configurable: what LangGraph will read.
-        context: the admitted context, None where there is none, or the graph around has it.
-
-    Raises:
-        ConfigurationError: as `Session.open_run`.
-    """
+    """Return a session like that which the first node will open, for what the door itself tells of it."""
     made = Session(session.world, by_code=session.by_code)
     given = getattr(configurable.get(RUNTIME), "context", None) if context is None else context
     user = configurable.get("langgraph_auth_user")
@@ -401,10 +345,7 @@ def find_session(config: Any) -> Session | None:
 
 
 def is_context_by_code(config: Any, context: Any) -> bool:
-    """Say whether code of the process gives the context, such as a task of another graph; else a server's client does.
-
-    A graph that is a node of another one is given none: it finds that of the client.
-    """
+    """Say whether code of the process gives the context, such as a task of another graph; else a client of a server."""
     configurable = (config or {}).get("configurable") or {}
     return not is_on_server(configurable) or (context is not None and callable(configurable.get(READ)))
 
@@ -427,14 +368,7 @@ def _record_given_context(given: object, frame: Frame) -> JsonValue:
 
 
 class Visit:
-    """One node at work.
-
-    Args:
-        part: the node.
-        log: the lines of the nodes before it in this run.
-        session: the call of the graph in which it works.
-        live: where it reads the live policy; None where there is none.
-    """
+    """One node at work."""
 
     __slots__ = ("_active", "_before", "_clock", "_live", "_looks", "_readings", "began", "log", "part", "session")
 
@@ -519,14 +453,7 @@ _LIMIT = "max_input_bytes"
 
 
 def mark_refused_input(value: object, most: int) -> JsonObject | None:
-    """Return the mark of a field that no state can hold, None for one that can.
-
-    What is a little too large, a guard refuses.
-
-    Args:
-        value: as a caller gave it.
-        most: bytes that it may have as JSON text.
-    """
+    """Return the mark of a field that no state can hold, None for one that can."""
     try:
         _, plain = measure_json(value, most)
     except TooLarge:
@@ -536,17 +463,7 @@ def mark_refused_input(value: object, most: int) -> JsonObject | None:
 
 
 def restore_recorded_input(frame: Frame, recording: Recording, entry: str) -> JsonObject:
-    """Return the input of a recorded run as the door of a graph would have let it in.
-
-    Args:
-        frame: of the graph.
-        recording: of the run.
-        entry: the node that the input is for.
-
-    Raises:
-        InputError: nothing says what the run began with.
-        NotRecorded: a field was refused, so that it was not kept, and this graph allows another size.
-    """
+    """Return the input of a recorded run as the door of a graph would have let it in."""
     try:
         given = restore_json_numbers(recording["input"], recording.get("nameless", []))
     except (LookupError, ValueError, TypeError):
