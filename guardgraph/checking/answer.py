@@ -1,7 +1,4 @@
-"""`check_answer`: what a finished answer says, sentence by sentence, and what its sources say of it.
-
-It needs no model, no graph and no network, and loads none of LangChain, LangGraph or Pydantic.
-"""
+"""`check_answer`: what a finished answer says, sentence by sentence, and what its sources say of it."""
 
 from __future__ import annotations
 
@@ -125,15 +122,7 @@ def check_answer(
 
 
 def read_source(item: object, number: int) -> Source:
-    """Return what somebody has as a source: a text, a document of LangChain's, or a dictionary with a text.
-
-    Args:
-        item: the source.
-        number: its place, from 1; its id where it has none.
-
-    Raises:
-        InputError: it has no text.
-    """
+    """Return what somebody has as a source: a text, a document of LangChain's, or a dictionary with a text."""
     if isinstance(item, Source):
         return item
     if isinstance(item, str):
@@ -156,14 +145,7 @@ def read_source(item: object, number: int) -> Source:
 
 
 def read_settings(policy: object) -> dict[str, Any]:
-    """Return the `SETTINGS` of a policy, by attribute or by key.
-
-    Args:
-        policy: of an agent, a dictionary, or None.
-
-    Raises:
-        ConfigurationError: a dictionary has another key, a setting another value, or it is no policy.
-    """
+    """Return the `SETTINGS` of a policy, by attribute or by key."""
     if isinstance(policy, Mapping):
         if unknown := sorted(map(str, policy.keys() - SETTINGS.keys())):
             raise ConfigurationError(f"policy: given {', '.join(unknown)}; allowed: {', '.join(SETTINGS)}")

@@ -213,14 +213,7 @@ def retain(
 
 
 def open_store_option(given: str | None) -> Any:
-    """Return the store of ``--store``, or of the environment, which has to be there already.
-
-    A URL of a database is that of a `guardgraph.SqlStore`, any other that of a `guardgraph.LinesStore`.
-
-    Raises:
-        ConfigurationError: nobody names one, or it is no store.
-        StoreError: it cannot be reached, or nothing was recorded in it yet.
-    """
+    """Return the store of ``--store``, or of the environment, which has to be there already."""
     url = given or os.environ.get(VARIABLE, "").strip()
     if not url:
         raise ConfigurationError(f"--store: a URL, such as sqlite:///runs.db, is required, or {VARIABLE}")
@@ -231,11 +224,7 @@ def open_store_option(given: str | None) -> Any:
 
 
 def _open_erasing_store(given: str | None) -> guardgraph.SqlStore:
-    """Return a store that erases.
-
-    Raises:
-        ConfigurationError: as `open_store_option`, or it has an object for each run, to be deleted by whoever has them.
-    """
+    """Return a store that erases."""
     store = open_store_option(given)
     if not isinstance(store, guardgraph.SqlStore):
         raise ConfigurationError(f"--store: a database is required; of {store!r}, delete the object of the run")
@@ -245,12 +234,7 @@ def _open_erasing_store(given: str | None) -> guardgraph.SqlStore:
 def select_store_runs(
     store: str | None, *, pattern: str | None, tenant: str | None, since: str | None
 ) -> guardgraph.Runs:
-    """Return the runs of a store that options select.
-
-    Raises:
-        ConfigurationError: as `open_store_option`, or `since` is no date and time.
-        StoreError: as `open_store_option`.
-    """
+    """Return the runs of a store that options select."""
     runs: guardgraph.Runs = open_store_option(store).runs(
         pattern=pattern, tenant=tenant, since=_parse_since_option(since)
     )
@@ -459,11 +443,7 @@ def _parse_since_option(given: str | None) -> datetime | None:
 
 
 def parse_head_option(given: str | None) -> tuple[int, str] | None:
-    """Return number and hash of ``--head``.
-
-    Raises:
-        ConfigurationError: it is no ``N:HASH``.
-    """
+    """Return number and hash of ``--head``."""
     if given is None:
         return None
     if (said := HEAD.fullmatch(given.strip())) is None:
@@ -577,11 +557,7 @@ def _print_checked_document(screen: Screen, checked: guardgraph.CheckedRun) -> N
 
 
 def _write_out_option(out: str, text: str) -> None:
-    """Write a file that its owner alone can read, whole or not at all.
-
-    Raises:
-        ConfigurationError: it cannot be written, or something stands there that is no file.
-    """
+    """Write a file that its owner alone can read, whole or not at all."""
     try:
         file = Path(out)
         if file.exists() and not file.is_file():

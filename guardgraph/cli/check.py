@@ -66,10 +66,7 @@ def check(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print it as Markdown.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Hold an answer against its sources, sentence by sentence; needs no model, key or network.
-
-    Exit codes: 0 let through, 3 refused, 2 wrong usage.
-    """
+    """Hold an answer against its sources, sentence by sentence; needs no model, key or network."""
     if (answer is None) == (data is None):
         raise ConfigurationError("check: ANSWER or --data is required, and not both")
     if data is not None:
@@ -111,11 +108,7 @@ _STYLES: Final[dict[str | None, str]] = {
 
 
 def _read_text(option: str, name: str) -> str:
-    """Return what a reader sees of a file, by its ending; standard input is Markdown or plain text.
-
-    Raises:
-        ConfigurationError: it cannot be read, or is no text.
-    """
+    """Return what a reader sees of a file, by its ending; standard input is Markdown or plain text."""
     from guardgraph.formats.by_ending import FORMATS, decoded
     from guardgraph.formats.html import parse_html
 

@@ -14,11 +14,7 @@ from guardgraph.plain.files import is_server_url
 
 
 def open_kb_option(kb: str) -> dict[str, Any]:
-    """Return what the agent's factory is given for ``--kb``: a folder that was read, or an index that is there.
-
-    Raises:
-        ConfigurationError: it is neither, or cannot be a knowledge base; see `load_folder`.
-    """
+    """Return what the agent's factory is given for ``--kb``: a folder that was read, or an index that is there."""
     if is_server_url(kb) or os.path.isfile(inputs.check_path_option("--kb", kb)):
         return {"knowledge_base": kb}
     with show_progress_bar() as progress:

@@ -17,17 +17,7 @@ from guardgraph.plain.json import JsonObject
 
 
 def draw_graph_argument(target: str, run: str | None, earlier: str | None) -> guardgraph.Picture:
-    """Draw one of the patterns, or a graph of the user's own.
-
-    Args:
-        target: a pattern, or ``module:factory``.
-        run: a file with the result of a run of it, as ``--json`` prints it.
-        earlier: a file with the result of another one, likewise.
-
-    Raises:
-        ConfigurationError: there is no such graph, or the file cannot be read.
-        InputError: it is no compiled LangGraph graph, or the file holds no finished run of it.
-    """
+    """Draw one of the patterns, or a graph of the user's own."""
     graph = load_graph_argument(target, "draw")
     now, then = (
         None if file is None else inputs.read_run_option(option, file)
@@ -37,15 +27,7 @@ def draw_graph_argument(target: str, run: str | None, earlier: str | None) -> gu
 
 
 def load_graph_argument(target: str, asking: str) -> Any:
-    """Return one of the patterns, or what a user's factory makes.
-
-    Args:
-        target: a pattern, or ``module:factory``.
-        asking: the command or option that asks, for messages.
-
-    Raises:
-        ConfigurationError: there is no such graph.
-    """
+    """Return one of the patterns, or what a user's factory makes."""
     pattern = find_shipped_pattern(target)
     if pattern is not None:
         return pattern.create_agent()
@@ -62,11 +44,7 @@ class SavedFile(Protocol):
 
 
 def save_out_option(made: SavedFile, out: str) -> None:
-    """Write a picture or a page to the file of ``--out``.
-
-    Raises:
-        ConfigurationError: its name says no form that there is, or it cannot be written.
-    """
+    """Write a picture or a page to the file of ``--out``."""
     try:
         made.save(out)
     except ConfigurationError as error:
@@ -87,18 +65,7 @@ class Proof:
 
 
 def prove_graph_argument(target: str | None, behind: Sequence[str] = (), before: Sequence[str] = ()) -> list[Proof]:
-    """Hold the shipped patterns, or a graph of the user's own, against the grammar.
-
-    Args:
-        target: ``module:factory``, or None for the shipped patterns.
-        behind: of a graph that the grammar did not make: each guard node with one whose writing it judges,
-            ``guard:node``.
-        before: with `behind`: nodes that may be reached only past the guard.
-
-    Raises:
-        ConfigurationError: there is no such factory, it fails, or an option is wrong.
-        InputError: what it makes is no compiled LangGraph graph, or a name is none of its nodes.
-    """
+    """Hold the shipped patterns, or a graph of the user's own, against the grammar."""
     if behind or before:
         if target is None or not behind:
             raise ConfigurationError("--behind: a graph, module:factory, and --behind GUARD:NODE are required")
@@ -142,20 +109,7 @@ def format_proofs_json(proved: Iterable[Proof]) -> list[JsonObject]:
 
 
 def report_run_argument(run: str, graph: str | None, asked: str | None, store: str | None = None) -> guardgraph.Page:
-    """Make the page of a run.
-
-    Args:
-        run: a file with its result, as ``--json`` prints it, or with its document, as ``audit export`` writes it;
-            ``-`` for the standard input; of a store, the run's id.
-        graph: a pattern or ``module:factory``; None for a run of a pattern, which is known by its nodes.
-        asked: what the run was asked.
-        store: the URL of a store that has the run.
-
-    Raises:
-        ConfigurationError: the file cannot be read, or there is no such graph.
-        InputError: the file holds no finished run, or none of this graph; or the store has no such run.
-        StoreError: the store cannot be read.
-    """
+    """Make the page of a run."""
     found = read_run_argument("RUN", run) if store is None else audit.open_store_option(store).read(run)
     return guardgraph.report(found, None if graph is None else load_graph_argument(graph, "--graph"), asked=asked)
 
@@ -168,27 +122,12 @@ class BriefFile:
     described: str
 
     def save(self, path: str) -> None:
-        """Write it.
-
-        Raises:
-            OSError: it cannot be written.
-        """
+        """Write it."""
         Path(path).write_bytes(self.text.encode())
 
 
 def format_run_argument(run: str, asked: str | None, store: str | None = None) -> BriefFile:
-    """Make the brief of a run; of a stored one, the title is the question that it was given.
-
-    Args:
-        run: as of `report_run_argument`.
-        asked: what the run was asked.
-        store: the URL of a store that has the run.
-
-    Raises:
-        ConfigurationError: the file cannot be read, or the run was erased.
-        InputError: it has no run of the Research agent that ended well; or the store has no such run.
-        StoreError: the store cannot be read.
-    """
+    """Make the brief of a run; of a stored one, the title is the question that it was given."""
     found = read_run_argument("RUN", run) if store is None else audit.open_store_option(store).read(run)
     given: object = asked
     if not isinstance(found, dict):
@@ -199,11 +138,7 @@ def format_run_argument(run: str, asked: str | None, store: str | None = None) -
 
 
 def read_run_argument(option: str, file: str) -> JsonObject | guardgraph.StoredRun:
-    """Return the result in a file, or the run of the document that it is.
-
-    Raises:
-        ConfigurationError: the file cannot be read, or its document is none.
-    """
+    """Return the result in a file, or the run of the document that it is."""
     from guardgraph.evidence.checking import is_run_document, unwrap_run_document
     from guardgraph.evidence.document import build_stored_run
 

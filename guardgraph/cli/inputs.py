@@ -21,11 +21,7 @@ DOCUMENT_DEPTH = RESULT_DEPTH + 8
 
 
 def load_dotenv_file() -> None:
-    """Read the ``.env`` of the current folder, if there is one; what the environment already has, wins.
-
-    Raises:
-        ConfigurationError: it cannot be read, or is no text.
-    """
+    """Read the ``.env`` of the current folder, if there is one; what the environment already has, wins."""
     try:
         load_dotenv(".env")
     except (OSError, ValueError) as error:
@@ -33,31 +29,19 @@ def load_dotenv_file() -> None:
 
 
 def check_path_option(option: str, path: str) -> str:
-    """Return the path that an option or an argument names.
-
-    Raises:
-        ConfigurationError: it is blank: an empty shell variable must not mean the current folder.
-    """
+    """Return the path that an option or an argument names."""
     if not path.strip() or "\0" in path:
         raise ConfigurationError(f"{option}: a path is required; given: {path!r:.200}")
     return path
 
 
 def require_file_option(option: str, path: str) -> str:
-    """Return the path of a file that is there: what is only read is not made.
-
-    Raises:
-        ConfigurationError: there is no such file.
-    """
+    """Return the path of a file that is there: what is only read is not made."""
     return _require_path_option(option, path, "file", Path.is_file)
 
 
 def require_folder_option(option: str, path: str) -> str:
-    """Return the path of a folder that is there.
-
-    Raises:
-        ConfigurationError: there is no such folder.
-    """
+    """Return the path of a folder that is there."""
     return _require_path_option(option, path, "folder", Path.is_dir)
 
 
@@ -73,11 +57,7 @@ def _require_path_option(option: str, path: str, kind: str, is_one: Callable[[Pa
 
 
 def parse_caller_options(tenant: str | None, user: str | None, groups: list[str] | None) -> Caller | None:
-    """Return who asks, None where nothing is said of them.
-
-    Raises:
-        ConfigurationError: a name is blank, or no text that can be stored.
-    """
+    """Return who asks, None where nothing is said of them."""
     if tenant is None and user is None and not groups:
         return None
     for option, name in (("--tenant", tenant), ("--user", user), *(("--group", group) for group in groups or ())):
@@ -101,22 +81,14 @@ def load_question_argument(question: str | None = None) -> JsonObject:
 
 
 def load_context_option(file: str | None = None) -> JsonObject:
-    """Return the incident context in a file, the demo's without one.
-
-    Raises:
-        ConfigurationError: the file cannot be read, or holds no JSON object.
-    """
+    """Return the incident context in a file, the demo's without one."""
     if file is None:
         return demo.load_demo_incident()
     return read_json_option("--context", file)
 
 
 def load_history_option(file: str) -> list[JsonObject]:
-    """Return the turns of a conversation, a JSON object ``{role, content}`` in each line of a file.
-
-    Raises:
-        ConfigurationError: the file cannot be read, or a line is no turn; the message names the line.
-    """
+    """Return the turns of a conversation, a JSON object ``{role, content}`` in each line of a file."""
     from guardgraph.guards.stop import (
         Stop,
         parse_history_turn,  # for which help need not wait
@@ -147,11 +119,7 @@ def read_run_option(option: str, file: str) -> JsonObject:
 
 
 def read_json_option(option: str, file: str, levels: int = MAX_DEPTH) -> JsonObject:
-    """Return the JSON object in the file that an option names; ``-`` is the standard input.
-
-    Raises:
-        ConfigurationError: the file cannot be read, or holds no JSON object.
-    """
+    """Return the JSON object in the file that an option names; ``-`` is the standard input."""
     try:
         value = parse_json(_read_file_or_stdin(file).decode("utf-8-sig"), levels, keys_once=True)
     except NotJson as error:
@@ -164,16 +132,7 @@ def read_json_option(option: str, file: str, levels: int = MAX_DEPTH) -> JsonObj
 
 
 def read_option_bytes(option: str, file: str, most: int) -> bytes:
-    """Return what is in the file that an option names; ``-`` is the standard input.
-
-    Args:
-        option: for messages.
-        file: its name.
-        most: bytes that it may have.
-
-    Raises:
-        ConfigurationError: it cannot be read, or is larger.
-    """
+    """Return what is in the file that an option names; ``-`` is the standard input."""
     try:
         found = _read_file_or_stdin(file, most + 1)
     except (OSError, ValueError) as error:

@@ -366,11 +366,7 @@ def access(file: File, tenant: Asking = None, user: User = None, group: Group = 
 
 
 def caller_of(kb: str | None, tenant: str | None, user: str | None, group: list[str] | None) -> Caller | None:
-    """Return who asks the knowledge base of ``--kb``; None where it is no file, whose documents have no readers.
-
-    Raises:
-        ConfigurationError: a caller is named without such a file, or a name is wrong.
-    """
+    """Return who asks the knowledge base of ``--kb``; None where it is no file, whose documents have no readers."""
     if kb is not None and (is_server_url(kb) or os.path.isfile(inputs.check_path_option("--kb", kb))):
         return inputs.parse_caller_options(tenant, user, group)
     for option, given in (("--user", user), ("--group", group)):
@@ -397,11 +393,7 @@ def _require_own_file(given: str) -> Path:
 
 
 def _existing_collection(option: str, name: str, tenant: str | None, kb: AnyKnowledgeBase) -> str:
-    """Return the name of a collection that is there.
-
-    Raises:
-        ConfigurationError: the tenant has none of this name; it says what there is.
-    """
+    """Return the name of a collection that is there."""
     there = sorted(kb.index.collections(), key=_by_tenant)
     if (tenant, name) in there:
         return name

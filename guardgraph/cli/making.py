@@ -52,13 +52,7 @@ Goal = Annotated[
 
 
 def run_and_exit(run: runs.PlannedRun, as_json: bool, as_markdown: bool = False) -> NoReturn:
-    """Make a run, print it, and exit as it ended.
-
-    Args:
-        run: the run.
-        as_json: print its result as one JSON document.
-        as_markdown: print its brief as Markdown, on stderr why there is none.
-    """
+    """Make a run, print it, and exit as it ended."""
     if as_json:
         result = runs.follow_run_on_screen(run)
         print_json(result)

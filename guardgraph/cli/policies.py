@@ -224,17 +224,7 @@ def _format_yaml_value(value: Any) -> str:
 def load_policy_option(
     pattern: str, file: str | None, tenant: str | None, *, is_caller: bool = False
 ) -> dict[str, Any]:
-    """Return what the factory of a shipped pattern is given by ``--policy`` and ``--tenant``; nothing without a file.
-
-    Args:
-        pattern: its name.
-        file: of ``--policy``.
-        tenant: of ``--tenant``.
-        is_caller: whether the tenant says who asks, too; then it needs no file, and no overlay in one.
-
-    Raises:
-        ConfigurationError: the file is wrong or for another pattern, or has no such tenant; or there is a tenant alone.
-    """
+    """Return what the factory of a shipped pattern is given by ``--policy`` and ``--tenant``, if given."""
     if file is None:
         if tenant is not None and not is_caller:
             raise ConfigurationError(f"--tenant: --policy FILE is required beside it; given: {tenant!r:.80}")
@@ -254,21 +244,13 @@ def load_run_options(
     world: str | None,
     is_caller: bool = False,
 ) -> dict[str, Any]:
-    """Return what the factory of a shipped pattern is given by the options of its command.
-
-    Raises:
-        ConfigurationError: an option is wrong; the message names it.
-    """
+    """Return what the factory of a shipped pattern is given by the options of its command."""
     settings = load_policy_option(pattern, policy, tenant, is_caller=is_caller)
     return settings | load_live_option(live) | load_world_option(world)
 
 
 def load_live_option(file: str | None) -> dict[str, Any]:
-    """Return what a factory is given by ``--live``: a file that is read whenever it counts; nothing without one.
-
-    Raises:
-        ConfigurationError: there is no such file, or it is none of a live policy by its name.
-    """
+    """Return what a factory is given by ``--live``: a file that is read whenever it counts; nothing without one."""
     if file is None:
         return {}
     from guardgraph.graphs.running.live import live_policy  # loads LangGraph, for which help need not wait
@@ -281,25 +263,12 @@ def load_live_option(file: str | None) -> dict[str, Any]:
 
 
 def load_world_option(target: str | None) -> dict[str, Any]:
-    """Return what a factory is given by ``--world``: what a user's own factory makes; nothing without one.
-
-    Raises:
-        ConfigurationError: there is no such factory, or it makes no world.
-    """
+    """Return what a factory is given by ``--world``: what a user's own factory makes; nothing without one."""
     return {} if target is None else {"world": load_named_world(target, "--world")}
 
 
 def load_candidate_policy_option(candidate: str, file: str, tenant: str | None) -> dict[str, Any]:
-    """Return what a user's factory is given by ``--policy``: what holds for a tenant that the file has, else for all.
-
-    Args:
-        candidate: ``module:factory``.
-        file: the policy file; of a pattern that is none of ours, the classes are those of what the factory makes.
-        tenant: whose overlay.
-
-    Raises:
-        ConfigurationError: the file is wrong, or there is no such factory.
-    """
+    """Return what a user's factory is given by ``--policy``: a tenant's, else everybody's."""
     from guardgraph.policies.file import read_policy
 
     read = read_policy(file, own=lambda: _load_settings_classes(candidate, "candidate")[1:])

@@ -12,11 +12,7 @@ from guardgraph.state.catalogue import Catalogue
 
 
 def select_catalogues_argument(called: str | None) -> list[Catalogue]:
-    """Return one pattern's catalogue, or all.
-
-    Raises:
-        ConfigurationError: there is no such pattern.
-    """
+    """Return one pattern's catalogue, or all."""
     if called is None:
         return [pattern.catalogue for pattern in PATTERNS.values()]
     if (found := find_shipped_pattern(called)) is None:

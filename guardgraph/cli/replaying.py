@@ -45,15 +45,7 @@ class Replayed:
 
 
 def replay_store_runs(runs: Iterable[guardgraph.StoredRun], agents: Iterable[str]) -> Replayed:
-    """Decide kept runs again: by the agents that are named, else by the shipped ones under the recorded settings.
-
-    Args:
-        runs: of a store.
-        agents: ``module:factory``, one for a pattern.
-
-    Raises:
-        ConfigurationError: there is no such agent.
-    """
+    """Decide kept runs again: by the agents that are named, else by the shipped ones under the recorded settings."""
     named = {agent.frame.catalogue.pattern: agent for agent in map(load_candidate_agent, agents)}
     made: dict[str, Any] = {}
     found = Replayed()
@@ -69,11 +61,7 @@ def replay_store_runs(runs: Iterable[guardgraph.StoredRun], agents: Iterable[str
 
 
 def _make_recorded_agent(recording: Mapping[str, Any], made: dict[str, Any]) -> Any:
-    """Return the shipped agent of a recording's pattern under its policy and budget.
-
-    Raises:
-        ConfigurationError: there is none, or it has other tools or sources than the recorded one had.
-    """
+    """Return the shipped agent of a recording's pattern under its policy and budget."""
     from guardgraph.graphs.patterns import PATTERNS
 
     shipped = PATTERNS.get(recording.get("pattern", ""))

@@ -69,11 +69,7 @@ Reader = Annotated[
 
 
 def load_web_settings_options(policy: str | None, tenant: str | None, allow: list[str] | None) -> dict[str, Any]:
-    """Return the settings under which pages are read: those of ``--policy``, or the hosts of ``--allow`` on both lists.
-
-    Raises:
-        ConfigurationError: there is neither, there are both, or one of them is wrong.
-    """
+    """Return what pages are read under: those of ``--policy``, or the hosts of ``--allow`` on both lists."""
     if bool(allow) == (policy is not None):
         both = "not both" if allow else "one of them"
         raise ConfigurationError(f"--allow HOST, --policy FILE: {both}; they say which hosts may be read")
@@ -87,27 +83,14 @@ def load_web_settings_options(policy: str | None, tenant: str | None, allow: lis
 
 
 def load_report_option(report: bool, policy: str | None) -> dict[str, Any]:
-    """Return the limits of ``--report``, nothing without it.
-
-    Raises:
-        ConfigurationError: a policy file says what the limits are.
-    """
+    """Return the limits of ``--report``, nothing without it."""
     if report and policy is not None:
         raise ConfigurationError("--report, --policy FILE: not both; the file has the limits of the run")
     return {"budget": guardgraph.ResearchBudget.report()} if report else {}
 
 
 def load_reader_option(reader: str | None, cache: str | None, evidence: str | None = None) -> Outside:
-    """Return who reads pages: what ``--reader`` makes, else a `web_reader`.
-
-    Args:
-        reader: of ``--reader``.
-        cache: of ``--cache``.
-        evidence: of ``--evidence``, where it names a WARC file.
-
-    Raises:
-        ConfigurationError: there is no such factory, it makes none, or the extra `web` is not installed.
-    """
+    """Return who reads pages: what ``--reader`` makes, else a `web_reader`."""
     _silence_retry_output()
     if reader is None:
         kept = None if cache is None else inputs.check_path_option("--cache", cache)
@@ -129,11 +112,7 @@ def _names_warc_file(evidence: str | None) -> bool:
 
 
 def _load_kept_texts(evidence: str) -> Any:
-    """Return the texts of the folder or the WARC file of ``--evidence``.
-
-    Raises:
-        ConfigurationError: there is no such folder or file.
-    """
+    """Return the texts of the folder or the WARC file of ``--evidence``."""
     from guardgraph.web import recheck as core
 
     if not _names_warc_file(evidence):
@@ -154,16 +133,7 @@ def _silence_retry_output() -> None:
 
 
 def print_pages_of_reader(reader: Outside, evidence: str | None, shown: Shown | None) -> Outside:
-    """Return a reader whose pages are kept and shown as they are read.
-
-    Args:
-        reader: who reads.
-        evidence: the folder of ``--evidence``, made where there is none.
-        shown: called with each page from the thread that read it.
-
-    Raises:
-        ConfigurationError: the folder cannot be made.
-    """
+    """Return a reader whose pages are kept and shown as they are read."""
     if evidence is None and shown is None:
         return reader
     folder = None if evidence is None else _make_evidence_folder(evidence)
@@ -240,10 +210,7 @@ def research(
         bool, typer.Option("--markdown", help="Print the brief as Markdown, with a table of its sources, and no more.")
     ] = False,
 ) -> None:
-    """Research a question and return a brief whose every fact is cited: on the web, or in the demo's recorded pages.
-
-    With --searx or --urls, pages of the hosts of --allow, or of --policy, are read, and no others.
-    """
+    """Research a question and return a brief whose every fact is cited: on the web, or in the demo's recorded pages."""
     inputs.load_dotenv_file()
     if as_json and as_markdown:
         raise ConfigurationError("--json, --markdown: not both")
@@ -304,15 +271,7 @@ def recheck(
     reader: Reader = None,
     as_json: Json = False,
 ) -> None:
-    """Fetch the pages that a research run cites once more, and say of each note whether its page still says so.
-
-    It is same, moved (elsewhere in the page), changed, gone (with the reason why the page cannot be read), or denied by
-    the lists of now. Where the quote still stands there and the rest of the page changed, it says so. Pages are read
-    under the lists of --allow or --policy, never under those of the run. With --evidence, the notes are held against
-    the texts that the run kept, and nothing is read from the web.
-
-    Exit code 3 if a page no longer says so, or was not read.
-    """
+    """Fetch the pages that a research run cites once more, and say of each note whether its page still says so."""
     from guardgraph.web import recheck as core
 
     inputs.load_dotenv_file()

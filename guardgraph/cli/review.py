@@ -195,11 +195,7 @@ MOST_BYTES = 2**20
 
 
 def parse_edited_value(given: bytes, shown: JsonValue) -> JsonValue:
-    """Return an edited value as it is to be: a text where one was shown, JSON otherwise.
-
-    Raises:
-        ConfigurationError: it is neither.
-    """
+    """Return an edited value as it is to be: a text where one was shown, JSON otherwise."""
     try:
         text = given.decode("utf-8-sig")
         return text.rstrip("\n") if isinstance(shown, str) else parse_json(text, keys_once=True)
@@ -374,11 +370,7 @@ def desk(
 
 
 def listen_on_port(host: str, port: int) -> socket.socket:
-    """Return a socket that listens.
-
-    Raises:
-        ConfigurationError: somebody else listens there, or the host is none of this machine.
-    """
+    """Return a socket that listens."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)
@@ -387,11 +379,7 @@ def listen_on_port(host: str, port: int) -> socket.socket:
 
 
 def parse_tokens_file(given: bytes) -> dict[str, str]:
-    """Return people by their tokens.
-
-    Raises:
-        ConfigurationError: a line is no ``NAME TOKEN``, a token stands twice, or there is none.
-    """
+    """Return people by their tokens."""
     try:
         lines = [line for line in given.decode("utf-8-sig").splitlines() if line.strip()]
     except ValueError as error:

@@ -49,10 +49,7 @@ def prepare_rag_command(
     caller: Caller | None = None,
     **settings: Any,
 ) -> PlannedRun:
-    """Plan an answer from a folder or an index, from the demo's documents if that is None.
-
-    The file of a history has the turns of the conversation before the question.
-    """
+    """Plan an answer from a folder or an index, from the demo's documents if that is None."""
     turns = {} if history is None else {"history": inputs.load_history_option(history)}
     found = {} if kb is None else open_kb_option(kb)
     planned = _prepare_command("rag", {"question": question, **turns}, model, **found, **settings)
@@ -95,10 +92,7 @@ def prepare_tools_command(task: str | None = None, *, model: str | None = None, 
 def _prepare_waiting_command(
     name: str, request: JsonObject, model: str | None, *, again: str = "", **settings: Any
 ) -> PlannedRun:
-    """Plan a run that may wait for a person: in this process, or kept for another command that decides.
-
-    That one is given the options of `again`, too.
-    """
+    """Plan a run that may wait for a person: in this process, or kept for another command that decides."""
     from langgraph.checkpoint.memory import InMemorySaver  # loads LangGraph, for which help need not wait
 
     is_kept = "checkpointer" in settings
@@ -122,12 +116,7 @@ def _prepare_command(name: str, request: JsonObject, model: str | None, **settin
 def follow_run_on_screen(
     run: PlannedRun, show: Callable[[str, JsonObject, JsonObject], None] | None = None
 ) -> JsonObject:
-    """Make a run and return its result, or what it shows if it waits for a person.
-
-    Args:
-        run: the run.
-        show: called after each node with its name, what it declares of itself, and what it wrote.
-    """
+    """Make a run and return its result, or what it shows if it waits for a person."""
     from guardgraph.graphs.running.session import Session  # loads LangGraph, for which help need not wait
 
     writes: Any = {}

@@ -37,25 +37,12 @@ class Screen:
         self.print_text((title, "bold"), indent=0)
 
     def print_text(self, *parts: Part, indent: int = 2, hang: int = 0) -> None:
-        """Print parts as one text.
-
-        Args:
-            parts: pieces of text.
-            indent: columns before every line.
-            hang: further columns before every line but the first.
-        """
+        """Print parts as one text."""
         for number, line in enumerate(self._wrap_parts(parts, self._console.width - indent - hang)):
             self._print_line(line, indent + (hang if number else 0))
 
     def print_columns(self, first: Part, *rest: Part, at: int, indent: int = 2) -> None:
-        """Print parts in a second column; on a narrow screen it stands under the first.
-
-        Args:
-            first: what stands in the first column.
-            rest: what stands in the second.
-            at: where the second column begins, counted from the indent; further right behind a long first one.
-            indent: columns before the first.
-        """
+        """Print parts in a second column; on a narrow screen it stands under the first."""
         head = Text.assemble(_escape_part(first))
         at = max(at, head.cell_len + 1)
         if self._console.width - indent - at < LEAST_COLUMN:

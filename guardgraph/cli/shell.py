@@ -1,7 +1,4 @@
-"""How a command ends: whatever it raises becomes one line on stderr and an exit code. Texts are made safe to show.
-
-Texts of models, pages and files are shown without terminal control sequences and without what is invisible.
-"""
+"""How a command ends: whatever it raises becomes one line on stderr and an exit code. Texts are made safe to show."""
 
 from __future__ import annotations
 
@@ -19,10 +16,8 @@ from guardgraph.plain.letters import escape_letter, is_harmless_text, is_odd_let
 
 
 def escape_for_terminal(text: str) -> str:
-    r"""Return a text in which whatever could steer a terminal, or hide, stands as its escape, such as ``\x1b``.
-
-    Line ends stay; other white space becomes blanks.
-    """
+    r"""Return a text in which whatever could steer a terminal, or hide, stands as its escape, such as ``\x1b``."""
+    # Line ends stay; other white space becomes blanks.
     return text if is_harmless_text(text) else "".join(map(_escape_terminal_letter, text))
 
 

@@ -44,12 +44,7 @@ def print_step(screen: Screen, node: str, declared: JsonObject, writes: JsonObje
 
 
 def describe_printed_step(declared: JsonObject, writes: JsonObject) -> str:
-    """Say in one line what a node decided: a guard where the run goes, a proposer what it proposes.
-
-    Args:
-        declared: the node's metadata.
-        writes: the channels that it wrote.
-    """
+    """Say in one line what a node decided: a guard where the run goes, a proposer what it proposes."""
     if refusal := writes.get("refusal"):
         return f"refused: {refusal['reason']}"
     if verdict := writes.get("verdict"):

@@ -44,15 +44,7 @@ Store = Annotated[
 
 
 def make_keeping_settings(store: str | None, checkpoints: str | None) -> dict[str, Any]:
-    """Return what a command gives its agent, so that a run that waits can be gone on with by another command.
-
-    Returns:
-        Checkpointer and recorder, or nothing where neither an option nor the environment names checkpoints.
-
-    Raises:
-        ConfigurationError: one of the two is missing or wrong.
-        StoreError: the store cannot be written.
-    """
+    """Return what a command gives its agent, so that a run that waits can be gone on with by another command."""
     named = checkpoints or os.environ.get(VARIABLE, "").strip()
     url = store or (os.environ.get(audit.VARIABLE, "").strip() if named else "")
     if not named and not url:
@@ -77,11 +69,7 @@ def format_options(**given: str | None) -> str:
 
 
 def open_checkpoints_option(url: str) -> Any:
-    """Return LangGraph's checkpointer on a database.
-
-    Raises:
-        ConfigurationError: the URL is of neither kind, the database cannot be opened, or a package is missing.
-    """
+    """Return LangGraph's checkpointer on a database."""
     try:
         if url.startswith(SQLITE):
             return _open_sqlite_saver(url.removeprefix(SQLITE))
@@ -135,22 +123,7 @@ def load_waiting_agent(
     world: str | None = None,
     model: str | None = None,
 ) -> guardgraph.GuardedGraph:
-    """Return the agent that goes on with runs that wait.
-
-    Args:
-        graph: a command's pattern, made as the command makes it, or ``module:factory``, which is given `checkpointer`
-            and `recorder` where it takes them.
-        store: of the runs.
-        checkpoints: the option.
-        policy: the option, as it was given to the command that began the run; likewise all that follow.
-        tenant: whose overlay of the policy.
-        live: a live policy, which may have switched the agent off meanwhile.
-        world: what makes the world of the calls.
-        model: who proposes.
-
-    Raises:
-        ConfigurationError: there is no such graph, or it lacks what it needs to go on.
-    """
+    """Return the agent that goes on with runs that wait."""
     named = checkpoints or os.environ.get(VARIABLE, "").strip()
     saver = open_checkpoints_option(named) if named else None
     pattern = find_shipped_pattern(graph)

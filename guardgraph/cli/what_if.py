@@ -115,11 +115,7 @@ def read_store_option(
     since: str | None = None,
     option: str = "--store",
 ) -> Iterable[Any]:
-    """Return the runs of a store, or the recordings in a file, a line each.
-
-    Raises:
-        ConfigurationError: it cannot be read, or a file is given beside a choice that is for a store.
-    """
+    """Return the runs of a store, or the recordings in a file, a line each."""
     if store is None or not store.endswith(LINES):
         return select_store_runs(store, pattern=pattern, tenant=tenant, since=since)
     for name, value in {"pattern": pattern, "tenant": tenant, "since": since}.items():
@@ -129,11 +125,7 @@ def read_store_option(
 
 
 def _read_recording_lines(option: str, file: str) -> Iterator[Any]:
-    """Yield the recordings in a file, a line each.
-
-    Raises:
-        ConfigurationError: it cannot be read, or a line is no JSON object.
-    """
+    """Yield the recordings in a file, a line each."""
     try:
         with Path(file).open(encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, 1):

@@ -1,11 +1,10 @@
-"""What a picture of a graph shows, without where: nodes with their kinds, edges, endings, and the run that was made.
+"""What a picture of a graph shows, without where: nodes with their kinds, edges, endings, and the run that was made."""
 
-The many edges to stop terminals would hide the way through a graph, so they are folded: a stop terminal is shown at
-every node that leads to it, and one that every guard leads to is named once for all. A terminal's edge to END is folded
-into its shape, and so are those to the stops that it ends in if it cannot end the run itself: if it fails, or if the
-run is not recorded that has to be. A stop that only terminals lead to is named once for all too. The main way is the
-one through most nodes, loops left out.
-"""
+# The many edges to stop terminals would hide the way through a graph, so they are folded: a stop terminal is shown at
+# every node that leads to it, and one that every guard leads to is named once for all. A terminal's edge to END is
+# folded into its shape, and so are those to the stops that it ends in if it cannot end the run itself: if it fails, or
+# if the run is not recorded that has to be. A stop that only terminals lead to is named once for all too. The main way
+# is the one through most nodes, loops left out.
 
 from __future__ import annotations
 
@@ -24,12 +23,7 @@ from guardgraph.plain.errors import InputError
 
 
 def find_main_way(nodes: Sequence[str], edges: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Return the longest way from the first node on; of equally long ones, the one that was declared first.
-
-    Args:
-        nodes: in order; the first is where every run begins.
-        edges: pairs of nodes; those that lead back are left out, where depth-first search meets them.
-    """
+    """Return the longest way from the first node on; of equally long ones, the one that was declared first."""
     after: dict[str, list[str]] = {name: [] for name in nodes}
     for start, end in edges:
         after[start].append(end)
@@ -127,11 +121,7 @@ class Diagram:
 
 
 def make_diagram(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None) -> Diagram:
-    """Return what is to be seen of a compiled graph, and of a run of it.
-
-    Raises:
-        InputError: it is no compiled LangGraph graph, or the run is no finished or waiting run of this graph.
-    """
+    """Return what is to be seen of a compiled graph, and of a run of it."""
     if not isinstance(graph, CompiledStateGraph):
         raise InputError(f"graph: a compiled LangGraph graph is required; given: {type(graph).__name__}")
     shape = Topology(graph)

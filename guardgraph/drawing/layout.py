@@ -1,8 +1,4 @@
-"""Where everything stands: nodes and edges by graphlay's layered layout, endings and labels beside what they belong to.
-
-All measures are CSS pixels. Every number is rounded to a hundredth, so that a picture is the same on every machine. A
-label stands on the line of its edge, where it covers nothing else if that can be.
-"""
+"""Layout: nodes and edges by graphlay's layered layout, endings and labels beside what they belong to."""
 
 from __future__ import annotations
 
@@ -38,13 +34,7 @@ def measure_label_width(edge: Edge) -> float:
 def place_edge_labels(
     edges: Sequence[Edge], routes: Mapping[tuple[str, str], tuple[Point, ...]], nodes: Sequence[Box]
 ) -> dict[tuple[str, str], Box]:
-    """Return the places of labels by the ends of their edges.
-
-    Args:
-        edges: those that may have a label.
-        routes: the points of every line.
-        nodes: what stands there already.
-    """
+    """Return the places of labels by the ends of their edges."""
     placed: dict[tuple[str, str], Box] = {}
     for edge in edges:
         if edge.label:
@@ -128,13 +118,7 @@ class _Arranged:
 
 
 def place_diagram(diagram: Diagram) -> Placed:
-    """Lay a diagram out, main way down the middle.
-
-    Endings stand beside their node where there is room for them; elsewhere they are laid out like a node behind it.
-
-    Raises:
-        ConfigurationError: the layout library is not installed.
-    """
+    """Lay a diagram out, main way down the middle."""
     below = {node.name for node in diagram.nodes if node.endings and not _has_outgoing_edge(diagram, node.name)}
     while True:
         arranged = _arrange_drawn_nodes(diagram, below)
@@ -267,10 +251,7 @@ def _list_edge_lines(arranged: _Arranged) -> list[Box]:
 
 
 def _find_clashing_panels(arranged: _Arranged, beside: dict[str, Panel]) -> set[str]:
-    """Return the nodes whose endings, beside them, would meet another node, edge or ending.
-
-    The line to the endings may cross an edge, but neither run along one nor through a node.
-    """
+    """Return the nodes whose endings, beside them, would meet another node, edge or ending."""
     rooms, ways = {}, {}
     for name, panel in beside.items():
         corners = [corner for chip in panel.chips for corner in chip.box.corner_points]

@@ -49,12 +49,7 @@ def measure_legend_text(words: str) -> float:
 
 
 def draw_legend(diagram: Diagram, width: float) -> tuple[str, float]:
-    """Return the legend as SVG, from 0, 0 on, and its height.
-
-    Args:
-        diagram: what it explains.
-        width: where rows break.
-    """
+    """Return the legend as SVG, from 0, 0 on, and its height."""
     parts, x, y = [], 0.0, ROW / 2
     for entry in _list_legend_entries(diagram):
         if x and x + entry.total_width > width:

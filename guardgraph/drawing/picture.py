@@ -1,7 +1,4 @@
-"""The picture of a graph: as SVG, as PNG, as Mermaid text, in a notebook, in a file.
-
-A picture may show the way of an earlier run beside that of a run: what both took, what one alone, where they part.
-"""
+"""The picture of a graph: as SVG, as PNG, as Mermaid text, in a notebook, in a file."""
 
 from __future__ import annotations
 
@@ -28,12 +25,7 @@ from guardgraph.plain.extras import explain_extra
 
 
 def draw_runs_beside(diagram: Diagram, earlier: Taken) -> Diagram:
-    """Return a diagram of a run with the way of an earlier run of the same graph in it.
-
-    Args:
-        diagram: of the graph, with a run.
-        earlier: how the other run went.
-    """
+    """Return a diagram of a run with the way of an earlier run of the same graph in it."""
     often, steps = Counter((START, *earlier.path)), set(earlier.edges_on_way)
     drawn = {node.name for node in diagram.nodes}
     stopped = earlier.path[-2:-1] if earlier.path[-1] not in drawn else ()
@@ -136,11 +128,9 @@ class Picture:
         file.write_bytes(content)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        """Return what notebooks show: the SVG as an image; without the extra ``draw``, the graph as Mermaid text.
-
-        JupyterLab shows no bare SVG that it does not trust, as in every notebook that was run elsewhere, and GitHub
-        takes the style sheet out of it.
-        """
+        """Return what notebooks show: the SVG as an image; without the extra ``draw``, the graph as Mermaid text."""
+        # JupyterLab shows no bare SVG that it does not trust, as in every notebook that was run elsewhere, and GitHub
+        # takes the style sheet out of it.
         try:
             image = b64encode(self.svg.encode()).decode()
         except ConfigurationError:

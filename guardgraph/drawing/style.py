@@ -120,13 +120,7 @@ _DARK = _Palette(
 
 
 def write_style_sheet(drawn: Iterable[DrawnKind], *, dark: bool | None = None, beside: bool = False) -> str:
-    """Return the style sheet of a picture.
-
-    Args:
-        drawn: the kinds of nodes in it; a rare one that is missing has no rules.
-        dark: the one for dark or for light surroundings; None for both, of which the reader's system takes one.
-        beside: whether two runs are in it.
-    """
+    """Return the style sheet of a picture."""
     left_out = RARE - {*drawn}
     if dark is not None:
         return _SHAPES + _write_colour_rules(_DARK if dark else _LIGHT, left_out, beside)

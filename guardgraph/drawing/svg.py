@@ -34,17 +34,7 @@ GAP = 22.0
 
 
 def draw_svg(diagram: Diagram, *, dark: bool | None = None, narrow: bool = False, headed: bool = True) -> str:
-    """Return a picture.
-
-    Args:
-        diagram: what it shows.
-        dark: whether for dark surroundings; None for both, of which the reader's system takes one.
-        narrow: whether it is to be no wider than the graph, so that it can be read on a phone.
-        headed: whether it tells the graph's name and how the run ended.
-
-    Raises:
-        ConfigurationError: the layout library is not installed.
-    """
+    """Return a picture."""
     placed = place_diagram(diagram)
     heads = _list_picture_headings(diagram) if headed else []
     middle, across = (placed.bounds.x, placed.bounds.width) if narrow else _frame_picture(placed.bounds)

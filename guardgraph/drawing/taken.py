@@ -49,11 +49,7 @@ class Taken:
 
 
 def read_way_of_run(run: object) -> Taken:
-    """Return the way of a run that is finished or waits, whatever its graph.
-
-    Raises:
-        InputError: it is no result of such a run.
-    """
+    """Return the way of a run that is finished or waits, whatever its graph."""
     given = run if isinstance(run, dict) else {}
     waiting = given.get("status") == "waiting" and isinstance(given.get("waiting_for"), dict)
     path, reason, outcome = given.get("path"), "" if waiting else given.get("stop_reason"), given.get("outcome", "")
@@ -70,11 +66,7 @@ def read_way_of_run(run: object) -> Taken:
 
 
 def fit_way_to_graph(shape: Topology, taken: Taken) -> Taken:
-    """Return the way of a run, if it is one through a graph.
-
-    Raises:
-        InputError: it is a run of another graph.
-    """
+    """Return the way of a run, if it is one through a graph."""
     if unknown := [name for name in taken.path if name not in shape.nodes]:
         raise InputError(f"run: a run of another graph; {shape.graph.get_name()} has no node {unknown[0]!r:.80}")
     for name, following in taken.edges_on_way:

@@ -1,9 +1,8 @@
-"""The chain: what its entries say, how each is tied to the one before, and the runs of numbers that an erasure names.
+"""The chain: what its entries say, how each is tied to the one before, and the numbers that an erasure names."""
 
-An entry is canonical JSON text, and its hash is the SHA-256 of that text. Nothing personal is in it: of a run, of its
-beginning and of a note of it, it has the id and the salted hash of the content; of a run that was closed, who closed it
-and why; of an erasure, who erased which numbers, when and how.
-"""
+# An entry is canonical JSON text, and its hash is the SHA-256 of that text. Nothing personal is in it: of a run, of its
+# beginning and of a note of it, it has the id and the salted hash of the content; of a run that was closed, who closed
+# it and why; of an erasure, who erased which numbers, when and how.
 
 from __future__ import annotations
 
@@ -111,44 +110,20 @@ OpenEntry: TypeAlias = BeginEntry | NoteEntry | CloseEntry
 
 
 def run_entry(seq: int, previous: str, at: str, *, run_id: str, content: str) -> str:
-    """Return the text of the entry of a run.
-
-    Args:
-        seq: its number, one more than that of the entry before, from 1 on.
-        previous: the hash of the entry before, `START` for the first.
-        at: when it is written: UTC, ISO 8601.
-        run_id: of the run.
-        content: the salted hash of its content; see `guardgraph.evidence.contents.content_hash`.
-    """
+    """Return the text of the entry of a run."""
     before, between, behind = build_run_entry_parts(at, run_id=run_id, content=content)
     return f"{before}{previous}{between}{seq}{behind}"
 
 
 def build_run_entry_parts(at: str, *, run_id: str, content: str) -> tuple[str, str, str]:
-    """Return what stands in the text of a run's entry before the previous hash, between it and the number, and behind.
-
-    Whoever holds the end of the chain fills in these two, which nobody knows before.
-
-    Args:
-        at: as in `run_entry`.
-        run_id: as in `run_entry`.
-        content: as in `run_entry`.
-    """
+    """Return what is in the text of a run's entry before the previous hash, between it and the number, and behind."""
+    # Whoever holds the end of the chain fills in these two, which nobody knows before.
     first = canonical_json({"at": at, "content": content, "format": FORMAT, "kind": "run"})
     return f'{first[:-1]},"previous":"', f'",{canonical_json({"run_id": run_id})[1:-1]},"seq":', "}"
 
 
 def erasure_entry(seq: int, previous: str, at: str, *, by: str, how: How, erased: Iterable[int]) -> str:
-    """Return the text of the entry of an erasure.
-
-    Args:
-        seq: as in `run_entry`.
-        previous: as in `run_entry`.
-        at: as in `run_entry`.
-        by: who erased.
-        how: how the runs were chosen.
-        erased: numbers of the entries whose contents were erased, growing.
-    """
+    """Return the text of the entry of an erasure."""
     head = {"format": FORMAT, "seq": seq, "previous": previous, "at": at}
     return canonical_json({**head, "kind": "erasure", "by": by, "how": how, "erased": group_entry_numbers(erased)})
 
@@ -164,17 +139,7 @@ def note_entry(seq: int, previous: str, at: str, *, run_id: str, note: NoteKind,
 
 
 def close_entry(seq: int, previous: str, at: str, *, run_id: str, how: HowClosed, by: str, why: str) -> str:
-    """Return the text of the entry that closes an open run.
-
-    Args:
-        seq: as in `run_entry`.
-        previous: as in `run_entry`.
-        at: as in `run_entry`.
-        run_id: of the run.
-        how: how it came to be closed.
-        by: who closed it, or the id of the run that superseded it.
-        why: in words.
-    """
+    """Return the text of the entry that closes an open run."""
     return _write_entry(seq, previous, at, kind="close", run_id=run_id, how=how, by=by, why=why)
 
 
@@ -183,11 +148,7 @@ def _write_entry(seq: int, previous: str, at: str, **said: str) -> str:
 
 
 def validate_chain_head(head: object) -> tuple[int, str] | None:
-    """Return number and hash of an entry as somebody kept them elsewhere, None where nobody did.
-
-    Raises:
-        ConfigurationError: it is no such pair.
-    """
+    """Return number and hash of an entry as somebody kept them elsewhere, None where nobody did."""
     match head:
         case None:
             return None
@@ -205,11 +166,7 @@ _ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="k
 
 
 def read_chain_entry(text: str) -> Entry:
-    """Return what the text of an entry says.
-
-    Raises:
-        ValueError: it is no entry, or one of another format.
-    """
+    """Return what the text of an entry says."""
     try:
         return _ENTRY.validate_json(text)
     except ValidationError as error:

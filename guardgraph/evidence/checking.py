@@ -48,17 +48,7 @@ _NOTHING = object()
 
 
 def load_deriving_agent(agent: GuardedGraph[Any, Any, Any] | str, recording: JsonObject) -> GuardedGraph[Any, Any, Any]:
-    """Return the agent that decides a recorded run again.
-
-    Args:
-        agent: it, or ``module:factory``, whose factory is given the recorded policy and budget where they are others
-            than its own and it takes them; one that refuses them has its own.
-        recording: of the run.
-
-    Raises:
-        ConfigurationError: there is no such agent.
-        InputError: it is one of another pattern.
-    """
+    """Return the agent that decides a recorded run again."""
     made = load_named_graph(agent, "agent") if isinstance(agent, str) else agent
     if not isinstance(made, GuardedGraph):
         raise ConfigurationError(f"agent: a guarded graph or module:factory is required; given: {type(made).__name__}")
@@ -90,15 +80,7 @@ def _find_recorded_settings(frame: Frame, target: str, recording: JsonObject) ->
 
 
 def find_derivation_problems(frame: Frame, given: JsonObject) -> list[DocumentFinding]:
-    """Decide a recorded run again, and name every difference between its recording and what comes out.
-
-    Args:
-        frame: of the agent.
-        given: the recording; nobody checked it.
-
-    Raises:
-        InputError: it is no recording.
-    """
+    """Decide a recorded run again, and name every difference between its recording and what comes out."""
     if given.get("redacted"):
         return [DocumentFinding("underived", "redacted", "words of the run were redacted: nothing can be derived")]
     recording = validate_recording(given)
@@ -279,11 +261,7 @@ def is_run_document(value: JsonObject) -> bool:
 
 
 def unwrap_run_document(value: JsonObject) -> RunDocument:
-    """Return a document, taken out of its envelope; whether it is what was exported, nobody has checked.
-
-    Raises:
-        InputError: it is none.
-    """
+    """Return a document, taken out of its envelope; whether it is what was exported, nobody has checked."""
     return validate_run_document(
         _read_document_json("payload", open_signed_envelope(value).payload)[0] if is_signed_envelope(value) else value
     )

@@ -31,15 +31,7 @@ def make_content_salt() -> str:
 
 
 def content_hash(salt: str, content: str) -> str:
-    """Return the hash by which an entry knows its content: SHA-256 of the salt's bytes and the content's.
-
-    Args:
-        salt: 64 hex digits.
-        content: the recording as canonical JSON.
-
-    Raises:
-        ValueError: the salt is not as `make_content_salt` writes it.
-    """
+    """Return the hash by which an entry knows its content: SHA-256 of the salt's bytes and the content's."""
     salted = bytes.fromhex(salt)
     if salted.hex() != salt:  # blanks and capitals would read the same
         raise ValueError("salt: small hex digits and nothing else are required")

@@ -1,7 +1,4 @@
-"""A document: one run of a store with its place in the chain, as one JSON text that is checked without the store.
-
-The same document is always the same text, byte for byte, so that whatever is changed in a file changes the document.
-"""
+"""A document: one run of a store with its place in the chain, as one JSON text that is checked without the store."""
 
 from __future__ import annotations
 
@@ -82,11 +79,7 @@ def export_run(store: RunStore, run_id: str) -> RunDocument:
 
 
 def validate_run_document(given: Any) -> RunDocument:
-    """Return a document, if it is one.
-
-    Raises:
-        InputError: it is none, one of another format, or of a run in which people of two tenants had a part.
-    """
+    """Return a document, if it is one."""
     if not is_plain_json(given, LEVELS):
         problem = find_json_problem(given, LEVELS) or "NaN or an infinity"
         raise InputError(f"document: plain JSON is required; given: {problem}")

@@ -38,15 +38,7 @@ class DatasetRow:
 
 
 def read_dataset(agent: GuardedGraph[Any, Any, Any], dataset: Any) -> list[DatasetRow]:
-    """Read the rows of a dataset for an agent.
-
-    Args:
-        agent: whose input fields the columns are.
-        dataset: as `evaluate` takes it.
-
-    Raises:
-        InputError: it is empty or no table, cannot be read, or a row is not as it has to be; the message names the row.
-    """
+    """Read the rows of a dataset for an agent."""
     rows = [_parse_row(agent, at, row) for at, row in enumerate(_read_table(dataset), 1)]
     _refuse_repeated_rows(rows)
     return rows

@@ -1,7 +1,4 @@
-"""What came of a what-if: a row for every run, how many fall in which class, and the table of endings.
-
-Limits say what it may find, for CI: ``stopped>ok:0``, ``unknown:10%``, ``unreplayable:changed:0``.
-"""
+"""What came of a what-if: a row for every run, how many fall in which class, and the table of endings."""
 
 from __future__ import annotations
 
@@ -239,19 +236,7 @@ class FailOn:
 
 
 def parse_fail_on(text: str, catalogue: Catalogue) -> FailOn:
-    """Read a limit.
-
-    Args:
-        text: ``OLD>NEW:MOST``, ``CLASS:MOST`` or ``unreplayable:WHY:MOST``. OLD and NEW are ``ok``, ``stopped``,
-            ``refused`` or ``*`` for any; behind a colon there may be an outcome or a stop reason, of which the
-            beginning up to a colon is enough: ``ok:clarify``, ``stopped:invalid_answer``. They are about changed runs.
-            CLASS is a class of runs. WHY is erased, redacted, changed, version or damaged. MOST is a whole number, or a
-            percentage of all runs.
-        catalogue: of the candidate, which knows the stop reasons.
-
-    Raises:
-        ConfigurationError: it is no such limit; the message says what is wrong and what is allowed.
-    """
+    """Read a limit."""
     wanted, _, limit = text.rpartition(":")
     most = _MOST.fullmatch(limit)
     if most is None:
@@ -271,16 +256,7 @@ def parse_fail_on(text: str, catalogue: Catalogue) -> FailOn:
 
 
 def check_ending_name(where: str, name: str, catalogue: Catalogue) -> None:
-    """Refuse what names no ending of an agent: a status, or a status with an outcome or a stop reason.
-
-    Args:
-        where: what the message begins with.
-        name: such as ``ok``, ``ok:clarify``, ``stopped:max_seconds``.
-        catalogue: of the agent, which knows the stop reasons.
-
-    Raises:
-        ConfigurationError: there is no such ending.
-    """
+    """Refuse what names no ending of an agent: a status, or a status with an outcome or a stop reason."""
     status, colon, rest = name.partition(":")
     if name != ANY and (status not in STATUSES or (colon and not rest)):
         allowed = f"{', '.join(STATUSES)}, ok:OUTCOME, stopped:REASON or {ANY}"

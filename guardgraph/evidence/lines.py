@@ -1,9 +1,9 @@
-"""Runs as JSON Lines on any filesystem that fsspec knows: S3, GCS, a local folder. One object for each run.
+"""Runs as JSON Lines on any filesystem that fsspec knows: S3, GCS, a local folder. One object for each run."""
 
-Each object has a chain of its own, with the entries of any store: its beginning, notes of it, its record, or its close.
-Whoever adds one writes the whole object anew, so that a reader has all of it or what was there before: a local file is
-written beside and renamed; S3, GCS and Azure put an object as a whole. Nothing ties one run's object to another's.
-"""
+# Each object has a chain of its own, with the entries of any store: its beginning, notes of it, its record, or its
+# close. Whoever adds one writes the whole object anew, so that a reader has all of it or what was there before: a local
+# file is written beside and renamed; S3, GCS and Azure put an object as a whole. Nothing ties one run's object to
+# another's.
 
 from __future__ import annotations
 
@@ -132,11 +132,7 @@ class LinesRuns:
                 yield stored
 
     def parts(self, count: int) -> Sequence[LinesRuns]:
-        """Return the same runs in at most `count` parts.
-
-        Raises:
-            ConfigurationError: the count is no whole number from 1 on.
-        """
+        """Return the same runs in at most `count` parts."""
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             raise ConfigurationError(f"count: a whole number from 1 on is required; given: {count!r:.80}")
         ids = tuple(self.store.list_run_ids() if self.among is None else self.among)
@@ -421,11 +417,7 @@ class LinesStore:
         return f"{self._place[1]}/{quote(run_id, safe='')}{ENDING}"
 
     def _read_lines(self, run_id: str) -> list[Line]:
-        """Return the lines of a run's object; none where there is no object.
-
-        Raises:
-            StoreError: it cannot be read, or a line is none.
-        """
+        """Return the lines of a run's object; none where there is no object."""
         with self._told("read"):
             filesystem, _ = self._place
             try:

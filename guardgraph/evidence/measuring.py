@@ -1,7 +1,4 @@
-"""Measuring what is kept: open runs of a store, and runs that a what-if judged, as metrics of OpenTelemetry.
-
-What runs themselves are measured by is a `guardgraph.TelemetryWorld`; here is what only those ask for who keep runs.
-"""
+"""Measuring what is kept: open runs of a store, and runs that a what-if judged, as metrics of OpenTelemetry."""
 
 from __future__ import annotations
 

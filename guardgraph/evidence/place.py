@@ -102,10 +102,7 @@ def find_chain_place_problems(chain: ChainPlace, recording: JsonObject) -> list[
 
 
 def _find_other_entry_problems(others: list[OtherEntry], own: RunEntry) -> list[DocumentFinding]:
-    """Hold what is said to be the other entries of a run against it: each is one, in order of the chain.
-
-    One that stands right before another, or before the record, is tied to it by its hash.
-    """
+    """Hold what is said to be the other entries of a run against it: each is one, in order of the chain."""
     wrong: list[DocumentFinding] = []
     place, before = 0, {own["seq"] - 1: own["previous"]}
     for at, other in reversed([*enumerate(others)]):

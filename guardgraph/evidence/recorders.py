@@ -1,8 +1,8 @@
-"""Several recorders at once, by one rule: a run is recorded when every one of them has kept it.
+"""Several recorders at once, by one rule: a run is recorded when every one of them has kept it."""
 
-All are told, side by side, whatever becomes of the others. The receipt is that of the first in their order that gives
-one. If one fails or is late, the recording failed, and the message names it: with `audit_required` the run ends for it.
-"""
+# All are told, side by side, whatever becomes of the others. The receipt is that of the first in their order that gives
+# one. If one fails or is late, the recording failed, and the message names it: with `audit_required` the run ends for
+# it.
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Redaction: what a deployment does not want to keep is replaced in a recording before a store gets to see it.
-
-Paths with wildcards lead to places in a recording, some of which its form needs as they are. What stands in a text that
-is JSON, as packed outcomes and the replies of models are, can be replaced too.
-"""
+"""Redaction: what a deployment does not want to keep is replaced in a recording before a store gets to see it."""
 
 from __future__ import annotations
 
@@ -103,13 +99,7 @@ def follow_redaction_paths(paths: Iterable[Place], step: str) -> frozenset[Place
 
 
 def change_packed_json(text: str, inside: Callable[[Any], Any], whole: Callable[[str], str]) -> str:
-    """Return a text with a change.
-
-    Args:
-        text: any text.
-        inside: changes the list or object that a text is the JSON of.
-        whole: changes any other text.
-    """
+    """Return a text with a change."""
     if text[:64].lstrip()[:1] not in ("[", "{"):
         return whole(text)
     try:
@@ -186,11 +176,9 @@ def _check_redaction_pattern(pattern: str) -> None:
 
 
 def redact_recording(recording: Recording, redaction: Redaction) -> Recording:
-    """Return a recording without what is not to be kept; ``redacted`` says where that stood.
-
-    In a run of which something was redacted, hashes of what was asked and written are zeros: a phone number is soon
-    found by its hash.
-    """
+    """Return a recording without what is not to be kept; ``redacted`` says where that stood."""
+    # In a run of which something was redacted, hashes of what was asked and written are zeros: a phone number is soon
+    # found by its hash.
     made, places = _redact_form(recording, redaction)
     if places:
         made["redacted"] = [list(place) for place in places]
@@ -198,10 +186,8 @@ def redact_recording(recording: Recording, redaction: Redaction) -> Recording:
 
 
 def redact_begun_run(begun: BegunRun, redaction: Redaction) -> BegunRun:
-    """Return the beginning of a run without what is not to be kept: what a path leads to in its recording.
-
-    The ids of its request and its thread stay: they are what it is found by.
-    """
+    """Return the beginning of a run without what is not to be kept: what a path leads to in its recording."""
+    # The ids of its request and its thread stay: they are what it is found by.
     head = {key: value for key, value in begun.items() if key not in (*_FOUND_BY, "opening")}
     made, places = _redact_form({**head, "visits": [{"opening": begun["opening"]}]}, redaction)
     [visit] = made.pop("visits")
@@ -212,10 +198,8 @@ def redact_begun_run(begun: BegunRun, redaction: Redaction) -> BegunRun:
 
 
 def redact_run_note(note: RunNote, redaction: Redaction) -> RunNote:
-    """Return a note without what is not to be kept: a call's is redacted as a call of a recording, another as a result.
-
-    The id of its request stays: it is what it is found by.
-    """
+    """Return a note without what is not kept: a call's is redacted as a call of a recording, another as a result."""
+    # The id of its request stays: it is what it is found by.
     if note["kind"] == "waiting":
         made, places = _redact_form({"result": note["content"]}, redaction)
         content, places = made["result"], [place[1:] for place in places]
@@ -252,11 +236,7 @@ def _compile_redaction_patterns(texts: Iterable[str], patterns: Iterable[str]) -
 
 
 class _Pass:
-    """One way through a recording.
-
-    Args:
-        finder: what is replaced in texts and keys.
-    """
+    """One way through a recording."""
 
     def __init__(self, finder: Iterable[re.Pattern[str]] = ()) -> None:
         self._finder = tuple(finder)
@@ -301,14 +281,7 @@ class _Pass:
         return made
 
     def _redact_key(self, key: str, place: Place, others: dict[str, Any], *, is_within: bool) -> str:
-        """Return a key without what is found in it, unlike all before it; those of the form stay.
-
-        Args:
-            key: it.
-            place: of the object.
-            others: what the object has already.
-            is_within: whether all of the object is replaced.
-        """
+        """Return a key without what is found in it, unlike all before it; those of the form stay."""
         if key in FORM.get(tuple("*" if isinstance(step, int) else step for step in place), ()):
             return key
         name = free = MARKER if is_within and not FIELD_NAME.fullmatch(key) else self._mask_text(key)

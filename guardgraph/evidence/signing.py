@@ -1,8 +1,7 @@
-"""Signatures: a DSSE envelope around the bytes of a document, Ed25519, keys as PEM.
+"""Signatures: a DSSE envelope around the bytes of a document, Ed25519, keys as PEM."""
 
-DSSE, the Dead Simple Signing Envelope (secure-systems-lab/dsse, version 1), signs the type of the payload with the
-payload. An envelope is written in one way, and read in no other, so that whatever is changed in a file is found.
-"""
+# DSSE, the Dead Simple Signing Envelope (secure-systems-lab/dsse, version 1), signs the type of the payload with the
+# payload. An envelope is written in one way, and read in no other, so that whatever is changed in a file is found.
 
 from __future__ import annotations
 
@@ -59,14 +58,7 @@ class Envelope(TypedDict):
 
 
 class Sealed:
-    """What an envelope holds, as bytes; nobody has looked at the payload yet.
-
-    Args:
-        envelope: as it was read.
-
-    Raises:
-        InputError: the payload or the signature is no base64, or there is not one signature.
-    """
+    """What an envelope holds, as bytes; nobody has looked at the payload yet."""
 
     def __init__(self, envelope: Envelope) -> None:
         if envelope["payloadType"] != PAYLOAD_TYPE:
@@ -89,14 +81,7 @@ class Sealed:
         )
 
     def is_signed_by(self, public_key: bytes) -> bool:
-        """Say whether this very payload was signed by the holder of a key.
-
-        Args:
-            public_key: Ed25519, PEM (SubjectPublicKeyInfo).
-
-        Raises:
-            ConfigurationError: it is no such key, or the extra ``sign`` is not installed.
-        """
+        """Say whether this very payload was signed by the holder of a key."""
         key = _load_public_key(public_key)
         from cryptography.exceptions import InvalidSignature
 
@@ -148,11 +133,7 @@ def is_signed_envelope(value: JsonObject) -> bool:
 
 
 def open_signed_envelope(value: JsonObject) -> Sealed:
-    """Return what an envelope holds.
-
-    Raises:
-        InputError: it is no envelope of one signed document.
-    """
+    """Return what an envelope holds."""
     try:
         return Sealed(TypeAdapter(Envelope).validate_python(value))
     except ValidationError as error:
@@ -161,11 +142,7 @@ def open_signed_envelope(value: JsonObject) -> Sealed:
 
 
 def check_public_key(public_key: bytes) -> None:
-    """Refuse a public key that is none.
-
-    Raises:
-        ConfigurationError: as `Sealed.is_signed_by`.
-    """
+    """Refuse a public key that is none."""
     _load_public_key(public_key)
 
 

@@ -1,10 +1,9 @@
-"""What a store of runs is, for those of this library and for one of your own.
+"""What a store of runs is, for those of this library and for one of your own."""
 
-A store is a recorder that keeps what it is given in a chain: each entry has a number, the hash of the entry before and
-its own. One that is an `OpenRunStore` keeps runs from their beginning on, and knows which are open: a run is open from
-its beginning until its ending is recorded, or until it is closed, by somebody or by a run that begins on its thread.
-`guardgraph.testing.check_store` holds a store of your own against what is said here.
-"""
+# A store is a recorder that keeps what it is given in a chain: each entry has a number, the hash of the entry before
+# and its own. One that is an `OpenRunStore` keeps runs from their beginning on, and knows which are open: a run is open
+# from its beginning until its ending is recorded, or until it is closed, by somebody or by a run that begins on its
+# thread. `guardgraph.testing.check_store` holds a store of your own against what is said here.
 
 from __future__ import annotations
 

@@ -15,17 +15,7 @@ DIGITS = 20
 
 
 def parse_strict_json(data: bytes, name: str, levels: int) -> JsonObject:
-    """Return the JSON object that some bytes are.
-
-    Args:
-        data: of a file.
-        name: what it is, for messages.
-        levels: of nesting that it may have.
-
-    Raises:
-        InputError: it is too large, no UTF-8, no JSON object, has a key twice in one object, a number that does not
-            fit into 64 bits, a text that no state can keep, or more levels.
-    """
+    """Return the JSON object that some bytes are."""
     if len(data) > MOST_BYTES:
         raise InputError(f"{name}: at most {MOST_BYTES} bytes are allowed; given: more")
     try:

@@ -1,8 +1,7 @@
-"""Verification: whether a chain and what stands beside it are what was written, read once from beginning to end.
+"""Verification: whether a chain and what stands beside it are what was written, read once from beginning to end."""
 
-The walk along the chain finds where it first breaks. What cannot be shown: that nothing was cut off at the end, for
-which somebody has to keep the head elsewhere; nor who wrote an entry: whoever may write to the database may append.
-"""
+# The walk along the chain finds where it first breaks. What cannot be shown: that nothing was cut off at the end, for
+# which somebody has to keep the head elsewhere; nor who wrote an entry: whoever may write to the database may append.
 
 from __future__ import annotations
 
@@ -91,13 +90,7 @@ class Walk:
         self._doubt: _Step | None = None
 
     def follow_chain_entry(self, seq: int, hash: Any, said: Entry | None) -> None:
-        """Go on to the next entry.
-
-        Args:
-            seq: the number under which it is kept.
-            hash: the hash that is kept with it.
-            said: what it says; None where it is not what its hash says.
-        """
+        """Go on to the next entry."""
         if self._broken is None:
             if self._doubt is not None:
                 self._broken, self._doubt = _explain_chain_break(self._doubt, said), None
@@ -117,12 +110,7 @@ class Walk:
 
 
 def _explain_chain_break(step: _Step, following: Entry | None) -> ChainFinding:
-    """Say what was done where an entry, which is what its hash says, does not follow the one before.
-
-    Args:
-        step: the entry.
-        following: what the entry behind it says, None where nobody knows.
-    """
+    """Say what was done where an entry, which is what its hash says, does not follow the one before."""
     said, seq = step.said, step.seq
     if said["seq"] == seq - 1 and said["previous"] == step.above:
         return ChainFinding("inserted", seq - 1, "it was inserted")
@@ -264,12 +252,7 @@ class Verification:
 
 
 def find_lost_threads(found: Verification, checkpointer: Any) -> Verification:
-    """Return what was found in a store, with the open runs that nobody can resume: their threads do not have them.
-
-    Args:
-        found: of the store.
-        checkpointer: LangGraph's, that keeps the threads of the runs.
-    """
+    """Return what was found in a store, with the open runs that nobody can resume: their threads do not have them."""
     opened = [
         left if left.thread is None else replace(left, lost=_explain_lost_run(left, left.thread, checkpointer))
         for left in found.open
@@ -296,12 +279,7 @@ def _explain_lost_run(left: LeftOpen, thread: str, checkpointer: Any) -> str | N
 
 
 def verify_chain(kept: Iterable[Kept], head: tuple[int, str] | None = None) -> Verification:
-    """Verify a chain and what stands beside it.
-
-    Args:
-        kept: what the store has, in order of the numbers.
-        head: number and hash of an entry that was the last one once.
-    """
+    """Verify a chain and what stands beside it."""
     reading = _ChainReader(validate_chain_head(head))
     for item in kept:
         reading.take_stored_entry(item)

@@ -88,15 +88,7 @@ def what_if(
 
 
 def load_candidate_agent(candidate: Any, **settings: Settings | None) -> GuardedGraph[Any, Any, Any]:
-    """Return the agent that a what-if judges by.
-
-    Args:
-        candidate: the agent, or ``module:factory``.
-        settings: what the factory is given, as far as it is not None.
-
-    Raises:
-        ConfigurationError: there is no such agent, or settings are given beside one.
-    """
+    """Return the agent that a what-if judges by."""
     if isinstance(candidate, str):
         graph = load_named_graph(candidate, "candidate", **settings)
     elif given := [name for name, value in settings.items() if value is not None]:
@@ -228,9 +220,7 @@ def _finish_part(work: Work, part: Iterable[Any], future: Future[list[Row]] | No
 
 
 def _list_lost_worker_errors() -> tuple[type[Exception], ...]:
-    """Return what a future raises whose worker was killed: with it the pool, or for Dask as often as it tries anew.
-
-    One that was cancelled had no worker yet.
-    """
+    """Return what a future raises whose worker was killed: with it the pool, or for Dask as often as it tries anew."""
+    # One that was cancelled had no worker yet.
     dask, lost = sys.modules.get("distributed"), (BrokenExecutor, CancelledError)
     return lost if dask is None else (*lost, dask.KilledWorker)

@@ -67,16 +67,7 @@ def assembled(
     page_title: str = "",
     without_headings: bool = False,
 ) -> Parsed:
-    """Return what a reader sees of a file: its headings and the texts between them, parted by blank lines.
-
-    Args:
-        pieces: headings and texts, in their order.
-        title: what the author says it is called.
-        section: what the author says it stands below.
-        updated_at: when the author says it was changed.
-        page_title: what it is called for want of a title and of a heading of level 1, as by a page's ``<title>``.
-        without_headings: the headings name sections, and stand in no text.
-    """
+    """Return what a reader sees of a file: its headings and the texts between them, parted by blank lines."""
     parts, texts, at = list[Heading | Span](), list[str](), 0
     for piece in pieces:
         text, is_heading = (piece.text, True) if isinstance(piece, Heading) else (piece, False)
@@ -88,11 +79,7 @@ def assembled(
 
 
 def sections_of(parsed: Parsed, name: str) -> tuple[str, list[Section]]:
-    """Return the title of a file, and its sections.
-
-    The title is what the author says, else the first heading of level 1, else the name. A section that no other
-    heading is above is named as that heading, or as the title where there is none.
-    """
+    """Return the title of a file, and its sections."""
     top = _top(parsed.parts) or parsed.title or name
     sections, open_headings = [], list[Heading]()
     for part in parsed.parts:

@@ -25,11 +25,7 @@ FORMATS: Final[Mapping[str, Callable[[str], Parsed]]] = MappingProxyType(
 
 
 def decoded(content: bytes, suffix: str) -> str:
-    r"""Return the text of a file, which is UTF-8; an HTML page may declare an older encoding. Lines end with ``\n``.
-
-    Raises:
-        UnicodeError: it is not in that encoding.
-    """
+    r"""Return the text of a file, which is UTF-8; an HTML page may declare an older encoding. Lines end with ``\n``."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:

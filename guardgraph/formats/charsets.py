@@ -76,11 +76,7 @@ def _encodings() -> dict[str, str]:
 
 
 def encoding_named(label: str) -> str | None:
-    """Return Python's name of the encoding that a label of the web stands for; None where there is none.
-
-    Args:
-        label: such as ``latin1`` or ``UTF-8``.
-    """
+    """Return Python's name of the encoding that a label of the web stands for; None where there is none."""
     return _encodings().get(label.strip("\t\n\f\r \"'").lower())
 
 

@@ -103,14 +103,7 @@ _GROUPS: Final = ("@media", "@supports", "@layer")
 
 
 def rules_in(sheet: str) -> Iterator[Rule]:
-    """Yield the rules of a style sheet for an ordinary screen, in their order; those inside of rules, too.
-
-    Of groups of rules, those of `@media`, `@supports` and `@layer` are read.
-
-    Raises:
-        ExtractionFailed: `too_large`: rules are nested so deeply, or in so many selectors, that nobody wrote them by
-            hand, and that reading them takes the square of their length.
-    """
+    """Yield the rules of a style sheet for an ordinary screen, in their order; those inside of rules, too."""
     blocks = [_Block(None, applies=True)]
     for token in _TOKEN.finditer(_LINE_END.sub("\n", sheet)):
         block, other = blocks[-1], token["other"]
@@ -278,11 +271,7 @@ Style: TypeAlias = Mapping[str, Declared]
 
 
 class Cascade:
-    """Which declarations of style sheets win, for each element of a tree (CSS Cascade 5).
-
-    Args:
-        counts: says whether a declaration counts; those of custom properties do.
-    """
+    """Which declarations of style sheets win, for each element of a tree (CSS Cascade 5)."""
 
     def __init__(self, counts: Callable[[CssDeclaration], bool]) -> None:
         self._counts = counts
@@ -294,14 +283,7 @@ class Cascade:
         return self._styles.get(node.mem_id, {})
 
     def add(self, root: LexborNode, rules: list[Rule], origin: int, known: frozenset[str]) -> None:
-        """Add the rules of a sheet.
-
-        Args:
-            root: in which they hold.
-            rules: of the sheet.
-            origin: `OWN`, or `GUESSED`, which any other outweighs.
-            known: classes and ids of the tree, each behind its mark: no other selector can match.
-        """
+        """Add the rules of a sheet."""
         matched: dict[str, list[LexborNode]] = {}
         for rule in rules:
             said = dict[tuple[str, bool], list[Words]]()

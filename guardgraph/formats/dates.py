@@ -40,13 +40,7 @@ def changed_in(root: LexborNode) -> str:
 
 
 def declared_in(root: LexborNode) -> str:
-    """Return the day that a page declares in its head, such as ``2026-03-14``; an empty text where it declares none.
-
-    It is the day of publication, of ``<meta>``, else of JSON-LD; else that of the last change.
-
-    Args:
-        root: the whole page.
-    """
+    """Return the day that a page declares in its head, such as ``2026-03-14``; an empty text where it declares none."""
     metas = {_name(meta): meta.attributes.get("content") or "" for meta in reversed(elements_of(root, "meta"))}
     ld = list(_linked_data(root))
     return (
@@ -58,11 +52,7 @@ def declared_in(root: LexborNode) -> str:
 
 
 def shown_in(tree: Any) -> str:
-    """Return the day of the first ``<time datetime>`` that has one, likewise.
-
-    Args:
-        tree: of lxml, of a page without what is not seen.
-    """
+    """Return the day of the first ``<time datetime>`` that has one, likewise."""
     return _first(element.get("datetime") or "" for element in tree.iter("time"))
 
 

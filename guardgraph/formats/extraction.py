@@ -68,12 +68,7 @@ class Extracted(NamedTuple):
 
 
 class ExtractionFailed(GuardgraphError):
-    """Content could not be read.
-
-    Args:
-        reason: one of `EXTRACTION_FAILURES`.
-        details: the limit that was met, the signal that ended the child, or what the parser said.
-    """
+    """Content could not be read."""
 
     def __init__(self, reason: FailureReason, details: JsonObject) -> None:
         super().__init__(reason, details)  # both, so that a copy in another process is the same
@@ -101,11 +96,7 @@ def missing_of(library: str, error: ImportError) -> bytes:
 
 
 def read_answer(answer: bytes) -> Extracted | ExtractionFailed | ConfigurationError:
-    """Return what a child sent.
-
-    Raises:
-        ExtractionFailed: `crashed`, since no sound child sends such an answer.
-    """
+    """Return what a child sent."""
     try:
         match json.loads(answer):
             case ["failed", reason, dict(details)] if reason in get_args(FailureReason):

@@ -21,17 +21,7 @@ def framed(message: bytes) -> bytes:
 
 
 def send(pipe: int, message: bytes, deadline: float) -> None:
-    """Send a message through a pipe that does not block.
-
-    Args:
-        pipe: its descriptor.
-        message: what is sent.
-        deadline: until when, as `time.monotonic` has it.
-
-    Raises:
-        TimeoutError: the deadline is over.
-        BrokenPipeError: nobody reads any more.
-    """
+    """Send a message through a pipe that does not block."""
     rest = memoryview(framed(message))
     while rest:
         _wait(pipe, select.POLLOUT, deadline)
@@ -42,13 +32,7 @@ def send(pipe: int, message: bytes, deadline: float) -> None:
 
 
 def receive(pipe: int, most: int, deadline: float) -> bytes:
-    """Return the next message of a pipe that does not block.
-
-    Raises:
-        TimeoutError: the deadline is over.
-        EOFError: nobody writes any more.
-        FrameTooLong: it is announced to have more than `most` bytes.
-    """
+    """Return the next message of a pipe that does not block."""
     size = int.from_bytes(_read(pipe, _HEAD, deadline))
     if size > most:
         raise FrameTooLong

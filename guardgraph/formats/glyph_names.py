@@ -24,25 +24,14 @@ _ENCODINGS: Final = ("/WinAnsiEncoding", "/MacRomanEncoding", "/StandardEncoding
 
 
 def has_lying_map(content: bytes) -> bool:
-    """Say whether a font of a file says of a glyph that it is one letter by its name and another one by its map.
-
-    Only fonts of single bytes name their glyphs in the file. What cannot be read counts as a lie, and so does any map
-    where pypdf has no list of names any more.
-
-    Args:
-        content: bytes of a PDF file that opens without a password.
-    """
+    """Say whether a font of a file says of a glyph that it is one letter by its name and another one by its map."""
+    # Only fonts of single bytes name their glyphs in the file. What cannot be read counts as a lie, and so does any map
+    # where pypdf has no list of names any more.
     return _judge_fonts(content, lambda fonts: any(map(_lies, fonts)), unread=True)
 
 
 def are_codes_names(content: bytes) -> bool:
-    """Say whether all fonts of a file that have no map to letters name their glyphs by the letters of their codes.
-
-    Fonts of drawn glyphs do so, such as those of TeX's older files.
-
-    Args:
-        content: bytes of a PDF file that opens without a password.
-    """
+    """Say whether all fonts of a file that have no map to letters name their glyphs by the letters of their codes."""
     return _judge_fonts(
         content, lambda fonts: all(_names_codes(font) for font in fonts if "/ToUnicode" not in font), unread=False
     )

@@ -80,11 +80,7 @@ class ShownPage(NamedTuple):
 
 
 def parse_html(text: str) -> Parsed:
-    """Read a page: headings, and the text between them as a browser shows it.
-
-    Where a page has a `<main>`, the rest of it is not read. Rows of a table are blocks of their own, their cells parted
-    by `|`; items begin with `-`.
-    """
+    """Read a page: headings, and the text between them as a browser shows it."""
     root = tree_of(text)
     page = _shown_page(root)
     main = [page.blocks[at] for at in page.main_blocks()]

@@ -52,10 +52,7 @@ def _parsed(text: str, front: dict[str, str], parts: list[Heading | Span]) -> Pa
 
 
 def _front_matter(text: str) -> tuple[dict[str, str], int]:
-    """Read `key: value` lines between two lines of three hyphens at the top; return them and where the body begins.
-
-    Keys are lower case.
-    """
+    """Read `key: value` lines between two lines of three hyphens at the top; return them and where the body begins."""
     lines = text.split("\n")
     front: dict[str, str] = {}
     if lines[0].rstrip() != "---":

@@ -1,7 +1,4 @@
-"""A page for a base or of the web: the title, the main part and the days of what it shows.
-
-Trafilatura chooses where the main part is, and what stands there is read as it is everywhere else.
-"""
+"""A page for a base or of the web: the title, the main part and the days of what it shows."""
 
 from __future__ import annotations
 
@@ -82,12 +79,7 @@ def _escape(text: str) -> str:
 
 
 def chosen_text(tree: Any, url: str) -> list[str]:
-    """Return the texts that trafilatura takes for the content of a page.
-
-    Args:
-        tree: of lxml, of what the page shows; it is changed.
-        url: where the page is from.
-    """
+    """Return the texts that trafilatura takes for the content of a page."""
     from trafilatura import bare_extraction
 
     try:
@@ -98,15 +90,7 @@ def chosen_text(tree: Any, url: str) -> list[str]:
 
 
 def main_part(page: ShownPage, chosen: Iterable[str]) -> list[Block]:
-    """Return the blocks of a page's main part: all of them where little was chosen.
-
-    It is the page's `<main>`, else the smallest element with nearly all that was chosen, but for elements in it of
-    which nothing was chosen and that look like what stands around a text; and whatever else was chosen.
-
-    Args:
-        page: what it shows.
-        chosen: the texts that trafilatura takes for its content.
-    """
+    """Return the blocks of a page's main part: all of them where little was chosen."""
     main = page.main_blocks()
     scope = main or list(range(len(page.blocks)))
     flags = _flag_blocks(page, scope, list(chosen))
@@ -149,10 +133,7 @@ def _runs(words: list[str]) -> Iterator[tuple[str, ...]]:
 
 
 def _elements_unread(page: ShownPage, flags: list[bool], most: int, around: set[int]) -> Iterator[Element]:
-    """Yield elements that trafilatura left out for what they are, and that have sections and a text of their own.
-
-    What stands at the side is among them where it says more than all that was chosen.
-    """
+    """Yield elements that trafilatura left out for what they are, and that have sections and a text of their own."""
     said = _sums(len(block.text) - block.linked for block in page.blocks)
     headings = _sums(int(block.level > 0) for block in page.blocks)
     chosen, behind = _sums(map(int, flags)), 0
@@ -208,16 +189,7 @@ def _sums(numbers: Iterable[int]) -> list[int]:
 
 
 def read_page(page: str, url: str, max_chars: int) -> Extracted:
-    """Return what a page shows: its main part, as trafilatura chooses it of what is left when the unseen is removed.
-
-    Args:
-        page: its text.
-        url: where it is from.
-        max_chars: how many characters its text may have.
-
-    Raises:
-        ExtractionFailed: `broken`, or `too_large`.
-    """
+    """Return what a page shows: its main part, as trafilatura chooses it of what is left when the unseen is removed."""
     from lxml.html import HTMLParser, document_fromstring  # type: ignore[import-untyped]
 
     root = tree_of(page)
@@ -247,12 +219,7 @@ _LINKS: Final = "a[href], area[href], link[rel~=canonical][href], link[rel~=amph
 
 
 def linked_hosts_in(root: Any, url: str) -> tuple[str, ...] | None:
-    """Return the hosts that a page links to, seen or not, without its own; None where there are too many to tell.
-
-    Args:
-        root: of its tree.
-        url: where it is from.
-    """
+    """Return the hosts that a page links to, seen or not, without its own; None where there are too many to tell."""
     base = next(iter(elements_of(root, "base[href]")), None)
     around = urljoin(url, (base.attributes.get("href") or "").strip()) if base is not None else url
     targets = {(link.attributes.get("href") or "").strip() for link in elements_of(root, _LINKS)}

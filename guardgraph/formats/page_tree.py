@@ -88,13 +88,11 @@ Piece: TypeAlias = Tag | Gap | str
 
 
 def visible_pieces(root: LexborNode) -> Iterator[Piece]:
-    """Yield the elements and texts that a reader sees, in the order of the page; every element ends.
-
-    Where something is left out, a gap says whether the words around it go on, and so it does at the ends of a box
-    within a line. Letters that are not drawn or cannot be read are left out where they stand: an element in between may
-    show its own. Raised and lowered digits are characters of their own (`10⁹`). An element with a shadow tree shows
-    that, and of what is in it what has a slot there.
-    """
+    """Yield the elements and texts that a reader sees, in the order of the page; every element ends."""
+    # Where something is left out, a gap says whether the words around it go on, and so it does at the ends of a box
+    # within a line. Letters that are not drawn or cannot be read are left out where they stand: an element in between
+    # may show its own. Raised and lowered digits are characters of their own (`10⁹`). An element with a shadow tree
+    # shows that, and of what is in it what has a slot there.
     styles = _Styles(root)
     waiting: list[tuple[LexborNode, _Place] | Tag | Gap] = [(root, _Place(Around(ground=styles.ground)))]
     while waiting:
@@ -260,11 +258,7 @@ _CLIMBED: Final = 3
 
 
 def _is_head(button: LexborNode, given: Mapping[str, str]) -> bool:
-    """Say whether a button is the title of what comes behind it, and no control.
-
-    It says that it folds something out and stands before a box with text; or it is one of a row of buttons with a box
-    behind each, or asks a question of its own.
-    """
+    """Say whether a button is the title of what comes behind it, and no control."""
     if not _has_text(button, _WRITTEN) or given.get("type", "").strip().lower() in ("submit", "reset"):
         return False
     says_so = any(name in given for name in _FOLDS)
@@ -387,12 +381,10 @@ _READ_WITH_SCRIPTS: Final = {"noscript": "noembed", "noembed": "x-noembed"}
 
 
 def tree_of(page: str) -> LexborNode:
-    """Return the tree of a page as a browser that runs scripts has it.
-
-    It is made by Lexbor, which follows the HTML standard. (libxml2, which trafilatura reads pages with, does not: it
-    ends `<div hidden/>` and `<h1 hidden><p>` early, and shows what they hide.) Lexbor reads `<noscript>` as a browser
-    without scripts does; `<noembed>` is read as any other browser reads both.
-    """
+    """Return the tree of a page as a browser that runs scripts has it."""
+    # It is made by Lexbor, which follows the HTML standard. (libxml2, which trafilatura reads pages with, does not: it
+    # ends `<div hidden/>` and `<h1 hidden><p>` early, and shows what they hide.) Lexbor reads `<noscript>` as a browser
+    # without scripts does; `<noembed>` is read as any other browser reads both.
     from selectolax.lexbor import LexborHTMLParser
 
     page = _WITHOUT_SCRIPTS.sub(lambda tag: tag[1] + _READ_WITH_SCRIPTS[tag[2].lower()], _shallow(page))
@@ -418,11 +410,9 @@ _NO_LEVEL: Final = VOID | {
 
 
 def _shallow(page: str) -> str:
-    """Return a page with no more than a thousand levels, so that its tree is made in time linear in the page.
-
-    What stands deeper is read as a part of the last level, up to the first tag there that could hide something, or end
-    something else: what comes behind that is left out, since nobody can say what of it a browser shows.
-    """
+    """Return a page with no more than a thousand levels, so that its tree is made in time linear in the page."""
+    # What stands deeper is read as a part of the last level, up to the first tag there that could hide something, or
+    # end something else: what comes behind that is left out, since nobody can say what of it a browser shows.
     if page.count("<") <= _FEW_TAGS:
         return page
     opened, deeper, count = list[str](), list[str](), Counter[str]()
@@ -446,12 +436,7 @@ def _shallow(page: str) -> str:
 
 
 def _levels_in(page: str, count: Counter[str]) -> Iterator[re.Match[str]]:
-    """Yield the tags that begin a level, and those that end one.
-
-    Args:
-        page: its text.
-        count: how many elements of a name are open, as whoever asks keeps it.
-    """
+    """Yield the tags that begin a level, and those that end one."""
     at = 0
     while tag := _MARKUP.search(page, at):
         at, name = tag.end(), (tag["name"] or "").lower()

@@ -27,15 +27,7 @@ _DAY = re.compile(r"D:(\d{4})(\d{2})(\d{2})")
 
 
 def read_pdf(content: bytes, max_chars: int) -> Extracted:
-    """Return the texts of a file's pages. What the file says of its own date is a guess: programs write it.
-
-    Args:
-        content: its bytes.
-        max_chars: how many characters they may have together.
-
-    Raises:
-        ExtractionFailed: `broken`, `encrypted`, or `too_large`.
-    """
+    """Return the texts of a file's pages. What the file says of its own date is a guess: programs write it."""
     import pypdfium2  # type: ignore[import-untyped]
 
     try:
@@ -114,10 +106,7 @@ _FLAGS: Final = 0x01
 
 
 def _read_page(page: Any, max_chars: int, names_codes: Callable[[], bool]) -> tuple[list[str], bool]:
-    """Return the lines that a page shows, and whether they are a guess.
-
-    They are where they stand behind a picture of themselves alone, or where a letter is told by the code of its glyph.
-    """
+    """Return the lines that a page shows, and whether they are a guess."""
     import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
     _ignore_replacements(page)
@@ -347,10 +336,7 @@ _CELL: Final = 64
 
 
 def _layers(letters: list[_Letter], owned: dict[int, list[int]]) -> list[list[int]]:
-    """Return the objects in layers, so that no two of one layer touch each other.
-
-    What says the same at the same place is one text, drawn twice to be bold: all of it is taken away at once.
-    """
+    """Return the objects in layers, so that no two of one layer touch each other."""
     layers: list[list[int]] = [[] for _ in range(_MOST_LAYERS)]
     grids: list[dict[tuple[int, int], list[_Box]]] = [{} for _ in range(_MOST_LAYERS)]
     same = dict[tuple[str, tuple[int, int]], list[tuple[_Box, int]]]()

@@ -40,14 +40,10 @@ _BOOT: Final = FIND_LIBRARIES + "from guardgraph.formats.worker import main; mai
 
 
 class Child:
-    """A process that reads one content after another. One thread at a time may ask it.
+    """A process that reads one content after another. One thread at a time may ask it."""
 
-    It is started in isolated mode with an empty environment in the root directory, so that neither the working
-    directory nor the environment can put another module in a library's place.
-
-    Args:
-        memory: the bytes of address space that it may have.
-    """
+    # It is started in isolated mode with an empty environment in the root directory, so that neither the working
+    # directory nor the environment can put another module in a library's place.
 
     def __init__(self, memory: int) -> None:
         if os.name != "posix":
@@ -80,17 +76,7 @@ class Child:
         return self._process.poll() is None
 
     def ask(self, head: bytes, content: bytes, *, most: int, deadline: float) -> bytes:
-        """Return the answer to a question. After any exception the child cannot be asked again.
-
-        Args:
-            head: what is asked of the content.
-            content: what is to be read.
-            most: bytes that the answer may have.
-            deadline: until when, as `time.monotonic` has it.
-
-        Raises:
-            ExtractionFailed: `timeout`, `too_large`, `crashed`, or `killed`.
-        """
+        """Return the answer to a question. After any exception the child cannot be asked again."""
         self.asked += 1
         try:
             send(self._asks, head, deadline)
@@ -157,12 +143,7 @@ _BYTES_AROUND: Final = 100_000
 
 
 class Pool:
-    """Children that are started when they are needed. Threads may use it side by side.
-
-    Args:
-        children: how many there may be at once; None: one a core, and no more than eight.
-        memory: bytes of address space that each may have.
-    """
+    """Children that are started when they are needed. Threads may use it side by side."""
 
     def __init__(self, *, children: int | None = None, memory: int = MEMORY) -> None:
         self._free = BoundedSemaphore(children or min(os.cpu_count() or 1, _MOST_CHILDREN))
@@ -237,20 +218,7 @@ _POOLS: Final[dict[int, Pool]] = {}
 def extract(
     content: bytes, kind: Kind, *, charset: str | None = None, url: str = "", seconds: float, max_chars: int
 ) -> Extracted:
-    """Return what a page or a file shows a reader. It is read in a child process, which is kept for the next one.
-
-    Args:
-        content: its bytes.
-        kind: what they are; nothing is guessed.
-        charset: the character encoding that the server named, if any.
-        url: where a page is from; nothing is fetched from there.
-        seconds: how long it may take, waiting for a child included; nothing is read where none are left.
-        max_chars: how many characters its text may have.
-
-    Raises:
-        ConfigurationError: an argument is wrong, or a library is missing, which the extras `kb` and `web` install.
-        ExtractionFailed: it could not be read, for one of `EXTRACTION_FAILURES`.
-    """
+    """Return what a page or a file shows a reader. It is read in a child process, which is kept for the next one."""
     pool = _POOLS.get(os.getpid()) or _POOLS.setdefault(os.getpid(), Pool())
     return pool.extract(content, kind, charset=charset, url=url, seconds=seconds, max_chars=max_chars)
 

@@ -1,8 +1,7 @@
-"""reStructuredText, read by its lines.
+"""reStructuredText, read by its lines."""
 
-docutils would be a heavy dependency, and it fails on every directive that only Sphinx knows. So titles are known by
-their underlines, what a reader sees of a directive is kept, whoever defines it, and tables stay as they are written.
-"""
+# docutils would be a heavy dependency, and it fails on every directive that only Sphinx knows. So titles are known by
+# their underlines, what a reader sees of a directive is kept, whoever defines it, and tables stay as they are written.
 
 from __future__ import annotations
 

@@ -25,12 +25,7 @@ Place: TypeAlias = "tuple[int | str, ...]"
 
 
 class WrongText(ValueError):
-    """A text that cannot be read.
-
-    Args:
-        why: what is wrong, and what is allowed.
-        line: where, from 1 on; None for the whole.
-    """
+    """A text that cannot be read."""
 
     def __init__(self, why: str, line: int | None = None) -> None:
         super().__init__(why)
@@ -65,11 +60,7 @@ def _legible(part: int | str) -> str:
 
 
 def text_of(path: str | Path) -> str:
-    """Return the text of a file.
-
-    Raises:
-        WrongText: there is no such file, it is too long, or is no UTF-8 text.
-    """
+    """Return the text of a file."""
     try:
         file = Path(path)
         if file.exists() and not file.is_file():
@@ -102,11 +93,7 @@ DIGITS = 400
 
 
 def parse_yaml(text: str) -> tuple[Any, dict[Place, int]]:
-    """Return the value of a YAML text, None of an empty one, and the lines of its keys and items, from 1 on.
-
-    Raises:
-        WrongText: it is no YAML, has tags, several documents, a key twice, or more values or levels than allowed.
-    """
+    """Return the value of a YAML text, None of an empty one, and the lines of its keys and items, from 1 on."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
@@ -122,10 +109,9 @@ def parse_yaml(text: str) -> tuple[Any, dict[Place, int]]:
 
 
 class _YamlReader:
-    """Reads a value from the events of a parser, whose marks say where each part of it stands.
+    """Reads a value from the events of a parser, whose marks say where each part of it stands."""
 
-    Nothing is made before it is counted: a text of a few lines can name lists of lists of lists.
-    """
+    # Nothing is made before it is counted: a text of a few lines can name lists of lists of lists.
 
     def __init__(self, events: Iterator[Any]) -> None:
         self.lines: dict[Place, int] = {}
@@ -244,13 +230,7 @@ LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
 
 def parse_toml(text: str) -> tuple[Any, dict[Place, int]]:
-    """Return the value of a TOML text, and the lines of its keys, from 1 on.
-
-    Keys of an inline table have the line in which the table's own key stands.
-
-    Raises:
-        WrongText: it is no TOML, or has more levels than allowed.
-    """
+    """Return the value of a TOML text, and the lines of its keys, from 1 on."""
     statements = list(_statements(text))
     try:
         value = tomllib.loads(text)
@@ -264,11 +244,7 @@ def parse_toml(text: str) -> tuple[Any, dict[Place, int]]:
 
 
 def _statements(text: str) -> Iterator[tuple[int, list[tuple[str, str]]]]:
-    """Yield what stands between the ends of lines, but for those inside of a value, with its line.
-
-    Raises:
-        WrongText: brackets, or parts of a key, are more than allowed: parsers are slow on them.
-    """
+    """Yield what stands between the ends of lines, but for those inside of a value, with its line."""
     line, first, depth, dots = 1, 1, 0, 0
     tokens: list[tuple[str, str]] = []
     for found in TOKEN.finditer(text):

@@ -14,20 +14,10 @@ _MARKS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16-be"),
 
 
 def text_of(content: bytes, declared: str | None, *, is_html: bool) -> str:
-    r"""Return the text that bytes are; lines end with ``\n``.
-
-    The encoding is that of the byte order mark, else what the server declared, else what the page declares, else UTF-8
-    where the bytes are that, else what charset-normalizer takes it for. A label that no browser knows says nothing.
-    Bytes that the encoding does not have are U+FFFD, which no quote can hold.
-
-    Args:
-        content: the bytes.
-        declared: what the server says that they are, if it does.
-        is_html: whether they are a page, which may say it itself.
-
-    Raises:
-        ExtractionFailed: `charset`, or `binary`.
-    """
+    r"""Return the text that bytes are; lines end with ``\n``."""
+    # The encoding is that of the byte order mark, else what the server declared, else what the page declares, else
+    # UTF-8 where the bytes are that, else what charset-normalizer takes it for. A label that no browser knows says
+    # nothing. Bytes that the encoding does not have are U+FFFD, which no quote can hold.
     mark, encoding = next(((mark, name) for mark, name in _MARKS if content.startswith(mark)), (b"", None))
     encoding = encoding or encoding_named(declared or "") or (encoding_in_page(content) if is_html else None)
     encoding = encoding or _fitting(content)
@@ -54,21 +44,13 @@ def _fitting(content: bytes) -> str:
 
 
 def within(text: str, max_chars: int) -> str:
-    """Return a text that is not too long.
-
-    Raises:
-        ExtractionFailed: `too_large`.
-    """
+    """Return a text that is not too long."""
     if len(text) > max_chars:
         raise ExtractionFailed("too_large", {"limit": "max_chars", "characters": len(text), "allowed": max_chars})
     return text
 
 
 def read_plain(text: str, max_chars: int) -> Extracted:
-    """Return a text without what a reader does not see. It has no title, and declares no date.
-
-    Raises:
-        ExtractionFailed: `too_large`.
-    """
+    """Return a text without what a reader does not see. It has no title, and declares no date."""
     text = within(plain_text(text).strip(), max_chars)
     return Extracted("", text, (text,) if text else (), "", "")

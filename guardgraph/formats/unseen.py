@@ -25,11 +25,9 @@ _STRAY_JOINER = re.compile(f"(?<![{_JOINED}])[\u200c\u200d]|[\u200c\u200d](?![{_
 
 
 def without_unseen(text: str) -> str:
-    r"""Return a text without the characters that are drawn as nothing.
-
-    A joiner stays between two letters of a script that spells words with it (RFC 5892, appendix A), and is removed from
-    every other place: ``ig\u200dnore`` is *ignore*.
-    """
+    r"""Return a text without the characters that are drawn as nothing."""
+    # A joiner stays between two letters of a script that spells words with it (RFC 5892, appendix A), and is removed
+    # from every other place: ``ig\u200dnore`` is *ignore*.
     if text.isascii() and text.isprintable():
         return text
     return _STRAY_JOINER.sub("", _UNSEEN.sub("", text))

@@ -1,7 +1,4 @@
-"""What of a page its reader sees: which elements attributes and styles hide.
-
-Scripts, pictures, fonts, and style sheets that stand in other files are not evaluated.
-"""
+"""What of a page its reader sees: which elements attributes and styles hide."""
 
 from __future__ import annotations
 
@@ -134,10 +131,8 @@ _PROPERTIES: Final = frozenset(
 
 
 def does_count(declaration: CssDeclaration) -> bool:
-    """Say whether a declaration may decide what is seen, as far as a browser understands it.
-
-    One that no browser understands outweighs nothing: ``opacity: 0`` holds though ``opacity: any`` comes later.
-    """
+    """Say whether a declaration may decide what is seen, as far as a browser understands it."""
+    # One that no browser understands outweighs nothing: ``opacity: 0`` holds though ``opacity: any`` comes later.
     name, words, _ = declaration
     if name not in _PROPERTIES or not words:
         return False
@@ -173,18 +168,10 @@ def shown_by(
     style: Style = MappingProxyType({}),
     around: Around = Around(),  # noqa: B008
 ) -> Shown:
-    """Say what an element's attributes and the style sheets of its page say of whether it is shown.
-
-    `hidden`, `popover`, `aria-hidden`, `<dialog>` that is not open, and properties of its style. Where declarations of
-    its own contradict each other, the one that hides counts, though a browser may see it otherwise: what a reader might
-    not see is no evidence. So does a variable for `display`, `visibility` or `opacity` that nobody sets.
-
-    Args:
-        tag: in lower case.
-        attributes: their names in lower case.
-        style: what style sheets say of it.
-        around: what those around it make of its letters.
-    """
+    """Say what an element's attributes and the style sheets of its page say of whether it is shown."""
+    # `hidden`, `popover`, `aria-hidden`, `<dialog>` that is not open, and properties of its style. Where declarations
+    # of its own contradict each other, the one that hides counts, though a browser may see it otherwise: what a reader
+    # might not see is no evidence. So does a variable for `display`, `visibility` or `opacity` that nobody sets.
     if {"hidden", "popover"} & attributes.keys():
         return Shown(around, hides=True)
     if (tag == "dialog" and "open" not in attributes) or (tag == "input" and attributes.get("type", "") == "hidden"):

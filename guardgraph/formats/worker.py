@@ -21,11 +21,7 @@ _DENIED: Final = ("socket.", "subprocess.", "os.exec", "os.fork", "os.posix_spaw
 
 
 def main(memory: int) -> None:
-    """Answer every question within limits, and end when the pipe is closed.
-
-    Args:
-        memory: bytes of address space.
-    """
+    """Answer every question within limits, and end when the pipe is closed."""
     asks, answers = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
@@ -41,16 +37,7 @@ def main(memory: int) -> None:
 
 
 def answer_all(asks: int, answers: int) -> None:
-    """Answer every question, until nobody asks any more.
-
-    Args:
-        asks: the descriptor of the pipe that questions come from, each followed by its content.
-        answers: that of the pipe that answers are sent to.
-
-    Raises:
-        MemoryError: none is left.
-        BrokenPipeError: nobody reads the answer.
-    """
+    """Answer every question, until nobody asks any more."""
     while (head := receive_all(asks)) is not None and (content := receive_all(asks)) is not None:
         question = json.loads(head)
         _limit_work(question["seconds"])

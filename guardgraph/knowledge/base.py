@@ -154,12 +154,7 @@ class AnyKnowledgeBase(ABC):
         return self.index.search(query, caller=_read_asking_caller(caller), top_k=top_k)
 
     def __call__(self, request: JsonObject) -> list[JsonObject]:
-        """Find what answers a request, as `LexicalRetriever` does, for the request's ``"caller"`` where it has one.
-
-        Raises:
-            ConfigurationError: a field is missing or wrong.
-            StoreError: as `search`.
-        """
+        """Find what answers a request, as `LexicalRetriever` does, for the request's ``"caller"`` where it has one."""
         query, sources, top_k = SearchRequest.of(request)
         return self.index.search(query, sources=sources, caller=_read_asking_caller(request.get("caller")), top_k=top_k)
 
@@ -316,24 +311,12 @@ class PostgresKnowledgeBase(AnyKnowledgeBase):
 
 
 def open_knowledge_base(given: str | Path) -> AnyKnowledgeBase:
-    """Open the knowledge base of a file or of a URL.
-
-    Raises:
-        ConfigurationError: it is none.
-        StoreError: it cannot be read.
-    """
+    """Open the knowledge base of a file or of a URL."""
     return PostgresKnowledgeBase(str(given)) if is_server_url(given) else KnowledgeBase(given)
 
 
 def make_server_base(url: str) -> bool:
-    """Make an empty knowledge base in a database, and its two roles; say whether there was none.
-
-    Args:
-        url: of the database, as a role that may make schemas and roles; it owns the tables, and reads nothing by them.
-
-    Raises:
-        ConfigurationError: the URL or the server is none, the role may not, or another version made what is there.
-    """
+    """Make an empty knowledge base in a database, and its two roles; say whether there was none."""
     from guardgraph.knowledge.postgres.schema import make_database
     from guardgraph.knowledge.postgres.server import Server
 
@@ -343,15 +326,7 @@ def make_server_base(url: str) -> bool:
 
 
 def part_server_tenant(url: str, tenant: str) -> bool:
-    """Move a large tenant of a database into partitions of its own; say whether it shared them with others.
-
-    Args:
-        url: of the database, as the owner of the tables. Others wait until it is done.
-        tenant: whose documents are moved; those that are added later go there, too.
-
-    Raises:
-        ConfigurationError: the tenant is none, there is no base, or the role does not own it; nothing was changed.
-    """
+    """Move a large tenant of a database into partitions of its own; say whether it shared them with others."""
     from guardgraph.knowledge.postgres.schema import part_tenant
     from guardgraph.knowledge.postgres.server import Server
 
@@ -362,12 +337,7 @@ def part_server_tenant(url: str, tenant: str) -> bool:
 
 
 def rebuild_server_base(url: str) -> CheckedBase:
-    """Make the index of a knowledge base in a database anew, whichever version read its words.
-
-    Raises:
-        ConfigurationError: there is no base, or the role is no member of ``guardgraph_writer``.
-        StoreError: it cannot be read or written; nothing was changed.
-    """
+    """Make the index of a knowledge base in a database anew, whichever version read its words."""
     from guardgraph.knowledge.postgres.index import PostgresIndex
 
     index = PostgresIndex(url)

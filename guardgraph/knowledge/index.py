@@ -1,7 +1,4 @@
-"""The index: documents are put in, moved and taken out, and found by those who may read them.
-
-Many documents are put in several to a transaction, since to commit each for itself takes most of the time.
-"""
+"""The index: documents are put in, moved and taken out, and found by those who may read them."""
 
 from __future__ import annotations
 
@@ -73,21 +70,7 @@ _LISTED: Final = "SELECT name, collection, size, modified, sha256, scope FROM do
 
 
 class Index(AnyIndex[sqlite3.Connection, int]):
-    """An inverted index of documents in one SQLite file.
-
-    Each change is a transaction: it is there as a whole or not at all, for queries that follow, in every process.
-
-    Args:
-        path: the file; it is made when it is not there.
-        embedding: as `AnyIndex` takes it.
-        min_similarity: likewise.
-        numpy_from: from so many chunks on that are searched numpy computes, where it is installed; what is found is
-            the same.
-
-    Raises:
-        ConfigurationError: from every method, when the file is no knowledge base of this version.
-        StoreError: likewise, when it cannot be read or written.
-    """
+    """An inverted index of documents in one SQLite file."""
 
     def __init__(
         self,
@@ -103,14 +86,7 @@ class Index(AnyIndex[sqlite3.Connection, int]):
         self._memory = Memory(numpy_from)
 
     def check_embedding(self, *, to_write: bool = False) -> None:
-        """Refuse an embedding that is not the one by which the file's vectors were made.
-
-        Args:
-            to_write: whether documents are put in, which need vectors where others have them.
-
-        Raises:
-            ConfigurationError: it says what the file has, and what was given.
-        """
+        """Refuse an embedding that is not the one by which the file's vectors were made."""
         with self._file.reading() as connection:
             check_index_embedding(connection, self.embedder, self._file.shown, to_write=to_write)
 

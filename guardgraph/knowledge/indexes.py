@@ -29,14 +29,9 @@ _MOST_CHUNKS: Final = 4_096
 
 
 class Batch:
-    """Puts documents in. They are kept in memory until there are enough for a transaction, or the block ends.
+    """Puts documents in. They are kept in memory until there are enough for a transaction, or the block ends."""
 
-    Where the process ends, what waits is lost; in the base, each document is as it was or as it is put.
-
-    Args:
-        write: puts documents in, in one transaction, but for those an id of which is taken; it returns these, and why.
-        refuse: is told of each of these.
-    """
+    # Where the process ends, what waits is lost; in the base, each document is as it was or as it is put.
 
     def __init__(
         self,
@@ -55,11 +50,7 @@ class Batch:
         self.flush()
 
     def put(self, document: StoredDocument) -> None:
-        """Put a document in, in place of the one of its tenant that has its id.
-
-        Raises:
-            StoreError: what waits cannot be written.
-        """
+        """Put a document in, in place of the one of its tenant that has its id."""
         tenant = document.access.tenant
         ids = {(tenant, chunk.id) for chunk in document.chunks}
         if (tenant, document.id) in self._waiting or not ids.isdisjoint(self._chunks):
@@ -70,11 +61,7 @@ class Batch:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits.
-
-        Raises:
-            StoreError: it cannot be written; none of what waited is put in.
-        """
+        """Write what waits."""
         documents = list(self._waiting.values())
         self._waiting.clear()
         self._chunks.clear()
@@ -84,11 +71,7 @@ class Batch:
 
 
 def refuse_document(_: StoredDocument, reason: str) -> None:
-    """Refuse a document for a reason.
-
-    Raises:
-        ConfigurationError: that is the reason.
-    """
+    """Refuse a document for a reason."""
     raise ConfigurationError(reason)
 
 
@@ -102,15 +85,9 @@ class Listed(NamedTuple):
 
 
 class AnyIndex(ABC, Generic[Opened, Id]):
-    """What both kinds of index do.
+    """What both kinds of index do."""
 
-    A tenant is None for documents of callers without one, and a caller is None where nothing is known of them.
-
-    Args:
-        embedding: LangChain's, by whose vectors what words find is ordered, too; None for words only.
-        min_similarity: the cosine from which on a vector finds what no word does; None for never.
-        read_vectors: as `Nearness` takes it.
-    """
+    # A tenant is None for documents of callers without one, and a caller is None where nothing is known of them.
 
     def __init__(
         self,
@@ -125,39 +102,20 @@ class AnyIndex(ABC, Generic[Opened, Id]):
 
     @abstractmethod
     def check_embedding(self, *, to_write: bool = False) -> None:
-        """Refuse what is no knowledge base of this version, or has vectors of another embedding.
-
-        Args:
-            to_write: whether documents are put in.
-
-        Raises:
-            ConfigurationError: it says what there is, and what was given.
-        """
+        """Refuse what is no knowledge base of this version, or has vectors of another embedding."""
 
     def put(self, document: StoredDocument) -> None:
-        """Put a document in, in place of the one of its tenant that has its id.
-
-        Raises:
-            ConfigurationError: its id, or that of a chunk, is taken in its tenant; nothing of it is put in.
-        """
+        """Put a document in, in place of the one of its tenant that has its id."""
         with self.together() as batch:
             batch.put(document)
 
     def together(self, refuse: Callable[[StoredDocument, str], object] = refuse_document) -> Batch:
-        """Return what puts many documents in, several in a transaction; use it as a context manager.
-
-        Args:
-            refuse: is told of a document an id of which is taken, once the others with which it waited are put in.
-        """
+        """Return what puts many documents in, several in a transaction; use it as a context manager."""
         return Batch(self._write, refuse)
 
     @abstractmethod
     def _write(self, documents: Sequence[StoredDocument]) -> Iterable[tuple[StoredDocument, str]]:
-        """Put documents in, in one transaction for each tenant at most, but for those an id of which is taken.
-
-        Returns:
-            These, and why.
-        """
+        """Put documents in, in one transaction for each tenant at most, but for those an id of which is taken."""
 
     @abstractmethod
     def drop(self, tenant: str | None, ids: Iterable[str]) -> None:
@@ -218,20 +176,7 @@ class AnyIndex(ABC, Generic[Opened, Id]):
     def search(
         self, query: str, *, sources: Collection[str] | None = None, caller: Caller | None = None, top_k: int = 4
     ) -> list[JsonObject]:
-        """Find the chunks that answer a query, among those that a caller may read.
-
-        Args:
-            query: what is asked.
-            sources: those that are searched; None for all.
-            caller: who asks; None is somebody of whom nothing is known.
-            top_k: how many at most.
-
-        Returns:
-            Candidates with a score above 0, best first; equal ones in the order in which their documents were put in.
-
-        Raises:
-            StoreError: a chunk that was found is not what was put in.
-        """
+        """Find the chunks that answer a query, among those that a caller may read."""
         asked = None if self.embedder is None else self.embedder.query(query)
         within = None if sources is None else frozenset(sources)
         with self._reading(caller) as connection:
@@ -242,11 +187,7 @@ class AnyIndex(ABC, Generic[Opened, Id]):
     def explain(
         self, query: str, *, caller: Caller | None = None, top_k: int = 4
     ) -> tuple[list[JsonObject], list[NotFound]]:
-        """Return what a caller finds, and why they do not find the best of all others; it is for no caller's eyes.
-
-        Raises:
-            StoreError: as `search`.
-        """
+        """Return what a caller finds, and why they do not find the best of all others; it is for no caller's eyes."""
         asked = None if self.embedder is None else self.embedder.query(query)
         with self._reading(caller) as connection:
             view = self._read_view(connection, caller)

@@ -23,14 +23,7 @@ MAX_DIMENSIONS: Final = 16_384
 
 
 class Embedder:
-    """Asks one of LangChain's embeddings, and holds what it returns against what vectors are.
-
-    Args:
-        embedding: LangChain's.
-
-    Raises:
-        ConfigurationError: it is none, or NumPy is not installed.
-    """
+    """Asks one of LangChain's embeddings, and holds what it returns against what vectors are."""
 
     def __init__(self, embedding: Embeddings) -> None:
         for method in ("embed_documents", "embed_query"):
@@ -49,11 +42,7 @@ class Embedder:
         """By what the embedding is known in the file: its class, and its model where it names one."""
 
     def documents(self, texts: Sequence[str]) -> list[bytes]:
-        """Return the vectors of texts, of length 1, as float32 in the machine's order of bytes.
-
-        Raises:
-            ConfigurationError: the embedding returned something else than as many vectors of one size.
-        """
+        """Return the vectors of texts, of length 1, as float32 in the machine's order of bytes."""
         vectors = [_normalise_vector(vector) for vector in self._embedding.embed_documents([*texts])]
         if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) > 1:
             sizes = sorted({len(vector) // 4 for vector in vectors})
@@ -64,11 +53,7 @@ class Embedder:
         return vectors
 
     def query(self, text: str) -> bytes:
-        """Return the vector of a query.
-
-        Raises:
-            ConfigurationError: the embedding returned no vector.
-        """
+        """Return the vector of a query."""
         return _normalise_vector(self._embedding.embed_query(text))
 
 
@@ -122,17 +107,7 @@ class EmbeddedTexts(NamedTuple):
 def check_index_embedding(
     connection: sqlite3.Connection, embedder: Embedder | None, shown: str, *, to_write: bool
 ) -> None:
-    """Refuse another embedding than the one by which the vectors of the file were made.
-
-    Args:
-        connection: in a transaction.
-        embedder: the embedding that was given; None for words only.
-        shown: the file.
-        to_write: whether documents are put in, which need vectors where others have them.
-
-    Raises:
-        ConfigurationError: it says what the file has, and what was given.
-    """
+    """Refuse another embedding than the one by which the vectors of the file were made."""
     made = _read_made_vectors(connection)
     has_words_only = made is None and connection.execute("SELECT 1 FROM chunks LIMIT 1").fetchone() is not None
     refuse_other_embedding(made, embedder, shown, has_words_only=has_words_only, to_write=to_write)
@@ -141,18 +116,7 @@ def check_index_embedding(
 def refuse_other_embedding(
     made: EmbeddedTexts | None, embedder: Embedder | None, shown: str, *, has_words_only: bool, to_write: bool
 ) -> None:
-    """Refuse another embedding than the one by which vectors were made.
-
-    Args:
-        made: by what they were; None where there are none.
-        embedder: the embedding that was given; None for words only.
-        shown: the base, in messages.
-        has_words_only: whether there are documents without vectors.
-        to_write: whether documents are put in, which need vectors where others have them.
-
-    Raises:
-        ConfigurationError: it says what the base has, and what was given.
-    """
+    """Refuse another embedding than the one by which vectors were made."""
     if embedder is None:
         if made is not None and to_write:
             raise ConfigurationError(
@@ -167,11 +131,7 @@ def refuse_other_embedding(
 
 
 def check_vector_size(connection: sqlite3.Connection, vector: bytes, shown: str) -> bool:
-    """Say whether there are vectors to compare with, and refuse one of another size.
-
-    Raises:
-        ConfigurationError: it names both sizes.
-    """
+    """Say whether there are vectors to compare with, and refuse one of another size."""
     made = _read_made_vectors(connection)
     if made is not None:
         refuse_other_size(made, vector, shown)
@@ -179,11 +139,7 @@ def check_vector_size(connection: sqlite3.Connection, vector: bytes, shown: str)
 
 
 def refuse_other_size(made: EmbeddedTexts, vector: bytes, shown: str) -> None:
-    """Refuse a vector of another size than others have.
-
-    Raises:
-        ConfigurationError: it names both sizes.
-    """
+    """Refuse a vector of another size than others have."""
     if len(vector) != FLOAT_BYTES * made.size:
         raise ConfigurationError(
             f"embedding: {shown} has vectors of {made.size} numbers; given: {len(vector) // FLOAT_BYTES}"
@@ -193,11 +149,7 @@ def refuse_other_size(made: EmbeddedTexts, vector: bytes, shown: str) -> None:
 def note_index_embedding(
     connection: sqlite3.Connection, embedder: Embedder, vectors: Iterable[bytes], shown: str
 ) -> None:
-    """Note by what the first vectors of a file are made, and hold later ones against it.
-
-    Raises:
-        ConfigurationError: as `check_index_embedding`, or for vectors of another size.
-    """
+    """Note by what the first vectors of a file are made, and hold later ones against it."""
     check_index_embedding(connection, embedder, shown, to_write=True)
     for vector in vectors:
         if not check_vector_size(connection, vector, shown):
@@ -212,11 +164,7 @@ def list_embedding_texts(document: StoredDocument) -> list[str]:
 def embed_document_chunks(
     connection: sqlite3.Connection, embedder: Embedder, some: Iterable[str]
 ) -> dict[bytes, bytes]:
-    """Return the vectors of some texts, by text; only texts that no document of the file has are embedded.
-
-    Raises:
-        ConfigurationError: the embedding returned no vectors.
-    """
+    """Return the vectors of some texts, by text; only texts that no document of the file has are embedded."""
     select = "SELECT key, vector, hash FROM vectors WHERE key = ? LIMIT 1"
     return embed_new_texts(
         embedder, some, lambda keys: (row for key in keys for row in connection.execute(select, [key]))
@@ -226,16 +174,7 @@ def embed_document_chunks(
 def embed_new_texts(
     embedder: Embedder, some: Iterable[str], look_up: Callable[[list[bytes]], Iterable[tuple[Any, Any, Any]]]
 ) -> dict[bytes, bytes]:
-    """Return the vectors of some texts, by text; only those of new or damaged ones are made.
-
-    Args:
-        embedder: makes them.
-        some: the texts.
-        look_up: returns key, vector and hash of those keys that are there.
-
-    Raises:
-        ConfigurationError: the embedding returned no vectors.
-    """
+    """Return the vectors of some texts, by text; only those of new or damaged ones are made."""
     texts = {hash_embedding_text(text): text for text in some}
     known = {key: vector for key, vector, hashed in look_up([*texts]) if hashed == hash_vector(key, vector)}
     new = [key for key in texts if key not in known]
@@ -271,14 +210,7 @@ def chunks_without(connection: sqlite3.Connection, name: str) -> list[int]:
 
 
 def sift_vectors(connection: sqlite3.Connection, vectors: Mapping[bytes, bytes]) -> list[int]:
-    """Take out vectors that are not what was put in, and return the documents whose chunks lack one then.
-
-    Where nothing says by which embedding they were made, all are taken out, and the base is one of words.
-
-    Args:
-        connection: in a transaction for writing; all chunks of the index are what was put in.
-        vectors: by text, to be put in where they are lacking.
-    """
+    """Take out vectors that are not what was put in, and return the documents whose chunks lack one then."""
     had = "SELECT DISTINCT document FROM chunks WHERE id IN (SELECT chunk FROM vectors)"
     of_words = [int(document) for (document,) in connection.execute(had)]
     connection.executemany(
@@ -333,11 +265,7 @@ def hash_vector(key: bytes, vector: bytes) -> bytes:
 
 
 def _read_made_vectors(connection: sqlite3.Connection) -> EmbeddedTexts | None:
-    """Return by what the vectors of a file were made; None where it has none.
-
-    Raises:
-        ValueError: it is not what was noted.
-    """
+    """Return by what the vectors of a file were made; None where it has none."""
     noted = _read_noted_embedding(connection)
     made = _is_vector_sound(noted)
     if noted and made is None:

@@ -50,17 +50,7 @@ class NotTaken:
 def compare_policy_files(
     old: PolicyFile[Any, Any], new: PolicyFile[Any, Any], tenant: str | None = None
 ) -> list[Difference]:
-    """Compare every field of two files.
-
-    Args:
-        old: a file.
-        new: another one of the same pattern, read with the same classes.
-        tenant: whose settings; those of nobody and of every tenant when None. One that a file does not have has the
-            file's own settings there.
-
-    Raises:
-        ConfigurationError: the files are for different patterns, or neither has the tenant.
-    """
+    """Compare every field of two files."""
     if new.pattern != old.pattern:
         raise ConfigurationError(f"pattern: two files of one pattern are required; given: {old.pattern}, {new.pattern}")
     tenants = list(dict.fromkeys([*old.tenants, *new.tenants]))
@@ -113,13 +103,7 @@ class NewlyAllowed:
 def list_newly_allowed(
     old: PolicyFile[Any, Any], new: PolicyFile[Any, Any], rows: Iterable[Difference]
 ) -> list[NewlyAllowed]:
-    """Return calls of tools that would newly be allowed; none where the files have no tools.
-
-    Args:
-        old: a file.
-        new: the other one.
-        rows: of `compare_policy_files`.
-    """
+    """Return calls of tools that would newly be allowed; none where the files have no tools."""
     found: dict[tuple[str | None, str, str], NewlyAllowed] = {}
     for row in rows:
         ours, theirs = (_get_tenant_settings(file, row.tenant)["policy"] for file in (old, new))
@@ -146,12 +130,7 @@ def _list_newly_listed(ours: ToolPolicy, theirs: ToolPolicy) -> list[str]:
 
 
 def find_not_taken_overlays(file: PolicyFile[Any, Any], tenants: Iterable[str] | None = None) -> list[NotTaken]:
-    """Return what overlays ask for and do not get.
-
-    Args:
-        file: whose overlays.
-        tenants: of which of its tenants; of all when None.
-    """
+    """Return what overlays ask for and do not get."""
     return [
         NotTaken(
             tenant, f"{section}.{name}", _make_policy_value_plain(asked), show_policy_settings(holds[section])[name]

@@ -109,26 +109,12 @@ def read_policy(
     classes: Classes | None = None,
     own: Callable[[], Classes] | None = None,
 ) -> PolicyFile[Any, Any]:
-    """Read the settings of a pattern from a file; see `load_policy`.
-
-    Args:
-        path: the file.
-        pattern: the pattern that it has to be for; any when None.
-        classes: those of the policy and the budget, whatever the pattern.
-        own: makes them for a pattern that is not shipped.
-
-    Raises:
-        ConfigurationError: as `load_policy`.
-    """
+    """Read the settings of a pattern from a file; see `load_policy`."""
     return _PolicyFileReader(_parse_policy_file(path), Path(path).parent).read_policy_file(pattern, classes, own)
 
 
 def read_policy_in_folder(folder: str | Path, pattern: str) -> PolicyFile[Any, Any] | None:
-    """Read a pattern's file in a folder: ``rag.yaml`` and the like; None where there is none.
-
-    Raises:
-        ConfigurationError: there is no such folder, the pattern has two files in it, or its file is wrong.
-    """
+    """Read a pattern's file in a folder: ``rag.yaml`` and the like; None where there is none."""
     try:
         names = sorted(entry.name for entry in Path(folder).iterdir())
     except (OSError, ValueError) as error:
@@ -302,16 +288,7 @@ def load_trust(path: str | Path) -> tuple[TrustEntry, ...]:
 
 
 def read_entries(path: str | Path, field: str, of: type[Settings]) -> Any:
-    """Return what a file of entries gives a field of settings.
-
-    Args:
-        path: the file.
-        field: its name, which is the one key of the file.
-        of: the class of the settings.
-
-    Raises:
-        ConfigurationError: as `load_trust`.
-    """
+    """Return what a file of entries gives a field of settings."""
     document = _parse_policy_file(path)
     value = document.value
     if not isinstance(value, dict):
@@ -342,13 +319,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def build_policy_schema(pattern: str, policy: type[Settings], budget: type[Budget]) -> JsonObject:
-    """Return the JSON Schema of a pattern's policy files.
-
-    Args:
-        pattern: its name.
-        policy: the class of its policy.
-        budget: the class of its budget.
-    """
+    """Return the JSON Schema of a pattern's policy files."""
     sections = {"policy": _build_section_schema(policy), "budget": _build_section_schema(budget)}
     overlays = {name: {"anyOf": [{"$ref": f"#/$defs/{name}"}, {"type": "null"}]} for name in sections}
     overlay = {"type": ["object", "null"], "properties": overlays, "additionalProperties": False}

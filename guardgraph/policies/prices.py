@@ -1,8 +1,7 @@
-"""Prices of models, read once from a library that is kept up to date, for the table of a budget.
+"""Prices of models, read once from a library that is kept up to date, for the table of a budget."""
 
-What a run costs is computed from that table alone: it stands in the settings and in every recording, so a library that
-changes its numbers changes no decision.
-"""
+# What a run costs is computed from that table alone: it stands in the settings and in every recording, so a library
+# that changes its numbers changes no decision.
 
 from __future__ import annotations
 

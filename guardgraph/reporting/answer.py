@@ -32,10 +32,7 @@ BY = {"cited": "cited by the answer", "words": "by shared words, a guess"}
 
 
 def mark_cited_sentences(answer: str, sources: Sequence[JsonObject]) -> Marks:
-    """Return what marks the sentences of an answer with the numbers of the sources that they rest on.
-
-    None where no source says any, or where they cannot be places of this answer's sentences.
-    """
+    """Return what marks the sentences of an answer with the numbers of the sources that they rest on."""
     numbers: dict[tuple[int, int], list[str]] = {}
     for number, source in enumerate(sources, 1):
         given = source.get("answer_spans")
@@ -81,10 +78,7 @@ def mark_source_evidence(source: JsonObject, text: str) -> Marks:
 
 
 def format_source_places(source: JsonObject) -> tuple[JsonObject, list[tuple[str, str]]]:
-    """Take out of a source what it says of places, and return what is left, and the same in words.
-
-    What it says in another form than our results do stays.
-    """
+    """Take out of a source what it says of places, and return what is left, and the same in words."""
     span, by = _parse_source_span(source.get("document_span")), source.get("spans_by")
     said = {
         "document_span": [("evidence", f"characters {span[0]:,} to {span[1]:,} of the document")] if span else None,

@@ -63,11 +63,7 @@ def format_brief(result: Mapping[str, Any], *, asked: object = None) -> str:
 
 
 def _read_brief(result: object) -> JsonObject:
-    """Return a result of ours.
-
-    Raises:
-        InputError: it is none, or none with an answer and its sources.
-    """
+    """Return a result of ours."""
     told = {key: item for key, item in result.items() if key != INTERRUPT} if isinstance(result, Mapping) else result
     brief = parse_reported_json("run", told)
     given: object = type(result).__name__

@@ -92,10 +92,7 @@ COUNTED = frozenset({"step", "phase", "elapsed_ms", "ok"})
 
 
 def render_decision_cards(reading: RunReading) -> Iterator[Html]:
-    """Yield a card for each proposal, or act, with the guards that judged what came of it.
-
-    A result without a timeline has a card for each completed step.
-    """
+    """Yield a card for each proposal, or act, with the guards that judged what came of it."""
     if "timeline" not in reading.run:
         for step in reading.list_result_steps("trace"):
             phase = make_tag("h3", render_inline(step.get("phase", "step")))

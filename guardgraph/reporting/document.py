@@ -1,9 +1,8 @@
-r"""An HTML document: one file with its style sheet, which asks nothing of a network and runs no script; its elements.
+r"""An HTML document: one file with its style sheet, which asks no network and runs no script; its elements."""
 
-Whatever is no markup already is escaped here, so that no part of a page can forget to. What a model or a page wrote
-stays text: markup in it is shown as it was written, and what could steer or hide (control characters, changes of
-direction, zero-width marks, halves of letters) stands as its escape, such as ``\u202e``, in a colour of its own.
-"""
+# Whatever is no markup already is escaped here, so that no part of a page can forget to. What a model or a page wrote
+# stays text: markup in it is shown as it was written, and what could steer or hide (control characters, changes of
+# direction, zero-width marks, halves of letters) stands as its escape, such as ``\u202e``, in a colour of its own.
 
 from __future__ import annotations
 
@@ -37,13 +36,7 @@ _VOID = frozenset({"input", "meta", "rect", "wbr"})
 
 
 def make_tag(name: str, /, *children: Child, **attributes: Attribute) -> Html:
-    """Return an element.
-
-    Args:
-        name: of the element.
-        children: what stands in it.
-        attributes: by name, ``class_`` for ``class`` and ``aria_label`` for ``aria-label``; None leaves one out.
-    """
+    """Return an element."""
     opening = "".join([name, *(_render_attribute(key, value) for key, value in attributes.items())])
     return Html(f"<{opening}/>" if name in _VOID else f"<{opening}>{join_html(*children)}</{name}>")
 
@@ -84,13 +77,7 @@ def _render_odd_letters(letters: Iterable[str]) -> str:
 
 
 def render_html_document(title: str, *content: Child, has_forms: bool = False) -> str:
-    """Return a document.
-
-    Args:
-        title: what a browser shows of it in its tabs.
-        content: what stands in it, head and foot included.
-        has_forms: whether a form may be sent to where it came from.
-    """
+    """Return a document."""
     body = join_html(*content)
     style = _make_page_style()
     styles = [style, *re.findall(r"(?<=<style>).*?(?=</style>)", body, re.DOTALL)]

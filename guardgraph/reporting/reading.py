@@ -103,11 +103,7 @@ class RunReading:
 def read_reported_run(
     run: object, graph: CompiledStateGraph[Any, Any, Any, Any] | None, asked: object, position: Position | None = None
 ) -> RunReading:
-    """Read the result of a run.
-
-    Raises:
-        InputError: it is no result of a finished or waiting run, no plain JSON, or no run of the graph.
-    """
+    """Read the result of a run."""
     taken = read_way_of_run(run)
     told = {key: item for key, item in run.items() if key != INTERRUPT} if isinstance(run, dict) else run
     plain: JsonObject = parse_reported_json("run", told)
@@ -129,11 +125,7 @@ def _check_reported_path(taken: Taken) -> None:
 
 
 def parse_reported_json(name: str, item: object) -> JsonValue:
-    """Return what somebody gave as plain JSON.
-
-    Raises:
-        InputError: it is none, or nested too deep.
-    """
+    """Return what somebody gave as plain JSON."""
     try:
         text = json.dumps(item)
         plain: JsonValue = json.loads(text)

@@ -56,11 +56,7 @@ def is_unverified_sentence(item: JsonValue, length: int) -> bool:
 
 
 def explain_unverified_sentence(item: JsonObject) -> str:
-    """Say in words why a sentence is unverified, and what the sources say instead.
-
-    Args:
-        item: of ``unverified``.
-    """
+    """Say in words why a sentence is unverified, and what the sources say instead."""
     said = dict.fromkeys(filter(None, map(_explain_finding, item["findings"])))
     return "; ".join([f"unverified, {item['verdict']}", *said])
 
@@ -168,12 +164,7 @@ def render_folded_text(text: str, head: str = "", *, code: bool = False, marks: 
 
 
 def render_link(address: str, place: str | None = None) -> Html:
-    """Return an address as a link if it is one of the web; anything else stays text, such as ``javascript:``.
-
-    Args:
-        address: what is shown.
-        place: where it leads instead, such as to a quote in the page.
-    """
+    """Return an address as a link if it is one of the web; anything else stays text, such as ``javascript:``."""
     target = _parse_link_address(address if place is None else place)
     if target is None:
         return make_tag("bdi", address, class_="address")

@@ -23,12 +23,7 @@ from guardgraph.state.run import Kind
 
 
 def make_way_diagram(taken: Taken, kinds: Mapping[str, Kind]) -> Diagram:
-    """Return the way of a run as a graph of its own, which runs straight down where the run never went back.
-
-    Args:
-        taken: the run.
-        kinds: what its nodes are; one that is missing is drawn as a plain node.
-    """
+    """Return the way of a run as a graph of its own, which runs straight down where the run never went back."""
     visits = Counter(taken.path)
     nodes = [Node(START, "start", "the run began here", visits=1)]
     for name, often in visits.items():

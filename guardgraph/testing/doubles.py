@@ -178,11 +178,7 @@ class ScriptedTool:
         return self._script.list_scripted_calls()
 
     def __call__(self, request: JsonObject) -> Any:
-        """Play the next item.
-
-        Raises:
-            ScriptExhausted: the script has run out.
-        """
+        """Play the next item."""
         item = self._script.play_script_item(deepcopy(request))
         return item(request) if callable(item) else deepcopy(item)
 

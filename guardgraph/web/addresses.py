@@ -1,8 +1,7 @@
-"""Which addresses belong to the public internet, so that a page may be read from them.
+"""Which addresses belong to the public internet, so that a page may be read from them."""
 
-`ipaddress.is_global` is not asked: it takes `::127.0.0.1`, `64:ff9b::7f00:1`, `fec0::1`, `192.88.99.1`, `3fff::1`,
-`5f00::1` and multicast for global, and differs between versions of Python.
-"""
+# `ipaddress.is_global` is not asked: it takes `::127.0.0.1`, `64:ff9b::7f00:1`, `fec0::1`, `192.88.99.1`, `3fff::1`,
+# `5f00::1` and multicast for global, and differs between versions of Python.
 
 from __future__ import annotations
 
@@ -75,17 +74,8 @@ _LOW = 0xFFFF_FFFF
 
 
 def explain_denied_address(address: Address, allowed: Iterable[Network] = ()) -> str | None:
-    """Say why no page may be read from an address.
-
-    An IPv4 address inside of an IPv6 address is judged too, and has to be public or allowed by itself.
-
-    Args:
-        address: as it will be dialled.
-        allowed: networks that are allowed though they are not public.
-
-    Returns:
-        What the address is, with the source that says so; None where pages may be read from it.
-    """
+    """Say why no page may be read from an address."""
+    # An IPv4 address inside of an IPv6 address is judged too, and has to be public or allowed by itself.
     allowed = tuple(allowed)
     for judged in (address, *_list_embedded_addresses(address)):
         use = _find_address_use(judged)
@@ -103,14 +93,7 @@ def parse_ip_address(text: str) -> Address | None:
 
 
 def parse_allowed_addresses(given: object) -> tuple[Network, ...]:
-    """Read `allowed_addresses`.
-
-    Args:
-        given: networks as text, such as ``"127.0.0.0/8"``, or as `ipaddress` has them.
-
-    Raises:
-        ConfigurationError: something else was given.
-    """
+    """Read `allowed_addresses`."""
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise ConfigurationError(f"allowed_addresses: a list of networks is required; given: {given!r:.80}")
     return tuple(map(_parse_allowed_network, given))

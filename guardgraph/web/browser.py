@@ -1,7 +1,6 @@
-"""The browser's side: shows one page after another in Chromium, and says what of each is seen.
+"""The browser's side: shows one page after another in Chromium, and says what of each is seen."""
 
-It runs in a process of its own and reaches nothing: whatever a page asks for is asked of the reader over the pipe.
-"""
+# It runs in a process of its own and reaches nothing: whatever a page asks for is asked of the reader over the pipe.
 
 from __future__ import annotations
 
@@ -46,11 +45,7 @@ _QUIET: Final[dict[str, Any]] = {
 
 
 def main(executable: str) -> None:
-    """Answer every question, until nobody asks any more.
-
-    Args:
-        executable: Chromium; Playwright's own where it is blank.
-    """
+    """Answer every question, until nobody asks any more."""
     asks, answers = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
@@ -59,13 +54,7 @@ def main(executable: str) -> None:
 
 
 def answer_questions(executable: str, asks: int, answers: int) -> None:
-    """Show one page after another, until the pipe is closed.
-
-    Args:
-        executable: as `main` takes it.
-        asks: where questions are read, as frames.
-        answers: where answers are written.
-    """
+    """Show one page after another, until the pipe is closed."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -98,12 +87,7 @@ class _Showing:
         self._context.close()
 
     def show(self, question: dict[str, Any], body: bytes) -> tuple[dict[str, str], bytes]:
-        """Return what is said of a page, and what of it is seen, as a page.
-
-        Args:
-            question: `url`, `content_type`, and `seconds`.
-            body: its bytes.
-        """
+        """Return what is said of a page, and what of it is seen, as a page."""
         from playwright.sync_api import Error
 
         self._question, self._body = question, body

@@ -29,14 +29,7 @@ class BrokenCache(Exception):
 
 
 class Cache:
-    """One file of pages. Whoever may write it says what a page is, so it belongs to one domain of trust.
-
-    Args:
-        path: the file; it is made where there is none.
-
-    Raises:
-        ConfigurationError: it cannot be opened, or is something else.
-    """
+    """One file of pages. Whoever may write it says what a page is, so it belongs to one domain of trust."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         from hishel import CacheOptions, SqliteStorage

@@ -1,7 +1,4 @@
-"""How a page is fetched: each hop judged by the lists, each answer counted, redirects followed by hand.
-
-Worth another try are a connection that broke, and a server that is busy, for as long as it says.
-"""
+"""How a page is fetched: each hop judged by the lists, each answer counted, redirects followed by hand."""
 
 from __future__ import annotations
 
@@ -66,12 +63,7 @@ class Place:
 
 
 class Hops:
-    """The URLs that were asked for one page, or would have been, in their order.
-
-    Args:
-        hosts: entries of those that may be read now.
-        denied: entries of those among them that may not.
-    """
+    """The URLs that were asked for one page, or would have been, in their order."""
 
     def __init__(self, hosts: Collection[str], denied: Collection[str] = ()) -> None:
         self._hosts = tuple(hosts)
@@ -80,26 +72,14 @@ class Hops:
         self._beside: list[JsonObject] = []
 
     def enter_first_url(self, url: str) -> Place:
-        """Return the place of the URL that was asked for.
-
-        Raises:
-            ReadFailure: ``address_denied``, no list has its host, or it is no URL that may be read.
-        """
+        """Return the place of the URL that was asked for."""
         parsed = parse_url(url)
         if parsed is None:
             raise self._deny_hop("address_denied", excerpt_value(url, 200), "source_denied_scheme")
         return self._judge_hop("address_denied", parsed, None)
 
     def follow_redirect(self, place: Place, location: str) -> Place:
-        """Return where a page leads.
-
-        Args:
-            place: the page.
-            location: its header, as the server spelled it.
-
-        Raises:
-            ReadFailure: ``redirect_denied`` or ``too_many_redirects``.
-        """
+        """Return where a page leads."""
         try:
             parsed = URL(location, base=place.url)
         except ValueError:
@@ -151,15 +131,7 @@ Answer = TypeVar("Answer")
 
 
 def retry_page_fetch(ask: Callable[[], Answer], meter: Meter) -> Answer:
-    """Ask until there is an answer, as long as that is worth it and the page has time.
-
-    Args:
-        ask: raises a `ReadFailure` where there is none.
-        meter: what the page may take.
-
-    Raises:
-        ReadFailure: that of the last attempt.
-    """
+    """Ask until there is an answer, as long as that is worth it and the page has time."""
     import stamina
 
     logging.getLogger("stamina").addHandler(_UNSHOWN)  # or Python itself prints what it says
@@ -252,18 +224,7 @@ class Fetching:
         *,
         kept: bool = True,
     ) -> Fetched:
-        """Fetch a page.
-
-        Args:
-            url: where it is.
-            hops: judges, and keeps the way.
-            meter: what the page may take.
-            enter: raises where a site does not want to be read by us, and waits where it wants that.
-            kept: whether the page may come from the cache and go there, and is evidence.
-
-        Raises:
-            ReadFailure: there is no such page.
-        """
+        """Fetch a page."""
         place = hops.enter_first_url(url)
         while True:
             if enter is not None:

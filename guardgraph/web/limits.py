@@ -39,12 +39,7 @@ class WebLimits(Settings):
 
 
 class Meter:
-    """What one page has taken of its limits. Whoever asks for more than there is gets the `ReadFailure` that says so.
-
-    Args:
-        limits: what the page may take.
-        run_seconds: seconds that the run has left; None outside a run.
-    """
+    """What one page has taken of its limits. Asked for more, it raises `ReadFailure`."""
 
     def __init__(self, limits: WebLimits, run_seconds: float | None = None) -> None:
         now = time.monotonic()
@@ -67,15 +62,7 @@ class Meter:
         return self._run_ends - time.monotonic()
 
     def check_seconds_left(self, name: str | None = None, since: float = 0.0) -> float:
-        """Return the seconds that a step may take.
-
-        Args:
-            name: the limit that holds for the step beside that of the page.
-            since: when the step began, by `time.monotonic`.
-
-        Raises:
-            ReadFailure: ``timeout``.
-        """
+        """Return the seconds that a step may take."""
         step_ends = math.inf if name is None else since + getattr(self.limits, name)
         left = min(self._ends, self._run_ends, step_ends) - time.monotonic()
         if left <= 0:

@@ -1,7 +1,4 @@
-"""The one place from which pages are dialled: a name is looked up once, its addresses are judged, one is dialled.
-
-Names are looked up by threads that are kept, since a look-up can be left alone but not be stopped.
-"""
+"""The one place from which pages are dialled: a name is looked up once, its addresses are judged, one is dialled."""
 
 from __future__ import annotations
 
@@ -34,15 +31,7 @@ _IDLE: dict[int, list[SimpleQueue[_Work]]] = {}
 
 
 def look_up_within_seconds(look_up: Callable[[], Any], seconds: float) -> Any:
-    """Return what a look-up returns, or raise what it raises.
-
-    Args:
-        look_up: runs in another thread, in the context of this one.
-        seconds: how long it may take; its thread is left alone after that.
-
-    Raises:
-        TimeoutError: it took longer.
-    """
+    """Return what a look-up returns, or raise what it raises."""
     found: list[Any] = []
     raised: list[BaseException] = []
     done = threading.Lock()
@@ -93,13 +82,7 @@ MOST_DIALLED = 4
 
 
 class Backend(httpcore2.NetworkBackend):
-    """Dials for one page.
-
-    Args:
-        resolve: where names are looked up; the system when None.
-        allowed: networks whose addresses may be dialled though they are not public.
-        meter: what the page may take.
-    """
+    """Dials for one page."""
 
     def __init__(self, resolve: Resolve | None, allowed: tuple[Network, ...], meter: Meter) -> None:
         self._resolve = resolve or _resolve_by_system
@@ -114,11 +97,7 @@ class Backend(httpcore2.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.NetworkStream:
-        """Connect to one of a host's addresses; what is passed in vain is the interface's.
-
-        Raises:
-            ReadFailure: ``address_denied``, ``connection`` or ``timeout``.
-        """
+        """Connect to one of a host's addresses; what is passed in vain is the interface's."""
         began = time.monotonic()
         places = self._check_host_addresses(host, self._resolve_host(host, port, began))[:MOST_DIALLED]
         for number, (address, at) in enumerate(places):
@@ -168,15 +147,7 @@ class Proxy(NamedTuple):
     """User and password."""
 
     def check_host(self, host: str, allowed: Iterable[Network] = ()) -> None:
-        """Refuse a host that the proxy might find inside the house, since nobody here sees its address.
-
-        Args:
-            host: as URLs carry it.
-            allowed: networks whose addresses may be read from though they are not public.
-
-        Raises:
-            ReadFailure: ``address_denied``, the host is an address, or no name of the public internet.
-        """
+        """Refuse a host that the proxy might find inside the house, since nobody here sees its address."""
         literal = parse_ip_address(host)
         if literal is not None:
             if not any(literal in network for network in allowed):
@@ -186,14 +157,7 @@ class Proxy(NamedTuple):
 
 
 def parse_proxy(given: object) -> Proxy:
-    """Read `proxy`.
-
-    Args:
-        given: a URL such as ``"http://user:password@proxy.example.com:3128"``.
-
-    Raises:
-        ConfigurationError: something else was given; the message repeats no password.
-    """
+    """Read `proxy`."""
     parsed = parse_url(given) if isinstance(given, str) else None
     if parsed is None or parsed.protocol != "http:" or parsed.pathname != "/" or parsed.search or parsed.hash:
         shown = mask_secrets(given) if isinstance(given, str) else repr(given)
@@ -207,11 +171,7 @@ def parse_proxy(given: object) -> Proxy:
 
 
 class ProxyBackend(Backend):
-    """Dials a proxy for one page: a deployment named it, so its address is not judged.
-
-    Args:
-        meter: what the page may take.
-    """
+    """Dials a proxy for one page: a deployment named it, so its address is not judged."""
 
     def __init__(self, meter: Meter) -> None:
         super().__init__(None, (), meter)
@@ -264,11 +224,7 @@ class Stream(httpcore2.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore2.NetworkStream:
-        """Return the same connection behind TLS, once the server has proved that it is the host.
-
-        Raises:
-            ReadFailure: ``tls``, ``connection`` or ``timeout``.
-        """
+        """Return the same connection behind TLS, once the server has proved that it is the host."""
         try:
             self._socket.settimeout(self._meter.check_seconds_left("max_connect_seconds", self._began))
             # An end that is not the server's own "close" may be anybody's, who would cut a page short.

@@ -1,7 +1,4 @@
-"""The reader of the real web: a URL in, a page or the reason why there is none out.
-
-The bytes of a page become a title, a text and a date, by what its server says that they are.
-"""
+"""The reader of the real web: a URL in, a page or the reason why there is none out."""
 
 from __future__ import annotations
 
@@ -58,24 +55,7 @@ _SHOWN_CHARS: Final = 100
 
 
 def page_of(body: bytes, content_type: str, *, url: str, seconds: float) -> JsonObject:
-    """Return what a page says.
-
-    Args:
-        body: its bytes, unpacked.
-        content_type: what the server says that they are, such as ``text/html; charset=utf-8``.
-        url: where it is from.
-        seconds: how long it may take.
-
-    Returns:
-        ``{title, published_at, body, declared_date}``: the text as a reader of the page sees it, and two days such as
-        ``2026-03-14``. The page itself declares the second; where it is blank, the first is a guess, or blank. Of a
-        PDF file ``pages``, too, where each begins in the body, and ``extraction``, ``"unsure"``, where its text may be
-        another one than a reader sees. Of HTML ``linked_hosts``, the hosts that it links to, where they can be told.
-
-    Raises:
-        ReadFailure: ``content_type``, ``charset``, ``too_large``, ``timeout`` or ``killed``.
-        ConfigurationError: a library of the extra `web` is missing.
-    """
+    """Return what a page says."""
     kind = content_type.partition(";")[0].strip().lower()
     if kind not in _KINDS:
         raise ReadFailure("content_type", {"content_type": kind[:_SHOWN_CHARS], "allowed": list(_KINDS)})
@@ -169,19 +149,7 @@ class WebReader:
         self._renderer = renderer
 
     def __call__(self, request: JsonObject) -> JsonObject:
-        """Read a page.
-
-        Args:
-            request: `url`; `hosts`, entries of those that may be read now (none when left out, so that nothing may be);
-                `denied`, entries of those among them that may not; `limits`, by name, those of the run (`WebLimits`).
-
-        Returns:
-            A page: title, text and date, and how it was read.
-
-        Raises:
-            ReadFailure: there is none; `details` has the `hops` and the `limits`.
-            InputError: the request is none.
-        """
+        """Read a page."""
         url, lists, asked = _parse_read_request(request)
         hops, meter = Hops(**lists), Meter(self._tighten_web_limits(asked), deadline())
         try:

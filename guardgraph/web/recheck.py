@@ -66,14 +66,7 @@ class Rechecked:
 
 
 def list_cited_notes(result: JsonObject) -> list[Cited]:
-    """Return the notes that a research run cites.
-
-    Args:
-        result: of the run.
-
-    Raises:
-        InputError: it is no result with citations and their passages.
-    """
+    """Return the notes that a research run cites."""
     details, passages = result.get("citation_details"), result.get("passages")
     if not isinstance(details, list) or not isinstance(passages, list) or not details:
         raise InputError("run: the result of a research run that ended well is required, with its citations")
@@ -99,12 +92,7 @@ def _parse_cited_span(given: JsonValue) -> tuple[int, int] | None:
 
 
 def recheck_cited_notes(notes: Collection[Cited], text_of: Text) -> list[Rechecked]:
-    """Hold notes against the texts of their pages.
-
-    Args:
-        notes: those of `list_cited_notes`.
-        text_of: where the texts are from: `make_live_page_reader` or `make_kept_page_reader`.
-    """
+    """Hold notes against the texts of their pages."""
     return [_recheck_note(note, text_of) for note in notes]
 
 
@@ -135,15 +123,7 @@ def make_live_page_reader(
     denied: Collection[str] = (),
     limits: Mapping[str, float],
 ) -> Text:
-    """Return the texts of pages as they are now; each is read once.
-
-    Args:
-        reader: reads them, as in a run.
-        policy: hosts that may be asked for.
-        execution: hosts that may be read now.
-        denied: hosts that may never be read, whatever the lists say.
-        limits: the caps of a page, by their names in the budget.
-    """
+    """Return the texts of pages as they are now; each is read once."""
     lists = {"policy": policy, "execution": execution, "denied": denied}
     scope = {**make_host_scope(**lists), "limits": dict(limits)}
 
@@ -176,11 +156,7 @@ def _check_url_lists(url: str, lists: Mapping[str, Collection[str]]) -> None:
 
 
 def make_kept_page_reader(folder: str | os.PathLike[str]) -> Text:
-    """Return the texts of pages as a run kept them; nothing is read from the web.
-
-    Args:
-        folder: where `keep_page_body` put them.
-    """
+    """Return the texts of pages as a run kept them; nothing is read from the web."""
 
     def read_kept_page(note: Cited) -> str:
         if note.text_sha256 is None or not note.text_sha256.isalnum():
@@ -197,15 +173,7 @@ def make_kept_page_reader(folder: str | os.PathLike[str]) -> Text:
 
 
 def make_archived_page_reader(file: str | os.PathLike[str]) -> Text:
-    """Return the texts of pages as a WARC file has them, made of its answers as a reader makes them.
-
-    Args:
-        file: of `web_reader`'s `evidence`.
-
-    Raises:
-        ReadFailure: the file cannot be read.
-        ConfigurationError: guardgraph's extra `warc` is not installed.
-    """
+    """Return the texts of pages as a WARC file has them, made of its answers as a reader makes them."""
     from guardgraph.web.warc import iterate_kept_answers
 
     texts: dict[str, str] = {}
@@ -226,15 +194,7 @@ def make_archived_page_reader(file: str | os.PathLike[str]) -> Text:
 
 
 def keep_page_body(folder: str | os.PathLike[str], text: str) -> str:
-    """Keep the text of a page under its hash, and return the hash.
-
-    Args:
-        folder: where; it has to be there.
-        text: the page's text.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Keep the text of a page under its hash, and return the hash."""
     data, name = text.encode("utf-8", "replace"), _hash_page_text(text)
     file = _locate_kept_page(folder, name)
     if not file.exists():

@@ -1,7 +1,4 @@
-"""What of a page a browser shows: Chromium in a process of its own, in which no script runs and which dials nothing.
-
-Whatever a page asks for is answered by the reader, under the lists, addresses and limits of the page, or refused.
-"""
+"""What of a page a browser shows: Chromium in a process of its own, in which no script runs and which dials nothing."""
 
 from __future__ import annotations
 
@@ -48,14 +45,7 @@ Fetch = Callable[[str], Asset]
 
 
 class Renderer:
-    """Browsers that are started when they are needed. Threads may use it side by side.
-
-    Args:
-        executable: Chromium; Playwright's own where it is blank.
-
-    Raises:
-        ConfigurationError: the extra `render` is missing.
-    """
+    """Browsers that are started when they are needed. Threads may use it side by side."""
 
     def __init__(self, executable: str = "") -> None:
         if find_spec("playwright") is None:
@@ -70,18 +60,7 @@ class Renderer:
         finalize(self, _end, self._idle, os.getpid())
 
     def show(self, url: str, body: bytes, content_type: str, fetch: Fetch, *, seconds: float) -> bytes:
-        """Return the page that is seen, without what is not, in UTF-8.
-
-        Args:
-            url: where the page is from.
-            body: its bytes.
-            content_type: what the server says that they are.
-            fetch: answers what the page asks for.
-            seconds: how long it may take, waiting for a browser included.
-
-        Raises:
-            ReadFailure: ``browser`` or ``too_large``.
-        """
+        """Return the page that is seen, without what is not, in UTF-8."""
         deadline = time.monotonic() + seconds
         with self._browser(deadline, seconds) as browser:
             return browser.show(url, body, content_type, fetch, deadline)

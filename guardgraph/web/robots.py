@@ -51,11 +51,7 @@ class _Site:
 
 
 class Robots:
-    """What sites ask of their readers.
-
-    Args:
-        user_agent: under which name pages are read.
-    """
+    """What sites ask of their readers."""
 
     def __init__(self, user_agent: str) -> None:
         self._user_agent = user_agent
@@ -63,20 +59,7 @@ class Robots:
         self._lock = threading.Lock()
 
     def wait_for_robots(self, place: Place, meter: Meter, fetch: Fetch, way: Hops) -> list[JsonObject]:
-        """Wait for as long as a site wants, and raise where it does not want to be read.
-
-        Args:
-            place: the page.
-            meter: what it may take.
-            fetch: fetches robots.txt.
-            way: on which it is fetched.
-
-        Returns:
-            Where the robots.txt led that holds, now or when it was read.
-
-        Raises:
-            ReadFailure: ``robots_denied``, or what says that the host cannot be reached.
-        """
+        """Wait for as long as a site wants, and raise where it does not want to be read."""
         site = self._find_robots_site(place.url_origin)
         if not site.lock.acquire(timeout=meter.check_seconds_left()):
             raise meter.make_timeout_failure()

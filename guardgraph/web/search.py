@@ -1,8 +1,7 @@
-"""Searches of the web: services with an API, SearXNG, a server of the operator's own, and a file of URLs.
+"""Searches of the web: services with an API, SearXNG, a server of the operator's own, and a file of URLs."""
 
-Sources of the forms of their answers: https://docs.searxng.org, https://docs.tavily.com, https://docs.exa.ai,
-https://api-dashboard.search.brave.com/documentation, https://serper.dev, https://serpapi.com/search-api.
-"""
+# Sources of the forms of their answers: https://docs.searxng.org, https://docs.tavily.com, https://docs.exa.ai,
+# https://api-dashboard.search.brave.com/documentation, https://serper.dev, https://serpapi.com/search-api.
 
 from __future__ import annotations
 
@@ -271,19 +270,7 @@ class WebSearch:
         return self._name
 
     def __call__(self, request: JsonObject) -> list[JsonObject]:
-        """Search.
-
-        Args:
-            request: ``{"query": str, "max_results": int}``, and `hosts`, entries, where it takes them.
-
-        Returns:
-            At most `max_results` hits ``{url, title, snippet}`` of the first page, in the server's order. A hit without
-            a text as its url has None there, and is dropped by the run.
-
-        Raises:
-            ExpectedFailure: ``connection``, ``tls``, ``timeout``, ``http_status``, ``too_large``, ``decompression``,
-                ``no_json``, or ``unavailable`` of a server that answers with an error.
-        """
+        """Search."""
         found = self._ask_server(self._make_fields(request))
         return [self._parse_hit(hit) for hit in self._find_hits(found)[: request["max_results"]]]
 
@@ -298,11 +285,7 @@ class WebSearch:
         return fields
 
     def _find_hits(self, found: JsonValue) -> list[JsonValue]:
-        """Return the list of hits.
-
-        Raises:
-            ExpectedFailure: ``unavailable`` of an answer that says why it has none, else ``no_json``.
-        """
+        """Return the list of hits."""
         shape, hits = self._shape, _follow_keys(found, self._shape.hits)
         said = found if isinstance(found, dict) else {}
         if isinstance(hits, list):

@@ -1,7 +1,4 @@
-"""How one URL is asked: without cookies, credentials, proxies or redirects, and over a new connection each time.
-
-What was packed for the way is unpacked a piece at a time, each piece counted before the next is made.
-"""
+"""How one URL is asked: without cookies, credentials, proxies or redirects, and over a new connection each time."""
 
 from __future__ import annotations
 
@@ -36,21 +33,8 @@ MOST_MEMBERS = 100
 
 
 def unpack_content_encoding(pieces: Iterable[bytes], packings: str, meter: Meter) -> Iterator[bytes]:
-    """Undo what the header Content-Encoding says.
-
-    Each layer counts by itself, so that a page packed twice cannot swell inside.
-
-    Args:
-        pieces: what came.
-        packings: the header, the outermost last.
-        meter: what the page may take.
-
-    Yields:
-        Pieces of the page, each of at most 256 KiB where it was packed.
-
-    Raises:
-        ReadFailure: ``decompression``, ``too_large`` or ``timeout``.
-    """
+    """Undo what the header Content-Encoding says."""
+    # Each layer counts by itself, so that a page packed twice cannot swell inside.
     names = [name for item in packings.lower().split(",") if (name := item.strip()) not in {"", "identity"}]
     if len(names) > MOST_PACKINGS or not {*names} <= {"gzip", "x-gzip", "deflate"}:
         raise ReadFailure("decompression", {"encoding": packings[:200], "allowed": ACCEPTED})
@@ -110,14 +94,7 @@ _ANY = httpx2.URL("http://page/")
 def make_http_request(
     parsed: URL, headers: Mapping[str, str], *, body: bytes = b"", **extensions: Any
 ) -> httpx2.Request:
-    """Return a request for what was judged, whatever another parser makes of it.
-
-    Args:
-        parsed: where it goes.
-        headers: beside those that say where it goes, and that one question is asked.
-        body: what is posted; without one, the URL is asked for.
-        extensions: more, for a cache.
-    """
+    """Return a request for what was judged, whatever another parser makes of it."""
     host = parsed.hostname.removeprefix("[").removesuffix("]")
     place = httpcore2.URL(
         scheme=parsed.protocol.removesuffix(":").encode(),
@@ -138,13 +115,7 @@ def make_system_ssl_context() -> ssl.SSLContext:
 
 
 class Transport(httpx2.BaseTransport):
-    """Asks for one page.
-
-    Args:
-        backend: which dials.
-        ssl_context: how servers prove that they are the host.
-        proxy: through which is asked; none when None.
-    """
+    """Asks for one page."""
 
     def __init__(self, backend: Backend, ssl_context: ssl.SSLContext, proxy: Proxy | None = None) -> None:
         given: dict[str, Any] = {
@@ -157,11 +128,7 @@ class Transport(httpx2.BaseTransport):
         )
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Ask; the URL is that of the extension ``place``, which was judged, whatever another parser makes of it.
-
-        Raises:
-            ReadFailure: nothing came that is an answer.
-        """
+        """Ask; the URL is that of the extension ``place``, which was judged, whatever another parser makes of it."""
         with _map_httpcore_errors():
             answer = self._pool.handle_request(
                 httpcore2.Request(

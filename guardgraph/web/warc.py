@@ -1,8 +1,7 @@
-"""What was read, as a WARC file: every answer of a server as it came, without what says who asked.
+"""What was read, as a WARC file: every answer of a server as it came, without what says who asked."""
 
-Source of the format: ISO 28500 (https://iipc.github.io/warc-specifications/). It is written and read by warcio, of
-guardgraph's extra `warc`.
-"""
+# Source of the format: ISO 28500 (https://iipc.github.io/warc-specifications/). It is written and read by warcio, of
+# guardgraph's extra `warc`.
 
 from __future__ import annotations
 
@@ -45,14 +44,7 @@ def is_warc_name(name: str | os.PathLike[str]) -> bool:
 
 
 class WarcFile:
-    """A WARC file to which answers are added, from any thread; each stands in it as a whole, or not at all.
-
-    Args:
-        path: of the file, made where there is none; packed where its name ends with ``.gz``.
-
-    Raises:
-        ConfigurationError: its name or its folder is wrong, or warcio is not installed.
-    """
+    """A WARC file to which answers are added, from any thread; each stands in it as a whole, or not at all."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         import_warcio()
@@ -72,17 +64,7 @@ class WarcFile:
             raise ConfigurationError(f"evidence: {path!r:.200} cannot be written: {error.strerror}") from error
 
     def add_answer(self, url: str, status: int, headers: Mapping[str, str], body: bytes) -> None:
-        """Add an answer.
-
-        Args:
-            url: that was asked; what looks like a credential in it is masked.
-            status: of the answer.
-            headers: of it; those of `KEPT_HEADERS` are kept.
-            body: as it was unpacked.
-
-        Raises:
-            OSError: it cannot be written.
-        """
+        """Add an answer."""
         from warcio.statusandheaders import StatusAndHeaders  # type: ignore[import-untyped]
 
         kept = [(name.title(), mask_secrets(headers[name])) for name in KEPT_HEADERS if name in headers]
@@ -107,12 +89,7 @@ class WarcFile:
 
 
 def iterate_kept_answers(path: str | os.PathLike[str]) -> Iterator[KeptAnswer]:
-    """Yield the answers of a WARC file.
-
-    Raises:
-        ReadFailure: ``not_kept``, it cannot be read or is none.
-        ConfigurationError: warcio is not installed.
-    """
+    """Yield the answers of a WARC file."""
     import_warcio()
     from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
     from warcio.exceptions import ArchiveLoadFailed  # type: ignore[import-untyped]

@@ -40,11 +40,7 @@ class Address:
 
 
 def parse_store_address(given: object) -> Address:
-    """Return where a store is. A relative file is taken from the current folder of this moment.
-
-    Raises:
-        ConfigurationError: it is no URL of a kind that a store can be in, or the extra ``audit`` is not installed.
-    """
+    """Return where a store is. A relative file is taken from the current folder of this moment."""
     try:
         from sqlalchemy import make_url
         from sqlalchemy.exc import ArgumentError

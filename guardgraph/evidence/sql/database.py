@@ -45,12 +45,7 @@ BUSY = ("database is locked", "lock timeout", "LockNotAvailable")
 
 
 class Database:
-    """Where a store is kept.
-
-    Args:
-        address: where it is.
-        timeout: seconds after which whoever waits for the database is let go.
-    """
+    """Where a store is kept."""
 
     def __init__(self, address: Address, timeout: float) -> None:
         self.address = address
@@ -65,31 +60,16 @@ class Database:
             SQLITE.add_resting(self.close_engines)
 
     def run_transaction(self, work: Callable[[Connection], T], mode: Mode = "read") -> T:
-        """Do some work in a transaction, and return its result once that is committed.
-
-        Raises:
-            StoreError: it was not done, or not in time; nothing was acknowledged.
-            ConfigurationError: the database is no store of this version.
-        """
+        """Do some work in a transaction, and return its result once that is committed."""
         return Transaction(self, mode).run_in_one_step(work)
 
     def append_entry(self, new: NewRun | NewStep) -> Receipt:
-        """Append a run, or a step of an open one, in a transaction of its own; return its receipt once it is committed.
-
-        Raises:
-            StoreError: as `run_transaction`.
-            ConfigurationError: as `run_transaction`.
-        """
+        """Append a run, or a step of an open one, in a transaction of its own, and return its receipt."""
         return Transaction(self, "append").append_entry(new)
 
     @contextmanager
     def begin_stepwise_transaction(self, mode: Mode = "read") -> Iterator[Transaction]:
-        """Yield a transaction whose `step` does work, each step in time; it is committed where the block ends.
-
-        Raises:
-            StoreError: as `run_transaction`.
-            ConfigurationError: as `run_transaction`.
-        """
+        """Yield a transaction whose `step` does work, each step in time; it is committed where the block ends."""
         transaction = Transaction(self, mode)
         transaction.begin()
         try:
@@ -104,11 +84,7 @@ class Database:
         _dispose_engines(self._engines)
 
     def empty_sqlite_log(self) -> None:
-        """Move what SQLite's log holds into the database, and cut the log to nothing: it has what was erased.
-
-        Raises:
-            StoreError: others were reading for longer than the timeout.
-        """
+        """Move what SQLite's log holds into the database, and cut the log to nothing: it has what was erased."""
         if self.address.file is None:
             return
         ends = monotonic() + self.timeout
@@ -121,10 +97,8 @@ class Database:
             sleep(PAUSE)
 
     def get_database_engine(self, *, makes: bool) -> Engine:
-        """Return the engine of this process for the database that is there now.
-
-        A connection is never taken into another process, nor kept where another file took the place of its own.
-        """
+        """Return the engine of this process for the database that is there now."""
+        # A connection is never taken into another process, nor kept where another file took the place of its own.
         file = self.address.file
         found = None if file is None else identify_file(file)
         way = "" if file is None or makes or found is None else choose_sqlite_way(file)
@@ -162,11 +136,7 @@ class Database:
 
 
 def choose_sqlite_way(file: Path) -> str:
-    """Return how a file is opened to be read: as it is, or as one that nobody here may write.
-
-    Raises:
-        StoreError: it has a log that this user may not read, and what is in it would be missed.
-    """
+    """Return how a file is opened to be read: as it is, or as one that nobody here may write."""
     name = os.path.realpath(file)
     if os.access(name, os.W_OK) and os.access(os.path.dirname(name), os.W_OK):
         return ""
@@ -199,12 +169,7 @@ def _truncate_sqlite_log(connection: Connection) -> bool:
 
 
 class Transaction:
-    """A transaction of a database. A thread that hangs in it ends it when it comes back, without a commit.
-
-    Args:
-        database: whose it is.
-        mode: what is done in it.
-    """
+    """A transaction of a database. A thread that hangs in it ends it when it comes back, without a commit."""
 
     def __init__(self, database: Database, mode: Mode) -> None:
         self._database = database
@@ -325,11 +290,7 @@ class Transaction:
         self._close(connection.close)
 
     def _run_within_timeout(self, work: Callable[[], T]) -> T:
-        """Do work in a thread, and wait for it for as long as the database may take.
-
-        Raises:
-            StoreError: it took longer, or the database said no.
-        """
+        """Do work in a thread, and wait for it for as long as the database may take."""
         seconds = self._database.timeout
         done = Handover()
         self._busy = True

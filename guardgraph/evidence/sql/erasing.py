@@ -29,10 +29,7 @@ def select_run_to_erase(run_id: str) -> Select[Any]:
 
 
 def select_caller_runs_to_erase(tenant: str | None, user: str | None) -> Select[Any]:
-    """Choose the runs that somebody of a tenant, or a user, or a user of a tenant began or resumed, with all of them.
-
-    The beginning of a run that somebody else resumed has the same words as its record.
-    """
+    """Choose the runs that somebody of a tenant, or a user, or a user of a tenant began or resumed."""
     named = [CALLERS.c.tenant == tenant] if tenant is not None else []
     named += [CALLERS.c.user == user] if user is not None else []
     caller = exists().where(CALLERS.c.seq == CONTENTS.c.seq, *named)
@@ -44,11 +41,9 @@ def select_caller_runs_to_erase(tenant: str | None, user: str | None) -> Select[
 
 
 def select_old_runs_to_erase(at: str) -> Select[Any]:
-    """Choose what was recorded before a moment, UTC, ISO 8601 with microseconds, but for runs that are open.
-
-    A clock that went back makes nothing older: what stands behind an entry was written after it. What an open run noted
-    says what must not be done once more.
-    """
+    """Choose what was recorded before a moment, UTC, ISO 8601 with microseconds, but for runs that are open."""
+    # A clock that went back makes nothing older: what stands behind an entry was written after it. What an open run
+    # noted says what must not be done once more.
     later = ENTRIES.alias("later")
     first_kept = select(func.min(later.c.seq)).where(later.c.at >= at).scalar_subquery()
     is_open = exists().where(OPEN.c.seq == CONTENTS.c.seq, OPEN.c.run_id.in_(select_open_runs()))
@@ -61,12 +56,7 @@ def _select_unerased_runs() -> Select[Any]:
 
 
 def erase_stored_runs(database: Database, chosen: Select[Any], *, by: str, how: How) -> Erasure | None:
-    """Erase what is chosen in one transaction, and empty the log of an SQLite database.
-
-    Raises:
-        StoreError: as `SqlStore.erase`.
-        ConfigurationError: nobody erases.
-    """
+    """Erase what is chosen in one transaction, and empty the log of an SQLite database."""
     check_kept_line("by", "who erases", by)
     made = None
     with database.begin_stepwise_transaction("change") as transaction:
@@ -80,11 +70,7 @@ def erase_stored_runs(database: Database, chosen: Select[Any], *, by: str, how: 
 
 
 def check_kept_line(name: str, what: str, given: object) -> None:
-    """Refuse what may not stay in the chain for good.
-
-    Raises:
-        ConfigurationError: it is no text on one line, or a long one.
-    """
+    """Refuse what may not stay in the chain for good."""
     if not isinstance(given, str) or not given.strip() or not given.isprintable() or len(given) > LONGEST_NAME:
         allowed = f"a text of at most {LONGEST_NAME} characters on one line"
         raise ConfigurationError(f"{name}: {what}, {allowed}, is required; given: {given!r:.80}")

@@ -33,11 +33,7 @@ _LOCKED = "SELECT pg_advisory_xact_lock(7305437213966884212)"
 
 
 def create_store_engine(url: URL, seconds: float) -> Engine:
-    """Return an engine that opens connections when they are needed, with no transaction but of `begin_sql_transaction`.
-
-    Raises:
-        ImportError: PostgreSQL's driver is not installed.
-    """
+    """Return an engine that opens connections when needed, with no transaction but of `begin_sql_transaction`."""
     from sqlalchemy import create_engine, event
 
     sqlite = url.get_backend_name() == "sqlite"

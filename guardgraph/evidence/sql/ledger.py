@@ -1,9 +1,8 @@
-"""The accounts of tenants in a store's database: tables beside the chain, which is no evidence of what was spent.
+"""The accounts of tenants in a store's database: tables beside the chain, which is no evidence of what was spent."""
 
-A charge is one conditional update: it adds to what is reserved only where what is spent and reserved leaves room, so
-however many processes ask at once, no account comes above its limit. What a dead process reserved is taken back by
-whoever finds no room.
-"""
+# A charge is one conditional update: it adds to what is reserved only where what is spent and reserved leaves room, so
+# however many processes ask at once, no account comes above its limit. What a dead process reserved is taken back by
+# whoever finds no room.
 
 from __future__ import annotations
 
@@ -88,15 +87,8 @@ class NoRoom(Exception):
 
 
 def run_on_accounts(database: Database, work: Callable[[Connection], T]) -> T:
-    """Do some work on the accounts in a transaction; their tables are made before, where there are none yet.
-
-    They are made in a transaction of their own: work that finds no room is rolled back.
-
-    Raises:
-        NoRoom: as `reserve_charges`.
-        StoreError: it was not done, or not in time.
-        ConfigurationError: the database is no store of this version.
-    """
+    """Do some work on the accounts in a transaction; their tables are made before, where there are none yet."""
+    # They are made in a transaction of their own: work that finds no room is rolled back.
 
     def run_with_tables(connection: Connection) -> tuple[T] | None:
         return (work(connection),) if connection.engine in _ready else None
@@ -114,11 +106,7 @@ def _make_tables(connection: Connection) -> Engine:
 
 
 def reserve_charges(connection: Connection, charges: Sequence[Charge], seconds: float) -> Reserved:
-    """Reserve all charges, each by one conditional update.
-
-    Raises:
-        NoRoom: an account has no room.
-    """
+    """Reserve all charges, each by one conditional update."""
     made, now, before = str(uuid4()), time(), dict[Account, int]()
     for charge in sorted(charges, key=lambda each: each.account):  # in one order, so that nobody waits in a circle
         key = _name_account(charge.account)

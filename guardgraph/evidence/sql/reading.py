@@ -42,11 +42,7 @@ def read_last_entry(connection: Connection) -> tuple[int, str]:
 
 
 def read_latest_record(connection: Connection, run_id: str) -> StoredRun:
-    """Return the latest record of a run.
-
-    Raises:
-        InputError: there is no such run, or it has no ending.
-    """
+    """Return the latest record of a run."""
     found = connection.execute(
         _select_stored_runs().where(ENTRIES.c.run_id == run_id).order_by(ENTRIES.c.seq.desc()).limit(1)
     ).first()
@@ -66,16 +62,7 @@ def read_run_batch(
     tenant: str | None,
     since: str | None,
 ) -> Sequence[StoredRun]:
-    """Return the next runs behind a number, each by its latest record.
-
-    Args:
-        connection: a reader's.
-        stretch: the number behind which they begin, and the last one that may be returned.
-        size: how many there are at most.
-        pattern: as in `RunStore.runs`.
-        tenant: as in `RunStore.runs`.
-        since: UTC, ISO 8601 with microseconds.
-    """
+    """Return the next runs behind a number, each by its latest record."""
     later = ENTRIES.alias("later")
     query = _select_stored_runs().where(
         ENTRIES.c.seq > stretch[0],
@@ -136,11 +123,7 @@ def _read_entry(row: Any) -> Entry | None:
 
 
 def select_open_runs(run_id: str | None = None) -> Select[Any]:
-    """Choose the ids of the runs that are open; one that is heard of after it was closed is open again.
-
-    Args:
-        run_id: of the one run that is looked at; all where it is None.
-    """
+    """Choose the ids of the runs that are open; one that is heard of after it was closed is open again."""
     said, close = OPEN.alias("said"), OPEN.alias("close")
     chosen = (
         select(said.c.run_id)
@@ -190,11 +173,7 @@ def _is_kept_content(row: Any, said: Any) -> bool:
 
 
 def read_request_notes(connection: Connection, request: str, after: int) -> list[RunNote]:
-    """Return what was noted of a request behind an entry, in its order.
-
-    Raises:
-        StoreError: a note is not as it was noted.
-    """
+    """Return what was noted of a request behind an entry, in its order."""
     entry = (ENTRIES.c.seq, ENTRIES.c.hash, ENTRIES.c.entry, CONTENTS.c.salt, CONTENTS.c.content)
     found = OPEN.join(ENTRIES, ENTRIES.c.seq == OPEN.c.seq).join(CONTENTS, CONTENTS.c.seq == OPEN.c.seq)
     noted = (OPEN.c.request == request, OPEN.c.kind == "note", OPEN.c.seq > after)

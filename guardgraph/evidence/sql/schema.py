@@ -28,12 +28,7 @@ class Missing(StoreError):
 
 
 def check_store_schema(connection: Connection, shown: str) -> None:
-    """Refuse to read what is no store of this format.
-
-    Raises:
-        Missing: the database is empty.
-        ConfigurationError: it holds something else, a store of another format, or something stands before its tables.
-    """
+    """Refuse to read what is no store of this format."""
     names = {*inspect(connection).get_table_names()}
     ours = names & {*METADATA.tables}
     if not ours:
@@ -52,11 +47,7 @@ def check_store_schema(connection: Connection, shown: str) -> None:
 
 
 def prepare_store_schema(connection: Connection, shown: str) -> None:
-    """Make a store of an empty database.
-
-    Raises:
-        ConfigurationError: as `check_store_schema`.
-    """
+    """Make a store of an empty database."""
     try:
         check_store_schema(connection, shown)
     except Missing:

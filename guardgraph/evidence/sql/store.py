@@ -32,10 +32,9 @@ BATCH = 50
 
 @dataclass(frozen=True, slots=True)
 class SqlRuns:
-    """Runs of a store; what was recorded after an iteration began is not in it.
+    """Runs of a store; what was recorded after an iteration began is not in it."""
 
-    Pickled, they are the store's URL, with its password, and these words: another process reads for itself.
-    """
+    # Pickled, they are the store's URL, with its password, and these words: another process reads for itself.
 
     store: SqlStore
     pattern: str | None = None
@@ -57,11 +56,7 @@ class SqlRuns:
             after = found[-1].position.seq
 
     def parts(self, count: int) -> Sequence[SqlRuns]:
-        """Return the same runs in at most `count` parts, each a stretch of the chain.
-
-        Raises:
-            ConfigurationError: the count is no whole number from 1 on.
-        """
+        """Return the same runs in at most `count` parts, each a stretch of the chain."""
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             raise ConfigurationError(f"count: a whole number from 1 on is required; given: {count!r:.80}")
         upto = self._read_last_seq()

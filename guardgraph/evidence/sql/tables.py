@@ -92,12 +92,7 @@ CALLERS = Table(
 
 
 class Prepared:
-    """A statement that is compiled once and given to the driver itself: all between would cost as much as the disk.
-
-    Args:
-        statement: an insert, or a query with `bindparam`.
-        names: the columns that an insert gives values to.
-    """
+    """A statement that is compiled once and given to the driver itself: all between would cost as much as the disk."""
 
     def __init__(self, statement: ClauseElement, names: list[str] | None = None) -> None:
         self._statement = statement

@@ -1,11 +1,10 @@
-"""Appending to the chain in the way that is quickest in each kind of database, with the driver itself.
+"""Appending to the chain in the way that is quickest in each kind of database, with the driver itself."""
 
-What needs no place in the chain is done before anybody is kept waiting. Behind the lock, SQLite is asked and written to
-step by step; PostgreSQL finds the place and hashes the entry by itself, in one statement: others wait there for no more
-that goes over the network. What is kept of an open run is written step by step in both. The writers of an SQLite file
-wait in a line, each woken by the kernel as it came: SQLite has none, and many who sleep and try again keep each other
-from writing. What keeps writers apart is SQLite's own lock.
-"""
+# What needs no place in the chain is done before anybody is kept waiting. Behind the lock, SQLite is asked and written
+# to step by step; PostgreSQL finds the place and hashes the entry by itself, in one statement: others wait there for no
+# more that goes over the network. What is kept of an open run is written step by step in both. The writers of an SQLite
+# file wait in a line, each woken by the kernel as it came: SQLite has none, and many who sleep and try again keep each
+# other from writing. What keeps writers apart is SQLite's own lock.
 
 from __future__ import annotations
 
@@ -95,14 +94,8 @@ if hasattr(os, "register_at_fork"):  # Windows does not fork
 
 @contextmanager
 def wait_in_write_line(connection: Connection, seconds: float) -> Iterator[None]:
-    """Wait until all who came before have left, and leave at the end. A connection's first use is out of line.
-
-    So is who has waited too long behind others of this process: one that hangs keeps a thread of it, not all.
-
-    Args:
-        connection: to an SQLite database.
-        seconds: how long to wait for them.
-    """
+    """Wait until all who came before have left, and leave at the end. A connection's first use is out of line."""
+    # So is who has waited too long behind others of this process: one that hangs keeps a thread of it, not all.
     line = connection.info.get(_LINE)
     if line is None or fcntl is None:
         yield
@@ -186,14 +179,7 @@ def prepare_new_close(run_id: str, *, how: HowClosed, by: str, why: str) -> NewS
 
 
 def append_new_entry(connection: Connection, new: NewRun | NewStep, seconds: float, may: Callable[[], None]) -> Receipt:
-    """Append in one transaction, unless it is kept already with the same content, and return its receipt.
-
-    Args:
-        connection: without a transaction; one that fails here is not to be used any more.
-        new: the run, or the step of an open one.
-        seconds: for which others may be in the way.
-        may: raises where nobody waits for the receipt any more.
-    """
+    """Append in one transaction, unless it is kept already with the same content, and return its receipt."""
     driver: Any = connection.connection.driver_connection
     sqlite = connection.dialect.name == "sqlite"
     began = monotonic()
@@ -226,14 +212,9 @@ def _append_in_sqlite(connection: Connection, run: NewRun) -> tuple[int, str]:
 
 
 def append_open_step(connection: Connection, step: NewStep) -> tuple[int, str]:
-    """Append what is kept of an open run, behind the lock of the writers; return number and hash of its entry.
-
-    A run that begins closes the one that began last on its thread for the same tenant, or without one for the same
-    user, where that is open still: a thread of the same name may be another's.
-
-    Raises:
-        StoreError: the run has ended, and its ending is on record.
-    """
+    """Append what is kept of an open run, behind the lock of the writers; return number and hash of its entry."""
+    # A run that begins closes the one that began last on its thread for the same tenant, or without one for the same
+    # user, where that is open still: a thread of the same name may be another's.
     if step.kept is not None:
         kept: tuple[int, str] | None = KEPT_STEP.execute_statement(
             connection, run_id=step.run_id, kind=step.kind, content=step.kept.content

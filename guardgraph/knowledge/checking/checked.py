@@ -60,28 +60,13 @@ class CheckedBase:
 
 
 def check_file(path: Path) -> CheckedBase:
-    """Check the file of a knowledge base, which is there.
-
-    Raises:
-        ConfigurationError: it is no knowledge base of this format.
-        StoreError: SQLite cannot read it.
-    """
+    """Check the file of a knowledge base, which is there."""
     with _open_base_to_check(path) as file:
         return _check_opened_base(file)
 
 
 def rebuild_file(path: Path, embedder: Embedder | None = None) -> CheckedBase:
-    """Make the index of a knowledge base anew from the stored texts whose hash is right, in one transaction.
-
-    Args:
-        path: the file, which is there; another version may have read its words.
-        embedder: makes vectors that are missing, where it made the others.
-
-    Raises:
-        ConfigurationError: it is no knowledge base of this format, or the embedding returned no vectors; nothing was
-            changed.
-        StoreError: SQLite cannot read or write it, or finds it damaged where no index is; likewise.
-    """
+    """Make the index of a knowledge base anew from the stored texts whose hash is right, in one transaction."""
     with _open_base_to_check(path) as file:
         checked, vectors = _check_opened_base(file), dict[bytes, bytes]()
         if embedder is not None:  # before others have to wait for the transaction

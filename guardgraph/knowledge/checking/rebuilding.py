@@ -63,12 +63,7 @@ class Rebuilt(NamedTuple):
 
 
 def rebuild_index(connection: sqlite3.Connection, vectors: Mapping[bytes, bytes]) -> Rebuilt:
-    """Make the index anew, inside the transaction that is open.
-
-    Args:
-        connection: what is no text is read as what is left of it.
-        vectors: by text, for chunks that have none in the file.
-    """
+    """Make the index anew, inside the transaction that is open."""
     doubts = check_rows(connection, Findings())
     refused = {_name_refused_documents(*row) for row in connection.execute(_STRAY).fetchall()}
     refused |= {
@@ -90,11 +85,7 @@ def rebuild_index(connection: sqlite3.Connection, vectors: Mapping[bytes, bytes]
 
 
 def list_missing_vectors(connection: sqlite3.Connection, embedder: Embedder, shown: str) -> dict[bytes, bytes]:
-    """Return vectors of the texts that have none in the file, or another one than was put in, by text.
-
-    Raises:
-        ConfigurationError: the embedding returned no vectors, or those of another size than the file has.
-    """
+    """Return vectors of the texts that have none in the file, or another one than was put in, by text."""
     known = list_index_scopes(connection)
     rows = (
         row for chunk in chunks_without(connection, embedder.name) for row in read_chunk_rows(connection, chunk=chunk)
@@ -109,11 +100,9 @@ def list_missing_vectors(connection: sqlite3.Connection, embedder: Embedder, sho
 
 
 def _refuse_damaged_chunks(connection: sqlite3.Connection, document: int, doubts: Doubts) -> Doubtful | None:
-    """Let the next addition read a document again; return how it is named, or None where all of it is right.
-
-    Its chunks that are right stay where they are. Where none is, nobody knows for whom it was, and it is nobody's. What
-    nobody could name, to add it again, is taken out.
-    """
+    """Let the next addition read a document again; return how it is named, or None where all of it is right."""
+    # Its chunks that are right stay where they are. Where none is, nobody knows for whom it was, and it is nobody's.
+    # What nobody could name, to add it again, is taken out.
     select = "SELECT scope, tenant, name, collection, title, updated_at FROM documents WHERE id = ?"
     number, tenant, *texts = connection.execute(select, [document]).fetchone()
     rows, scope = [*read_chunk_rows(connection, document)], doubts.scopes.get(number)

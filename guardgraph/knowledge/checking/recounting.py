@@ -72,12 +72,7 @@ class _Expected:
 
 
 def check_index_words(connection: sqlite3.Connection, findings: Findings) -> None:
-    """Note what of the words is not what the stored texts give. Memory holds the words of some thousand chunks.
-
-    Args:
-        connection: in a transaction; what is no text is read as what is left of it.
-        findings: it is added to.
-    """
+    """Note what of the words is not what the stored texts give. Memory holds the words of some thousand chunks."""
     connection.execute(_COUNTED)
     recount = _Recount(connection, findings)
     for block, chunks in groupby(_read_chunk_texts(connection), key=lambda chunk: chunk.id // BLOCK):

@@ -96,12 +96,7 @@ def read_chunk_rows(
 
 
 def check_rows(connection: sqlite3.Connection, findings: Findings) -> Doubts:
-    """Note which documents, chunks and scopes are not what was put in.
-
-    Args:
-        connection: in a transaction; what is no text is read as what is left of it.
-        findings: it is added to.
-    """
+    """Note which documents, chunks and scopes are not what was put in."""
     doubts = Doubts(list_index_scopes(connection))
     for (number,) in connection.execute("SELECT id FROM scopes ORDER BY id"):
         if number not in doubts.scopes:

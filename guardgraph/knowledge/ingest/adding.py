@@ -34,19 +34,7 @@ def add_folder(
     prune: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> Report:
-    """Make a collection what a folder is.
-
-    Args:
-        folder: as it was found.
-        collection: the one that becomes it.
-        prefix: what stands before each path in an id.
-        prune: whether more than half of the documents may be removed.
-        progress: called after each file with the bytes that are read, and the bytes of all.
-
-    Raises:
-        ConfigurationError: an id is taken, or more than half are gone; nothing was changed.
-        StoreError: the base cannot be written; what was written is whole documents.
-    """
+    """Make a collection what a folder is."""
     entries = dict[str, FolderEntry]()
     for entry in folder.entries:
         number = prefix + "/".join(entry.file.parts)

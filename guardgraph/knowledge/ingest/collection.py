@@ -58,13 +58,7 @@ _SHOWN = 3
 
 
 class Collection:
-    """What the base has of a collection, and what became of it.
-
-    Args:
-        index: of the base.
-        tenant: whose it is.
-        name: the collection's.
-    """
+    """What the base has of a collection, and what became of it."""
 
     def __init__(self, index: AnyIndex[Any, Any], tenant: str | None, name: str) -> None:
         self.tenant = tenant
@@ -86,15 +80,7 @@ class Collection:
         }  # fmt: skip
 
     def look_up(self, ids: Iterable[str], *, whole: bool = True) -> None:
-        """Look up what the base has, and refuse ids that another collection of the tenant has.
-
-        Args:
-            ids: of the documents that are added.
-            whole: whether all of the collection is looked up, since what is gone of it is taken out.
-
-        Raises:
-            ConfigurationError: it names one of the ids, and the other collection; nothing was written.
-        """
+        """Look up what the base has, and refuse ids that another collection of the tenant has."""
         there = self._index.look_up(self.tenant, ids)
         others = {number: listed.collection for number, listed in there.items() if listed.collection != self.name}
         for other in sorted({*others.values()})[:1]:
@@ -110,11 +96,7 @@ class Collection:
         self.has_old_rules = self._index.read_rules_version(self.tenant, self.name) != RULES_VERSION
 
     def refuse_loss(self, lost: Ids[str]) -> None:
-        """Refuse to remove more than half of what there is: an unmounted folder must not empty a base.
-
-        Raises:
-            ConfigurationError: it says how many are gone, and how they are removed nevertheless.
-        """
+        """Refuse to remove more than half of what there is: an unmounted folder must not empty a base."""
         if 2 * len(lost) > len(self.listed):
             raise ConfigurationError(
                 f"{len(lost)} of the {len(self.listed)} documents of {self.name!r} are gone "
@@ -124,12 +106,7 @@ class Collection:
             )
 
     def put(self, document: StoredDocument, shown: str) -> None:
-        """Put a new or a changed document in.
-
-        Args:
-            document: it fails where an id of it is taken.
-            shown: its name in the report.
-        """
+        """Put a new or a changed document in."""
         self._shown[document.id] = shown
         self._note_ingested_document("changed" if document.id in self.listed else "added", document.id, document.access)
         self._batch.put(document)
@@ -154,14 +131,7 @@ class Collection:
         self._note_ingested_document("changed" if moved else "unchanged", number, access)
 
     def fail(self, number: str, shown: str, reason: str, readers: tuple[str, ...]) -> None:
-        """Note what cannot be taken in; what there is of it stays, for some of its readers.
-
-        Args:
-            number: the document's id.
-            shown: its name in the report.
-            reason: why, in words.
-            readers: those who may still read what there is.
-        """
+        """Note what cannot be taken in; what there is of it stays, for some of its readers."""
         self.failed.append(Failed(shown, reason))
         if number in self.listed:
             self.narrow(number, readers)

@@ -78,11 +78,7 @@ def quick_stamp(entry: FolderEntry) -> tuple[int, int] | None:
 
 
 def read_document_content(entry: FolderEntry) -> Content:
-    """Read a document and its sidecar.
-
-    Raises:
-        Unusable: one of them cannot be read, is too large, or the sidecar is wrong.
-    """
+    """Read a document and its sidecar."""
     if entry.wrong:
         raise ReadersUnknown(entry.wrong)
     data, modified = _read_document_bytes(entry.file.path)
@@ -99,11 +95,7 @@ def read_document_content(entry: FolderEntry) -> Content:
 
 
 def read_document_readers(entry: FolderEntry, content: Content) -> tuple[tuple[str, ...] | None, ...]:
-    """Return the readers that a document names at its top, by each of its ways; None for one that names none.
-
-    Raises:
-        Unusable: the document is not UTF-8, or what it says of its readers is not understood.
-    """
+    """Return the readers that a document names at its top, by each of its ways; None for one that names none."""
     if entry.suffix == PDF:
         return ()
     parse = FORMATS[entry.suffix]
@@ -115,16 +107,7 @@ def read_document_readers(entry: FolderEntry, content: Content) -> tuple[tuple[s
 
 
 def parse_document_content(entry: FolderEntry, content: Content, patience: Patience) -> Parsed:
-    """Return what a file says.
-
-    Args:
-        entry: the file.
-        content: what was read of it.
-        patience: of its folder.
-
-    Raises:
-        Unusable: it is no text, or no file of its format, or the library that reads those is not installed.
-    """
+    """Return what a file says."""
     if entry.suffix == PDF:
         return _extract_document_text(content.data, "pdf", patience)
     if FORMATS[entry.suffix] is parse_html:

@@ -57,15 +57,7 @@ class Folder(NamedTuple):
 
 
 def find_folder_documents(root: Path, readers: tuple[str, ...] | None) -> Folder:
-    """Find the documents of a folder, and read its rules.
-
-    Args:
-        root: the folder.
-        readers: who may read all of it at most; None where its rules alone say it.
-
-    Raises:
-        ConfigurationError: the folder cannot be read, or a rule is wrong.
-    """
+    """Find the documents of a folder, and read its rules."""
     files, left_out, unread = find_folder_files(root, _SUFFIXES, max_files=_MAX_FILES, max_bytes=sys.maxsize)
     rules = read_folder_rules(files, [*left_out, *unread, *_list_folders_like_rules(root, files)], readers)
     documents, others = _list_folder_documents(files)
@@ -105,11 +97,10 @@ def _is_sidecar_name(name: str) -> bool:
 
 
 class _Sidecars:
-    """What may be sidecars, each with the documents that it says something of.
+    """What may be sidecars, each with the documents that it says something of."""
 
-    Those are called as it says; else as it says but for what some file systems do not tell apart: capitals, and whether
-    an accent stands in its letter or behind it.
-    """
+    # Those are called as it says; else as it says but for what some file systems do not tell apart: capitals, and
+    # whether an accent stands in its letter or behind it.
 
     def __init__(
         self, documents: Iterable[FoundFile], files: Iterable[FoundFile], not_read: Iterable[LeftOut | Unread]

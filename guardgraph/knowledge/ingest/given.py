@@ -31,21 +31,7 @@ def add_given_documents(
     whole: bool = False,
     prune: bool = False,
 ) -> Report:
-    """Put a list of documents into a collection.
-
-    Args:
-        documents: the list. A document may name `readers` of its own, which only narrow.
-        collection: the one that becomes it.
-        readers: who may read all of them at most.
-        prefix: what stands before each id.
-        whole: whether the list is all of the collection, so that what it lacks is gone.
-        prune: whether more than half of the documents may be removed.
-
-    Raises:
-        ConfigurationError: something in the list is no document, or has the id of another one; an id is taken, or more
-            than half are gone; nothing was changed.
-        StoreError: the base cannot be written; what was written is whole documents.
-    """
+    """Put a list of documents into a collection."""
     read = dict[str, Mapping[str, Any]]()
     for at, document in enumerate(documents):
         checked = _check_given_document(at, document, collection.tenant)

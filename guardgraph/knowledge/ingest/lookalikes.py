@@ -1,9 +1,8 @@
-"""What looks like a rule and is none: names of files, and names of fields at the top of a document.
+"""What looks like a rule and is none: names of files, and names of fields at the top of a document."""
 
-Somebody who writes `access.yaml.bak`, `reader:` or `readers:` with a Cyrillic letter means to keep others out, and a
-rule that is not read keeps no one out. So such a name is an error, and no one reads the document that it concerns until
-it is mended.
-"""
+# Somebody who writes `access.yaml.bak`, `reader:` or `readers:` with a Cyrillic letter means to keep others out, and a
+# rule that is not read keeps no one out. So such a name is an error, and no one reads the document that it concerns
+# until it is mended.
 
 from __future__ import annotations
 
@@ -103,10 +102,7 @@ def list_nested_keys(value: object) -> Iterator[str]:
 
 
 def list_meant_keys(text: str) -> list[str]:
-    """Return the keys at the top of a text that may be meant to say who reads, where no front matter stands there.
-
-    Blocks between fences may follow each other there; all of them are looked at.
-    """
+    """Return the keys at the top of a text that may be meant to say who reads, where no front matter stands there."""
     at = 0
     for _ in range(_MOST_BLOCKS):
         while aside := _ASIDE.match(text, at):
@@ -146,10 +142,7 @@ def list_like_metas(page: str) -> list[str]:
 
 
 def list_like_fields(text: str) -> list[str]:
-    """Return the names of reStructuredText's fields that may be meant to say who reads.
-
-    These are the fields above the first paragraph, and those of ``meta`` directives.
-    """
+    """Return the names of reStructuredText's fields that may be meant to say who reads."""
     names, lines = list[str](), [*text.split("\n"), ""]
     for line, below in pairwise(lines):
         if field := _FIELD.match(line):

@@ -1,7 +1,4 @@
-"""The rules of a folder: ``access.yaml`` says who may read what stands beside and below it.
-
-Readers are listed as people write them, and one list stays within another.
-"""
+"""The rules of a folder: ``access.yaml`` says who may read what stands beside and below it."""
 
 from __future__ import annotations
 
@@ -18,11 +15,7 @@ from guardgraph.tools.folder import FoundFile, LeftOut, Unread, format_file_path
 
 
 def read_access_list(value: object) -> tuple[str, ...]:
-    """Return a list of readers in its normal form.
-
-    Raises:
-        ValueError: it is no list, or something in it names no reader; the message says what is allowed.
-    """
+    """Return a list of readers in its normal form."""
     if not isinstance(value, list | tuple):
         raise ValueError(f"a list of public, tenant, user:ID or group:ID is required; given: {value!r:.80}")
     for reader in value:
@@ -67,19 +60,9 @@ class Rules(NamedTuple):
 def read_folder_rules(
     files: Iterable[FoundFile], not_read: Iterable[LeftOut | Unread], given: tuple[str, ...] | None
 ) -> Rules:
-    """Read the rules of a folder.
-
-    The nearest rule above a document holds. The highest one on its way, that which was given or else the first from
-    the root on, says who may read; those below it narrow.
-
-    Args:
-        files: the files of the folder, of which some are rules.
-        not_read: what else is in the folder, which nobody read.
-        given: the readers that were given for all of it.
-
-    Raises:
-        ConfigurationError: a rule cannot be read, says anything else, or adds readers.
-    """
+    """Read the rules of a folder."""
+    # The nearest rule above a document holds. The highest one on its way, that which was given or else the first from
+    # the root on, says who may read; those below it narrow.
     for item in not_read:
         name = item.name.rpartition("/")[2]
         if not is_like_rule_file(name):

@@ -43,12 +43,7 @@ class ReadersUnknown(Unusable):
 
 
 def read_sidecar_rules(content: bytes) -> SidecarRules:
-    """Read a ``name.meta.yaml``.
-
-    Raises:
-        ReadersUnknown: it cannot be read, is no mapping, or has anything but `title`, `section`, `updated_at` and
-            `readers`.
-    """
+    """Read a ``name.meta.yaml``."""
     if len(content) > MAX_BYTES:
         raise ReadersUnknown(f"its {SIDECAR}: at most {MAX_BYTES} bytes are allowed")
     try:
@@ -64,11 +59,7 @@ def read_sidecar_rules(content: bytes) -> SidecarRules:
 
 
 def read_front_matter_rules(text: str) -> tuple[str, ...] | None:
-    """Return the readers that front matter names, None where it names none.
-
-    Raises:
-        ReadersUnknown: it names some in a way that is not understood, or something at its place looks as if it did.
-    """
+    """Return the readers that front matter names, None where it names none."""
     front = front_matter_of(text)
     if front and (meant := list_meant_keys(body_of(text))):
         raise ReadersUnknown(f"behind its front matter: {meant[0]!r:.80}: readers are named in the first block alone")
@@ -93,22 +84,14 @@ def read_front_matter_rules(text: str) -> tuple[str, ...] | None:
 
 
 def read_page_readers(text: str) -> tuple[str, ...] | None:
-    """Return the readers that a page names in front matter, None where it names none.
-
-    Raises:
-        ReadersUnknown: it names some in a way that is not understood.
-    """
+    """Return the readers that a page names in front matter, None where it names none."""
     if list_like_metas(text):
         raise ReadersUnknown(f"its <meta>: readers stand in front matter or in a {SIDECAR}")
     return read_front_matter_rules(text)
 
 
 def read_field_list_readers(text: str) -> tuple[str, ...] | None:
-    """Return the readers that the field list of reStructuredText names, None where it names none.
-
-    Raises:
-        ReadersUnknown: it names some in a way that is not understood.
-    """
+    """Return the readers that the field list of reStructuredText names, None where it names none."""
     if not (like := list_like_fields(text)):
         return None
     try:
@@ -121,15 +104,7 @@ def read_field_list_readers(text: str) -> tuple[str, ...] | None:
 
 
 def narrow_document_readers(readers: tuple[str, ...], *said: tuple[str, ...] | None) -> tuple[str, ...]:
-    """Return who may read a document of those whom the rules name.
-
-    Args:
-        readers: those of the rules; where they are none, nobody reads it, whatever it says.
-        said: those that the document names itself, by each of its ways; None where it names none.
-
-    Raises:
-        ReadersUnknown: it names some who are not among them.
-    """
+    """Return who may read a document of those whom the rules name."""
     for own in said:
         if own is None or not readers:
             continue

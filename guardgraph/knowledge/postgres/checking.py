@@ -82,11 +82,7 @@ _LACKING: Final = "SELECT DISTINCT document FROM guardgraph.chunks WHERE tenant 
 
 
 def check_rows_and_counts(connection: Connection[Any]) -> CheckedBase:
-    """Check a database, tenant by tenant; all chunks of one are in memory meanwhile.
-
-    Args:
-        connection: in a transaction that sees all rows.
-    """
+    """Check a database, tenant by tenant; all chunks of one are in memory meanwhile."""
     findings, languages, documents, chunks = Findings(), Counter[str](), 0, 0
     for key in _list_tenant_keys(connection):
         doubts, rows = _check_tenant_rows(connection, key, findings)
@@ -107,13 +103,7 @@ def check_rows_and_counts(connection: Connection[Any]) -> CheckedBase:
 def rebuild_database(
     connection: Connection[Any], write_for: Callable[[str], None], embedder: Embedder | None
 ) -> CheckedBase:
-    """Make the index anew, tenant by tenant, from the stored texts whose hash is right.
-
-    Args:
-        connection: in a transaction in which nobody else writes, that sees all rows.
-        write_for: lets it change the rows of a tenant from then on.
-        embedder: makes vectors that are missing, where it made the others.
-    """
+    """Make the index anew, tenant by tenant, from the stored texts whose hash is right."""
     before, refused, lacking = check_rows_and_counts(connection), set[Doubtful](), set[Doubtful]()
     for key in _list_tenant_keys(connection):
         write_for(key)
@@ -153,10 +143,8 @@ def _check_tenant_rows(
 
 
 def _refuse_documents(connection: Connection[Any], key: str, doubts: Doubts) -> set[Doubtful]:
-    """Take documents that are not what was put in out of the index, and let the next addition read them again.
-
-    Their chunks get places below 0, which no search reads; chunks of no document are deleted.
-    """
+    """Take documents that are not what was put in out of the index, and let the next addition read them again."""
+    # Their chunks get places below 0, which no search reads; chunks of no document are deleted.
     doubted, tenant = [*doubts.documents], read_scope_tenant(key)
     back = "UPDATE guardgraph.chunks SET at = -1 - at WHERE tenant = %s AND at < 0 AND document <> ALL (%s)"
     out = "UPDATE guardgraph.chunks SET at = -1 - at WHERE tenant = %s AND at >= 0 AND document = ANY (%s)"

@@ -27,11 +27,7 @@ def read_server_embedding(connection: Connection[Any]) -> EmbeddedTexts | None:
 def check_server_embedding(
     connection: Connection[Any], embedder: Embedder | None, shown: str, *, to_write: bool
 ) -> None:
-    """Refuse another embedding than that of the base.
-
-    Raises:
-        ConfigurationError: it says what the base has, and what was given.
-    """
+    """Refuse another embedding than that of the base."""
     made = read_server_embedding(connection)
     refuse_other_embedding(
         None if made == _WORDS_ONLY else made, embedder, shown, has_words_only=made == _WORDS_ONLY, to_write=to_write
@@ -41,11 +37,7 @@ def check_server_embedding(
 def note_server_embedding(
     connection: Connection[Any], embedder: Embedder | None, vectors: Iterable[bytes], shown: str
 ) -> None:
-    """Note by what the first vectors are made, or that there are none, and hold later ones against it.
-
-    Raises:
-        ConfigurationError: as `check_server_embedding`, or for vectors of another size.
-    """
+    """Note by what the first vectors are made, or that there are none, and hold later ones against it."""
     held = [*vectors]
     if read_server_embedding(connection) is None and (held or embedder is None):
         made = EmbeddedTexts(embedder.name, len(held[0]) // FLOAT_BYTES) if embedder else _WORDS_ONLY

@@ -49,19 +49,7 @@ _LISTED: Final = (
 
 
 class PostgresIndex(AnyIndex["Connection[Any]", Place]):
-    """An inverted index of documents in a database of PostgreSQL.
-
-    Each change is a transaction: it is there as a whole or not at all, for queries that follow, from every machine.
-
-    Args:
-        url: of the database.
-        embedding: as `AnyIndex` takes it.
-        min_similarity: likewise.
-
-    Raises:
-        ConfigurationError: from every method, when the database or the role is refused.
-        StoreError: likewise, when the server cannot be read or written.
-    """
+    """An inverted index of documents in a database of PostgreSQL."""
 
     def __init__(self, url: str, *, embedding: Embeddings | None = None, min_similarity: float | None = None) -> None:
         self.server = Server(url)

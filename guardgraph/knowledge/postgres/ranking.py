@@ -1,7 +1,4 @@
-"""Which chunks cover most of a question: the server returns the postings of its words, and the score is computed here.
-
-It is computed by what computes it for a file, of the same numbers in the same order.
-"""
+"""What covers most of a question: the server returns the postings of its words, and the score is computed here."""
 
 from __future__ import annotations
 
@@ -75,10 +72,8 @@ class AskedTerm(NamedTuple):
 def read_permitted_parts(
     connection: Connection[Any], caller: Caller | None
 ) -> tuple[dict[int, Scope], list[tuple[Any, ...]]]:
-    """Return the scopes that a caller may read, and the rows of their parts that have chunks.
-
-    The server shows no others; they are held against the caller here, too.
-    """
+    """Return the scopes that a caller may read, and the rows of their parts that have chunks."""
+    # The server shows no others; they are held against the caller here, too.
     scopes, parts = dict[int, Scope](), list[tuple[Any, ...]]()
     for number, tenant, source, readers, *part in connection.execute(_PARTS):
         scope = scopes.get(number) or parse_scope_row(number, tenant, source, readers)
@@ -117,15 +112,7 @@ def _count_once(connection: Connection[Any], tenants: list[str], parts: Sequence
 def rank_chunks(
     connection: Connection[Any], view: View, query: str, *, sources: Collection[str] | None, top_k: int
 ) -> list[Ranked[Place]]:
-    """Return the chunks that cover most of a question with their scores, best first, equal ones in their order.
-
-    Args:
-        connection: in a transaction for the caller.
-        view: what the caller may read.
-        query: what is asked.
-        sources: those that are searched; None for all.
-        top_k: how many chunks at most.
-    """
+    """Return the chunks that cover most of a question with their scores, best first, equal ones in their order."""
     allowed = [part for part in view.parts if sources is None or view.scopes[part.scope].source in sources]
     if not allowed or top_k < 1:
         return []

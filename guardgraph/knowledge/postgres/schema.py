@@ -1,8 +1,4 @@
-"""What is in the database, who may see and change which rows, and which databases and roles are refused.
-
-Chunks and what is counted of their words are in partitions: those of large tenants that a command named have their own,
-and all others share some by a hash of the tenant.
-"""
+"""What is in the database, who may see and change which rows, and which databases and roles are refused."""
 
 from __future__ import annotations
 
@@ -140,11 +136,7 @@ def _list_protecting_statements() -> list[str]:
 
 
 def make_database(connection: Connection[Any], shown: str) -> bool:
-    """Make the schema `guardgraph` and its two roles, in a transaction; say whether it was not there.
-
-    Raises:
-        ConfigurationError: another version made the schema.
-    """
+    """Make the schema `guardgraph` and its two roles, in a transaction; say whether it was not there."""
     connection.execute("SELECT pg_advisory_xact_lock(7305437213966884213)")
     if _is_database_made(connection):
         _check_format(connection, shown)
@@ -162,16 +154,7 @@ def make_database(connection: Connection[Any], shown: str) -> bool:
 
 
 def part_tenant(connection: Connection[Any], tenant: str, shown: str) -> bool:
-    """Move what a tenant has, and will have, into partitions of its own; say whether it had none.
-
-    Args:
-        connection: of the owner, in a transaction; others wait until it ends.
-        tenant: whose rows are moved.
-        shown: the database, in messages.
-
-    Raises:
-        ConfigurationError: there is no knowledge base of this version.
-    """
+    """Move what a tenant has, and will have, into partitions of its own; say whether it had none."""
     _require_database(connection, shown)
     _check_format(connection, shown)
     key = make_scope_key(tenant)
@@ -195,11 +178,7 @@ def part_tenant(connection: Connection[Any], tenant: str, shown: str) -> bool:
 
 
 def check_database(connection: Connection[Any], shown: str) -> None:
-    """Refuse a role that row security does not hold, and what is no knowledge base of this version.
-
-    Raises:
-        ConfigurationError: it says what is wrong, and what to do.
-    """
+    """Refuse a role that row security does not hold, and what is no knowledge base of this version."""
     role, is_super, bypasses = connection.execute(
         "SELECT rolname, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user"
     ).fetchone() or ("", True, True)
@@ -236,11 +215,7 @@ def is_writer(connection: Connection[Any]) -> bool:
 
 
 def require_writer(connection: Connection[Any], shown: str) -> None:
-    """Refuse a role to which the rows that it asks for would not be shown.
-
-    Raises:
-        ConfigurationError: it is no member of the writers.
-    """
+    """Refuse a role to which the rows that it asks for would not be shown."""
     if not is_writer(connection):
         raise ConfigurationError(f"{shown}: a member of {WRITER} is required; this role only reads for callers")
 

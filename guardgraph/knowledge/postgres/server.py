@@ -31,16 +31,9 @@ _ALL_WRITERS: Final = "7305437213966885"
 
 
 class Server:
-    """A database of PostgreSQL. What is read or written is done on a connection that nothing else uses meanwhile.
+    """A database of PostgreSQL. What is read or written is done on a connection that nothing else uses meanwhile."""
 
-    All that is set is set for a transaction, so a pooler that hands connections out by transaction is no danger.
-
-    Args:
-        url: ``postgresql://USER:PASSWORD@HOST/DATABASE``.
-
-    Raises:
-        ConfigurationError: it is no such URL, or the extra `postgres` is not installed.
-    """
+    # All that is set is set for a transaction, so a pooler that hands connections out by transaction is no danger.
 
     def __init__(self, url: str) -> None:
         self._idle: list[tuple[int, Connection[Any]]] = []
@@ -68,12 +61,7 @@ class Server:
 
     @contextmanager
     def reading(self, caller: Caller | None) -> Iterator[Connection[Any]]:
-        """Yield a connection that sees one state of what a caller may read, and nothing else.
-
-        Raises:
-            ConfigurationError: the database or the role is refused.
-            StoreError: it cannot be read.
-        """
+        """Yield a connection that sees one state of what a caller may read, and nothing else."""
         # No tenant has the key "-": who is unknown has none, not even that of callers without one.
         key = "-" if caller is None else make_scope_key(normalise_tenant(caller.tenant))
         readers = "{}" if caller is None else _format_array(caller.readers)
@@ -94,14 +82,7 @@ class Server:
 
     @contextmanager
     def writing(self, tenant: str | None) -> Iterator[Connection[Any]]:
-        """Yield a connection whose changes of a tenant are committed together where the block ends, or not at all.
-
-        Others who write for the tenant wait meanwhile.
-
-        Raises:
-            ConfigurationError: the role may only read, or the server is read-only.
-            StoreError: it cannot be written, or others wrote for longer than the timeout.
-        """
+        """Yield a connection whose changes of a tenant are committed together where the block ends, or not at all."""
         key = make_scope_key(tenant)
         with self._transacting(_WRITE, {"writes": f"={key}"}) as connection:
             connection.execute(_WAIT)
@@ -116,14 +97,7 @@ class Server:
 
     @contextmanager
     def rebuilding(self) -> Iterator[Connection[Any]]:
-        """Yield a connection that sees all rows, in a transaction in which nobody else writes, as a writer.
-
-        `write_for` says whose rows it changes. The words may have been read by another version.
-
-        Raises:
-            ConfigurationError: as `writing`.
-            StoreError: likewise.
-        """
+        """Yield a connection that sees all rows, in a transaction in which nobody else writes, as a writer."""
         with self._transacting(_WRITE, {"checks": "all"}, any_words=True) as connection:
             require_writer(connection, self.shown)
             connection.execute(_WAIT)
@@ -136,11 +110,7 @@ class Server:
 
     @contextmanager
     def making(self) -> Iterator[Connection[Any]]:
-        """Yield a connection of the owner, in a transaction; nothing is checked.
-
-        Raises:
-            ConfigurationError: the server cannot be reached, or the role may not make what is made.
-        """
+        """Yield a connection of the owner, in a transaction; nothing is checked."""
         from psycopg.errors import InsufficientPrivilege
 
         with self._naming_errors():

@@ -44,12 +44,7 @@ def make_term_key(term: str) -> str:
 
 
 class TenantWriter:
-    """Gathers what changes of a tenant in a transaction, and writes it once.
-
-    Args:
-        connection: in a transaction for writing of the tenant.
-        tenant: whose documents they are.
-    """
+    """Gathers what changes of a tenant in a transaction, and writes it once."""
 
     def __init__(self, connection: Connection[Any], tenant: str | None) -> None:
         self._connection = connection
@@ -67,17 +62,7 @@ class TenantWriter:
         self._scopes: dict[tuple[str, Access], int] = {}
 
     def put(self, documents: Sequence[StoredDocument], vectors: Mapping[bytes, bytes]) -> dict[str, str]:
-        """Put documents in, each in place of the one that has its id, but for those an id of which is taken.
-
-        It keeps the place of that one while its readers are the same: where they change, it is new to somebody.
-
-        Args:
-            documents: of the tenant, each id once.
-            vectors: of their texts, by text; none in a base of words.
-
-        Returns:
-            As `explain_taken_id`, by the id of a document, why it was not put in.
-        """
+        """Put documents in, each in place of the one that has its id, but for those an id of which is taken."""
         held = {
             name: (number, collection, place, tuple(readers))
             for name, number, collection, place, readers in self._connection.execute(
@@ -170,11 +155,7 @@ class TenantWriter:
         return len(numbers)
 
     def move(self, name: str, source: str, access: Access) -> None:
-        """Give a document another source and other readers.
-
-        Raises:
-            ConfigurationError: the tenant has no such document.
-        """
+        """Give a document another source and other readers."""
         row = self._connection.execute(
             "SELECT d.id, title, updated_at, collection, seal, source, to_json(readers) FROM guardgraph.documents d "
             "JOIN guardgraph.scopes s ON s.id = scope WHERE d.tenant = %s AND name = %s",
@@ -285,10 +266,7 @@ class TenantWriter:
         return [*places, *range(used - new, used)]
 
     def count(self, chunk: WrittenChunk, sign: int) -> None:
-        """Count the words of a chunk, or with a sign of -1 those of one that is taken out.
-
-        One that tells no language is read in each, since callers' bases differ.
-        """
+        """Count the words of a chunk, or with a sign of -1 those of one that is taken out."""
         block, place = divmod(chunk.id, BLOCK)
         for language, part in self._intern_parts(chunk.scope, chunk.language).items():
             reader = choose_word_reader(language)

@@ -1,7 +1,6 @@
-"""What is computed of postings, and by what: numpy where there is much of it and numpy is installed, else Python alone.
+"""What is computed of postings, and by what: numpy where there is much of it and numpy is there, else Python alone."""
 
-Both do the same operations on the same numbers in the same order, so what they return is the same to the last digit.
-"""
+# Both do the same operations on the same numbers in the same order, so what they return is the same to the last digit.
 
 from __future__ import annotations
 
@@ -79,12 +78,7 @@ class Sums(Protocol):
         """Return chunks that cover as much as any, about as many as wanted."""
 
     def reaching(self, least: float, rest: Sequence[Held]) -> list[FoundPostings]:
-        """Return the chunks that cover so much of all terms; of those that cover nothing, none.
-
-        Args:
-            least: what is sought.
-            rest: the terms that were not added, those with the largest bounds first.
-        """
+        """Return the chunks that cover so much of all terms; of those that cover nothing, none."""
 
 
 class Arithmetic(Protocol):
@@ -94,43 +88,20 @@ class Arithmetic(Protocol):
     """Postings. It takes no longer to add up so many than to find out which of them need not be."""
 
     def words(self, lengths: Iterable[bytes]) -> int:
-        """Return how many words chunks have together.
-
-        Args:
-            lengths: of the chunks of blocks.
-        """
+        """Return how many words chunks have together."""
 
     def damped(self, blocks: Iterable[Sequence[bytes]], average: float) -> Any:
-        """Return by what counts are damped at each place; where nobody is, so much that nothing of a count is left.
-
-        Args:
-            blocks: of each the lengths of its chunks, once for each part that has some.
-            average: words of a passage.
-        """
+        """Return by what counts are damped at each place; where nobody is, so much that nothing of a count is left."""
 
     def columns(self, damped: Any, terms: Mapping[Key, Sequence[PostingRow]]) -> dict[Key, Any]:
-        """Return what blocks have of terms, each a `Column` as it is computed with.
-
-        Args:
-            damped: of all blocks.
-            terms: of each its rows, in the order of the blocks; one block may have several, none of which has a chunk
-                of another one.
-
-        Raises:
-            ValueError: nobody wrote them so.
-        """
+        """Return what blocks have of terms, each a `Column` as it is computed with."""
 
     def sums(self, damped: Any, terms: Sequence[Held]) -> Sums:
         """Return nothing for each chunk, to which terms are added, some of all."""
 
 
 def choose_posting_arithmetic(places: int, numpy_from: float = NUMPY_FROM) -> Arithmetic:
-    """Return what computes with so many places.
-
-    Args:
-        places: of the chunks that are searched.
-        numpy_from: with so many, numpy does, where it is installed; where it is loaded, with fewer, too.
-    """
+    """Return what computes with so many places."""
     enough = min(numpy_from, _LOADED_FROM) if "numpy" in sys.modules and numpy_from < inf else numpy_from
     return _make_numpy_arithmetic() if places >= enough else _make_plain_arithmetic()
 

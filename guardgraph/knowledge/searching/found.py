@@ -1,7 +1,4 @@
-"""What a search returns: one order of two, that of words and that of vectors, as candidates with their texts.
-
-They who may open the file can ask why a document is not among what a caller finds.
-"""
+"""What a search returns: one order of two, that of words and that of vectors, as candidates with their texts."""
 
 from __future__ import annotations
 
@@ -29,11 +26,7 @@ _CHUNKS: Final = (
 def read_chunk_candidates(
     connection: sqlite3.Connection, view: View, caller: Caller | None, found: Sequence[Ranked[int]], shown: str
 ) -> list[JsonObject]:
-    """Return candidates of what was found.
-
-    Raises:
-        StoreError: a chunk is not what was put in.
-    """
+    """Return candidates of what was found."""
     rows = read_rows_by_key(connection, _CHUNKS, [hit.chunk for hit in found])
     return make_chunk_candidates(found, rows, view, caller, partial(_is_chunk_id_taken, connection, view), shown=shown)
 
@@ -47,20 +40,7 @@ def make_chunk_candidates(
     *,
     shown: str,
 ) -> list[JsonObject]:
-    """Return candidates of what was found.
-
-    Args:
-        found: best first.
-        rows: by chunk its scope, its document's id, title and day, its id, section, where it begins and ends, text and
-            hash; none where it is not there.
-        view: what the caller may read.
-        caller: who asks.
-        is_taken: says of an id whether the caller may read a chunk of this id, other than that of a tenant and id.
-        shown: the base, in messages.
-
-    Raises:
-        StoreError: a chunk is not what was put in.
-    """
+    """Return candidates of what was found."""
     return [
         _make_chunk_candidate(rows.get(hit.chunk), view, caller, is_taken, score=hit.score, shown=shown)
         for hit in found
@@ -100,11 +80,9 @@ def _make_chunk_candidate(
 def _show_chunk_id(
     caller: Caller | None, tenant: str | None, name: str, is_taken: Callable[[str, str | None, str], bool]
 ) -> str:
-    """Return by what id a caller knows a chunk: its own, or with its tenant where another that they may read has it.
-
-    Those of their own tenant keep theirs. It depends on nothing that they may not read, and no two chunks are shown
-    by one id.
-    """
+    """Return by what id a caller knows a chunk: its own, or with its tenant where another that they may read has it."""
+    # Those of their own tenant keep theirs. It depends on nothing that they may not read, and no two chunks are shown
+    # by one id.
     if normalise_tenant(tenant) == normalise_tenant(caller.tenant if caller else None):
         return name
     shown, colons = name, ""
@@ -170,17 +148,10 @@ outperforms Condorcet and individual Rank Learning Methods, 2009)."""
 def fuse_word_and_vector_hits(
     words: Sequence[Ranked[Id]], near: Sequence[Near[Id]], *, top_k: int, min_similarity: float | None = None
 ) -> list[Ranked[Id]]:
-    """Return chunks in the order of the sum of their reciprocal ranks, best first.
-
-    The score of each is that of its words: how near its vector is says nothing of relevance. So vectors order anew what
-    words found and find nothing alone; with `min_similarity` they do, and the score of what they found is the cosine.
-
-    Args:
-        words: by words, best first.
-        near: by vectors, best first.
-        top_k: how many at most.
-        min_similarity: the cosine from which on a vector finds a chunk that no word does; None for never.
-    """
+    """Return chunks in the order of the sum of their reciprocal ranks, best first."""
+    # The score of each is that of its words: how near its vector is says nothing of relevance. So vectors order anew
+    # what words found and find nothing alone; with `min_similarity` they do, and the score of what they found is the
+    # cosine.
     scores = {hit.chunk: hit.score for hit in words}
     if min_similarity is not None:
         scores = {hit.chunk: hit.similarity for hit in near if hit.similarity >= max(min_similarity, 0.0)} | scores

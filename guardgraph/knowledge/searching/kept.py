@@ -15,11 +15,7 @@ _COUNTED: Final = 1 << 14
 
 
 class Latest(Generic[_Key, _Value]):
-    """Keeps what was asked for last.
-
-    Args:
-        room: how much all values may take; the last one is kept however much it takes.
-    """
+    """Keeps what was asked for last."""
 
     def __init__(self, room: int) -> None:
         self._room = room
@@ -47,13 +43,9 @@ class Latest(Generic[_Key, _Value]):
 
 
 class Often(Generic[_Key, _Value]):
-    """Keeps what is asked for often: a value does not make room for one that was asked for less often.
+    """Keeps what is asked for often: a value does not make room for one that was asked for less often."""
 
-    Each time that it stays for this reason it counts half, so what nobody asks for any more soon goes.
-
-    Args:
-        room: how much all values may take.
-    """
+    # Each time that it stays for this reason it counts half, so what nobody asks for any more soon goes.
 
     def __init__(self, room: int) -> None:
         self._room = room
@@ -66,12 +58,7 @@ class Often(Generic[_Key, _Value]):
     def of(
         self, keys: Collection[_Key], read: Callable[[Sequence[_Key]], Mapping[_Key, tuple[_Value, int]]]
     ) -> dict[_Key, _Value]:
-        """Return the values of keys.
-
-        Args:
-            keys: each once.
-            read: returns the values of those that are not kept, each with what it takes.
-        """
+        """Return the values of keys."""
         with self._lock:
             found = {key: self._kept[key][0] for key in keys if key in self._kept}
             for hashed in map(hash, keys):

@@ -1,8 +1,4 @@
-"""What is kept in memory of a file that is searched, each until something of what it was read from changes.
-
-These are spans (blocks that are searched together), columns (where terms stand in a span) and counts of terms in all
-that a caller may read.
-"""
+"""What is kept in memory of a file that is searched, each until something of what it was read from changes."""
 
 from __future__ import annotations
 
@@ -55,11 +51,7 @@ class PostingSpan(NamedTuple):
 
 
 class Spans:
-    """The spans of what was searched last.
-
-    Args:
-        numpy_from: from so many places on numpy computes, where it is installed.
-    """
+    """The spans of what was searched last."""
 
     def __init__(self, numpy_from: float) -> None:
         self._numpy_from = numpy_from
@@ -69,13 +61,7 @@ class Spans:
     def of(
         self, connection: sqlite3.Connection, parts: Sequence[StatisticsPart], average: float
     ) -> tuple[PostingSpan, ...]:
-        """Return the spans of some parts.
-
-        Args:
-            connection: in a transaction.
-            parts: those that are searched, in one order.
-            average: words of a passage, by which the counts of all are damped.
-        """
+        """Return the spans of some parts."""
         key = (average, *((part.id, part.changed) for part in parts))
         spans = self._kept.get(key)
         if spans is None:
@@ -250,11 +236,7 @@ def _read_count_rows(
 
 
 class Memory:
-    """What a search need not read again. Several threads may ask for it at once.
-
-    Args:
-        numpy_from: from so many chunks on that are searched numpy computes, where it is installed.
-    """
+    """What a search need not read again. Several threads may ask for it at once."""
 
     def __init__(self, numpy_from: float) -> None:
         self.views = Views()

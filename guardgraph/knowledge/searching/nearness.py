@@ -43,12 +43,7 @@ class _Rows(NamedTuple, Generic[Id]):
 
 
 class Nearness(Generic[Id]):
-    """Compares vectors. Those of a scope are kept in memory until something of the scope changes.
-
-    Args:
-        read: returns of all chunks of a scope that have a vector by what they are known, the places of their documents,
-            their numbers in these, and their vectors, in the order of the documents.
-    """
+    """Compares vectors. Those of a scope are kept in memory until something of the scope changes."""
 
     def __init__(self, read: Callable[[Any, Scope], Sequence[tuple[Id, int, int, bytes]]]) -> None:
         self._read = read
@@ -57,15 +52,7 @@ class Nearness(Generic[Id]):
     def nearest(
         self, connection: object, view: View, vector: bytes, *, sources: Collection[str] | None, most: int
     ) -> list[Near[Id]]:
-        """Return the chunks whose vectors are nearest, best first, equal ones in the order of the documents.
-
-        Args:
-            connection: in a transaction.
-            view: what the caller may read.
-            vector: the question's.
-            sources: those that are searched; None for all.
-            most: how many at most.
-        """
+        """Return the chunks whose vectors are nearest, best first, equal ones in the order of the documents."""
         import numpy
 
         asked = numpy.frombuffer(vector, dtype=numpy.float32)

@@ -1,7 +1,4 @@
-"""Which chunks cover most of a question, among those that a caller may read.
-
-They are found without adding up all postings of the common terms of the question.
-"""
+"""Which chunks cover most of a question, among those that a caller may read."""
 
 from __future__ import annotations
 
@@ -42,21 +39,13 @@ class Term(NamedTuple):
 
 
 class Gathering:
-    """Finds the chunks that cover most.
+    """Finds the chunks that cover most."""
 
-    Terms that tell chunks apart are summed at all places, until those that are left would not lift a chunk by much;
-    they are looked up for the chunks that may be among the best with them (Turtle and Flood, Query evaluation:
-    strategies and optimizations, 1995). What a chunk must cover at least is known from those that were found before,
-    and at first from the best by the terms that tell most. What is returned is summed in the order of the formula, so
-    that no score depends on the way.
-
-    Args:
-        connection: in a transaction.
-        columns: what is kept in memory of terms.
-        terms: of the question, in the order of the formula.
-        average: words of a passage.
-        wanted: how many chunks.
-    """
+    # Terms that tell chunks apart are summed at all places, until those that are left would not lift a chunk by much;
+    # they are looked up for the chunks that may be among the best with them (Turtle and Flood, Query evaluation:
+    # strategies and optimizations, 1995). What a chunk must cover at least is known from those that were found before,
+    # and at first from the best by the terms that tell most. What is returned is summed in the order of the formula, so
+    # that no score depends on the way.
 
     def __init__(
         self, connection: sqlite3.Connection, columns: Columns, terms: Sequence[Term], *, average: float, wanted: int
@@ -145,16 +134,7 @@ class Ranked(NamedTuple, Generic[Id]):
 def rank_index_chunks(
     connection: sqlite3.Connection, view: View, memory: Memory, query: str, *, sources: Set[str] | None, top_k: int
 ) -> list[Ranked[int]]:
-    """Return the chunks that cover most of a question, best first, equal ones in the order of the documents.
-
-    Args:
-        connection: in a transaction.
-        view: what the caller may read.
-        memory: what was searched before.
-        query: what is asked.
-        sources: those that are searched; None for all.
-        top_k: how many chunks at most.
-    """
+    """Return the chunks that cover most of a question, best first, equal ones in the order of the documents."""
     if not view.parts or top_k < 1:
         return []
     whole, terms = _read_query_terms(connection, view, memory.counts, query)

@@ -33,11 +33,10 @@ _MORE: Final = """
 
 
 class StatisticsPart(NamedTuple):
-    """The chunks of a scope that are read in one language.
+    """The chunks of a scope that are read in one language."""
 
-    A chunk that does not tell its language is read in the one that most of what a caller may read is in, so such chunks
-    are kept as read in each language of the file; of these parts a caller reads one.
-    """
+    # A chunk that does not tell its language is read in the one that most of what a caller may read is in, so such
+    # chunks are kept as read in each language of the file; of these parts a caller reads one.
 
     id: int
     scope: int
@@ -83,11 +82,10 @@ class _Permitted(NamedTuple):
 
 
 class Views:
-    """What those may read who asked last, until something changes that they may read.
+    """What those may read who asked last, until something changes that they may read."""
 
-    After any change of the file, the scopes and parts of a caller are read again. Where they are what they were, as
-    after a change that is another tenant's, so is all that is kept in memory of them.
-    """
+    # After any change of the file, the scopes and parts of a caller are read again. Where they are what they were, as
+    # after a change that is another tenant's, so is all that is kept in memory of them.
 
     def __init__(self) -> None:
         self._once = Once(COUNTED_PARTS)
@@ -96,12 +94,7 @@ class Views:
         self._kept = Latest[object, _Permitted](_KEPT)
 
     def of(self, connection: sqlite3.Connection, caller: Caller | None) -> View:
-        """Return what a caller may read; None is somebody of whom nothing is known.
-
-        Args:
-            connection: in a transaction.
-            caller: who asks.
-        """
+        """Return what a caller may read; None is somebody of whom nothing is known."""
         changes = connection.execute(_CHANGES).fetchone()
         readers = caller.readers if caller else ()
         key = caller and (caller.tenant, readers)
@@ -142,14 +135,7 @@ def read_part_rows(connection: sqlite3.Connection, scopes: Mapping[int, Scope]) 
 def read_scope_view(
     connection: sqlite3.Connection, scopes: Mapping[int, Scope], rows: Iterable[tuple[Any, ...]], once: Once
 ) -> View:
-    """Return what a caller may read.
-
-    Args:
-        connection: in a transaction.
-        scopes: those that they may read.
-        rows: of their parts.
-        once: what is kept of how many words of sets of parts occur once.
-    """
+    """Return what a caller may read."""
     return make_view(scopes, rows, once, partial(_merge_scope_counts, connection))
 
 
@@ -159,14 +145,7 @@ def make_view(
     once: Once,
     count_once: Callable[[Sequence[StatisticsPart]], tuple[int, ...]],
 ) -> View:
-    """Return what a caller may read.
-
-    Args:
-        scopes: those that they may read.
-        rows: of their parts that have chunks.
-        once: what is kept of how many words of sets of parts occur once.
-        count_once: counts them, by reading.
-    """
+    """Return what a caller may read."""
     found = [(is_told, StatisticsPart(*rest)) for is_told, *rest in rows]
     told = Counter[str]()
     for is_told, part in found:
@@ -186,10 +165,7 @@ def make_view(
 
 
 def _merge_scope_counts(connection: sqlite3.Connection, parts: Sequence[StatisticsPart]) -> tuple[int, ...]:
-    """Count the words that occur once in some parts, by reading.
-
-    Of the part that has most of all words it is known; there, those are left out that others have, too.
-    """
+    """Count the words that occur once in some parts, by reading."""
     largest = max(parts, key=lambda part: part.words, default=None)
     if largest is None or 2 * largest.words < sum(part.words for part in parts):
         largest = None

@@ -36,24 +36,13 @@ StoredRow: TypeAlias = tuple[bytes, tuple[str, str, int, int, str]]
 def hash_stored_row(
     access: Access, document: tuple[str, str, str, str], chunk: tuple[str, str, int, int, str]
 ) -> bytes:
-    """Return the hash of a chunk, which covers all that is shown of it and who may read it.
-
-    Args:
-        access: of the document.
-        document: its id, source, title and day.
-        chunk: its id, section, where it begins and ends, and text.
-    """
+    """Return the hash of a chunk, which covers all that is shown of it and who may read it."""
     covered = [access.tenant, access.readers, document, chunk]
     return hashlib.sha256(json.dumps(covered).encode()).digest()
 
 
 def hash_stored_rows(collection: str, chunks: Sequence[bytes]) -> bytes:
-    """Return the hash of a document, which covers its collection and which chunks it has.
-
-    Args:
-        collection: the one that it was added with.
-        chunks: their hashes, in their order. What is shown of a document is covered by them.
-    """
+    """Return the hash of a document, which covers its collection and which chunks it has."""
     return hashlib.sha256(json.dumps([collection, [chunk.hex() for chunk in chunks]]).encode()).digest()
 
 
@@ -68,13 +57,7 @@ def hash_stored_document(document: StoredDocument) -> tuple[list[bytes], bytes]:
 
 
 def explain_taken_id(document: StoredDocument, collection: str | None, owners: Mapping[str, str]) -> str | None:
-    """Return which id of a document another collection of its tenant, or a chunk of another document, has; or None.
-
-    Args:
-        document: what would be put in.
-        collection: the one that has its id; None where none has.
-        owners: by the id of a chunk, the document that has it.
-    """
+    """Return which id of a document another collection of its tenant, or a chunk of another document, has; or None."""
     if collection is not None and collection != document.name:
         return f"document {document.id!r}: its id is in the collection {collection!r} already; give another name"
     seen = set[str]()
@@ -91,20 +74,9 @@ def put_stored_document(
     document: StoredDocument,
     vectors: Mapping[bytes, bytes] | None = None,
 ) -> str | None:
-    """Put a document in, in place of the one that has its id.
-
-    It keeps the place of that one while its readers are the same. Where they change, it is new to somebody, and its
-    place must not tell them that it was there before.
-
-    Args:
-        connection: in a transaction.
-        writer: of the transaction.
-        document: what is put in.
-        vectors: of its chunks, as `vectors_of` returns them; None for a base of words only.
-
-    Returns:
-        As `explain_taken_id`, why it was not put in; None where it was.
-    """
+    """Put a document in, in place of the one that has its id."""
+    # It keeps the place of that one while its readers are the same. Where they change, it is new to somebody, and its
+    # place must not tell them that it was there before.
     tenant, place = make_scope_key(document.access.tenant), None
     before = connection.execute(_BEFORE, [tenant, document.id]).fetchone()
     owners, refused = _read_chunk_owners(connection, tenant, document)
@@ -223,18 +195,7 @@ def rehash_moved_rows(
     before: tuple[str, Access],
     after: tuple[str, Access],
 ) -> tuple[list[bytes], bytes]:
-    """Return the hashes of the chunks of a document that has another source and other readers now, and its own.
-
-    What is not what was put in keeps its hash, and stays known not to be.
-
-    Args:
-        rows: of the chunks, in their order.
-        seal: the document's hash.
-        collection: the one that it was added with.
-        document: its id, title and day.
-        before: its source and its readers.
-        after: those that it has now.
-    """
+    """Return the hashes of the chunks of a document that has another source and other readers now, and its own."""
     name, title, day = document
 
     def hash_within(place: tuple[str, Access], chunk: tuple[str, str, int, int, str]) -> bytes:

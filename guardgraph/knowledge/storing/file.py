@@ -42,14 +42,7 @@ def _read_anyhow(text: bytes) -> str:
 
 
 class File:
-    """A knowledge base's file. What is read or written is done on a connection that nobody else uses meanwhile.
-
-    Args:
-        path: where it is; it is made where there is none, once.
-        timeout: seconds for which a writer waits for others.
-        to_check: whether it is opened to be checked: its words may have been read otherwise, and what is no text any
-            more is read as what is left of it.
-    """
+    """A knowledge base's file. What is read or written is done on a connection that nobody else uses meanwhile."""
 
     def __init__(self, path: Path, timeout: float = TIMEOUT, *, to_check: bool = False) -> None:
         self.path = path
@@ -62,12 +55,7 @@ class File:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Yield a connection that sees one state of the file, whatever others write meanwhile.
-
-        Raises:
-            ConfigurationError: it is no knowledge base of this version.
-            StoreError: it cannot be read.
-        """
+        """Yield a connection that sees one state of the file, whatever others write meanwhile."""
         with self._connect_sqlite() as connection:
             connection.execute("BEGIN")
             try:
@@ -77,12 +65,7 @@ class File:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Yield a connection whose changes are committed together where the block ends, or not at all.
-
-        Raises:
-            ConfigurationError: it is no knowledge base of this version.
-            StoreError: it cannot be written, or others wrote for longer than the timeout.
-        """
+        """Yield a connection whose changes are committed together where the block ends, or not at all."""
         with self._connect_sqlite() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:

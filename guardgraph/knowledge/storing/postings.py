@@ -1,9 +1,8 @@
-"""Postings: for a term and a block of places which of its chunks have it, and how often; and how long the chunks are.
+"""Postings: for a term and a block of places which of its chunks have it, and how often, and how long they are."""
 
-A chunk's number is that of its block times `BLOCK`, and its place in it. A block belongs to one scope. A chunk that was
-taken out has no length any more; its postings stay until the block is written anew, and count for nothing. The words of
-a chunk are kept as terms of the index.
-"""
+# A chunk's number is that of its block times `BLOCK`, and its place in it. A block belongs to one scope. A chunk that
+# was taken out has no length any more; its postings stay until the block is written anew, and count for nothing. The
+# words of a chunk are kept as terms of the index.
 
 from __future__ import annotations
 
@@ -40,21 +39,13 @@ class Cells(NamedTuple):
 
 
 def check_posting_size(size: int, data: bytes) -> None:
-    """Refuse postings that are not those of `size` chunks.
-
-    Raises:
-        ValueError: nobody wrote them so.
-    """
+    """Refuse postings that are not those of `size` chunks."""
     if len(data) not in (_SHORT_BYTES * size, _LONG_BYTES * size):
         raise ValueError(f"{size} postings in {len(data)} bytes")
 
 
 def decode_postings(size: int, data: bytes) -> Cells:
-    """Return the postings that `size` chunks of a block have.
-
-    Raises:
-        ValueError: nobody wrote them so.
-    """
+    """Return the postings that `size` chunks of a block have."""
     check_posting_size(size, data)
     split = _PLACE_BYTES * size
     places, counts = array(_PLACE, data[:split]), data[split:]
@@ -77,12 +68,7 @@ def append_postings(size: int, data: bytes, more: int, added: bytes) -> bytes:
 
 
 def make_posting_key(high: int, number: int) -> int:
-    """Return the key of a row.
-
-    Args:
-        high: the part of a word, or the row of lengths of postings.
-        number: the word's.
-    """
+    """Return the key of a row."""
     return high << _NUMBER_BITS | number
 
 
@@ -92,11 +78,7 @@ def read_posting_number(key: int) -> int:
 
 
 def decode_chunk_lengths(data: bytes) -> array[int]:
-    """Return how many words the chunks of a block have, by place; 0 where none is that has any.
-
-    Raises:
-        ValueError: nobody wrote them so.
-    """
+    """Return how many words the chunks of a block have, by place; 0 where none is that has any."""
     return array(_LONG, data)
 
 
@@ -128,11 +110,7 @@ def make_index_term(reading: int, form: str) -> str:
 
 
 class Reader(dict[str, tuple[str, ...]]):
-    """Reads chunks in a language; it keeps the terms of words that it has met.
-
-    Args:
-        language: an ISO 639-1 code.
-    """
+    """Reads chunks in a language; it keeps the terms of words that it has met."""
 
     def __init__(self, language: str) -> None:
         super().__init__()

@@ -100,11 +100,9 @@ def count_changes_anew(connection: sqlite3.Connection) -> None:
 
 
 def begin_change(connection: sqlite3.Connection) -> None:
-    """Give the change of a file that begins a number, by which what is kept in memory of it is known to be old.
-
-    It is more than the last one by chance: an earlier copy of the file that is put in its place and changed, too, must
-    not come to the same number.
-    """
+    """Give the change of a file that begins a number, by which what is kept in memory of it is known to be old."""
+    # It is more than the last one by chance: an earlier copy of the file that is put in its place and changed, too,
+    # must not come to the same number.
     step = f"1 + abs(random() % {_LONGEST_STEP})"
     connection.execute(f"UPDATE state SET value = value + {step} WHERE name = 'changes'")
     if words_problem(connection) is None:
@@ -120,16 +118,7 @@ def is_index_empty(connection: sqlite3.Connection) -> bool:
 
 
 def check_index_schema(connection: sqlite3.Connection, shown: str, *, any_words: bool = False) -> None:
-    """Refuse what is no knowledge base of this version.
-
-    Args:
-        connection: to the file.
-        shown: how messages call the file.
-        any_words: whether its words may have been read otherwise.
-
-    Raises:
-        ConfigurationError: it is another application's, of another version, or its words were read otherwise.
-    """
+    """Refuse what is no knowledge base of this version."""
     if _read_schema_number(connection, "application_id") != _APPLICATION:
         raise ConfigurationError(f"{shown}: a knowledge base is required; it is another application's database")
     number = _read_schema_number(connection, "user_version")

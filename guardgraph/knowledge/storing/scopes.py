@@ -1,7 +1,6 @@
-"""Scopes: a scope is a combination of tenant, source and readers that documents have; a caller may read some of them.
+"""Scopes: a scope is a combination of tenant, source and readers that documents have, read by some."""
 
-No row of another tenant is looked at for a caller, but those that are for everybody.
-"""
+# No row of another tenant is looked at for a caller, but those that are for everybody.
 
 from __future__ import annotations
 
@@ -73,11 +72,7 @@ def list_index_scopes(connection: sqlite3.Connection) -> dict[int, Scope]:
 
 
 def read_index_scope(connection: sqlite3.Connection, number: int) -> Scope:
-    """Return a scope.
-
-    Raises:
-        LookupError: it is not there, or cannot be read.
-    """
+    """Return a scope."""
     row = connection.execute(f"{_SCOPES} WHERE id = ?", [number]).fetchone()
     scope = parse_scope_row(*row) if row else None
     if scope is None:
@@ -86,10 +81,7 @@ def read_index_scope(connection: sqlite3.Connection, number: int) -> Scope:
 
 
 def read_scope_rows(connection: sqlite3.Connection, caller: Caller | None) -> list[tuple[Any, ...]]:
-    """Return the rows of the scopes that a caller may read, and of others of the tenant.
-
-    Of other tenants no more are looked at than those that are for everybody.
-    """
+    """Return the rows of the scopes that a caller may read, and of others of the tenant."""
     rows = connection.execute(f"{_SCOPES} WHERE {FOR_EVERYBODY}").fetchall()
     if caller is not None:
         key = make_scope_key(normalise_tenant(caller.tenant))

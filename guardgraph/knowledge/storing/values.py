@@ -24,15 +24,7 @@ def read_one_row(numbers: Sequence[int]) -> tuple[str, Sequence[Any]]:
 def read_value_rows(
     connection: sqlite3.Connection, statement: str, of: Sequence[Any], terms: Iterable[str], *, column: str = "term"
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows that a statement finds of terms.
-
-    Args:
-        connection: in a transaction.
-        statement: with a condition at its end.
-        of: its values.
-        terms: those that are looked up, none of them empty.
-        column: in which they stand.
-    """
+    """Yield the rows that a statement finds of terms."""
     wanted = iter(sorted(terms))
     while some := list(islice(wanted, _AT_ONCE[-1])):
         size = next(size for size in _AT_ONCE if size >= len(some))

@@ -1,8 +1,7 @@
-"""Changes of the file: chunks are put in and taken out, and what is counted follows them.
+"""Changes of the file: chunks are put in and taken out, and what is counted follows them."""
 
-What changes in a block of a part is gathered before it is written. A block most of whose places are left is written
-anew.
-"""
+# What changes in a block of a part is gathered before it is written. A block most of whose places are left is written
+# anew.
 
 from __future__ import annotations
 
@@ -45,11 +44,7 @@ _BLOCK_POSTINGS: Final = "FROM postings WHERE id >= ? AND id < ?"
 
 
 class Blocks:
-    """Gives chunks their numbers, and writes a block anew when most of its places are nobody's.
-
-    Args:
-        connection: in a transaction for writing.
-    """
+    """Gives chunks their numbers, and writes a block anew when most of its places are nobody's."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -147,11 +142,7 @@ class Added(NamedTuple):
 
 
 class Gathered:
-    """Gathers what changes in a block.
-
-    Args:
-        reader: of the part's language.
-    """
+    """Gathers what changes in a block."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
@@ -177,10 +168,7 @@ class Gathered:
         self.left.update(terms.keys())
 
     def added(self) -> dict[str, Added]:
-        """Return what was put in, by term.
-
-        Most words share no term with another one, so what is made of a word serves for all of its terms.
-        """
+        """Return what was put in, by term."""
         found, shared = dict[str, Added](), defaultdict[str, list[str]](list)
         first: dict[str, str] = {}
         for word, values in self._by_word.items():
@@ -238,12 +226,7 @@ class WrittenChunk(NamedTuple):
 
 
 class Writer:
-    """Gathers what changes in a transaction, and writes it once.
-
-    Args:
-        connection: in a transaction for writing.
-        languages: that chunks tell which will be put in, so that those that tell none are read in each at once.
-    """
+    """Gathers what changes in a transaction, and writes it once."""
 
     def __init__(self, connection: sqlite3.Connection, languages: Iterable[str] = ()) -> None:
         self._connection = connection
@@ -353,11 +336,7 @@ class Writer:
         return self._parts[row]
 
     def _write_words(self, part: int, added: Iterable[Mapping[str, Added]]) -> tuple[dict[str, int], Counter[str]]:
-        """Write what is counted of terms.
-
-        Returns:
-            The terms' numbers, and by how many those are more that occur once, by kind.
-        """
+        """Write what is counted of terms."""
         changed = self._list_changed_words(part, added)
         held = look_up_index_rows(self._connection, _WORDS, [part], changed)
         once, numbers, updated, made = Counter[str](), dict[str, int](), [], []

@@ -20,17 +20,7 @@ _FEWEST_TERMS: Final = 2
 
 @mark_as_instant
 def condense_offline_question(view: JsonObject) -> JsonObject:
-    """Propose the question so that it is understood without the conversation.
-
-    A fragment with a preposition ("And for P1?") goes on with the question before it; any other fragment, and a
-    question that refers to something, has that one in brackets. What an assistant said is passed over.
-
-    Args:
-        view: ``{question, history}``.
-
-    Returns:
-        ``{question}``; each turn of the user is read as one that follows the turn before.
-    """
+    """Propose the question so that it is understood without the conversation."""
     turns = [turn["content"] for turn in view["history"] if turn["role"] == "user"]
     return {"question": reduce(_follow_question, [*turns, view["question"]])}
 

@@ -57,15 +57,7 @@ _QUANTITY: Final = re.compile(
 
 @mark_as_instant
 def plan_offline_retrieval(view: JsonObject) -> JsonObject:
-    """Propose to retrieve by the question itself, or by as many of its content words as a query may have.
-
-    Args:
-        view: ``{question, available_sources}``, and the run's limits, ``{top_k, max_query_chars}``, where they are
-            known.
-
-    Returns:
-        A retrieval intent that leaves the sources to the policy; it asks for `top_k` candidates.
-    """
+    """Propose to retrieve by the question itself, or by as many of its content words as a query may have."""
     query, limit = " ".join(view["question"].split()), view.get("max_query_chars", QUERY_CHARS)
     if len(query) > limit:
         words = [word for word in query.split() if read_terms(word, detect_language(query))] or query.split()
@@ -102,20 +94,7 @@ class _Asked(NamedTuple):
 
 @mark_as_instant
 def write_offline_answer(view: JsonObject) -> JsonObject:
-    """Propose the passage of one chunk that has most of the question, word for word, as a person would skim it.
-
-    A passage goes from the block that answers, or from the beginning of a section whose headings have the question,
-    through what follows it: a list or code with the words that lead to it, a table as its head and the rows that
-    answer. Of a chunk of a few sentences those that answer stand alone. A block that the guards would refuse is passed
-    over.
-
-    Args:
-        view: ``{question, context_chunks}``, the chunks best first; and ``sentence_citations`` where every sentence
-            must be marked with what it cites.
-
-    Returns:
-        ``{answer, citations}``, or ``{answer, citations, insufficient}`` where nothing covers the question.
-    """
+    """Propose the passage of one chunk that has most of the question, word for word, as a person would skim it."""
     chunks: list[Any] = [{**item, "source": "", "score": 1.0} for item in view["context_chunks"]]  # are not shown
     blocks = [
         [said for block in _read_blocks(chunk["text"]) if (said := _keep_sayable(block, chunk))] for chunk in chunks

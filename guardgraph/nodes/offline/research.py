@@ -1,7 +1,4 @@
-"""The Research agent's offline proposers: the standard plan, notes, what is still missing, and a brief.
-
-Notes are the sentences of the pages that share most with the question; the brief repeats their claims.
-"""
+"""The Research agent's offline proposers: the standard plan, notes, what is still missing, and a brief."""
 
 from __future__ import annotations
 
@@ -43,24 +40,14 @@ _ITEM = re.compile(r"(?:(?:[-*+•>]|#+)\s+)+")
 
 @mark_as_instant
 def plan_offline_research(view: JsonObject) -> JsonObject:
-    """Propose the standard plan, which searches for the question.
-
-    Args:
-        view: ``{goal, request}``.
-    """
+    """Propose the standard plan, which searches for the question."""
     steps = [{"id": f"r{number}", "action": action, "args": {}} for number, action in enumerate(RESEARCH_ACTIONS, 1)]
     return {"steps": [{**steps[0], "args": {"query": view["request"]["question"]}}, *steps[1:]]}
 
 
 @mark_as_instant
 def write_offline_brief(view: JsonObject) -> JsonObject:
-    """Propose a brief of the first notes' claims, as many as fit; words of its own only around English ones.
-
-    Args:
-        view: ``{goal, question, notes, max_answer_chars}``; and ``sentence_citations`` where every sentence must cite,
-            with ``sections``, the titles of those that are written: each has the claims of the pages of its title, or
-            else those of the next note.
-    """
+    """Propose a brief of the first notes' claims, as many as fit; words of its own only around English ones."""
     notes, most = view["notes"], view["max_answer_chars"]
     if titles := view.get("sections"):
         own = [[note for note in notes if _read_title(note) == title] for title in titles]
@@ -91,11 +78,7 @@ def _read_title(note: JsonObject) -> str:
 
 @mark_as_instant
 def outline_offline_report(view: JsonObject) -> JsonObject:
-    """Propose the titles of the pages of the notes as sections, as far as their guard lets them pass.
-
-    Args:
-        view: ``{goal, question, notes, max_sections}``.
-    """
+    """Propose the titles of the pages of the notes as sections, as far as their guard lets them pass."""
     shown = [{**note, "quote": "", "url": ""} for note in view["notes"]]
     titles = {title.casefold(): title for note in reversed(shown) if (title := _read_title(note))}
     supported = [title for title in [*titles.values()][::-1] if _is_supported_title(title, shown, view["question"])]
@@ -113,11 +96,7 @@ def _is_supported_title(title: str, notes: list[Any], question: str) -> bool:
 
 @mark_as_instant
 def find_offline_gaps(view: JsonObject) -> JsonObject:
-    """Propose to search for those words of the question that no note has; enough was found where each has all.
-
-    Args:
-        view: ``{goal, question, queries, notes, unread_urls}``.
-    """
+    """Propose to search for those words of the question that no note has; enough was found where each has all."""
     question = view["question"]
     language = detect_language(question) or ""
     said = {term for note in view["notes"] for term in read_terms(note["claim"], language)}
@@ -127,17 +106,7 @@ def find_offline_gaps(view: JsonObject) -> JsonObject:
 
 
 def take_offline_notes(request: JsonObject) -> list[JsonObject]:
-    """Take the sentences that share most with the question, word for word, the best first.
-
-    A term weighs the more the fewer sentences have it. Passed over is a line that asks, leads on or was cut off, and
-    one with a link that its page does not support.
-
-    Args:
-        request: ``{goal, question, pages, max_notes}``, the pages by URL.
-
-    Returns:
-        At most `max_notes` notes ``{claim, quote, url, title, published_at}``; none where no sentence shares a term.
-    """
+    """Take the sentences that share most with the question, word for word, the best first."""
     pages = request["pages"]
     language = detect_language("\n".join(page["body"][:10_000] for page in pages.values()))
     asked = frozenset(read_terms(request["question"], language))

@@ -1,8 +1,4 @@
-"""The Self-critique agent's offline proposers: rules without a model, the same text for the same input.
-
-They take any view, however odd its fields, and never raise; what they propose is judged like a model's proposal. What
-the fields of an incident are called, and what an update says of them, stands in ``incident.json``.
-"""
+"""The Self-critique agent's offline proposers: rules without a model, the same text for the same input."""
 
 from __future__ import annotations
 
@@ -254,11 +250,7 @@ def _read_text(value: JsonValue) -> str:
 
 @mark_as_instant
 def write_offline_draft(view: JsonObject) -> JsonObject:
-    """Write an update from the incident context: status, what happened, impact, next actions, estimate.
-
-    Args:
-        view: ``{goal, incident_context}``.
-    """
+    """Write an update from the incident context: status, what happened, impact, next actions, estimate."""
     update = _Update(view.get("incident_context"))
     opening, status = update.write_opening(), update.write_section("current_status")
     affected = update.fill("affected", _list_shorts(update.fields, *_WORDS["affected"]))
@@ -282,11 +274,7 @@ def write_offline_draft(view: JsonObject) -> JsonObject:
 
 @mark_as_instant
 def shorten_offline_draft(view: JsonObject) -> JsonObject:
-    """Cut a draft after the last sentence that fits, or where none does, after the last word.
-
-    Args:
-        view: ``{draft, max_chars}``.
-    """
+    """Cut a draft after the last sentence that fits, or where none does, after the last word."""
     limit, text = view.get("max_chars"), _read_text(view.get("draft"))
     if not isinstance(limit, int) or len(text) <= limit:
         return {"draft": text}
@@ -301,11 +289,7 @@ def shorten_offline_draft(view: JsonObject) -> JsonObject:
 
 @mark_as_instant
 def revise_offline_draft(view: JsonObject) -> JsonObject:
-    """Make the required changes and nothing else.
-
-    Args:
-        view: ``{goal, incident_context, draft, required_changes}``, and ``markers`` where the policy has its own.
-    """
+    """Make the required changes and nothing else."""
     changes, markers = _list_texts(view.get("required_changes")), view.get("markers") or MARKERS
     return {"revised_answer": apply_required_changes(_read_text(view.get("draft")), changes, markers)}
 
@@ -322,17 +306,7 @@ class _Finding(NamedTuple):
 
 @mark_as_instant
 def critique_offline_draft(view: JsonObject) -> JsonObject:
-    """Review a draft by rules: restricted claims, missing sections, estimates without a word of doubt.
-
-    The changes are tried out before they are proposed. Where one cannot be enforced, or together they would be
-    more than a patch, a person has to decide.
-
-    Args:
-        view: ``{goal, incident_context, draft, allowed_risk_types}``.
-
-    Returns:
-        ``{decision, severity, risks, required_changes, reason}``.
-    """
+    """Review a draft by rules: restricted claims, missing sections, estimates without a word of doubt."""
     update, text = _Update(view.get("incident_context")), _read_text(view.get("draft"))
     findings = [*_review_draft(text, update)]
     changes = list(dict.fromkeys(finding.change for finding in findings if finding.change))

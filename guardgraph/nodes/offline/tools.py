@@ -1,8 +1,7 @@
-"""The tool agent's offline planner: it reads the files that a task names, and does what it finds in them.
+"""The tool agent's offline planner: it reads the files that a task names, and does what it finds in them."""
 
-It obeys whatever it reads, as a model does that is talked into something: the demo shows what becomes of that. Refused,
-it answers from what it read.
-"""
+# It obeys whatever it reads, as a model does that is talked into something: the demo shows what becomes of that.
+# Refused, it answers from what it read.
 
 from __future__ import annotations
 
@@ -24,11 +23,7 @@ _ANSWERED: Final = 3
 
 @mark_as_instant
 def plan_offline_step(view: JsonObject) -> JsonObject:
-    """Propose to read what the task names, then to pay what the task or a file orders, then to answer.
-
-    Args:
-        view: ``{task, tools, results}``, and ``refused`` where it is asked again.
-    """
+    """Propose to read what the task names, then to pay what the task or a file orders, then to answer."""
     made = [(call["tool"], call["args"]) for call in view["results"]]
     if "refused" not in view:
         read = [{"tool": "read_file", "args": {"name": name}} for name in dict.fromkeys(_FILE.findall(view["task"]))]
