@@ -47,6 +47,7 @@ def pytest_addoption(parser):
 def pytest_collection_modifyitems(config, items):
     """Put tests into their lanes, and let files that take long begin first where whole files are handed out."""
     config.stash[LEFT_OUT] = Counter()
+    lanes.pair_tables(items)
     lanes.mark_tests(items)
     lanes.multiply_examples(items, config.getoption("examples"))
     if hasattr(config, "workerinput"):

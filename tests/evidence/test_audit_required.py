@@ -135,6 +135,7 @@ def test_the_audit_is_in_no_recording():
     assert replay(triage(), recorder.only) == recorder.only["result"]
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("error", [OSError("the disk is full"), KeyError(), asyncio.CancelledError("gone")])
 def test_a_recorder_that_raises_changes_nothing_but_the_audit(error, mode):
@@ -223,6 +224,7 @@ ENDINGS = {
 }
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_run_that_is_not_recorded_ends_stopped(ending, mode):

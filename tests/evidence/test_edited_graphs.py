@@ -180,6 +180,7 @@ EDITS = {
 }  # fmt: skip
 
 
+@pytest.mark.paired
 @pytest.mark.unreplayable
 @pytest.mark.parametrize("ran", [False, True], ids=["fresh", "after a run"])
 @pytest.mark.parametrize("name", EDITS)

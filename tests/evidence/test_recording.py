@@ -184,6 +184,7 @@ class Scribbling:
         run.clear()
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("recorder", [Failing(), Scribbling()], ids=lambda item: type(item).__name__)
 def test_no_recorder_can_change_a_run(recorder, mode):

@@ -152,6 +152,7 @@ def test_entries_that_changed_places_are_named(tampered, pair):
     assert found[0][0] in ("moved", "removed")
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("number", [2**62, 2**40, 0, -3, "x", b"\xff"])
 @pytest.mark.parametrize("table", TABLES)
 def test_a_number_that_nobody_gave_is_found(tampered, table, number):

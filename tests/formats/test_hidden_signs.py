@@ -34,6 +34,7 @@ SPELLING = (
 )
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("family", ["invalid_answer", "invalid_notes", "invalid_draft", "patch_violation"])
 @pytest.mark.parametrize("sign", HIDING)
 def test_a_text_with_signs_that_hide_is_refused_even_if_its_source_has_them(sign, family):

@@ -48,6 +48,7 @@ def test_a_number_that_loses_a_digit_takes_its_line_out(drawn, read):
     assert lines == [*([read] if read else []), "another line"]
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize(
     "drawn",
     [

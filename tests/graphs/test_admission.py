@@ -63,6 +63,7 @@ FORGED = {
 """What a client writes where LangGraph keeps objects of its own, or names of checkpoints."""
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("name", FORGED)
 @pytest.mark.parametrize("mode", MODES)
 def test_what_langgraph_keeps_for_itself_is_refused_in_one_line(name, mode):
@@ -71,6 +72,7 @@ def test_what_langgraph_keeps_for_itself_is_refused_in_one_line(name, mode):
         run(labelled(), NEW, mode, config=on_thread(configurable={name: FORGED[name]}))
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("name", WAYS_BACK)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("moment", [{}, {"interrupt_before": ["lookup"]}], ids=["ended", "interrupted"])
@@ -135,6 +137,7 @@ CALLS = {
 }
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("how", CALLS)
 @pytest.mark.parametrize("checkpointer", [None, True], ids=["the parent's", "a history of its own"])
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
@@ -172,6 +175,7 @@ NO_THREADS = [
 ]
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize(("config", "shown"), NO_THREADS)
 @pytest.mark.parametrize("mode", MODES)
 def test_a_checkpointer_needs_a_thread(config, shown, mode):

@@ -202,6 +202,7 @@ def test_where_no_other_proposal_comes_the_stop_is_the_refusal(second, why):
     assert result["path"][-1] == "stop_invalid_answer"
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("budget", [{}, {"max_seconds": 0.0}, {"max_visits": 1}, {"max_attempts": 1}])
 @pytest.mark.parametrize("second", ["generate", "answer_guard"])
 def test_what_access_denies_to_a_repeated_ask_is_the_stop(second, budget):

@@ -126,6 +126,7 @@ FAILURES = {
 }
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("how", FAILURES)
 def test_a_run_that_must_be_recorded_does_not_begin_unrecorded(how, mode):

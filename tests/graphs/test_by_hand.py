@@ -230,6 +230,7 @@ def test_an_agent_written_by_hand_decides_the_same(pattern, case):
     assert ours.get("outcome", ours["stop_reason"]).startswith(case.partition(",")[0])
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("way", ["threads", "coroutines", "inline"])
 @pytest.mark.parametrize("pattern", CASES)
 def test_an_agent_written_by_hand_can_be_awaited(pattern, way):

@@ -74,6 +74,7 @@ def test_a_user_of_the_server_is_a_caller(form):
     assert build_server_caller(make({"identity": "ada", "groups": ()})) == Caller(user="ada")
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("tenant", [None, 5, ["acme"], {"name": "acme"}, b"acme", True])
 @pytest.mark.parametrize("groups", [None, "press", {"press"}, ["press", 5], {"press": 1}, [["press"]], 5])
 @pytest.mark.parametrize("form", FORMS)
@@ -181,6 +182,7 @@ def test_on_a_server_whoever_is_signed_in_asks():
     assert asked_by(SERVED)[0] is None
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("caller", [ADA, {"user": "root"}])
 @pytest.mark.parametrize("mode", MODES)
 def test_a_client_of_a_server_cannot_say_who_asks(mode, caller):

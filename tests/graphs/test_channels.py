@@ -34,6 +34,7 @@ def end(state, run):
 NAMES = ["branch:to:done", "__start__", "__pregel_tasks", "a:b"]
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("field", ["state", "input", "output"])
 def test_a_channel_has_no_name_of_langgraphs_own(field, name):
@@ -52,6 +53,7 @@ def test_a_node_has_no_name_of_langgraphs_own(name):
 UNWRITABLE = ["", " ", "a\x00b", "a\nb", "\x1b[31m", "a\x85", "a\ud800"]
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("name", UNWRITABLE)
 @pytest.mark.parametrize("field", ["state", "input", "output"])
 def test_a_channel_has_a_name_that_can_be_written(field, name):
@@ -79,6 +81,7 @@ REDUCERS = [
 ]
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize(("hint", "shown"), REDUCERS)
 @pytest.mark.parametrize("field", ["state", "input", "output"])
 def test_a_reducer_is_refused_wherever_it_is_declared(field, hint, shown):

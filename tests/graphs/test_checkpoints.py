@@ -130,6 +130,7 @@ PATTERNS = {
 }
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize(
     ("saver", "moment"), [(memory, "interrupt_before"), (memory, "interrupt_after"), (sqlite, "interrupt_before")]
 )

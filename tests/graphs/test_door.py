@@ -38,6 +38,7 @@ def unchanged():
     return triage()
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize(
     "given", ["x", 7, ["x"], [], (), {"x"}, object(), b"{}", TICKET.items()], ids=lambda given: type(given).__name__
 )
@@ -48,6 +49,7 @@ def test_input_that_is_no_dictionary_is_a_clear_error(given, mode):
         run(unchanged(), given, mode)
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("checkpointer", [None, InMemorySaver()], ids=["alone", "checkpointer"])
 def test_there_must_be_a_run_to_resume(mode, checkpointer):
@@ -57,6 +59,7 @@ def test_there_must_be_a_run_to_resume(mode, checkpointer):
         run(graph, None, mode, config={"configurable": {"thread_id": f"none-{mode}"}})
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize(
     "command",
     [
@@ -91,6 +94,7 @@ UPDATES = {
 }
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("name", UPDATES)
 @pytest.mark.parametrize("checkpointer", [None, InMemorySaver()], ids=["alone", "checkpointer"])
 def test_only_nodes_write_the_state(name, checkpointer):
@@ -162,6 +166,7 @@ def test_a_field_that_cannot_be_read_is_shown_alike(name):
     assert all(isinstance(value, str) for value in result["details"].values())
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize(
     ("given", "shown"),
     [
@@ -213,6 +218,7 @@ def test_a_value_that_contains_itself_is_refused_at_once():
     assert result["details"]["given"] == "more than 64 levels of nesting"
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("given", [{}, {"other": "x"}, {"ticket": None}, {"ticket": 7}, {1: "x"}, MappingProxyType({})])
 @pytest.mark.parametrize("mode", MODES)
 def test_a_malformed_dictionary_ends_as_invalid_request(given, mode):
@@ -315,6 +321,7 @@ def uncalled():
     return triage(called.append), called
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize(("context", "message"), CONTEXTS, ids=range(len(CONTEXTS)))
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke", "stream", "astream", "batch"])
 def test_a_wrong_context_is_an_error_before_the_run(context, message, mode):
@@ -325,6 +332,7 @@ def test_a_wrong_context_is_an_error_before_the_run(context, message, mode):
     assert called == []
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize(
     "context", [TIGHT, Context[Policy, Budget](policy=Policy(labels=("billing",))), MappingProxyType(TIGHT)]
 )
@@ -386,6 +394,7 @@ def test_a_configuration_of_very_many_keys_is_refused_by_their_number(part):
     assert time.process_time() - began < 5.0
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     ("config", "said"),

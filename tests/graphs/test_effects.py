@@ -360,6 +360,7 @@ INSIDE = {
 }
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("paid", [30, 40])
 @pytest.mark.parametrize("how", INSIDE)
 def test_a_graph_inside_finds_what_it_kept(how, paid, bank):
@@ -784,6 +785,7 @@ LEAKS = [
 ]
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 @pytest.mark.parametrize("leak", LEAKS)
 def test_nothing_that_a_call_brought_reaches_a_later_call_of_its_visit(leak, mode, bank):

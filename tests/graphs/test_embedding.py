@@ -74,6 +74,7 @@ PARENT_CONTEXTS = [
 ]
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize(("schema", "context"), PARENT_CONTEXTS)
 @pytest.mark.parametrize("mode", MODES)
 def test_a_graph_can_be_a_node_of_another_graph(schema, context, mode):

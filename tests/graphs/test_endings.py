@@ -22,6 +22,7 @@ def raising(error):
     return body
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("node", ["routed", "spam"])
 @pytest.mark.parametrize(
     "body",

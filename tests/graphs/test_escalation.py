@@ -57,6 +57,7 @@ def test_a_person_is_shown_what_they_decide_about():
     assert asked["shown"] == {"goal": GIVEN["goal"], "draft": DRAFT, "critique": critique}
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("decision", "outcome", "answer"), [
     ("approve", "approved_by_person", DRAFT), ("edit", "edited_by_person", REVISED)

@@ -61,6 +61,7 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_tool_that_fails_is_named_by_its_own_line(name, mode, caplog):
@@ -294,6 +295,7 @@ LEAVING = {
 }
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", LEAVING)
 def test_a_tool_that_would_end_the_process_has_failed(name, mode):

@@ -186,6 +186,7 @@ def test_an_ok_terminal_that_stops_closes_the_run():
     assert details["type"] == "Stop"
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     ("node", "reads", "channel"),

@@ -72,6 +72,7 @@ WRONG = {
 }
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("make", [triage, create_rag_agent])
 @pytest.mark.parametrize("name", WRONG)
 def test_what_could_not_work_is_refused_when_the_graph_is_made(name, make):

@@ -52,6 +52,7 @@ def test_a_body_that_raises_closes_the_run(node, mode):
     assert details == {"type": "KeyError", "message": "'key'"}
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("error", FAILURES, ids=repr)
 @pytest.mark.parametrize("node", ["label_guard", "lookup"])
 def test_no_exception_of_a_body_escapes(node, error):
@@ -59,6 +60,7 @@ def test_no_exception_of_a_body_escapes(node, error):
     assert closed(node, raising(error))["type"] == type(error).__name__
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize(
     ("returned", "message"),
     [
@@ -158,6 +160,7 @@ def test_a_guard_makes_no_calls(node):
     assert called == []
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize(
     ("node", "yielded", "message"),
     [

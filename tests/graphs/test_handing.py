@@ -56,6 +56,7 @@ def spoiled(graph, mode, stream_mode, **kwargs):
     return masked(graph.invoke(None, config))
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("version", ["v1", "v2"])
 @pytest.mark.parametrize("stream_mode", STREAM_MODES, ids=str)
 @pytest.mark.parametrize("mode", ["stream", "astream"])
@@ -83,6 +84,7 @@ def calling(state):
     return create_rag_agent().invoke({"question": state["question"]})
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("graph", [create_rag_agent(), calling], ids=["a node", "a call"])
 @pytest.mark.parametrize("stream_mode", STREAM_MODES, ids=str)
 @pytest.mark.parametrize("mode", ["stream", "astream"])
@@ -164,6 +166,7 @@ class AsyncVandal(AsyncCallbackHandler):
         self.vandal.on_chain_end(*args, **kwargs)
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("vandal", [Vandal, AsyncVandal])
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke", "stream", "astream_events"])
 def test_a_handler_cannot_change_the_run(vandal, mode):

@@ -64,6 +64,7 @@ BEYOND = {
 }
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 @pytest.mark.parametrize("field", BEYOND)
 def test_what_is_too_large_or_too_deep_is_refused_by_name(field, mode):

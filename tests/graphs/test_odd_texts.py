@@ -167,6 +167,7 @@ def test_any_text_ends_a_run_for_a_reason(name):
     tried()
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("name", AGENTS)
 @pytest.mark.parametrize("place", range(5))
 def test_one_odd_text_beside_plain_ones(name, place):
@@ -179,6 +180,7 @@ def test_one_odd_text_beside_plain_ones(name, place):
             AGENTS[name](texts)
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("large", LARGE)
 @pytest.mark.parametrize("name", AGENTS)
 def test_a_million_characters_end_a_run_in_time(name, large):

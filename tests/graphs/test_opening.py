@@ -27,6 +27,7 @@ def asking(proposer, calls=None):
     return body if calls is None else declares(calls=calls)(body)
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("calls", [lambda proposer: proposer, lambda proposer: proposer.target], ids=["it", "target"])
 def test_a_declared_model_is_opened_before_the_run(calls, mode, monkeypatch):

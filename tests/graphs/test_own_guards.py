@@ -85,6 +85,7 @@ def test_a_guard_of_ones_own_stands_behind_the_answer_guard_and_is_proved(name):
     assert result["path"][-4:] == [before, "allow", "check_tone", result["path"][-1]]
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", FACTORIES)
 def test_what_it_refuses_ends_in_its_own_reason(name, mode):

@@ -26,6 +26,7 @@ ABSTAINING = {
 USAGE = {"input_tokens": 30, "output_tokens": 12, "total_tokens": 42}
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("case", ABSTAINING)
 @pytest.mark.parametrize("who", ["model", "function", "runnable"])
 def test_an_answerer_may_abstain(who, case):

@@ -126,6 +126,7 @@ FAILURES = {
 }
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize(("phase", "mode"), [("plan", "invoke"), ("generate", "ainvoke")])
 @pytest.mark.parametrize("case", FAILURES)
 def test_a_server_that_fails(environ, case, phase, mode):

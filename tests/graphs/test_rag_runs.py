@@ -212,6 +212,7 @@ def test_long_answers_in_history(length, kept):
     assert result["history"][1]["answer"] == kept
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("question", [QUESTION, OFF_TOPIC, {"question": " "}, {"question": 5, "outcome": "x"}])
 @pytest.mark.parametrize("mode", MODES[1:])
 def test_every_way_to_run_gives_the_same(question, mode):

@@ -414,6 +414,7 @@ def nested(depth):
     return value
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 def test_a_retriever_at_fault(fault, mode):

@@ -95,6 +95,7 @@ def test_a_hint_asks_for_as_much_as_the_deployment_allows():
     assert research({"max_read_pages": 10}, **parts)["aggregate"]["pages_read"] == 10
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("name", ["allowed_domains_policy", "allowed_domains_execution"])
 @pytest.mark.parametrize("hint", [None, SLA_HOST, {}, 5, True, [SLA_HOST, None], [[SLA_HOST]]])
 def test_a_domain_hint_that_is_no_list_of_strings_runs_nothing(name, hint):

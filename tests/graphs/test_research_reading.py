@@ -76,6 +76,7 @@ def test_a_resume_tells_the_hosts_of_that_moment():
 HOPS = [{"url": vendor("a")[0], "denied": None}, {"url": "http://169.254.169.254/", "denied": "source_denied_policy"}]
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("how", ["raised", "returned", "awaited", "a Runnable's"])
 @pytest.mark.parametrize("reason", READ_FAILURES)
 def test_an_expected_failure_is_listed_with_its_reason(reason, how):

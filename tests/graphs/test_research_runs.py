@@ -106,6 +106,7 @@ def outlasting(clock):
     return lambda request: clock.advance(1) or hang(request)
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize(
     ("part", "phase", "entry"),
     [

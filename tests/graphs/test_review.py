@@ -157,6 +157,7 @@ NO_ANSWERS = {
 }
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 @pytest.mark.parametrize("answer", NO_ANSWERS.values(), ids=NO_ANSWERS)
 def test_what_is_no_answer_keeps_the_run_waiting(answer, mode):

@@ -96,6 +96,7 @@ def raising(answer, caller):
     raise PermissionError("not on duty")
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 @pytest.mark.parametrize(
     ("reviewers", "why"),

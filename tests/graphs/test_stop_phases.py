@@ -43,6 +43,7 @@ class AsyncPhases(AsyncCallbackHandler):
             self.seen[metadata["langgraph_node"]] = metadata.get("phase")
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize(
     ("mode", "handler"),
     [("invoke", Phases), ("stream", Phases), ("ainvoke", Phases), ("ainvoke", AsyncPhases), ("astream", AsyncPhases)],

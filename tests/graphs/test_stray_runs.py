@@ -60,6 +60,7 @@ def is_stray(result, given, path):
     return result
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("given", [None, Command(resume="x")], ids=["None", "an answer"])
 def test_a_run_whose_next_node_was_renamed_is_stopped(mode, given):

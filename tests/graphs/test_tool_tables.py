@@ -125,6 +125,7 @@ def held(tool, body):
     return found(pattern(planning(), Desk(), table=table, bodies={"write": body}))
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize("place", PLACES)
 def test_a_tool_that_a_body_holds_is_found(place, tool):

@@ -124,6 +124,7 @@ HALTS = {
 }
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("how", HALTS)
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 def test_what_is_recorded_is_not_halted_between_nodes(how, mode):

@@ -209,6 +209,7 @@ def test_a_function_or_runnable_judges_claims(make):
     assert graph.invoke(QUESTION)["unsupported"] == [TARGET]
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("phase", ["generate", "verify", "synthesize"])
 @pytest.mark.parametrize("entry", FAILURES)
 def test_its_failures_are_those_of_a_proposer(entry, phase):

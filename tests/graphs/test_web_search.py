@@ -114,6 +114,7 @@ def test_an_error_is_unavailable_and_not_empty(service):
     assert (failure.reason, failure.details["status"]) == ("http_status", 429)
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("service", HITS)
 @pytest.mark.parametrize("page", [answer("<html>"), served([]), served({}), served({"results": {}, "web": []})])
 def test_what_has_no_hits_and_says_no_error_is_no_answer(service, page):

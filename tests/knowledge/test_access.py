@@ -265,6 +265,7 @@ def test_whoever_may_read_goes_on(before):
         assert graph.invoke(None, thread, context=context(other))["outcome"] == "grounded_answer"
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("other", [EVE, {**ADA, "groups": []}, None])
 def test_a_finished_answer_is_for_the_caller_it_was_made_for(other, mode):

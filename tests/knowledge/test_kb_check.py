@@ -463,6 +463,7 @@ def test_a_file_that_sqlite_cannot_read_is_one_line(copied):
         assert path.read_bytes() == spoilt
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [

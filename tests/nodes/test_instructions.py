@@ -35,6 +35,7 @@ def told(model):
     return [call.messages[0].content for call in model.calls]
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("factory", FACTORIES)
 @pytest.mark.parametrize(
     ("given", "why"),

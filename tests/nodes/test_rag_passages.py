@@ -36,6 +36,7 @@ def long_chunk(doc_id="a", **fields):
     return {**CANDIDATE, "doc_id": doc_id, "text": long_text(), **fields}
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("budget", [None, SMALL, RagBudget(max_context_chars=120)])
 @pytest.mark.parametrize(("before", "after"), [(0, 400), (200, 200), (400, 0)])
 def test_a_long_text_shows_its_best_passage(budget, before, after):

@@ -86,6 +86,7 @@ PLAN_TEXTS = [
 ]
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(("text", "reason", "raw"), PLAN_TEXTS)
 def test_a_planners_text(text, reason, raw, way):
@@ -133,6 +134,7 @@ ANSWER_TEXTS = [
 ]
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(("text", "reason"), ANSWER_TEXTS)
 def test_an_answerers_text(text, reason, way):

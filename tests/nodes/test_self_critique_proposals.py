@@ -112,6 +112,7 @@ VALUES = [
 ]
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize(("slot", "reason"), VALUES)
 @pytest.mark.parametrize("value", [None, "not JSON", 5, []])
 def test_a_value_is_judged_with_the_patterns_own_reasons(slot, reason, value):
@@ -186,6 +187,7 @@ GUARANTEE = f"{DRAFT} Recovery is guaranteed."
 LICENSED = ("Resolved", "closed", " RECOVERED ", "completed", "fixed", "postmortem")
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("hints", [{}, MILD, {"avoid_absolute_guarantees": True}])
 @pytest.mark.parametrize("status", LICENSED)
 def test_the_status_of_the_incident_licenses_closures(hints, status):

@@ -51,6 +51,7 @@ KEPT = [
 ]
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("name", HIDING)
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 def test_a_failed_tool_tells_no_secret(name, mode):

@@ -166,6 +166,7 @@ def decided(waiting, decision="approve", by="Ada"):
     return Command(resume={"hash": waiting["waiting_for"]["hash"], "decision": decision, "by": by})
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("decision", ["approve", "reject"])
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 @pytest.mark.parametrize("ending", WRITERS)

@@ -125,6 +125,7 @@ def agent_of(ending):
     return ENDINGS[ending].agent()
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("mode", ["sync", "async"])
 @pytest.mark.parametrize(("embedding", "ending"), CASES)
 def test_every_ending_comes_through(embedding, ending, mode):

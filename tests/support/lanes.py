@@ -102,6 +102,23 @@ def order_slowest_first(items):
     items.sort(key=lambda item: -files[item.nodeid.partition("::")[0]])
 
 
+def pair_tables(items):
+    """Keep, of the cases of a test marked `paired`, one for each row of its longest table: short ones take turns."""
+    items[:] = [item for item in items if not item.get_closest_marker("paired") or _is_row(item)]
+
+
+def _is_row(item):
+    tables = [(_first(mark.args[0]), len(mark.args[1])) for mark in item.iter_markers("parametrize")]
+    tables.sort(key=lambda table: -table[1])
+    at = [item.callspec.indices[name] for name, _ in tables]
+    turns = enumerate(zip(at, tables, strict=True))  # shifted, or tables of one length would always meet alike
+    return all(index == (at[0] + max(0, place - 1) * (at[0] // count)) % count for place, (index, (_, count)) in turns)
+
+
+def _first(names):
+    return names.split(",")[0].strip() if isinstance(names, str) else names[0]
+
+
 def multiply_examples(items, times):
     """Let property tests try more examples than they say."""
     for function in {item.function for item in items if times > 1 and is_hypothesis_test(item.function)}:

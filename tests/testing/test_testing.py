@@ -178,6 +178,7 @@ def test_structured_output(schema: Any, mode: str) -> None:
     assert list(form["json_schema"]["schema"]["properties"]) == ["a"]
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("text", ["no JSON", "", "[" * 10_000, '{"a": "x"'])
 @pytest.mark.parametrize("schema", [SCHEMA, Thing])
 def test_include_raw_never_raises_on_a_bad_text(schema: Any, text: str) -> None:

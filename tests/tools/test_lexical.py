@@ -107,6 +107,7 @@ def test_p1_alone_finds_p1():
     assert set(relevant("demo", "P1")) == having
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("form", [as_asked, compact])
 @pytest.mark.parametrize("base", sorted(RETRIEVERS))
 def test_questions_about_something_else_find_nothing(base, form):

@@ -68,6 +68,7 @@ def test_a_question_that_repeats_a_word_says_so():
     assert 230 < len(query) <= 240
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize(
     ("budget", "top_k"),
     [

@@ -328,6 +328,7 @@ def test_a_packed_page_is_unpacked(packed, encoding):
         assert read(server, "http://a.test/")["body"] == "hello"
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("bits", [-15, 15, 31], ids=["deflate", "zlib", "gzip"])
 @pytest.mark.parametrize("size", [256 * 1024 - 1, 256 * 1024, 256 * 1024 + 1, 256 * 1024 + 200])
 def test_a_packed_page_of_any_length_is_read_to_its_end(size, bits):

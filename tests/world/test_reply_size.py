@@ -80,6 +80,7 @@ PROPOSERS = {
 }
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 @pytest.mark.parametrize("name", PROPOSERS)
 def test_a_large_reply_is_a_bad_response(name, mode):
