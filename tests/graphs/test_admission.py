@@ -52,26 +52,6 @@ def is_new(result, before=None):
     assert before is None or result["run_id"] != before["run_id"]
 
 
-FORGED = {
-    "__pregel_runtime": {},
-    "__pregel_checkpointer": "x",
-    "__pregel_stream": [],
-    "__pregel_node_finished": 1,
-    "checkpoint_id": ["x"],
-    "checkpoint_map": "x",
-}
-"""What a client writes where LangGraph keeps objects of its own, or names of checkpoints."""
-
-
-@pytest.mark.paired
-@pytest.mark.parametrize("name", FORGED)
-@pytest.mark.parametrize("mode", MODES)
-def test_what_langgraph_keeps_for_itself_is_refused_in_one_line(name, mode):
-    """A value that nobody could work with raises nothing else out of a call, whatever is called."""
-    with pytest.raises(ConfigurationError, match=rf"^config\.configurable\.{name}: .*; given: "):
-        run(labelled(), NEW, mode, config=on_thread(configurable={name: FORGED[name]}))
-
-
 @pytest.mark.paired
 @pytest.mark.parametrize("name", WAYS_BACK)
 @pytest.mark.parametrize("mode", MODES)
@@ -102,15 +82,6 @@ def test_a_new_input_begins_a_run_on_an_older_checkpoint():
         place = state.config["configurable"]
         is_new(graph.invoke(NEW, {"configurable": {**place, "run_id": "r1"}}), before)
         is_new(graph.invoke(NEW, on_thread(configurable={"checkpoint_map": {"": place["checkpoint_id"]}})), before)
-
-
-def test_a_run_id_still_names_a_run():
-    """The run_id that a client gives stays in the metadata of its checkpoints."""
-    graph = labelled()
-    graph.invoke(TICKET, on_thread(configurable={"run_id": "r1"}))
-    metadata = graph.get_state(on_thread()).metadata
-    assert metadata["run_id"] == "r1"
-    assert not [key for key in metadata if key.startswith("__")]
 
 
 def test_none_and_answers_resume_as_before():

@@ -275,13 +275,6 @@ def failing_from(put, number):
     return written
 
 
-def test_a_client_cannot_end_a_run_by_its_recursion_limit():
-    """However small it is: the run has its ending, and nothing is open."""
-    kept = InMemoryRecorder()
-    triage(recorder=kept).invoke(TICKET, {"recursion_limit": 1})
-    assert (len(kept.runs), left(kept)) == (1, [])
-
-
 def test_a_run_that_waits_is_open_and_ends_as_the_same():
     """Its thread stands in the beginning; it is told once, whoever resumes it."""
     kept = InMemoryRecorder()

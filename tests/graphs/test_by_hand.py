@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 
 import pytest
 from by_hand_agents import BY_HAND
@@ -241,17 +240,3 @@ def test_an_agent_written_by_hand_can_be_awaited(pattern, way):
     assert business_by_hand(pattern, theirs).keys() == expected.keys()
     assert theirs["outcome"] == expected["outcome"]
     assert [sorted(entry) for entry in theirs["history"]] == [sorted(entry) for entry in expected["history"]]
-
-
-def test_an_agent_written_by_hand_awaits_tools_that_raise():
-    """A coroutine function that raises stops the run like a function that does."""
-
-    async def down(request):
-        raise OSError("down")
-
-    arguments = scripted_agent("rag", coroutines=True).arguments | {"retriever": down}
-    graph = BY_HAND["rag"](**arguments, way="coroutines")
-    assert inspect.iscoroutinefunction(arguments["planner"])
-    stopped = asyncio.run(graph.ainvoke({"question": "What does P1 mean?"}))
-    assert stopped["stop_reason"] == "tool_invalid_output:retrieve"
-    assert stopped["evidence"]["details"] == {"type": "OSError", "message": "down"}

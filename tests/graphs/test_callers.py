@@ -209,9 +209,3 @@ def test_a_client_s_context_gives_no_caller_to_a_graph_inside():
     result = parent.invoke(TICKET, {"configurable": SERVED}, context={"caller": {"user": "root"}})
     assert result["stop_reason"] == "guard_error:request_guard"
     assert result["details"]["message"].startswith("context.caller: on a server")
-
-
-def test_without_a_server_the_context_says_who_asks():
-    """In a process of one's own, code is trusted to say who asks; nothing in input or proposal does."""
-    assert asked_by({}, context={"caller": ADA})[0] == ADA
-    assert asked_by({})[0] is None

@@ -46,14 +46,6 @@ def test_what_is_no_question_is_refused():
         graph.invoke({"messages": []}, THREAD)
 
 
-def test_its_schema_is_that_of_a_chat():
-    """Input and output have `messages`, by which Studio offers its chat mode."""
-    graph = chat(name="desk")
-    assert graph.name == "desk"
-    for shown in (graph.get_input_jsonschema(), graph.get_output_jsonschema()):
-        assert list(shown["properties"]) == ["messages"]
-
-
 def test_a_conversation_on_langgraph_s_server(tmp_path):
     """On the real server, runs of one thread go on a conversation, stream the answer, and never a raw proposal."""
     needs_server()

@@ -180,13 +180,6 @@ def test_a_resumed_run_obeys_a_context_that_was_tightened_meanwhile(saver, tmp_p
             assert result["path"][-len(path) - 1 : -1] == path
 
 
-def test_a_resumed_run_no_longer_has_a_context_that_is_not_given_again():
-    """A context is no part of the checkpoint: what was tightened for the first half must be given for the second."""
-    graph = triage(checkpointer=InMemorySaver())
-    graph.invoke(TICKET, THREAD, interrupt_before=["lookup"], context={"policy": {"desks": []}})
-    assert graph.invoke(None, THREAD)["stop_reason"] == "success"
-
-
 @SAVERS
 @pytest.mark.parametrize(("node", "phase"), [("label", "label"), ("lookup", "lookup")])
 def test_a_resumed_step_does_not_begin_when_the_time_was_cut(node, phase, saver, tmp_path):

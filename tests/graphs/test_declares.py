@@ -108,22 +108,6 @@ def test_what_nobody_says_is_refused(kind):
         add(kind, saying(reads=[], writes=[]))
 
 
-def test_a_node_that_reads_or_writes_nothing_says_so():
-    """An empty list is an answer."""
-    add("act", saying(phase="label", reads=[], writes=[]))
-    with pytest.raises(GrammarError, match=r"^node 'n', writes: required, "):
-        add("act", saying(phase="label", reads=[]))
-
-
-def test_the_first_guard_says_what_it_writes():
-    """Its phase, what it reads and its stop are the grammar's."""
-    with pytest.raises(GrammarError, match=r"^node 'n', writes: required, "):
-        add("entry")
-    for field, said in (("phase", "label"), ("reads", ["ticket"]), ("stops", ["invalid_request"])):
-        with pytest.raises(GrammarError, match=rf"^node 'n', {field}: said twice"):
-            add("entry", saying(writes=["task"], **{field: said}))
-
-
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "guard"])
 def test_only_a_guard_stops(kind):
     """Stop families beside any other body would be drawn nowhere, so they are refused."""
@@ -151,13 +135,6 @@ def test_only_a_function_can_be_declared():
     """What cannot keep a declaration is refused where it is declared."""
     with pytest.raises(GrammarError, match=r"^declares: a function is required; given: object$"):
         declares(phase="label")(object())
-
-
-def test_a_declared_body_stays_the_function_that_it_was():
-    """It can be called and tested without a graph."""
-    declared = declares(**GUARD)(check_label_alone := lambda state, run: Pass({"accepted_label": "bug"}))
-    assert declared is check_label_alone
-    assert declared({}, None) == Pass({"accepted_label": "bug"})
 
 
 @pytest.mark.parametrize("create", [create_rag_agent, create_research_agent, create_self_critique_agent])

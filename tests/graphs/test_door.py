@@ -27,7 +27,6 @@ from guardgraph import (
 )
 from guardgraph.grammar import Budget, Context
 from guardgraph.graphs.running.langgraph import CHECKPOINTER, NODE_FINISHED, RUNTIME, STREAM
-from guardgraph.graphs.running.session import REFUSED
 
 THREAD = {"configurable": {"thread_id": "1"}}
 
@@ -194,21 +193,6 @@ def test_a_value_that_no_state_can_hold_is_an_invalid_request(given, shown, mode
         assert result["path"] == ["request_guard", "stop_invalid_request"]
 
 
-def nested(levels):
-    """Return lists in lists."""
-    value = []
-    for _ in range(levels):
-        value = [value]
-    return value
-
-
-@pytest.mark.parametrize("levels", [64, 1000, 100_000])
-def test_input_may_be_nested_as_deeply_as_a_checkpoint_can_hold(levels):
-    """Nesting without end is refused before it can overflow anything."""
-    result = triage(checkpointer=InMemorySaver()).invoke({"ticket": nested(levels)}, THREAD)
-    assert result["details"]["given"] == "more than 64 levels of nesting"
-
-
 def test_a_value_that_contains_itself_is_refused_at_once():
     """Cycles are not followed, however many ways lead round them."""
     family = {"children": [{} for _ in range(30)]}
@@ -226,12 +210,6 @@ def test_a_malformed_dictionary_ends_as_invalid_request(given, mode):
     result = check_result(REASONS, run(unchanged(), given, mode))
     assert result["stop_reason"] == "invalid_request:ticket"
     assert (result["trace"], result["history"], result["phase"]) == ([], [], "label")
-
-
-def test_the_mark_of_a_refused_value_cannot_be_forged_into_anything_else():
-    """A caller who sends the mark is refused like any malformed field."""
-    result = unchanged().invoke({"ticket": {REFUSED: "x"}})
-    assert result["stop_reason"] == "invalid_request:ticket"
 
 
 FORGED = {

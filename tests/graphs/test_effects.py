@@ -34,7 +34,7 @@ from test_forks import check_fork
 from tool_pattern import READ, STOLEN, TASK, Desk, approving, check_review, desk_graph, planning
 
 import guardgraph.grammar as gg
-from guardgraph import ConfigurationError, InputError, LiveWorld, NotRecorded, replay, sql_store, verify
+from guardgraph import InputError, LiveWorld, NotRecorded, replay, sql_store, verify
 from guardgraph.evidence.sql.store import SqlStore
 from guardgraph.plain.errors import GrammarError
 from guardgraph.testing import InMemoryRecorder
@@ -464,12 +464,6 @@ def test_tools_of_langchain_find_the_key_in_their_configuration(kind, mode, bank
     assert len(set(keys)) == 3
 
 
-def test_a_tool_that_takes_no_key_is_given_none(bank):
-    """A function of one dictionary stays one."""
-    result = payments(lambda request: f"paid {request['amount']}", checkpointer=InMemorySaver()).invoke(ASKED, THREAD)
-    assert result["payments"] == ["paid 30", "paid 40", "paid 50"]
-
-
 def test_a_run_that_wrote_replays_and_calls_nobody(bank):
     """The outcomes, the keys and the timeline come from the recording, also in another process's run."""
     recorder, saver = InMemoryRecorder(), InMemorySaver()
@@ -695,14 +689,6 @@ def _pay_what_was_read(bank, state, run):
     return {"raw_payments": [outcome.packed()]}
 
 
-def test_what_a_page_says_does_not_reach_a_bank_in_one_visit(bank):
-    """A number from a page could be paid with nobody having judged it: a second round of calls is declared."""
-    graph = payments(bank.pay, body=partial(_pay_what_was_read, bank), checkpointer=InMemorySaver())
-    result = graph.invoke(ASKED, THREAD)
-    assert (result["stop_reason"], bank.amounts) == ("guard_error:pay", [])
-    assert "yielded calls for the 2. time" in result["details"]["message"]
-
-
 def _change_behind(bank, state, run):
     """Have a tool write into what stands within the next request."""
     request = {"amount": 30, "to": {}}
@@ -870,20 +856,6 @@ def test_what_an_act_node_declares_has_to_be_allowed(wrong, message):
     """The message names the node and the field."""
     with pytest.raises(GrammarError, match=message):
         payments(lambda request: "", **wrong)
-
-
-def test_only_an_act_node_has_effects_and_rounds():
-    """Nobody else calls tools."""
-    made = pattern(lambda request: "")
-    body = gg.declares(effects=["pay"], rounds=2)(lambda state, run: {})
-    with pytest.raises(GrammarError, match="effects, rounds: given; allowed: nothing"):
-        made.propose("plan", body, to="payment_guard", phase="pay", reads=[], writes=[])
-
-
-def test_configurations_are_checked_before_anything_is_read(bank):
-    """A thread that is none is the usual error, also of a graph that writes."""
-    with pytest.raises(ConfigurationError, match="thread_id"):
-        payments(bank.pay, checkpointer=InMemorySaver()).invoke(ASKED)
 
 
 def test_a_world_of_ones_own_sees_the_write_as_any_call(bank):

@@ -12,7 +12,7 @@ from langchain_core.runnables import RunnableGenerator, RunnableLambda
 from langgraph.graph import START, MessagesState, StateGraph
 from pydantic import BaseModel
 from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, SLA
-from runs import MODES, content, masked, run
+from runs import MODES, masked, run
 from ticket_pattern import TICKET, TIGHT, Policy, triage
 from typing_extensions import TypedDict
 
@@ -166,11 +166,6 @@ async def last_event(graph):
     return [event async for event in graph.astream_events(TICKET, version="v2")][-1]
 
 
-def test_content_is_what_the_pattern_declared():
-    """A result holds the record of the run and the pattern's own keys, nothing else."""
-    assert content(triage().invoke(TICKET)) == {"outcome": "routed", "label": "bug", "on_duty": "Ada (bug)"}
-
-
 def speaking_agent():
     """An RAG agent of one's own: its proposers and its retriever ask models whose tokens nobody has judged."""
     planner = RunnableLambda(json.dumps) | ScriptedChatModel(INTENT)
@@ -202,14 +197,6 @@ def test_nothing_that_a_model_writes_inside_is_streamed(mode):
         chunks = run_stream(graph, QUESTION, mode, config=given, stream_mode="messages", subgraphs=True)
         assert [message.text for _, (message, _) in chunks if message.text] == shown
         assert all("mine" in metadata["tags"] for _, (_, metadata) in chunks)
-
-
-@pytest.mark.filterwarnings("ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning")
-def test_nothing_that_a_model_writes_inside_is_in_the_newest_event_stream():
-    """The experimental protocol's messages are those of the graph around, too."""
-    with speaking_agent().stream_events(QUESTION, version="v3") as events:
-        assert list(events.messages) == []
-        assert events.output["outcome"] == "grounded_answer"
 
 
 def run_stream(graph, input, mode, **kwargs):

@@ -19,7 +19,7 @@ from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, SLA, agent
 from recorded_runs import Kept
 from runs import ASKED_ONCE, check_result, content, run
 
-from guardgraph import ConfigurationError, InputError, MessagesAgent, RagBudget, create_rag_agent, report, verify
+from guardgraph import InputError, MessagesAgent, RagBudget, create_rag_agent, verify
 from guardgraph.guards.rag import check_standalone_question, parse_rag_request
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.offline.follow_ups import condense_offline_question
@@ -321,14 +321,6 @@ def test_the_offline_condenser(before, question, standalone):
     assert condense_offline_question(view) == {"question": standalone}
 
 
-def test_the_offline_condenser_follows_a_conversation():
-    """Each turn of the user is read as one that follows the turn before."""
-    turns = [{"role": "user", "content": text} for text in (PLAN_QUESTION, "And for P1 incidents?")]
-    assert condense_offline_question({"question": "And on weekends?", "history": turns}) == {
-        "question": "What SLA applies to enterprise plan for P1 incidents on weekends?"
-    }
-
-
 @given(turns=TURNS, question=st.text(min_size=1, max_size=40).filter(str.strip))
 def test_the_offline_condenser_is_not_stopped_by_its_guard(turns, question):
     """It proposes words of the user, so every conversation goes on to the plan."""
@@ -336,37 +328,7 @@ def test_the_offline_condenser_is_not_stopped_by_its_guard(turns, question):
     assert not result["stop_reason"].startswith("invalid_question")
 
 
-@pytest.mark.parametrize("model", [None, ScriptedChatModel({"question": STANDALONE}, INTENT, ANSWER)])
-def test_and_for_p1_incidents_finds_the_right_passage(model):
-    """By the rules and by a model; alone, the same words are about no plan."""
-    result = ask(create_rag_agent(model))
-    assert (result["outcome"], result["citations"]) == ("grounded_answer", [SLA])
-    assert "15 minutes" in result["answer"]
-
-
 # Where it shows
-
-
-def test_the_page_shows_both_questions():
-    """In its head, of a run that answered and of one that stopped; without a history there is one."""
-    refused = ask(condensing("What is P2?"))
-    for result, words in (
-        (ask(create_rag_agent()), "What SLA applies to enterprise plan for P1 incidents?"),
-        (refused, "invalid_"),
-    ):
-        head = report(result).html.partition("</header>")[0]
-        assert FOLLOWING["question"] in head
-        assert words in head
-    assert "read as" not in report(ask(create_rag_agent(), {"question": PLAN_QUESTION})).html.partition("</header>")[0]
-
-
-def test_a_resumed_run_keeps_its_question():
-    """A run that goes on from a checkpoint has what it was asked, and the next one on the thread its own."""
-    graph, thread = create_rag_agent(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "1"}}
-    graph.invoke(FOLLOWING, thread, interrupt_before=["retrieve"])
-    assert graph.invoke(None, thread)["asked_question"]["own"] == FOLLOWING["question"]
-    result = graph.invoke({"question": PLAN_QUESTION}, thread)
-    assert (result["asked_question"], result["path"][1]) == ({"own": PLAN_QUESTION}, "plan")
 
 
 def write_lines(file, *lines):
@@ -462,13 +424,6 @@ def test_a_stopped_run_is_a_message_that_says_so():
     assert model.calls[0].messages[1].content.startswith(f"user: {turn['content']}\n\nQuestion: ")
 
 
-def test_a_clarification_is_a_message():
-    """With the reason why there is no answer."""
-    message = MessagesAgent(create_rag_agent()).invoke("Who won the football world cup in 1998?")
-    assert (message.response_metadata["outcome"], message.additional_kwargs["citations"]) == ("clarify", [])
-    assert message.additional_kwargs["clarify_reason"] == "nothing_relevant"
-
-
 @pytest.mark.parametrize(
     ("messages", "said"),
     [
@@ -488,13 +443,6 @@ def test_what_is_no_conversation_is_refused(messages, said):
     """By what was given, before a run begins."""
     with pytest.raises(InputError, match=said):
         MessagesAgent(create_rag_agent()).invoke(messages)
-
-
-@pytest.mark.parametrize("given", [None, lambda state: state, {"stopped": " "}])
-def test_what_is_no_agent_is_refused(given):
-    """The adapter is one of an agent that takes a question, and says something of a stopped run."""
-    with pytest.raises(ConfigurationError, match=r"agent: |stopped: "):
-        MessagesAgent(create_rag_agent(), **given) if isinstance(given, dict) else MessagesAgent(given)
 
 
 def test_budgets_of_the_history_are_the_deployments_and_the_contexts():

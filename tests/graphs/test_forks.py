@@ -5,15 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
 
 import pytest
 import refund_pattern
 from cli_runs import empty_folder, run
 from halted_runs import halt_before
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from langgraph.types import Command, interrupt
 from payment_pattern import BATCHES, Bank, pattern
 from refund_pattern import ORDER, answering
 from savers import SAVERS
@@ -22,9 +19,7 @@ from ticket_pattern import TICKET
 from ticket_pattern import pattern as tickets
 
 from guardgraph import (
-    ConfigurationError,
     InputError,
-    Redaction,
     check_document,
     create_rag_agent,
     create_research_agent,
@@ -188,23 +183,6 @@ def check_fork(graph):
     assert graph.invoke(None, THREAD)["run_id"] == second["run_id"]
 
 
-def test_an_async_checkpointer_keeps_a_fork(bank, tmp_path):
-    """Whose methods are awaited."""
-
-    async def forked():
-        async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "runs.sqlite")) as keeper:
-            graph = pattern(bank.pay).compile(checkpointer=keeper, forks=True)
-            first = await graph.ainvoke(ASKED, THREAD)
-            states = [state async for state in graph.aget_state_history(THREAD)]
-            config = next(state.config for state in states if state.next == ("payment_guard",))
-            second = await graph.ainvoke(None, config)
-            return first["run_id"], second["forked_from"]["run_id"], second["stop_reason"]
-
-    first, origin, reason = asyncio.run(forked())
-    assert (origin, reason) == (first, "success")
-    assert bank.amounts == [30, 40, 50]
-
-
 # A person
 
 
@@ -241,19 +219,6 @@ def test_no_run_goes_on_from_behind_an_answer():
     assert len(paid) == 1
 
 
-def test_an_answer_to_a_body_that_asks_by_itself_is_one_too():
-    """It is in the record of the visit, and counts for the run that was interrupted."""
-
-    def asking(request):
-        return interrupt("Who is on duty?")
-
-    graph = tickets(tool=asking).compile(checkpointer=InMemorySaver(), forks=True)
-    graph.invoke(TICKET, THREAD)
-    assert graph.invoke(Command(resume="ann"), THREAD)["status"] == "ok"
-    with pytest.raises(InputError, match="behind an answer to 'lookup'"):
-        graph.invoke(None, at(before(graph, "duty_guard")))
-
-
 # Where a fork may begin
 
 
@@ -281,13 +246,6 @@ def test_a_fork_goes_on_from_a_checkpoint_of_a_run():
         graph.invoke(None, {"configurable": {"thread_id": "1", **places}})
     places["checkpoint_map"] = {"": before(graph, "lookup")}
     assert graph.invoke(None, {"configurable": {"thread_id": "1", **places}})["status"] == "ok"
-
-
-@pytest.mark.parametrize("given", [None, 1, "yes"])
-def test_forks_are_allowed_or_not(given):
-    """Anything but True and False is refused where the graph is compiled."""
-    with pytest.raises(ConfigurationError, match=r"^forks: True or False is required"):
-        tickets().compile(forks=given)
 
 
 @pytest.mark.parametrize(
@@ -405,19 +363,6 @@ def test_the_command_line_names_where_a_fork_comes_from(tmp_path, monkeypatch):
         assert f"{row['forked_from']['run_id']} at" in " ".join(run("audit", "show", row["run_id"]).stdout.split())
 
 
-def test_a_redacted_fork_says_where_it_comes_from(tmp_path):
-    """Ids stay, whatever is looked for in the words of a run."""
-    redact = Redaction(patterns=["[0-9a-f]{4,}", "response"])
-    store = sql_store(f"sqlite:///{tmp_path}/runs.db", redact=redact)
-    agent = create_rag_agent(checkpointer=InMemorySaver(), recorder=store, forks=True)
-    first = agent.invoke(QUESTION, THREAD)
-    fork = agent.invoke(None, at(before(agent, "retrieve")))
-    kept = store.read(fork["run_id"]).recording
-    assert kept["forked_from"] == kept["result"]["forked_from"] == fork["forked_from"]
-    assert kept["forked_from"]["run_id"] == first["run_id"]
-    assert "[redacted]" in kept["input"]["question"]
-
-
 def test_a_fork_of_a_run_that_was_erased_is_a_finding(tmp_path):
     """It brings back what was erased; erased in its turn, it is none."""
     store = sql_store(f"sqlite:///{tmp_path}/runs.db")
@@ -445,15 +390,3 @@ def test_a_fork_of_before_its_run_was_erased_is_a_finding_too(tmp_path):
     assert all(f"run {first['run_id']}, which entry {erasure.seq} erased" in finding.text for finding in findings)
     store.erase(fork["run_id"], by="the data officer")
     assert store.verify().ok
-
-
-def test_a_fork_stays_for_as_long_as_any_run(tmp_path):
-    """What is erased for its age is older than the fork, whose own time counts."""
-    store = sql_store(f"sqlite:///{tmp_path}/runs.db", timeout=60)
-    agent = create_rag_agent(checkpointer=InMemorySaver(), recorder=store, forks=True)
-    agent.invoke(QUESTION, THREAD)
-    after = datetime.now(UTC)
-    fork = agent.invoke(None, at(before(agent, "generate")))
-    store.retain((datetime.now(UTC) - after) / timedelta(days=1), by="the nightly job")
-    assert store.verify().ok
-    assert store.read(fork["run_id"]).recording["forked_from"]

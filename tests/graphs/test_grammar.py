@@ -6,9 +6,8 @@ import pytest
 from langgraph.errors import GraphInterrupt, ParentCommand
 from langgraph.types import Command, Send, interrupt
 from runs import MODES, check_result, content, run
-from ticket_pattern import REASONS, TICKET, Policy, label, triage
+from ticket_pattern import REASONS, TICKET, label, triage
 
-from guardgraph import verify
 from guardgraph.grammar import Call, Outcome, Pass, Step, Stop, declares
 
 
@@ -229,22 +228,10 @@ def test_a_working_node_can_refuse(node):
     assert result["path"][-2] == {"label": "label_guard", "lookup": "duty_guard"}[node]
 
 
-def test_a_working_node_cannot_refuse_for_what_its_guard_did_not_declare():
-    """The guard behind decides whether a refusal is one of its own."""
-    result = triage(bodies={"lookup": raising(Stop("invalid_label", raw_label=1))}).invoke(TICKET)
-    assert result["stop_reason"] == "guard_error:duty_guard"
-
-
 @pytest.mark.parametrize("error", [ParentCommand(Command(goto="routed", graph=Command.PARENT)), GraphInterrupt(())])
 def test_control_flow_of_langgraph_cannot_leave_a_guard(error):
     """A guard that would jump or interrupt closes the run."""
     assert closed("label_guard", raising(error))["type"] == type(error).__name__
-
-
-def test_a_parent_command_cannot_leave_a_working_node():
-    """A propose node cannot steer the graph that embeds it."""
-    error = ParentCommand(Command(goto="elsewhere", graph=Command.PARENT))
-    assert closed("label", raising(error))["type"] == "ParentCommand"
 
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
@@ -292,9 +279,3 @@ def test_what_a_body_does_to_its_view_stays_in_its_view():
     last = list(graph.stream(TICKET, stream_mode="values"))[-1]
     assert last["task"] == {"text": TICKET["ticket"]}
     assert last["path"] == ["request_guard", "label", "label_guard", "spam"]
-
-
-def test_the_bench_is_a_proved_pattern():
-    """The pattern that these tests break one piece at a time holds as it stands."""
-    assert verify(triage()) == []
-    assert triage(policy=Policy(desks=("billing",))).invoke(TICKET)["stop_reason"] == "desk_denied:bug"

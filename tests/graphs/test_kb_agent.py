@@ -106,15 +106,6 @@ def test_lists_narrow_what_the_caller_may_read(base):
     assert result["stop_reason"] == "invalid_intent:source_not_allowed:other"
 
 
-def test_an_empty_base_clarifies_until_it_has_something(base):
-    """An agent may be made before there are documents, and of a base of several tenants."""
-    with KnowledgeBase(base.path.parent / "empty.sqlite") as empty:
-        agent = create_rag_agent(knowledge_base=empty)
-        assert outcome(agent) == ("clarify", [])
-        empty.add([DOCUMENT], readers=["public"])
-        assert outcome(agent) == ("grounded_answer", ["r"])
-
-
 def test_a_run_is_replayed_with_the_sources_that_it_listed(base):
     """A replay and a what-if decide with the sources of that run, whatever the base has now."""
     kept = InMemoryRecorder()

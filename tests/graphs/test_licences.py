@@ -111,14 +111,6 @@ def test_what_a_guard_forgets_the_licence_has(name):
     assert replay(graph, recorder.runs[0]) == result
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_a_refusal_is_the_same_however_a_graph_is_run(mode):
-    """Sync and async, streamed and in a batch."""
-    result, desk = trusted([READ], [STOLEN], mode=mode)
-    assert (result["stop_reason"], desk.made) == ("not_approved:send_money", [READ])
-    assert result["details"]["tool"] == "send_money"
-
-
 def reviewed_run(*steps, answer=approving, **given):
     """Return the result of a run whose question was answered, and its desk."""
     desk, recorder = Desk(), InMemoryRecorder()
@@ -147,12 +139,6 @@ def test_another_argument_than_was_shown_is_refused():
         return {"raw_results": [outcome[0].packed()]}
 
     result, desk, _ = reviewed_run([READ], [STOLEN], bodies={"write_approved": other})
-    assert (result["stop_reason"], desk.made) == ("not_approved:send_money", [READ])
-
-
-def test_another_call_than_was_shown_is_refused():
-    """A person saw the first of two calls: none of them is made."""
-    result, desk, _ = reviewed_run([READ], [STOLEN, {"tool": "send_money", "args": {"to": "Eve", "amount": 1}}])
     assert (result["stop_reason"], desk.made) == ("not_approved:send_money", [READ])
 
 
@@ -222,12 +208,6 @@ def test_earlier_rounds_of_a_visit_count():
     assert (result["stop_reason"], desk.made) == ("loop_detected:read_bill", [READ, READ])
 
 
-def test_a_rule_sets_arguments_whatever_is_proposed():
-    """The call that is performed, recorded and licensed has what the rule forces."""
-    result, desk = trusted([PAY], policy=ruled("send_money", forced={"amount": 5}))
-    assert (result["outcome"], desk.made[0]["args"]) == ("answered", {"to": "Ada", "amount": 5})
-
-
 def test_what_a_body_says_of_a_call_counts_for_nothing():
     """Whether a call writes and what it is, the rule and the table say."""
 
@@ -265,17 +245,6 @@ def test_a_question_of_several_calls_licenses_each_once():
     assert (result["stop_reason"], desk.made) == ("not_approved:send_money", [READ, STOLEN, eve])
 
 
-def test_a_list_with_something_else_in_it_licenses_nothing():
-    """A question whose list has one thing that is no call is no question about calls."""
-
-    def show_more(state, run):
-        outcome = yield gg.ask_person({"calls": [*state["accepted"], "and so on"]})
-        return {"raw_review": outcome.packed()}
-
-    result, desk, _ = reviewed_run([READ], [STOLEN], bodies={"action_guard": check_loosely, "approve": show_more})
-    assert (result["stop_reason"], desk.made) == ("not_approved:send_money", [READ])
-
-
 # Delegation
 
 
@@ -305,11 +274,6 @@ def delegated(after, **said):
     return result["stop_reason"], after in desk.made[2:]
 
 
-def test_an_approved_document_licenses_the_calls_that_were_shown():
-    """In this run, without another question."""
-    assert delegated(sent(901)) == ("success", True)
-
-
 DELETED = {"tool": "delete_file", "args": {"path": "Mallory"}}
 NOT_DELEGATED = {
     "another value": (sent(902), {}),
@@ -326,16 +290,6 @@ def test_an_approved_document_licenses_nothing_else(name):
     """It is for these calls, and for what a call of this run brought."""
     after, said = NOT_DELEGATED[name]
     assert delegated(after, **said) == (f"not_approved:{after['tool']}", False)
-
-
-def test_a_document_licenses_nothing_in_another_run():
-    """What was delegated is forgotten with the run."""
-    desk, kept = Desk(), InMemorySaver()
-    bodies = {"action_guard": check_loosely, "approve": delegating()}
-    graph = desk_graph(planning([READ], [STOLEN]), desk, checkpointer=kept, bodies=bodies)
-    graph.invoke(approving(graph.invoke(TASK, THREAD)), THREAD)
-    result = desk_graph(planning([READ], [sent(901)]), desk, checkpointer=kept, bodies=TRUSTING).invoke(TASK, THREAD)
-    assert result["stop_reason"] == "not_approved:send_money"
 
 
 # Bodies
@@ -540,13 +494,6 @@ def test_a_refusal_is_decided_again_where_it_still_is_one():
     assert (denied.kind, denied.new.stop_reason) == ("changed", "tool_denied:send_money")
     assert (again := judged(refused, policy=POLICY)).kind == "unknown"
     assert (again.call.node, again.call.visit, again.call.number) == ("write", 2, 1)
-
-
-def test_a_run_that_was_let_through_is_decided_under_a_tighter_policy():
-    """It stops where the call would not have been made."""
-    made = recorded([READ], [PAY])
-    again = judged(made, policy=ruled("send_money", approve="always"))
-    assert (again.kind, again.new.stop_reason, again.guard) == ("changed", "not_approved:send_money", "result_guard")
 
 
 # Any proposals

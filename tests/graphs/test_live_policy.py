@@ -129,23 +129,6 @@ def test_what_is_wrong_closes_the_run(said):
     assert result["details"]["type"] == "ConfigurationError"
 
 
-@pytest.mark.parametrize("text", ["", "\n \n"])
-@pytest.mark.parametrize("name", ["live.yaml", "live.toml"])
-def test_an_empty_file_switches_nothing_on(folder, name, text):
-    """A file that is just being written says nothing, and least of all that nothing is denied."""
-    (folder / name).write_text(text, encoding="utf-8")
-    assert agent(live=live_policy(name)).invoke(QUESTION)["stop_reason"] == "policy_unreadable"
-
-
-def test_a_switch_through_a_link_changes_the_file_behind_it(folder):
-    """Agents that read the file by its own name are switched off too."""
-    (folder / "shared.yaml").write_text("enabled: true\n", encoding="utf-8")
-    (folder / "live.yaml").symlink_to("shared.yaml")
-    assert run("policy", "switch", "off", "live.yaml", "--by", "ada", "--why", "drill").exit_code == 0
-    assert (folder / "live.yaml").is_symlink()
-    assert agent(live=live_policy("shared.yaml")).invoke(QUESTION)["stop_reason"] == "switched_off"
-
-
 def test_the_log_has_no_password_of_a_source(caplog):
     """What a source raises is masked in the log, as in the result."""
     operator = Operator()

@@ -44,15 +44,6 @@ def test_a_declared_model_is_opened_before_the_run(calls, mode, monkeypatch):
     assert begun == []
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_an_undeclared_model_is_opened_at_its_call(mode, monkeypatch):
-    """Nobody looks into a body for it: without a key the run closes where it asks."""
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    result = run(triage(bodies={"label": asking(named())}), TICKET, mode)
-    assert (result["stop_reason"], result["path"][-2]) == ("guard_error:label", "label_guard")
-    assert result["details"]["message"].startswith("OPENAI_API_KEY: ")
-
-
 def test_a_body_asks_nobody_whom_it_does_not_declare():
     """A node that says whom it calls and asks another one closes the run."""
     graph = triage(bodies={"label": asking(named(), [lambda view: {"label": "bug"}])})

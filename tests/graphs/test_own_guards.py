@@ -145,13 +145,6 @@ def test_a_refused_answer_is_asked_for_again_where_the_reason_says_so():
     ] * 2
 
 
-def test_where_no_reason_says_so_nobody_is_asked_again():
-    """A reason without `again` is the stop at once."""
-    model = ScriptedChatModel(PLAN, RIGHT)
-    result = create_rag_agent(model, guards=[AnswerGuard(refuse, [PRIVATE])]).invoke(QUESTION)
-    assert (result["stop_reason"], len(model.calls)) == ("invalid_answer:private", 2)
-
-
 def test_a_revision_is_asked_for_again_and_an_approved_draft_is_not():
     """Between a guard and the draft that it judges stands a critic's decision; a revision it judges itself."""
     rude = AnswerGuard(check_tone, [TONE])
@@ -192,16 +185,6 @@ def test_a_check_that_fails_or_breaks_its_word_closes_the_run(check):
     result = create_rag_agent(guards=[AnswerGuard(check, [TONE])]).invoke(QUESTION)
     assert result["stop_reason"] == f"guard_error:{check.__name__}"
     assert "answer" not in result
-
-
-def test_a_partial_refusal_lets_nothing_pass():
-    """What carries a way on beside its reason is a refusal like any other."""
-
-    def check_partly(answer, view):
-        raise PartialRefusal(Stop("tone:rude"), Pass(to="answered"))
-
-    result = create_rag_agent(guards=[AnswerGuard(check_partly, [TONE])]).invoke(QUESTION)
-    assert result["stop_reason"] == "tone:rude"
 
 
 @pytest.mark.parametrize("name", FACTORIES)
@@ -293,13 +276,6 @@ def test_what_is_no_guard_is_refused_where_it_is_made(given, field):
     """The error names the field."""
     with pytest.raises(ConfigurationError, match=rf"^AnswerGuard\.{field}: "):
         AnswerGuard(**given)
-
-
-def test_without_guards_an_agent_is_the_one_that_it_was():
-    """No guards are no change: the declarations have the same fingerprint."""
-    for factory, *_ in FACTORIES.values():
-        assert factory(guards=[]).frame.declarations_fingerprint == factory().frame.declarations_fingerprint
-        assert factory(guards=[POLITE]).frame.declarations_fingerprint != factory().frame.declarations_fingerprint
 
 
 @given(st.sampled_from(["answered", "clarified", None]), st.booleans())

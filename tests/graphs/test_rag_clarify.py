@@ -5,15 +5,13 @@ from __future__ import annotations
 import pytest
 from cli_runs import run as command
 from langchain_core.runnables import RunnableLambda
-from prompt_limits import LIMITS
 from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, agent, agent_with
-from runs import MODES, check_result, masked, run
+from runs import check_result, masked
 
-from guardgraph import RagBudget, create_rag_agent, report, verify
+from guardgraph import RagBudget, create_rag_agent
 from guardgraph.graphs.rag import CLARIFICATION
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, scripted_tool
-from guardgraph.world.prompts import load_prompt
 
 SECRET = "The model's own words, 77 % of them."
 ABSTAINING = {
@@ -86,36 +84,6 @@ def test_nothing_relevant(found, best):
     assert result["trace"][1]["reason"] == "no_grounded_context"
 
 
-def test_an_answer_has_no_reason_to_clarify():
-    """A grounded answer, also after a clarification on the same graph, has neither key."""
-    graph = agent(answerer=scripted_tool({"insufficient": True}, ANSWER))
-    assert graph.invoke(QUESTION)["clarify_reason"] == "answerer_abstained"
-    assert not {"clarify_reason", "best_score"} & set(graph.invoke(QUESTION))
-
-
-@pytest.mark.parametrize("mode", MODES[1:])
-def test_every_way_to_run_abstains(mode):
-    """Invoke, ainvoke, stream, astream and batch end alike."""
-    graph = agent(answer={"insufficient": True})
-    assert masked(run(graph, QUESTION, mode)) == masked(graph.invoke(QUESTION))
-
-
-def test_the_prompt_offers_it():
-    """A model is told how to abstain, and its schema has the key."""
-    prompt = load_prompt("rag_answer", LIMITS)
-    assert "`insufficient` is true" in prompt.text
-    assert prompt.schema["properties"]["insufficient"] == {"type": "boolean"}
-    assert set(prompt.schema["required"]) == set(prompt.schema["properties"])
-
-
-def test_the_graph_is_proven():
-    """The way from the answer's guard to the clarification leads past no guard."""
-    graph = create_rag_agent()
-    assert verify(graph) == []
-    ways = {edge.target for edge in graph.get_graph().edges if edge.source == "answer_guard"}
-    assert ways >= {"answered", "clarified"}
-
-
 def test_the_offline_answerer_abstains():
     """Where no sentence of the context has a word of the question, the offline run clarifies."""
     graph = create_rag_agent(
@@ -134,12 +102,3 @@ def test_the_command_line_says_why():
     done = command("rag", "Who won the football world cup in 1998?")
     assert "nothing relevant was found" in done.stdout
     assert "nearest" in done.stdout
-
-
-def test_the_page_says_why():
-    """The report of a run that abstained does not claim that nothing was found."""
-    graph = agent(answer={"insufficient": True})
-    page = report(graph.invoke(QUESTION), graph).html
-    assert "What was found does not answer the question" in page
-    assert "othing relevant was found, so" not in page
-    assert "answerer_abstained" in page

@@ -25,7 +25,6 @@ from openai_server import (
     null_message,
     payload,
     refusal,
-    refusing_environ,
     status,
     truncated,
     wrong_type,
@@ -85,15 +84,6 @@ def test_an_answer(environ, mode):
         assert entry["prompt"] == f"{name}@{prompt.hash}"
         assert request["body"]["messages"][0]["content"] == prompt.text
         assert request["body"]["response_format"]["json_schema"]["schema"]["required"] == prompt.schema["required"]
-
-
-@MODES
-def test_clarify_after_one_request(environ, mode):
-    """A question about something else costs one request."""
-    with OpenAIServer(answer({**INTENT, "query": "football", "sources": None})) as server:
-        environ(server.environ())
-        result = check_result(RAG_REASONS, run(create_rag_agent("openai:test-model"), {"question": "Who won?"}, mode))
-    assert (result["outcome"], len(server.requests)) == ("clarify", 1)
 
 
 FAILURES = {
@@ -195,18 +185,6 @@ def test_the_runs_time_caps_a_call(environ, case, phase, mode):
 
 
 @MODES
-@pytest.mark.parametrize("case", LATE)
-def test_a_client_without_a_timeout(case, mode):
-    """A ChatOpenAI without timeout and with its own retries is held by the run's time, too."""
-    with OpenAIServer(LATE[case]) as server:
-        model = ChatOpenAI(model="test-model", api_key="sk-loopback-0123456789", base_url=server.url)
-        assert model.request_timeout is None
-        result, seconds = stop(asking_in("plan", model, budget=QUICK, world=standing()), mode)
-    assert (result["stop_reason"], result["details"]["limit"]) == ("llm_timeout", "max_seconds")
-    assert seconds < PROMPTLY
-
-
-@MODES
 def test_a_client_that_retries(mode):
     """A client that goes on retrying is left when the run's time is over."""
     left, ended = threading.Event(), threading.Event()
@@ -236,14 +214,6 @@ def test_the_clients_own_timeout(environ, mode):
 
 
 @MODES
-def test_nobody_listens(environ, mode):
-    """A refused connection is llm_unavailable, and details say that it was refused."""
-    environ(refusing_environ())
-    result, _ = stop(asking_in("plan"), mode)
-    assert (result["stop_reason"], result["details"]["cause"]) == ("llm_unavailable", "connection_refused")
-
-
-@MODES
 def test_no_key(environ, mode):
     """A model is named without a key; a missing one is a configuration error before the run, and nothing is run."""
     environ({"OPENAI_API_KEY": " "})
@@ -263,13 +233,3 @@ def test_a_replay_needs_no_key(environ):
         model = server.environ().get("OPENAI_MODEL", "")
     environ({"OPENAI_API_KEY": " ", "OPENAI_BASE_URL": "http://127.0.0.1:9", "OPENAI_MODEL": model})
     assert replay(create_rag_agent("openai"), recorder.runs[0]) == result
-
-
-@MODES
-def test_the_graph_survives_a_bad_server(environ, mode):
-    """After a failed run the same graph answers the next question."""
-    with OpenAIServer(html(), answer({**INTENT, "sources": None}), answer(ANSWER)) as server:
-        environ(server.environ())
-        graph = create_rag_agent("openai:test-model")
-        assert stop(graph, mode)[0]["stop_reason"] == "llm_bad_response"
-        assert stop(graph, mode)[0]["outcome"] == "grounded_answer"

@@ -24,7 +24,6 @@ from research_cases import (
 )
 from runs import check_result
 
-from guardgraph import ResearchBudget
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import scripted_tool
 
@@ -46,33 +45,6 @@ def test_a_hint_tightens_the_deployments_limit(hint, max_urls):
     assert search.calls == [{"query": QUESTION, "max_results": 2 * max_urls}]
 
 
-@pytest.mark.parametrize(
-    ("hint", "context", "max_urls"), [(10, 3, 3), (10, 8, 6), (2, 8, 2), (None, 8, 6), (5, 3, 3), (99, 0, 0)]
-)
-def test_a_hint_never_exceeds_the_context(hint, context, max_urls):
-    """What holds is the least of the hint, the deployment's limit and what the run's context allows."""
-    search = scripted_tool([])
-    research({"max_urls": hint}, search=search, context={"budget": {"max_urls": context}})
-    assert search.calls[0]["max_results"] == 2 * max_urls
-
-
-def test_every_limit_can_be_hinted():
-    """Fewer URLs, pages, notes and characters than the deployment's, all at once, and all of them hold."""
-    limits = {"max_urls": 10, "max_read_pages": 9, "max_notes": 8, "max_answer_chars": 1000}
-    wide = ResearchBudget(max_urls=20, max_read_pages=10, max_notes=20, max_answer_chars=2000)
-    parts = {"search": hits(*vendor(*"abcdefghijkl")), "reader": reads(), "extractor": quotes(), "budget": wide}
-    shown = []
-    writer = lambda view: shown.append(view) or {"answer": "x" * 1000, "citations": ["n1"]}  # noqa: E731
-    result = research({**limits, "max_notes": 9}, writer=writer, **parts)
-    assert result["aggregate"]["urls_after_dedupe"] == 10
-    assert result["aggregate"]["pages_read"] == result["aggregate"]["notes_count"] == 9
-    assert shown[0]["max_answer_chars"] == 1000
-    assert research(limits, **parts)["stop_reason"] == "invalid_notes:too_many"
-    assert research({**limits, "max_notes": 9, "max_answer_chars": 999}, writer=writer, **parts)["stop_reason"] == (
-        "invalid_answer:too_long"
-    )
-
-
 def test_no_hint_raises_a_limit():
     """More URLs, pages, notes and characters than the deployment allows change nothing."""
     limits = {"max_urls": 20, "max_read_pages": 10, "max_notes": 20, "max_answer_chars": 2000}
@@ -83,16 +55,6 @@ def test_no_hint_raises_a_limit():
     assert result["stop_reason"] == "invalid_answer:too_long"
     assert shown[0]["max_answer_chars"] == 850
     assert [step.get("urls_after_dedupe", step.get("pages_read")) for step in result["trace"][2:4]] == [6, 3]
-
-
-def test_a_hint_asks_for_as_much_as_the_deployment_allows():
-    """Fifty pages under a deployment of twelve are twelve."""
-    wide = ResearchBudget(max_urls=40, max_read_pages=12, max_notes=40)
-    urls = vendor(*(f"p{number}" for number in range(15)))
-    writer = lambda view: {"answer": "It says something.", "citations": ["n1"]}  # noqa: E731
-    parts = {"search": hits(*urls), "reader": reads(), "extractor": quotes(), "writer": writer, "budget": wide}
-    assert research({"max_read_pages": 50}, **parts)["aggregate"]["pages_read"] == 12
-    assert research({"max_read_pages": 10}, **parts)["aggregate"]["pages_read"] == 10
 
 
 @pytest.mark.paired

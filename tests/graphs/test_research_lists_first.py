@@ -40,24 +40,6 @@ def test_no_endless_search_is_looked_through():
     assert (result["stop_reason"], len(result["denied_sources"])) == ("no_reliable_sources", 1000)
 
 
-def test_what_is_no_url_takes_no_place_either():
-    """Twenty of them before an allowed hit are dropped, and the run goes on."""
-    parts = {"search": hits(*[None] * 20, *vendor("a")), "reader": reads(), "extractor": quotes()}
-    result = check_result(RESEARCH_REASONS, research(**parts, writer=lambda view: CITE_ONE))
-    assert (result["status"], result["dropped_urls"]) == ("ok", ["null"] * 20)
-
-
-def test_no_more_than_max_urls_allowed_ones_are_kept():
-    """The first allowed ones, whatever stands between them."""
-    between = [url for pair in zip(foreign(4), vendor(*"abcd"), strict=True) for url in pair]
-    reader = reads()
-    parts = {"search": hits(*between), "reader": reader, "extractor": quotes()}
-    result = check_result(RESEARCH_REASONS, research({"max_urls": 2, "max_read_pages": 9}, **parts))
-    assert read_urls(reader) == vendor("a", "b")
-    assert result["aggregate"]["urls_after_dedupe"] == 6
-    assert len(result["aggregate"]["denied_sources"]) == 4
-
-
 def test_wider_lists_of_a_resume_let_no_more_urls_in():
     """Those that were denied when hits were counted are allowed now; max_urls holds all the same."""
     reader = reads()

@@ -7,9 +7,8 @@ from recorded_runs import Kept
 from research_cases import asked, denied, hits, quotes, reads, research
 from runs import check_result
 
-from guardgraph import ConfigurationError, ResearchPolicy, create_research_agent, load_policy, replay
+from guardgraph import ConfigurationError, ResearchPolicy, create_research_agent, replay
 from guardgraph.guards.urls import explain_url_denial
-from guardgraph.policies.comparison import compare_policy_files
 from guardgraph.state.research import DOMAIN_LISTS, RESEARCH_REASONS
 
 TIERS = ({"scope": "suffix:gov", "tier": "official"},)
@@ -87,18 +86,6 @@ def test_an_open_policy_has_tiers_and_no_lists(policy, told):
     """And no entry of a list means every host: what is open says so in a field of its own."""
     with pytest.raises(ConfigurationError, match=told):
         create_research_agent(policy=policy)
-
-
-def test_the_difference_of_two_files_calls_open_looser(tmp_path):
-    """One row, whatever the lists were; the other way round it is tighter."""
-    trust = "  trust: [{scope: 'suffix:gov', tier: official}]\n"
-    files = [tmp_path / "old.yaml", tmp_path / "new.yaml"]
-    files[0].write_text(f"pattern: research\npolicy:\n  allowed_domains_policy: [nasa.gov]\n{trust}")
-    files[1].write_text(f"pattern: research\npolicy:\n  open: true\n{trust}")
-    old, new = map(load_policy, files)
-    for pair, said in (((old, new), "looser"), ((new, old), "tighter")):
-        rows = [(row.field, row.compared) for row in compare_policy_files(*pair) if row.compared != "equal"]
-        assert rows == [("policy.open", said)]
 
 
 def test_an_open_policy_reads_no_private_names_of_urls_by_itself():

@@ -8,20 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
-from recorded_runs import Kept
 from reported_runs import page, said, with_class
 from research_cases import PLAN, asked, hits, note_pages, reads, research, vendor
 from runs import check_result
 
-from guardgraph import (
-    ConfigurationError,
-    ResearchBudget,
-    ResearchPolicy,
-    create_research_agent,
-    format_brief,
-    replay,
-    verify,
-)
+from guardgraph import ConfigurationError, ResearchBudget, ResearchPolicy, create_research_agent, format_brief, verify
 from guardgraph.guards.research import answer as guards
 from guardgraph.guards.research.outline import LONGEST_TITLE, check_outline, parse_outline
 from guardgraph.guards.stop import Stop
@@ -104,20 +95,6 @@ def test_no_context_switches_them_off():
         research(budget=THREE, context={"budget": {"max_sections": 0}})
     assert research(budget=THREE, context={"budget": {"max_urls": 2}})["sections"]
     assert "sections" not in research(context={"budget": {"max_sections": 0}})
-
-
-def test_sections_are_no_matter_of_more_or_less():
-    """Whether there are any is neither tighter nor looser: fewer are tighter."""
-    kinds = {(3, 0): "other", (0, 3): "other", (3, 1): "tighter", (1, 3): "looser", (0, 0): "equal", (3, 3): "equal"}
-    for (old, new), kind in kinds.items():
-        compared = ResearchBudget(max_sections=old).compared(ResearchBudget(max_sections=new))
-        assert compared["max_sections"] == kind, (old, new)
-
-
-def test_fewer_sections_in_one_run():
-    """The budget of the context holds."""
-    result = written(context={"budget": {"max_sections": 1, "max_attempts": 1}})
-    assert (result["stop_reason"], result["details"]) == ("invalid_outline:too_many", {"sections": 2, "limit": 1})
 
 
 def test_fewer_sections_after_a_resume():
@@ -205,31 +182,6 @@ def test_page_and_markdown_have_the_titles():
     assert f"## {TITLES[0]}\n\n{FIRST} [1] {NODE} [1]\n\n## {TITLES[1]}\n\n{RIGHT} [2]" in text
 
 
-def test_a_run_is_decided_again():
-    """A recording of it replays."""
-    kept = Kept()
-    agent = create_research_agent(
-        outline=lambda view: {"sections": TITLES},
-        writer=lambda view: answer_of(*SECTIONS),
-        budget=THREE,
-        recorder=kept,
-        **PARTS,
-    )
-    result = agent.invoke(asked())
-    assert result["status"] == "ok"
-    assert replay(agent, kept.recordings[-1]) == result
-
-
-def test_agreement_comes_before_the_outline():
-    """Where notes are compared, the outline is proposed behind that."""
-    path = written(policy=ResearchPolicy(corroboration="mark"))["path"]
-    assert path[path.index("agreement_guard") + 1] == "outline"
-    several = written(
-        budget=ResearchBudget(max_sections=3, max_queries=2), gaps=lambda view: {"open": [], "queries": []}
-    )["path"]
-    assert several[several.index("gaps_guard") + 1] == "outline"
-
-
 @pytest.mark.parametrize("edited", [None, f"{FIRST[:-1]} [n1]."])
 def test_a_person_sees_and_writes_sections(edited):
     """They are shown titles and texts with marks; what they write has the same titles, and is guarded."""
@@ -270,12 +222,6 @@ def test_the_offline_report():
     assert all(item["answer_spans"] for item in result["citation_details"])
     one = check_result(RESEARCH_REASONS, research(budget=ResearchBudget(max_sections=1)))
     assert [item["title"] for item in one["sections"]] == ["Payments Incident Update"]
-
-
-def test_the_offline_writer_fills_any_outline():
-    """Each section of somebody else's outline has a text."""
-    result = check_result(RESEARCH_REASONS, research(budget=THREE, outline=lambda view: {"sections": ["A", "B", "C"]}))
-    assert all(texts_of(result).values())
 
 
 # Any outline

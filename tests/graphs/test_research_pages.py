@@ -35,13 +35,6 @@ def test_what_is_no_list_of_pages_names_none(pages):
     assert ":~:text=" in cited["link"]
 
 
-def test_a_text_that_is_unsure_is_told():
-    """By the citation, where the policy lets it be read."""
-    [cited] = result_of(extraction="unsure")["citation_details"]
-    assert cited["extraction"] == "unsure"
-    assert "extraction" not in result_of(extraction="sure")["citation_details"][0]
-
-
 def test_a_policy_may_refuse_a_text_that_is_unsure():
     """The page is listed with its reason, and counts for nothing."""
     result = result_of(extraction="unsure", context=REFUSE)

@@ -121,18 +121,6 @@ def test_any_other_failure_is_read_failed(failure):
     assert failed["details"]["type"] == type(failure).__name__
 
 
-def test_an_expected_failure_can_be_sent_to_another_process():
-    """It is the same after pickling, and says its reason in few words."""
-    import pickle
-
-    failure = pickle.loads(pickle.dumps(ReadFailure("timeout", {"limit": "max_page_seconds", "hops": HOPS})))
-    assert (failure.reason, failure.details["hops"], str(failure)) == (
-        "timeout",
-        HOPS,
-        "timeout (limit: max_page_seconds)",
-    )
-
-
 def test_a_note_cites_where_its_page_was_in_the_end():
     """The URL that was asked stands beside it; time and hashes of the page are shown, and where the quote stands."""
     known = {"fetched_at": "2026-01-01T00:00:00Z", "sha256": "a" * 64, "text_sha256": "b" * 64}
@@ -141,12 +129,6 @@ def test_a_note_cites_where_its_page_was_in_the_end():
     link = f"{ELSEWHERE}#:~:text=This%20is%20what%20the%20page%20says%20in%20the%20end."
     where = {"url": ELSEWHERE, "asked_url": vendor("a")[0], "document_span": [0, len(SAYS)], "link": link}
     assert cited == {"id": "n1", "title": "T", "published_at": "", **where, **known}
-
-
-def test_a_note_may_name_its_page_by_the_final_url():
-    """An extractor that cites where the page was in the end means the same page."""
-    extractor = quotes(url=f"{ELSEWHERE}/#top")
-    assert reading(led(), extractor=extractor)["citation_details"][0]["asked_url"] == vendor("a")[0]
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,6 @@ from research_cases import (
     SAMPLE,
     SLA,
     STATUS,
-    STEPS,
     asked,
     brief,
     hits,
@@ -35,7 +34,7 @@ from runs import MODES, check_result, content, masked, run
 
 from guardgraph import LiveWorld, ResearchBudget, ResearchPolicy, create_research_agent
 from guardgraph.state.research import RESEARCH_REASONS
-from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool
+from guardgraph.testing import ScriptedChatModel, ScriptedClock, scripted_tool
 
 nobody_hangs_on = pytest.fixture(autouse=True)(released)
 
@@ -65,11 +64,6 @@ def test_passages_are_the_cited_notes():
     assert [item["id"] for item in result["passages"]] == [item["id"] for item in result["citation_details"]]
     assert all(item.keys() == {"id", "claim", "quote"} for item in result["passages"])
     assert {item["quote"] for item in result["passages"]} <= {note["quote"] for note in NOTES}
-
-
-def test_the_demo_needs_no_hints():
-    """The demo's hints say what the deployment says."""
-    assert brief(research()) == content(SAMPLE)
 
 
 @pytest.mark.parametrize(
@@ -128,16 +122,6 @@ def test_no_part_outlasts_the_run(part, phase, entry, mode):
     assert result["details"]["limit"] == "max_seconds"
 
 
-def test_pages_read_do_not_excuse_a_reader_that_outlasts_the_run():
-    """With one page read and the next one waited for until time is up, time is the reason."""
-    clock = ScriptedClock()
-    late = outlasting(clock)
-    reader = scripted_tool(lambda asked: {"body": "one"} if asked["url"].endswith("a") else late(asked), loop=True)
-    result = research(search=hits(*vendor("a", "b", "c")), reader=reader, world=LiveWorld(clock=clock), budget=SHORT)
-    assert (result["stop_reason"], result["phase"]) == ("max_seconds", "read_extract")
-    assert len(reader.calls) == 3
-
-
 @pytest.mark.parametrize(
     ("reply", "of_a_model", "of_a_runnable"),
     [
@@ -164,14 +148,6 @@ def test_a_model_and_a_runnable_are_judged(reply, of_a_model, of_a_runnable):
         assert research(writer=writer)["stop_reason"] == of_a_runnable
 
 
-@pytest.mark.parametrize("value", [None, "text", [], STEPS, {"steps": None}, {"steps": {}}, 2**62, -0.5])
-def test_a_plan_of_a_runnable_has_the_patterns_reasons(value):
-    """Whatever a Runnable plans, it is a plan without steps, and it is shown."""
-    result = check_result(RESEARCH_REASONS, research(planner=lambda view: value))
-    assert result["stop_reason"] == "invalid_plan:steps"
-    assert "raw_plan" in result
-
-
 def test_what_the_parts_are_shown():
     """Each part sees its request, and nothing else."""
     planner, writer = scripted_tool(PLAN), scripted_tool(ANSWER)
@@ -193,18 +169,6 @@ def test_what_the_parts_are_shown():
     assert view["max_answer_chars"] == 850
 
 
-def test_a_models_names_and_tokens_are_kept():
-    """History says who proposed with which prompt, and what it cost."""
-    usage = {"input_tokens": 5, "output_tokens": 2}
-    model = ScriptedChatModel(Reply(PLAN, usage=usage), Reply(ANSWER, usage=usage), model_name="demo-model")
-    result = check_result(RESEARCH_REASONS, research(model=model))
-    assert brief(result) == content(SAMPLE)
-    proposed = [told for told in result["history"] if "proposer" in told]
-    assert [told["proposer"] for told in proposed] == ["demo-model", "demo-model"]
-    assert [told["prompt"].partition("@")[0] for told in proposed] == ["research_plan", "research_answer"]
-    assert [told["usage"]["total_tokens"] for told in proposed] == [7, 7]
-
-
 def test_a_check_can_be_switched_off():
     """Without the check of numbers, a claim and an answer may say more than the quote."""
     policy = ResearchPolicy(check_values=False)
@@ -215,15 +179,6 @@ def test_a_check_can_be_switched_off():
     assert research(policy=policy, **parts)["answer"] == "47"
     tightened = research(policy=policy, context={"policy": {"check_values": True}}, **parts)
     assert tightened["stop_reason"] == "verification_failed:number_not_in_quote"
-
-
-def test_the_deployment_is_the_demos():
-    """The deployment's domain lists and limits are those of the demo's request."""
-    settings = {**ResearchPolicy().model_dump(), **ResearchBudget().model_dump()}
-    for name, value in REQUEST["policy_hints"].items():
-        assert settings[name] == (tuple(value) if isinstance(value, list) else value)
-    assert settings["max_seconds"] == 25
-    assert settings["max_steps"] == 8
 
 
 @pytest.mark.parametrize(

@@ -55,12 +55,6 @@ def test_a_server_may_have_a_path(base):
     assert len(asked(found(HIT), base=base)[0]) == 1
 
 
-def test_ten_thousand_hits_are_as_many_as_were_asked_for():
-    """The others are not kept, and long texts are cut."""
-    hits, _ = asked(found(*[{**HIT, "content": "x" * 900}] * 10_000))
-    assert [len(hit["snippet"]) for hit in hits] == [500] * 3
-
-
 @pytest.mark.parametrize(
     ("page", "reason", "details"),
     [
@@ -178,13 +172,6 @@ def test_a_file_of_urls_is_read_as_it_is(tmp_path_factory, lines):
     hits = listed_search(file)({"query": "anything", "max_results": 1000})
     assert hits[-1] == {"url": SLA}
     assert SLA in dedupe_found_urls([hit["url"] for hit in hits], max_urls=1000)[0]
-
-
-def test_a_file_of_urls_has_comments_and_an_order(tmp_path):
-    """Blank lines and comments are left out; there are no more hits than asked for."""
-    file = tmp_path / "urls.txt"
-    file.write_text(f"\ufeff# ours\n\n  {SLA}#part \n{RUMORS}\n{SLA}\n", encoding="utf-8")
-    assert listed_search(file)({"query": "", "max_results": 2}) == [{"url": f"{SLA}#part"}, {"url": RUMORS}]
 
 
 @pytest.mark.parametrize("content", [None, b"", b"# nothing\n\n", b"\xff\xfe", b"https://a.example\n" * 100_000])

@@ -15,16 +15,7 @@ from runs import ASKED_ONCE, check_result
 from searched_worlds import HOSTS, OPEN, TEXTS, TOPICS, Searched, asked, gaps_of, searching_agent
 from web_server import LOOPBACK, WebServer, answer, redirect
 
-from guardgraph import (
-    LiveWorld,
-    ResearchBudget,
-    ResearchPolicy,
-    create_research_agent,
-    replay,
-    verify,
-    web_reader,
-    what_if,
-)
+from guardgraph import LiveWorld, ResearchBudget, ResearchPolicy, create_research_agent, replay, web_reader, what_if
 from guardgraph.guards.research.searches import (
     LONGEST_QUERY,
     drop_denied_queries,
@@ -34,7 +25,7 @@ from guardgraph.guards.research.searches import (
 )
 from guardgraph.guards.stop import Stop
 from guardgraph.state.research import RESEARCH_REASONS
-from guardgraph.testing import ScriptedChatModel, ScriptedClock, scripted_verifier
+from guardgraph.testing import ScriptedChatModel, ScriptedClock
 
 SEVERAL = {"queries", "rounds", "open", "stopped_because", "failed_queries"}
 
@@ -58,12 +49,6 @@ def test_what_one_search_leaves_open_the_next_ones_find():
     assert (result["aggregate"]["query"], result["aggregate"]["urls_found"]) == ("alpha", 4)
     assert (result["rounds"], result["stopped_because"]) == (4, "max_queries")
     assert "failed_queries" not in result
-
-
-def test_every_agent_that_searches_is_proved():
-    """With a verifier, a model or an extractor of its own: `verify` finds nothing."""
-    parts = [{}, {"verifier": scripted_verifier()}, {"extractor": lambda request: []}, {"model": ScriptedChatModel()}]
-    assert [verify(searching_agent(Searched(), gaps_of(), **each)) for each in parts] == [[]] * 4
 
 
 @pytest.mark.parametrize("context", [None, {"budget": {"max_queries": 1}}])
@@ -120,12 +105,6 @@ def test_a_later_search_that_fails_or_finds_nothing_is_listed():
     failed = [(item["query"], item["reason"]) for item in result["failed_queries"]]
     assert failed == [("beta", "tool_invalid_output:search_sources"), ("quux", "no_sources_after_dedupe")]
     assert result["aggregate"]["verified_notes"] == 2
-
-
-def test_the_first_search_that_fails_stops_the_run():
-    """There is nothing yet to go on with."""
-    result = searched(Searched(failing=["alpha"]), gaps_of(["beta"]))
-    assert result["stop_reason"] == "tool_invalid_output:search_sources"
 
 
 def test_a_run_whose_first_search_finds_nothing_searches_on():
@@ -310,14 +289,6 @@ def test_dropped_notes_of_a_search_leave_those_of_others():
     assert (result["citations"], [note["id"] for note in result["dropped_notes"]]) == (["n1"], ["n2", "n3"])
 
 
-def test_a_verifier_is_shown_the_notes_of_each_search_once():
-    """What it bore out before is not asked about again."""
-    verifier = scripted_verifier([], loop=True)
-    searched(Searched(), gaps_of(["beta"]), verifier=verifier)
-    counts = [len(call["claims"]) for call in verifier.calls]
-    assert counts[:2] == [1, 1]
-
-
 def test_a_run_without_time_for_another_search_answers():
     """The next search would take as long as the last, and the answer has to be written too."""
     clock, world = ScriptedClock(), Searched()
@@ -352,22 +323,6 @@ def test_a_resume_under_fewer_queries_makes_no_more(tightened):
     assert world.queries == ["alpha", "beta"]
     result = agent.invoke(None, config, context={"budget": {"max_queries": tightened}})
     assert (world.queries, result["stopped_because"]) == (["alpha", "beta"], "max_queries")
-
-
-@pytest.mark.parametrize("hint", [2, "2"])
-def test_a_hint_is_of_the_whole_run(hint):
-    """Two pages are read by all searches together."""
-    world = Searched()
-    searched(world, gaps_of(["beta"], ["gamma"]), asked(max_read_pages=hint))
-    assert len(world.urls) == 2
-
-
-def test_the_limit_of_a_reply_is_of_a_page():
-    """Pages that are smaller than it one by one are read, though they are larger together."""
-    texts = {url: f"{text} {'Nothing more is to be said. ' * 100}" for url, text in TEXTS.items()}
-    world = Searched(texts)
-    result = searched(world, gaps_of(), first="alpha beta gamma delta", queries=1, budget={"max_reply_bytes": 5_000})
-    assert (result["stop_reason"], len(world.urls)) == ("success", 4)
 
 
 def test_the_offline_rule_searches_for_words_that_no_note_has():

@@ -171,14 +171,6 @@ def test_what_is_no_answer_keeps_the_run_waiting(answer, mode):
     assert content(run(graph, answering(again), mode, config=THREAD)) == PAID
 
 
-def test_resuming_without_an_answer_shows_the_same_again():
-    """None is no answer and leaves the run waiting as it was."""
-    graph, shown = begun()
-    again = graph.invoke(None, THREAD)
-    assert again["waiting_for"] == shown["waiting_for"]
-    assert content(graph.invoke(answering(again), THREAD)) == PAID
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_a_map_of_no_answers_is_refused(mode):
     """What LangGraph takes for no answer is an error that names what is one, and the run waits as it did."""
@@ -205,16 +197,6 @@ def test_an_answer_holds_under_the_settings_that_it_was_given_for(between):
     assert told["answer"]["hash"] == asked["hash"]
 
 
-def test_an_answer_holds_under_the_same_context_given_again():
-    """Settings count by what they say: in another order, and written otherwise, they are the same."""
-    graph = refund(checkpointer=InMemorySaver())
-    shown = waiting(graph, context={**TIGHT, **MINUTE})
-    result = graph.invoke(answering(shown), THREAD, context={"budget": {"max_seconds": 60}, **TIGHT})
-    assert content(result) == PAID
-    loose = waiting(graph, context=TIGHT)
-    assert graph.invoke(answering(loose), THREAD)["waiting_for"]["changed"] == ["settings"]
-
-
 def test_an_answer_to_another_run_is_stale():
     """An approval counts for one run, though the next one on the thread shows the very same."""
     graph, first = begun()
@@ -225,13 +207,6 @@ def test_an_answer_to_another_run_is_stale():
     assert (again["waiting_for"]["changed"], again["run_id"]) == (["place"], second["run_id"])
     assert again["waiting_for"]["hash"] == second["waiting_for"]["hash"]
     assert content(graph.invoke(answering(again), THREAD)) == PAID
-
-
-def test_an_answer_to_a_run_that_was_given_up_is_stale():
-    """A new input that takes the place of a run that waits begins another; a late answer does not reach it."""
-    graph, first = begun()
-    waiting(graph, {"configurable": {"thread_id": "1", "replace": True}})
-    assert graph.invoke(answering(first), THREAD)["waiting_for"]["changed"] == ["place"]
 
 
 @pytest.mark.unreplayable

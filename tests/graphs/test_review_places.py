@@ -45,16 +45,6 @@ def test_a_stream_that_waits_ends_with_what_langgraph_says():
     assert content(graph.invoke(Command(resume={"hash": interrupted.value["hash"], "decision": "approve"}), THREAD))
 
 
-def test_many_runs_wait_side_by_side():
-    """Each thread of a batch waits for an answer of its own."""
-    graph = refund(checkpointer=InMemorySaver())
-    threads = [{"configurable": {"thread_id": str(number)}} for number in range(3)]
-    shown = graph.batch([{"order": str(number)} for number in range(3)], threads)
-    assert len({item["waiting_for"]["hash"] for item in shown}) == 3
-    results = graph.batch([answering(item) for item in shown], threads)
-    assert [result["payment"] for result in results] == [f"paid 30 for {number}" for number in range(3)]
-
-
 def test_another_process_goes_on(tmp_path):
     """What waits in a file is approved by a process that never saw the first one."""
     file = tmp_path / "runs.sqlite"
@@ -111,15 +101,6 @@ def test_a_person_is_asked_inside_a_graph_of_ones_own(inside, mode):
         assert result.get("payment") == ("paid 30 for A7" if decision == "approve" else None)
 
 
-def test_a_plain_graph_without_a_checkpointer_gets_a_stop():
-    """Where the graph around keeps nothing either, nobody is asked."""
-    agent = refund()
-    builder = StateGraph(Desk)
-    builder.add_node("agent", lambda desk: {"result": agent.invoke({"order": desk["order"]})})
-    builder.add_edge(START, "agent")
-    assert builder.compile().invoke(ORDER)["result"]["stop_reason"] == "review_unavailable"
-
-
 @pytest.mark.parametrize("decision", ["approve", "reject"])
 def test_a_decision_is_replayed_without_a_checkpointer_or_a_person(decision):
     """The recording of a run that waited, read from a file, gives the same result on a graph that keeps nothing."""
@@ -155,14 +136,6 @@ def test_a_body_that_interrupts_before_it_calls_is_replayed():
     asked = graph.invoke(answering(shown), THREAD)
     assert (asked["waiting_for"]["node"], asked["waiting_for"]["shown"]) == ("pay", "Which bank?")
     assert graph.invoke(Command(resume="the old one"), THREAD)["payment"] == "paid by the old one"
-
-
-def test_a_breakpoint_returns_what_langgraph_returns():
-    """A run that stands before a node waits for nobody: no status, nothing shown."""
-    graph = refund(checkpointer=InMemorySaver())
-    assert "status" not in (graph.invoke(ORDER, THREAD, interrupt_before=["approve"]) or {})
-    assert graph.get_state(THREAD).next == ("approve",)
-    assert graph.invoke(None, THREAD)["waiting_for"]["shown"] == SHOWN
 
 
 def _reading_raw(p):

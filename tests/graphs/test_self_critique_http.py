@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from hanging import standing
-from openai_server import OpenAIServer, answer, drip, no_choices, status
+from openai_server import OpenAIServer, answer
 from self_critique_cases import DRAFT, GIVEN, GOAL, REVISE, REVISED, checked
 
 from guardgraph import create_self_critique_agent
@@ -38,19 +37,3 @@ def test_a_draft_is_criticised_and_revised_over_http(monkeypatch):
     assert DRAFT in views[1]
     assert all(told in views[2] for told in (DRAFT, *REVISE["required_changes"]))
     assert [(entry["proposer"], entry["usage"]) for entry in result["history"][:3]] == [("test", USAGE)] * 3
-
-
-@pytest.mark.parametrize(
-    ("place", "failure", "seconds", "reason", "phase"),
-    [
-        (0, status(429), 20.0, "llm_rate_limited", "draft"),
-        (1, no_choices(), 20.0, "llm_bad_response", "critique"),
-        (2, drip(), 2.0, "llm_timeout", "revise"),
-    ],
-)
-def test_a_failing_server_ends_the_run_in_its_phase(monkeypatch, place, failure, seconds, reason, phase):
-    """With its stop reason, after one request for that step, and within the run's budget."""
-    result, asked, took = served(monkeypatch, *GOOD[:place], failure, seconds=seconds)
-    assert (result["stop_reason"], result["phase"]) == (reason, phase)
-    assert (len(asked), len(result["trace"])) == (place + 1, place)
-    assert took < 15  # of the thirty seconds for which a server drips

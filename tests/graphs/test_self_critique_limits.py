@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from langgraph.checkpoint.memory import InMemorySaver
 from runs import content
 from self_critique_cases import (
     APPROVE,
@@ -12,16 +11,14 @@ from self_critique_cases import (
     GIVEN,
     REVISE,
     REVISED,
-    RISK_TYPES,
     THANKS,
-    agent,
     checked,
     given,
     result_of,
     resumed,
 )
 
-from guardgraph import LiveWorld, SelfCritiqueBudget, SelfCritiquePolicy, create_self_critique_agent
+from guardgraph import LiveWorld, create_self_critique_agent
 from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool
 
 DENIED = {"policy": {"allowed_decisions_execution": []}}
@@ -66,49 +63,6 @@ def test_a_resumed_run_obeys_a_tighter_budget():
     assert (result["stop_reason"], result["phase"]) == ("invalid_answer:too_long", "finalize")
     result = resumed("critique", context={"budget": {"max_seconds": 0}})
     assert (result["stop_reason"], result["phase"]) == ("max_seconds", "critique")
-
-
-def test_nothing_of_a_run_is_left_in_the_next_one_on_the_same_thread():
-    """Neither its attempts, nor its rejected draft, nor its result."""
-    drafts = scripted_tool({"draft": "x" * 901}, {"draft": DRAFT}, {"draft": "x" * 901}, {"draft": ""})
-    revisions = scripted_tool(*({"revised_answer": text} for text in [THANKS[0], *[REVISED] * 3]))
-    graph = agent(critique=REVISE, drafter=drafts, reviser=revisions, checkpointer=InMemorySaver())
-    config = {"configurable": {"thread_id": "1"}}
-    first, second, third, last = (checked(graph.invoke(GIVEN, config)) for _ in range(4))
-    assert [first["trace"][place]["attempts_used"] for place in (0, 2)] == [2, 2]
-    assert [second["trace"][place]["attempts_used"] for place in (0, 2)] == [1, 1]
-    assert [third["trace"][place]["attempts_used"] for place in (0, 2)] == [2, 1]
-    assert (last["stop_reason"], content(last), len(last["trace"])) == ("invalid_draft:empty", {}, 0)
-
-
-def test_the_defaults_are_the_contracts():
-    """Budget, decisions and risks, as a deployment gets them."""
-    assert SelfCritiqueBudget().model_dump() == {
-        "max_seconds": 120.0,
-        "max_visits": 1000,
-        "max_attempts": 2,
-        "max_reply_bytes": 2**22,
-        "max_input_bytes": 2**18,
-        "max_draft_chars": 900,
-        "max_risks": 5,
-        "max_required_changes": 5,
-        "max_answer_chars": 980,
-        "max_length_increase_pct": 20.0,
-        "min_patch_similarity": 0.4,
-        "max_llm_calls": None,
-        "max_tool_calls": None,
-        "max_tokens": None,
-        "max_cost": None,
-        "max_output_tokens": None,
-        "prices": {},
-        "severity_budget": None,
-        "min_mention_similarity": 0.8,
-        "max_soften_similarity": 0.8,
-    }
-    policy = SelfCritiquePolicy()
-    assert policy.allowed_decisions_policy == policy.allowed_decisions_execution == ("approve", "revise", "escalate")
-    assert sorted(policy.allowed_risk_types_policy) == RISK_TYPES
-    assert policy.check_facts
 
 
 @pytest.mark.parametrize(
@@ -201,13 +155,3 @@ def test_an_answer_is_not_lost_to_the_clock():
         checked(create_self_critique_agent(model, world=LiveWorld(clock=clock)).invoke(GIVEN))["outcome"]
         == "approved_direct"
     )
-
-
-def test_waiting_for_a_person_takes_no_time():
-    """Only the time in which the run is active counts."""
-    clock = ScriptedClock()
-    graph = agent(checkpointer=InMemorySaver(), world=LiveWorld(clock=clock))
-    config = {"configurable": {"thread_id": "1"}}
-    graph.invoke(GIVEN, config, interrupt_before=["critique"])
-    clock.advance(1_000_000)
-    assert checked(graph.invoke(None, config))["outcome"] == "approved_direct"

@@ -245,39 +245,6 @@ def test_a_run_that_was_halted_goes_on_under_the_context_of_its_resume(client, t
         assert client.runs.wait(thread, "rag", input=None, context=context)["outcome"] == ending
 
 
-def test_a_recursion_limit_has_no_effect_on_the_server_either(client, thread):
-    """A run that a client limits comes to its ending."""
-    result = client.runs.wait(thread, "rag", input=QUESTION, config={"recursion_limit": 3})
-    assert masked(result) == masked(create_rag_agent().invoke(QUESTION))
-
-
-def test_an_older_checkpoint_is_refused_on_the_server_too(client, thread):
-    """A client that names one gets the error, and the thread's latest one goes on to be the result."""
-    client.runs.wait(thread, "rag", input=QUESTION)
-    [latest, *_, older, _] = client.threads.get_history(thread, limit=20)
-    place = {"checkpoint_id": older["checkpoint"]["checkpoint_id"]}
-    refused = client.runs.wait(thread, "rag", input=None, checkpoint=place, raise_error=False)
-    assert refused["__error__"]["error"] == "InputError"
-    assert "the latest checkpoint of its thread" in refused["__error__"]["message"]
-    assert client.threads.get_state(thread)["checkpoint"] == latest["checkpoint"]
-
-
-def test_nothing_of_one_run_reaches_the_next_on_its_thread(client, thread):
-    """Good runs and malformed ones, of two patterns, on one thread: each result is that of a fresh graph."""
-    for given, pattern in ((INPUT, "rag"), (MALFORMED, "rag"), (MALFORMED, "research"), (INPUT, "rag")):
-        result = client.runs.wait(thread, pattern, input=given[pattern])
-        assert masked(result) == masked(CREATE[pattern]().invoke(given[pattern]))
-
-
-def test_a_thread_keeps_the_result_among_what_it_keeps(client, thread):
-    """A run that is joined, and the state of its thread, show the result's keys beside the graph's channels."""
-    started = client.runs.create(thread, "rag", input=QUESTION)
-    joined = client.runs.join(thread, started["run_id"])
-    expected = masked(create_rag_agent().invoke(QUESTION))
-    assert masked(joined).items() >= expected.items()
-    assert masked(client.threads.get_state(thread)["values"]).items() >= expected.items()
-
-
 def test_a_thread_is_for_one_graph(client, thread):
     """What one graph's guards let through, another one's ending does not give away where its lists lack the sources."""
     client.runs.wait(thread, "rag", input=QUESTION, interrupt_before=["answered"])

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-import refund_pattern
 import ticket_pattern
-from docs_parts import ROOT
 from halted_runs import halt_before
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,7 +22,6 @@ from guardgraph import (
     RagPolicy,
     create_rag_agent,
     create_self_critique_agent,
-    verify,
     what_if,
 )
 from guardgraph.grammar import Budget, Policy
@@ -190,19 +187,6 @@ def test_shadows_see_each_half_of_a_run_under_its_own_context():
     assert seen["strict"]["ending"]["stop_reason"] == "invalid_label"
 
 
-def test_a_run_that_waited_for_a_person_is_shadowed():
-    """What a person answered counts for the same request, and for no other."""
-    kept = Kept()
-    other = refund_pattern.refund(policy=refund_pattern.Policy(max_refund=40))
-    shadow = {"same": refund_pattern.refund(), "other": other}
-    graph = refund_pattern.refund(recorder=kept, shadow=shadow, checkpointer=InMemorySaver())
-    graph.invoke(refund_pattern.answering(refund_pattern.waiting(graph, THREAD)), THREAD)
-    seen = shadows(kept.only)
-    assert seen["same"]["kind"] == "same"
-    assert seen["other"]["kind"] == "unknown"
-    assert seen["other"]["call"]["node"] == "approve"
-
-
 def test_a_run_that_must_be_recorded_and_is_not_has_no_shadow_left():
     """What the shadows said is lost with the record, and shows nowhere."""
 
@@ -275,22 +259,3 @@ def test_what_is_no_shadow_is_refused(name):
     given, message = NOT_SHADOWS[name]
     with pytest.raises(ConfigurationError, match=message):
         triage(shadow=given)
-
-
-def test_a_shadow_is_what_was_given():
-    """Changing the mapping later changes no agent; the proof holds with shadows, and sees one that was exchanged."""
-    mapping = {"strict": strict()}
-    kept = Kept()
-    graph = triage(recorder=kept, shadow=mapping)
-    mapping.clear()
-    graph.invoke(TICKET)
-    assert shadows(kept.only).keys() == {"strict"}
-    assert verify(graph) == []
-    graph.frame.shadows.clear()
-    assert {finding.rule for finding in verify(graph)} == {"foreign"}
-
-
-def test_the_schema_on_the_page_has_the_shadows():
-    """It is written down what a recording says of them."""
-    written = json.loads((ROOT / "docs" / "recording.schema.json").read_text(encoding="utf-8"))
-    assert written["properties"]["shadows"]["additionalProperties"] == {"$ref": "#/$defs/Shadow"}

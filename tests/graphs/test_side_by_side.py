@@ -123,13 +123,6 @@ def test_every_call_of_a_group_is_recorded_by_itself(mode):
 
 
 @MODES
-def test_nothing_yielded_is_nothing_called(mode):
-    """An empty list of calls brings an empty list of outcomes."""
-    result = run(triage(bodies={"lookup": asking(print, 0)}), TICKET, mode)
-    assert result["on_duty"] == ""
-
-
-@MODES
 @pytest.mark.parametrize(
     ("node", "yielded", "message"),
     [
@@ -252,12 +245,3 @@ def test_what_was_asked_is_recorded_as_it_was_asked(mode):
     graph = triage(bodies={"lookup": body}, recorder=recorder)
     result = run(graph, TICKET, mode)
     assert replay(graph, recorder.runs[0]) == result
-
-
-def test_a_run_inside_a_run_has_no_more_time_than_the_outer_one():
-    """A tool that invokes a guarded graph of its own: whoever is called there is told the smaller of the two times."""
-    told = []
-    inner = triage(lambda view: told.append(deadline()) or {"label": "spam"})
-    outer = triage(tool=lambda request: inner.invoke(TICKET)["stop_reason"])
-    assert outer.invoke(TICKET, context={"budget": {"max_seconds": 2.0}})["on_duty"] == "success"
-    assert 0 < told[0] <= 2

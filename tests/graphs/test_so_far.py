@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from langgraph.checkpoint.memory import InMemorySaver
 
 import guardgraph.grammar as gg
 from guardgraph import (
@@ -80,16 +79,6 @@ def test_calls_are_returned_with_what_they_brought() -> None:
     result = agent.invoke({"task": "Where is Ann?"})
     assert result["stop_reason"].startswith("loop_detected")
     assert {call["value"] for call in result["so_far"]["tool_calls"]} == {"Ann is in room 4"}
-
-
-def test_nothing_of_an_earlier_run_on_the_thread_is_returned() -> None:
-    """A run that stops at its request has found nothing."""
-    agent = create_rag_agent(answerer=answer_wrongly, checkpointer=InMemorySaver())
-    thread = {"configurable": {"thread_id": "1"}}
-    assert agent.invoke(QUESTION, thread)["so_far"]
-    result = agent.invoke({"question": " "}, thread)
-    assert result["stop_reason"] == "invalid_request:question"
-    assert "so_far" not in result
 
 
 def test_a_place_that_no_guard_writes_is_refused_as_the_pattern_is_made() -> None:

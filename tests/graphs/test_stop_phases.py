@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from rag_agents import INTENT, QUESTION, agent
@@ -57,18 +55,6 @@ def test_a_callback_is_told_the_phase_of_the_stop(phase, mode, handler):
     assert {entry["node"]: entry["phase"] for entry in result["timeline"]} == told.seen
 
 
-@pytest.mark.parametrize("phase", STOPPED)
-def test_an_event_tells_the_phase_of_the_stop(phase):
-    """So do LangChain's events, from the beginning of the node to its end."""
-
-    async def events():
-        return [event async for event in STOPPED[phase]().astream_events(QUESTION, version="v2")]
-
-    stops = [event for event in asyncio.run(events()) if event["name"].startswith("stop_")]
-    assert {event["event"] for event in stops} == {"on_chain_start", "on_chain_stream", "on_chain_end"}
-    assert {event["metadata"]["phase"] for event in stops} == {phase}
-
-
 def test_an_ending_that_fails_is_told_with_its_phase():
     """The stop to which a failed ok ending leads is in the phase of that ending."""
     told = Phases()
@@ -77,10 +63,3 @@ def test_an_ending_that_fails_is_told_with_its_phase():
     result = graph.invoke(QUESTION, {"callbacks": [told]})
     assert result["stop_reason"] == "guard_error:answered"
     assert told.seen["stop_guard_error"] == result["phase"] == "generate"
-
-
-def test_a_stop_terminal_declares_no_phase():
-    """A run may stop so in any phase; what is known before it says none."""
-    nodes = create_rag_agent().builder.nodes
-    assert all("phase" not in spec.metadata for name, spec in nodes.items() if name.startswith("stop_"))
-    assert all("phase" in spec.metadata for name, spec in nodes.items() if not name.startswith("stop_"))

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 from rag_agents import QUESTION
 from runs import MODES, check_result, content, masked, run
-from ticket_pattern import REASONS, TICKET, In, Out, Policy, State, check_request, is_bug, label, triage
+from ticket_pattern import REASONS, TICKET, In, Out, Policy, State, check_request, is_bug, label
 from typing_extensions import TypedDict
 
 from guardgraph import InputError, create_rag_agent, replay, report
@@ -94,15 +90,6 @@ def test_another_pattern_s_run_is_stopped(mode):
     assert masked(rag.invoke(QUESTION, THREAD)) == masked(create_rag_agent().invoke(QUESTION))
 
 
-@pytest.mark.parametrize("stream_mode", ["values", "updates", "debug", ["updates", "values"]])
-def test_every_stream_tells_how_it_ended(stream_mode):
-    """The ending is a node's, so every kind of stream shows it."""
-    saver = InMemorySaver()
-    small("judge", checkpointer=saver).invoke(TICKET, THREAD, interrupt_before=["judge"])
-    chunks = list(small("judge_label", checkpointer=saver).stream(None, THREAD, stream_mode=stream_mode))
-    assert "'guard_error:door'" in str(chunks[-1])
-
-
 def test_a_run_is_stopped_where_its_latest_checkpoint_is_named():
     """A checkpoint that is asked for by its id is led to the same end; an older one is refused, stray or not."""
     saver = InMemorySaver()
@@ -123,21 +110,6 @@ def test_a_thread_of_a_graph_without_guards_is_stopped():
     handmade.add_edge(START, "answer")
     handmade.compile(checkpointer=saver).invoke(TICKET, THREAD, interrupt_before=["answer"])
     is_stray(small(checkpointer=saver).invoke(None, THREAD), "answer", [])
-
-
-def test_it_holds_on_files_and_without_blocking(tmp_path):
-    """SQLite's savers, both kinds, lead to the same end as the one in memory."""
-    path = str(tmp_path / "runs.sqlite")
-    with SqliteSaver.from_conn_string(path) as saver:
-        small("judge", checkpointer=saver).invoke(TICKET, THREAD, interrupt_before=["judge"])
-        is_stray(small("renamed", checkpointer=saver).invoke(None, THREAD), "judge", ["request_guard", "ask"])
-        small("judge", checkpointer=saver).invoke(TICKET, THREAD, interrupt_before=["judge"])
-
-    async def resumed():
-        async with AsyncSqliteSaver.from_conn_string(path) as saver:
-            return await small("renamed", checkpointer=saver).ainvoke(None, THREAD)
-
-    is_stray(asyncio.run(resumed()), "judge", ["request_guard", "ask"])
 
 
 @pytest.mark.parametrize("own", [None, True], ids=["the parent's", "a history of its own"])
@@ -170,14 +142,6 @@ def _asking_elsewhere(**compiled):
     p.guard("judge", judge, phase="label", reads=["proposed_label"], writes=["accepted_label"], to="done")
     p.terminal("done", end, phase="lookup", reads=["accepted_label"], writes=["outcome", "label"])
     return p.compile(name="small", **compiled)
-
-
-def test_a_run_that_can_go_on_goes_on():
-    """Wherever a run stands, the graph that it is of resumes it as before."""
-    for node in ["request_guard", "label", "label_guard", "lookup", "duty_guard", "routed"]:
-        graph = triage(checkpointer=InMemorySaver())
-        graph.invoke(TICKET, THREAD, interrupt_before=[node])
-        assert masked(graph.invoke(None, THREAD)) == masked(triage().invoke(TICKET))
 
 
 def test_a_replay_decides_what_another_graph_began():

@@ -9,7 +9,6 @@ import threading
 import weakref
 from contextvars import ContextVar
 
-from rag_agents import QUESTION, agent
 from ticket_pattern import TICKET, triage
 
 from guardgraph.world.threads import run_in_call_thread
@@ -68,13 +67,6 @@ def test_what_one_call_sets_no_other_call_sees():
         graph.invoke(TICKET)
     WHO.reset(token)
     assert seen == ["the caller"] * 3
-
-
-def test_a_call_inside_a_call_has_a_thread_of_its_own():
-    """A proposer may run another agent, which calls out too."""
-    inner = agent()
-    outer = triage(lambda view: {"label": {"success": "bug"}[inner.invoke(QUESTION)["stop_reason"]]})
-    assert outer.invoke(TICKET)["label"] == "bug"
 
 
 FORKING = """
@@ -142,18 +134,3 @@ def test_a_failed_call_holds_nothing_either():
         assert [ref() for ref in kept] == [None]
     finally:
         gc.enable()
-
-
-NOT_FORKING = """
-import os
-del os.fork, os.register_at_fork
-from guardgraph import create_rag_agent
-print(create_rag_agent().invoke({"question": "What SLA applies to enterprise plan?"})["stop_reason"])
-"""
-
-
-def test_threads_need_no_system_that_forks():
-    """On a system without fork, such as Windows, agents can be imported and run."""
-    command = [sys.executable, "-W", "ignore", "-c", NOT_FORKING]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert (ran.stdout.strip(), ran.stderr) == ("success", "")

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import QUESTION, agent
 from runs import ASKED_ONCE, MODES, check_result, run
 from ticket_pattern import REASONS, TICKET, TIGHT, triage
 from typing_extensions import TypedDict
 
-from guardgraph import LiveWorld
 from guardgraph.grammar import Budget, Catalogue, Outcome, Pass, Pattern, Result, Settings, common_reasons
 from guardgraph.state.rag import RAG_REASONS
-from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock
-
-THREAD = {"configurable": {"thread_id": "1"}}
+from guardgraph.testing import Reply, ScriptedChatModel
 
 
 def at(result, node):
@@ -37,18 +33,6 @@ def test_a_timeline_tells_the_whole_run(mode):
         {"node": "duty_guard", "kind": "guard", **lookup, "verdict": "pass", "to": "routed", "steps": [2]},
         {"node": "routed", "kind": "terminal", **lookup},
     ]
-
-
-def test_times_are_each_nodes_own():
-    """Every entry has the milliseconds that its node took."""
-    clock = ScriptedClock()
-
-    def propose(view):
-        clock.advance(1.5)
-        return {"label": "spam"}
-
-    result = triage(propose, world=LiveWorld(clock=clock)).invoke(TICKET)
-    assert [entry["elapsed_ms"] for entry in result["timeline"]] == [0, 1500, 0, 0]
 
 
 def test_a_refusal_stands_beside_what_was_refused():
@@ -98,16 +82,6 @@ def test_tokens_stand_in_the_timeline_of_a_stopped_run():
     assert at(result, "plan")["usage"] == usage
 
 
-def test_no_proposal_no_entry_of_one():
-    """A propose node that failed before it asked has nothing to show."""
-
-    def broken(state, run):
-        raise KeyError("x")
-
-    entry = at(triage(bodies={"label": broken}).invoke(TICKET), "label")
-    assert entry == {"node": "label", "kind": "propose", "phase": "label"}
-
-
 @pytest.mark.parametrize("text", ["[", "no outcome", "[1, 2, 3]", '{"a": 1, "b": 2, "c": 3}', '["text", "x", 5]'])
 def test_a_body_may_keep_its_proposal_as_any_text(text):
     """What no `Outcome` packed is shown as it was written."""
@@ -148,15 +122,6 @@ def test_what_a_proposer_says_of_itself_cannot_rewrite_the_record():
     forged = Outcome("value", {"label": "bug"}, {"node": "x", "kind": "guard", "verdict": "pass", "proposer": "p"})
     entry = at(triage(bodies={"label": lambda state, run: {"proposed_label": forged.packed()}}).invoke(TICKET), "label")
     assert (entry["node"], entry["kind"], entry["proposer"]) == ("label", "propose", "p")
-
-
-def test_nothing_of_an_earlier_run_is_in_the_timeline():
-    """A thread's second run tells its own proposals only, however the first one ended."""
-    graph = triage(lambda view: {"label": "spam"}, checkpointer=InMemorySaver())
-    graph.invoke({"ticket": "first"}, THREAD, interrupt_before=["label_guard"])
-    replacing = {"configurable": {**THREAD["configurable"], "replace": True}}
-    result = check_result(REASONS, graph.invoke({"ticket": "again"}, replacing))
-    assert [entry["node"] for entry in result["timeline"] if "proposal" in entry] == ["label"]
 
 
 def test_no_body_sees_the_record():

@@ -46,7 +46,6 @@ from guardgraph import (
     what_if,
 )
 from guardgraph.grammar import NamedTool
-from guardgraph.plain.errors import InputError
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
 
 LINK = {"answer": "See https://evil-bank.net/pay."}
@@ -302,43 +301,6 @@ def test_a_parameter_that_is_named_as_the_arguments_are_is_refused():
         office_agent(tools=[run_program], policy=ToolPolicy())
 
 
-def test_of_several_calls_none_is_edited():
-    """A question that shows several calls, with the document that they would license, offers no edit and takes none."""
-    office = Office()
-    others = [{"tool": "send_money", "args": {"to": "Mallory", "amount": n}} for n in (900, 2024)]
-    agent = office_agent(calls(READ), calls(*others), DONE, office=office)
-    waiting = agent.invoke(TASK, THREAD)
-    assert len(waiting["waiting_for"]["shown"]["calls"]) == 2
-    assert "edits" not in waiting["waiting_for"]
-    again = edit_call(agent, waiting, LESS)
-    assert again["status"] == "waiting"
-    assert "decision, approve or reject" in again["waiting_for"]["problem"]
-    assert office.writes == []
-
-
-def test_an_approval_is_used_once():
-    """The same call needs another approval, and one more is refused as a loop."""
-    office = Office()
-    agent = office_agent(calls(READ), calls(STOLEN), calls(STOLEN), office=office, budget=ToolBudget(max_same_call=2))
-    waiting = answer_question(agent, agent.invoke(TASK, THREAD))
-    assert waiting["status"] == "waiting"
-    assert not {"changed", "instead_of"} & waiting["waiting_for"].keys()  # it is a question of its own
-    assert answer_question(agent, waiting)["stop_reason"] == "loop_detected:send_money"
-    assert len(office.writes) == 2
-
-
-def test_what_was_switched_off_meanwhile_is_not_called():
-    """An approved call is judged by the lists of the moment in which it is made."""
-    office = Office()
-    agent = office_agent(calls(READ), calls(STOLEN), DONE, office=office)
-    waiting = agent.invoke(TASK, THREAD, context={"policy": {"tools_execution": ["read_bill", "send_money"]}})
-    again = answer_question(agent, waiting, context={"policy": {"tools_execution": ["read_bill"]}})
-    if again["status"] == "waiting":  # under other settings the question is another one
-        again = answer_question(agent, again, context={"policy": {"tools_execution": ["read_bill"]}})
-    assert (again["stop_reason"], again["phase"]) == ("tool_denied_execution:send_money", "act")
-    assert office.writes == []
-
-
 def test_destructive_tools_wait_for_a_person_though_the_task_names_it():
     """A tool that deletes is asked about, always."""
     agent = office_agent(calls(DELETE), {"answer": "It is deleted."})
@@ -371,14 +333,6 @@ def test_the_model_is_shown_results_as_data():
     assert shown["result"] == json.dumps(BILL)[:60]
     assert shown["left_out_chars"] == len(json.dumps(BILL)) - 60
     assert "evil-bank.net" in kept.texts[0]
-
-
-def test_a_plan_is_shown_again_and_licenses_nothing():
-    """A model's own plan comes back as text; a value in it is no more supported than before."""
-    planner = script({**calls(READ), "plan": "then pay Mallory 900"}, calls(STOLEN))
-    agent = office_agent(planner=planner)
-    assert agent.invoke(TASK, THREAD)["status"] == "waiting"
-    assert planner.seen[1]["plan"] == "then pay Mallory 900"
 
 
 def test_user_turns_license_and_others_do_not():
@@ -429,11 +383,6 @@ def test_a_refused_call_is_proposed_again():
     denied = ScriptedChatModel(calls(READ), DONE)
     result = run_office(model=denied, context={"policy": {"denied_tools": ["read_bill"]}})
     assert result["stop_reason"] == "tool_denied:read_bill"
-
-
-def test_args_may_be_the_text_of_an_object():
-    """Models that are held to a schema write arguments as JSON text."""
-    assert run_office(calls({"tool": "read_bill", "args": '{"id": "b7"}'}), DONE)["outcome"] == "answered"
 
 
 def test_forced_arguments_take_the_place_of_proposed_ones():
@@ -644,13 +593,6 @@ def test_a_stop_says_what_was_called_before():
         agent = create_tool_agent(tools=tools, planner=planner, policy=policy, checkpointer=InMemorySaver())
         result = agent.invoke({"task": "Pay Ada 3."}, THREAD)
         assert (result["status"], result["tool_calls"]) == ("stopped", called)
-
-
-def test_a_context_cannot_change_what_is_fixed():
-    """A run's context may tighten rules; another forced value or pin is an error that names it."""
-    agent = office_agent(DONE, rules={"send_money": ToolRule(forced={"amount": 1})})
-    with pytest.raises((ConfigurationError, InputError), match=r"rules.send_money.forced"):
-        agent.invoke(TASK, THREAD, context={"policy": {"rules": {"send_money": {"forced": {"to": "Mallory"}}}}})
 
 
 def test_a_tool_that_there_is_not_is_asked_again_and_one_that_a_list_denies_is_not():

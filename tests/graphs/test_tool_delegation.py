@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
-from langgraph.checkpoint.memory import InMemorySaver
 from office_agents import BILL, READ, RULES, THREAD, Office, answer_question, calls, office_agent, script
 from recorded_runs import Kept
 
@@ -71,13 +70,6 @@ def test_one_question_for_three_payments_of_one_bill():
     assert approval["delegation"]["values"] == VALUES
     assert replay(agent, kept.recordings[0]) == result
     assert paid(office) == PAYMENTS
-
-
-def test_what_is_rejected_is_not_paid():
-    """A no is for all of it, and ends the run."""
-    agent, waiting, office = asked(calls(*PAYMENTS), DONE)
-    assert answer_question(agent, waiting, "reject")["stop_reason"] == "review_rejected"
-    assert office.writes == []
 
 
 def test_a_value_that_the_question_did_not_show_is_asked_about():
@@ -152,16 +144,6 @@ def test_the_document_that_licenses_most_is_offered():
     assert offered(waiting) == [INES, JON]
 
 
-def test_what_was_let_through_is_forgotten_with_the_run():
-    """The next run on the thread asks again."""
-    saver, policy = InMemorySaver(), ToolPolicy(rules=RULES)
-    steps = (calls(READ), calls(INES, JON), DONE)
-    first = office_agent(*steps, office=Office(THREE), policy=policy, checkpointer=saver)
-    assert answer_question(first, first.invoke(TASK, THREAD))["outcome"] == "answered"
-    again = office_agent(*steps, office=Office(THREE), policy=policy, checkpointer=saver).invoke(TASK, THREAD)
-    assert offered(again) == [INES, JON]
-
-
 def test_a_run_with_a_delegation_is_judged_by_another_policy():
     """Under a tighter one the later payments of the bill have no licence; under the same the run is the same."""
     kept = Kept()
@@ -170,17 +152,6 @@ def test_a_run_with_a_delegation_is_judged_by_another_policy():
     assert what_if(agent, kept.recordings).counts["same"] == 1
     tight = office_agent(policy=ToolPolicy(rules={**RULES, "send_money": ToolRule(max_calls=2)}))
     assert [row.new.stop_reason for row in what_if(tight, kept.recordings).rows] == ["max_calls:send_money"]
-
-
-def test_a_delegation_is_held_against_the_lists_of_the_moment():
-    """What a person let through is not called once it is switched off."""
-    agent, waiting, office = asked(calls(*PAYMENTS), DONE)
-    context = {"policy": {"tools_execution": ["read_bill"]}}
-    again = answer_question(agent, waiting, context=context)
-    if again["status"] == "waiting":  # under other settings the question is another one
-        again = answer_question(agent, again, context=context)
-    assert again["stop_reason"] == "tool_denied_execution:send_money"
-    assert office.writes == []
 
 
 WORDS = ["Ines", "Ines Brand", "pay@falk.org", "310", "GB29NWBK60161331926819", "2024-05-13", "https://a.org/x"]

@@ -11,7 +11,6 @@ from office_agents import (
     DONE,
     PAY,
     READ,
-    RULES,
     STOLEN,
     TASK,
     THREAD,
@@ -23,15 +22,11 @@ from office_agents import (
 )
 from recorded_runs import Kept
 
-from guardgraph import ToolBudget, ToolPolicy, ToolRule, create_tool_agent, replay, verify, what_if
-from guardgraph.grammar import Call, NamedTool, hash_licence
-from guardgraph.state.outcome import Outcome
-from guardgraph.world.call import Asked
-from guardgraph.world.reviews import bind_decision, bind_recorded_decision
+from guardgraph import ToolBudget, ToolPolicy, ToolRule, create_tool_agent, replay, verify
+from guardgraph.grammar import NamedTool, hash_licence
 
 TRUDY = {"tool": "send_money", "args": {"to": "Trudy", "amount": 901}}
 SEARCH = {"tool": "search", "args": {"query": "Mallory 900"}}
-EACH = ToolBudget(max_asked_calls=1)
 
 
 def wait(*steps: Any, office: Office, **given: Any) -> tuple[Any, Any]:
@@ -62,14 +57,6 @@ def test_calls_of_a_step_that_wait_are_one_question():
     [recording] = kept.recordings
     assert len({call["approval"] for call in recording["calls"] if "approval" in call}) == 1
     assert replay(agent, recording) == result
-
-
-def test_what_is_rejected_is_not_done():
-    """A no is one to all calls that the question showed."""
-    office = Office()
-    agent, waiting = wait(calls(READ), calls(STOLEN, TRUDY), office=office)
-    assert answer_question(agent, waiting, "reject")["stop_reason"] == "review_rejected"
-    assert office.writes == []
 
 
 @pytest.mark.parametrize(("most", "questions"), [(1, 3), (2, 2), (3, 1)])
@@ -130,17 +117,6 @@ def test_a_call_behind_one_that_failed_is_not_made():
     assert replay(agent, kept.recordings[0]) == result
 
 
-def test_under_another_policy_such_a_run_is_decided_as_it_would_be():
-    """A what-if has the same ending as a live run under its policy, or says that nobody knows."""
-    office, kept = Office(), Kept()
-    agent, waiting = wait(calls(READ), calls(STOLEN, TRUDY), DONE, office=office, recorder=kept)
-    answer_question(agent, waiting)
-    denied = office_agent(policy=ToolPolicy(rules={**RULES, "send_money": ToolRule(max_calls=1)}))
-    assert [row.new.stop_reason for row in what_if(denied, kept.recordings).rows] == ["max_calls:send_money"]
-    assert what_if(agent, kept.recordings).counts["same"] == 1
-    assert what_if(office_agent(budget=EACH), kept.recordings).counts["unknown"] == 1
-
-
 def test_what_is_switched_off_between_two_calls_is_not_made():
     """Each call is held against the lists of the moment in which it is made."""
     office = Office()
@@ -150,15 +126,3 @@ def test_what_is_switched_off_between_two_calls_is_not_made():
     if result["status"] == "waiting":  # under other settings it is another question
         result = answer_question(agent, result, context=off)
     assert (result["stop_reason"], office.writes) == ("tool_denied_execution:delete_file", [])
-
-
-def test_a_record_without_the_licences_that_were_shown_is_bound_anew():
-    """So a record from which somebody took them comes out as another one."""
-    call = Call("person", None, {"calls": [STOLEN, TRUDY]})
-    asked = Asked(call, "approve", 1, 1, "run", "settings")
-    made = bind_decision(asked, {"decision": "approve"}, {"status": "unverified"})
-    assert made["licences"] == [hash_licence(each["tool"], each["args"]) for each in (STOLEN, TRUDY)]
-    answer = {"hash": asked.request, "decision": "approve"}
-    older = {key: made[key] for key in ("reviewer", "approval")}
-    forged = bind_recorded_decision(Outcome("value", answer, older), asked)
-    assert forged.about == made != older

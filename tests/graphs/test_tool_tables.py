@@ -146,17 +146,6 @@ def test_a_tool_that_a_body_finds_in_its_module_is_found(body):
     assert {finding.nodes for finding in held(pay, body)} == {("write",)}
 
 
-def test_a_body_that_holds_itself_and_other_functions_is_none():
-    """What is held in a circle is looked at once, and a function of the same code is another one."""
-    around = [lambda args: "paid"]
-    around.append(around)
-
-    def body(state, run):
-        return around[0]({}), body
-
-    assert held(pay, body) == []
-
-
 @pytest.mark.parametrize("node", ["action_guard", "read", "approve", "review_guard", "write_approved", "result_guard"])
 def test_no_body_of_a_pattern_holds_a_tool(node):
     """Guards and reviews no more than act nodes."""
@@ -194,12 +183,6 @@ def test_a_guard_that_a_node_is_not_behind_is_found():
     assert found(pattern(planning(), Desk(), behind=["action_guard"])) == []
     [once] = found(pattern(planning(), Desk(), behind="request_guard"))
     assert once.path[0] == "write"
-
-
-def test_a_guard_in_front_is_one_that_there_is():
-    """A name of nothing is an error of the declaration."""
-    with pytest.raises(GrammarError, match="node 'write', behind: given no_guard; allowed: action_guard,"):
-        desk_graph(planning(), Desk(), behind="no_guard")
 
 
 def test_what_was_given_is_written_by_the_entry_guard_alone():

@@ -141,14 +141,6 @@ def test_what_is_recorded_is_not_halted_between_nodes(how, mode):
     assert (asked, kept.texts, agent.get_state(THREAD).values) == ([], [], {})
 
 
-def test_what_is_not_recorded_may_be_stepped_through():
-    """Without a recorder, Studio's breakpoints work as everywhere in LangGraph."""
-    agent = triage(checkpointer=InMemorySaver())
-    agent.invoke(TICKET, THREAD, interrupt_before=["lookup"])
-    assert agent.get_state(THREAD).next == ("lookup",)
-    assert agent.invoke(None, THREAD)["status"] == "ok"
-
-
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 @pytest.mark.parametrize("named", ["checkpoint_id", "checkpoint_map", "both"])
 def test_one_approval_pays_once(mode, named):

@@ -148,14 +148,6 @@ def test_a_graph_that_was_not_compiled_by_the_grammar_has_no_door():
     assert {"door", "foreign", "entry", "sealed", "reachable"} <= rules
 
 
-def test_a_parent_graph_is_not_proved_by_its_subgraph():
-    """A guarded graph inside a graph of one's own does not make that one a guarded graph."""
-    parent = StateGraph(State)
-    parent.add_node("triage", triage())
-    parent.add_edge(START, "triage")
-    assert {"door", "foreign"} <= {finding.rule for finding in verify(parent.compile())}
-
-
 @pytest.mark.parametrize("given", [None, "rag", pattern(), triage().builder, triage().bind(stream_mode="values")])
 def test_only_a_compiled_graph_can_be_proved(given):
     """Anything else is a clear error."""
