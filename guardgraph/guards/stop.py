@@ -13,6 +13,9 @@ LONGEST_QUESTION = 20_000
 NAME_LIMIT = 80
 """Characters of a name written by a model that a stop reason repeats."""
 
+MOST_NAMED = 1000
+"""Characters of the names that there are, where one was invented."""
+
 
 class Stop(Exception):
     """A guard's refusal: why, and the evidence, as data.

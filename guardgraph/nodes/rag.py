@@ -154,7 +154,10 @@ def make_policy_guard_node(listed: Sequence[str] = ()) -> Body:
         with evidence(raw_intent=given.raw):
             if given.unreadable:
                 raise Stop("invalid_intent:kind", details={"problem": given.problem})
-            intent = guards.parse_intent(given.value, allowed_sources=lists.policy, max_top_k=run.budget.max_top_k)
+            others = {*lists.execution, *lists.denied}
+            intent = guards.parse_intent(
+                given.value, allowed_sources=lists.policy, max_top_k=run.budget.max_top_k, other_sources=others
+            )
         return Pass({"accepted_intent": intent, "planned_by": given.about})
 
     return run_policy_guard_node

@@ -297,7 +297,7 @@ RAG_REASONS = Catalogue(
         StopReason("invalid_intent:top_k", "invalid_intent", ("plan",), "top_k is no whole number in 1..max_top_k.", "Look at raw_intent, or raise max_top_k.", again=True),
         StopReason("invalid_intent:sources", "invalid_intent", ("plan",), "sources is no list, or an empty one.", "Look at raw_intent.", again=True),
         StopReason("invalid_intent:source_item", "invalid_intent", ("plan",), "A source is blank or no string.", "Look at raw_intent.", again=True),
-        StopReason("invalid_intent:source_not_allowed:<name>", "invalid_intent", ("plan",), "The model asked for a source that is not on the policy list.", "Add it to allowed_sources_policy, if the model may ask for it."),
+        StopReason("invalid_intent:source_not_allowed:<name>", "invalid_intent", ("plan",), "The model asked for a source that is not on the policy list.", "Add it to allowed_sources_policy, if the model may ask for it.", again=True),
         StopReason("invalid_intent:query_too_long", "invalid_intent", ("retrieve",), "The query is longer than max_query_chars.", "Raise max_query_chars, or ask for shorter queries.", again=True),
         StopReason("source_denied:<name>", "source_denied", ("retrieve", "generate"), "A source is not on the execution list now.", "Add it to allowed_sources_execution to switch it on."),
         StopReason("source_denied_listed:<name>", "source_denied", ("retrieve", "generate"), "A source is on the list of what is denied, which wins over both others.", "Take it off denied_sources, if it may be read."),

@@ -127,7 +127,11 @@ def test_another_proposal_has_a_count_of_its_own():
 @pytest.mark.parametrize(
     ("intent", "policy", "reason"),
     [
-        ({**PLAN, "sources": ["wiki"]}, {}, "invalid_intent:source_not_allowed:wiki"),
+        (
+            {**PLAN, "sources": ["billing_policy"]},
+            {"allowed_sources_policy": ("support_policy",), "allowed_sources_execution": ("billing_policy",)},
+            "invalid_intent:source_not_allowed:billing_policy",
+        ),
         (
             {**PLAN, "sources": ["support_policy"]},
             {"allowed_sources_policy": ("support_policy",), "allowed_sources_execution": ("billing_policy",)},
@@ -142,6 +146,17 @@ def test_what_a_list_denies_is_never_asked_again(intent, policy, reason):
     assert result["stop_reason"] == reason
     assert len(model.calls) == 1
     assert "attempts" not in result
+
+
+def test_a_source_that_there_is_not_is_asked_again_with_those_there_are():
+    """An invented name is a mistake of form: no list denies it."""
+    model = ScriptedChatModel({**PLAN, "sources": ["wiki"]}, {**PLAN, "sources": ["support_policy"]}, RIGHT)
+    result = ask(model, policy=RagPolicy(allowed_sources_policy=("support_policy",)))
+    assert result["outcome"] == "grounded_answer"
+    assert result["attempts"][0]["reason"] == "invalid_intent:source_not_allowed:wiki"
+    assert "there_are: support_policy" in model.calls[1].messages[-1].content.replace('"', "").replace(
+        " are", "_are", 1
+    )
 
 
 def wrong(view):

@@ -35,9 +35,9 @@ def ask(graph, given=QUESTION, **kwargs):
     return lambda: run(graph, given, **kwargs)
 
 
-def planned(raw, phase="plan", *, reason=None):
+def planned(raw, phase="plan", *, reason=None, **details):
     """Return the case of a planner that proposes `raw`, which the policy guard refuses."""
-    return StopCase(phase, ask(agent(raw)), {"raw_intent": raw}, reason)
+    return StopCase(phase, ask(agent(raw)), {"raw_intent": raw, **({"details": details} if details else {})}, reason)
 
 
 def answered(answer, **evidence):
@@ -233,7 +233,9 @@ STOPS = {
     "invalid_intent:sources": planned({**INTENT, "sources": []}),
     "invalid_intent:source_item": planned({**INTENT, "sources": ["support_policy", 5]}),
     "invalid_intent:source_not_allowed:<name>": planned(
-        {**INTENT, "sources": ["operations_notes"]}, reason="invalid_intent:source_not_allowed:operations_notes"
+        {**INTENT, "sources": ["operations_notes"]},
+        reason="invalid_intent:source_not_allowed:operations_notes",
+        there_are="billing_policy, security_policy, support_policy",
     ),
     "invalid_intent:query_too_long": StopCase(
         "retrieve", ask(agent({**INTENT, "query": "q" * 241})), {"intent": {**INTENT, "query": "q" * 241}}

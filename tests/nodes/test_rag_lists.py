@@ -79,7 +79,7 @@ def test_long_names(name):
     plan = {**INTENT, "sources": [name]}
     result = ask(agent(plan))
     assert result["stop_reason"] == "invalid_intent:source_not_allowed:" + "x" * 80
-    assert content(result) == {"raw_intent": plan}
+    assert content(result)["raw_intent"] == plan
     denied = RagPolicy(allowed_sources_policy=[name], allowed_sources_execution=[])
     unlisted = scripted_tool(loop=True)  # a retriever that does not say which sources it has
     assert ask(agent(plan, retriever=unlisted, policy=denied))["stop_reason"] == "source_denied:" + "x" * 80

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from guardgraph.guards.stop import Stop, shown_name
+from guardgraph.guards.stop import MOST_NAMED, Denial, Stop, shown_name
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.rag import Intent
 
@@ -12,20 +12,10 @@ DEFAULT_TOP_K = 4
 """Candidates asked for when an intent does not say."""
 
 
-def parse_intent(raw: JsonValue, *, allowed_sources: Collection[str], max_top_k: int) -> Intent:
-    """Parse a proposed retrieval intent against the policy list.
-
-    Args:
-        raw: any JSON value.
-        allowed_sources: the policy list.
-        max_top_k: the most candidates that may be asked for.
-
-    Returns:
-        The intent; sources without duplicates in the order asked for, absent when none were named.
-
-    Raises:
-        Stop: ``invalid_intent:…``, the first that applies.
-    """
+def parse_intent(
+    raw: JsonValue, *, allowed_sources: Collection[str], max_top_k: int, other_sources: Collection[str] = ()
+) -> Intent:
+    """Parse a proposed retrieval intent against the policy list; `other_sources` are those that other lists name."""
     if not isinstance(raw, dict):
         raise Stop("invalid_intent:not_object")
     if raw.get("kind") != "retrieve":
@@ -38,24 +28,27 @@ def parse_intent(raw: JsonValue, *, allowed_sources: Collection[str], max_top_k:
         raise Stop("invalid_intent:top_k")
     intent = Intent(kind="retrieve", query=query.strip(), top_k=top_k)
     if raw.get("sources") is not None:
-        intent["sources"] = _parse_intent_sources(raw["sources"], allowed_sources)
+        intent["sources"] = _parse_intent_sources(raw["sources"], allowed_sources, other_sources)
     return intent
 
 
-def _parse_intent_sources(raw: JsonValue, allowed: Collection[str]) -> list[str]:
+def _parse_intent_sources(raw: JsonValue, allowed: Collection[str], others: Collection[str]) -> list[str]:
     if not isinstance(raw, list) or not raw:
         raise Stop("invalid_intent:sources")
     names = set(allowed)
-    return list(dict.fromkeys(_parse_intent_source(item, names) for item in raw))
+    return list(dict.fromkeys(_parse_intent_source(item, names, others) for item in raw))
 
 
-def _parse_intent_source(item: JsonValue, allowed: Collection[str]) -> str:
+def _parse_intent_source(item: JsonValue, allowed: Collection[str], others: Collection[str]) -> str:
     if not isinstance(item, str) or not item.strip():
         raise Stop("invalid_intent:source_item")
     name = item.strip()
-    if name not in allowed:
-        raise Stop(f"invalid_intent:source_not_allowed:{shown_name(name)}")
-    return name
+    if name in allowed:
+        return name
+    reason = f"invalid_intent:source_not_allowed:{shown_name(name)}"
+    if name in others:
+        raise Denial(reason)
+    raise Stop(reason, details={"there_are": ", ".join(sorted(allowed))[:MOST_NAMED]})
 
 
 def parse_source_names(raw: JsonValue) -> list[str]:

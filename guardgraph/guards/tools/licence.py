@@ -15,7 +15,7 @@ from typing import Final
 
 from guardgraph.grounding.links.finding import find_links
 from guardgraph.guards.spending import check_spending
-from guardgraph.guards.stop import Denial, Stop, shown_name
+from guardgraph.guards.stop import MOST_NAMED, Denial, Stop, shown_name
 from guardgraph.guards.tools.defaults import fill_defaults
 from guardgraph.guards.tools.leaves import list_empty, list_leaves, list_own_keys, list_property_names, write_leaf
 from guardgraph.guards.tools.support import Support, is_content, is_deciding_argument, is_number
@@ -41,8 +41,6 @@ from guardgraph.state.tools import (
     is_under_folder,
 )
 
-MOST_NAMED: Final = 1000
-"""Characters of the names of tools that a refusal lists."""
 _DEFAULT_PORTS: Final = {"http:": "80", "https:": "443"}
 _WEB_URL: Final = re.compile(r"https?://([^/?#@%]+)(?:[/?#].*)?", re.IGNORECASE)
 """A URL of which all readers say the same host: no user, no escapes in the host, and two slashes before it."""
