@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from typing import Any, Final, TypeAlias, cast
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, cast
 from uuid import uuid4
 
 from langchain.agents.middleware import AgentMiddleware
@@ -22,11 +23,13 @@ from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 
+from guardgraph.graphs.running.effects import locate_node_checkpoint
 from guardgraph.graphs.running.langgraph import CHECKPOINTER
 from guardgraph.graphs.tools import fill_tool_policy
 from guardgraph.guards import tools as guards
 from guardgraph.guards.stop import Stop
 from guardgraph.middleware.asking import MOST_TOLD, Asking, aask_model, ask_model, tell_refusal
+from guardgraph.middleware.effects import Write, find_place_of_write
 from guardgraph.middleware.record import (
     GuardedState,
     add_usage,
@@ -47,8 +50,6 @@ ASKED_AGAIN: Final = ("invalid_action", "unsupported_argument")
 """Families of refusals after which the model is asked again: of form and of support."""
 DECISIONS: Final = ("approve", "edit", "reject")
 """What a person may answer, in the words of LangChain's inboxes."""
-
-Performing: TypeAlias = Generator[ToolCallRequest, ToolMessage | Command[Any], ToolMessage | Command[Any]]
 
 
 class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
@@ -95,8 +96,11 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         given = read_given(messages, foreign)
         if self._caller is not None and (caller := self._caller(runtime)) is not None:
             given["caller"] = caller
-        run = find_run(messages)
-        return {"guardgraph": {"run": run}, "guardgraph_record": {"run": run, "given": dict(given), "foreign": foreign}}
+        run, place = find_run(messages), locate_node_checkpoint(get_config())
+        record = {"run": run, "given": dict(given), "foreign": foreign}
+        if place is not None:
+            record["began_at"] = place.checkpoint
+        return {"guardgraph": {"run": run}, "guardgraph_record": record}
 
     async def abefore_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Keep what the user gave; see `before_agent`."""
@@ -250,56 +254,46 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
     ) -> ToolMessage | Command[Any]:
-        """License a call where it is made, whatever let it through before."""
-        steps = self._perform(request)
+        """License a call where it is made, whatever let it through before; a write is made once."""
         try:
-            licensed = next(steps)
-            around = given_around.set(_read_given(_read_record(request.state)))
-            try:
-                brought = handler(licensed)
-            finally:
-                given_around.reset(around)
-            steps.send(brought)
-        except StopIteration as done:
-            return done.value  # type: ignore[no-any-return]
-        raise AssertionError("a call is performed once")
+            licence, licensed, write = self._license_request(request)
+            with _work_for(request):
+                brought = handler(licensed) if write is None else write.make(handler)
+        except Stop as stop:
+            return _refuse_request(request, stop)
+        return _note_brought(request, licence, brought)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
     ) -> ToolMessage | Command[Any]:
         """License a call where it is made; see `wrap_tool_call`."""
-        steps = self._perform(request)
         try:
-            licensed = next(steps)
-            around = given_around.set(_read_given(_read_record(request.state)))
-            try:
-                brought = await handler(licensed)
-            finally:
-                given_around.reset(around)
-            steps.send(brought)
-        except StopIteration as done:
-            return done.value  # type: ignore[no-any-return]
-        raise AssertionError("a call is performed once")
-
-    def _perform(self, request: ToolCallRequest) -> Performing:
-        record, call = _read_record(request.state), request.tool_call
-        try:
-            licence = self._license_call(request, record)
+            licence, licensed, write = self._license_request(request)
+            with _work_for(request):
+                brought = await (handler(licensed) if write is None else write.amake(handler))
         except Stop as stop:
-            refusal = _refuse_call(call, f"Not performed: {stop.reason}.")
-            return Command(update={"messages": [refusal], "guardgraph": describe_stop(record["run"], stop)})
-        brought = yield request.override(tool_call={**call, "args": dict(licence.args)})
-        parts: list[Any] = brought if isinstance(brought, list) else [brought]  # a tool may bring several
-        made: JsonObject = {**_note_call(licence, []), **_read_brought(parts, call["id"]), "call_id": call["id"]}
-        if licence.needs_approval:
-            made["approved_by"] = licence.hash
-        noted = {"run": record["run"], "calls": [made], "foreign": _name_foreign_messages(parts)}
-        if isinstance(brought, list):
-            return [*parts, Command(update={"guardgraph_record": noted})]  # type: ignore[return-value]
-        if not isinstance(brought, Command):
-            return Command(update={"messages": [brought], "guardgraph_record": noted})
-        update = {**_read_update(brought), "guardgraph_record": noted}
-        return Command(graph=brought.graph, goto=brought.goto, resume=brought.resume, update=update)
+            return _refuse_request(request, stop)
+        return _note_brought(request, licence, brought)
+
+    def _license_request(self, request: ToolCallRequest) -> tuple[Licence, ToolCallRequest, Write | None]:
+        """Return a call's licence, the call with the arguments of it, and how it is made if it writes.
+
+        Raises:
+            Stop: it has none.
+        """
+        record = _read_record(request.state)
+        licence = self._license_call(request, record)
+        licensed = request.override(tool_call={**request.tool_call, "args": dict(licence.args)})
+        place = find_place_of_write(get_config()) if licence.effect == "write" else None
+        if place is None:
+            return licence, licensed, None
+        approval = licence.hash if licence.needs_approval else None
+        rule = self.policy.rule_of(licence.tool)
+        return (
+            licence,
+            licensed,
+            Write(place, record.get("began_at"), licence, record["run"], licensed, rule.idempotent, approval),
+        )
 
     def _license_call(self, request: ToolCallRequest, record: JsonObject) -> Licence:
         """Return the licence of a call; calls of the same step that stand before it count as made.
@@ -329,6 +323,39 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         approved = record.get("approved", {}).get(call["id"])
         guards.check_approval(licence, [approved] if approved and call["id"] not in done else [])
         return licence
+
+
+@contextmanager
+def _work_for(request: ToolCallRequest) -> Iterator[None]:
+    """Let a sub-agent that works for a call know what was given to the agent around it."""
+    around = given_around.set(_read_given(_read_record(request.state)))
+    try:
+        yield
+    finally:
+        given_around.reset(around)
+
+
+def _refuse_request(request: ToolCallRequest, stop: Stop) -> Command[Any]:
+    refusal = _refuse_call(request.tool_call, f"Not performed: {stop.reason}.")
+    ending = describe_stop(_read_record(request.state)["run"], stop)
+    return Command(update={"messages": [refusal], "guardgraph": ending})
+
+
+def _note_brought(request: ToolCallRequest, licence: Licence, brought: Any) -> ToolMessage | Command[Any]:
+    """Return what a call brought, with the record of it."""
+    parts: list[Any] = brought if isinstance(brought, list) else [brought]  # a tool may bring several
+    call_id = request.tool_call["id"]
+    made: JsonObject = {**_note_call(licence, []), **_read_brought(parts, call_id), "call_id": call_id}
+    if licence.needs_approval:
+        made["approved_by"] = licence.hash
+    run = _read_record(request.state)["run"]
+    noted = {"run": run, "calls": [made], "foreign": _name_foreign_messages(parts)}
+    if isinstance(brought, list):
+        return [*parts, Command(update={"guardgraph_record": noted})]  # type: ignore[return-value]
+    if not isinstance(brought, Command):
+        return Command(update={"messages": [brought], "guardgraph_record": noted})
+    update = {**_read_update(brought), "guardgraph_record": noted}
+    return Command(graph=brought.graph, goto=brought.goto, resume=brought.resume, update=update)
 
 
 def _check_ids(ids: Sequence[object]) -> None:

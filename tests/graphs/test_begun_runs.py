@@ -352,8 +352,8 @@ def noting(kept):
 
 def driven(part, session):
     """Note something between two calls, as a body at work does, and return what came of it."""
-    told = yield from note_open_run(part, session, "intent", {"key": "pay 1"})
-    listed = yield from list_write_notes(part, session, {"node": "pay", "visit": 1})
+    told = yield from note_open_run(part.frame.recorder, session, "intent", {"key": "pay 1"})
+    listed = yield from list_write_notes(part.frame.recorder, session, {"node": "pay", "visit": 1})
     return {"told": told, "listed": listed}
 
 

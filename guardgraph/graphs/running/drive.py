@@ -300,7 +300,7 @@ def _look_again(run: Run[Any, Any], visit: Visit) -> Needs[Run[Any, Any]]:
 def _perform_in_turn(part: Part, item: Asked, run: Run[Any, Any], visit: Visit) -> Needs[Performed]:
     left = run.budget.max_seconds - visit.read_active_seconds()
     if item.call.effect == "write" and not visit.session.is_replay:
-        return (yield from perform_write(item, left, part, visit.session))
+        return (yield from perform_write(item, left, part.frame.recorder, visit.session))
     return validate_performed([item], (yield [item], left))[0]
 
 

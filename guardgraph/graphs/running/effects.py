@@ -31,7 +31,7 @@ from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, make_storable_json
 from guardgraph.state.catalogue import EFFECT_UNKNOWN, EFFECT_UNRECORDABLE
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import RecordedCall
+from guardgraph.state.recording import RecordedCall, Recorder
 from guardgraph.world.call import Asked, Outside, Performed
 from guardgraph.world.calls import is_cut_off_outcome, limit_call_reply, validate_performed
 from guardgraph.world.failures import record_raised_exception, restore_raised_exception
@@ -127,24 +127,24 @@ def compute_effect_key(request: str, asked: Asked) -> str:
     return digest({"request": request, **place, "hash": asked.request})
 
 
-def perform_write(asked: Asked, seconds: float, part: Part, session: Session) -> Needs[Performed]:
+def perform_write(asked: Asked, seconds: float, recorder: Recorder | None, session: Session) -> Needs[Performed]:
     """Make a write once, and return what it brought, now or when it was made."""
     key, began = compute_effect_key(session.request, asked), session.world.clock()
     if seconds <= 0:  # the world says that it is too late, and calls nobody
         [performed] = validate_performed([asked], (yield [asked], seconds))
         return performed._replace(key=key)
     try:
-        claims = yield from _claim_visit(asked, part, session)
+        claims = yield from _claim_visit(asked, recorder, session)
     except Exception as error:  # noqa: BLE001 - a checkpointer that fails: nothing was done yet
         return _build_failed_reply(
             EFFECT_UNRECORDABLE, asked.call.tool, key, {"checkpointer": describe_run_error(error)}
         )
     intent = _Note("intent", str(uuid4()), asked, key)
-    if (why := (yield from _keep_note(intent, part, session))) is not None:
+    if (why := (yield from _keep_note(intent, recorder, session))) is not None:
         return _build_failed_reply(EFFECT_UNRECORDABLE, asked.call.tool, key, why)
     try:
         at = {"node": asked.node, "visit": asked.visit, "number": asked.number}
-        known = yield from _list_kept_notes(at, part, session)
+        known = yield from _list_kept_notes(at, recorder, session)
         known += yield from _list_notes_of_others(claims, asked, key, session)
     except Exception as error:  # noqa: BLE001 - a checkpointer or a recorder that cannot be read
         return _build_unknown_reply(asked, key, "unreadable", {"error": describe_run_error(error)})
@@ -152,27 +152,27 @@ def perform_write(asked: Asked, seconds: float, part: Part, session: Session) ->
         intent = replace(intent, key=earlier[0]["key"])
         if (given := (yield from _recall_write(intent, seconds, earlier))) is not None:
             if given.packed is None:
-                yield from _keep_receipt(intent, given, part, session)
+                yield from _keep_receipt(intent, given, recorder, session)
             return given
     left = seconds - (session.world.clock() - began)
-    return (yield from _act_once(intent, left, part, session))
+    return (yield from _act_once(intent, left, recorder, session))
 
 
-def _act_once(intent: _Note, seconds: float, part: Part, session: Session) -> Needs[Performed]:
+def _act_once(intent: _Note, seconds: float, recorder: Recorder | None, session: Session) -> Needs[Performed]:
     """Make a write whose intent is kept, and keep its receipt."""
     asked, key = intent.asked, intent.key
     try:
         performed = validate_performed([asked], (yield [_hand_over_key(asked, key)], seconds))[0]
     except GraphInterrupt:
         told = Outcome("failure", {"reason": _INTERRUPTED, "details": {}}, {})
-        yield from _keep_receipt(intent, Performed(told, 0.0), part, session)
+        yield from _keep_receipt(intent, Performed(told, 0.0), recorder, session)
         raise
     except Exception as error:
-        yield from _keep_receipt(intent, Performed(record_raised_exception(error), 0.0), part, session)
+        yield from _keep_receipt(intent, Performed(record_raised_exception(error), 0.0), recorder, session)
         raise
     performed = limit_call_reply(asked, performed)._replace(key=key)
     if not is_cut_off_outcome(performed.outcome):  # of one that is still at work, nobody knows what comes of it
-        yield from _keep_receipt(intent, performed, part, session)
+        yield from _keep_receipt(intent, performed, recorder, session)
     return performed
 
 
@@ -241,7 +241,7 @@ class _Note:
         return said
 
 
-def _keep_note(note: _Note, part: Part, session: Session) -> Needs[JsonObject | None]:
+def _keep_note(note: _Note, recorder: Recorder | None, session: Session) -> Needs[JsonObject | None]:
     """Keep a note wherever it can be kept; return why it is not kept, None where it is."""
     written, kept = note.write(), False
     try:
@@ -251,8 +251,8 @@ def _keep_note(note: _Note, part: Part, session: Session) -> Needs[JsonObject | 
             kept = True
     except Exception as error:  # noqa: BLE001 - a checkpointer that fails: nothing was done yet
         return {"checkpointer": describe_run_error(error)}
-    if has_method(part.frame.recorder, "notes"):
-        told = yield from note_open_run(part, session, note.kind, written)
+    if has_method(recorder, "notes"):
+        told = yield from note_open_run(recorder, session, note.kind, written)
         if told is not None and told.error is not None:
             return {"recorder": told.error}
         kept = kept or told is not None
@@ -264,9 +264,9 @@ def _keep_note(note: _Note, part: Part, session: Session) -> Needs[JsonObject | 
     }
 
 
-def _keep_receipt(intent: _Note, performed: Performed, part: Part, session: Session) -> Needs[None]:
+def _keep_receipt(intent: _Note, performed: Performed, recorder: Recorder | None, session: Session) -> Needs[None]:
     receipt = replace(intent, kind="receipt", performed=performed)
-    if (why := (yield from _keep_note(receipt, part, session))) is not None:
+    if (why := (yield from _keep_note(receipt, recorder, session))) is not None:
         LOGGER.warning("the receipt of %s was not kept, run %s: %s", intent.asked.call.tool, session.run_id, why)
 
 
@@ -286,12 +286,14 @@ def _are_outer_checkpoints_kept(session: Session) -> Needs[bool]:
     return session.anchored
 
 
-def _list_kept_notes(at: JsonObject, part: Part, session: Session, *, of_run: bool = False) -> Needs[list[JsonObject]]:
+def _list_kept_notes(
+    at: JsonObject, recorder: Recorder | None, session: Session, *, of_run: bool = False
+) -> Needs[list[JsonObject]]:
     """Return what was kept of writes."""
     found: list[JsonObject] = []
     if session.place is not None:
         found += yield from _read_notes_beside(session.place.own, session)
-    told = yield from list_write_notes(part, session, at)
+    told = yield from list_write_notes(recorder, session, at)
     if told is not None:
         if told.error is not None:
             raise RuntimeError(f"the notes of the run could not be read: {told.error['message']}")
@@ -301,10 +303,10 @@ def _list_kept_notes(at: JsonObject, part: Part, session: Session, *, of_run: bo
     return _drop_interrupted_attempts(here)
 
 
-def _claim_visit(asked: Asked, part: Part, session: Session) -> Needs[list[JsonObject]]:
+def _claim_visit(asked: Asked, recorder: Recorder | None, session: Session) -> Needs[list[JsonObject]]:
     """Claim the visit of a write for this session, and return the claims of others who went another way to it."""
     place, first, visit = session.place, session.first_checkpoint, (asked.node, asked.visit)
-    if place is None or first is None or has_method(part.frame.recorder, "notes"):
+    if place is None or first is None or has_method(recorder, "notes"):
         return []
     if visit not in first.claims:
         began = place.locate_checkpoint(first.id)
@@ -343,7 +345,7 @@ def list_unasked_writes(part: Part, visit: int, made: Sequence[RecordedCall], se
         return [call for call in session.unasked if (call["node"], call["visit"]) == (name, visit)]
     if session.opening is None:  # the node before ran in this session, and so did all of this visit
         return []
-    notes = yield from _list_kept_notes({"node": name, "visit": visit}, part, session, of_run=True)
+    notes = yield from _list_kept_notes({"node": name, "visit": visit}, part.frame.recorder, session, of_run=True)
     kept: dict[int, JsonObject] = {}
     for note in notes:
         if note["number"] not in numbers and (note["kind"] == "receipt" or note["number"] not in kept):

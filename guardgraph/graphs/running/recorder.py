@@ -28,7 +28,7 @@ from guardgraph.plain.json import JsonObject, copy_json, find_unnamed_numbers, m
 from guardgraph.plain.log import log_failure
 from guardgraph.plain.version import FORMAT, read_package_version
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE
-from guardgraph.state.recording import BegunRun, JudgedBy, NoteKind, RunNote
+from guardgraph.state.recording import BegunRun, JudgedBy, NoteKind, Recorder, RunNote
 from guardgraph.state.run import Opening
 from guardgraph.state.settings import Policy
 from guardgraph.world.threads import Handover, run_in_call_thread, start_thread_work
@@ -76,9 +76,11 @@ def take_steps(steps: Steps[T]) -> T:
         return end.value  # type: ignore[no-any-return]
 
 
-def note_open_run(part: Part, session: Session, kind: NoteKind, content: JsonObject) -> Steps[Told | None]:
+def note_open_run(
+    recorder: Recorder | None, session: Session, kind: NoteKind, content: JsonObject
+) -> Steps[Told | None]:
     """Have the recorder keep something of a run that has not ended; a step like any other (``yield from``)."""
-    if session.is_replay or not has_method(recorder := part.frame.recorder, "note"):
+    if session.is_replay or not has_method(recorder, "note"):
         return None
     note = RunNote(
         run_id=session.run_id or "",
@@ -92,9 +94,9 @@ def note_open_run(part: Part, session: Session, kind: NoteKind, content: JsonObj
     return told
 
 
-def list_write_notes(part: Part, session: Session, at: JsonObject) -> Steps[Told | None]:
+def list_write_notes(recorder: Recorder | None, session: Session, at: JsonObject) -> Steps[Told | None]:
     """Ask the recorder what it noted of writes of the run's request, in all its runs; a step as `note_open_run` is."""
-    if session.is_replay or not has_method(recorder := part.frame.recorder, "notes"):
+    if session.is_replay or not has_method(recorder, "notes"):
         return None
     known = session.notes
     if not has_parameter(recorder.notes, _AFTER):  # type: ignore[union-attr]

@@ -164,7 +164,7 @@ def wait_for_answer(part: Part, interrupt: GraphInterrupt, run: Run[Any, Any] | 
     session = visit.session
     session.waiting = session.waiting or describe_waiting_run(part, interrupt, visit)
     with session.pause_clock():
-        told = yield from note_open_run(part, session, "waiting", session.waiting)
+        told = yield from note_open_run(part.frame.recorder, session, "waiting", session.waiting)
     if told is not None and told.error is not None and is_recording_required(part.frame, run):
         bare = withhold_steps(build_timeline(visit.log, {}), "history")
         session.waiting = {**session.waiting, **bare, "path": session.waiting["path"]}
