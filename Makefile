@@ -78,6 +78,8 @@ coverage: .venv/.check  ## all tests but soak, with lines and branches counted
 seen: .venv/.check  ## tests/lanes.json anew: how long tests take, and which start a process; on a machine that rests
 	$(PYTEST) --dist loadfile --no-loadscope-reorder --seen tests tests/soak
 
+# Those that draw seeds of their own: 2,000 odd texts through each agent, 100,000 characters for each pattern.
+MANY := tests/graphs/test_odd_texts.py tests/repository/test_linear_patterns.py
 SEED ?= $(shell od -An -N3 -tu4 /dev/urandom | tr -d ' ')
 EXAMPLES ?= 10
 
@@ -85,6 +87,7 @@ random: .venv/.check  ## property tests with a seed that is drawn and printed, a
 	@seed=$(SEED); echo "make random SEED=$$seed EXAMPLES=$(EXAMPLES)"; \
 		$(PYTEST) --dist loadfile --no-loadscope-reorder --hypothesis-profile=random --hypothesis-seed=$$seed \
 			--examples $(EXAMPLES) -m hypothesis
+	GUARDGRAPH_EXAMPLES=400 $(PYTEST) --dist worksteal $(MANY)
 
 mutants: .venv/.test  ## of 200 single faults in a room, the share that its quick tests find: make mutants ROOM=guards
 	$(BIN)/python tests/support/mutants.py $(ROOM)

@@ -9,6 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from guardgraph.plain.errors import StoreError
+
 LOGS = ("-wal", "-shm")
 """What SQLite keeps beside a database; it gives them the rights of the database when it makes them."""
 OTHERS = 0o077
@@ -45,6 +47,33 @@ def identify_file(file: Path) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return found.st_dev, found.st_ino
+
+
+class LogWatch:
+    """Tells that another file took the place of a database while its log stayed: SQLite would mix the two."""
+
+    def __init__(self) -> None:
+        self._file: tuple[int, int] | None = None
+        self._log: tuple[int, int] | None = None
+
+    def note_log(self, file: Path) -> None:
+        """Note which file is there, and which log it has."""
+        self._file, self._log = identify_file(file), identify_file(Path(f"{file}{LOGS[0]}"))
+
+    def check_log(self, file: Path) -> None:
+        """Refuse a file whose log is that of the file before.
+
+        Raises:
+            StoreError: it is; the line names the files to be removed.
+        """
+        if self._log is None or self._file in (None, identify_file(file)):
+            return
+        if identify_file(Path(f"{file}{LOGS[0]}")) == self._log:
+            left = " and ".join(file.name + ending for ending in LOGS)
+            raise StoreError(
+                f"{file}: another file took its place while what was written last is in the log of the one before; "
+                f"remove {left}, or put the file back"
+            )
 
 
 SERVER_URLS: Final = ("postgresql://", "postgres://", "postgresql+psycopg://")

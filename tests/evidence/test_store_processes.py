@@ -127,39 +127,3 @@ def test_whoever_may_only_read_verifies(tmp_path, state, said):
     finally:
         folder.chmod(0o755)
         rmtree(folder)
-
-
-FILLING = """
-import resource, signal, sys
-from stored_runs import numbered, recording
-from guardgraph import StoreError, sql_store
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-store, template, kept = sql_store(f"sqlite:///{sys.argv[1]}/runs.db"), recording(), 0
-store.open()
-resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
-try:
-    while kept < 500:
-        store.record(numbered(template, kept))
-        kept += 1
-except StoreError as error:
-    print(error)
-print(kept, store.verify().ok, sum(1 for _ in store.runs()))
-"""
-
-
-def test_a_disk_that_is_full_loses_nothing(tmp_path):
-    """What cannot be written is one clear error; what was acknowledged is there, and the chain is whole."""
-    folders = [
-        path for path in sys.path if Path(path, "stored_runs.py").exists() or Path(path, "postgres_server.py").exists()
-    ]
-    root = Path(__file__).parents[2]
-    paths = os.pathsep.join([str(root), *folders, str(root / "examples"), os.environ.get("PYTHONPATH", "")])
-    line = [sys.executable, "-c", FILLING, str(tmp_path)]
-    done = subprocess.run(
-        line, check=False, capture_output=True, text=True, timeout=120, env={**os.environ, "PYTHONPATH": paths}
-    )
-    said, kept = done.stdout.splitlines()
-    assert said.startswith("sqlite:///")
-    number, is_whole, found = kept.split()
-    assert (is_whole, found) == ("True", number)
-    assert 0 < int(number) < 500

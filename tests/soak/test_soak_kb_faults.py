@@ -1,4 +1,4 @@
-"""What takes minutes: fifty kills, a thousand pairs of bases, readers and writers, hundreds of damaged files."""
+"""What takes minutes: kills, pairs of bases, readers and writers, and damaged files."""
 
 from __future__ import annotations
 
@@ -23,59 +23,59 @@ def server_base():
         yield owner, owner.replace("postgres:@", "ingest@")
 
 
-def test_a_thousand_pairs_of_bases_are_not_told_apart(tmp_path):
+def test_pairs_of_bases_are_not_told_apart(tmp_path):
     """Of two bases that change, one has more that no caller may read: no question and no run tells them apart."""
-    assert pairs_told_apart(tmp_path, trials=1000, seed=1000) == []
+    assert pairs_told_apart(tmp_path, trials=150, seed=1000) == []
 
 
-def test_fifty_kills(tmp_path):
+def test_kills_of_an_addition(tmp_path):
     """Whenever the process is killed that adds a folder, each document is whole, and the next addition completes."""
-    assert survived(tmp_path, kills=50, seed=50, documents=2400) > 25
+    assert survived(tmp_path, kills=12, seed=50, documents=1200) > 5
 
 
-def test_twenty_kills_of_a_rebuild(tmp_path):
+def test_kills_of_a_rebuild(tmp_path):
     """Whenever the process is killed that rebuilds a base, it is as it was or whole, and the next rebuild completes."""
-    assert rebuilds_survived(tmp_path, kills=20, seed=20) > 5
+    assert rebuilds_survived(tmp_path, kills=6, seed=20) > 1
 
 
-def test_eight_readers_and_two_writers_for_a_minute(tmp_path):
+def test_eight_readers_and_two_writers(tmp_path):
     """No wrong answer, no file that is locked, and the next addition completes."""
-    assert min(shared(tmp_path, readers=8, writers=2, seconds=60)) > 0
+    assert min(shared(tmp_path, readers=8, writers=2, seconds=10)) > 0
 
 
-def test_hundreds_of_damaged_files(tmp_path):
+def test_damaged_files(tmp_path):
     """A file that was cut or changed says so, or answers with what was put in for those who ask."""
-    answered, rebuilt = damaged(tmp_path, trials=400, seed=400)
-    assert (answered > 20, rebuilt > 5) == (True, True)
+    answered, rebuilt = damaged(tmp_path, trials=100, seed=400)
+    assert (answered > 5, rebuilt > 1) == (True, True)
 
 
-def test_fifty_kills_on_a_server(tmp_path):
+def test_kills_on_a_server(tmp_path):
     """When a client that adds a folder or its server is killed, each document is whole and all counts are right."""
     with server_base() as (owner, url):
-        assert server_survived(tmp_path, owner, url, kills=50, seed=50) > 15
+        assert server_survived(tmp_path, owner, url, kills=10, seed=50) > 3
 
 
-def test_two_hundred_pairs_on_a_server_are_not_told_apart(tmp_path):
+def test_pairs_on_a_server_are_not_told_apart(tmp_path):
     """What is hidden on a server shows in no answer and no run, as in a file."""
     with server_base() as (owner, url):
         with psycopg.connect(owner, autocommit=True) as connection:
             connection.execute("CREATE DATABASE more")
         owners, urls = ((each, each.replace("/postgres?", "/more?")) for each in (owner, url))
         make_server_base(owners[1])
-        assert server_pairs_told_apart(tmp_path, owners, urls, trials=200, seed=200) == []
+        assert server_pairs_told_apart(tmp_path, owners, urls, trials=40, seed=200) == []
 
 
-def test_a_thousand_tenants_on_a_server_that_is_killed():
-    """After 100,000 chunks by four processes and twenty kills each tenant has its own, with the retriever's scores."""
+def test_two_hundred_tenants_on_a_server_that_is_killed():
+    """After 10,000 chunks by four processes and six kills each tenant has its own, with the retriever's scores."""
     with server_base() as (owner, url):
-        assert server_filled(owner, url, tenants=1000, chunks=100, processes=4, kills=20, seed=20) == 20
+        assert server_filled(owner, url, tenants=200, chunks=50, processes=4, kills=6, seed=20) == 6
         assert part_server_tenant(owner, "t7")
         with psycopg.connect(owner, autocommit=True) as connection:
             counted = "SELECT count(*), count(DISTINCT tenant), (SELECT sum(passages) FROM guardgraph.parts) FROM"
-            assert connection.execute(f"{counted} guardgraph.chunks").fetchone() == (100_000, 1000, 100_000)
+            assert connection.execute(f"{counted} guardgraph.chunks").fetchone() == (10_000, 200, 10_000)
         with PostgresKnowledgeBase(url) as base:
-            for tenant in (0, 7, 500, 999):
-                held = [*chunks_of(tenant, 100)]
+            for tenant in (0, 7, 199):
+                held = [*chunks_of(tenant, 50)]
                 request = {"query": held[3]["text"], "sources": ["s0", "s1"], "top_k": 20}
                 expected = LexicalRetriever(held)(request)
                 found = base({**request, "caller": {"tenant": f"t{tenant}"}})

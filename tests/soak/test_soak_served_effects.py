@@ -10,7 +10,7 @@ from effect_runs import Setup, check_payments
 from langgraph_server import needs_server, serving
 from payment_pattern import FileRecorder
 
-KILLS = 12
+KILLS = 4
 
 
 def ask_server(folder, dies_at):

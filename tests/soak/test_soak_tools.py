@@ -1,4 +1,4 @@
-"""Ten thousand runs of the tool agent in which anything is proposed: no call is made without a licence."""
+"""Three thousand runs of the tool agent in which anything is proposed: no call is made without a licence."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 import laundering
 from fuzzed_office import NAMES, VALUES, Office
 
-RUNS = 10_000
+RUNS = 3_000
 
 
 def test_no_unlicensed_call_is_made():

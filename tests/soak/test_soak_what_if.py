@@ -1,4 +1,4 @@
-"""Runs judged on a real cluster, and five thousand what-ifs beside live runs; `make soak` runs it."""
+"""Runs judged on a real cluster, and a thousand what-ifs beside live runs; `make soak` runs it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ server = pytest.fixture(scope="module")(running_server)
 database = pytest.fixture(new_database)
 
 RAG = "guardgraph:create_rag_agent"
-RUNS = 20_000
+RUNS = 3_000
 
 
 @pytest.mark.unreplayable(reason="nothing runs")
-def test_twenty_thousand_runs_of_a_postgresql_store_are_judged_though_a_worker_is_killed(database, tmp_path):
+def test_three_thousand_runs_of_a_postgresql_store_are_judged_though_a_worker_is_killed(database, tmp_path):
     """The workers read ranges of the store, one of them is killed in the middle, and every run has its row in order."""
     store = sql_store(database)
     for number in range(RUNS):
@@ -39,9 +39,9 @@ def test_twenty_thousand_runs_of_a_postgresql_store_are_judged_though_a_worker_i
 
 
 @pytest.mark.unreplayable(reason="each run is held against a live one already")
-def test_five_thousand_what_ifs_are_what_live_runs_give(monkeypatch):
+def test_a_thousand_what_ifs_are_what_live_runs_give(monkeypatch):
     """Random agents, candidates, times, limits, scopes, refusals and questions: none that is known is wrong."""
-    monkeypatch.setenv("GUARDGRAPH_WHAT_IFS", "25")
+    monkeypatch.setenv("GUARDGRAPH_WHAT_IFS", "5")
     import test_what_if_exact as exact
 
     exact = importlib.reload(exact)
@@ -49,8 +49,8 @@ def test_five_thousand_what_ifs_are_what_live_runs_give(monkeypatch):
         if name.startswith("test_what_is_known"):
             trial()
     print(dict(exact.COUNTS))
-    assert exact.COUNTS.total() >= 5_000
-    assert min(exact.COUNTS[kind] for kind in ("same", "changed", "unknown")) >= 500
+    assert exact.COUNTS.total() >= 1_000
+    assert min(exact.COUNTS[kind] for kind in ("same", "changed", "unknown")) >= 100
 
 
 def test_a_dask_cluster_judges_in_order_and_a_killed_worker_loses_nothing(tmp_path):

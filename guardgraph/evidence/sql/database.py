@@ -17,7 +17,7 @@ from guardgraph.evidence.sql.address import Address
 from guardgraph.evidence.sql.kinds import Mode, begin_sql_transaction, create_store_engine, set_sqlite_patience
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
 from guardgraph.plain.extras import explain_extra
-from guardgraph.plain.files import LOGS, identify_file, keep_file_private, make_private_file
+from guardgraph.plain.files import LOGS, LogWatch, identify_file, keep_file_private, make_private_file
 from guardgraph.plain.forks import SQLITE
 from guardgraph.world.threads import Handover, start_thread_work
 
@@ -51,6 +51,7 @@ class Database:
         self.address = address
         self.timeout = timeout
         self._engines: Engines = {}
+        self.watch = LogWatch()
         self.checked: WeakSet[Engine] = WeakSet()
         """Engines of databases that are known to be stores."""
         finalize(self, _dispose_engines, self._engines)
@@ -100,6 +101,8 @@ class Database:
         """Return the engine of this process for the database that is there now."""
         # A connection is never taken into another process, nor kept where another file took the place of its own.
         file = self.address.file
+        if file is not None:
+            self.watch.check_log(file)
         found = None if file is None else identify_file(file)
         way = "" if file is None or makes or found is None else choose_sqlite_way(file)
         known = self._engines.get((os.getpid(), found, way))
@@ -252,7 +255,8 @@ class Transaction:
             for step in steps:
                 step()
         finally:
-            if self._database.address.file is not None:
+            if (file := self._database.address.file) is not None:
+                self._database.watch.note_log(file)
                 SQLITE.leave()
 
     def _check_still_wanted(self) -> None:

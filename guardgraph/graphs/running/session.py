@@ -431,7 +431,7 @@ class Visit:
         item = self.part.declaration
         active = self.active_seconds if self._active is None else self._active
         readings = self._readings
-        elapsed = round((readings[-1] - readings[1]) * 1000, 3)
+        elapsed = round(max(readings[-1] - readings[1], 0.0) * 1000, 3)  # a clock may be set back
         line: Any = {"node": item.name, "kind": item.kind, "phase": item.phase, "elapsed_ms": elapsed, **said}
         line["clock"], line["active"] = readings, active
         session = self.session

