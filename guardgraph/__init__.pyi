@@ -57,6 +57,8 @@ from guardgraph.policies.file import PolicyFile as PolicyFile
 from guardgraph.policies.file import load_policy as load_policy
 from guardgraph.policies.file import load_trust as load_trust
 from guardgraph.policies.prices import library_prices as library_prices
+from guardgraph.policies.review import PolicyReview as PolicyReview
+from guardgraph.policies.review import review_policies as review_policies
 from guardgraph.policies.switch import switch_live_policy as switch_live_policy
 from guardgraph.reporting import Page as Page
 from guardgraph.reporting import format_brief as format_brief

@@ -8,7 +8,7 @@ import re
 import tempfile
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -433,11 +433,13 @@ def _print_erasure_and_exit(made: Erasure | None, as_json: bool) -> NoReturn:
 def _parse_since_option(given: str | None) -> datetime | None:
     if given is None:
         return None
+    if (back := re.fullmatch(r"([0-9]{1,5})([dh])", given)) is not None:
+        return datetime.now(UTC) - timedelta(**{"days" if back[2] == "d" else "hours": int(back[1])})
     try:
         moment = datetime.fromisoformat(given)
     except ValueError:
         raise ConfigurationError(
-            f"--since: a date, such as 2026-01-31, or a date and time is required; given: {given!r:.80}"
+            f"--since: 30d, 12h, a date, such as 2026-01-31, or a date and time is required; given: {given!r:.80}"
         ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 

@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import tarfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,16 +19,19 @@ from guardgraph.cli import inputs
 from guardgraph.cli.graphs import load_graph_argument
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import HELP, OK, STOPPED
-from guardgraph.graphs.loading import load_named_world
+from guardgraph.graphs.loading import load_named_graph, load_named_world
 from guardgraph.graphs.patterns import COMMANDS, find_shipped_pattern
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 
 if TYPE_CHECKING:
     from guardgraph.graphs.running.frame import Frame
-    from guardgraph.policies.comparison import Difference, NewlyAllowed, NotTaken
+    from guardgraph.policies.comparison import Difference, NotTaken
     from guardgraph.policies.file import PolicyFile
+    from guardgraph.policies.review import PolicyReview
+    from guardgraph.policies.subsumption import Subsumption
     from guardgraph.state.settings import Budget, Settings
+    from guardgraph.state.tools import ToolCard
 
 
 app = typer.Typer(
@@ -84,7 +95,8 @@ def diff(
     Without --tenant the settings of every tenant are compared too. With --fail-on, a field of such a KIND ends with
     exit code 3.
     """
-    from guardgraph.policies.comparison import compare_policy_files, find_not_taken_overlays, list_newly_allowed
+    from guardgraph.policies.comparison import compare_policy_files, find_not_taken_overlays
+    from guardgraph.policies.subsumption import judge_subsumption
 
     inputs.load_dotenv_file()
     if wrong := [kind for kind in fail_on or () if kind not in STYLES]:
@@ -94,20 +106,81 @@ def diff(
     refused = find_not_taken_overlays(
         files[1], None if tenant is None else [name for name in files[1].tenants if name == tenant]
     )
-    allowed = list_newly_allowed(*files, rows)
+    found = judge_subsumption(*files, rows, _load_cards(graph))
     if as_json:
-        named = {"newly_allowed": [item.plain() for item in allowed]} if allowed else {}
         _print_json_document(
             {
                 "pattern": files[1].pattern,
                 "fields": [row.plain() for row in rows],
-                **named,
+                "subsumption": found.plain(),
                 "not_taken": [item.plain() for item in refused],
             }
         )
     else:
-        _print_policy_differences(Screen(), rows, refused, allowed)
+        _print_policy_differences(Screen(), rows, refused, found)
     raise typer.Exit(STOPPED if any(row.compared in (fail_on or ()) for row in rows) else OK)
+
+
+@app.command()
+def review(
+    old: Annotated[
+        str, typer.Argument(metavar="OLD", help="The policy that holds, or git:REF:PATH.", show_default=False)
+    ],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The proposed one, or git:REF:PATH.", show_default=False)],
+    *,
+    store: Annotated[
+        str | None,
+        typer.Option("--store", metavar="URL|FILE", help="Kept runs: a store, or a .jsonl file.", show_default=False),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option("--since", metavar="WHEN", help="Runs since then: 30d, 12h or ISO 8601.", show_default=False),
+    ] = None,
+    graph: Graph = None,
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-on",
+            metavar="LIMIT",
+            help="newly-allowed, newly-refused, unsubsumed or unknown>2%; more than once.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Json = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown for a comment, nothing else.")] = False,
+    out: Annotated[
+        str | None, typer.Option("--html", metavar="FILE", help="A page, ends in .html.", show_default=False)
+    ] = None,
+) -> None:
+    """Say what a new policy changes: its settings, what it newly allows, how kept runs would have ended.
+
+    Nothing is called. What neither order nor example decides is undecided, and runs that would ask something else are
+    unknown. A LIMIT that is exceeded ends with exit code 3.
+    """
+    import guardgraph
+    from guardgraph.cli.folders import show_run_counter
+    from guardgraph.cli.graphs import save_out_option
+    from guardgraph.cli.what_if import read_store_option
+    from guardgraph.reporting.review import format_review
+
+    inputs.load_dotenv_file()
+    if as_json and markdown:
+        raise ConfigurationError("--json, --markdown: one of them is allowed; given: both")
+    then, now = (_load_policy_argument(name, graph) for name in (old, new))
+    create = None if graph is None else partial(load_named_graph, graph, "--graph")
+    with show_run_counter() as progress:
+        runs = () if store is None and since is None else read_store_option(store, since=since)
+        found = guardgraph.review_policies(then, now, runs, create=create, progress=progress)
+    exceeded = found.list_exceeded(fail_on or ())
+    if out is not None:
+        save_out_option(guardgraph.report(found), out)
+    if as_json:
+        _print_json_document({**found.plain(), "exceeded": exceeded})
+    elif markdown:
+        print(format_review(found), end="", flush=True)
+    else:
+        _print_policy_review(Screen(), found, exceeded)
+    raise typer.Exit(STOPPED if exceeded else OK)
 
 
 @app.command()
@@ -276,6 +349,47 @@ def load_candidate_policy_option(candidate: str, file: str, tenant: str | None) 
 
 
 def _load_policy_argument(file: str, graph: str | None) -> PolicyFile[Any, Any]:
+    if file.startswith("git:"):
+        with TemporaryDirectory() as folder:
+            return _load_policy_file(_export_policy(file, folder), graph)
+    return _load_policy_file(file, graph)
+
+
+def _export_policy(named: str, folder: str) -> str:
+    """Write a policy as it stands in a commit of this repository into a folder, with the files beside it."""
+    ref, colon, path = named.removeprefix("git:").partition(":")
+    if not ref or not colon or not path or path.startswith("/") or ".." in path.split("/"):
+        raise ConfigurationError(f"{named!r:.200}: git:REF:PATH with a path in the repository is required")
+    beside = f":(top,glob){path.rpartition('/')[0]}/*".replace(")/", ")")
+    with _name_git_errors(named):
+        asked = ["git", "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"]
+        commit = subprocess.run(asked, capture_output=True, check=True, timeout=60).stdout.decode().strip()
+        asked = ["git", "archive", "--format=tar", commit, "--", beside]
+        packed = subprocess.run(asked, capture_output=True, check=True, timeout=60).stdout
+        with tarfile.open(fileobj=BytesIO(packed)) as files:
+            files.extractall(folder, filter="data")
+    if not (file := Path(folder, path)).is_file():
+        raise ConfigurationError(f"{named!r:.200}: there is no such file in {commit[:12]}")
+    return str(file)
+
+
+@contextmanager
+def _name_git_errors(named: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, tarfile.TarError, subprocess.SubprocessError) as error:
+        told = getattr(error, "stderr", b"") or b"there is no such commit"
+        raise ConfigurationError(
+            f"{named!r:.200}: git cannot read it: {told.decode(errors='replace').strip():.200}"
+        ) from None
+
+
+def _load_cards(graph: str | None) -> Mapping[str, ToolCard] | None:
+    table = None if graph is None else _load_graph_frame(graph, "--graph").table
+    return None if table is None else table.cards
+
+
+def _load_policy_file(file: str, graph: str | None) -> PolicyFile[Any, Any]:
     from guardgraph.policies.file import load_policy
 
     if graph is None:
@@ -339,7 +453,7 @@ def _print_checked_policy(
 
 
 def _print_policy_differences(
-    screen: Screen, rows: list[Difference], refused: list[NotTaken], allowed: list[NewlyAllowed]
+    screen: Screen, rows: list[Difference], refused: list[NotTaken], found: Subsumption
 ) -> None:
     for row in rows:
         if row.compared != "equal":
@@ -352,12 +466,33 @@ def _print_policy_differences(
             )
     counts = {kind: sum(row.compared == kind for row in rows) for kind in (*STYLES, "equal")}
     screen.print_text(", ".join(f"{count} {kind}" for kind, count in counts.items()), indent=0)
-    if allowed:
-        screen.print_heading("calls that would newly be allowed")
-    for item in allowed:
+    if found.widenings:
+        screen.print_heading("what the new file allows beyond the old one")
+    for item in found.widenings:
         whose = f"{item.tenant}: " if item.tenant is not None else ""
-        screen.print_text(f"{whose}{item.tool}: {item.why}", hang=2)
+        example = _format_setting_value(item.example)
+        screen.print_text(f"{whose}{item.field}: {item.kind} {example}: {item.old} -> {item.new}", hang=2)
+    if found.undecided:
+        screen.print_heading("whether it allows more is undecided of")
+        screen.print_text(", ".join(row.field for row in found.undecided))
     _print_refused_overlays(screen, refused)
+
+
+def _print_policy_review(screen: Screen, found: PolicyReview, exceeded: list[str]) -> None:
+    from guardgraph.reporting.review import CHANGES, VERDICTS, describe_review
+
+    _print_policy_differences(screen, found.rows, [], found.subsumption)
+    screen.print_heading("kept runs")
+    screen.print_text(describe_review(found))
+    for each in found.parted:
+        by = f" by {each.guard}" if each.guard else ""
+        screen.print_text(
+            f"{each.runs} {CHANGES[each.change]}: {each.old} -> {each.new}{by}; look at {each.run_id}", hang=2
+        )
+    verdict = found.subsumption.verdict
+    screen.print_text((VERDICTS[verdict], "green" if verdict == "at_most" else "yellow"), indent=0)
+    for limit in exceeded:
+        screen.print_text((f"--fail-on {limit}: exceeded", "red"), indent=0)
 
 
 def _print_refused_overlays(screen: Screen, refused: list[NotTaken]) -> None:

@@ -113,10 +113,11 @@ def _collect_rows(parts: Iterable[list[Row]], progress: Callable[[int], object] 
 
 def _judge_runs(frame: Frame, runs: Iterable[Any], how: Mapping[str, bool]) -> Iterator[Row]:
     for at, run in enumerate(runs):
-        yield _judge_run(frame, run, at, how)
+        yield judge_run(frame, run, at, **how)
 
 
-def _judge_run(frame: Frame, run: Any, at: int, how: Mapping[str, bool]) -> Row:
+def judge_run(frame: Frame, run: Any, at: int, **how: bool) -> Row:
+    """Judge one of the runs that a what-if is given; `at` is its place among them."""
     if isinstance(run, dict):
         return _judge_recording(frame, run, str(run.get("run_id", "")), None, how)
     if not isinstance(run, StoredRun):

@@ -11,7 +11,6 @@ from guardgraph.plain.json import JsonObject
 from guardgraph.policies.file import SECTIONS, PolicyFile
 from guardgraph.state.settings import Settings
 from guardgraph.state.tightening import Compared, explain_unknown_name
-from guardgraph.state.tools import ToolPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +59,12 @@ def compare_policy_files(
     return [
         row
         for name in chosen
-        for row in _compare_tenant_settings(name, _get_tenant_settings(old, name), _get_tenant_settings(new, name))
+        for row in _compare_tenant_settings(name, get_tenant_settings(old, name), get_tenant_settings(new, name))
     ]
 
 
-def _get_tenant_settings(file: PolicyFile[Any, Any], tenant: str | None) -> dict[str, Settings]:
+def get_tenant_settings(file: PolicyFile[Any, Any], tenant: str | None) -> dict[str, Settings]:
+    """Return what holds for a tenant: the file's own settings where it has none of that name."""
     return file.settings(tenant if tenant in file.tenants else None)
 
 
@@ -83,50 +83,6 @@ def _compare_tenant_settings(
                     for item in named[name]
                     if item.compared != "equal"
                 )
-
-
-@dataclass(frozen=True, slots=True)
-class NewlyAllowed:
-    """Calls of a tool that one file allows and an older one does not."""
-
-    tenant: str | None
-    tool: str
-    """``*`` for all tools of an agent whose lists are left to the factory."""
-    why: str
-    """``lists``, or the field of its rule that is looser."""
-
-    def plain(self) -> JsonObject:
-        """Return it as plain JSON."""
-        return asdict(self)
-
-
-def list_newly_allowed(
-    old: PolicyFile[Any, Any], new: PolicyFile[Any, Any], rows: Iterable[Difference]
-) -> list[NewlyAllowed]:
-    """Return calls of tools that would newly be allowed; none where the files have no tools."""
-    found: dict[tuple[str | None, str, str], NewlyAllowed] = {}
-    for row in rows:
-        ours, theirs = (_get_tenant_settings(file, row.tenant)["policy"] for file in (old, new))
-        if row.compared in ("looser", "other") and isinstance(ours, ToolPolicy) and isinstance(theirs, ToolPolicy):
-            section, _, rest = row.field.partition(".")
-            field, _, way = rest.partition(".")
-            if section == "policy" and field in ("tools_policy", "tools_execution", "denied_tools"):
-                named = [(tool, "lists") for tool in _list_newly_listed(ours, theirs)]
-            else:
-                tool, _, inner = way.partition(".")
-                named = [(tool, inner)] if section == "policy" and field == "rules" else []
-            found |= {(row.tenant, *item): NewlyAllowed(row.tenant, *item) for item in named}
-    return [*found.values()]
-
-
-def _list_newly_listed(ours: ToolPolicy, theirs: ToolPolicy) -> list[str]:
-    """Return tools that may be called now and could not be before."""
-    if any(map(theirs.is_open, ToolPolicy.filled)) and not any(map(ours.is_open, ToolPolicy.filled)):
-        return ["*"]
-    before = {*ours.tools_policy} & {*ours.tools_execution} - {*ours.denied_tools}
-    now = [name for name in theirs.tools_policy if name in theirs.tools_execution and name not in theirs.denied_tools]
-    lifted = [name for name in ours.denied_tools if name not in theirs.denied_tools]
-    return [name for name in (*now, *lifted) if name not in before]
 
 
 def find_not_taken_overlays(file: PolicyFile[Any, Any], tenants: Iterable[str] | None = None) -> list[NotTaken]:

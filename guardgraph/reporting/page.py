@@ -14,6 +14,7 @@ from guardgraph.evidence.evaluation import Evaluation
 from guardgraph.evidence.judged import WhatIf
 from guardgraph.evidence.store import StoredRun
 from guardgraph.plain.errors import ConfigurationError, InputError
+from guardgraph.policies.review import PolicyReview
 from guardgraph.reporting.answer import render_answer_sections
 from guardgraph.reporting.decisions import render_decision_cards
 from guardgraph.reporting.document import (
@@ -28,6 +29,7 @@ from guardgraph.reporting.document import (
 from guardgraph.reporting.evaluation import make_evaluation_title, render_evaluation_page
 from guardgraph.reporting.head import make_page_title, render_page_head, render_waiting_sections
 from guardgraph.reporting.reading import RunReading, read_reported_run
+from guardgraph.reporting.review import make_review_title, render_review_page
 from guardgraph.reporting.values import format_readable_json, render_folded_text
 from guardgraph.reporting.way import render_timeline, render_way_picture
 from guardgraph.reporting.way import render_whole_graph as whole_graph
@@ -86,7 +88,7 @@ def report(run: object, graph: CompiledStateGraph[Any, Any, Any, Any] | None = N
         run: the result of a run, such as `invoke` returned or ``--json`` printed; or a run as a store has it, whose
             page says what it was given and where it stands in the chain; or what `what_if` returned, whose page shows
             how many runs of which ending would end otherwise, and the two ways of those that do; or what `evaluate`
-            returned, whose page shows the rates and what each row lacks.
+            returned, whose page shows the rates and what each row lacks; or what `review_policies` returned.
         graph: the graph that it is a run of; not needed for the shipped patterns, whose results name them. Without it,
             a run of any other graph has a picture of the nodes that ran.
         asked: what the run was given, a text or the dictionary, to be shown in the head; a result does not repeat it.
@@ -96,6 +98,8 @@ def report(run: object, graph: CompiledStateGraph[Any, Any, Any, Any] | None = N
     """
     if isinstance(run, WhatIf):
         return Page(what_if_title(run), partial(what_if_content, run))
+    if isinstance(run, PolicyReview):
+        return Page(make_review_title(run), partial(render_review_page, run))
     if isinstance(run, Evaluation):
         return Page(make_evaluation_title(run), partial(render_evaluation_page, run))
     if not isinstance(run, StoredRun):

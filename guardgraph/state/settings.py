@@ -230,6 +230,11 @@ class Settings(BaseModel):
         }
 
     @classmethod
+    def meet(cls, name: str, ours: Any, theirs: Any) -> Any:
+        """Return what two values of a field come to together."""
+        return cls._get_tightening_rule(name).how(ours, theirs)
+
+    @classmethod
     def is_name_list(cls, name: str) -> bool:
         """Say whether a field is a list of names in which order means nothing."""
         return cls._get_tightening_rule(name).is_set

@@ -114,7 +114,7 @@ def interpret_recording(
     frame: Frame, recording: Recording, *, assume: bool = False, ignore_live: bool = False
 ) -> Conclusion:
     """Run a pattern on a recorded world, and return the run that is over."""
-    alike = _is_same_agent(frame, recording)
+    alike = is_recorded_agent(frame, recording)
     world, visits = ReplayingWorld(recording, assume=assume, alike=alike), RecordedVisits(recording)
     name = next(item.name for item in frame.declarations.values() if item.entry)
     channels = _Channels(frame, restore_recorded_input(frame, recording, name))
@@ -219,7 +219,7 @@ def _make_unclear_answer_error(visit: Visit, why: str) -> NotRecorded:
     return NotRecorded(name, why, visit=sum(line["node"] == name for line in visit.log) + 1)
 
 
-def _is_same_agent(frame: Frame, recording: Recording) -> bool:
+def is_recorded_agent(frame: Frame, recording: Recording) -> bool:
     """Say whether a graph has the settings and the declarations of the one that ran."""
     policy, budget = frame.settings_fingerprints
     ours = {"policy": policy, "budget": budget, "declarations": frame.declarations_fingerprint}

@@ -1,0 +1,149 @@
+"""The review of a policy for whoever decides on it: as Markdown for a comment, and as a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from typing import Any, Final
+
+from guardgraph.plain.letters import escape_letter, is_odd_letter
+from guardgraph.policies.review import PolicyReview
+from guardgraph.reporting.document import Html, join_html, make_tag, render_footer, render_section
+from guardgraph.reporting.values import render_facts
+
+VERDICTS: Final = {
+    "at_most": "The new policy allows at most what the old one allows.",
+    "wider": "The new policy allows more than the old one.",
+    "unknown": "Nobody knows whether the new policy allows more than the old one: see the settings below.",
+}
+CHANGES: Final = {
+    "newly_allowed": "newly allowed",
+    "newly_refused": "newly refused",
+    "newly_asked": "would wait for a person",
+    "otherwise": "otherwise",
+}
+_MOST_ROWS: Final = 12
+"""Rows of a table in a comment, so that four tables and their heads stay below 60 lines."""
+_CELL: Final = 160
+
+_Table = tuple[str, tuple[str, ...], list[Sequence[Any]]]
+
+
+def describe_review(review: PolicyReview) -> str:
+    """Return how many kept runs come to what, in one sentence."""
+    if not review.runs:
+        return "No kept runs were looked at."
+    said = [f"{review.same:,} end the same"]
+    said += [f"{count:,} {words}" for change, words in CHANGES.items() if (count := review.count_runs(change))]  # type: ignore[arg-type]
+    for counted, what in ((review.unknown, "unknown"), (review.unjudged, "not judged")):
+        if counted:
+            why = ", ".join(f"{name} {count:,}" for name, count in counted.items())
+            said.append(f"{sum(counted.values()):,} {what} ({why})")
+    return f"Of {review.runs:,} kept runs {', '.join(said)}."
+
+
+def list_review_tables(review: PolicyReview) -> Iterator[_Table]:
+    """Yield the tables of a review that have rows: a title, the columns, the rows."""
+    found = review.subsumption
+    tables: list[_Table] = [
+        (
+            "What it allows beyond the old one",
+            ("setting", "example", "old policy", "new policy"),
+            [(_name(each.tenant, each.field), each.example, each.old, each.new) for each in found.widenings],
+        ),
+        (
+            "Kept runs that part",
+            ("runs", "change", "old ending", "new ending", "decided by", "look at"),
+            [
+                (each.runs, CHANGES[each.change], each.old, each.new, each.guard or "", each.run_id)
+                for each in review.parted
+            ],
+        ),
+        (
+            "Undecided settings",
+            ("setting", "old", "new"),
+            [(_name(each.tenant, each.field), each.old, each.new) for each in found.undecided],
+        ),
+        (
+            "All differences",
+            ("setting", "is", "old", "new"),
+            [(_name(each.tenant, each.field), each.compared, each.old, each.new) for each in review.changed],
+        ),
+    ]
+    return (table for table in tables if table[2])
+
+
+def format_review(review: PolicyReview) -> str:
+    """Return a review as Markdown of at most 60 lines, for the comment of a pull request."""
+    parts = [f"### Policy review, {review.pattern}: {review.subsumption.verdict.replace('_', ' ')}", ""]
+    parts += [f"**{VERDICTS[review.subsumption.verdict]}** {describe_review(review)}"]
+    for title, columns, rows in list_review_tables(review):
+        told = [f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}"]
+        told += [f"| {' | '.join(_write_cell(cell) for cell in row)} |" for row in rows[:_MOST_ROWS]]
+        left = len(rows) - _MOST_ROWS
+        more = f" (the first {_MOST_ROWS} of {len(rows)})" if left > 0 else ""
+        if title in ("Undecided settings", "All differences"):
+            parts += [
+                "",
+                f"<details><summary>{title}: {len(rows)}{more}</summary>",
+                "",
+                *told[: 2 + _MOST_ROWS // 2],
+                "",
+                "</details>",
+            ]
+        else:
+            parts += ["", f"**{title}**{more}", "", *told]
+    return "\n".join(parts) + "\n"
+
+
+def _name(tenant: str | None, field: str) -> str:
+    return field if tenant is None else f"{tenant}: {field}"
+
+
+def _show(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
+
+
+def _write_cell(value: Any) -> str:
+    """Return a value for a cell of a Markdown table: nothing in it is markup, a link or another cell."""
+    text = "".join(escape_letter(sign) if is_odd_letter(sign) or sign in "\r\n\t" else sign for sign in _show(value))
+    told = escape(text, quote=False).replace("\\", "\\\\")
+    for sign in "|`*_[]()!@#~":
+        told = told.replace(sign, f"\\{sign}")
+    return told
+
+
+def make_review_title(review: PolicyReview) -> str:
+    """Return what a browser shows of the page in its tabs."""
+    return f"Policy review, {review.pattern}: {review.subsumption.verdict.replace('_', ' ')}"
+
+
+def render_review_page(review: PolicyReview) -> Html:
+    """Return the page."""
+    verdict = review.subsumption.verdict
+    head = make_tag(
+        "header",
+        make_tag("p", f"Policy review, {review.pattern}", class_="kicker"),
+        make_tag("h1", VERDICTS[verdict]),
+        render_facts([("kept runs", describe_review(review))]),
+        class_=f"ended {'ok' if verdict == 'at_most' else 'wait'}",
+    )
+    sections = [
+        render_section(title, _render_table(columns, rows)) for title, columns, rows in list_review_tables(review)
+    ]
+    return join_html(head, make_tag("main", sections), render_footer("two policies and kept runs; nothing was called"))
+
+
+def _render_table(columns: Iterable[str], rows: Iterable[Sequence[Any]]) -> Html:
+    head = make_tag("tr", (make_tag("th", column, scope="col") for column in columns))
+    lines = (
+        make_tag(
+            "tr",
+            make_tag("th", make_tag("bdi", _show(row[0])), scope="row"),
+            (make_tag("td", make_tag("bdi", _show(cell))) for cell in row[1:]),
+        )
+        for row in rows
+    )
+    return make_tag("table", make_tag("thead", head), make_tag("tbody", lines), class_="card unknown")

@@ -1,0 +1,246 @@
+"""The review of a policy: what it newly allows is shown by an example, and kept runs say how they would have ended."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+
+import pytest
+from cli_runs import refused, run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from policy_pairs import draw_call, draw_policy_pair, judge_call, loosen_one_setting, shuffle_keys
+
+from guardgraph import ConfigurationError, load_policy, report, review_policies, what_if
+from guardgraph.policies.comparison import compare_policy_files
+from guardgraph.policies.subsumption import judge_subsumption
+
+TOOLS = """
+pattern: tools
+policy:
+  tools_policy: [look, pay]
+  tools_execution: [look, pay]
+  rules:
+    look: {effect: read}
+    pay: {authority: [to], arguments: {amount: {min: 1, max: 100}, p: {under: [/a]}, u: {hosts: [x.com]}}}
+"""
+RESEARCH = """
+pattern: research
+policy: {allowed_domains_execution: ['domain:example.com'], denied_domains: [bad.example.com], min_trust: 0.2}
+"""
+RAG = """
+pattern: rag
+policy: {on_doubt: stop, min_cover: 0.5, known_names: [Nimbus]}
+budget: {max_top_k: 3}
+"""
+CRITIQUE = "pattern: self_critique\npolicy: {denied_decisions: [escalate], high_risk_types: [legal_risk]}\n"
+
+
+@pytest.fixture
+def judge(tmp_path):
+    """Judge whether a new file is at most an old one."""
+
+    def judge_files(old, new):
+        for name, text in (("old", old), ("new", new)):
+            (tmp_path / f"{name}.yaml").write_text(text, encoding="utf-8")
+        files = [load_policy(tmp_path / f"{name}.yaml") for name in ("old", "new")]
+        return judge_subsumption(*files, compare_policy_files(*files))
+
+    return judge_files
+
+
+WIDER = [
+    (TOOLS, "tools_execution: [look, pay]", "tools_execution: [look, pay, wire]", None),
+    (TOOLS.replace("policy: [look, pay]", "policy: [look]"), "policy: [look]", "policy: [look, pay]", "call"),
+    (TOOLS, "max: 100", "max: 101", "call"),
+    (TOOLS, "min: 1", "min: 0", "call"),
+    (TOOLS, "[/a]", "[/a, /b]", "call"),
+    (TOOLS, "[x.com]", "[x.com, y.com]", "call"),
+    (TOOLS, "u: {hosts: [x.com]}", "to: {allowed: [bob]}, u: {hosts: [x.com]}", "call"),
+    (TOOLS, "authority: [to]", "authority: [to, memo]", "call"),
+    (TOOLS, "effect: read", "effect: read, trusted: [account.id]", "call"),
+    (TOOLS.replace("authority: [to]", "approve: always"), "approve: always", "approve: never", "call"),
+    (TOOLS.replace("authority: [to]", "pin: " + "a" * 64), "pin: " + "a" * 64, "authority: ['*']", "call"),
+    (TOOLS.replace("authority: [to]", "forced: {cc: ops}"), "forced: {cc: ops}", "authority: ['*']", "call"),
+    (TOOLS + "budget: {max_tool_calls: 2}\n", "max_tool_calls: 2", "max_tool_calls: 3", "call"),
+    (RESEARCH, "'domain:example.com'", "'domain:example.com', 'suffix:gov'", "host"),
+    (RESEARCH, "[bad.example.com]", "[]", "host"),
+    (RESEARCH, "0.2", "0.1", "setting"),
+    (RAG, "on_doubt: stop", "on_doubt: mark", "answer"),
+    (RAG, "on_doubt: stop", "check_values: false, on_doubt: stop", "answer"),
+    (RAG, "on_doubt: stop", "check_names: false, on_doubt: stop", "answer"),
+    (RAG, "[Nimbus]", "[Nimbus, Zephyr]", "name"),
+    (RAG, "max_top_k: 3", "max_top_k: 4", "setting"),
+    (CRITIQUE, "[escalate]", "[]", "name"),
+    (CRITIQUE, "[legal_risk]", "[policy_violation]", "name"),
+]
+
+
+@pytest.mark.parametrize(("old", "was", "becomes", "kind"), WIDER)
+def test_what_is_newly_allowed_has_an_example_and_the_way_back_has_none(old, was, becomes, kind, judge):
+    """A loosened setting is wider, with an example of its kind; where the change is taken back nothing is wider."""
+    new = old.replace(was, becomes)
+    found = judge(old, new)
+    if kind is None:  # a tool that no list of requests names is not called
+        assert found.verdict == "at_most"
+        return
+    assert (found.verdict, {each.kind for each in found.widenings}) == ("wider", {kind})
+    is_twofold = becomes.startswith(("authority", "approve: never", "to: {allowed", "[policy"))
+    assert is_twofold or judge(new, old).verdict in ("at_most", "unknown")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**9))
+def test_no_call_contradicts_that_a_policy_is_at_most_another(seed):
+    """Of random pairs of policies, whatever call is proposed: where NEW is at most OLD, OLD lets it as far."""
+    drawn = random.Random(seed)
+    old, new, cards = draw_policy_pair(drawn)
+    found = judge_subsumption(old, new, compare_policy_files(old, new), cards)
+    if found.verdict == "at_most":
+        for call in (draw_call(drawn) for _ in range(40)):
+            assert judge_call(call, new, new, cards) <= judge_call(call, old, new, cards), call
+
+
+MAKER = '''
+from langgraph.checkpoint.memory import InMemorySaver
+from guardgraph import create_tool_agent
+
+def pay(to: str, amount: float) -> str:
+    """Send money."""
+    return f"sent {amount} to {to}"
+
+def planner(view):
+    if view["results"]:
+        return {"answer": "The money was sent.", "declined": False}
+    return {"calls": [{"tool": "pay", "args": {"to": "acme", "amount": int(view["task"].split()[1])}}]}
+
+def make(policy=None, budget=None, **rest):
+    return create_tool_agent(
+        planner=planner, tools=[pay], policy=policy, budget=budget, checkpointer=InMemorySaver(), **rest
+    )
+'''
+PAY = "pattern: tools\npolicy:\n  rules:\n    pay: {arguments: {amount: {max: 100}}}\n"
+
+
+class Kept(list):
+    """A recorder that has what it is given."""
+
+    record = list.append
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """A folder with an agent, its policy, and 6 kept runs: of them 4 paid, and 2 asked for too much."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "payer.py").write_text(MAKER)
+    (tmp_path / "tools.yaml").write_text(PAY)
+    namespace = {}
+    exec(compile(MAKER, "payer.py", "exec"), namespace)
+    recordings = Kept()
+    agent = namespace["make"](**load_policy("tools.yaml").settings(), recorder=recordings)
+    for number, amount in enumerate([5, 20, 70, 99, 200, 900]):
+        agent.invoke({"task": f"Pay {amount} to acme."}, {"configurable": {"thread_id": str(number)}})
+    (tmp_path / "runs.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in recordings))
+    return tmp_path, namespace["make"], recordings
+
+
+@pytest.mark.parametrize(
+    ("becomes", "verdict", "said"),
+    [
+        ("max: 500", "wider", {("newly_allowed", 1), ("same", 5)}),
+        ("max: 50", "at_most", {("newly_refused", 2), ("same", 4)}),
+        ("max: 100}}, approve: always, max_calls: 9", "at_most", {("newly_asked", 4), ("same", 2)}),
+        ("max: 100", "at_most", {("same", 6)}),
+    ],
+)
+def test_kept_runs_say_what_a_policy_would_have_changed(becomes, verdict, said, kept):
+    """Every kept run ends the same, or in a group with both endings; what-if with each policy alone agrees."""
+    folder, make, recordings = kept
+    text = PAY.replace("max: 100}}", becomes) if "approve" in becomes else PAY.replace("max: 100", becomes)
+    (folder / "new.yaml").write_text(text)
+    files = load_policy("tools.yaml"), load_policy("new.yaml")
+    found = review_policies(*files, recordings, create=make)
+    counted = {(each.change, each.runs) for each in found.parted} | {("same", found.same)}
+    assert (found.subsumption.verdict, counted, found.unknown) == (verdict, said, {})
+    alone = what_if(make(**files[1].settings()), recordings)
+    changed = sum(row.old != row.new or row.kind == "unknown" for row in alone.rows)
+    assert changed == sum(each.runs for each in found.parted)
+    assert report(found).html.count("<tr>") >= len(found.changed) + len(found.parted)
+
+
+def test_a_pull_request_is_reviewed_against_the_branch_that_it_leaves(kept):
+    """The old policy is read out of git with the files beside it; the comment is short, and its cells are no markup."""
+    folder, _, _ = kept
+    (folder / "tools.yaml").write_text(PAY + "  known_names: {file: names.txt}\n")
+    (folder / "names.txt").write_text("Nimbus\n")
+    for command in (["init", "-q"], ["add", "tools.yaml", "names.txt"]):
+        subprocess.run(["git", *command], check=True)
+    who = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
+    subprocess.run(["git", *who, "commit", "-qm", "policy"], check=True)
+    (folder / "tools.yaml").write_text(PAY.replace("max: 100", "max: 500") + "  known_names: ['<b>|x']\n")
+    asked = ["policy", "review", "git:HEAD:tools.yaml", "tools.yaml", "--graph", "payer:make", "--store", "runs.jsonl"]
+    done = run(*asked, "--markdown", "--fail-on", "newly-allowed", "--html", "review.html")
+    assert done.exit_code == 3
+    assert len(done.stdout.splitlines()) <= 60
+    assert "| 1 | newly allowed | stopped:argument\\_denied:pay.amount |" in done.stdout
+    assert "&lt;b&gt;\\|x" in done.stdout
+    assert (folder / "review.html").read_text().startswith("<!doctype html>")
+    said = json.loads(run(*asked, "--json").stdout)
+    assert (said["runs"], said["same"], said["subsumption"]["verdict"]) == (6, 5, "wider")
+    assert "--fail-on unknown>0" not in run(*asked, "--fail-on", "unknown>0").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("git:HEAD", "tools.yaml"), "git:REF:PATH"),
+        (("git:HEAD:../x.yaml", "tools.yaml"), "git:REF:PATH"),
+        (("git:--help:tools.yaml", "tools.yaml"), "git cannot read it"),
+        (("tools.yaml", "other.yaml"), "two files of one pattern"),
+        (("tools.yaml", "tools.yaml", "--fail-on", "unknown>2.5%"), "--fail-on"),
+        (("tools.yaml", "tools.yaml", "--json", "--markdown"), "--json, --markdown"),
+        (("tools.yaml", "tools.yaml", "--store", "runs.jsonl", "--since", "1d"), "--since"),
+        (("tools.yaml", "tools.yaml", "--html", "page.txt"), ".html"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(arguments, said, kept):
+    """Bad input of the command is one line that names it, and exit code 2."""
+    (kept[0] / "other.yaml").write_text("pattern: rag\n")
+    assert said in refused(run("policy", "review", *arguments))
+
+
+def test_a_pattern_of_ones_own_needs_its_factory(tmp_path):
+    """Nobody knows the factory of somebody's pattern: the error names what is required."""
+    from dataclasses import replace
+
+    (tmp_path / "rag.yaml").write_text("pattern: rag\n")
+    own = replace(load_policy(tmp_path / "rag.yaml"), pattern="triage")
+    with pytest.raises(ConfigurationError, match="create: a factory is required"):
+        review_policies(own, own)
+
+
+def test_a_loosened_setting_is_named_and_another_wording_is_none(tmp_path):
+    """Of 200 mutants, each with one setting loosened, all are named; 200 files in another order differ in nothing."""
+    named = wider = 0
+    for seed in range(200):
+        drawn = random.Random(seed)
+        pattern, base = drawn.choice(
+            [("tools", TOOLS), ("research", RESEARCH), ("rag", RAG), ("self_critique", CRITIQUE)]
+        )
+        (tmp_path / "base.yaml").write_text(base)
+        old = load_policy(tmp_path / "base.yaml")
+        field, new = loosen_one_setting(drawn, old)
+        found = judge_subsumption(old, new, compare_policy_files(old, new))
+        wider += found.verdict == "wider"
+        named += any(each.field.startswith(field) for each in (*found.widenings, *found.undecided))
+        policy = shuffle_keys(
+            drawn, {"pattern": pattern, "policy": old.policy.model_dump(mode="json", exclude_unset=True)}
+        )
+        (tmp_path / "worded.yaml").write_text(f"# {seed}\n{json.dumps(policy)}\n")
+        worded = load_policy(tmp_path / "worded.yaml")
+        assert not [
+            row for row in compare_policy_files(old, worded) if row.compared != "equal" and "budget" not in row.field
+        ]
+    assert (named, wider) == (200, 200)
