@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
-from cli_runs import refused, run
+from cli_runs import ROOT, refused, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from policy_pairs import draw_call, draw_policy_pair, judge_call, loosen_one_setting, shuffle_keys
+from ruamel.yaml import YAML
 
-from guardgraph import ConfigurationError, load_policy, report, review_policies, what_if
+from guardgraph import ConfigurationError, load_policy, report, review_policies, sql_store, what_if
 from guardgraph.policies.comparison import compare_policy_files
 from guardgraph.policies.subsumption import judge_subsumption
 
@@ -190,6 +194,26 @@ def test_a_pull_request_is_reviewed_against_the_branch_that_it_leaves(kept):
     said = json.loads(run(*asked, "--json").stdout)
     assert (said["runs"], said["same"], said["subsumption"]["verdict"]) == (6, 5, "wider")
     assert "--fail-on unknown>0" not in run(*asked, "--fail-on", "unknown>0").stdout
+
+
+def test_the_workflow_file_makes_the_comment(kept):
+    """The step of the public workflow that reviews runs as it stands: it fails on what is newly allowed."""
+    folder, make, _ = kept
+    make(**load_policy("tools.yaml").settings(), recorder=sql_store("sqlite:///runs.db")).invoke(
+        {"task": "Pay 200 to acme."}, {"configurable": {"thread_id": "a"}}
+    )
+    who = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
+    for command in (["init", "-q", "-b", "main"], ["add", "tools.yaml"], [*who, "commit", "-qm", "policy"]):
+        subprocess.run(["git", *command], check=True)
+    (folder / "tools.yaml").write_text(PAY.replace("max: 100", "max: 500"))
+    job = YAML(typ="safe").load(ROOT / "examples" / "policy_review" / "policy-review.yml")["jobs"]["review"]
+    step = next(step for step in job["steps"] if step.get("name") == "review")
+    known = {"BASE": "main", "GUARDGRAPH_AUDIT": "sqlite:///runs.db", "PYTHONPATH": f"{ROOT}:{folder}"}
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(["bash", "-e", "-c", step["run"]], env={**os.environ, **known, "PATH": path}, check=False)
+    assert done.returncode == 3
+    assert "1 newly allowed" in (folder / "review.md").read_text()
+    assert (folder / "review.html").exists()
 
 
 @pytest.mark.parametrize(
