@@ -18,18 +18,8 @@ from runs import MODES, check_result, content, masked, run
 from ticket_pattern import REASONS, TICKET, State, triage
 from typing_extensions import TypedDict
 
-from guardgraph import (
-    CATALOGUES,
-    ConfigurationError,
-    GrammarError,
-    create_rag_agent,
-    create_self_critique_agent,
-    draw,
-    replay,
-    report,
-    verify,
-)
-from guardgraph.grammar import Budget, Ok, Pattern, Policy, Result, Stop, Stopped
+from guardgraph import CATALOGUES, ConfigurationError, GrammarError, create_rag_agent, replay, verify
+from guardgraph.grammar import Budget, Ok, Pattern, Policy, Stop, Stopped
 from guardgraph.state.run import Audit
 from guardgraph.tools.demo import load_rag_demo, load_research_demo, load_self_critique_demo
 
@@ -120,13 +110,6 @@ def test_a_receipt_stands_in_the_result(given, shown):
     assert graph.get_state(THREAD).values.get("audit", audit) == audit
 
 
-@pytest.mark.parametrize("receipt", [None, "kept", 5, [1]])
-def test_a_run_without_a_receipt_has_no_audit(receipt):
-    """What is no object says nothing."""
-    assert "audit" not in triage(recorder=Receipts(receipt)).invoke(TICKET)
-    assert "audit" not in triage().invoke(TICKET)
-
-
 def test_the_audit_is_in_no_recording():
     """What is kept is the result without it, and a replay gives that result."""
     recorder = Receipts({"seq": 1, "hash": "ab"})
@@ -145,26 +128,6 @@ def test_a_recorder_that_raises_changes_nothing_but_the_audit(error, mode):
     assert audit["status"] == "unavailable"
     assert str(error) in audit["error"]["message"]
     assert masked(result) == masked(triage().invoke(TICKET))
-
-
-@pytest.mark.parametrize("timeout", [None, 20])
-@pytest.mark.parametrize("error", [StopIteration("gone"), asyncio.CancelledError("gone"), TimeoutError("gone")])
-def test_what_a_recorder_raises_is_said_alike_in_every_thread(error, timeout):
-    """However a run was run, and whether its recorder has a timeout, the audit names the recorder's own error."""
-    recorder = Failing(error)
-    recorder.timeout = timeout
-    graph = triage(recorder=recorder)
-    said = {"status": "unavailable", "error": {"type": type(error).__name__, "message": "gone"}}
-    assert [run(graph, TICKET, mode)["audit"] for mode in MODES] == [said] * len(MODES)
-
-
-@pytest.mark.parametrize("timeout", [1e300, 10**400])
-def test_a_timeout_may_be_longer_than_any_clock_counts(timeout):
-    """It is waited for as long as a thread can wait, in every way of running."""
-    recorder = Receipts({"seq": 1})
-    recorder.timeout = timeout
-    graph = triage(recorder=recorder)
-    assert [run(graph, TICKET, mode)["audit"]["status"] for mode in MODES] == ["recorded"] * len(MODES)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -245,20 +208,6 @@ def test_a_recorder_that_hangs_ends_a_run_that_must_be_recorded(mode, hanging):
     unrecorded(REASONS, run(audited(recorder=hanging), TICKET, mode), type="TimeoutError", stop_reason="success")
 
 
-class Wrapping(Beginning):
-    """A recorder whose plain function hands on to a coroutine function."""
-
-    def record(self, run):
-        """Return what somebody would have to await."""
-        return asyncio.sleep(0)
-
-
-def test_a_run_whose_record_nobody_awaits_is_not_recorded():
-    """A coroutine that a plain function returns has kept nothing."""
-    unrecorded(REASONS, audited(recorder=Wrapping()).invoke(TICKET), type="TypeError", stop_reason="success")
-    assert triage(recorder=Wrapping()).invoke(TICKET)["audit"]["status"] == "unavailable"
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_a_graph_without_a_recorder_gives_no_answer_that_must_be_recorded(mode):
     """Nobody to record is no reason to answer: the run ends behind its entry guard, and calls nobody."""
@@ -267,14 +216,6 @@ def test_a_graph_without_a_recorder_gives_no_answer_that_must_be_recorded(mode):
     unrecorded(REASONS, result, type="NoRecorder")
     assert (result["path"], result["phase"], called) == (["request_guard", "stop_audit_unavailable"], "label", [])
     assert "stop_reason" not in result["details"]
-
-
-@pytest.mark.parametrize("receipt", [None, {"seq": 1, "hash": "ab"}])
-def test_a_run_that_is_recorded_ends_as_it_would(receipt):
-    """A receipt is not required, only that the recorder returns."""
-    result = audited(recorder=Receipts(receipt)).invoke(TICKET)
-    result.pop("audit", None)
-    assert masked(result) == masked(triage().invoke(TICKET))
 
 
 @pytest.mark.parametrize("pattern", AGENTS)
@@ -305,13 +246,6 @@ def test_a_context_may_require_an_audit_and_never_lift_it():
     assert graph.invoke(TICKET, context=REQUIRED)["stop_reason"] == "audit_unavailable"
     lifted = {"policy": {"audit_required": False}}
     assert audited().invoke(TICKET, context=lifted)["stop_reason"] == "audit_unavailable"
-
-
-def test_plain_settings_require_no_audit():
-    """A policy that is no `Policy` cannot require one, and a context cannot either."""
-    assert triage(recorder=Failing()).invoke(TICKET)["status"] == "ok"
-    with pytest.raises(ConfigurationError, match=r"context\.policy\.audit_required: no such setting"):
-        triage().invoke(TICKET, context=REQUIRED)
 
 
 # With checkpoints, persons and graphs around
@@ -369,26 +303,11 @@ def test_a_graph_inside_a_graph_ends_so_too(mode):
     assert "on_duty" not in state
 
 
-@pytest.mark.unreplayable  # what another graph decided cannot be decided again by the one that ends the run
-def test_a_stray_run_ends_so_too():
-    """A run whose next node is gone is recorded like any other, or not."""
-    saver = InMemorySaver()
-    triage(policy=Audited(), checkpointer=saver).invoke(TICKET, THREAD, interrupt_before=["lookup"])
-    other = refund_pattern.refund(policy=Approved(audit_required=True), checkpointer=saver)
-    result = other.invoke(None, THREAD)
-    assert (result["stop_reason"], result["path"][-1]) == ("audit_unavailable", "stop_audit_unavailable")
-    assert result["details"]["stop_reason"] == "guard_error:door"
-
-
 # What the grammar holds
 
 
 class Noted(Audit):
     remark: str
-
-
-class Plain(Result):
-    """Results without an audit of their own."""
 
 
 class Own(Ok):
@@ -402,12 +321,6 @@ def ending(output, audit, **compiled):
     body = lambda state, run: {"outcome": "done", "audit": audit}  # noqa: E731
     p.terminal("done", body, phase="lookup", reads=["task"], writes=["outcome", "audit"])
     return p.compile(name="noted", **compiled)
-
-
-def test_only_a_pattern_with_an_audit_of_its_own_writes_one():
-    """Whether a run was recorded is for the grammar to say."""
-    with pytest.raises(GrammarError, match=r"^node 'done', writes: given audit; allowed: details, outcome"):
-        ending(Plain, {})
 
 
 @pytest.mark.parametrize("output", [Own, Own | Stopped])
@@ -428,19 +341,6 @@ def test_no_body_says_that_a_run_was_recorded(audit):
     result = check_result(REASONS, ending(Own | Stopped, audit).invoke(TICKET))
     assert result["stop_reason"] == "guard_error:done"
     assert "audit" not in result
-
-
-def test_the_critics_audit_has_both():
-    """The Self-critique agent's measures and the receipt stand side by side, in the result and on its page."""
-    recorder = Receipts({"seq": 3, "hash": "cd"})
-    given = load_self_critique_demo()
-    result = create_self_critique_agent(recorder=recorder).invoke(given)
-    plain = create_self_critique_agent().invoke(given)
-    assert result["audit"] == {**plain["audit"], "status": "recorded", "seq": 3, "hash": "cd"}
-    assert recorder.only["result"]["audit"] == plain["audit"]
-    page = report(result, create_self_critique_agent()).html
-    assert page.count("before_chars") == 1
-    assert page.count("recorded") >= 1
 
 
 def test_no_guard_stops_a_run_past_its_recorder():
@@ -473,15 +373,3 @@ def test_every_terminal_but_one_leads_to_the_stop(graph):
     assert {start for start, end in edges if end == "stop_audit_unavailable"} == {*terminals, entry}
     assert ("stop_audit_unavailable", "__end__") in edges
     assert verify(made) == []
-
-
-@pytest.mark.parametrize(("label", "marked"), [("bug", "routed"), ("none", "label_guard")])
-def test_a_picture_shows_the_stop_at_the_last_node_that_is_drawn(label, marked):
-    """Beside the ending that could not be recorded, or the guard whose stop could not be."""
-    graph = audited(proposer=lambda view: {"label": label}, recorder=Failing())
-    diagram = draw(graph, graph.invoke(TICKET)).diagram
-    [node] = [node for node in diagram.nodes if any(ending.taken for ending in node.endings)]
-    assert node.name == marked
-    assert [ending.label for ending in node.endings if ending.taken] == ["audit_unavailable"]
-    assert [ending.label for ending in draw(graph).diagram.behind] == ["audit_unavailable"]
-    assert "stop_audit_unavailable" in draw(graph).mermaid

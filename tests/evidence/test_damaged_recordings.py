@@ -21,12 +21,6 @@ THREAD = {"configurable": {"thread_id": "1"}}
 DEAD = (dead("the proposer"), dead("the tool"))
 
 
-def test_only_a_guarded_graph_replays():
-    """Anything else in the place of the agent is an InputError."""
-    with pytest.raises(InputError, match=r"^agent: a guarded graph is required; given: str$"):
-        replay("rag", recorded(triage))
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -219,13 +219,3 @@ def test_a_subclass_has_a_door_of_its_own():
     assert [str(finding) for finding in by_rule(verify(graph), "door")] == [
         "door: the graph is a Lax, whose door may be another"
     ]
-
-
-def test_a_changed_part_is_named():
-    """A finding says which part of a node, or of what nodes share, is not the one it was made with."""
-    graph = triage()
-    made(body=plain)(graph)
-    frame(policy=WIDE)(graph)
-    found = {str(finding) for finding in by_rule(verify(graph), "foreign")}
-    assert "foreign: label_guard does not have the body, policy that it was made with" in found
-    assert "foreign: label does not have the policy that it was made with" in found

@@ -144,26 +144,6 @@ def test_recorded_runs_are_tests(tmp_path):
         replays(create_rag_agent(), f"{tmp_path}/*.json")
 
 
-@pytest.mark.parametrize("given", [float("nan"), object(), {1, 2}], ids=["nan", "object", "set"])
-def test_an_input_that_is_no_json_is_named(given):
-    """A value that JSON does not have is an error that names the row, before anything is asked."""
-    with pytest.raises(InputError, match="dataset, row 2: an input of plain JSON is required"):
-        evaluate(create_rag_agent(), [SLA, {"question": given}])
-
-
-def test_an_id_that_is_null_is_one_that_was_left_out():
-    """Rows whose id is null are named by their numbers."""
-    rows = evaluate(create_rag_agent(), [{**SLA, "id": None}, {**MOONS, "id": None}]).rows
-    assert [row.id for row in rows] == ["1", "2"]
-
-
-@pytest.mark.parametrize("share", ["x", None, True])
-def test_a_share_that_is_no_number_is_named(share):
-    """A limit that is no number is an error that names it."""
-    with pytest.raises(ConfigurationError, match=r"least\.answered: a share from 0 to 1"):
-        evaluate(create_rag_agent(), [SLA]).find_low_rates({"answered": share})
-
-
 def test_a_run_that_raises_costs_one_row():
     """The other rows keep what they brought; the row says what was raised."""
     rows = evaluate(create_rag_agent(), [SLA, MOONS], context={"budget": {"max_seconds": "soon"}}).rows

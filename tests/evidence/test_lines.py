@@ -325,25 +325,3 @@ def test_any_recorder_that_fails_is_the_failure_of_all(failing, tmp_path):
     withheld = create_rag_agent(recorder=both, policy=REQUIRED).invoke(QUESTION)
     assert withheld["stop_reason"] == "audit_unavailable"
     assert failing.__name__ in withheld["details"]["message"]
-
-
-def test_several_recorders_keep_writes_from_being_made_twice_where_one_does(tmp_path):
-    """They have `notes` where one of them has, and no beginning where none has."""
-    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
-    assert Recorders(store, LinesStore("memory://x")).notes == store.notes
-    assert not hasattr(Recorders(Broken()), "begin")
-    for wrong, name in (((), "recorders"), ((store, 3), "recorders.1")):
-        with pytest.raises(ConfigurationError, match=f"^{name}: "):
-            Recorders(*wrong)
-
-
-def test_an_object_that_was_emptied_is_found(tmp_path):
-    """A run whose object has no bytes any more is a finding, and no run that never was."""
-    store = LinesStore(f"file://{tmp_path}")
-    create_rag_agent(recorder=store).invoke({"question": "What is the P1 first response target?"})
-    [file] = tmp_path.glob("*.jsonl")
-    file.write_bytes(b"")
-    [finding] = store.verify().findings
-    assert "the last line is not whole" in finding.text
-    with pytest.raises(InputError, match="since: a date and time with its zone"):
-        store.runs(since="2026-01-01")

@@ -57,13 +57,6 @@ def test_a_finished_run_is_recorded_before_its_result_is_returned(mode):
     assert kept.only["run_id"] == result["run_id"]
 
 
-def test_a_run_is_recorded_in_its_terminals_step():
-    """Nothing is recorded before the terminal runs, and all is recorded when its update comes out."""
-    kept = Kept()
-    seen = [(*update, len(kept.texts)) for update in triage(recorder=kept).stream(TICKET, stream_mode="updates")]
-    assert seen[-2:] == [("duty_guard", 0), ("routed", 1)]
-
-
 @pytest.mark.parametrize("timeout", [None, 20])
 def test_a_recorder_of_an_async_run_never_blocks_the_event_loop(timeout):
     """It works in a thread of its own, with a timeout or without, and all else in that of the run."""
@@ -308,14 +301,6 @@ def test_a_recording_has_the_deployments_settings_and_the_context_as_it_was_give
     assert kept.only["visits"][0]["opening"]["context"] == TIGHT
     assert kept.only["budget"] == Budget().plain()
     assert kept.only["input"] == TICKET
-
-
-def test_numbers_that_json_cannot_say_do_not_make_a_recording_unreadable():
-    """An input with NaN is recorded with its name."""
-    kept = Kept()
-    result = triage(recorder=kept).invoke({"ticket": float("nan")})
-    assert result["stop_reason"] == "invalid_request:ticket"
-    assert kept.only["input"] == {"ticket": "nan"}
 
 
 # Who can read it

@@ -161,16 +161,6 @@ def test_a_number_that_nobody_gave_is_found(tampered, table, number):
         assert tampered((f"UPDATE {table} SET seq = ? WHERE seq = 2", number))
 
 
-def test_a_chain_that_has_no_number_left_takes_no_run(kept_file, tmp_path):
-    """Somebody gave the last number of 64 bits to an entry: that is an error of the store like any other."""
-    copy = tmp_path / "runs.db"
-    shutil.copy(kept_file[0], copy)
-    with opened(copy) as connection:
-        connection.execute("UPDATE guardgraph_entries SET seq = ? WHERE seq = ?", (2**63 - 1, ENTRIES))
-    with closing(sql_store(f"sqlite:///{copy}")) as store, pytest.raises(StoreError, match="too large"):
-        store.record(recording(RUNS + 1))
-
-
 @pytest.mark.parametrize("erased", [[[1, 2**40]], [[2**30, 2**40]], [[2**62, 2**62]]])
 def test_an_erasure_of_what_never_was_is_found(kept, tampered, erased):
     """An entry in its place or far behind it, which names more than there is: that takes no time either."""
@@ -229,12 +219,6 @@ def test_what_came_back_after_its_erasure_is_erased_once_more(kept_file, tmp_pat
         assert store.erase(recording(ERASED)["run_id"], by="the tests").records == 1
         assert [(item.seq, item.records) for item in store.verify(kept_file[1]).erasures] == [(7, 1), (8, 1)]
     assert findings(f"sqlite:///{copy}", kept_file[1]) == []
-
-
-@pytest.mark.parametrize("salt", ["upper(salt)", "salt || ' '", "substr(salt, 1, 2) || ' ' || substr(salt, 3)"])
-def test_a_salt_that_reads_the_same_is_a_change(tampered, salt):
-    """Capitals and blanks are no other bytes, but nobody wrote them."""
-    assert tampered((f"UPDATE guardgraph_contents SET salt = {salt} WHERE seq = 1",)) == [("content", 1)]
 
 
 def _logical(file):

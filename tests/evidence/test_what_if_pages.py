@@ -72,14 +72,6 @@ def test_a_hop_that_is_judged_otherwise_makes_a_run_unknown(then, now, differenc
     assert again.call.difference == f"visit 1, call 1: {difference}"
 
 
-def test_a_page_without_hops_is_judged_by_the_url_that_was_asked():
-    """A reader that looks at the URL alone brings the same under any list that lets it be asked."""
-    reader = lambda request: {"body": f"This is what {request['url']} says."}  # noqa: E731
-    assert judged(reader, HOSTS, (SLA_HOST,)).kind == "same"
-    again = judged(reader, HOSTS, (STATUS_HOST,))
-    assert (again.kind, again.new.stop_reason) == ("changed", "no_reliable_sources")
-
-
 def test_what_a_robots_txt_denied_is_known_under_the_same_lists_only():
     """It may lead to other hosts itself, which the hops of a page do not say."""
 

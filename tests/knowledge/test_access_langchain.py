@@ -173,27 +173,6 @@ def test_with_a_filter_every_document_has_readers():
     assert create_rag_agent(retriever=retriever(store, None)).invoke(QUESTION)["outcome"] == "grounded_answer"
 
 
-def test_readers_may_be_named_otherwise():
-    """Tenant, readers and span are read where `metadata` says."""
-    store = in_memory()
-    held = {"id": "a", "source": "kb", "org": "acme", "acl": "support sales", "at": 7}
-    store.add_documents([Document("P1 incidents are answered at once.", metadata=held)])
-    found = retriever(
-        store,
-        lambda caller, sources: {"filter": lambda document: caller and document.metadata["org"] == caller.tenant},
-        metadata={
-            "tenant": "org",
-            "readers": lambda document: [f"group:{name}" for name in document.metadata["acl"].split()],
-            "span": lambda document: [document.metadata["at"], document.metadata["at"] + len(document.page_content)],
-        },
-    )
-    [candidate] = found.invoke(asking(ADA))
-    assert (candidate["tenant"], candidate["readers"]) == ("acme", ["group:sales", "group:support"])
-    assert candidate["span"] == [7, 41]
-    assert found.invoke(REQUEST) == []
-    assert create_rag_agent(retriever=found).invoke(QUESTION, context={"caller": ADA})["citations"] == ["a"]
-
-
 def nothing(caller, sources):
     """Return no arguments."""
     return {}

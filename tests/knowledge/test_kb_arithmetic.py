@@ -17,7 +17,7 @@ from math import inf
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_kb_index import ACCESSES, ASKED, CALLERS, CHANGES, PUBLIC, TEXTS, document, replayed, stored
+from test_kb_index import ASKED, CALLERS, CHANGES, PUBLIC, document, replayed, stored
 
 from guardgraph.knowledge.index import Index
 from guardgraph.knowledge.searching.arithmetic import Held, PostingRow, choose_posting_arithmetic
@@ -79,18 +79,6 @@ def test_both_find_the_same_whatever_was_changed(tmp_path_factory, changes, call
     replayed(Index(path), changes, lambda _: True)
     found = [Index(path, numpy_from=each).search(question, caller=caller, top_k=top_k) for each in NUMPY_FROM.values()]
     assert json.dumps(found[0]) == json.dumps(found[1])
-
-
-@BOTH
-@settings(max_examples=15, deadline=None)
-@given(st.lists(TEXTS.filter(bool), min_size=1, max_size=40), ASKED, st.integers(1, 4))
-def test_scopes_side_by_side_are_ranked_as_one(tmp_path_factory, numpy_from, texts, question, top_k):
-    """Where each document is in a scope of its own, what is found is what the retriever finds of all."""
-    index = Index(tmp_path_factory.mktemp("kb") / "kb.sqlite", numpy_from=numpy_from)
-    with index.together() as batch:
-        for number, text in enumerate(texts):
-            batch.put(stored(str(number), text, source=f"s{number}"))
-    assert shown(index.search(question, top_k=top_k)) == expected(texts, question, top_k)
 
 
 @BOTH
@@ -197,23 +185,6 @@ def test_each_sum_is_the_formula_to_the_last_digit(lengths, average, given_terms
 
 
 @BOTH
-def test_a_word_may_stand_anywhere_how_often_it_likes(tmp_path, numpy_from):
-    """Counts beyond one byte count as they are."""
-    texts = ["wing " * 300, "wing " * 255, "wing flow", "flow " * 70_000, "wing " * 256 + "flow"]
-    index = Index(filled(tmp_path / "kb.sqlite", texts).path, numpy_from=numpy_from)
-    for question in ("wing", "flow", "wing flow wing"):
-        assert shown(index.search(question)) == expected(texts, question, 4)
-
-
-@BOTH
-def test_all_that_cover_as_much_are_found_in_their_order(tmp_path, numpy_from):
-    """Of texts that are the same, those that came first are found, however many there are."""
-    index = filled(tmp_path / "kb.sqlite", ["equal words here", *["other words"] * 300, *["equal words here"] * 300])
-    found = Index(index.path, numpy_from=numpy_from).search("equal words", top_k=6)
-    assert [hit["doc_id"] for hit in found] == [f"{number}#1" for number in (0, *range(301, 306))]
-
-
-@BOTH
 def test_what_others_change_holds_from_the_next_search_on(tmp_path, numpy_from):
     """Whoever searches keeps nothing in memory that another one changed, or wrote to another place."""
     writer = Index(tmp_path / "kb.sqlite")
@@ -262,21 +233,6 @@ def test_what_is_kept_in_memory_of_small_bases_is_bounded(tmp_path):
     assert 0 < kept <= 1024
 
 
-def test_what_another_thread_forgets_is_known_to_whoever_counted_it(tmp_path):
-    """That the counts of all sets of words are forgotten at once does not fail a search."""
-
-    class Forgetful(Latest):
-        def keep(self, key, value, size):
-            """Keep nothing."""
-
-    index = filled(tmp_path / "kb.sqlite", ["wing flow"])
-    with File(index.path).reading() as connection:
-        scopes = list_index_scopes(connection)
-        rows = read_part_rows(connection, scopes)
-        view, expected = (read_scope_view(connection, scopes, rows, once) for once in (Forgetful(9), Latest(9)))
-    assert view == expected
-
-
 @BOTH
 def test_many_threads_may_search_one_index(tmp_path, numpy_from):
     """What they find is what each would find alone, while something that nobody may read is put in."""
@@ -288,19 +244,6 @@ def test_many_threads_may_search_one_index(tmp_path, numpy_from):
         for number in range(20):
             index.put(stored(f"hidden{number}", " ".join(WORDS), normalize_document_access("acme", [])))
         assert [each.result() for each in found] == alone * 5
-
-
-def test_sources_and_callers_are_searched_alike(tmp_path):
-    """What a caller may read, and what of it is searched, is the same for both."""
-    index = Index(tmp_path / "kb.sqlite")
-    for number, text in enumerate(some_texts(60, 2)):
-        index.put(stored(str(number), text, ACCESSES[number % len(ACCESSES)], source=f"s{number % 3}"))
-    searched = [Index(index.path, numpy_from=each) for each in NUMPY_FROM.values()]
-    for question in some_questions(6, 4):
-        for caller in (*CALLERS, Caller(tenant="acme", groups=("support", "other"))):
-            found = [each.search(question, sources=["s0", "s2"], caller=caller) for each in searched]
-            assert found[0] == found[1]
-            assert {hit["source"] for hit in found[0]} <= {"s0", "s2"}
 
 
 SEARCHED = """

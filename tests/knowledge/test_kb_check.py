@@ -17,8 +17,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guardgraph import KnowledgeBase, LexicalRetriever, RagBudget, create_rag_agent
-from guardgraph.guards import rag
-from guardgraph.guards.stop import Stop
 from guardgraph.knowledge.storing.file import File
 from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.state.context import normalize_document_access
@@ -302,17 +300,6 @@ def test_words_are_rebuilt_from_the_texts(copied, made, statement):
     assert answers(copied) == made[1]
 
 
-def test_a_person_is_shown_the_first_of_many_findings(copied):
-    """Five of each kind and how many more there are, and what to do next."""
-    changed(copied, "UPDATE words SET total = total + 1")
-    found = json.loads(run("kb", "check", copied, "--json").stdout)["findings"]
-    many = sum(finding["kind"] == "counts" for finding in found)
-    printed = " ".join(run("kb", "check", copied).stdout.split())
-    assert printed.count(" its counts are ") == 5
-    assert f"counts: {many - 5} more; --json has them" in printed
-    assert "to make the index anew of what is right: guardgraph kb rebuild" in printed
-
-
 def test_a_document_whose_hash_is_wrong_is_refused_until_it_is_added_again(copied, made):
     """Each check names it, nobody finds it, its text stays, and an addition of the unchanged file brings it back."""
     changed(copied, "UPDATE chunks SET text = 'Secret wing' WHERE name LIKE 'board/c.md%' AND tenant = '+acme'")
@@ -350,16 +337,6 @@ def test_a_chunk_that_is_no_text_any_more_keeps_nobody_from_the_others(copied):
     assert left == {name for name in before if not name.startswith("board/c.md")}
 
 
-def test_what_is_refused_is_removed_with_its_collection(copied):
-    """A collection that is removed takes texts that are in no index with it, and nothing is left to find."""
-    changed(copied, "UPDATE chunks SET text = 'Secret wing' WHERE tenant = '+acme'")
-    with KnowledgeBase(copied) as base:
-        assert len(base.rebuild().refused) == base.remove("docs", tenant="acme") == 4
-        assert base.check().findings == ()
-    with closing(sqlite3.connect(copied)) as connection:
-        assert not connection.execute("SELECT 1 FROM chunks WHERE text = 'Secret wing'").fetchone()
-
-
 LOST = [
     ({"chunks": "document = 1 AND number = 1"}, "a.md of acme: not what was put in"),
     ({"chunks": "document = 1 AND number = 0"}, "a.md of acme: not what was put in"),
@@ -384,58 +361,6 @@ def test_what_is_lost_is_named_and_a_rebuild_says_so(copied, made, gone, line):
         filled(base)
         assert base.check().findings == ()
     assert by_id(answers(copied)) == by_id(made[1])
-
-
-def test_another_collection_is_put_right(copied, made):
-    """Where the hash of a document tells its collection, a rebuild alone makes all as it was."""
-    changed(copied, "UPDATE documents SET collection = 'x' WHERE tenant = '+acme'")
-    changed(copied, "DELETE FROM collections WHERE tenant <> '+acme'")
-    assert run("kb", "rebuild", copied).exit_code == 0
-    with KnowledgeBase(copied) as base:
-        assert base.index.collections() == {("acme", "docs"): 4, ("globex", "docs"): 4}
-    assert answers(copied) == made[1]
-
-
-def test_a_collection_whose_documents_are_missing_is_not_removed(copied):
-    """It was there, and a check says more: nobody is told that there is no such collection."""
-    for table in ("chunks", "documents"):
-        changed(copied, f"DELETE FROM {table} WHERE tenant = '+acme'")
-    with KnowledgeBase(copied) as base, pytest.raises(StoreError, match=r"documents of 'docs' are missing.*kb check"):
-        base.remove("docs", tenant="acme")
-
-
-def test_a_count_that_is_gone_and_begun_anew_is_no_loss(copied):
-    """Where only the number of a collection's documents is gone, nothing is lost, whatever was put in since."""
-    changed(copied, "DELETE FROM collections WHERE tenant = '+acme'")
-    (Path(copied).parent / "docs" / "new.md").write_text("A new wing.")
-    with KnowledgeBase(copied) as base:
-        base.add(Path(copied).parent / "docs", tenant="acme", readers=["tenant"])
-        assert not base.check().ok
-        rebuilt = base.rebuild()
-        assert (rebuilt.ok, rebuilt.lost) == (True, ())
-        assert base.index.collections()["acme", "docs"] == 5
-
-
-def test_words_that_are_gone_are_named_in_words(copied):
-    """A word that nothing counts, and one that no text has, are told without a placeholder of Python's."""
-    changed(copied, "UPDATE words SET term = 'x' || term")
-    with KnowledgeBase(copied) as base:
-        messages = [found.message for found in base.check().findings if found.kind == "counts"]
-    assert not any("None" in message for message in messages)
-    assert {message.startswith("its counts are none; ") for message in messages} == {True, False}
-
-
-def test_a_count_that_is_damaged_stays_so_until_the_index_is_made_anew(copied):
-    """What is put in and taken out meanwhile does not make a wrong count look right."""
-    changed(copied, "UPDATE collections SET documents = 9 WHERE tenant = '+acme'")
-    (Path(copied).parent / "docs" / "new.md").write_text("A new wing.")
-    with KnowledgeBase(copied) as base:
-        base.add(Path(copied).parent / "docs", tenant="acme", readers=["tenant"])
-        assert [str(finding) for finding in base.check().findings] == [
-            "collections: docs of acme: nothing says how many it has, or it is not what was noted"
-        ]
-        assert base.rebuild().ok
-        assert base.index.collections()["acme", "docs"] == 5
 
 
 def test_a_damaged_index_of_sqlites_is_built_anew(copied, made):
@@ -586,24 +511,3 @@ def test_a_run_names_such_a_language_until_a_threshold_is_set(tmp_path):
                 least = RagBudget(min_chunk_score=0.3)
                 ended = create_rag_agent(**found, budget=least).invoke({"question": THAI})
                 assert "unmeasured" not in ended["trace"][0]
-
-
-@pytest.mark.parametrize("given", ["th", [1], [""], ["x" * 17], {"th": 1}])
-def test_what_is_no_list_of_languages_is_a_fault_of_the_retriever(given):
-    """It would stand in the trace."""
-    found = {"doc_id": "a", "source": "help", "text": "a", "score": 0.5, "unmeasured": given}
-    with pytest.raises(Stop, match="tool_invalid_output:retrieve"):
-        rag.parse_candidates([found], allowed_sources=["help"], top_k=4)
-
-
-def test_a_command_over_a_folder_names_such_a_language(tmp_path):
-    """Beside an answer or a request for clarification."""
-    folder = tmp_path / "kb"
-    for name, text in (("a", THAI), ("b", ENGLISH)):
-        folder.mkdir(exist_ok=True)
-        (folder / f"{name}.md").write_text(text, encoding="utf-8")
-    asked = ("rag", "When is the hotel booked?", "--kb", str(folder))
-    assert "min_chunk_score" not in run(*asked).stdout
-    (folder / "b.md").unlink()
-    asked = ("rag", THAI, "--kb", str(folder))
-    assert "is in th, for which no min_chunk_score was measured" in " ".join(run(*asked).stdout.split())

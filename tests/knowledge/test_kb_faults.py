@@ -1,8 +1,6 @@
 """What befalls a knowledge base, in short; tests/soak has the long trials."""
 
 import shutil
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -54,21 +52,6 @@ def test_a_full_disk_is_one_line(tmp_path):
 def test_a_killed_rebuild_leaves_the_old_index_or_the_new(tmp_path):
     """After kill -9 of a rebuild the base is as it was or whole, and the next rebuild completes."""
     rebuilds_survived(tmp_path, kills=2, seed=1)
-
-
-def test_a_rebuild_without_room_is_one_line(tmp_path):
-    """Where the disk is full, one line says so, and the base is as it was until there is room."""
-    path = tmp_path / "kb.sqlite"
-    with KnowledgeBase(path) as base:
-        base.add(folder_of(tmp_path / "docs", "old"), tenant="acme")
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("DELETE FROM words")
-    done = without_room(40_000, "rebuild", path)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
-    with KnowledgeBase(path) as base:
-        assert {finding.kind for finding in base.check().findings} == {"counts", "postings"}
-    assert without_room(1 << 30, "rebuild", path).returncode == 0
-    assert_whole(path)
 
 
 def test_damage_shows_nothing_that_was_not_put_in(tmp_path):

@@ -90,16 +90,6 @@ def test_what_is_not_ours_keeps_its_rights(tmp_path):
         assert file.stat().st_mode & 0o777 == 0o664
 
 
-def test_words_that_were_read_otherwise_must_be_read_again(base):
-    """A file of another version of the words names the command that rebuilds it."""
-    with sqlite3.connect(base.path) as connection:
-        connection.execute("UPDATE state SET value = 'words 0' WHERE name = 'words'")
-    connection.close()
-    base.close()
-    with pytest.raises(ConfigurationError, match="guardgraph kb rebuild"):
-        base.search("wing")
-
-
 def test_the_file_is_its_owners_alone(base):
     """Nobody else may read it, nor its log."""
     base.add(demo_documents(), readers=["public"])

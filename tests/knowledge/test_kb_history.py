@@ -12,7 +12,6 @@ from test_kb_index import ACCESSES, ASKED, CALLERS, PUBLIC, TEXTS, index
 from guardgraph import KnowledgeBase
 from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
 from guardgraph.knowledge.index import Index
-from guardgraph.knowledge.storing.postings import BLOCK
 from guardgraph.plain.errors import ConfigurationError
 
 __all__ = ["index"]
@@ -97,29 +96,6 @@ def test_what_was_taken_out_neither_answers_nor_counts(index):
     assert index.search("zebra") == []
     assert index.search("wing number3", top_k=50) == before
     assert rows(index.path, "SELECT used, held FROM blocks") == [(10, 9)]
-
-
-def test_a_block_that_is_full_is_followed_by_another(index):
-    """More chunks than a block has places, then most of them taken out: answers and counts stay right."""
-    texts = [f"wing number{at % 97} of{at}" for at in range(BLOCK + 3)]
-    index.put(document("first", ["wing flow"]))
-    index.put(document("many", texts))
-    assert [used for (used,) in rows(index.path, "SELECT used FROM blocks")] == [BLOCK, 4]
-    assert index.search(f"of{BLOCK + 1}", top_k=1)[0]["text"] == texts[BLOCK + 1]
-    index.put(document("many", texts[-5:]))
-    assert rows(index.path, "SELECT used, held FROM blocks") == [(1, 1), (9, 5)]
-    assert [hit["text"] for hit in index.search(f"of{BLOCK + 1}")][:1] == [texts[BLOCK + 1]]
-    assert index.search("of7") == []
-    with KnowledgeBase(index.path) as base:
-        assert base.check().findings == ()
-
-
-def test_a_block_without_chunks_leaves_nothing(index):
-    """Where the last chunk was taken out, no place, posting or word is left of it."""
-    index.put(document("a", ["wing flow", "heat"]))
-    index.drop(None, ["a"])
-    for table in ("blocks", "lengths", "postings", "words", "chunks"):
-        assert rows(index.path, f"SELECT count(*) FROM {table}") == [(0,)], table
 
 
 @pytest.mark.parametrize("number", [1, 2])

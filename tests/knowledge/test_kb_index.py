@@ -169,17 +169,6 @@ def replayed(index, changes, is_kept):
             index.move(access.tenant, here[1], "s", access)
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.text(max_size=200) | st.text(alphabet="\"'*()-^:;\0\ud800\udfffAND OR NOT NEAR%_", max_size=60))
-def test_any_text_is_a_query(tmp_path_factory, query):
-    """Quotes, operators, NUL and lone surrogates are text like any other."""
-    with KnowledgeBase(tmp_path_factory.getbasetemp() / "queries.sqlite") as base:
-        if not base.source_names():
-            base.add(demo_documents(), readers=["public"])
-        expected, found = both(LexicalRetriever(demo_documents()), base, query)
-    assert found == expected
-
-
 def test_a_query_may_have_a_hundred_thousand_characters(base):
     """A long query is answered as any other."""
     base.add(demo_documents(), readers=["public"])
@@ -198,14 +187,6 @@ def test_a_revocation_holds_from_the_next_query_on(index):
     assert index.search("wing", caller=staff) == []
     (found,) = index.search("wing", caller=support)
     assert (found["readers"], found["tenant"], found["span"]) == (["group:support"], "acme", [0, 9])
-
-
-def test_equal_ones_stay_in_the_order_in_which_they_came(index):
-    """Documents of one text are found in the order in which they were put in, also after a change of one."""
-    for name in ("z", "m", "a"):
-        index.put(stored(name, "same words here"))
-    index.put(stored("z", "same words here"))
-    assert [found["doc_id"] for found in index.search("same words")] == ["z#1", "m#1", "a#1"]
 
 
 def test_a_public_document_of_another_tenant_does_not_take_an_id(index):
@@ -235,15 +216,6 @@ def test_no_two_chunks_are_shown_by_one_id(index, held, shown):
     assert len(found) == len(held)
 
 
-def test_sources_narrow_what_is_found_and_no_score(index):
-    """A score is the same whichever sources are searched."""
-    index.put(stored("a", "wing flow", source="one"))
-    index.put(stored("b", "wing heat", source="two"))
-    scores = {found["doc_id"]: found["score"] for found in index.search("wing flow")}
-    (found,) = index.search("wing flow", sources=["two"])
-    assert found["score"] == scores["b#1"]
-
-
 def test_an_id_of_another_collection_is_refused(index):
     """Two collections of a tenant cannot have a document of one id; nothing is changed."""
     index.put(stored("a", "wing flow", collection="one"))
@@ -263,16 +235,6 @@ def test_a_changed_row_is_never_shown(index, change):
     with pytest.raises(StoreError, match="damaged") as error:
         index.search("wing")
     assert "secret" not in str(error.value)
-
-
-def test_readers_that_were_changed_in_the_file_open_nothing(index):
-    """Whoever changes a scope in the file shows nobody what was put in for others."""
-    index.put(stored("a", "wing flow", normalize_document_access("acme", ["tenant"])))
-    with sqlite3.connect(index.path) as connection:
-        connection.execute("UPDATE scopes SET readers = '[\"public\"]'")
-    connection.close()
-    with pytest.raises(StoreError, match="damaged"):
-        index.search("wing")
 
 
 def test_a_search_among_many_is_that_of_the_retriever(base):

@@ -111,15 +111,6 @@ def test_what_is_unchanged_is_not_read_again(base, docs):
     assert [found["text"] for found in base.search("apples bananas")] == ["Apples are green."]
 
 
-def test_a_file_of_the_same_size_and_time_is_taken_as_unchanged(base, docs):
-    """Size and time are looked at first: only a file with another one of them is read."""
-    base.add(docs, readers=["public"])
-    before = (docs / "a.md").stat()
-    (docs / "a.md").write_text("# Apples\n\nApples are RED.\n")
-    os.utime(docs / "a.md", ns=(before.st_mtime_ns, before.st_mtime_ns))
-    assert base.add(docs, readers=["public"]).unchanged == ("a.md", "x/b.txt")
-
-
 def test_an_unmounted_folder_empties_no_base(base, docs):
     """More than half of a collection is taken out with prune=True only; without it nothing is changed at all."""
     base.add(docs, readers=["public"])
@@ -133,18 +124,6 @@ def test_an_unmounted_folder_empties_no_base(base, docs):
     assert (report.added, report.removed) == (("new.md",), ("a.md", "x/b.txt"))
     with pytest.raises(ConfigurationError, match="cannot be read"):
         base.add(docs / "nowhere", readers=["public"], prune=True)
-
-
-def test_emptied_files_are_gone_too(base, docs):
-    """Files that a broken transfer left empty do not empty a base either."""
-    base.add(docs, readers=["public"])
-    for name in ("a.md", "x/b.txt"):
-        (docs / name).write_text("")
-    with pytest.raises(ConfigurationError, match="2 of the 2 documents"):
-        base.add(docs, readers=["public"])
-    report = base.add(docs, readers=["public"], prune=True)
-    assert (report.removed, base.index.collections()) == (("a.md", "x/b.txt"), {})
-    assert report.left_out == (("a.md", "empty"), ("x/b.txt", "empty"))
 
 
 def test_renamed_files_are_not_gone(base, docs):
@@ -169,15 +148,6 @@ def test_a_link_to_a_folder_is_called_as_it_was_given(base, tmp_path):
     assert base.index.collections() == {(None, "current"): 2}
     assert base.source_names() == ("current", "x")
     assert {found["source"] for found in load_folder(current)} == {"current", "x"}
-
-
-def test_a_folder_without_a_name_of_its_own_is_called_as_it_is(base, docs, monkeypatch):
-    """The current folder, and the one above it."""
-    monkeypatch.chdir(docs / "x")
-    base.add("..", readers=["public"])
-    monkeypatch.chdir(docs)
-    assert base.add(".", readers=["public"]).unchanged == ("a.md", "x/b.txt")
-    assert base.index.collections() == {(None, "docs"): 2}
 
 
 def test_collections_do_not_take_from_each_other(base, tmp_path, docs):
@@ -363,15 +333,6 @@ def test_odd_names_are_ids_or_reported(base, tmp_path):
     assert cited == ["a\nb.md#a-b.1"]
 
 
-def test_a_folder_whose_name_is_no_text_needs_another_one(base, tmp_path):
-    """No collection is named by bytes that are no text; with a name all is taken in but what lies right in it."""
-    folder = write(tmp_path / os.fsdecode(b"\xff"), {"a.md": "apples", "x/b.md": "pears"})
-    with pytest.raises(ConfigurationError, match="name: a text without blanks around it is required"):
-        base.add(folder, readers=["public"])
-    report = base.add(folder, readers=["public"], name="n")
-    assert (report.added, report.failed) == (("n/x/b.md",), (("a.md", "its folder's name is not UTF-8"),))
-
-
 def test_nothing_outside_the_folder_is_read(base, tmp_path):
     """Links that lead out of the folder, and pipes, are left out, and named."""
     write(tmp_path, {"outside.md": "secret", "kb/a.md": "Apples"})
@@ -409,28 +370,6 @@ def test_a_document_one_of_whose_ids_is_taken_fails_alone(base, docs):
         assert report.closed == (one["id"],)
     assert ids(base, "apples") == [taken]
     assert base.check().ok
-
-
-def test_documents_without_a_text_are_left_out(base):
-    """A document of a list that has no text is left out, and gone where it was there, as an empty file is."""
-    one, other, third = demo_documents()[:3]
-    base.add([one, other, third], readers=["public"])
-    report = base.add([{**one, "text": " \n"}], readers=["public"])
-    assert (report.removed, report.left_out) == ((one["id"],), ((one["id"], "empty"),))
-    base.add([one, other, third], name="n", readers=["public"])
-    with pytest.raises(ConfigurationError, match="2 of the 3 documents of 'n' are gone"):
-        base.add([one, {**other, "text": ""}], name="n", readers=["public"])
-
-
-def test_pieces_that_are_given_keep_their_place(base):
-    """What `load_folder` returns may be added as it is: each piece says where it stands in its file."""
-    pieces = load_folder(HANDBOOK)
-    base.add(pieces, readers=["public"])
-    found = base.search("refunds keys incidents customers", top_k=1000)
-    assert found
-    spans = {piece["id"]: piece["span"] for piece in pieces}
-    assert {hit["doc_id"]: hit["span"] for hit in found}.items() <= spans.items()
-    assert base.add(pieces, readers=["public"]).changed == ()
 
 
 @pytest.mark.parametrize(
@@ -490,14 +429,6 @@ def test_wrong_arguments_change_nothing(base, docs, wrong, message):
     assert base.index.collections() == {}
 
 
-def test_a_path_that_was_left_blank_is_not_the_current_folder(base, docs, monkeypatch):
-    """A variable that was never set takes nothing in."""
-    monkeypatch.chdir(docs)
-    for blank in ("", " "):
-        with pytest.raises(ConfigurationError, match="documents: the path of a folder is required"):
-            base.add(blank, readers=["public"])
-
-
 @pytest.mark.parametrize("wrong", [7, None])
 def test_what_is_no_documents_or_name_is_refused(base, wrong):
     """What can be neither a folder nor a list, and what can be no name, is refused with what is allowed."""
@@ -505,16 +436,6 @@ def test_what_is_no_documents_or_name_is_refused(base, wrong):
         base.add(wrong)
     with pytest.raises(ConfigurationError, match="name: "):
         base.remove(wrong)
-
-
-def test_a_collection_is_removed(base, docs):
-    """A collection goes as a whole; one that is not there is said, with those that are."""
-    base.add(docs, tenant="acme", readers=["tenant"])
-    with pytest.raises(ConfigurationError, match="name: there are docs; given: 'doc'; did you mean 'docs'"):
-        base.remove("doc", tenant="acme")
-    with pytest.raises(ConfigurationError, match="there are none; given: 'docs'"):
-        base.remove("docs")
-    assert (base.remove("docs", tenant="acme"), base.index.collections()) == (2, {})
 
 
 NAMES = st.sampled_from(["a.md", "b.md", "x/a.md", "x/y/c.txt"])

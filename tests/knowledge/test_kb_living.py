@@ -4,7 +4,6 @@ import os
 import sqlite3
 from contextlib import contextmanager
 from time import monotonic
-from unicodedata import normalize
 
 import pytest
 from kb_pairs import pairs_told_apart
@@ -138,20 +137,6 @@ def test_damage_that_a_caller_may_not_read_ends_no_question(tmp_path, readers):
         assert base.search("hotels", caller={"tenant": "globex"}) == []
         assert base.search("hotels") == []
         assert any("scopes" in finding.place for finding in base.check().findings)
-
-
-def test_tenants_and_groups_are_letters(tmp_path):
-    """A tenant and a group are the same however their accents are written."""
-    tenant, group = "Caf\xe9", "Qualit\xe9"
-    composed = {"tenant": tenant, "groups": [group]}
-    split = {"tenant": normalize("NFD", tenant), "groups": [normalize("NFD", group)]}
-    with KnowledgeBase(tmp_path / "kb.sqlite") as base:
-        for caller, other in ((composed, split), (split, composed)):
-            base.add(documents(1), tenant=caller["tenant"], readers=[f"group:{caller['groups'][0]}"])
-            assert [hit["doc_id"] for hit in base.search("hotels", caller=other)] == ["d0"]
-            assert base.tenants() == [composed["tenant"]]
-        assert base.remove("documents", tenant=composed["tenant"]) == 1
-        assert base.tenants() == []
 
 
 def test_pages_that_never_end_cost_a_folder_no_more_than_its_patience(tmp_path, monkeypatch):

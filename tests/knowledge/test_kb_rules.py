@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pdf_files import pdf_of
 from test_kb_ingest import base, write
 
 from guardgraph import ConfigurationError, KnowledgeBase
@@ -66,18 +65,6 @@ def test_the_nearest_rule_above_holds(base, docs):
     }
 
 
-def test_colons_stand_in_ids(base, docs):
-    """All behind the first colon is the id."""
-    write(docs, {"a.md": "apples", "access.yaml": "readers: ['group:eu:support', 'user:https://id.example/u:1']\n"})
-    base.add(docs, tenant="acme")
-    for caller, count in (
-        ({"groups": ["eu:support"]}, 1),
-        ({"user": "https://id.example/u:1"}, 1),
-        ({"groups": ["eu"]}, 0),
-    ):
-        assert len(base.search("apples", caller={"tenant": "acme", **caller})) == count
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -123,30 +110,12 @@ def test_what_looks_like_a_rule_is_one_or_refused(base, docs, name):
         base.add(docs, readers=["public"])
 
 
-def test_a_linked_rule_is_refused(base, docs, tmp_path):
-    """A rule behind a link would be left out as other files are, and would not hold: it refuses the folder."""
-    write(docs, {"a.md": "apples"})
-    write(tmp_path, {"elsewhere.yaml": rule("tenant")})
-    (docs / "access.yaml").symlink_to(tmp_path / "elsewhere.yaml")
-    with pytest.raises(ConfigurationError, match=r"access\.yaml: a rule that is a file of its own is required"):
-        base.add(docs, readers=["public"])
-
-
 def test_a_folder_in_place_of_a_rule_is_refused(base, docs):
     """A container mounts an empty folder where a file is missing: a rule that does not hold refuses the folder."""
     write(docs, {"a.md": "apples", "sub/b.md": "apples"})
     (docs / "sub" / "access.yaml").mkdir()
     with pytest.raises(ConfigurationError, match=r"sub/access\.yaml: a rule that is a file of its own is required"):
         base.add(docs, readers=["public"])
-
-
-def test_a_sidecar_in_other_letters_narrows(base, docs):
-    """Where no document is called exactly as a sidecar says, one is that differs in capitals or in accents' form."""
-    write(docs, {"a.md": "x", "B.PDF": pdf_of("x"), "c.md": "x", "C.md": "x", "\xe9.md": "x"})
-    write(docs, {"A.meta.yaml": "readers: []", "b.pdf.meta.yaml": "readers: []", "C.meta.yaml": "readers: []"})
-    write(docs, {"e\u0301.meta.yaml": "readers: []"})
-    assert base.add(docs, readers=["public"]).failed == ()
-    assert readers(base, None) == {"B.PDF": [], "C.md": [], "a.md": [], "c.md": ["public"], "\xe9.md": []}
 
 
 def test_a_document_narrows_its_own_readers(base, docs):
@@ -377,15 +346,6 @@ def test_a_broken_file_keeps_no_reader_whom_a_rule_took_out(base, docs):
     base.add(docs, tenant="acme")
     write(docs, {"a.md": b"\xff", "access.yaml": rule("group:hr")})
     assert not base.add(docs, tenant="acme").ok
-    assert readers(base) == {"a.md": ["group:hr"]}
-
-
-def test_a_broken_file_keeps_no_reader_whom_its_sidecar_took_out(base, docs):
-    """What the base has of a file that cannot be read any more is open to nobody whom its sidecar shuts out since."""
-    write(docs, {"a.md": "apples", "access.yaml": rule("group:hr", "user:u-17")})
-    base.add(docs, tenant="acme")
-    write(docs, {"a.md": b"\xff", "a.meta.yaml": rule("group:hr")})
-    assert [failed.name for failed in base.add(docs, tenant="acme").failed] == ["a.md"]
     assert readers(base) == {"a.md": ["group:hr"]}
 
 

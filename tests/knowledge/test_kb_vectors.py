@@ -1,7 +1,6 @@
 """Vectors of a knowledge base: they order anew what words found, of what a caller may read, and nothing else."""
 
 import math
-import pickle
 import sqlite3
 
 import pytest
@@ -104,14 +103,6 @@ def test_a_file_has_one_embedding(base):
     assert len(base.search("heat", top_k=10)) == 4
 
 
-def test_a_base_of_words_gets_no_vectors(tmp_path):
-    """What was made without vectors says so when an embedding is given."""
-    with KnowledgeBase(tmp_path / "kb.sqlite") as words:
-        words.add(documents(TEXTS), readers=["public"])
-    with pytest.raises(ConfigurationError, match="has documents without vectors"):
-        KnowledgeBase(tmp_path / "kb.sqlite", embedding=Sides())
-
-
 @pytest.mark.parametrize(
     "returned", [[], [[1.0]] * 2, [[math.nan]], [[math.inf, 1]], [[]], [["a"]], [None], [[1.0] * 20_000]]
 )
@@ -177,17 +168,6 @@ def test_another_file_in_its_place_is_read_afresh(base, tmp_path):
         near.close()
         path.replace(near.path)
         assert near.search("heat") == expected
-
-
-def test_what_is_removed_has_no_vector(base):
-    """Vectors go with their chunks."""
-    base.add(documents(TEXTS[:1]), readers=["public"], prune=True)
-    assert sqlite3.connect(base.path).execute("SELECT count(*) FROM vectors").fetchone() == (1,)
-
-
-def test_a_base_with_vectors_can_be_sent_to_a_worker(base):
-    """Pickling keeps path, embedding and threshold."""
-    assert pickle.loads(pickle.dumps(base)).search("heat") == base.search("heat")
 
 
 @settings(max_examples=15, deadline=None)
@@ -297,21 +277,6 @@ def test_vectors_of_nobody_knows_which_embedding_are_taken_out(base, change):
         assert len(words.search("heat", top_k=10)) == 4
     with pytest.raises(ConfigurationError, match="documents without vectors; give none, or add the documents to a new"):
         KnowledgeBase(base.path, embedding=Sides())
-
-
-def test_a_rebuild_that_took_vectors_out_says_what_the_next_check_says(base, monkeypatch):
-    """Both say that it is not whole, and the command says how vectors are made again."""
-    monkeypatch.chdir(base.path.parent)
-    with sqlite3.connect(base.path) as connection:
-        connection.execute(f"UPDATE vectors SET vector = zeroblob(20) {FIRST}")
-    base.close()
-    how = "to make vectors again, in Python: KnowledgeBase('kb.sqlite', embedding=...).add(...)"
-    for command in "rebuild", "check":
-        done = run("kb", command, "kb.sqlite")
-        assert (done.exit_code, how in " ".join(done.stdout.split())) == (3, True), done.stdout
-        assert ("d0: it has no vectors" in done.stdout) == (command == "rebuild")
-    assert base.add(documents(TEXTS), readers=["public"]).changed == ("d0",)
-    assert base.check().findings == ()
 
 
 @pytest.mark.parametrize(

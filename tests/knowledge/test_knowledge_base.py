@@ -67,15 +67,6 @@ def test_spans_of_any_text(content):
     assert all(before[1] <= after[0] for before, after in pairwise(found))
 
 
-def test_hashes_in_fences_and_plain_text_are_no_headings():
-    """A shell comment in a code fence stays in its section, a line with "#" in a text file in the text."""
-    by_id = {found["id"]: found for found in load_folder(HANDBOOK)}
-    assert "## Revoke the predecessor" in by_id["security/api-keys.md#rotation.1"]["text"]
-    plain = by_id["support/contact.txt#contact.1"]
-    assert (plain["title"], plain["section"]) == ("contact", "contact")
-    assert "# This line is no heading" in plain["text"]
-
-
 def test_long_section_is_cut_between_paragraphs():
     """A section above the limit becomes several documents, none above it, cut where a paragraph ends."""
     parts = [found for found in load_folder(HANDBOOK) if found["section"] == "Retention and deletion"]
@@ -159,14 +150,6 @@ def test_hidden_and_foreign_files_are_skipped(tmp_path):
     )
 
 
-def test_nothing_left_out_is_nothing_said(tmp_path):
-    """Where everything was read, nothing is listed; where much was not, three names stand for a reason."""
-    write(tmp_path, {"a.txt": "kept"})
-    assert (load_folder(tmp_path).left_out, load_folder(tmp_path).describe_left_out()) == ((), "")
-    write(tmp_path, {f"{'n' * 100}{number}.pdf": "" for number in range(5)})
-    assert load_folder(tmp_path).describe_left_out() == f"another format: 5 ({', '.join(['n' * 60 + '…'] * 3)}, …)"
-
-
 def test_links_lead_nowhere_outside(tmp_path):
     """What lies outside the folder is read through no link to a file or a folder; what lies inside is read once."""
     write(tmp_path, {"outside/secret.md": "secret", "kb/a.md": "one", "kb/..data/b.md": "two", "kbx/c.md": "three"})
@@ -224,14 +207,6 @@ def test_limits_are_named(tmp_path):
     for limit in ("max_files", "max_bytes"):
         with pytest.raises(ConfigurationError, match=f"{limit}: at least 1 is required; given: 0"):
             load_folder(tmp_path, **{limit: 0})
-
-
-def test_progress_is_told_in_bytes(tmp_path):
-    """Whoever wants to know is told after each file how much of all is read."""
-    write(tmp_path, {"a.md": "four", "b.txt": "sixsix", "c.pdf": "no"})
-    told = []
-    load_folder(tmp_path, progress=lambda read, total: told.append((read, total)))
-    assert told == [(4, 10), (10, 10)]
 
 
 def test_cuts_do_not_mind_where_lines_were_broken(tmp_path):
@@ -312,17 +287,3 @@ def test_chunks_are_short_and_lose_nothing(text, max_chars, suffix):
     assert len({found["id"] for found in documents}) == len(documents)
     if suffix == ".txt" and not text.startswith("---"):
         assert "".join("".join(found["text"] for found in documents).split()) == "".join(text.split())
-
-
-def test_words_are_cut_only_if_they_alone_are_too_long(tmp_path):
-    """Cuts fall after sentences, else between words; only a word above the limit is split."""
-    write(tmp_path, {"a.txt": "One two. Three four five six.\n" + "x" * 25})
-    texts = [found["text"] for found in load_folder(tmp_path, max_chars=12)]
-    assert texts == ["One two.", "Three four", "five six.", "x" * 12, "x" * 12, "x"]
-
-
-@pytest.mark.parametrize("folder", ["", "  ", 5, b"docs", None])
-def test_a_folder_is_named(folder):
-    """An empty path is not the current folder, and what is no path is refused by name."""
-    with pytest.raises(ConfigurationError, match="the path of a folder is required"):
-        load_folder(folder)

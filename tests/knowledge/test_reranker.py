@@ -80,13 +80,6 @@ def test_fewer():
     assert (result["outcome"], result["best_score"], ids) == ("clarify", 0.9, [])
 
 
-def test_nothing_to_rank():
-    """Without candidates it is not asked."""
-    reranker = scripted_tool([])
-    assert shown(reranker, [])[0]["outcome"] == "clarify"
-    assert reranker.calls == []
-
-
 @pytest.mark.parametrize(
     "returned",
     [
@@ -106,13 +99,6 @@ def test_it_may_neither_add_nor_change(returned):
     result, ids = shown(lambda request: returned)
     assert (result["stop_reason"], ids) == ("tool_invalid_output:rerank", [])
     assert result["details"].keys() == {"allowed", "given"}
-
-
-def test_what_it_says_beside_is_not_taken_over():
-    """Scores, sources and dates stay the retriever's, whatever the reranker returns; what it repeats counts once."""
-    result, ids = shown(lambda request: [{**item, "score": 5, "source": "wiki"} for item in request["candidates"] * 2])
-    assert ids == ["night", "day", "week"]
-    assert (result["citation_details"][0]["score"], result["citation_details"][0]["source"]) == (0.8, "support_policy")
 
 
 def test_a_failing_reranker():
@@ -149,11 +135,6 @@ def test_a_source_that_was_switched_off_reaches_no_reranker():
     graph.invoke(QUESTION, thread, interrupt_before=["rerank"])
     result = graph.invoke(None, thread, context={"policy": {"allowed_sources_execution": ["billing_policy"]}})
     assert (result["stop_reason"], reranker.calls) == ("source_denied:support_policy", [])
-
-
-def test_without_one_nothing_changes():
-    """The graph without a reranker has no node for it."""
-    assert {"rerank", "candidates_guard"}.isdisjoint(create_rag_agent().builder.nodes)
 
 
 GIVEN = [{**item, "title": "", "section": "", "updated_at": ""} for item in FOUND]

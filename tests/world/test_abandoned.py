@@ -17,7 +17,7 @@ from guardgraph import ConfigurationError, LiveWorld, create_rag_agent
 from guardgraph.grammar import Budget
 from guardgraph.testing import ScriptedClock
 from guardgraph.world.call import Call, mark_as_instant
-from guardgraph.world.calls import aperform_call, identify_call_target, perform_call
+from guardgraph.world.calls import aperform_call
 from guardgraph.world.threads import count_abandoned_work
 
 LATE = """
@@ -112,12 +112,6 @@ def test_who_answers_at_once_is_asked_whatever_hangs(mode):
     assert create_rag_agent(world=LiveWorld(max_abandoned=0)).invoke({"question": "What is P1?"})["status"] == "ok"
 
 
-def test_a_call_that_came_in_time_is_not_abandoned():
-    """However many calls were made, none of them counts once it is over."""
-    graph = triage(budget=Budget(max_seconds=20.0), world=LiveWorld(clock=ScriptedClock(), max_abandoned=1))
-    assert {graph.invoke(TICKET)["stop_reason"] for _ in range(20)} == {"success"}
-
-
 @pytest.fixture
 def hanging():
     """Yield an event for which calls wait, and let them end."""
@@ -151,20 +145,6 @@ def test_who_hangs_leaves_room_for_the_others(mode, hanging):
     assert [reason for graph in others for reason in answer(graph, 16)] == ["max_seconds"] * 48
     result = run(triage(world=world), TICKET, mode)
     assert (result["stop_reason"], result["details"]) == ("llm_unavailable", {"cause": "max_abandoned", "limit": 64})
-
-
-class Slow:
-    """A tool that is a method."""
-
-    def look_up(self, request):
-        """Find somebody."""
-
-
-def test_a_method_is_one_target_for_each_object():
-    """The same method of the same object is the same; of another object it is another one."""
-    one, two = Slow(), Slow()
-    names = [identify_call_target(Call("tool", tool, {})) for tool in (one.look_up, one.look_up, two.look_up, run)]
-    assert (names[0] == names[1], len(set(names))) == (True, 3)
 
 
 def stubborn(event):
@@ -238,10 +218,3 @@ def test_what_a_closed_loop_left_behind_counts_no_more(hanging):
     assert count_abandoned_work()[0] == 1
     loop.close()
     assert count_abandoned_work()[0] == 0
-
-
-def test_a_late_sync_call_is_counted_for_its_target(hanging):
-    """Until it ends."""
-    call = Call("tool", lambda request: hanging.wait(30), {})
-    perform_call(call, 0.05)
-    assert count_abandoned_work(identify_call_target(call)) == (1, 1)

@@ -159,24 +159,6 @@ def test_a_slow_checkpointer_counts(mode, options):
     assert (result["stop_reason"], called) == ("max_seconds", [])
 
 
-def test_a_run_that_is_kept_at_its_end_does_not_wait_for_its_checkpointer():
-    """With the durability `exit` nothing is kept in between, so nothing of it counts."""
-    clock = ScriptedClock()
-    graph = triage(checkpointer=SlowSaver(clock, 100), world=LiveWorld(clock=clock))
-    assert graph.invoke(TICKET, THREAD, context=budget(0.5), durability="exit")["stop_reason"] == "success"
-
-
-def test_time_that_a_consumer_takes_does_not_count():
-    """Nothing runs while whoever follows a stream looks at an update."""
-    clock = ScriptedClock()
-    graph = triage(world=LiveWorld(clock=clock))
-    seen = []
-    for update in graph.stream(TICKET, context=budget(1.0), stream_mode="updates"):
-        seen += update.values()
-        clock.advance(100)
-    assert seen[-1]["stop_reason"] == "success"
-
-
 def test_a_thread_that_is_used_again_begins_with_its_whole_time():
     """What an attempt took that was given up is not charged to the run that comes after it."""
     clock = ScriptedClock()

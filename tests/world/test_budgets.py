@@ -16,18 +16,15 @@ from guardgraph import (
     RagBudget,
     ResearchBudget,
     ResilientWorld,
-    SelfCritiqueBudget,
     create_rag_agent,
     create_research_agent,
-    create_self_critique_agent,
-    create_tool_agent,
     library_prices,
     output_tokens,
     replay,
     report,
 )
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
-from guardgraph.tools.demo import load_research_demo, load_self_critique_demo
+from guardgraph.tools.demo import load_research_demo
 from guardgraph.world.models import chat_model
 from guardgraph.world.spending import estimate_tokens
 
@@ -89,16 +86,6 @@ def test_a_call_that_failed_or_was_cut_off_is_settled_at_its_reservation(behavio
     assert call["usage"]["estimated"]
     assert result["usage"]["tokens"] == call["usage"]["reserved"] == call["usage"]["tokens"]
     assert result["stop_reason"].startswith("llm_")
-
-
-def test_a_bound_of_the_model_itself_stays_where_it_is_smaller():
-    """The smaller of two bounds is sent."""
-    with OpenAIServer(answer(INTENT), answer(ANSWER)) as server:
-        model = chat_model("openai:test-model", environ=server.environ()).model_copy(update={"max_tokens": 50})
-        recorded(model.with_retry(), max_output_tokens=200)
-        recorded(model.bind(max_tokens=500), max_output_tokens=200)
-        sent = [request["body"]["max_completion_tokens"] for request in server.requests]
-    assert sent == [50, 50, 200, 200]
 
 
 def test_no_model_is_asked_more_often_than_max_llm_calls():
@@ -183,23 +170,6 @@ def test_a_context_only_lowers_a_budget():
         open_agent.invoke(QUESTION, context={"budget": {"prices": {"scripted": {"input": 0, "output": 0}}}})
 
 
-def test_all_patterns_have_the_budgets_from_the_same_place():
-    """Drafts and tools' steps are counted as questions are: nothing of it stands in a pattern."""
-    draft = ScriptedChatModel({"draft": "We are looking into the incident."}, loop=True)
-    critique = create_self_critique_agent(draft, budget=SelfCritiqueBudget(max_llm_calls=1))
-    stopped = critique.invoke(load_self_critique_demo())
-    assert (stopped["stop_reason"], stopped["phase"]) == ("max_llm_calls", "critique")
-    step = {"calls": [{"tool": "ping", "args": {}}]}
-
-    def ping() -> str:
-        """Answer."""
-        return "pong"
-
-    tools = create_tool_agent(ScriptedChatModel(step, loop=True), [ping])
-    used = tools.invoke({"task": "ping"}, context={"budget": {"max_llm_calls": 1}})
-    assert used["usage"]["calls"] <= 1
-
-
 def test_a_what_if_under_a_smaller_budget_is_decided_from_the_record():
     """Nothing is called for it: the reservations and the usage of the record say which call would not have begun."""
     model = ScriptedChatModel(message(INTENT, 600, 40), message(ANSWER, 700, 40))
@@ -212,13 +182,6 @@ def test_a_what_if_under_a_smaller_budget_is_decided_from_the_record():
         for key in ("stop_reason", "details", "phase", "usage", "path"):
             assert again.get(key) == live.get(key), limit
     assert result["status"] == "ok"
-
-
-def test_a_what_if_that_a_larger_budget_would_continue_is_unknown():
-    """What a call would have brought that was not made, nobody knows."""
-    _, recording = recorded(ScriptedChatModel(INTENT, ANSWER), max_llm_calls=1)
-    with pytest.raises(NotRecorded, match=r"was not made|did not come here|instead"):
-        replay(create_rag_agent(ScriptedChatModel(""), budget=RagBudget(max_llm_calls=2)), recording)
 
 
 def test_a_what_if_with_another_bound_is_exact_or_unknown():

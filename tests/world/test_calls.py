@@ -209,12 +209,6 @@ def test_without_time_nothing_is_called(seconds, mode):
 
 
 @MODES
-def test_a_deadline_may_be_as_far_as_a_float_reaches(mode):
-    """Seconds beyond what threads can wait for are no error."""
-    assert outcome(lambda request: 1, mode, seconds=1e300).content == 1
-
-
-@MODES
 def test_a_timeout_of_the_target_s_own_is_not_the_run_s(mode):
     """A client that gave up says so; the run's own limit is not blamed."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from datetime import UTC, datetime
-from uuid import UUID
 
 import numpy
 import pandas
@@ -16,13 +15,12 @@ from langchain_classic.retrievers import EnsembleRetriever
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda
-from langchain_core.tools import ToolException, create_retriever_tool, tool
+from langchain_core.tools import ToolException, tool
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_finds import (
     QUESTION,
     ROWS,
     SOURCES,
-    FarEmbedding,
     ListRetriever,
     TwoStores,
     WordEmbedding,
@@ -35,8 +33,6 @@ from guardgraph import (
     ConfigurationError,
     LangChainRetriever,
     LangChainSearch,
-    RagBudget,
-    RagPolicy,
     ResearchPolicy,
     create_rag_agent,
     create_research_agent,
@@ -98,12 +94,6 @@ def test_a_vector_store_answers_with_its_metadata_and_its_similarity():
     assert score == pytest.approx(found.similarity_search_with_score(QUESTION["question"])[0][1])
 
 
-def test_a_policy_may_name_the_sources():
-    """Where the policy has both lists, nobody has to name the sources again."""
-    policy = RagPolicy(allowed_sources_policy=SOURCES, allowed_sources_execution=["travel"])
-    assert ask(store(), sources=None, policy=policy)["citations"] == ["hotels"]
-
-
 def test_documents_of_other_sources_never_come_through():
     """What is not allowed now is not found, and a store is asked for more until there is enough of what is."""
     many = [(f"t{number}", "travel", f"Hotels are booked ahead, says rule {number}.") for number in range(40)]
@@ -126,18 +116,6 @@ def test_a_store_is_asked_for_more_only_when_something_was_left_out():
     assert found.asked == [4, 4, 16, 64]
 
 
-def test_a_filter_of_the_library_is_handed_on():
-    """`search_kwargs` holds the store itself to the sources that are asked for."""
-    found = LangChainRetriever(
-        store(),
-        sources=SOURCES,
-        search_kwargs=lambda sources: {"filter": lambda document: document.metadata["source"] in sources},
-    )
-    candidates = found.invoke(request(["pay"], top_k=5))
-    assert {item["source"] for item in candidates} == {"pay"}
-    assert candidates == asyncio.run(found.ainvoke(request(["pay"], top_k=5)))
-
-
 @given(st.lists(st.sampled_from(SOURCES), min_size=1, unique=True), st.integers(1, 8))
 def test_sources_and_top_k_hold_for_any_request(sources, top_k):
     """Nothing of another source, and no more than was asked for, whatever the request; the best come first."""
@@ -146,12 +124,6 @@ def test_sources_and_top_k_hold_for_any_request(sources, top_k):
     assert len(found) == min(top_k, len(allowed))
     assert {item["source"] for item in found} <= set(sources)
     assert [item["score"] for item in found] == sorted((item["score"] for item in found), reverse=True)
-
-
-def test_a_cosine_below_zero_is_no_relevance_of_the_memory_store():
-    """LangChain's in-memory store gives cosines; what leads away from the question is no candidate."""
-    result = ask(store(embedding=FarEmbedding()))
-    assert (result["outcome"], result["best_score"]) == ("clarify", 0.0)
 
 
 @pytest.mark.filterwarnings("ignore:Relevance scores must be between")
@@ -176,16 +148,6 @@ def test_scores_of_a_store_that_rise_are_distances(scores):
     assert details["place"] == "found.score"
     assert "distances" in details["given"]
     assert "relevance=" in details["allowed"]
-
-
-def test_scores_of_a_retriever_may_be_in_another_order():
-    """A reranker may leave the scores as they were; three or more that only rise are distances all the same."""
-    found = [Document(text, metadata={"id": name, "source": source}) for name, source, text in ROWS]
-    for document, score in zip(found, (0.5, 0.9, 0.4, 0.8, 0.3), strict=True):
-        document.metadata["score"] = score
-    assert ask(ListRetriever(found=found))["citations"] == ["hotels"]
-    found.sort(key=lambda document: document.metadata["score"])
-    assert refused(ListRetriever(found=found))["place"] == "found.score"
 
 
 @pytest.mark.parametrize("score", [numpy.float32(0.75), numpy.float64(0.75), 0.75, 1 + 5e-5])
@@ -344,16 +306,6 @@ def test_one_unusable_candidate_of_a_function_ends_no_run(name):
     assert refused(lambda request: [BESIDE[name]], sources=["kb"])["allowed"] == told["allowed"]
 
 
-def test_rows_of_pandas_are_candidates():
-    """A data frame is its rows; what is missing in it is missing, and a score that rounding put above 1 is 1."""
-    frame = pandas.DataFrame(
-        [{**OWN, "doc_id": 7, "score": 1.0000001}, {**OWN, "doc_id": 8, "text": ROWS[1][2], "title": "Trains"}]
-    )
-    result = ask(lambda request: frame, sources=["kb"])
-    assert [item["doc_id"] for item in result["history"][0]["retrieval"]["candidates"]] == ["7", "8"]
-    assert result["citation_details"][0]["score"] == 1.0
-
-
 @pytest.mark.parametrize(
     "wrap",
     [
@@ -393,12 +345,6 @@ def test_what_is_left_out_is_filled_where_that_is_honest():
     assert cited["updated_at"] == "2026-03-06T00:00:00+00:00"
 
 
-@pytest.mark.parametrize("name", [7, UUID(int=7)])
-def test_a_number_or_a_uuid_is_an_id(name):
-    """Ids that are no texts are cited as they are written."""
-    assert ask(one(id=name))["citations"] == [str(name)]
-
-
 def test_metadata_may_be_named_otherwise():
     """`metadata=` gives for a field another key, or a function of the document."""
     found = Document(ROWS[0][2], metadata={"path": "docs/travel/hotels.md", "day": "2026-03-06", "rank": 1})
@@ -427,16 +373,6 @@ def test_metadata_may_be_named_otherwise():
     }
 
 
-def test_a_function_of_the_document_that_fails_is_named():
-    """What the user's function raises is said with its field and the document."""
-    found = LangChainRetriever(
-        one(), sources=["pay"], metadata={"updated_at": lambda document: document.metadata["day"]}
-    )
-    details = refused(found, sources=None)
-    assert details["place"] == "found.0.metadata.updated_at"
-    assert details["given"] == "KeyError: 'day', in the document 'a'"
-
-
 def test_sources_that_name_nothing_that_was_found_are_an_error():
     """LangChain's loaders call a path `source`: names that no document has are said, and not taken for no answer."""
     details = refused(one(source="docs/hotels.md"), sources=["travel"])
@@ -462,15 +398,6 @@ def test_chunks_that_share_an_id_are_refused():
 
 
 # Tools, Runnables and functions
-
-
-def test_a_tool_of_documents_brings_its_artifact():
-    """LangChain's retriever tool has texts for a model and documents for us."""
-    found = ListRetriever(found=documents(score=0.9))
-    looking = create_retriever_tool(found, "look", "Look it up.", response_format="content_and_artifact")
-    assert ask(looking)["citations"] == ["hotels"]
-    texts_only = create_retriever_tool(found, "look", "Look it up.")
-    assert "a str" in refused(texts_only)["given"]
 
 
 @pytest.mark.parametrize("give", [lambda found: found, json.dumps, lambda found: {"results": found}])
@@ -540,11 +467,6 @@ def test_documents_of_a_chain_or_a_function(make):
     assert create_rag_agent(retriever=adapted).invoke(QUESTION)["citations"] == ["hotels"]
 
 
-def test_a_function_may_have_its_sources_named():
-    """`sources=` says what any retriever has that does not say it itself."""
-    assert ask(lambda asked: SCORED)["citations"] == ["hotels"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -579,16 +501,6 @@ def test_arguments_of_the_adapter_are_named(given_one, arguments, said):
     """What is wrong about the arguments of the adapter is said with the argument's name."""
     with pytest.raises(ConfigurationError, match=said):
         LangChainRetriever(given_one, **arguments)
-
-
-def test_an_unrelated_question_stays_below_a_measured_min_chunk_score():
-    """What the docs say of embeddings: measure the best score of unrelated questions, and set the limit above it."""
-    found = LangChainRetriever(store(), sources=SOURCES)
-    unrelated = ["What is for lunch?", "Who won the cup?", "How are the roses watered at most?"]
-    noise = max(item["score"] for query in unrelated for item in found.invoke(request() | {"query": query}))
-    agent = create_rag_agent(retriever=found, budget=RagBudget(min_chunk_score=noise + 0.01))
-    assert {agent.invoke({"question": query})["outcome"] for query in unrelated} == {"clarify"}
-    assert agent.invoke(QUESTION)["outcome"] == "grounded_answer"
 
 
 # Search and reader
@@ -629,24 +541,6 @@ def test_a_search_tool_is_a_search(returned):
     assert research(search=look)["citations"] == research()["citations"]
 
 
-def test_a_search_tool_may_have_an_artifact():
-    """Of content and artifact, the artifact has the hits."""
-
-    @tool(response_format="content_and_artifact")
-    def look(query: str, max_results: int = 3) -> object:
-        """Look on the web."""
-        return "see the artifact", HITS[:max_results]
-
-    assert research(search=look)["stop_reason"] == "success"
-
-
-def test_retrievers_and_stores_search():
-    """A retriever of the web and a store of pages are searches too, and need no score."""
-    pages = InMemoryVectorStore.from_documents(as_documents(), WordEmbedding())
-    for search in (ListRetriever(found=as_documents()), pages, pages.as_retriever()):
-        assert research(search=search)["stop_reason"] == "success"
-
-
 def test_hits_without_a_url_are_named():
     """Where no hit has a url the run says which keys there are; `metadata=` names the one."""
     found = ListRetriever(found=as_documents("address"))
@@ -654,13 +548,6 @@ def test_hits_without_a_url_are_named():
     assert details["place"] == "found.0.metadata.url or link or href or source"
     assert "address" in details["given"]
     assert research(search=LangChainSearch(found, metadata={"url": "address"}))["stop_reason"] == "success"
-
-
-def test_a_search_is_cut_to_what_was_asked_for():
-    """No more hits than asked for, and those without a url are left to the run, which drops them."""
-    found = LangChainSearch(ListRetriever(found=[Document("No url."), *as_documents()]))
-    hits = found.invoke({"query": "x", "max_results": 2})
-    assert [hit["url"] for hit in hits] == [None, HITS[0]["url"]]
 
 
 @pytest.mark.parametrize("form", [dict, json.dumps, lambda page: [Document(page["body"], metadata=page)]])

@@ -114,18 +114,6 @@ def test_prompt_hash_tells_versions_apart() -> None:
     assert len({base.hash, Prompt("p", "Text", base.schema).hash, Prompt("p", "text", {}).hash}) == 3
 
 
-def test_unknown_prompt() -> None:
-    """A prompt that does not exist is a FileNotFoundError, not an empty prompt."""
-    with pytest.raises(FileNotFoundError):
-        load_prompt("no_such_prompt", LIMITS)
-
-
-def test_a_chat_model_is_returned_as_it_is() -> None:
-    """A user's own model is used unchanged."""
-    model = ScriptedChatModel()
-    assert chat_model(model, environ={}) is model
-
-
 @pytest.mark.parametrize(
     ("given_model", "environ", "name"),
     [
@@ -152,16 +140,6 @@ def test_openai_settings() -> None:
     default = chat_model("openai", environ=KEY)
     assert isinstance(default, ChatOpenAI)
     assert (default.request_timeout, default.openai_api_base) == (60.0, "https://api.openai.com/v1")
-
-
-def test_the_environment_is_read_when_called(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a mapping the process's environment counts, as it is at that moment."""
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with pytest.raises(ConfigurationError, match="OPENAI_API_KEY"):
-        chat_model("openai")
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-from-the-environment")
-    monkeypatch.setenv("OPENAI_MODEL", "gpt-env")
-    assert get_model_name(chat_model("openai")) == "gpt-env"
 
 
 @pytest.mark.parametrize(
@@ -238,16 +216,6 @@ def test_models_that_propose_by_tool_call() -> None:
     assert read_model_text(ModelProposer(Caller(responses=[]), PLAN).invoke({})) == '{"kind": "retrieve"}'
 
 
-def test_structured_output_of_another_shape() -> None:
-    """A chain that is not LangChain's usual one is called whole, and its raw message taken."""
-
-    class Other(FakeListChatModel):
-        def with_structured_output(self, schema: Any, **kwargs: Any) -> Any:
-            return RunnableLambda(lambda _: {"raw": AIMessage("hello"), "parsed": None, "parsing_error": None})
-
-    assert read_model_text(ModelProposer(Other(responses=[]), PLAN).invoke({})) == "hello"
-
-
 def test_long_prose_is_not_parsed() -> None:
     """100,000 characters that are no JSON come back as they are; LangChain's parser would take a minute."""
     proposer = ModelProposer(ScriptedChatModel("word " * 20_000), PLAN)
@@ -271,9 +239,3 @@ def test_a_prompt_tells_the_deployments_limits():
     assert "from 1 to 2" in system
     assert "at most 60 characters" in system
     assert "$" not in system
-
-
-def test_a_prompt_without_its_limits():
-    """A limit that is missing is an error, not a gap in the prompt."""
-    with pytest.raises(KeyError, match="max_"):
-        load_prompt("rag_plan", {})

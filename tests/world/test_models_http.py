@@ -212,14 +212,6 @@ def test_a_cancelled_call_leaves_no_connection() -> None:
         assert time.monotonic() - begun < PROMPTLY
 
 
-def test_drips_end_by_themselves() -> None:
-    """A dripping server drips no longer than it was told to."""
-    with OpenAIServer(drip(interval=0.01, seconds=0.1)) as server:
-        failure = classify_model_error(ask(server.environ()))
-    assert failure is not None
-    assert failure[0] == "llm_timeout"
-
-
 def test_one_model_in_two_event_loops() -> None:
     """A connection that the server would keep does not break the next event loop."""
     keeps = payload(200, completion(choice("{}")), keep_alive=True)
@@ -228,13 +220,6 @@ def test_one_model_in_two_event_loops() -> None:
         for _ in range(3):
             assert read_model_text(asyncio.run(proposer.ainvoke({}))) == "{}"
         assert read_model_text(proposer.invoke({})) == "{}"
-
-
-def test_the_script_of_the_server() -> None:
-    """Behaviours are played in order, and the last one again."""
-    with OpenAIServer(answer("1"), answer("2")) as server:
-        texts = [read_model_text(ask(server.environ())) for _ in range(3)]
-    assert texts == ["1", "2", "2"]
 
 
 @MODES

@@ -15,24 +15,20 @@ from rag_agents import CANDIDATE, INTENT, POLICY, QUESTION, agent, agent_with
 from recorded_runs import Kept, recorded
 from research_cases import asked, hits, quotes, reads, research, vendor
 from runs import MODES, run
-from self_critique_cases import GIVEN
 from ticket_pattern import TICKET, triage
 
 from guardgraph import (
-    LiveWorld,
     RagBudget,
     ResearchBudget,
     SelfCritiqueBudget,
     create_rag_agent,
     create_research_agent,
-    create_self_critique_agent,
     replay,
     reply_bytes,
 )
 from guardgraph.grammar import Budget, Outcome
 from guardgraph.plain.json import REPLY_BYTES
 from guardgraph.testing import scripted_tool
-from guardgraph.world.call import Performed
 
 LARGE = "x" * (REPLY_BYTES + 1)
 DETAILS = {"cause": "max_reply_bytes", "limit": REPLY_BYTES}
@@ -98,12 +94,6 @@ def test_a_large_result_of_a_tool_is_invalid(mode):
     check(run(search, asked(), mode), "tool_invalid_output:search_sources")
 
 
-def test_a_large_draft_is_refused_too():
-    """The cap is of every pattern."""
-    drafter = scripted_tool({"draft": LARGE})
-    check(create_self_critique_agent(drafter=drafter).invoke(GIVEN), "llm_bad_response")
-
-
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 def test_each_of_several_calls_has_the_cap_for_itself(mode):
     """Pages that are read at once may be larger together; one that is too large alone stops the run."""
@@ -141,20 +131,6 @@ def test_a_replay_under_a_smaller_cap_refuses_what_was_recorded():
     assert {key: live[key] for key in ("stop_reason", "details", "path")} == {
         key: again[key] for key in ("stop_reason", "details", "path")
     }
-
-
-class Generous(LiveWorld):
-    """A world that looks at no size."""
-
-    def perform(self, asked, seconds):
-        """Return a large answer to everything."""
-        assert [item.max_reply_bytes for item in asked] == [REPLY_BYTES]
-        return [Performed(Outcome("value", {"label": LARGE}, item.call.about), 0.0) for item in asked]
-
-
-def test_no_world_gets_around_the_cap():
-    """What another world returns is held to it where the run takes it."""
-    check(triage(world=Generous()).invoke(TICKET), "llm_bad_response")
 
 
 @pytest.mark.parametrize("name", ["a text of a model", "a value of a Runnable"])

@@ -21,7 +21,6 @@ from runs import masked
 from guardgraph import (
     Breakers,
     ConfigurationError,
-    LiveWorld,
     RagBudget,
     RagPolicy,
     ResilientWorld,
@@ -103,14 +102,6 @@ def test_what_passes_is_tried_as_often_as_allowed_and_the_rest_once(code, reques
     assert result["stop_reason"] == reason
     assert len(server.requests) == requests
     assert len(generated(recorder).get("attempts", ["one"])) == requests
-
-
-def test_a_quota_that_is_used_up_does_not_pass():
-    """It is a 429 too, and is not tried again."""
-    with OpenAIServer(status(429, error_code="insufficient_quota")) as server:
-        result = agent_on(server, ResilientWorld(**QUICK)).invoke(QUESTION)
-    assert (result["stop_reason"], result["details"]["cause"]) == ("llm_rate_limited", "quota")
-    assert len(server.requests) == 1
 
 
 def test_a_run_without_time_for_the_wait_ends_at_once():
@@ -334,12 +325,6 @@ def test_a_wrong_argument_is_refused(wrong):
         Breakers(open_seconds=float("inf"))
 
 
-def test_its_clock_is_that_of_the_world_inside():
-    """So a scripted clock, and a replay's, count as before."""
-    world = LiveWorld(clock=lambda: 7)
-    assert ResilientWorld(world).clock() == 7.0
-
-
 def test_circuits_are_bounded_and_those_that_failed_stay():
     """Hosts without end leave a bounded number of circuits; the open one among them stays open."""
     breakers = Breakers(failures=1, open_seconds=60)
@@ -350,12 +335,6 @@ def test_circuits_are_bounded_and_those_that_failed_stay():
         circuit.settle(circuit.admit(), failed=False)
     assert isinstance(breakers.get_breaker(("host", "bad")).admit(), Refusal)
     assert len(breakers._circuits) == MAX_CIRCUITS
-
-
-def test_a_wrong_fallback_is_named_by_its_place():
-    """The error says which of the fallbacks is no model."""
-    with pytest.raises(ConfigurationError, match=r"^fallbacks\.1: a chat model .* is required; given: int"):
-        ResilientWorld(fallbacks=[ScriptedChatModel(), 3])
 
 
 def test_a_read_that_counts_is_made_once():

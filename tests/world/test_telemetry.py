@@ -13,7 +13,6 @@ import refund_pattern
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from openai_server import OpenAIServer, answer, status
-from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.metrics import MeterProvider
@@ -161,22 +160,6 @@ def tool_agent(tools, proposals, world):
     names = [tool.__name__ for tool in tools]
     policy = ToolPolicy(tools_policy=names, tools_execution=names, rules=dict.fromkeys(names, ToolRule(effect="read")))
     return create_tool_agent(tools=tools, planner=lambda view: next(said), policy=policy, world=world)
-
-
-@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-def test_a_run_belongs_to_the_span_in_which_it_was_asked_for(mode):
-    """The caller's span is the parent of the run's, sync and async."""
-    watched = Watched()
-    agent = create_rag_agent(world=watched.world())
-    with watched.tracer_provider.get_tracer("app").start_as_current_span("request"):
-        if mode == "invoke":
-            agent.invoke(QUESTION)
-        else:
-            asyncio.run(agent.ainvoke(QUESTION))
-    parents = watched.parent_names()
-    assert parents["invoke_agent rag"] == "request"
-    assert parents["guard policy_guard"] == "invoke_agent rag"
-    assert trace.get_current_span() is trace.INVALID_SPAN
 
 
 def test_a_resumed_run_has_a_link_to_its_first_session():

@@ -91,15 +91,6 @@ def test_a_reservation_takes_all_accounts_or_none(url):
     assert isinstance(store.reserve([Charge(DAY, 10, 10)], seconds=60), Reserved)
 
 
-def test_accounts_are_no_part_of_the_chain(url):
-    """A store with accounts verifies, and is recorded into as before."""
-    store = sql_store(url)
-    agent = tenant_agent(url, [TenantBudget(max_llm_calls=9)], lambda view: INTENT, recorder=store)
-    assert ask(agent)["audit"]["status"] == "recorded"
-    assert store.verify().ok
-    assert [balance.spent for balance in store.balances()] == [1]
-
-
 def test_tenants_have_budgets_of_their_own_for_a_day_and_a_month(tmp_path):
     """A named tenant has its own budget, all others each the common one; a refusal names the period."""
     store = sql_store(f"sqlite:///{tmp_path}/runs.db")
@@ -258,14 +249,6 @@ def test_who_is_cancelled_while_reserving_holds_nothing(tmp_path):
     assert settled.wait(60)
     assert [(item.spent, item.reserved) for item in store.balances()] == [(0, 0)] * 2
     assert model.calls == []
-
-
-def test_costs_of_a_tenant_need_prices(tmp_path):
-    """A tenant's budget of costs lets no model be asked that has no price."""
-    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
-    agent = create_rag_agent(ScriptedChatModel(INTENT), world=TenantWorld(store, [TenantBudget(max_cost=1)]))
-    result = ask(agent)
-    assert (result["stop_reason"], result["details"]["unpriced"]) == ("tenant_budget:max_cost", True)
 
 
 def test_wrong_arguments_are_named(tmp_path):

@@ -6,9 +6,7 @@ import asyncio
 import contextvars
 import dataclasses
 import threading
-import time
 from datetime import UTC, datetime
-from uuid import UUID
 
 import pytest
 from recorded_runs import Kept, dead
@@ -113,15 +111,6 @@ def test_run_ids_the_calendar_and_the_clock_are_the_worlds():
     assert result["run_id"] == "00000000-0000-4000-8000-000000000001"
     assert kept.only["visits"][0]["opening"]["started_at"] == "2026-03-06T12:00:00+00:00"
     assert result["trace"][0]["elapsed_ms"] == 3000
-
-
-def test_the_live_world_gives_random_ids_and_utc():
-    """Ids are UUIDs of version 4, the calendar has a zone, and the clock grows."""
-    world = LiveWorld()
-    assert UUID(world.new_run()).version == 4
-    assert world.new_run() != world.new_run()
-    assert world.calendar().tzinfo is UTC
-    assert world.clock() <= world.clock()
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -242,34 +231,3 @@ def test_the_deadline_is_that_of_the_clock_and_never_below_zero():
 
     triage(tool=tool, world=LiveWorld(clock=clock), budget=Budget(max_seconds=30.0)).invoke(TICKET)
     assert left == [30.0, 26.0, 0.0]
-
-
-@MODES_OF_CALLS
-def test_calls_at_once_share_one_deadline(mode):
-    """Each of them knows the same seconds, less what it waited for its turn."""
-    left = []
-
-    def tool(request):
-        left.append(deadline())
-        time.sleep(0.05)
-        return "Ada"
-
-    graph = triage(bodies={"lookup": several(*[tool] * 20)}, budget=Budget(max_seconds=40.0))
-    assert run(graph, TICKET, mode)["on_duty"] == "Ada"
-    assert len(left) == 20
-    assert max(left) - min(left) >= 0.04
-
-
-def test_outside_a_run_there_is_no_deadline():
-    """Before, between and after calls, and in a body, nothing is said."""
-    assert deadline() is None
-    seen = []
-
-    def body(state, run):
-        seen.append(deadline())
-        came = yield Call("tool", lambda request: "Ada", {})
-        seen.append(deadline())
-        return {"found_duty": came.packed()}
-
-    triage(bodies={"lookup": body}).invoke(TICKET)
-    assert [*seen, deadline()] == [None, None, None]

@@ -6,7 +6,6 @@ import threading
 import time
 
 import pytest
-from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import ConfigurableField, RunnableLambda, RunnablePassthrough
 from langchain_openai import ChatOpenAI
@@ -57,13 +56,6 @@ def test_a_retry_goes_on_around_a_model_that_is_held_to_its_schema(mode):
     assert [(form_of(call)["strict"], form_of(call)["name"]) for call in model.calls] == [(True, schema["title"])] * 2
 
 
-def test_a_retry_that_is_used_up_is_the_last_failure():
-    """The stop reason is what the last attempt failed with."""
-    model = ScriptedChatModel(ConnectionError("one"), TimeoutError("two"))
-    result = asked(model.with_retry(stop_after_attempt=2, **QUICKLY))
-    assert (result["stop_reason"], result["details"]["cause"]) == ("llm_timeout", "timeout")
-
-
 @MODES
 def test_every_fallback_is_held_to_the_schema(mode):
     """`with_fallbacks` asks the next model in the same way; history has the name of the one that replied."""
@@ -83,12 +75,6 @@ def test_bound_arguments_are_kept(mode):
     assert asked(wrapped.with_config(tags=["mine"]), mode)["outcome"] == "grounded_answer"
     assert [call.kwargs["temperature"] for call in model.calls] == [0.3, 0.3]
     assert all(form_of(call)["strict"] for call in model.calls)
-
-
-def test_a_model_that_is_bound_to_a_name_has_that_name():
-    """History names the model that is asked."""
-    model = ScriptedChatModel(INTENT, model_name="m-1")
-    assert asked(model.bind(model="m-2"))["history"][0]["proposer"] == "m-2"
 
 
 def test_a_form_of_the_users_own_is_left_alone():
@@ -137,14 +123,6 @@ def test_a_model_that_langchain_chooses_in_the_run():
         assert asked(model.with_retry(stop_after_attempt=1))["outcome"] == "grounded_answer"
     assert [request["body"]["model"] for request in server.requests] == ["other-model", "test-model"]
     assert all(request["body"]["response_format"]["json_schema"]["strict"] for request in server.requests)
-
-
-def test_models_without_structured_output_are_wrapped_as_they_are():
-    """A model class that cannot be held to a schema is asked as it is, whatever is around it."""
-    model = FakeListChatModel(responses=['{"kind": "retrieve", "query": "P1 target"}'])
-    result = asked(model.with_fallbacks([ScriptedChatModel(INTENT)]).with_retry())
-    assert result["history"][0]["proposer"] == "FakeListChatModel"
-    assert result["history"][0]["intent"]["query"] == "P1 target"
 
 
 def test_a_class_that_refuses_the_schema_is_asked_in_its_own_way():
