@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from cli_runs import empty_folder, process, refused, run
+from cli_runs import empty_folder, refused, run
 from stored_runs import asked, opened, recording
 
 from guardgraph import InputError, report, sql_store
@@ -144,24 +144,6 @@ def test_wrong_usage_is_one_line(store, arguments, message):
     told = refused(run("audit", *arguments))
     assert message in told
     assert "secret" not in told
-
-
-def test_no_store_is_one_line(here, monkeypatch):
-    """Nobody names one: the line says how to."""
-    monkeypatch.delenv("GUARDGRAPH_AUDIT", raising=False)
-    assert refused(run("audit", "list")).startswith("--store: a URL, such as sqlite:///runs.db")
-    monkeypatch.setenv("GUARDGRAPH_AUDIT", " ")
-    assert refused(process("audit", "head")).startswith("--store: a URL, such as sqlite:///runs.db")
-
-
-def test_a_store_of_another_format_is_one_line(store, here):
-    """It is neither read nor erased from."""
-    with opened(here / "runs.db") as connection:
-        connection.execute("UPDATE guardgraph_store SET format = 3, guardgraph = '1.5.0'")
-    for arguments in (("list",), ("verify",), ("retain", "--days", "0", "--by", "me")):
-        assert "format 1 of guardgraph 0.14 or later is required; given: format 3 of guardgraph 1.5.0" in refused(
-            run("audit", *arguments)
-        )
 
 
 def test_the_page_of_a_stored_run_says_where_it_stands(store):

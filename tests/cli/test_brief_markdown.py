@@ -164,15 +164,6 @@ def test_what_has_no_brief(given):
         format_brief(results[given]())
 
 
-def test_the_command_prints_the_brief():
-    """And no more; it exits as the run ended."""
-    done = run("research", "--markdown")
-    assert (done.exit_code, done.stdout) == (0, format_brief(research(), asked=QUESTION))
-    both = run("research", "--markdown", "--json")
-    assert (both.exit_code, both.stdout) == (2, "")
-    assert "--json, --markdown: not both" in both.stderr
-
-
 def test_the_command_says_on_stderr_why_there_is_none(tmp_path):
     """Of a run that is stopped nothing is printed but that line."""
     policy = tmp_path / "policy.yaml"

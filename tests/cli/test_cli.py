@@ -16,7 +16,6 @@ from guardgraph.cli.runs import (
     prepare_rag_command,
     prepare_research_command,
 )
-from guardgraph.graphs.catalogues import catalogue_markdown
 from guardgraph.tools.demo import DEMO_QUESTION
 
 here = pytest.fixture(autouse=True)(empty_folder)
@@ -28,11 +27,6 @@ def test_help_lists_the_commands():
     for done in (run("--help"), run("-h"), run()):
         assert all(name in done.output for name in ("rag", "research", "critique", "demo", "verify", "reasons"))
         assert not CONTROL.search(done.output)
-
-
-def test_the_version():
-    """`--version` is the package's."""
-    assert run("--version").stdout == f"guardgraph {guardgraph.__version__}\n"
 
 
 def test_a_run_shows_steps_answer_sources_and_what_is_next():
@@ -73,23 +67,6 @@ def test_what_a_folder_leaves_out_is_said(here):
     (here / "kb" / "a.rst").unlink()
     assert "has no text in any" in (said := refused(run("rag", "P1", "--kb", "kb")))
     assert "left out: another format: 1 (b" in said
-
-
-def test_a_clarification_is_ok():
-    """A question that the base does not answer ends with 0 and the outcome `clarify`."""
-    done = run("rag", "Will it rain in Lisbon tomorrow?")
-    assert done.exit_code == 0
-    assert "clarify, nothing relevant was found" in done.stdout
-    assert "Sources" not in done.stdout
-
-
-def test_research_says_what_it_left_out():
-    """The demo's question is the default; sources that were denied are listed with their reason."""
-    done = run("research")
-    assert done.exit_code == 0
-    assert "n1  Payments Incident Update" in done.stdout
-    assert re.search(r"https://regulator\.example\.org/\S+\n +source_denied_execution\n", done.stdout)
-    assert "recordings of the demo" in done.stdout
 
 
 def test_research_of_something_else_is_stopped():
@@ -196,14 +173,6 @@ def test_verify_lists_findings(user_files):
     assert {"rule", "message", "nodes", "path"} == set(found[0]["findings"][0])
 
 
-@pytest.mark.parametrize("target", ["factories:agent", "guardgraph:create_rag_agent"])
-def test_verify_takes_a_graph_or_its_factory(target, user_files):
-    """A name may be a compiled graph, too."""
-    done = run("verify", target)
-    assert done.exit_code == 0
-    assert done.stdout.startswith("rag: ")
-
-
 def test_reasons_are_listed():
     """The table has every reason of a pattern; JSON has every reason of all."""
     done = run("reasons", "rag")
@@ -214,8 +183,3 @@ def test_reasons_are_listed():
     listed = json.loads(run("reasons", "--json").stdout)
     expected = [(pattern, item.reason) for pattern, known in guardgraph.CATALOGUES.items() for item in known]
     assert [(item["pattern"], item["reason"]) for item in listed] == expected
-
-
-def test_the_markdown_table_is_that_of_the_docs():
-    """`reasons --markdown` prints the table from which the docs are made."""
-    assert run("reasons", "--markdown").stdout == catalogue_markdown()

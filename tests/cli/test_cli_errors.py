@@ -50,11 +50,6 @@ def test_wrong_usage_is_one_line(arguments, message, user_files):
     assert message in refused(run(*arguments))
 
 
-def test_ctrl_c_in_code_of_the_user_is_one_line(user_files):
-    """An interrupt is none of the errors that a factory may raise."""
-    assert refused(run("verify", "factories:interrupted"), 130) == "interrupted"
-
-
 @pytest.mark.parametrize("arguments", [("rag",), ("nope",), ("rag", "P1", "--nope"), ("rag", "--kb"), ("demo", "P1")])
 def test_usage_errors_of_typer_are_2(arguments):
     """What typer refuses is refused in plain text with the same exit code."""
@@ -69,9 +64,3 @@ def test_a_dotenv_that_is_no_text_is_one_line(here, content):
     """A `.env` that cannot be read is refused before the run."""
     (here / ".env").write_bytes(content)
     assert refused(run("rag", "P1")).startswith(".env in the current folder cannot be read: ")
-
-
-def test_a_folder_called_dotenv_is_left_alone(here):
-    """Some keep a virtual environment under that name."""
-    (here / ".env").mkdir()
-    assert run("rag", "P1", "--json").exit_code == 0

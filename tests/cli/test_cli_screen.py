@@ -13,10 +13,8 @@ from cli_runs import CONTROL, empty_folder, run
 from openai_server import OpenAIServer, answer
 from rich.cells import cell_len
 
-from guardgraph.cli.runs import prepare_rag_command
-from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import escape_for_terminal, escape_to_one_line
-from guardgraph.cli.views import describe_printed_step, print_run_result
+from guardgraph.cli.views import describe_printed_step
 from guardgraph.grammar import Outcome
 
 here = pytest.fixture(autouse=True)(empty_folder)
@@ -104,15 +102,6 @@ def test_what_a_node_decided(kind, writes, shown):
     assert told[:60] == shown[:60]
 
 
-def test_a_reason_outside_the_catalogues_is_shown_as_it_is(capsys):
-    """A reason that nobody has explained is shown without meaning and advice."""
-    result = {"stop_reason": "of_my_own", "phase": "plan", "run_id": "1", "history": []}
-    print_run_result(Screen(), prepare_rag_command("P1"), result)
-    printed = capsys.readouterr().out
-    assert "Stopped: of_my_own\n" in printed
-    assert "What to do" not in printed
-
-
 @pytest.mark.parametrize("columns", [60, 80, 120])
 def test_columns_hold(columns, here, monkeypatch):
     """What a node decided stands in one column, however many lines it takes, and no line is wider than the screen."""
@@ -121,11 +110,6 @@ def test_columns_hold(columns, here, monkeypatch):
     steps = printed.partition("Steps\n")[2].partition("\n\n")[0].splitlines()
     assert all(line[27] == " " and line[28] != " " for line in steps)
     assert max(map(cell_len, printed.splitlines())) <= columns
-
-
-def test_letters_are_shown_as_they_are(here):
-    """Umlauts of a proposal are no escapes."""
-    assert '"query": "Was gilt für Müller?"' in " ".join(run("rag", "Was gilt für Müller?").stdout.split())
 
 
 def test_help_is_as_wide_as_the_terminal():
@@ -139,8 +123,3 @@ def test_help_is_as_wide_as_the_terminal():
 def test_what_may_be_left_out_stands_in_one_pair_of_brackets(command):
     """The usage line has no brackets in brackets."""
     assert "[[" not in run(command, "--help").stdout
-
-
-def test_shells_can_complete():
-    """Completion can be installed."""
-    assert "--install-completion" in run("--help").stdout

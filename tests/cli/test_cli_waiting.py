@@ -8,17 +8,14 @@ import pytest
 import typer
 from cli_runs import run
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import interrupt
 from refund_pattern import ORDER, SHOWN, THREAD, answering, begun, refund
 
-from guardgraph import ToolPolicy, ToolRule, create_rag_agent, create_tool_agent
+from guardgraph import ToolPolicy, ToolRule, create_tool_agent
 from guardgraph.cli.making import run_and_exit
 from guardgraph.cli.runs import PlannedRun, follow_run_on_screen
 from guardgraph.cli.views import describe_printed_step
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.world.table import NamedTool
-
-QUESTION = "What is the P1 first response target?"
 
 
 def planned(agent=None, request=ORDER):
@@ -96,24 +93,6 @@ def test_each_call_of_a_question_of_several_is_shown_whole(capsys):
     waits = told.partition("Waits for a person")[2]
     assert (code, waits.count('call "pay"'), waits.count('"argument": "to"')) == (4, 2, 2)
     assert waits.index('to: "Mallory"'.replace("to:", '"to":')) < waits.index('"to": "Trudy"') < waits.index("Read it.")
-
-
-def test_a_program_reads_the_same_as_json(capsys):
-    """`--json` prints the run that waits as one JSON document."""
-    code, told = printed(planned(), True, capsys)
-    result = json.loads(told)
-    assert code == 4
-    assert (result["status"], result["waiting_for"]["shown"]) == ("waiting", SHOWN)
-    assert "__interrupt__" not in result
-
-
-def test_an_interrupt_of_a_tool_is_shown_too(capsys):
-    """What a deployment's own planner asks needs no hash in its answer."""
-    agent = create_rag_agent(planner=lambda view: interrupt("Which sources?"), checkpointer=InMemorySaver())
-    code, told = printed(planned(agent, {"question": QUESTION}), False, capsys)
-    assert code == 4
-    assert "Which sources?" in told
-    assert "an answer to what is shown" in told
 
 
 @pytest.mark.parametrize("answer", ["approve", "reject"])

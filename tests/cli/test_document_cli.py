@@ -138,15 +138,6 @@ def test_what_cannot_be_exported_or_checked_is_one_line(stored, here):
         assert message in refused(run("audit", *arguments)), arguments
 
 
-def test_a_public_key_is_needed_only_where_there_is_a_signature(here):
-    """A key that is none is refused even where the document has no signature."""
-    (here / "run.json").write_bytes(text(document()))
-    (here / "none.pem").write_text("none")
-    assert "public_key: an Ed25519 public key" in refused(
-        run("audit", "check", "run.json", "--agent", RAG, "--public-key", "none.pem")
-    )
-
-
 def test_a_missing_extra_is_named(stored, here, monkeypatch):
     """Checking an unsigned document needs none; signing, and checking a signature, say which one they need."""
     run_id, _ = stored

@@ -48,11 +48,6 @@ def test_draw_shows_a_run_that_was_printed(here):
     assert 'class="propose taken"' in (here / "run.svg").read_text(encoding="utf-8")
 
 
-def test_a_foreign_graph_is_drawn(user_files):
-    """A graph that the grammar did not make needs no guards to be drawn."""
-    assert run("draw", "factories:unguarded", "-o", "picture.svg").exit_code == 0
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

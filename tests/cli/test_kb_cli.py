@@ -93,13 +93,6 @@ def test_collections_and_documents_are_listed(filled):
     assert "group:eu:hr" in run("kb", "list", "kb.sqlite", "--tenant", "acme", "--name", "docs").stdout
 
 
-def test_a_collection_is_removed(filled):
-    """A collection goes with its documents."""
-    done = run("kb", "remove", "kb.sqlite", "docs", "--tenant", "acme")
-    assert (done.exit_code, done.stdout) == (0, "docs: 2 documents removed\n")
-    assert shown("kb", "list", "kb.sqlite") == []
-
-
 def test_searching_says_what_a_caller_finds_and_why_not_more(filled):
     """What a caller would get is shown, and what else matches with the reason; ids may contain colons."""
     answer = shown("kb", "search", "kb.sqlite", "refunds", "--tenant", "acme", "--user", "u")
@@ -259,9 +252,3 @@ def test_wrong_usage_is_one_line(arguments, message, wrong):
 def test_wrong_callers_of_rag_are_one_line(arguments, message, wrong):
     """A caller without an index, and a file that is none, are refused before anything is run."""
     assert message in refused(run("rag", "What?", *arguments))
-
-
-def test_a_meta_file_that_is_wrong_is_named(wrong):
-    """A sidecar that is no mapping fails its document by name; the exit code is 3."""
-    report = shown("kb", "add", "kb.sqlite", "meta", code=3)
-    assert report["failed"] == [{"name": "a.md", "reason": "its .meta.yaml: a mapping is required; given: int"}]

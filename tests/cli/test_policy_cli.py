@@ -10,15 +10,7 @@ from cli_runs import empty_folder, refused, run
 from jsonschema import Draft202012Validator
 from policy_files import PLAIN
 
-from guardgraph import (
-    ConfigurationError,
-    RagBudget,
-    create_rag_agent,
-    create_research_agent,
-    load_policy,
-    serving,
-    sql_store,
-)
+from guardgraph import ConfigurationError, RagBudget, create_rag_agent, create_research_agent, load_policy, serving
 from guardgraph.graphs.loading import load_named_graph
 from guardgraph.graphs.patterns import COMMANDS
 
@@ -166,24 +158,6 @@ def test_what_pin_prints_is_a_policy_file_of_the_same_rules(form, here, monkeypa
         assert rule == {key: value for key, value in graph.rule_of(name).plain().items() if key != "pin"}
     expected = {**graph.plain(), "tools_policy": None, "tools_execution": None}
     assert checked["policy"]["settings"] == {key: value for key, value in expected.items() if key != "rules"}
-
-
-def test_a_what_if_gives_the_factory_what_the_file_says(here):
-    """A run that was answered is judged under the file's budget, and not under the factory's own."""
-    url = f"sqlite:///{here}/runs.db"
-    create_rag_agent(recorder=sql_store(url)).invoke({"question": "What is the P1 first response target?"})
-    file = _file(here, "strict.yaml", "pattern: rag\nbudget:\n  min_chunk_score: 1.0\n")
-    command = ("what-if", "guardgraph:create_rag_agent", "--store", url, "--json")
-    as_it_was, judged = (json.loads(run(*given).stdout) for given in (command, (*command, "--policy", file)))
-    assert [row["kind"] for row in as_it_was["rows"]] == ["same"]
-    assert [(row["kind"], row["new"]["outcome"]) for row in judged["rows"]] == [("changed", "clarify")]
-
-
-def test_a_served_agent_has_the_settings_of_the_folder(here, monkeypatch):
-    """GUARDGRAPH_POLICY names a folder with a file for each pattern."""
-    _file(here, "rag.yaml", "pattern: rag\nbudget:\n  max_top_k: 2\n")
-    monkeypatch.setenv("GUARDGRAPH_POLICY", str(here))
-    assert asyncio.run(serving.rag()).frame.budget.max_top_k == 2
 
 
 def test_a_served_agent_is_that_of_the_tenant(here, monkeypatch):

@@ -56,17 +56,6 @@ def test_report_reads_a_pipe(here):
     assert (here / "run.html").read_text(encoding="utf-8") == guardgraph.report(json.loads(printed)).html
 
 
-def test_a_run_with_deep_evidence_is_read(here):
-    """A result may be nested deeper than any value in it."""
-    deep = None
-    for _ in range(60):
-        deep = [deep]
-    intent = {"kind": "retrieve", "query": "x", "sources": ["wiki"], "deep": deep}
-    _write(guardgraph.create_rag_agent(planner=lambda view: intent).invoke({"question": "x"}))
-    assert run("report", "run.json", "-o", "run.html").exit_code == 0
-    assert run("draw", "rag", "-o", "run.svg", "--run", "run.json").exit_code == 0
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 from cli_runs import empty_folder, refused, run
 from warcio.archiveiterator import ArchiveIterator
-from web_server import LOOPBACK, WebServer, answer, in_turn, redirect
+from web_server import LOOPBACK, WebServer, answer, redirect
 
 import guardgraph
 
@@ -178,23 +178,9 @@ def test_what_is_wrong_is_one_line(here, web, given, said):
     assert web.log == []
 
 
-def test_nothing_but_the_run_is_printed_when_a_page_is_asked_for_again(web):
-    """Whatever logging packages are installed."""
-    web.pages["status.example.com/now"] = in_turn(
-        answer(status="503 Busy", retry_after="0"), web.pages["status.example.com/now"]
-    )
-    assert json.loads(researched("--json").stdout)["status"] == "ok"
-    assert web.log.count("http://status.example.com/now") == 2
-
-
 def test_a_report_searches_several_times(web):
     """`--report` has the limits of a report, and the screen says what is still open."""
     done = researched("--report", "--json")
     result = json.loads(done.stdout)
     assert (len(result["queries"]), result["stopped_because"]) == (2, "enough")
     assert "Still open" in researched("--report").stdout
-
-
-def test_a_report_has_its_limits_from_one_place(here):
-    """A policy file has limits of its own."""
-    assert "--report, --policy FILE: not both" in refused(run("research", "--report", "--policy", "policy.yaml"))

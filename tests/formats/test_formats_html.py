@@ -65,13 +65,6 @@ def test_a_button_that_heads_what_follows_is_read(item, times):
     assert [line for line in text.split("\n") if line] == [TEXT, *[ASKED, TOLD] * times]
 
 
-def test_buttons_of_a_row_head_what_follows_each():
-    """An accordion need not say that it is one: a box with text stands behind each of its buttons."""
-    assert parse_html(f"<h2>Help</h2><button>Fees</button>{FOLDED}<button>Refunds</button>{FOLDED}").text.split() == (
-        f"Help Fees {TOLD} Refunds {TOLD}".split()
-    )
-
-
 @pytest.mark.parametrize(
     "control",
     [
@@ -182,15 +175,3 @@ def test_what_is_hidden_far_down_is_not_read(hiding):
     text = parse_html(f"<p>{TEXT}</p>{'<div>' * 30_000}{hiding}").text
     assert TEXT in text
     assert "canary" not in text
-
-
-@pytest.mark.parametrize("ends", ["</div>" * 29_999, "</b></div>" * 29_999, "<b></div></b>", "</section>" * 30_001])
-def test_what_is_hidden_hides_all_that_is_far_down_in_it(ends):
-    """However it is ended, it does not end too early."""
-    page = f"<p>{TEXT}</p><section><div hidden>{'<div>' * 30_000}{ends}"
-    assert parse_html(f"{page}canary").text == TEXT
-
-
-def test_what_stands_behind_many_levels_is_read():
-    """Where all of them end, one by one."""
-    assert parse_html(f"<div hidden>{'<div>' * 30_000}{'</div>' * 30_001}<p>{TEXT}").text == TEXT

@@ -11,7 +11,7 @@ from pypdf import PdfWriter
 from pypdf.generic import NameObject, TextStringObject
 
 from guardgraph.formats.article import Heading
-from guardgraph.formats.charsets import encoding_in_page, encoding_named, encoding_of_page, labels_in
+from guardgraph.formats.charsets import encoding_named, labels_in
 from guardgraph.formats.extraction import ExtractionFailed
 from guardgraph.formats.pdf import read_pdf
 from guardgraph.formats.text import read_plain, text_of, within
@@ -57,12 +57,6 @@ def test_a_page_says_its_encoding_in_its_head(page, labels):
     assert list(labels_in(page)) == labels
 
 
-def test_a_page_in_bytes_of_ascii_is_not_in_utf_16():
-    """Whatever it says; a label that nobody knows is passed over."""
-    assert [encoding_of_page(label) for label in ("utf-16", "latin1", "")] == ["utf-8", "cp1252", None]
-    assert encoding_in_page(b"<meta charset=klingon><meta charset=gbk>") == "gb18030"
-
-
 def test_every_label_has_an_encoding_of_python():
     """But those of encodings that browsers refuse."""
     from guardgraph.formats.charsets import _LABELS, REPLACED
@@ -98,12 +92,6 @@ def test_bytes_become_text(content, declared, is_html):
 def test_an_encoding_that_nobody_names_is_found():
     """By charset-normalizer, which takes the letters for German."""
     assert text_of(TEXT.encode("cp1252"), None, is_html=True).startswith("Das Übermaß kostet 5 €")
-
-
-def test_a_page_is_read_as_it_says():
-    """Where the server says nothing; its line ends become plain ones."""
-    page = f"<meta charset=windows-1252>\r\n{TEXT}\r"
-    assert text_of(page.encode("cp1252"), None, is_html=True).endswith(f"\n{TEXT}\n")
 
 
 @pytest.mark.parametrize(
@@ -149,14 +137,6 @@ def test_a_file_may_say_when_it_was_made(created, day):
         writer.add_metadata({NameObject("/CreationDate"): TextStringObject(created)})
     writer.write(file := BytesIO())
     assert read_pdf(file.getvalue(), 99).guessed_date == day
-
-
-def test_a_page_without_text_is_none():
-    """It has no part."""
-    writer = PdfWriter()
-    writer.add_blank_page(9, 9)
-    writer.write(file := BytesIO())
-    assert read_pdf(file.getvalue(), 99).parts == ()
 
 
 def test_files_that_cannot_be_read_say_why():

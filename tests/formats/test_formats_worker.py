@@ -17,7 +17,7 @@ from pdf_files import pdf_of
 import guardgraph
 from guardgraph.formats import worker
 from guardgraph.formats.extraction import Extracted, ExtractionFailed, read_answer
-from guardgraph.formats.frames import framed, receive_all, send_all
+from guardgraph.formats.frames import receive_all, send_all
 from guardgraph.formats.pool import _BOOT, _LIBRARIES, _LIBRARIES_FOR, extract, list_library_paths
 from guardgraph.plain.errors import ConfigurationError
 
@@ -67,18 +67,6 @@ def test_what_cannot_be_read_is_answered(monkeypatch):
     assert asked(b"", "text").details == {"error": "ZeroDivisionError"}
 
 
-def test_a_child_without_memory_says_nothing(monkeypatch):
-    """Whatever it still could do might fail."""
-    monkeypatch.setattr(worker, "_limit_work", lambda seconds: None)
-
-    def read(*_):
-        raise MemoryError
-
-    monkeypatch.setattr(worker, "_read", read)
-    with pytest.raises(MemoryError):
-        asked(b"", "text")
-
-
 def test_a_child_has_limits(monkeypatch):
     """Of memory, where the system has them, of files, and of the time that it may work."""
     limits, hooks = {}, []
@@ -103,15 +91,6 @@ def test_a_parser_reaches_nobody():
     for event in ("socket.connect", "subprocess.Popen", "os.system"):
         with pytest.raises(PermissionError, match=event):
             worker._deny(event, ())
-
-
-def test_the_pipe_may_end_within_a_message():
-    """Then there is none."""
-    reading, writing = os.pipe()
-    os.write(writing, framed(b"message")[:-1])
-    os.close(writing)
-    assert receive_all(reading) is None
-    os.close(reading)
 
 
 def test_a_child_finds_what_it_reads_with():

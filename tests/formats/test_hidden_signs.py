@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from guardgraph import RagPolicy, create_rag_agent, create_tool_agent
 from guardgraph.grounding.links.hidden import find_hidden_signs
@@ -72,12 +70,6 @@ def test_a_run_ends_where_an_answer_has_a_hidden_text():
 
     tools = create_tool_agent(planner=lambda view: {"answer": hidden}, tools=[read_port])
     assert tools.invoke({"task": f"Say this: {hidden}"})["stop_reason"] == "invalid_answer:active_markup"
-
-
-@given(st.text(alphabet=st.characters(max_codepoint=0x24F, exclude_categories=["Cf", "Cs"]), max_size=60))
-def test_plain_letters_hide_nothing(text):
-    """No text of Latin letters, digits and signs has a hidden one."""
-    assert find_hidden_signs(text) == []
 
 
 def test_hidden_signs_are_found_in_linear_time():

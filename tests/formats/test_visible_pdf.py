@@ -5,7 +5,7 @@ from __future__ import annotations
 import pypdf._codecs
 import pytest
 from hidden_pdf import CONTENTS, HIDDEN, SHOWN, hiding_pdf
-from pdf_files import pdf_of, pdf_with
+from pdf_files import pdf_with
 from pypdf.generic import ArrayObject, DecodedStreamObject, DictionaryObject, NameObject, NumberObject
 
 from guardgraph.formats.pdf import read_pdf
@@ -23,11 +23,6 @@ def test_a_text_that_is_hidden_is_not_read(way):
     assert "canary" not in text
     assert "42" not in text
     assert SHOWN in text
-
-
-def test_there_are_many_ways():
-    """Forty at least."""
-    assert len(CONTENTS) >= 40
 
 
 @pytest.mark.parametrize(
@@ -181,10 +176,3 @@ def test_the_words_behind_a_picture_of_a_page_are_unsure():
     found = read_pdf(hiding_pdf(behind, shown=""), 99)
     assert (found.text, found.extraction) == ("scanned", "unsure")
     assert read_pdf(hiding_pdf("BT /F1 12 Tf 3 Tr 50 600 Td (scanned) Tj ET", shown=""), 99).text == ""
-
-
-def test_pages_say_where_they_begin():
-    """In characters of the text, so that a citation can name its page."""
-    found = read_pdf(pdf_of("First page", "", "Third page"), 99)
-    assert found.pages == [(1, 0), (3, 12)]
-    assert found.text[12:] == "Third page"

@@ -87,13 +87,6 @@ def test_what_an_attribute_hides_is_not_read(attribute):
     assert "and behind it" in text
 
 
-@pytest.mark.parametrize("attribute", HIDING)
-def test_a_folder_of_pages_hides_the_same(attribute):
-    """Both ways of reading a page have one rule."""
-    parsed = parse_html(f"<p>{SHOWN}</p><div {attribute}>{HIDDEN}<p>{HIDDEN}</p></div>")
-    assert "canary" not in parsed.text
-
-
 SHOWING = [
     "class=nothing-hidden",
     "aria-hidden=false",
@@ -278,17 +271,6 @@ def test_a_heading_that_is_parted_names_one_section():
     assert parsed.text == "Plans\n\n2026\n\nFees\n\nOf all\n\nx"
     title, sections = sections_of(parsed, "a file")
     assert (title, [section.name for section in sections]) == ("Plans 2026", ["Fees Of all"])
-
-
-def test_a_page_may_hide_all_of_itself():
-    """Then it has no text."""
-    assert text_of("", attributes="style=display:none") == ""
-    assert text_of("<body hidden>") == ""
-
-
-def test_raised_digits_are_other_digits():
-    """A power or the number of a footnote does not become a part of the number before it."""
-    assert "10⁹ and H₂O" in text_of("<p>10<sup>9</sup> and H<sub><b>2</b></sub>O</p>")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import INTENT, NAMED, POLICY, QUESTION, SOURCES, agent
 from research_cases import SLA, SLA_HOST, STATUS, STATUS_HOST, research
 from runs import content, masked
-from self_critique_cases import DRAFT, ESCALATE, REVISE, REVISED, result_of, resumed
 
 from guardgraph import (
     RagPolicy,
@@ -74,16 +73,6 @@ def test_a_run_reads_nothing_of_a_denied_host():
     stopped = research(context={"policy": {"denied_domains": [SLA_HOST, STATUS_HOST]}})
     denials = {item["url"]: item["reason"] for item in stopped["denied_sources"]}
     assert {denials[SLA], denials[STATUS]} == {"source_denied_listed"}
-
-
-def test_a_denied_decision_is_not_carried_out():
-    """Neither when it is judged nor after a resume; other decisions are."""
-    denied = {"policy": {"denied_decisions": ["revise"]}}
-    result = result_of(DRAFT, REVISE, policy=denied["policy"])
-    assert (result["stop_reason"], result["phase"]) == ("critique_decision_denied_listed:revise", "critique")
-    result = resumed("revise", DRAFT, REVISE, REVISED, context=denied)
-    assert (result["stop_reason"], result["phase"]) == ("critique_decision_denied_listed:revise", "revise")
-    assert result_of(DRAFT, ESCALATE, policy=denied["policy"])["stop_reason"] == "policy_escalation"
 
 
 def test_lists_of_what_is_denied_only_grow():

@@ -230,16 +230,6 @@ def test_what_is_wrong_in_toml_is_said_with_its_line(text, said, tmp_path):
     assert "\n" not in error
 
 
-def test_all_that_is_wrong_is_said_at_once(tmp_path):
-    """A line for each finding, the first twenty of them."""
-    assert _said(tmp_path, RAG + "polcy: {}\nbudget: 1\n").count("\n") == 0
-    several = _said(tmp_path, RAG + "policy: {check_names: 1}\nbudget:\n  max_top_k: x\n  max_topk: 1\n").splitlines()
-    assert [line.partition(": ")[0] for line in several] == ["rag.yaml:2", "rag.yaml:5", "rag.yaml:4"]
-    many = _said(tmp_path, RAG + "".join(f"k{number}: 1\n" for number in range(500))).splitlines()
-    assert len(many) == 21
-    assert "more" in many[-1]
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -274,13 +264,6 @@ def test_aliases_cost_what_they_stand_for(tmp_path):
     """A list of lists that name each other is refused before it is made."""
     laughs = "\n".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9))
     assert "at most 50000 values are allowed" in _said(tmp_path, f"a0: &a0 [x]\n{laughs}\n")
-
-
-@pytest.mark.parametrize("name", ["rag.json", "rag", ".yaml", ""])
-def test_a_file_of_another_form_is_refused(name, tmp_path):
-    """The end of the name says the form."""
-    with pytest.raises(ConfigurationError, match=r"a file that ends in \.yaml, \.yml or \.toml is required$"):
-        load_policy(name)
 
 
 def test_what_is_no_file_is_refused(tmp_path):
@@ -416,16 +399,6 @@ def test_names_may_stand_in_a_file_of_their_own(bom, end, tmp_path, monkeypatch)
     assert file.settings("acme")["policy"].known_names == ("Nimbus",)
     listed = RagPolicy(known_names=["Zephyr Cloud", "Nimbus", "C#"], known_links=["zephyr.dev"])
     assert file.policy.fingerprint == listed.fingerprint
-
-
-def test_toml_names_a_file_too(tmp_path):
-    """And so does a policy of a user's own, for every kind of list."""
-    _write_lists(tmp_path)
-    (tmp_path / "desk.toml").write_text(
-        'pattern = "desk"\n[policy]\nwords = {file = "lists/few.txt"}\nhosts = {file = "links.txt"}\n'
-    )
-    file = load_policy(tmp_path / "desk.toml", policy=Desk, budget=Effort)
-    assert (file.policy.words, file.policy.hosts) == (("Nimbus", "Other"), ("zephyr.dev",))
 
 
 NAMES_WRONG = {

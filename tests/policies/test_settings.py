@@ -9,10 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from guardgraph import ConfigurationError, RagBudget, ResearchPolicy
-from guardgraph.grammar import Allowlist, Budget, Check, MaxFloat, MaxInt, MinFloat, Settings, Vocabulary
+from guardgraph.grammar import Allowlist, Check, MaxFloat, MaxInt, MinFloat, Settings, Vocabulary
 from guardgraph.plain.errors import make_configuration_error
-from guardgraph.state.settings import choose_settings
 
 
 class Limits(Settings):
@@ -86,15 +84,6 @@ def test_the_order_of_two_contexts_does_not_matter(ours, one, two):
     assert no_looser(second, first)
 
 
-def test_each_kind_of_field_tightens_in_its_own_way():
-    """The smaller ceiling, the larger floor, the intersection, the union, the check that is on."""
-    overlay = Limits(most=9, longest=1.0, least=9.0, allowed=["c", "a", "z"], watched=["y"], checked=True)
-    assert Limits().tightened_by(overlay) == Limits(
-        most=5, longest=1.0, least=9.0, allowed=["a", "c"], watched=["x", "y"], checked=True
-    )
-    assert Limits().tightened_by(Limits(allowed=[])).allowed == ()
-
-
 @pytest.mark.parametrize(
     ("field", "value"),
     [
@@ -163,12 +152,6 @@ def test_a_field_must_say_how_it_tightens(hint):
         type("Loose", (Settings,), namespace)
 
 
-def test_a_subclass_may_change_a_default():
-    """A pattern's budget is the common one with its own limits."""
-    assert RagBudget().max_seconds == 20.0
-    assert RagBudget().tightened_by(RagBudget(max_seconds=60)).max_seconds == 20.0
-
-
 def test_a_configuration_error_has_a_line_for_every_field():
     """The message names each field, what is allowed and what was given; long values are cut."""
     with pytest.raises(ValidationError) as raised:
@@ -180,13 +163,3 @@ def test_a_configuration_error_has_a_line_for_every_field():
         "policy.wrong: no such setting; given: 1",
     ]
     assert max(map(len, lines)) < 200
-
-
-def test_a_factory_takes_settings_of_its_own_class():
-    """Nothing given means the default; something else is an error that names the argument."""
-    budget = RagBudget(max_top_k=2)
-    assert choose_settings(RagBudget(), budget, "budget") is budget
-    assert choose_settings(RagBudget(), None, "budget") == RagBudget()
-    with pytest.raises(ConfigurationError, match=r"^budget: a RagBudget is required; given: ResearchPolicy$"):
-        choose_settings(RagBudget(), ResearchPolicy(), "budget")
-    assert choose_settings(Budget(), budget, "budget") is budget

@@ -95,14 +95,6 @@ def test_rules_of_a_context_tighten_one_field():
     assert (new.rule_of("look").effect, new.rule_of("look").approve) == ("write", "always")
 
 
-def test_what_is_fixed_stays():
-    """Another forced value or pin in a context is an error that names it."""
-    ours = ToolPolicy(rules={"pay": ToolRule(forced={"to": "us"}, pin="1")})
-    for rule, field in ((ToolRule(forced={"to": "me"}), "forced"), (ToolRule(pin="2"), "pin")):
-        with pytest.raises(ConfigurationError, match=f"context.policy.rules.pay.{field}: the deployment fixed"):
-            ours.check_overlay(ToolPolicy(rules={"pay": rule}), "context.policy")
-
-
 @pytest.mark.parametrize(
     ("schema", "said"),
     [

@@ -25,11 +25,6 @@ DEEP = json.loads("[" * 900 + "]" * 900)
 """Read by Python, but too deep to be laid out."""
 
 
-def test_the_same_run_gives_the_same_page():
-    """A page has no time of its own and no chance in it: kept twice, it is the same file."""
-    assert report(result_of("rag")).html == report(deepcopy(result_of("rag"))).html
-
-
 def test_a_proposal_that_was_sent_back_stands_beside_why():
     """The verdict of a refused attempt shows its evidence as text, and no link of what a model wrote."""
     refused = {"answer": "Refunds go out in 11 days, see https://refunds.example/now.", "citations": ["d"]}
@@ -197,14 +192,6 @@ def test_marks_lose_nothing(before, after):
     assert said(old) == said(new)
 
 
-def test_long_texts_are_compared_whole_or_not_at_all():
-    """Beyond what can be compared word by word in no time, both texts are shown as they are."""
-    before, after = ("a b " * 3000, "b a " * 3000)
-    old, new = render_text_differences(before, after)
-    assert before in said(tree(f"\n{old}"))
-    assert "<ins>" not in new
-
-
 def older(result):
     """Return a result as it was before results named their pattern."""
     return {key: item for key, item in result.items() if key != "pattern"}
@@ -227,13 +214,6 @@ def test_a_run_that_fits_several_graphs_is_drawn_as_it_ran():
     given_graph = page(older(result_of("rag refused")), agent())
     assert len([*given_graph.iter(f"{SVG}svg")]) == 2
     assert said(given_graph.find("body/header/p")) == "RAG run"
-
-
-def test_a_run_that_names_its_pattern_is_known_at_once():
-    """A request that was refused at once names its pattern, so its page has the title, the meaning and the graph."""
-    root = page({**result_of("rag refused"), "pattern": "research"})
-    assert len([*root.iter(f"{SVG}svg")]) == 2
-    assert said(root.find("body/header/p")) == "Research run"
 
 
 @pytest.mark.parametrize(
@@ -339,13 +319,6 @@ def test_what_is_no_run_is_refused(run, message):
     """The error says what is missing."""
     with pytest.raises(InputError, match=re.escape(message)):
         report(run)
-
-
-def test_a_time_that_no_clock_shows_is_left_out():
-    """A run's file may say anything of how long a node took."""
-    entries = [{"node": "x", "elapsed_ms": given} for given in (10**400, -1, True, "1", None)]
-    root = page({"path": ["x"] * 5, "stop_reason": "success", "timeline": entries})
-    assert [said(row)[-1] for row in root.iter("tr")][1:6] == ["–"] * 5
 
 
 def test_a_run_of_another_graph_is_refused():

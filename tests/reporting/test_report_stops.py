@@ -71,12 +71,6 @@ def test_a_stopped_run_begins_with_who_stopped_it_and_the_evidence(name):
     assert told.index("why") < told.index("facts told")
 
 
-def test_a_number_that_is_part_of_another_is_not_marked():
-    """Only the refused number itself is marked: not its digits in a longer one, nor an allowed one."""
-    head = _head(_answering("Uptime is 99.95%, with 95 rooms, in 15 minutes.", ID))
-    assert {said(mark) for mark in head.iter("mark")} == {"95"}
-
-
 def test_what_was_not_refused_is_not_shown_as_refused():
     """A run that stops for want of time, or because a tool fails, refused no proposal; an ok run has no why."""
     clock = ScriptedClock()
@@ -87,12 +81,6 @@ def test_what_was_not_refused_is_not_shown_as_refused():
         assert with_class(head, "why")
         assert not with_class(head, "refused")
     assert not with_class(_head(result_of("rag")), "why")
-
-
-def test_evidence_that_is_the_proposal_stands_there_once():
-    """A refused plan is its own evidence: the head shows it marked, and not a second time beside the question."""
-    result = result_of("rag stopped")
-    assert said(_head(result)).count("SLA") == result["asked_question"]["own"].count("SLA") + 1 == 2
 
 
 @given(st.text("ab 1.<\n", max_size=40), st.lists(st.text("ab1.", min_size=1, max_size=3), max_size=3))

@@ -80,11 +80,6 @@ def test_a_limit_counts_changes_or_a_class(limit, found, exceeded):
     assert (parsed.count_what_if_runs(found_in), parsed.is_exceeded(found_in)) == (found, exceeded)
 
 
-def test_no_runs_exceed_no_limit():
-    """Where there is nothing, nothing is too much."""
-    assert not parse_fail_on("unknown:0%", RAG_REASONS).is_exceeded(what_if(create_rag_agent(), []))
-
-
 @pytest.mark.parametrize(
     ("limit", "message"),
     [
@@ -199,12 +194,6 @@ def test_wrong_options_are_one_line_and_code_2(folder, arguments, message):
     assert refused(command(*arguments)).startswith(message)
 
 
-def test_a_candidate_that_is_none_is_one_line(folder):
-    """So is a name that leads nowhere."""
-    said = refused(run("what-if", "nowhere:agent", "--store", "runs.jsonl"))
-    assert said == "candidate 'nowhere:agent': ModuleNotFoundError: No module named 'nowhere'"
-
-
 def test_the_draw_command_shows_an_earlier_run_beside(folder):
     """`--earlier` takes another result."""
     results = {
@@ -250,14 +239,6 @@ def test_both_reasons_stand_at_a_guard_that_stopped_one_of_two_runs():
     assert words(chip) == ["invalid_label"]
     turned = draw(triage(), then.run, earlier=now.run)
     assert {name for name, kinds in shown_nodes(turned).items() if "earlier" in kinds} == {"spam"}
-
-
-def test_runs_that_go_the_same_way_do_not_part():
-    """The same way twice is the picture of a run, without a mark."""
-    candidate, then, _ = ways()
-    picture = draw(candidate, then.run, earlier=then.run)
-    assert picture.diagram.parting is None
-    assert not elements(picture, "newer")
 
 
 def test_an_earlier_run_needs_a_run_beside_it():

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 
 import human_approval
 import postgres_checkpoints
 import psycopg
 import pytest
 import sqlite_checkpoints
-from example_runs import ENDINGS, EXAMPLES, SCRIPTS, printed, ran, ran_here
+from example_runs import ENDINGS, EXAMPLES, ran
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
@@ -216,22 +215,3 @@ def test_an_approval_is_for_one_text():
     assert again["waiting_for"]["shown"]["answer"] == REVISED
     late = desk.invoke(decided(first, by="Eve"), human_approval.THREAD)
     assert (late["waiting_for"]["changed"], "published" in late) == (["place"], False)
-
-
-def test_an_approval_survives_a_restart(tmp_path):
-    """The text waits in a file, and a process of its own takes the decision."""
-    script, file, copy = str(SCRIPTS["human_approval"]), str(tmp_path / "runs.sqlite"), str(tmp_path / "copy.sqlite")
-    asked, hashed = printed(script, "write", file)
-    text, seen = asked.removeprefix("To approve (revised_once): "), hashed.removeprefix("Its hash: ")
-    shutil.copy(file, copy)
-    assert printed(script, "decide", file, seen, "approve", "Ada") == [f"success: {text}"]
-    assert ran_here("human_approval", "decide", copy, seen, "reject", "Bob").stdout == "review_rejected: None\n"
-    for ended in (file, copy, str(tmp_path / "empty.sqlite")):
-        late = ran_here("human_approval", "decide", ended, seen, "approve", "Eve")
-        assert (late.returncode, late.stdout, late.stderr) == (1, "", "Nothing waits for a decision.\n")
-
-
-def test_critique_cases_end_as_their_names_say():
-    """The table of writers has an approved, a revised and five stopped runs."""
-    endings = [masked(make().invoke(GIVEN)) for make in WRITERS.values()]
-    assert [result.get("outcome", result["path"][-1]) for result in endings] == list(WRITERS)

@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections import Counter
 from functools import cache
-from threading import Barrier, Lock
 
 import batch
 import langchain_tool
@@ -184,15 +183,6 @@ def test_a_call_that_ran_nothing_has_no_result(call):
     assert [result["stop_reason"] for result in langchain_tool.results(said["messages"])] == ["success"]
 
 
-def test_tools_can_be_called_at_once():
-    """Two calls in one turn are two runs, each with a result of its own, also where the agent keeps checkpoints."""
-    calls = [langchain_tool.question(text).tool_calls[0] for text in (QUESTION, "Which planet has the most moons?")]
-    model = ScriptedChatModel(langchain_tool.AIMessage("", tool_calls=calls), "Both are here.")
-    user = create_agent(model, [langchain_tool.policy_tool(create_rag_agent())], checkpointer=InMemorySaver())
-    results = langchain_tool.results(user.invoke({"messages": [("user", "both")]}, THREAD)["messages"])
-    assert [result["path"][-1] for result in results] == ["answered", "clarified"]
-
-
 def test_a_tool_obeys_the_context_of_the_agent_that_uses_it():
     """Policy and budget in an agent's dictionary tighten the tool's runs; what else it holds is the agent's affair."""
     for context, outcome in ((None, "grounded_answer"), ({**NO_SOURCE, "tenant": "a"}, "clarify")):
@@ -200,23 +190,6 @@ def test_a_tool_obeys_the_context_of_the_agent_that_uses_it():
         user = create_agent(model, [langchain_tool.policy_tool(create_rag_agent())])
         said = user.invoke({"messages": [("user", QUESTION)]}, context=context)
         assert langchain_tool.results(said["messages"])[0]["outcome"] == outcome
-
-
-def test_nothing_of_an_earlier_run_shines_through_a_graph():
-    """On a thread that is used again, a stopped run leaves no answer of the run before it in the parent's state."""
-    saver = InMemorySaver()
-    answered = subgraph.create_desk(create_rag_agent(), saver).invoke({"question": QUESTION}, THREAD)
-    stopped = subgraph.create_desk(ENDINGS["stop_llm"].agent(), saver).invoke({"question": QUESTION}, THREAD)
-    assert "answer" in answered["result"]
-    assert masked(stopped["result"]) == ENDINGS["stop_llm"].direct()
-    assert stopped["reply"].startswith("We are busy")
-
-
-def test_a_graph_s_routes_must_be_complete(monkeypatch):
-    """A table of routes that does not name an ending of the agent is refused when the graph is built."""
-    monkeypatch.delitem(subgraph.ROUTES, "stop_tool")
-    with pytest.raises(ValueError, match=r"wrong or missing: \['stop_tool'\]"):
-        subgraph.create_desk(create_rag_agent())
 
 
 def test_items_of_a_batch_have_their_own_contexts():
@@ -229,24 +202,3 @@ def test_items_of_a_batch_have_their_own_contexts():
     ):
         assert isinstance(results[-1], ConfigurationError)
         assert batch.endings(results[:-1]) == Counter(["grounded_answer", "clarify", "max_seconds"])
-
-
-@pytest.mark.parametrize("mode", ["sync", "async"])
-def test_a_batch_runs_as_many_at_once_as_it_may(mode):
-    """With a maximum of three, three runs at a time meet in their planners, and never a fourth."""
-    meeting, lock, here, seen = Barrier(3), Lock(), [], []
-
-    def planner(view):
-        with lock:
-            here.append(view)
-            seen.append(len(here))
-        meeting.wait(timeout=300)  # nobody passes before three are here
-        with lock:
-            here.pop()
-        return {"kind": "retrieve", "query": "SLA"}
-
-    items = [{"input": {"question": QUESTION}}] * 6
-    each, config = batch.each(create_rag_agent(planner=planner)), {"max_concurrency": 3}
-    results = each.batch(items, config) if mode == "sync" else asyncio.run(each.abatch(items, config))
-    assert batch.endings(results) == Counter(grounded_answer=6)
-    assert max(seen) == 3

@@ -171,12 +171,6 @@ def test_bad_requests_are_refused_with_a_text(path, content, headers, status, sa
     assert "Traceback" not in came.text + quick.log
 
 
-def test_health_and_readiness(quick):
-    """A service that is up is alive and ready."""
-    for path in ("/health", "/ready"):
-        assert httpx.get(quick.url + path, trust_env=False).status_code == 200
-
-
 def leave_at_write(made, given=PAY):
     """Begin a run and return its id and its response's events when the write begins."""
     response = made.follow("/runs", given)

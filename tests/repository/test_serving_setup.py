@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
-from docs_parts import ROOT
 from langgraph_server import needs_server, serving
 from openai_server import OpenAIServer, status
 from served_clients import CREATE, INPUT
@@ -45,26 +40,6 @@ def test_the_variables_of_the_page_are_what_keeps_the_command_quiet(tmp_path):
                 break
             time.sleep(0.1)
         assert server.went_out
-
-
-def test_the_image_of_a_deployment_names_the_graphs(tmp_path):
-    """`langgraph dockerfile` makes a Dockerfile of the same langgraph.json."""
-    needs_server()
-    command = [str(Path(sys.executable).with_name("langgraph")), "dockerfile", str(tmp_path / "Dockerfile")]
-    environ = {**os.environ, "LANGGRAPH_CLI_NO_ANALYTICS": "1"}
-    subprocess.run(command, cwd=ROOT, env=environ, check=True, capture_output=True, timeout=300)
-    written = (tmp_path / "Dockerfile").read_text(encoding="utf-8")
-    assert all(f"guardgraph.serving:{name}" in written for name in CREATE)
-
-
-def test_first_runs_at_the_same_time_get_one_graph():
-    """Ten clients that are the first build a graph once, not ten times."""
-
-    async def loaded():
-        return await asyncio.gather(*(factories.research() for _ in range(10)))
-
-    graphs = asyncio.run(loaded())
-    assert len({id(graph) for graph in graphs}) == 1
 
 
 @pytest.mark.parametrize("name", CREATE)

@@ -186,12 +186,6 @@ def test_what_an_author_says_goes_before_headings(tmp_path, name, content):
     assert [piece["id"] for piece in load_folder(tmp_path)] == [f"{name}#travel.1", f"{name}#hotels.1"]
 
 
-def test_a_line_between_headings_is_no_text(tmp_path):
-    """A thematic break alone says nothing, and is not found by the heading above it; beside a text it stays."""
-    text = "# Refunds\n\n---\n\n## When\n\nIn May.\n\n* * *\n\n## How\n\n___\n"
-    assert loaded(tmp_path, "a.md", text) == [("Refunds", "When", "In May.\n\n* * *")]
-
-
 def test_title_of_a_page(tmp_path):
     """Without a heading of level 1, the title is the page's, else the file's name."""
     assert loaded(tmp_path, "a.htm", "<title>The\n page</title><p>x")[0][:2] == ("The page", "The page")

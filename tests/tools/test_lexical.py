@@ -69,13 +69,6 @@ def test_terms_unite_word_forms_and_keep_numbers():
     assert read_terms("What is it? \ud800 …") == []
 
 
-def test_content_words_keep_spelling_and_order():
-    """A compact query keeps the question's own words, lower case, in order, and repeated ones as often."""
-    assert list_content_words("Which refunds apply to P1 Refunds, and to refund 99.95?") == [
-        "refunds", "apply", "p1", "refunds", "refund", "99.95",
-    ]  # fmt: skip
-
-
 @given(st.text())
 def test_any_text_has_terms(text):
     """Any string can be read, and neither a content word nor a term is ever blank."""
@@ -99,12 +92,6 @@ def test_hostile_text_is_read(unit):
 def test_demo_question_finds_the_enterprise_sla(query):
     """The demo question, and a compact query made of it, have the enterprise SLA as best chunk."""
     assert relevant("demo", query)[0] == "doc_sla_enterprise_v3"
-
-
-def test_p1_alone_finds_p1():
-    """A single word of the base finds the documents that have it, and no others."""
-    having = {found["id"] for found in demo_documents() if "P1" in found["text"]}
-    assert set(relevant("demo", "P1")) == having
 
 
 @pytest.mark.paired
@@ -193,11 +180,6 @@ def test_bad_documents_are_configuration_errors(documents, problem):
         LexicalRetriever(documents)
 
 
-def test_repr_says_what_is_searched():
-    """A log line shows the size of the base and its sources."""
-    assert repr(LexicalRetriever([document("a", "x")])) == "LexicalRetriever(1 documents, sources=['s'])"
-
-
 def test_threads_and_hash_seeds_change_nothing():
     """The same question has the same candidates in every thread and every process."""
     queries = OFF_TOPIC[:100] + [case["question"] for case in ON_TOPIC]
@@ -214,13 +196,6 @@ def test_threads_and_hash_seeds_change_nothing():
         for seed in ("0", "1")
     }
     assert len(outputs) == 1
-
-
-def test_one_chunk_is_found_among_ten_thousand():
-    """A word that only one document has finds it, whatever the size of the base."""
-    texts = [found["text"] for found in RETRIEVERS["handbook"].documents]
-    base = [document(str(n), f"{texts[n % len(texts)]} {texts[n % 13]} w{n}") for n in range(10_000)]
-    assert ask(LexicalRetriever(base), "Enterprise w4711 uptime")[0]["doc_id"] == "4711"
 
 
 @pytest.mark.parametrize(
@@ -252,8 +227,3 @@ def test_an_english_noun_is_read_as_its_verb(words):
 def test_words_that_only_end_alike_stay_apart(words):
     """Short words are no derivations: what is before the ending has three letters at least."""
     assert len({*read_terms(words, "en")}) == 2
-
-
-def test_other_languages_keep_the_stems_of_their_stemmers():
-    """The endings are English: a German word that ends so is read as before."""
-    assert read_terms("response", "de") != read_terms("respond", "de")

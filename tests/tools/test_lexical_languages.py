@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guardgraph.grounding.words import list_content_words, read_terms
-from guardgraph.plain.errors import ConfigurationError
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.lexical import LexicalRetriever
 
@@ -136,14 +135,6 @@ def test_a_greeting_is_no_part_of_a_question(language):
     retrieve, (before, after) = retriever(language), GREETINGS[language]
     for _, question in BASES[language]:
         assert ask(retrieve, before + question + after) == ask(retrieve, question)
-
-
-def test_an_english_greeting_is_no_part_of_a_question():
-    """In chats, questions come with greetings."""
-    retrieve = LexicalRetriever([document("plans", "Refunds are paid within ten days.")])
-    for polite in ("Hi! {} Thanks!", "Dear all, I was wondering: {} Regards", "Hello, sorry, {} Cheers"):
-        question = "When are refunds paid?"
-        assert ask(retrieve, polite.format(question)) == ask(retrieve, question), polite
 
 
 def test_a_base_of_many_languages_is_asked_in_each():
@@ -284,13 +275,6 @@ def test_a_word_covers_more_in_the_form_that_was_asked_for():
     assert len({candidate["score"] for candidate in found}) == 3
 
 
-def test_a_question_that_repeats_a_word_says_so():
-    """What is said twice counts twice: it decides between two documents."""
-    base = LexicalRetriever([document("wing", "wing lift"), document("heat", "heat flow")])
-    assert ask(base, "heat wing wing")[0]["doc_id"] == "wing"
-    assert ask(base, "wing heat heat")[0]["doc_id"] == "heat"
-
-
 @given(st.lists(st.sampled_from([question for cases in BASES.values() for _, question in cases]), max_size=4))
 def test_scores_of_any_language_are_shares(questions):
     """Any question, of several languages too, scores in 0..1, best first."""
@@ -300,15 +284,3 @@ def test_scores_of_any_language_are_shares(questions):
 
 
 MIXED = retriever(*BASES)
-
-
-def test_a_query_without_end_is_answered():
-    """A query of fifty thousand words has scores like any other."""
-    assert all(0 < found["score"] <= 1 for found in ask(MIXED, "Vertrag Konto " * 25_000 + "w" * 1000))
-    assert all(0 < found["score"] <= 1 for found in ask(MIXED, " ".join(f"Konto{n}" for n in range(50_000)) + " Konto"))
-
-
-def test_what_cannot_be_read_is_still_refused():
-    """A document without text is an error in any language."""
-    with pytest.raises(ConfigurationError, match="'text' is missing"):
-        LexicalRetriever([{**document("a", "x"), "text": None}])

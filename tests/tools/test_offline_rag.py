@@ -60,14 +60,6 @@ def test_the_query_is_the_question():
     }
 
 
-def test_a_question_that_repeats_a_word_says_so():
-    """Words that a long question repeats stay repeated in the query."""
-    question = f"What is the {'uptime of the uptime for ' * 40}Enterprise?"
-    query = plan_offline_retrieval({"question": question, "available_sources": []})["query"]
-    assert query.split() == ["uptime"] * len(query.split())
-    assert 230 < len(query) <= 240
-
-
 @pytest.mark.paired
 @pytest.mark.parametrize(
     ("budget", "top_k"),
@@ -88,15 +80,6 @@ def test_it_asks_for_what_the_context_takes(budget, top_k, by):
     tighter = {"budget": budget} if by == "context" else None
     check_result(RAG_REASONS, graph.invoke({"question": "What is P1?"}, context=tighter))
     assert retriever.calls[0]["top_k"] == top_k
-
-
-def test_a_tighter_query_limit_is_kept():
-    """A run's own max_query_chars never stops the offline planner."""
-    graph = create_rag_agent()
-    result = graph.invoke(
-        {"question": "What is the first response target?"}, context={"budget": {"max_query_chars": 20}}
-    )
-    assert result["trace"][0]["query"] == "first response"
 
 
 def test_a_model_and_a_function_see_no_limits():
@@ -302,10 +285,3 @@ def test_over_the_docs_the_answerer_is_never_stopped_by_its_own_guard():
             assert result["status"] == "ok", (words, result["stop_reason"])
             asked += 1
     assert asked > 20
-
-
-def test_the_answer_to_a_question_that_is_a_heading():
-    """A FAQ asks in the heading, and what stands below need not repeat a word of it."""
-    asked = "How long do refunds take?"
-    assert said(asked, "They take 10 days.", section=asked) == {"answer": "They take 10 days.", "citations": ["d0"]}
-    assert said(asked, "They take 10 days.", section="Opening hours")["answer"] == ""

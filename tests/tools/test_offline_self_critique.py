@@ -131,14 +131,6 @@ def test_the_latest_update_is_told_beside_the_summary() -> None:
     assert "Latest update" not in update(with_fields(summary="Cards fail.", updates=["Cards fail."]))
 
 
-def test_what_is_over_has_no_estimate_that_could_change() -> None:
-    """Neither the drafter nor the critic speaks of a time that is past."""
-    context = {"incident": {"status": "resolved", "eta_minutes": 45, "summary": "We expected recovery in 45 minutes."}}
-    text = write_offline_draft({"incident_context": context})["draft"]
-    assert "Estimated time" not in text
-    assert reviewed(text, context)["decision"] == "approve"
-
-
 def test_a_status_line_that_goes_is_replaced() -> None:
     """What the records say stands in for what may not be claimed, and the result is approved."""
     text = GOOD.replace("Current status: degraded", "Current status: the incident is resolved for good")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from copy import deepcopy
 
 import pytest
-from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 from research_cases import HITS, QUESTION, research
 
@@ -46,21 +45,6 @@ def test_a_search_that_takes_hosts_is_told_those_on_both_lists():
     research({"allowed_domains_policy": ["official-status.example.com"]}, search=search)
     research(search=search, context={"policy": {"allowed_domains_execution": []}})
     assert [request["hosts"] for request in seen] == [ALLOWED, ALLOWED[1:], ALLOWED[:1], []]
-
-
-def test_a_runnable_says_it_in_its_metadata():
-    """As it says that it can be asked again."""
-    search, seen = make_search()
-    research(search=RunnableLambda(search).with_config(metadata={"takes_hosts": True}))
-    assert seen[0]["hosts"] == ALLOWED
-
-
-def test_what_it_finds_is_judged_as_ever():
-    """A search that is told hosts and finds others is no way around the lists."""
-    search, _ = make_search(takes_hosts=True)
-    told, untold = research(search=search), research(search=make_search()[0])
-    assert told["aggregate"]["denied_sources"] == untold["aggregate"]["denied_sources"] != []
-    assert told["answer"] == untold["answer"]
 
 
 def test_the_hosts_are_a_scope_and_no_part_of_the_question():

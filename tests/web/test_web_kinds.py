@@ -9,7 +9,7 @@ from pdf_files import pdf_of
 from web_contacts import only_loopback
 from web_server import LOOPBACK, WebServer, answer, drip
 
-from guardgraph import ConfigurationError, InputError, ReadFailure, WebLimits, web_reader
+from guardgraph import ConfigurationError, InputError, ReadFailure, web_reader
 from guardgraph.world.deadline import within
 
 nobody_else_is_contacted = pytest.fixture(autouse=True)(only_loopback)
@@ -59,14 +59,6 @@ def test_a_page_of_html_is_what_a_reader_sees():
         "Ask for them in writing, by letter.",
     ]
     assert (page["title"], page["declared_date"], page["published_at"]) == ("Terms", "2026-03-14", "2026-03-14")
-
-
-def test_letters_are_those_that_the_server_names():
-    """And a PDF file is read for its text."""
-    with WebServer({"/": answer("příjem".encode("cp1250"), content_type="text/plain; charset=windows-1250")}) as server:
-        assert read(server)["body"] == "příjem"
-        server.pages["/"] = answer(pdf_of("Refunds take 14 days."), content_type="application/pdf")
-        assert "Refunds take 14 days." in read(server)["body"]
 
 
 def test_the_time_of_the_run_holds_beside_that_of_the_page():
@@ -126,25 +118,3 @@ def test_a_request_that_is_none_is_told(request_):
     """By hand, anybody can give anything."""
     with pytest.raises(InputError, match=r"^request"):
         web_reader()(request_)
-
-
-def test_what_resolve_returns_is_looked_at():
-    """An operator's function that returns no address is told so."""
-    for found in (None, "127.0.0.1", ("localhost", 80), ("127.0.0.1", "80"), [("127.0.0.1", 70000)]):
-        with pytest.raises(ConfigurationError, match=r"^resolve: "):
-            web_reader(resolve=lambda host, port, found=found: found, robots=False)(REQUEST)
-
-
-def test_limits_are_settings():
-    """One that is none is refused when it is made."""
-    with pytest.raises(ValueError, match="max_page_seconds"):
-        WebLimits(max_page_seconds=-1)
-    assert WebLimits().within({"max_page_seconds": 5, "max_steps": 3}).max_page_seconds == 5
-
-
-def test_limits_without_end_are_limits():
-    """However large they are, a page is read."""
-    endless = WebLimits(max_connect_seconds=1e300, max_first_byte_seconds=1e300, max_page_seconds=1e300)
-    with WebServer({"/": answer("hello"), "/robots.txt": answer("")}) as server:
-        reader = web_reader(resolve=server.resolve, allowed_addresses=LOOPBACK, limits=endless)
-        assert reader(REQUEST)["body"] == "hello"

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 from pdf_files import pdf_of
 
-from guardgraph.formats.extraction import EXTRACTION_FAILURES
 from guardgraph.plain.errors import ReadFailure
-from guardgraph.state.research import READ_FAILURES
 from guardgraph.web.reader import MAX_TEXT_CHARS, page_of
 
 TEXT = "The target of the Enterprise plan is 15 minutes, and has been so since the first of May."
@@ -49,12 +47,6 @@ def test_of_a_page_with_too_many_links_and_of_other_kinds_nobody_knows_them():
     assert "linked_hosts" not in read(pdf_of(TEXT), "application/pdf")
 
 
-def test_plain_text_and_pdf_are_read():
-    """Both have the text that they show."""
-    assert read(TEXT.encode(), "text/plain")["body"] == TEXT
-    assert read(pdf_of(TEXT), "application/pdf")["body"] == TEXT
-
-
 def test_a_guess_is_not_declared():
     """A day that only stands in the text may be when the page was published; the page does not say so."""
     page = read(HTML.replace("<meta", "<x").replace("<p>", "<p>Published on May 1, 2024. ").encode(), "text/html")
@@ -89,11 +81,3 @@ def test_without_time_nothing_is_read(seconds):
     with pytest.raises(ReadFailure) as raised:
         read(HTML.encode(), "text/html", seconds)
     assert raised.value.reason == "timeout"
-
-
-def test_every_failure_has_a_reason_of_readers():
-    """What extraction can end with, a reader can say."""
-    from guardgraph.web import reader as page
-
-    assert set(page._REASONS) == set(EXTRACTION_FAILURES)
-    assert set(page._REASONS.values()) <= set(READ_FAILURES)

@@ -91,14 +91,6 @@ def test_https_is_read_when_the_server_is_the_host():
     assert server.log == ["https://a.test/"]
 
 
-def test_a_reader_without_hosts_reads_nothing(nothing):
-    """Whoever calls it by hand has to say where it may go."""
-    reader = web_reader(resolve=nothing.resolve, allowed_addresses=LOOPBACK)
-    with pytest.raises(ReadFailure, match=r"address_denied.*source_denied_policy"):
-        reader({"url": "http://a.test/"})
-    assert not nothing.resolved
-
-
 @pytest.mark.parametrize(
     ("location", "denied"),
     [
@@ -213,13 +205,6 @@ def test_a_name_is_judged_again_at_every_connection():
         assert server.log == ["http://a.test/to"]
         places = iter([("127.0.0.1", server.ports[80]), ("10.0.0.1", 80)])
         assert failure_of(server, "http://a.test/", resolve=lambda host, port: next(places)).reason == "address_denied"
-
-
-def test_a_second_address_is_tried_when_the_first_is_dead():
-    """Both were judged; the page comes from the one that answers."""
-    with WebServer({"/": answer("here")}) as server:
-        places = [("127.0.0.1", 1), ("127.0.0.1", server.ports[80])]
-        assert read(server, "http://a.test/", resolve=lambda host, port: places)["body"] == "here"
 
 
 ENDLESS = itertools.repeat(b"x" * 65536)

@@ -187,13 +187,6 @@ def test_what_a_page_asks_for_counts(reading):
     assert len(server.log) <= 1 + render.MOST_ASKED
 
 
-def test_a_pdf_needs_no_browser(reading):
-    """What is no HTML is read as ever."""
-    with WebServer({"/page": answer("plain words")}) as server:
-        page = reading(server)
-    assert page["body"] == "plain words"
-
-
 def _started(reader) -> list[int]:
     (browser,) = reader._renderer._idle
     return render._list_descendants(browser._process.pid)

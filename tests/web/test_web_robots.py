@@ -85,13 +85,6 @@ def test_each_hop_is_allowed_by_its_site():
     assert "http://b.test/page" not in server.log
 
 
-def test_robots_txt_can_be_left_alone():
-    """Where the operator says so."""
-    with WebServer({"/page": answer("here"), "/robots.txt": answer("User-agent: *\nDisallow: /")}) as server:
-        assert reason_of(reader_of(server, robots=False)) is None
-    assert server.log == ["http://a.test/page"]
-
-
 def test_a_failure_of_one_moment_is_not_kept_for_a_day():
     """A robots.txt that took too long is asked for again by the next page."""
     slow = drip([b"HTTP/1.1 200 OK\r\n", *([b"x: y\r\n"] * 100)])

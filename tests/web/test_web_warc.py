@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import random
-import threading
 
 import pytest
 from warcio.archiveiterator import ArchiveIterator
@@ -63,23 +62,6 @@ def test_a_run_is_rechecked_from_the_file(tmp_path):
     other = Cited("n2", "http://a.test/x", SAYS, None, "0" * 64)
     checked = recheck_cited_notes([note, other], make_archived_page_reader(file))
     assert [each.verdict for each in checked] == ["same", "gone"]
-
-
-def test_answers_of_many_threads_stand_one_after_another(tmp_path):
-    """Each as a whole."""
-    kept = WarcFile(tmp_path / "kept.warc.gz")
-    bodies = [bytes([65 + number]) * 50_000 for number in range(8)]
-    threads = [
-        threading.Thread(target=kept.add_answer, args=("http://a.test/", 200, {"content-type": "text/plain"}, body))
-        for body in bodies
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    with (tmp_path / "kept.warc.gz").open("rb") as file:
-        found = [record.content_stream().read() for record in ArchiveIterator(file) if record.rec_type == "response"]
-    assert sorted(found) == bodies
 
 
 @pytest.mark.parametrize(("given", "said"), [("x.txt", "ends with .warc"), (7, "the path"), ("no/x.warc", "written")])
