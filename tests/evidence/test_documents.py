@@ -211,6 +211,7 @@ def test_a_verdict_that_was_changed_is_found_however_well_it_is_hashed(kind, dat
 FIELDS = ["format", "graph", "run_id", "pattern", "guardgraph", "fingerprints", "visits", "calls", "policy", "budget"]
 
 
+@pytest.mark.paired
 @EVERY_KIND
 @pytest.mark.parametrize("field", FIELDS)
 def test_what_the_agent_makes_itself_is_derived_too(kind, field):

@@ -207,10 +207,9 @@ def test_whoever_has_the_result_cannot_change_the_recording():
 # What is in it
 
 
-@pytest.mark.parametrize("entry", stops())
-def test_every_stopped_run_is_recorded_in_the_form_that_is_written_down(entry):
+def test_every_stopped_run_is_recorded_in_the_form_that_is_written_down():
     """For every entry of the three catalogues the recording is JSON that the schema allows."""
-    VALID.validate(json.loads(recorded_stop(entry)))
+    assert [entry for entry in stops() if not VALID.is_valid(json.loads(recorded_stop(entry)))] == []
 
 
 def ok_runs():

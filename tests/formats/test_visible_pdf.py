@@ -16,13 +16,12 @@ def text_of(content: str, **more: int) -> str:
     return read_pdf(hiding_pdf(content, **more), 9999).text
 
 
-@pytest.mark.parametrize("way", CONTENTS)
-def test_a_text_that_is_hidden_is_not_read(way):
+def test_a_text_that_is_hidden_is_not_read():
     """In none of 50 ways; what is shown beside it is."""
-    text = text_of(CONTENTS[way])
-    assert "canary" not in text
-    assert "42" not in text
-    assert SHOWN in text
+    assert len(CONTENTS) >= 40
+    for way, content in CONTENTS.items():
+        text = text_of(content)
+        assert ("canary" in text, "42" in text, SHOWN in text) == (False, False, True), way
 
 
 @pytest.mark.parametrize(

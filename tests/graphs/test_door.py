@@ -331,16 +331,13 @@ def test_a_context_that_was_made_without_validation_closes_the_run():
 
 
 SENT = [
-    *(
-        (key, value)
-        for key in (CHECKPOINTER, NODE_FINISHED, RUNTIME, STREAM)
-        for value in ("x", b"x", {"a": 1}, 7, ["y"], True)
-    ),
+    *((key, value) for key in (CHECKPOINTER, NODE_FINISHED, RUNTIME, STREAM) for value in ("x", {"a": 1}, True)),
     *(("checkpoint_id", value) for value in ({"a": 1}, ["y"], 7)),
     *(("checkpoint_map", value) for value in ("x", 7, ["y"])),
 ]
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 @pytest.mark.parametrize(("key", "value"), SENT)
 def test_what_langgraph_says_itself_cannot_be_sent(key, value, mode):

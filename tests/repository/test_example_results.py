@@ -104,12 +104,6 @@ async def collected(stream):
 
 CHAINS = [through_a_chain, through_a_streamed_chain]
 EMBEDDINGS = [*CHAINS, through_a_tool, through_a_graph, through_a_stream, through_a_batch]
-CASES = [
-    pytest.param(embedding, ending, id=f"{embedding.__name__}-{ending}")
-    for embedding in EMBEDDINGS
-    for ending in ENDINGS
-    if embedding not in CHAINS or ending != "stop_invalid_request"  # their prompt always makes a question
-]
 
 
 @cache
@@ -126,12 +120,15 @@ def agent_of(ending):
 
 @pytest.mark.paired
 @pytest.mark.parametrize("mode", ["sync", "async"])
-@pytest.mark.parametrize(("embedding", "ending"), CASES)
-def test_every_ending_comes_through(embedding, ending, mode):
+@pytest.mark.parametrize("embedding", EMBEDDINGS)
+def test_every_ending_comes_through(embedding, mode):
     """Whatever ends a run, the dictionary that comes out is the one that the agent itself returns."""
-    expected = direct(ending)
-    assert expected["path"][-1] == ending
-    assert masked(embedding(agent_of(ending), ENDINGS[ending].question, mode)) == expected
+    for ending in ENDINGS:
+        if embedding in CHAINS and ending == "stop_invalid_request":
+            continue  # their prompt always makes a question
+        expected = direct(ending)
+        assert expected["path"][-1] == ending
+        assert masked(embedding(agent_of(ending), ENDINGS[ending].question, mode)) == expected, ending
 
 
 def test_the_endings_are_all_there_are():

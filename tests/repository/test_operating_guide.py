@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 
-import pytest
 from docs_parts import ROOT
 
 from guardgraph.graphs.catalogues import CATALOGUES
@@ -23,24 +22,26 @@ def list_tests(file):
     return {item.name for item in functions if item.name.startswith("test_")}
 
 
-@pytest.mark.parametrize("row", FAILING, ids=lambda row: row[0])
-def test_what_a_caller_sees_is_of_the_catalogue_and_shown_by_a_test(row):
+def test_what_a_caller_sees_is_of_the_catalogue_and_shown_by_a_test():
     """A stop reason of the table is one of a catalogue, and the test of the row exists."""
     reasons = {item.reason for catalogue in CATALOGUES.values() for item in catalogue}
-    named = re.findall(r"`([a-z_]+(?::<[a-z]+>)?)`", row[1])
     known = {reason.partition(":")[0] for reason in reasons}
-    assert [name for name in named if name.partition(":")[0] not in known] == []
-    assert all(name in reasons or ":" in name for name in named)
-    [(file, name)] = re.findall(r"^`(tests/[\w/]+\.py)::(test_\w+)`$", row[3])
-    assert name in list_tests(file)
+    assert len(FAILING) >= 20
+    for row in FAILING:
+        named = re.findall(r"`([a-z_]+(?::<[a-z]+>)?)`", row[1])
+        assert [name for name in named if name.partition(":")[0] not in known] == [], row[0]
+        assert all(name in reasons or ":" in name for name in named), row[0]
+        [(file, name)] = re.findall(r"^`(tests/[\w/]+\.py)::(test_\w+)`$", row[3])
+        assert name in list_tests(file), row[0]
 
 
-@pytest.mark.parametrize("row", NEEDED, ids=lambda row: row[0])
-def test_what_production_needs_is_shown_by_tests_that_exist(row):
+def test_what_production_needs_is_shown_by_tests_that_exist():
     """The command of a row names files of tests."""
-    command = re.fullmatch(r"`pytest((?: tests/[\w/]+\.py)+)`", row[2])
-    assert command
-    assert all(list_tests(file) for file in command[1].split())
+    assert len(NEEDED) >= 14
+    for row in NEEDED:
+        command = re.fullmatch(r"`pytest((?: tests/[\w/]+\.py)+)`", row[2])
+        assert command, row[0]
+        assert all(list_tests(file) for file in command[1].split()), row[0]
 
 
 def test_every_link_leads_to_a_page_and_a_heading():

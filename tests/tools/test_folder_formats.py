@@ -240,8 +240,8 @@ def test_any_text_is_read(suffix, content):
     assert letters.count("7") <= content.count("7")
 
 
-@pytest.mark.parametrize("mark", [*MARKS, "<a ", "<a x='", "<![", "<b><i></p>", "<p></div>", "=\n", ".. a::\n ", ":x"])
-def test_repeated_marks_are_read(mark):
+@pytest.mark.parametrize("suffix", [".rst", ".html", ".txt"])
+def test_repeated_marks_are_read(suffix):
     """A file of nothing but one mark is read to its end, not in minutes, and says no more than it has."""
-    for suffix in (".rst", ".html", ".txt"):
-        assert len(text_of(suffix, mark * 50_000)) <= 4 * len(mark) * 50_000
+    for mark in [*MARKS, "<a ", "<a x='", "<![", "<b><i></p>", "<p></div>", "=\n", ".. a::\n ", ":x"]:
+        assert len(text_of(suffix, mark * 50_000)) <= 4 * len(mark) * 50_000, mark
